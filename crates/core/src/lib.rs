@@ -2,4 +2,48 @@
 //!
 //! A packet's way through the modules, in order:
 
+extern crate self as perhop_core;
+
+/// Time, rates, sizes, counts, probabilities.
 pub mod units;
+/// The packet as algorithms see it.
+pub mod packet;
+/// Code points and the drop precedence they carry.
+pub mod dscp;
+
+/// Which aggregate a packet belongs to.
+pub mod classify;
+/// Instruments that measure.
+pub mod estimate;
+/// Opinions at the edge.
+pub mod conditioner;
+/// The conditioners of a port, with their classifiers and actions.
+pub mod edge;
+
+/// Verdicts in the core.
+pub mod aqm;
+/// The gate of a queue: one fate per packet.
+pub mod queue;
+
+/// What is said of a packet, and what becomes of it.
+pub mod verdict;
+/// Packets and bytes, counted together.
+pub mod count;
+
+/// Parameters, declared once.
+pub mod params;
+/// What an algorithm is told of its surroundings.
+pub mod scope;
+/// Which hooks an algorithm wants.
+pub mod needs;
+/// Lists of algorithms.
+pub mod registry;
+
+/// exp, ln, pow: same bits on every machine.
+pub mod math;
+/// Named random streams.
+pub mod rng;
+
+pub use params::ParamError;
+pub use rng::Rng;
+pub use scope::Scope;

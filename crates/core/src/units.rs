@@ -275,7 +275,8 @@ fn shown(value: u64, units: &[(u64, &str)]) -> String {
 }
 
 const TIME_UNITS: [(u64, &str); 4] = [(NS_PER_S, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")];
-const RATE_UNITS: [(u64, &str); 4] = [(1_000_000_000, "Gbit/s"), (1_000_000, "Mbit/s"), (1_000, "kbit/s"), (1, "bit/s")];
+const RATE_UNITS: [(u64, &str); 4] =
+    [(1_000_000_000, "Gbit/s"), (1_000_000, "Mbit/s"), (1_000, "kbit/s"), (1, "bit/s")];
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&match self.0 {
@@ -413,7 +414,11 @@ fn split(text: &str) -> (&str, &str) {
     };
     let end = text
         .char_indices()
-        .find(|&(i, c)| !(c.is_ascii_digit() || matches!(c, '.' | '+' | '-' | '_') || (matches!(c, 'e' | 'E') && i > 0 && exponent(i))))
+        .find(|&(i, c)| {
+            !(c.is_ascii_digit()
+                || matches!(c, '.' | '+' | '-' | '_')
+                || (matches!(c, 'e' | 'E') && i > 0 && exponent(i)))
+        })
         .map_or(text.len(), |(i, _)| i);
     (text[..end].trim(), text[end..].trim())
 }
@@ -433,14 +438,26 @@ impl Reader {
         }
         if unit.is_empty() {
             let message = format!("{} without unit", self.quantity);
-            return self.fail(UnitFault::Missing, message, format!("write it with its unit, as in \"{}\"", self.example));
+            return self.fail(
+                UnitFault::Missing,
+                message,
+                format!("write it with its unit, as in \"{}\"", self.example),
+            );
         }
         if matches!(unit, "K" | "k" | "M" | "G") {
             let message = format!("`{unit}` alone is ambiguous: a power of 1000 or of 1024, of bits or of bytes?");
-            return self.fail(UnitFault::Ambiguous, message, format!("write the whole unit, as in \"{}\"", self.example));
+            return self.fail(
+                UnitFault::Ambiguous,
+                message,
+                format!("write the whole unit, as in \"{}\"", self.example),
+            );
         }
         let meant = FOREIGN.iter().find(|f| f.0 == unit).map(|f| format!("`{unit}` is {}", f.1));
-        let close = self.units.iter().find(|u| u.0.eq_ignore_ascii_case(unit)).map(|u| format!("did you mean \"{number}{}\"?", u.0));
+        let close = self
+            .units
+            .iter()
+            .find(|u| u.0.eq_ignore_ascii_case(unit))
+            .map(|u| format!("did you mean \"{number}{}\"?", u.0));
         let help = meant.or(close).unwrap_or_else(|| format!("units of a {}: {}", self.quantity, self.valid()));
         self.fail(UnitFault::Wrong, format!("`{unit}` is not a unit of {}", self.quantity), help)
     }
@@ -450,7 +467,11 @@ impl Reader {
         let (number, unit) = split(text);
         let Ok(value) = number.replace('_', "").parse::<f64>() else {
             let message = format!("`{text}` is not a {}", self.quantity);
-            return self.fail(UnitFault::Syntax, message, format!("write a number and a unit, as in \"{}\"", self.example));
+            return self.fail(
+                UnitFault::Syntax,
+                message,
+                format!("write a number and a unit, as in \"{}\"", self.example),
+            );
         };
         let base = value * self.scale(number, unit)?;
         let whole = libm::round(base);
@@ -460,7 +481,11 @@ impl Reader {
         }
         if (base - whole).abs() > 1e-9 * base.abs().max(1.0) {
             let message = format!("{} `{text}` is not a whole number of {}", self.quantity, self.units[0].0);
-            return self.fail(UnitFault::Range, message, format!("nothing is rounded in silence: write whole {}", self.units[0].0));
+            return self.fail(
+                UnitFault::Range,
+                message,
+                format!("nothing is rounded in silence: write whole {}", self.units[0].0),
+            );
         }
         Ok(whole as u64)
     }

@@ -1,0 +1,126 @@
+//! Active queue management: verdicts in the core. Pass, mark or drop?
+//!
+//! An AQM owns no queue. It sees the backlog, whether the packet is ECN-capable and whether there is
+//! room, and is told each packet's fate; the queue is the last guard.
+//!
+//! To add one: write its file, add its line to the list below.
+
+use crate::Scope;
+use crate::needs::Needs;
+use crate::packet::Packet;
+use crate::params::ParamError;
+use crate::rng::Rng;
+use crate::units::Time;
+use crate::verdict::{Fate, Verdict};
+
+crate::algorithms! {
+    $ "AQM", Aqm over Scope => AnyAqm, AqmParams, dispatch;
+
+    /// Drops only what does not fit.
+    "drop-tail" => drop_tail::{Params, DropTail},
+}
+
+/// The queue as an AQM sees it. The packet in transmission is not part of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Backlog {
+    /// Packets waiting.
+    pub packets: u32,
+    /// Bytes waiting.
+    pub bytes: u64,
+    /// Since when queue and link have been empty; `None` while busy.
+    pub idle_since: Option<Time>,
+    /// Whether the arriving packet fits.
+    pub room: bool,
+    /// Whether the arriving packet is ECN-capable.
+    pub ecn: bool,
+}
+
+/// An arrival at the queue.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Now; never decreases.
+    pub now: Time,
+    /// The queue before this packet.
+    pub backlog: Backlog,
+}
+
+/// A departure from the queue: the start of a transmission.
+#[derive(Clone, Copy, Debug)]
+pub struct Departure {
+    /// Now.
+    pub now: Time,
+    /// When it arrived.
+    pub arrived: Time,
+    /// The queue behind it.
+    pub backlog: Backlog,
+}
+
+/// An AQM. Defaults do nothing; a host calls only what [`Aqm::needs`] asks for.
+pub trait Aqm {
+    /// Its parameters.
+    type Params;
+
+    /// A packet arrives; may relabel it.
+    fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict;
+
+    /// What became of it.
+    fn on_fate(&mut self, _at: &Arrival, _packet: &Packet, _fate: Fate) {}
+
+    /// A packet is about to be sent.
+    fn on_departure(&mut self, _at: &Departure, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+        Verdict::Pass
+    }
+
+    /// Time asked for by [`Aqm::poll_at`] has come.
+    fn on_timer(&mut self, _now: Time, _backlog: &Backlog) {}
+
+    /// Which hooks beyond `on_arrival` and `on_fate` it wants.
+    fn needs(&self) -> Needs {
+        Needs::NOTHING
+    }
+
+    /// When it wants `on_timer`.
+    fn poll_at(&self) -> Option<Time> {
+        None
+    }
+
+    /// Takes new parameters at `now`, keeping its state.
+    ///
+    /// # Errors
+    /// The parameter at fault; the old ones stay in force.
+    fn retune(&mut self, now: Time, params: &Self::Params, scope: &Scope) -> Result<(), ParamError>;
+
+    /// Values for series: name, value. Changes nothing.
+    fn gauges(&self, _now: Time, _each: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+impl Aqm for AnyAqm {
+    type Params = AqmParams;
+
+    #[inline]
+    fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+        dispatch!(self, x => x.on_arrival(at, packet, rng))
+    }
+    #[inline]
+    fn on_fate(&mut self, at: &Arrival, packet: &Packet, fate: Fate) {
+        dispatch!(self, x => x.on_fate(at, packet, fate));
+    }
+    fn on_departure(&mut self, at: &Departure, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+        dispatch!(self, x => x.on_departure(at, packet, rng))
+    }
+    fn on_timer(&mut self, now: Time, backlog: &Backlog) {
+        dispatch!(self, x => x.on_timer(now, backlog));
+    }
+    fn needs(&self) -> Needs {
+        dispatch!(self, x => x.needs())
+    }
+    fn poll_at(&self) -> Option<Time> {
+        dispatch!(self, x => x.poll_at())
+    }
+    fn retune(&mut self, now: Time, params: &AqmParams, scope: &Scope) -> Result<(), ParamError> {
+        self.retune(now, params, scope)
+    }
+    fn gauges(&self, now: Time, each: &mut dyn FnMut(&'static str, f64)) {
+        dispatch!(self, x => x.gauges(now, each));
+    }
+}

@@ -1,0 +1,176 @@
+//! Classifiers: which aggregate a packet belongs to. Data, not code (RFC 2475 section 2.3.1).
+//!
+//! A behaviour-aggregate (BA) classifier reads the code point; a multi-field (MF) classifier reads
+//! addresses, protocol and ports. One [`Match`] holds both; what it leaves out matches everything.
+
+use crate::dscp::Dscp;
+use crate::packet::Packet;
+use crate::params::{Kind, Node, Params, Problems, Tree, Value, suggest};
+use ipnet::IpNet;
+use std::net::IpAddr;
+
+/// What classifiers know of a flow: its headers, and its name where the host is a scenario.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FlowHeaders {
+    /// IP protocol number.
+    pub protocol: u8,
+    /// Source address.
+    pub source: IpAddr,
+    /// Destination address.
+    pub destination: IpAddr,
+    /// Source port, 0 where the protocol has none.
+    pub source_port: u16,
+    /// Destination port.
+    pub destination_port: u16,
+    /// Name of the `[traffic]` table it comes from; empty in captures.
+    pub traffic: String,
+}
+
+/// A match: every field that is present must agree. Lists mean "any of these".
+#[derive(Params, Clone, Debug, Default, PartialEq)]
+pub struct Match {
+    /// Names of `[traffic]` tables.
+    pub traffic: Vec<String>,
+    /// Code points, by name or number.
+    pub dscp: Vec<Dscp>,
+    /// IP protocol: tcp, udp, icmp or a number.
+    pub protocol: Vec<Protocol>,
+    /// Source prefixes, as in "10.0.0.0/8".
+    pub source: Vec<Prefix>,
+    /// Destination prefixes.
+    pub destination: Vec<Prefix>,
+    /// Source ports.
+    pub source_port: Vec<u16>,
+    /// Destination ports.
+    pub destination_port: Vec<u16>,
+}
+
+fn any<T>(list: &[T], agrees: impl Fn(&T) -> bool) -> bool {
+    list.is_empty() || list.iter().any(agrees)
+}
+
+impl Match {
+    /// Whether the flow's headers agree (everything but the code point, which may change under way).
+    pub fn flow(&self, headers: &FlowHeaders) -> bool {
+        any(&self.traffic, |name| *name == headers.traffic)
+            && any(&self.protocol, |p| p.0 == headers.protocol)
+            && any(&self.source, |p| p.0.contains(&headers.source))
+            && any(&self.destination, |p| p.0.contains(&headers.destination))
+            && any(&self.source_port, |p| *p == headers.source_port)
+            && any(&self.destination_port, |p| *p == headers.destination_port)
+    }
+
+    /// Whether the packet's code point agrees.
+    #[inline]
+    pub fn packet(&self, packet: &Packet) -> bool {
+        any(&self.dscp, |d| *d == packet.dscp)
+    }
+}
+
+/// An IP protocol number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Protocol(pub u8);
+
+impl Protocol {
+    /// TCP.
+    pub const TCP: Self = Self(6);
+    /// UDP.
+    pub const UDP: Self = Self(17);
+    const NAMED: [(&'static str, u8); 4] = [("tcp", 6), ("udp", 17), ("icmp", 1), ("icmpv6", 58)];
+}
+
+impl Value for Protocol {
+    const KIND: Kind = Kind::Text;
+    fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
+        let number = match &node.tree {
+            Tree::Text(text) => Self::NAMED.iter().find(|n| n.0 == text).map(|n| n.1).or_else(|| text.parse().ok()),
+            Tree::Integer(n) => u8::try_from(*n).ok(),
+            _ => return problems.wrong_type(node, &Kind::Text),
+        };
+        number.map(Self).or_else(|| {
+            let names = Self::NAMED.map(|n| n.0);
+            let help = match &node.tree {
+                Tree::Text(text) => suggest(text, &names),
+                _ => "a protocol number is 0 to 255".into(),
+            };
+            problems.error("E221", node.place, [&format!("{} is not an IP protocol", node.tree), "", &help])
+        })
+    }
+    fn tree(&self) -> Option<Tree> {
+        let named = Self::NAMED.iter().find(|n| n.1 == self.0);
+        Some(named.map_or(Tree::Integer(self.0.into()), |n| Tree::Text(n.0.into())))
+    }
+}
+
+/// An address prefix, IPv4 or IPv6; a lone address is a prefix of its full length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prefix(pub IpNet);
+
+impl Value for Prefix {
+    const KIND: Kind = Kind::Text;
+    fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
+        let Tree::Text(text) = &node.tree else { return problems.wrong_type(node, &Kind::Text) };
+        let net = text.parse::<IpNet>().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from));
+        match net {
+            Some(net) if net.addr() == net.network() => Some(Self(net)),
+            Some(net) => {
+                let help = format!("write \"{}\"", net.trunc());
+                problems.error("E222", node.place, [&format!("`{text}` has bits set beyond its prefix"), "", &help])
+            }
+            None => {
+                let message = format!("`{text}` is not an address prefix");
+                problems.error("E222", node.place, [&message, "", "as in \"10.0.0.0/8\" or \"2001:db8::/32\""])
+            }
+        }
+    }
+    fn tree(&self) -> Option<Tree> {
+        Some(Tree::Text(self.0.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn web() -> FlowHeaders {
+        FlowHeaders {
+            protocol: 6,
+            source: "10.1.2.3".parse().unwrap(),
+            destination: "192.0.2.1".parse().unwrap(),
+            source_port: 40_000,
+            destination_port: 443,
+            traffic: "web".into(),
+        }
+    }
+
+    #[test]
+    fn an_empty_match_takes_everything() {
+        assert!(Match::default().flow(&web()));
+        assert!(Match::default().packet(&Packet::default()));
+    }
+
+    #[test]
+    fn every_field_must_agree() {
+        let net = |text: &str| vec![Prefix(text.parse().unwrap())];
+        let agreeing = Match {
+            traffic: vec!["web".into()],
+            protocol: vec![Protocol::TCP],
+            source: net("10.0.0.0/8"),
+            destination: net("192.0.2.0/24"),
+            destination_port: vec![80, 443],
+            ..Match::default()
+        };
+        assert!(agreeing.flow(&web()));
+        let but = |change: fn(&mut Match)| {
+            let mut other = agreeing.clone();
+            change(&mut other);
+            other.flow(&web())
+        };
+        assert!(!but(|m| m.traffic = vec!["voice".into()]));
+        assert!(!but(|m| m.protocol = vec![Protocol::UDP]));
+        assert!(!but(|m| m.source = vec![Prefix("10.2.0.0/16".parse().unwrap())]));
+        assert!(!but(|m| m.destination = vec![Prefix("192.0.3.0/24".parse().unwrap())]));
+        assert!(!but(|m| m.source_port = vec![1]));
+        assert!(!but(|m| m.destination_port = vec![80]));
+    }
+}

@@ -1,0 +1,166 @@
+//! Conditioners: opinions at the edge. Recolour, relabel or drop this packet?
+//!
+//! A conditioner sits at a port and sees both directions: `forward` before the port's queue, `reverse`
+//! for what arrives over the mate link (ACKs), `departing` at the start of transmission. It is told the
+//! time and handed its random stream; it knows no host. [`crate::edge::Edge`] runs several at a port.
+//!
+//! To add one: write its file, add its line to the list below.
+
+use crate::Scope;
+use crate::needs::Needs;
+use crate::packet::{FlowId, Packet};
+use crate::params::ParamError;
+use crate::rng::Rng;
+use crate::units::{Span, Time};
+use crate::verdict::Verdict;
+
+crate::algorithms! {
+    $ "conditioner", Conditioner over Scope => AnyConditioner, ConditionerParams, dispatch;
+
+    /// Two-colour token bucket (RFC 2697 with EBS = 0).
+    "token-bucket" => token_bucket::{Params, TokenBucketMarker},
+}
+
+/// What the simulator knows of a sender and the wire does not carry: the oracle of the RTT papers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SenderTruth {
+    /// Smoothed round-trip time.
+    pub srtt: Span,
+    /// Retransmission timeout.
+    pub rto: Span,
+    /// Congestion window, segments.
+    pub cwnd: f64,
+}
+
+/// A packet's passage through a port.
+#[derive(Clone, Copy, Debug)]
+pub struct Passage<'a> {
+    /// Now; never decreases.
+    pub now: Time,
+    /// The sender's state, for conditioners that ask for [`Needs::TRUTH`] and only in the simulator.
+    pub truth: Option<&'a SenderTruth>,
+}
+
+/// What a conditioner writes on a packet. On a path a label has one writer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writes {
+    /// The colour: a meter with its marker.
+    Colour,
+    /// The label: a labeller or tagger.
+    Label,
+}
+
+/// Published by one conditioner for others of its kind (RTT-RTO's minima).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Report {
+    /// What it says.
+    pub value: f64,
+}
+
+/// Where `on_timer` puts what it publishes; the host adds the delay.
+#[derive(Clone, Debug, Default)]
+pub struct Outbox {
+    /// Reports not yet sent.
+    pub reports: Vec<Report>,
+}
+
+/// A traffic conditioner. Defaults do nothing; a host calls only what [`Conditioner::needs`] asks for.
+pub trait Conditioner {
+    /// Its parameters.
+    type Params;
+    /// What it writes.
+    const WRITES: Writes = Writes::Colour;
+    /// Whether it reads the label: a path without a labeller is then an error in `check`.
+    const READS_LABEL: bool = false;
+
+    /// A packet on its way to the port's queue.
+    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict;
+
+    /// A packet that arrived over the mate link; may rewrite, never drops.
+    fn reverse(&mut self, _at: &Passage<'_>, _packet: &mut Packet) {}
+
+    /// A packet at the start of its transmission.
+    fn departing(&mut self, _at: &Passage<'_>, _packet: &mut Packet, _rng: &mut Rng) {}
+
+    /// Time asked for by [`Conditioner::poll_at`] has come.
+    fn on_timer(&mut self, _now: Time, _outbox: &mut Outbox) {}
+
+    /// Another conditioner's report.
+    fn on_report(&mut self, _now: Time, _report: &Report) {}
+
+    /// Which hooks beyond `forward` it wants.
+    fn needs(&self) -> Needs {
+        Needs::NOTHING
+    }
+
+    /// When it wants `on_timer`.
+    fn poll_at(&self) -> Option<Time> {
+        None
+    }
+
+    /// Takes new parameters at `now`, keeping its state (timed contracts, SIGHUP).
+    ///
+    /// # Errors
+    /// The parameter at fault; the old ones stay in force.
+    fn retune(&mut self, now: Time, params: &Self::Params, scope: &Scope) -> Result<(), ParamError>;
+
+    /// Forgets a flow before its number is given to another.
+    fn forget(&mut self, _flow: FlowId) {}
+
+    /// Values for series: name, value. Changes nothing.
+    fn gauges(&self, _now: Time, _each: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+impl AnyConditioner {
+    /// What it writes.
+    pub const fn writes(&self) -> Writes {
+        const fn of<T: Conditioner>(_: &T) -> Writes {
+            T::WRITES
+        }
+        dispatch!(self, x => of(x))
+    }
+
+    /// Whether it reads the label.
+    pub const fn reads_label(&self) -> bool {
+        const fn of<T: Conditioner>(_: &T) -> bool {
+            T::READS_LABEL
+        }
+        dispatch!(self, x => of(x))
+    }
+}
+
+impl Conditioner for AnyConditioner {
+    type Params = ConditionerParams;
+
+    #[inline]
+    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+        dispatch!(self, x => x.forward(at, packet, rng))
+    }
+    fn reverse(&mut self, at: &Passage<'_>, packet: &mut Packet) {
+        dispatch!(self, x => x.reverse(at, packet));
+    }
+    fn departing(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) {
+        dispatch!(self, x => x.departing(at, packet, rng));
+    }
+    fn on_timer(&mut self, now: Time, outbox: &mut Outbox) {
+        dispatch!(self, x => x.on_timer(now, outbox));
+    }
+    fn on_report(&mut self, now: Time, report: &Report) {
+        dispatch!(self, x => x.on_report(now, report));
+    }
+    fn needs(&self) -> Needs {
+        dispatch!(self, x => x.needs())
+    }
+    fn poll_at(&self) -> Option<Time> {
+        dispatch!(self, x => x.poll_at())
+    }
+    fn retune(&mut self, now: Time, params: &ConditionerParams, scope: &Scope) -> Result<(), ParamError> {
+        self.retune(now, params, scope)
+    }
+    fn forget(&mut self, flow: FlowId) {
+        dispatch!(self, x => x.forget(flow));
+    }
+    fn gauges(&self, now: Time, each: &mut dyn FnMut(&'static str, f64)) {
+        dispatch!(self, x => x.gauges(now, each));
+    }
+}

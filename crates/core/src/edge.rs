@@ -1,0 +1,302 @@
+//! The edge of a port: classifier, then conditioner, then an action per colour.
+//!
+//! Several conditioners may sit at a port, in the file's order. Of those that write the same thing
+//! (the colour, or the label) the first whose match agrees takes the packet: a labeller and a marker
+//! both see it, two markers do not. Every host runs this code: simulator port, capture, interface.
+
+use crate::Scope;
+use crate::classify::{FlowHeaders, Match};
+use crate::conditioner::{AnyConditioner, Conditioner, ConditionerParams, Passage, Writes};
+use crate::count::Count;
+use crate::dscp::Dscp;
+use crate::packet::{Colour, FlowId, Packet};
+use crate::params::{Choice, ParamError};
+use crate::rng::Rng;
+use crate::units::Time;
+use crate::verdict::{Reason, Verdict};
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+/// What shares one conditioner.
+#[derive(Choice, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Per {
+    /// All packets of the match.
+    #[default]
+    Aggregate,
+    /// One flow (5-tuple).
+    Flow,
+    /// One pair of source and destination address.
+    Pair,
+    /// One class (named traffic; in a capture, one protocol and destination port).
+    Class,
+}
+
+/// What happens to a packet of a colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Action {
+    /// Goes on with its code point as it is.
+    #[default]
+    Transmit,
+    /// Goes on with this code point.
+    Mark(Dscp),
+    /// Goes no further.
+    Drop,
+}
+
+/// Everything that describes one conditioner at a port.
+#[derive(Clone, Debug)]
+pub struct StageSpec {
+    /// Its name in the file; also the name of its random stream.
+    pub name: String,
+    /// Which packets it takes.
+    pub matches: Match,
+    /// What shares one instance.
+    pub per: Per,
+    /// The algorithm and its parameters.
+    pub params: ConditionerParams,
+    /// Action by colour, as [`Colour::ALL`].
+    pub actions: [Action; 4],
+    /// Its surroundings.
+    pub scope: Scope,
+}
+
+/// Counts by colour on arrival and by colour on leaving; the last column is "dropped".
+pub type ColourMatrix = [[Count; 5]; 4];
+
+const NOBODY: u32 = u32::MAX;
+const DROPPED: usize = 4;
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Pair(IpAddr, IpAddr),
+    Class(String, u8, u16),
+}
+
+/// One conditioner at a port, with an instance for each flow, pair or class it has met.
+#[derive(Clone, Debug)]
+struct Stage {
+    spec: StageSpec,
+    writes: Writes,
+    instances: Vec<AnyConditioner>,
+    by_key: BTreeMap<Key, u32>,
+    by_flow: Vec<u32>,
+    rng: Rng,
+    counts: ColourMatrix,
+}
+
+impl Stage {
+    fn new(spec: StageSpec, rng: Rng) -> Result<Self, ParamError> {
+        let first = spec.params.build(&spec.scope)?;
+        let writes = first.writes();
+        let instances = if spec.per == Per::Aggregate { vec![first] } else { Vec::new() };
+        let (by_key, by_flow, counts) = (BTreeMap::new(), Vec::new(), ColourMatrix::default());
+        Ok(Self { spec, writes, instances, by_key, by_flow, rng, counts })
+    }
+
+    fn another(&mut self) -> u32 {
+        self.instances.push(self.spec.params.build(&self.spec.scope).expect("built once before"));
+        self.instances.len() as u32 - 1
+    }
+
+    fn keyed(&mut self, key: Key) -> u32 {
+        if let Some(&known) = self.by_key.get(&key) {
+            return known;
+        }
+        let new = self.another();
+        self.by_key.insert(key, new);
+        new
+    }
+
+    /// The instance for a flow whose number was `before` somebody else's instance.
+    fn instance_for(&mut self, headers: &FlowHeaders, before: u32) -> u32 {
+        match self.spec.per {
+            Per::Aggregate => 0,
+            Per::Flow if before != NOBODY => {
+                self.instances[before as usize] = self.spec.params.build(&self.spec.scope).expect("built once before");
+                before
+            }
+            Per::Flow => self.another(),
+            Per::Pair => self.keyed(Key::Pair(headers.source, headers.destination)),
+            Per::Class if headers.traffic.is_empty() => {
+                self.keyed(Key::Class(String::new(), headers.protocol, headers.destination_port))
+            }
+            Per::Class => self.keyed(Key::Class(headers.traffic.clone(), 0, 0)),
+        }
+    }
+
+    fn register(&mut self, flow: FlowId, headers: &FlowHeaders) {
+        let slot = flow.0 as usize;
+        if self.by_flow.len() <= slot {
+            self.by_flow.resize(slot + 1, NOBODY);
+        }
+        let before = self.by_flow[slot];
+        if before != NOBODY {
+            self.instances[before as usize].forget(flow);
+        }
+        self.by_flow[slot] = if self.spec.matches.flow(headers) { self.instance_for(headers, before) } else { NOBODY };
+    }
+
+    #[inline]
+    fn takes(&self, packet: &Packet) -> Option<usize> {
+        let instance = self.by_flow[packet.flow.0 as usize];
+        (instance != NOBODY && self.spec.matches.packet(packet)).then_some(instance as usize)
+    }
+
+    #[inline]
+    fn forward(&mut self, instance: usize, at: &Passage<'_>, packet: &mut Packet) -> Verdict {
+        let before = packet.colour.index();
+        let mut verdict = self.instances[instance].forward(at, packet, &mut self.rng);
+        if self.writes == Writes::Colour && verdict == Verdict::Pass {
+            match self.spec.actions[packet.colour.index()] {
+                Action::Transmit => {}
+                Action::Mark(dscp) => packet.dscp = dscp,
+                Action::Drop => verdict = Verdict::Drop(Reason::Policer),
+            }
+        }
+        let after = if matches!(verdict, Verdict::Drop(_)) { DROPPED } else { packet.colour.index() };
+        self.counts[before][after].add(packet.size);
+        verdict
+    }
+}
+
+/// The conditioners of one port.
+#[derive(Clone, Debug, Default)]
+pub struct Edge {
+    stages: Vec<Stage>,
+}
+
+/// What a table shows of one conditioner.
+#[derive(Clone, Debug)]
+pub struct StageCounts<'a> {
+    /// Name in the file.
+    pub name: &'a str,
+    /// In-colour x out-colour.
+    pub counts: &'a ColourMatrix,
+}
+
+impl Edge {
+    /// The edge made of `specs`; their random streams belong to (seed, replication).
+    ///
+    /// # Errors
+    /// The conditioner's name and its parameter at fault.
+    pub fn new(specs: Vec<StageSpec>, seed: u64, replication: u32) -> Result<Self, (String, ParamError)> {
+        let stage = |spec: StageSpec| {
+            let name = spec.name.clone();
+            let rng = Rng::stream(seed, replication, &format!("conditioner.{name}"));
+            Stage::new(spec, rng).map_err(|error| (name, error))
+        };
+        Ok(Self { stages: specs.into_iter().map(stage).collect::<Result<_, _>>()? })
+    }
+
+    /// Announces a flow before its first packet, and again when its number is given to another.
+    pub fn register(&mut self, flow: FlowId, headers: &FlowHeaders) {
+        for stage in &mut self.stages {
+            stage.register(flow, headers);
+        }
+    }
+
+    /// Sends a packet through: recolours, relabels, marks; or says that it is dropped.
+    #[inline]
+    pub fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet) -> Verdict {
+        let mut written = [false; 2];
+        for stage in &mut self.stages {
+            let Some(instance) = stage.takes(packet) else { continue };
+            if std::mem::replace(&mut written[stage.writes as usize], true) {
+                continue;
+            }
+            let verdict = stage.forward(instance, at, packet);
+            if verdict != Verdict::Pass {
+                return verdict;
+            }
+        }
+        Verdict::Pass
+    }
+
+    /// Shows a packet that arrived over the mate link to every conditioner that has met its flow's other half.
+    pub fn reverse(&mut self, at: &Passage<'_>, packet: &mut Packet) {
+        for stage in &mut self.stages {
+            if let Some(&instance) = stage.by_flow.get(packet.flow.0 as usize)
+                && instance != NOBODY
+            {
+                stage.instances[instance as usize].reverse(at, packet);
+            }
+        }
+    }
+
+    /// The union of what its conditioners need.
+    pub fn needs(&self) -> crate::needs::Needs {
+        let probe = |s: &Stage| match s.instances.first() {
+            Some(instance) => instance.needs(),
+            None => s.spec.params.build(&s.spec.scope).expect("built once before").needs(),
+        };
+        self.stages.iter().map(probe).fold(crate::needs::Needs::NOTHING, |all, one| all | one)
+    }
+
+    /// Whether nothing is conditioned here.
+    pub fn is_empty(&self) -> bool {
+        self.stages.is_empty()
+    }
+
+    /// Counts of each conditioner, in order.
+    pub fn counts(&self) -> impl Iterator<Item = StageCounts<'_>> {
+        self.stages.iter().map(|s| StageCounts { name: &s.spec.name, counts: &s.counts })
+    }
+
+    /// Forgets what was counted so far (end of warm-up); algorithms keep their state.
+    pub fn reset_counts(&mut self) {
+        for stage in &mut self.stages {
+            stage.counts = ColourMatrix::default();
+        }
+    }
+
+    /// Values for series: conditioner's name, gauge's name, value; of each conditioner's first instance.
+    pub fn gauges(&self, now: Time, each: &mut dyn FnMut(&str, &'static str, f64)) {
+        for stage in &self.stages {
+            if let Some(instance) = stage.instances.first() {
+                instance.gauges(now, &mut |gauge, value| each(&stage.spec.name, gauge, value));
+            }
+        }
+    }
+
+    /// Takes new parameters for the conditioner called `name` at `now`, keeping its state.
+    ///
+    /// # Errors
+    /// The parameter at fault; earlier parameters stay in force.
+    pub fn retune(&mut self, now: Time, name: &str, params: &ConditionerParams) -> Result<(), ParamError> {
+        for stage in self.stages.iter_mut().filter(|s| s.spec.name == name) {
+            for instance in &mut stage.instances {
+                instance.retune(now, params, &stage.spec.scope)?;
+            }
+            stage.spec.params = params.clone();
+        }
+        Ok(())
+    }
+}
+
+/// Actions by colour from their texts: `"mark AF11"`, `"transmit"`, `"drop"`.
+impl std::str::FromStr for Action {
+    type Err = [String; 2];
+    fn from_str(text: &str) -> Result<Self, [String; 2]> {
+        match text.split_once(' ') {
+            None if text == "transmit" => Ok(Self::Transmit),
+            None if text == "drop" => Ok(Self::Drop),
+            Some(("mark", dscp)) => dscp.parse().map(Self::Mark),
+            _ => Err([format!("`{text}` is not an action"), "write \"mark AF11\", \"transmit\" or \"drop\"".into()]),
+        }
+    }
+}
+
+impl std::fmt::Display for Action {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Transmit => f.write_str("transmit"),
+            Self::Mark(dscp) => write!(f, "mark {dscp}"),
+            Self::Drop => f.write_str("drop"),
+        }
+    }
+}
+
+/// Total over a matrix's out-colours: what arrived with each colour.
+pub fn arrived(counts: &ColourMatrix) -> [Count; 4] {
+    Colour::ALL.map(|colour| counts[colour.index()].iter().copied().sum())
+}

@@ -1,0 +1,16 @@
+//! exp and ln: the only way to them, so that every machine computes the same bits.
+
+/// e^x.
+pub fn exp(x: f64) -> f64 {
+    libm::exp(x)
+}
+
+/// Natural logarithm.
+pub fn ln(x: f64) -> f64 {
+    libm::log(x)
+}
+
+/// x^y.
+pub fn pow(x: f64, y: f64) -> f64 {
+    libm::pow(x, y)
+}

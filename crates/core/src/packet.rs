@@ -1,0 +1,142 @@
+//! The packet as algorithms see it: 32 bytes, the same in every host.
+
+use crate::dscp::Dscp;
+
+/// Dense number of a flow (a 5-tuple), given by the host in order of first appearance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowId(pub u32);
+
+/// Drop precedence given by a marker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Colour {
+    /// In profile ("IN").
+    Green = 0,
+    /// Exceeds the committed burst.
+    Yellow = 1,
+    /// Out of profile ("OUT").
+    Red = 2,
+    /// No marker has seen it: ACKs, background.
+    #[default]
+    Unmarked = 3,
+}
+
+impl Colour {
+    /// All colours, by index.
+    pub const ALL: [Self; 4] = [Self::Green, Self::Yellow, Self::Red, Self::Unmarked];
+
+    /// Name in files and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Green => "green",
+            Self::Yellow => "yellow",
+            Self::Red => "red",
+            Self::Unmarked => "unmarked",
+        }
+    }
+
+    /// Position in [`Colour::ALL`].
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// What a colour-aware meter takes it for: an unmarked packet counts as green (nobody has said otherwise).
+    pub const fn presumed(self) -> Self {
+        match self {
+            Self::Unmarked => Self::Green,
+            colour => colour,
+        }
+    }
+}
+
+/// ECN field of the IP header (RFC 3168 section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Ecn {
+    /// Not ECN-capable.
+    #[default]
+    NotEct = 0,
+    /// ECN-capable, ECT(1).
+    Ect1 = 1,
+    /// ECN-capable, ECT(0).
+    Ect0 = 2,
+    /// Congestion experienced.
+    Ce = 3,
+}
+
+impl Ecn {
+    /// From the two low bits of the TOS octet.
+    pub const fn from_bits(bits: u8) -> Self {
+        match bits & 3 {
+            0 => Self::NotEct,
+            1 => Self::Ect1,
+            2 => Self::Ect0,
+            _ => Self::Ce,
+        }
+    }
+
+    /// Whether a router may mark instead of drop.
+    pub const fn capable(self) -> bool {
+        !matches!(self, Self::NotEct)
+    }
+}
+
+/// Bits of [`Packet::flags`].
+pub mod flags {
+    /// A TCP segment with SYN.
+    pub const SYN: u8 = 1;
+    /// A TCP segment with ACK.
+    pub const ACK: u8 = 2;
+    /// ECN-echo (RFC 3168).
+    pub const ECE: u8 = 4;
+    /// Congestion window reduced (RFC 3168).
+    pub const CWR: u8 = 8;
+    /// A TCP segment with FIN.
+    pub const FIN: u8 = 16;
+    /// `label` holds a value.
+    pub const LABELLED: u8 = 32;
+}
+
+/// What a conditioner or an AQM may read and write of a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Packet {
+    /// Bytes that meters count, as the scenario's `accounting` says (IP length by default).
+    pub size: u32,
+    /// Flow. Aggregate conditioners must not read it.
+    pub flow: FlowId,
+    /// Label written at the ingress: arrival rate of the flow in bytes/s, or tickets. One writer on a path.
+    pub label: f32,
+    /// Label echoed on ACKs.
+    pub ack_label: f32,
+    /// TCP sequence number after this segment's last byte, modulo 2^32.
+    pub seq_end: u32,
+    /// TCP acknowledgement number, modulo 2^32.
+    pub ack: u32,
+    /// Bytes of transport payload.
+    pub payload: u16,
+    /// Class (traffic aggregate) given by the host's classifier.
+    pub class: u16,
+    /// Drop precedence.
+    pub colour: Colour,
+    /// DiffServ code point.
+    pub dscp: Dscp,
+    /// ECN field.
+    pub ecn: Ecn,
+    /// TCP flags and marks, see [`flags`].
+    pub flags: u8,
+}
+
+impl Packet {
+    /// The label, if one was written.
+    pub fn label(&self) -> Option<f32> {
+        (self.flags & flags::LABELLED != 0).then_some(self.label)
+    }
+
+    /// Writes the label.
+    pub fn set_label(&mut self, label: f32) {
+        self.label = label;
+        self.flags |= flags::LABELLED;
+    }
+}
+
+const _: () = assert!(size_of::<Packet>() == 32);

@@ -1,0 +1,129 @@
+//! The one macro of this crate: a list of algorithms becomes modules, enums, dispatch and names.
+//!
+//! A line `"pam" => pam::{Params, Pam},` declares the module `pam`, the variant `Pam` of the enum of
+//! running algorithms and of the enum of their parameters, and an entry of the list with the file's
+//! head (its page) and its fields. `cargo fmt` does not follow modules declared here: `make lint`
+//! formats the files directly.
+
+use crate::params::{Field, Problems};
+
+/// One algorithm, as `perhop list`, the schema, the docs and the test generators see it.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Its name in files.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// Its parameters.
+    pub fields: &'static [Field],
+    /// The text of its file; the head is its page.
+    source: &'static str,
+}
+
+impl Entry {
+    /// An entry; `source` is the text of the algorithm's file.
+    pub const fn new(
+        name: &'static str,
+        summary: &'static str,
+        fields: &'static [Field],
+        source: &'static str,
+    ) -> Self {
+        Self { name, summary, fields, source }
+    }
+
+    /// The head of the algorithm's file: source, equations, symbols, deviations, as Markdown.
+    pub fn page(&self) -> String {
+        let head = self.source.lines().take_while(|line| line.starts_with("//!"));
+        head.map(|line| line.trim_start_matches("//!").strip_prefix(' ').unwrap_or("")).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Reports a name that is not in a list.
+pub fn unknown<T>(problems: &mut Problems, place: crate::params::Place, what: [&str; 2], names: &[&str]) -> Option<T> {
+    let [noun, name] = what;
+    let message = format!("unknown {noun} `{name}`");
+    problems.error("E006", place, [&message, "", &crate::params::suggest(name, names)])
+}
+
+#[macro_export]
+#[doc(hidden)]
+macro_rules! algorithms {
+    (
+        $d:tt $noun:literal, $trait:ident over $Scope:ty => $running:ident, $params:ident, $dispatch:ident;
+        $( #[doc = $doc:literal] $name:literal => $module:ident::{$P:ident, $State:ident}, )*
+    ) => {
+        $( #[doc = $doc] pub mod $module; )*
+
+        #[doc = concat!("Any running ", $noun, ".")]
+        #[derive(Clone, Debug)]
+        #[allow(clippy::large_enum_variant)]
+        pub enum $running { $( #[doc = $doc] $State($module::$State), )* }
+
+        #[doc = concat!("The parameters of any ", $noun, ".")]
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum $params { $( #[doc = $doc] $State($module::$P), )* }
+
+        #[doc = concat!("Every ", $noun, ", in the order of the list.")]
+        pub const LIST: &[$crate::registry::Entry] = &[ $(
+            $crate::registry::Entry::new(
+                $name,
+                $doc,
+                <$module::$P as $crate::params::Params>::FIELDS,
+                include_str!(concat!(stringify!($module), ".rs")),
+            ),
+        )* ];
+
+        /// The names of the list.
+        pub const NAMES: &[&str] = &[ $( $name ),* ];
+
+        impl $params {
+            /// Its name in files.
+            pub const fn name(&self) -> &'static str {
+                match self { $( Self::$State(_) => $name, )* }
+            }
+
+            /// Reads the parameters of the algorithm called `name` (the value at `place`).
+            pub fn read(
+                name: &str, place: $crate::params::Place, reader: &mut $crate::params::Reader<'_>,
+            ) -> Option<Self> {
+                match name {
+                    $( $name => <$module::$P as $crate::params::Params>::read(reader).map(Self::$State), )*
+                    _ => $crate::registry::unknown(reader.problems, place, [$noun, name], NAMES),
+                }
+            }
+
+            /// All effective values.
+            pub fn show(&self, out: &mut Vec<(&'static str, $crate::params::Tree)>) {
+                match self { $( Self::$State(params) => $crate::params::Params::show(params, out), )* }
+            }
+
+            /// Checks the parameters and makes the running algorithm.
+            ///
+            /// # Errors
+            /// The parameter at fault, with its bound.
+            pub fn build(&self, scope: &$Scope) -> Result<$running, $crate::params::ParamError> {
+                match self { $( Self::$State(params) => params.clone().build(scope).map($running::$State), )* }
+            }
+        }
+
+        impl $running {
+            /// Takes new parameters at `now`, keeping its state (timed contracts, SIGHUP).
+            ///
+            /// # Errors
+            /// The parameter at fault, or that they belong to another algorithm; the old ones stay in force.
+            pub fn retune(
+                &mut self, now: $crate::units::Time, params: &$params, scope: &$Scope,
+            ) -> Result<(), $crate::params::ParamError> {
+                match (self, params) {
+                    $( (Self::$State(it), $params::$State(params)) => $trait::retune(it, now, params, scope), )*
+                    #[allow(unreachable_patterns)]
+                    _ => Err($crate::params::ParamError::other_kind()),
+                }
+            }
+        }
+
+        macro_rules! $dispatch {
+            ($d it:expr, $d x:ident => $d body:expr) => { match $d it { $( $running::$State($d x) => $d body, )* } };
+        }
+    };
+}

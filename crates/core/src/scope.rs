@@ -1,0 +1,39 @@
+//! What an algorithm is told of its surroundings when it is built.
+
+use crate::params::ParamError;
+use crate::units::{BitRate, Bytes, Length};
+
+/// The surroundings of an algorithm: known to the host, needed to check parameters and to turn
+/// thresholds into packets or bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scope {
+    /// Largest packet of the traffic it will see, as meters count it.
+    pub largest_packet: Bytes,
+    /// Whose packet that is, for messages: "traffic `web`".
+    pub largest_of: String,
+    /// Rate of the link behind the queue; `None` for a conditioner and where it is not known.
+    pub link_rate: Option<BitRate>,
+    /// Limit of the queue: packets or bytes.
+    pub limit: Option<Length>,
+}
+
+impl Default for Scope {
+    /// An Ethernet's packets and nothing else known.
+    fn default() -> Self {
+        Self { largest_packet: Bytes::new(1500), largest_of: "Ethernet".into(), link_rate: None, limit: None }
+    }
+}
+
+impl Scope {
+    /// # Errors
+    /// E212 when a bucket is smaller than the largest packet, which could then never take tokens from it.
+    pub fn holds_largest_packet(&self, field: &'static str, depth: Bytes) -> Result<(), ParamError> {
+        if depth >= self.largest_packet {
+            return Ok(());
+        }
+        let error = ParamError::new(field, "E212", format!("`{field}` is smaller than one packet"))
+            .label(format!("the largest packet of {} is {}", self.largest_of, self.largest_packet))
+            .help(format!("such packets could never conform; at least {}", self.largest_packet));
+        Err(error)
+    }
+}

@@ -1,0 +1,62 @@
+//! Verdicts of algorithms, and the one fate that a queue records for each packet.
+
+/// What an algorithm says of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Let it pass.
+    Pass,
+    /// Mark it CE where it is ECN-capable, else drop it.
+    Mark,
+    /// Drop it.
+    Drop(Reason),
+}
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Reason {
+    /// A conditioner's decision or its colour's action.
+    Policer = 0,
+    /// An AQM's draw before the queue was full.
+    Early = 1,
+    /// An AQM's average or virtual queue was beyond its maximum.
+    Forced = 2,
+    /// The queue had no room.
+    Overflow = 3,
+    /// Lost on the wire by the scenario's wish (`loss`).
+    Wire = 4,
+}
+
+impl Reason {
+    /// All reasons, by index.
+    pub const ALL: [Self; 5] = [Self::Policer, Self::Early, Self::Forced, Self::Overflow, Self::Wire];
+
+    /// Name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Policer => "policer",
+            Self::Early => "early",
+            Self::Forced => "forced",
+            Self::Overflow => "overflow",
+            Self::Wire => "wire",
+        }
+    }
+}
+
+/// What became of a packet at a queue. Every arrival has exactly one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It waits.
+    Queued,
+    /// It waits, marked CE.
+    Marked,
+    /// It was dropped by the AQM.
+    Dropped(Reason),
+}
+
+impl Fate {
+    /// Whether the packet is in the queue now.
+    pub const fn stays(self) -> bool {
+        !matches!(self, Self::Dropped(_))
+    }
+}
