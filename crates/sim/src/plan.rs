@@ -1,0 +1,113 @@
+//! The plan of a run: plain data that a validated scenario becomes and the engine is built from.
+
+use crate::traffic::TrafficParams;
+use crate::transport;
+use perhop_core::aqm::AqmParams;
+use perhop_core::dscp::Dscp;
+use perhop_core::edge::StageSpec;
+use perhop_core::queue::Limit;
+use perhop_core::scope::Scope;
+use perhop_core::units::{BitRate, Probability, Span, Time};
+use std::net::Ipv4Addr;
+
+/// Everything that one replication needs.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Seed of the run.
+    pub seed: u64,
+    /// Number of the replication; with the seed it keys every random stream.
+    pub replication: u32,
+    /// Simulated time.
+    pub duration: Span,
+    /// What is dropped from the statistics at the start.
+    pub warmup: Span,
+    /// Hosts and routers.
+    pub nodes: Vec<Node>,
+    /// Links, one entry for each direction.
+    pub links: Vec<Link>,
+    /// Traffic, in the file's order.
+    pub traffic: Vec<Offered>,
+    /// Interval of the series; `None`: no series.
+    pub sample_every: Option<Span>,
+    /// Links whose packets are recorded.
+    pub taps: Vec<Tap>,
+}
+
+/// A host or router.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// Its address in captures and for prefix matches.
+    pub address: Ipv4Addr,
+}
+
+/// One direction of a link, with the port it leaves from.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// `"C -> E2"`; also the name of its queue's random stream.
+    pub name: String,
+    /// Index of the node it leaves.
+    pub from: usize,
+    /// Index of the node it reaches.
+    pub to: usize,
+    /// Rate.
+    pub rate: BitRate,
+    /// Propagation delay.
+    pub delay: Span,
+    /// Share of packets lost on the wire.
+    pub loss: Probability,
+    /// The AQM of its queue.
+    pub aqm: AqmParams,
+    /// How much may wait.
+    pub limit: Limit,
+    /// Surroundings of the AQM.
+    pub scope: Scope,
+    /// Conditioners at the port, in order.
+    pub edge: Vec<StageSpec>,
+}
+
+/// A `[traffic]` table.
+#[derive(Clone, Debug)]
+pub struct Offered {
+    /// Its name.
+    pub name: String,
+    /// Index of the sending node.
+    pub from: usize,
+    /// Index of the receiving node.
+    pub to: usize,
+    /// Number of sources.
+    pub flows: u32,
+    /// Earliest start.
+    pub start: Time,
+    /// Each source starts a uniform draw from [0, spread) later.
+    pub spread: Span,
+    /// When a source stops offering; `None`: at the end.
+    pub stop: Option<Time>,
+    /// What is offered when.
+    pub model: TrafficParams,
+    /// The connection's parameters, for what goes through TCP.
+    pub tcp: transport::Config,
+    /// Code point of its packets.
+    pub dscp: Dscp,
+    /// Whether its datagrams are ECN-capable.
+    pub ect: bool,
+}
+
+/// A link whose packets are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tap {
+    /// Index of the link.
+    pub link: usize,
+    /// Where on it.
+    pub point: TapPoint,
+}
+
+/// Where on a link a tap sits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TapPoint {
+    /// What comes to the port, before its conditioners.
+    Input,
+    /// What passed the link, when it arrives at the other end.
+    Output,
+}

@@ -1,0 +1,40 @@
+//! FTP: bulk transfer over one TCP connection that always has another segment to send.
+//!
+//! Deviations: none; as ns-2's `Application/FTP`.
+
+use super::{Carrier, Offer, Step, Traffic, TrafficScope};
+use perhop_core::params::{ParamError, Params as Declared};
+use perhop_core::rng::Rng;
+use perhop_core::units::Time;
+
+/// Nothing to set.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Params {}
+
+/// A bulk sender.
+#[derive(Clone, Debug)]
+pub struct Ftp;
+
+impl Params {
+    /// # Errors
+    /// Never.
+    pub fn build(self, _scope: &TrafficScope) -> Result<Ftp, ParamError> {
+        Ok(Ftp)
+    }
+}
+
+impl Traffic for Ftp {
+    type Params = Params;
+
+    fn carrier(&self) -> Carrier {
+        Carrier::Connection
+    }
+
+    fn wake(&mut self, _now: Time, _rng: &mut Rng) -> Step {
+        Step { offer: Offer::Endless, next: None }
+    }
+
+    fn retune(&mut self, _now: Time, _params: &Params, _scope: &TrafficScope) -> Result<(), ParamError> {
+        Ok(())
+    }
+}

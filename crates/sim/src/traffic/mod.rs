@@ -1,0 +1,151 @@
+//! Traffic: when is what offered?
+//!
+//! A traffic source is woken by the engine, says what it offers now and when it wants to be woken
+//! again. It knows neither packets nor windows: datagrams go straight into the network, transfers and
+//! bytes go through TCP.
+//!
+//! To add one: write its file, add its line to the list below.
+
+use perhop_core::params::ParamError;
+use perhop_core::rng::Rng;
+use perhop_core::units::{Bytes, Time};
+
+perhop_core::algorithms! {
+    $ "traffic model", Traffic over TrafficScope => AnyTraffic, TrafficParams, dispatch;
+
+    /// Bulk transfer over TCP: always another segment.
+    "ftp" => ftp::{Params, Ftp},
+    /// Constant bit rate over UDP, with jitter.
+    "cbr" => cbr::{Params, Cbr},
+    /// Poisson arrivals of packets over UDP.
+    "poisson" => poisson::{Params, Poisson},
+    /// Constant bit rate while on, silence while off, over UDP.
+    "on-off" => on_off::{Params, OnOff},
+    /// Transfers of a fixed size over TCP, arriving at random ("mice").
+    "transfers" => transfers::{Params, Transfers},
+    /// TCP whose application makes data at a constant rate.
+    "app-limited" => app_limited::{Params, AppLimited},
+}
+
+/// What a source is told of its surroundings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TrafficScope {
+    /// Largest packet (IP length) a source may make.
+    pub largest: Bytes,
+    /// Payload of a full segment of its connection.
+    pub segment: Bytes,
+}
+
+/// What goes through TCP, and what straight into the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// One connection for the whole run.
+    Connection,
+    /// A connection for each transfer.
+    Transfers,
+    /// No transport: datagrams.
+    Datagrams,
+}
+
+/// What is offered now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// Nothing.
+    Nothing,
+    /// One datagram of so many bytes (IP length).
+    Datagram(u32),
+    /// Opens the connection with data without end.
+    Endless,
+    /// So many full segments more for the standing connection.
+    Segments(u32),
+    /// Opens a connection of its own for so many bytes.
+    Transfer(u64),
+}
+
+/// What is offered, and when to wake the source again (`None`: only by `on_complete`, or never).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What is offered now.
+    pub offer: Offer,
+    /// When to wake it again; later than now.
+    pub next: Option<Time>,
+}
+
+/// One source of traffic.
+pub trait Traffic {
+    /// Its parameters.
+    type Params;
+
+    /// What carries it.
+    fn carrier(&self) -> Carrier;
+
+    /// IP length of the largest packet it makes itself; `None` where TCP makes them.
+    fn largest_datagram(&self) -> Option<Bytes> {
+        None
+    }
+
+    /// When to wake it first, at or after `start`.
+    fn first(&mut self, start: Time, _rng: &mut Rng) -> Time {
+        start
+    }
+
+    /// It is woken.
+    fn wake(&mut self, now: Time, rng: &mut Rng) -> Step;
+
+    /// One of its transfers is complete; when to wake it.
+    fn on_complete(&mut self, _now: Time, _rng: &mut Rng) -> Option<Time> {
+        None
+    }
+
+    /// Takes new parameters at `now`.
+    ///
+    /// # Errors
+    /// The parameter at fault.
+    fn retune(&mut self, now: Time, params: &Self::Params, scope: &TrafficScope) -> Result<(), ParamError>;
+}
+
+impl AnyTraffic {
+    /// What carries it.
+    pub fn carrier(&self) -> Carrier {
+        dispatch!(self, x => x.carrier())
+    }
+
+    /// IP length of the largest packet it makes itself.
+    pub fn largest_datagram(&self) -> Option<Bytes> {
+        dispatch!(self, x => x.largest_datagram())
+    }
+
+    /// When to wake it first.
+    pub fn first(&mut self, start: Time, rng: &mut Rng) -> Time {
+        dispatch!(self, x => x.first(start, rng))
+    }
+
+    /// It is woken.
+    pub fn wake(&mut self, now: Time, rng: &mut Rng) -> Step {
+        dispatch!(self, x => x.wake(now, rng))
+    }
+
+    /// One of its transfers is complete.
+    pub fn on_complete(&mut self, now: Time, rng: &mut Rng) -> Option<Time> {
+        dispatch!(self, x => x.on_complete(now, rng))
+    }
+}
+
+/// A gap of packets of `size` bytes at `rate` bit/s, in ns, before any draw.
+fn mean_gap_ns(size: Bytes, rate: perhop_core::units::BitRate) -> f64 {
+    size.get() as f64 * 8e9 / rate.bit_s() as f64
+}
+
+/// A gap drawn as a real number of ns, kept as whole ns with the remainder carried to the next.
+#[derive(Clone, Copy, Debug, Default)]
+struct Carry(f64);
+
+impl Carry {
+    /// The next instant after `now`, at least 1 ns later.
+    fn after(&mut self, now: Time, gap_ns: f64) -> Time {
+        let exact = gap_ns + self.0;
+        let whole = exact.max(1.0) as u64;
+        self.0 = exact - whole as f64;
+        Time::from_ns(now.ns() + whole)
+    }
+}

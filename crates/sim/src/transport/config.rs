@@ -1,0 +1,157 @@
+//! What a scenario states about a TCP connection.
+//!
+//! | field              | unit     | default       | ns-2 option                                       |
+//! |--------------------|----------|---------------|---------------------------------------------------|
+//! | `recovery`         | -        | NewReno, impatient | `Agent/TCP/Reno`, `/Newreno`, `newreno_changes1_` |
+//! | `congestion`       | -        | Reno          | `windowOption_ 1`                                 |
+//! | `initial_window`   | segments | 2             | `windowInit_`                                     |
+//! | `window`           | segments | 20            | `window_` (advertised by the receiver)            |
+//! | `rto`              | time     | `ns2-2.35`    | `tcpTick_`, `minrto_`, `maxrto_`, `rtxcur_init_`  |
+//! | `limited_transmit` | -        | on            | `singledup_`                                      |
+//! | `syn`              | -        | on            | `syn_` with `delay_growth_`                       |
+//! | `delayed_ack`      | time     | none          | `Agent/TCPSink/DelAck interval_`                  |
+//! | `ecn`              | -        | off           | `ecn_`                                            |
+//! | `mss`              | B        | 1000          | `packetSize_`                                     |
+//! | `header`           | B        | 40            | `tcpip_base_hdr_size_` with `useHeaders_ true`    |
+//!
+//! The defaults are those of ns-2.35, except that the recovery has to be chosen there by class.
+//! With `useHeaders_ false` ns-2's `packetSize_` is the whole packet: `mss` = `packetSize_` - 40.
+
+use super::congestion::LawKind;
+use super::recovery::{PartialAckTimer, Recovery};
+use super::rto::RtoConfig;
+use perhop_core::units::Span;
+use std::fmt;
+
+/// A connection's parameters, the same for its sender and its receiver. Checked by both constructors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// What duplicate and partial ACKs lead to.
+    pub recovery: Recovery,
+    /// How the congestion window grows and shrinks.
+    pub congestion: LawKind,
+    /// Window once the connection is open, segments (RFC 5681 section 3.1, RFC 6928).
+    pub initial_window: u32,
+    /// The receiver's advertised window, segments. The congestion window grows past it, what is sent does not.
+    pub window: u32,
+    /// The retransmission timer.
+    pub rto: RtoConfig,
+    /// A new segment on the first and on the second duplicate ACK (RFC 3042).
+    pub limited_transmit: bool,
+    /// A SYN goes first, and data wait for its ACK.
+    pub syn: bool,
+    /// Longest delay of an ACK; `None` acknowledges every segment at once.
+    pub delayed_ack: Option<Span>,
+    /// Both ends use ECN (RFC 3168).
+    pub ecn: bool,
+    /// Data bytes of a full segment.
+    pub mss: u16,
+    /// Bytes of IP and TCP header: the size of a SYN and of an ACK.
+    pub header: u16,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            recovery: Recovery::NewReno(PartialAckTimer::First),
+            congestion: LawKind::Reno,
+            initial_window: 2,
+            window: 20,
+            rto: RtoConfig::NS2_2_35,
+            limited_transmit: true,
+            syn: true,
+            delayed_ack: None,
+            ecn: false,
+            mss: 1000,
+            header: 40,
+        }
+    }
+}
+
+/// Why a [`Config`] or a supply is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    /// The field, as in [`Config`].
+    pub field: &'static str,
+    /// Its value.
+    pub value: String,
+    /// What holds of every good value.
+    pub bound: String,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tcp: {} = {} is out of bounds: it must be {}", self.field, self.value, self.bound)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// The largest window in segments: well below half the range of numbers.
+const LARGEST_WINDOW: u32 = 1 << 24;
+
+/// `Ok` if the value is within bounds, else the error that names all three.
+pub(super) fn check(
+    good: bool,
+    field: &'static str,
+    value: impl fmt::Display,
+    bound: impl fmt::Display,
+) -> Result<(), ConfigError> {
+    match good {
+        true => Ok(()),
+        false => Err(ConfigError { field, value: value.to_string(), bound: bound.to_string() }),
+    }
+}
+
+impl Config {
+    /// # Errors
+    /// A window or size of zero, a window beyond 2^24 segments, a packet beyond 65 535 bytes, an
+    /// ACK delay that is zero or not below the smallest retransmission time-out, or what [`RtoConfig::validate`] refuses.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let windows = 1..=LARGEST_WINDOW;
+        let bound = format!("between 1 and {LARGEST_WINDOW} segments");
+        check(windows.contains(&self.window), "window", self.window, &bound)?;
+        check(windows.contains(&self.initial_window), "initial_window", self.initial_window, &bound)?;
+        check(self.mss > 0, "mss", self.mss, "at least 1 byte")?;
+        let packet = u32::from(self.mss) + u32::from(self.header);
+        check(packet <= 65_535, "mss", self.mss, format!("at most 65535 bytes less the header of {}", self.header))?;
+        self.rto.validate()?;
+        let Some(delay) = self.delayed_ack else { return Ok(()) };
+        let good = delay > Span::ZERO && delay < self.rto.minimum;
+        check(good, "delayed_ack", delay, format!("above 0s and below the smallest RTO, {}", self.rto.minimum))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_and_presets_are_valid() {
+        for rto in [RtoConfig::NS2_2_35, RtoConfig::ERA, RtoConfig::MODERN] {
+            Config { rto, delayed_ack: Some(Span::from_ms(100)), ..Config::default() }.validate().unwrap();
+        }
+    }
+
+    #[test]
+    fn each_bad_value_names_its_field() {
+        let base = Config::default();
+        let tick = |granularity| RtoConfig { granularity, ..base.rto };
+        let cases = [
+            ("window", Config { window: 0, ..base }),
+            ("window", Config { window: LARGEST_WINDOW + 1, ..base }),
+            ("initial_window", Config { initial_window: 0, ..base }),
+            ("mss", Config { mss: 0, ..base }),
+            ("mss", Config { mss: 65_500, ..base }),
+            ("rto.granularity", Config { rto: tick(Span::ZERO), ..base }),
+            ("rto.minimum", Config { rto: tick(Span::from_ms(101)), ..base }),
+            ("delayed_ack", Config { delayed_ack: Some(Span::from_ms(200)), ..base }),
+            ("delayed_ack", Config { delayed_ack: Some(Span::ZERO), ..base }),
+        ];
+        for (field, config) in cases {
+            let error = config.validate().unwrap_err();
+            assert_eq!(error.field, field);
+            assert!(error.to_string().contains(field), "{error}");
+        }
+    }
+}

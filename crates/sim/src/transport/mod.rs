@@ -1,0 +1,67 @@
+//! TCP as a pure state machine: no sockets, no clock, no engine, no I/O.
+//!
+//! The host of a connection (the simulator's engine, a test) owns time and packets. It tells the
+//! [`Sender`] what happened (`start`, `offer`, `on_ack`, `on_timer`), after each such call takes
+//! segments from `next_segment` until that gives `None`, and keeps one pending wake-up for
+//! `timer_at`. The [`Receiver`] turns segments into acknowledgements in the same manner.
+//!
+//! | file            | concept                                                                    |
+//! |-----------------|----------------------------------------------------------------------------|
+//! | `config.rs`     | what a scenario states about a connection, validated                       |
+//! | `sender.rs`     | sequence numbers, what may be sent now, the retransmission timer           |
+//! | `recovery.rs`   | loss recovery: duplicate ACKs, fast retransmit, Reno, NewReno              |
+//! | `congestion.rs` | the window law's trait and list                                            |
+//! | `reno.rs`       | slow start, congestion avoidance, halving                                  |
+//! | `rto.rs`        | round-trip estimator, retransmission time-out, back-off                    |
+//! | `receiver.rs`   | reassembly, cumulative and delayed ACKs, ECN echo                          |
+//!
+//! # Numbers
+//! Sequence numbers count segments, not bytes. The SYN is number 0 and the first data segment is
+//! number 1, whether or not a SYN is exchanged; an ACK carries the next number expected, so a
+//! SYN-ACK carries 1. ns-2 numbers alike with `syn_ true`, and one lower with `syn_ false`.
+//!
+//! There is no FIN: a transfer ends when its last segment is acknowledged, as in ns-2's one-way TCP.
+
+mod config;
+mod congestion;
+mod receiver;
+mod recovery;
+mod reno;
+mod rto;
+mod sender;
+
+pub use config::{Config, ConfigError};
+pub use congestion::{CongestionControl, Law, LawKind, Signal, Window};
+pub use receiver::{Received, Receiver};
+pub use recovery::{PartialAckTimer, Recovery};
+pub use reno::Reno;
+pub use rto::{RtoConfig, RtoEstimator};
+pub use sender::{Counters, Sender, Supply};
+
+/// A segment to put on the wire. Its size there is `Config::header` + `payload` bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// 0 for the SYN, from 1 for data.
+    pub number: u32,
+    /// Bytes of data; 0 for the SYN.
+    pub payload: u16,
+    /// Opens the connection.
+    pub syn: bool,
+    /// Sent before.
+    pub retransmission: bool,
+    /// ECN-capable transport (RFC 3168): may be marked instead of dropped.
+    pub ect: bool,
+    /// Congestion window reduced (RFC 3168): tells the receiver to stop echoing.
+    pub cwr: bool,
+}
+
+/// An acknowledgement. Its size on the wire is `Config::header` bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckInfo {
+    /// The lowest number not yet received: everything below has arrived.
+    pub next_expected: u32,
+    /// ECN echo (RFC 3168): a marked segment arrived and no CWR since.
+    pub ece: bool,
+    /// Answers a SYN.
+    pub syn: bool,
+}

@@ -1,0 +1,233 @@
+//! The receiving half of a connection: reassembly, cumulative ACKs, delayed ACKs, ECN echo.
+//!
+//! Source: RFC 5681 section 4.2 (generating ACKs), RFC 3168 section 6.1.3 (echo), ns-2's `Agent/TCPSink` and
+//! `Agent/TCPSink/DelAck` with `RFC2581_immediate_ack_` and `SYN_immediate_ack_` true (defaults of 2.35).
+//!
+//! - Every segment is acknowledged at once with the next number expected. With delayed ACKs a segment that arrives
+//!   in order with none missing behind it may wait: for the next segment, whatever that is, or for the timer.
+//! - Out of order, duplicate, filling a hole, or a SYN: acknowledged at once, with what was waiting.
+//! - Each ACK carries ECE from the first marked segment until one with CWR; a mark since the last ACK outlives a CWR.
+//! - Out-of-order segments are kept as their payload in a ring that grows to the advertised window and stays.
+//!
+//! | symbol      | field       | unit   | default                |
+//! |-------------|-------------|--------|------------------------|
+//! | RCV.NXT     | `next`      | number | 0, or 1 without a SYN  |
+//! | ACK delay   | `delay`     | time   | none; ns-2 100 ms      |
+//!
+//! Deviations: the advertised window is constant (the application reads at once). A segment beyond it is not kept, is
+//! counted in `beyond_window` and acknowledged; a sender with the same configuration never sends one.
+
+use super::AckInfo;
+use super::config::{Config, ConfigError};
+use perhop_core::units::{Span, Time};
+
+/// A segment as it arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// As in [`super::Segment`].
+    pub number: u32,
+    /// Bytes of data; 0 for the SYN.
+    pub payload: u16,
+    /// Opens the connection.
+    pub syn: bool,
+    /// The sender has cut its window.
+    pub cwr: bool,
+    /// Marked "congestion experienced" on its way.
+    pub ce: bool,
+}
+
+/// One connection's receiver.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    next: u32,
+    window: u32,
+    /// Payload of out-of-order segment `n` at `n` modulo its length, a power of two; 0 where there is none.
+    ring: Vec<u16>,
+    /// Segments in the ring.
+    held: u32,
+    ece: bool,
+    /// A marked segment arrived since the last ACK.
+    marked: bool,
+    delay: Option<Span>,
+    /// When the delayed ACK is due; `Time::MAX` when none waits.
+    due: Time,
+    delivered_bytes: u64,
+    delivered_segments: u64,
+    duplicates: u64,
+    beyond_window: u64,
+}
+
+impl Receiver {
+    /// A receiver that waits for the SYN, or without one for the first data segment.
+    ///
+    /// # Errors
+    /// What [`Config::validate`] refuses.
+    pub fn new(config: &Config) -> Result<Self, ConfigError> {
+        config.validate()?;
+        Ok(Self::fresh(config, Vec::new()))
+    }
+
+    /// Makes this the receiver of a new connection and keeps its memory.
+    ///
+    /// # Errors
+    /// What [`Config::validate`] refuses.
+    pub fn renew(&mut self, config: &Config) -> Result<(), ConfigError> {
+        config.validate()?;
+        let mut ring = std::mem::take(&mut self.ring);
+        ring.fill(0);
+        *self = Self::fresh(config, ring);
+        Ok(())
+    }
+
+    fn fresh(config: &Config, ring: Vec<u16>) -> Self {
+        Self {
+            next: u32::from(!config.syn),
+            window: config.window,
+            ring,
+            held: 0,
+            ece: false,
+            marked: false,
+            delay: config.delayed_ack,
+            due: Time::MAX,
+            delivered_bytes: 0,
+            delivered_segments: 0,
+            duplicates: 0,
+            beyond_window: 0,
+        }
+    }
+
+    /// A segment has arrived; the ACK to send now, or `None` while it is delayed.
+    #[inline]
+    pub fn on_segment(&mut self, now: Time, segment: &Received) -> Option<AckInfo> {
+        self.note_ecn(segment);
+        let in_order = segment.number == self.next;
+        if in_order {
+            self.deliver(segment.payload);
+            if self.held > 0 {
+                self.drain();
+            }
+        } else {
+            self.hold(segment);
+        }
+        let complete = in_order && self.next == segment.number + 1 && self.held == 0;
+        match self.delay {
+            Some(delay) if complete && !segment.syn && self.due == Time::MAX => {
+                self.due = now + delay;
+                None
+            }
+            _ => Some(self.acknowledge(segment.syn)),
+        }
+    }
+
+    /// When to call [`Receiver::on_timer`].
+    pub fn timer_at(&self) -> Option<Time> {
+        (self.due != Time::MAX).then_some(self.due)
+    }
+
+    /// The delayed ACK, if it is due; harmless when early.
+    pub fn on_timer(&mut self, now: Time) -> Option<AckInfo> {
+        (now >= self.due && self.due != Time::MAX).then(|| self.acknowledge(false))
+    }
+
+    /// The lowest number not yet received.
+    pub fn next_expected(&self) -> u32 {
+        self.next
+    }
+
+    /// Bytes delivered in order, each once: the goodput.
+    pub fn delivered_bytes(&self) -> u64 {
+        self.delivered_bytes
+    }
+
+    /// Data segments delivered in order, each once.
+    pub fn delivered_segments(&self) -> u64 {
+        self.delivered_segments
+    }
+
+    /// Segments that had arrived before.
+    pub fn duplicates(&self) -> u64 {
+        self.duplicates
+    }
+
+    /// Segments beyond the advertised window, not kept.
+    pub fn beyond_window(&self) -> u64 {
+        self.beyond_window
+    }
+
+    #[inline]
+    fn note_ecn(&mut self, segment: &Received) {
+        if segment.cwr && !self.marked {
+            self.ece = false;
+        }
+        if segment.ce {
+            self.ece = true;
+            self.marked = true;
+        }
+    }
+
+    fn acknowledge(&mut self, syn: bool) -> AckInfo {
+        self.due = Time::MAX;
+        self.marked = false;
+        AckInfo { next_expected: self.next, ece: self.ece, syn }
+    }
+
+    #[inline]
+    fn deliver(&mut self, payload: u16) {
+        self.next += 1;
+        self.delivered_bytes += u64::from(payload);
+        self.delivered_segments += u64::from(payload > 0);
+    }
+
+    fn slot(&self, number: u32) -> usize {
+        number as usize & (self.ring.len() - 1)
+    }
+
+    /// Delivers what the ring holds from `next` on.
+    fn drain(&mut self) {
+        loop {
+            let slot = self.slot(self.next);
+            let payload = std::mem::take(&mut self.ring[slot]);
+            if payload == 0 {
+                return;
+            }
+            self.held -= 1;
+            self.deliver(payload);
+        }
+    }
+
+    /// Keeps an out-of-order segment, or counts it.
+    fn hold(&mut self, segment: &Received) {
+        if segment.number < self.next {
+            self.duplicates += 1;
+            return;
+        }
+        let ahead = segment.number - self.next;
+        if ahead >= self.window {
+            self.beyond_window += 1;
+            return;
+        }
+        self.make_room(ahead);
+        let slot = self.slot(segment.number);
+        match self.ring[slot] {
+            0 => {
+                self.ring[slot] = segment.payload;
+                self.held += 1;
+            }
+            _ => self.duplicates += 1,
+        }
+    }
+
+    /// Grows the ring until a segment so far ahead fits.
+    fn make_room(&mut self, ahead: u32) {
+        if (ahead as usize) < self.ring.len() {
+            return;
+        }
+        let old = std::mem::take(&mut self.ring);
+        self.ring = vec![0; (ahead as usize + 1).next_power_of_two().max(16)];
+        for offset in 0..old.len() as u32 {
+            let number = self.next + offset;
+            let slot = self.slot(number);
+            self.ring[slot] = old[number as usize & (old.len() - 1)];
+        }
+    }
+}

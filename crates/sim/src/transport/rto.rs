@@ -1,0 +1,172 @@
+//! Retransmission time-out: estimating the round trip, back-off.
+//!
+//! Source: RFC 6298, in the integer form of V. Jacobson, "Congestion Avoidance and Control" (1988), Appendix A.
+//!
+//! ```text
+//! first sample R:  SRTT = R, RTTVAR = R/2
+//! later:           RTTVAR = 3/4 RTTVAR + 1/4 |SRTT - R|,  SRTT = 7/8 SRTT + 1/8 R       (RFC 6298 2.2, 2.3)
+//! RTO = max(SRTT + 4 RTTVAR, minimum) * 2^backoff, at most maximum                       (2.4, 2.5, 5.5)
+//! ```
+//! R is counted in ticks of a clock with the given granularity: the ticks that passed between sending and ACK.
+//! SRTT is kept in eighths, RTTVAR in quarters of a tick. RTTVAR never falls below a quarter tick, which makes
+//! 4 RTTVAR at least the granularity G, as RFC 6298 (2.3) asks. Karn's algorithm: no sample from a segment
+//! sent twice (the sender sees to that), and the back-off stays until a sample is taken (section 5).
+//!
+//! | symbol | field         | unit | `ns2-2.35` | `era`  | `modern` | ns-2 option    |
+//! |--------|---------------|------|-----------|---------|----------|----------------|
+//! | G      | `granularity` | time | 10 ms     | 100 ms  | 1 ms     | `tcpTick_`     |
+//! | -      | `minimum`     | time | 200 ms    | 1 s     | 200 ms   | `minrto_`      |
+//! | -      | `maximum`     | time | 60 s      | 64 s    | 120 s    | `maxrto_`      |
+//! | -      | `initial`     | time | 3 s       | 3 s     | 1 s      | `rtxcur_init_` |
+//!
+//! `era` is ns-2 before October 2004 (its minimum was raised from RFC 2988's 1 s to 200 ms then), `modern` is
+//! RFC 6298 with Linux's minimum and maximum.
+//!
+//! Deviations: the minimum is 200 ms in two presets where RFC 6298 (2.4) says 1 s. Back-off doubles until the RTO
+//! reaches the maximum, as in ns-2.35 (`rfc2988_ true`); older ns-2 stopped at a factor of 64, here 64 s. After the
+//! fourth doubling SRTT is forgotten and the next sample is taken as a first one (RFC 6298 section 5, last note; ns-2).
+//! Linux bounds 4 RTTVAR by its minimum, `modern` bounds the sum.
+
+use super::config::{ConfigError, check};
+use perhop_core::units::{Span, Time};
+
+/// Parameters of the retransmission timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RtoConfig {
+    /// Tick of the clock that measures round trips.
+    pub granularity: Span,
+    /// Smallest time-out; at least two ticks.
+    pub minimum: Span,
+    /// Largest time-out, back-off included.
+    pub maximum: Span,
+    /// Time-out before the first sample.
+    pub initial: Span,
+}
+
+impl RtoConfig {
+    /// ns-2.35 as it comes.
+    pub const NS2_2_35: Self = Self {
+        granularity: Span::from_ms(10),
+        minimum: Span::from_ms(200),
+        maximum: Span::from_s(60),
+        initial: Span::from_s(3),
+    };
+    /// The coarse timer of about 2000.
+    pub const ERA: Self = Self {
+        granularity: Span::from_ms(100),
+        minimum: Span::from_s(1),
+        maximum: Span::from_s(64),
+        initial: Span::from_s(3),
+    };
+    /// RFC 6298 with the bounds of Linux.
+    pub const MODERN: Self = Self {
+        granularity: Span::from_ms(1),
+        minimum: Span::from_ms(200),
+        maximum: Span::from_s(120),
+        initial: Span::from_s(1),
+    };
+
+    /// # Errors
+    /// A granularity of zero or above 1 s, a minimum below two ticks (a timer of one tick may expire at
+    /// once), a maximum beyond an hour, or an initial value outside minimum and maximum.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let Self { granularity, minimum, maximum, initial } = *self;
+        let good = granularity > Span::ZERO && granularity <= Span::from_s(1);
+        check(good, "rto.granularity", granularity, "above 0s and at most 1s")?;
+        check(minimum >= granularity * 2, "rto.minimum", minimum, format!("at least two ticks, {}", granularity * 2))?;
+        let good = maximum >= minimum && maximum <= Span::from_s(3600);
+        check(good, "rto.maximum", maximum, format!("between rto.minimum, {minimum}, and 3600s"))?;
+        let good = initial >= minimum && initial <= maximum;
+        check(good, "rto.initial", initial, format!("between rto.minimum, {minimum}, and rto.maximum, {maximum}"))
+    }
+}
+
+/// Doublings after which the smoothed round trip is no longer believed.
+const FORGET_AFTER: u8 = 4;
+/// RFC 6298 (5.7): the time-out once a connection opens whose SYN was lost.
+const AFTER_LOST_SYN: Span = Span::from_s(3);
+
+/// One connection's estimator.
+#[derive(Clone, Copy, Debug)]
+pub struct RtoEstimator {
+    config: RtoConfig,
+    /// Where in its tick this host's clock stands at time zero.
+    phase: Span,
+    /// max(SRTT + 4 RTTVAR, minimum), or the initial time-out.
+    base: Span,
+    /// SRTT in eighths of a tick; 0 when there is no estimate.
+    srtt8: u64,
+    /// RTTVAR in quarters of a tick.
+    rttvar4: u64,
+    /// The time-out has been doubled so often.
+    backoff: u8,
+}
+
+impl RtoEstimator {
+    /// No sample yet. `phase` is where the host's clock stands in its tick at time zero; whole ticks make no difference.
+    pub fn new(config: RtoConfig, phase: Span) -> Self {
+        Self { config, phase, base: config.initial, srtt8: 0, rttvar4: 0, backoff: 0 }
+    }
+
+    fn tick(&self, at: Time) -> u64 {
+        (at.ns() + self.phase.ns()) / self.config.granularity.ns()
+    }
+
+    /// A segment sent once, at `sent`, is acknowledged at `now`.
+    pub fn sample(&mut self, sent: Time, now: Time) {
+        self.update((self.tick(now) - self.tick(sent)).max(1));
+    }
+
+    /// Takes a round trip of that many ticks, at least 1.
+    fn update(&mut self, ticks: u64) {
+        if self.srtt8 == 0 {
+            self.srtt8 = ticks << 3;
+            self.rttvar4 = ticks << 1;
+        } else {
+            let deviation = ticks.abs_diff(self.srtt8 >> 3);
+            self.srtt8 = (self.srtt8 + ticks - (self.srtt8 >> 3)).max(1);
+            self.rttvar4 = (self.rttvar4 + deviation - (self.rttvar4 >> 2)).max(1);
+        }
+        let ticks = (self.rttvar4 * 8 + self.srtt8) >> 3;
+        self.base = (self.config.granularity * ticks).clamp(self.config.minimum, self.config.maximum);
+    }
+
+    /// Doubles the time-out, up to the maximum (RFC 6298 5.5).
+    pub fn back_off(&mut self) {
+        if self.rto() < self.config.maximum {
+            self.backoff += 1;
+        }
+        if self.backoff >= FORGET_AFTER {
+            self.srtt8 = 0;
+        }
+    }
+
+    /// A sample was possible again: the time-out is the estimate's.
+    pub fn end_back_off(&mut self) {
+        self.backoff = 0;
+    }
+
+    /// The connection opens after its SYN was repeated (RFC 6298 5.7).
+    pub fn after_lost_syn(&mut self) {
+        if self.config.initial < AFTER_LOST_SYN {
+            self.base = AFTER_LOST_SYN.min(self.config.maximum);
+            self.backoff = 0;
+        }
+    }
+
+    /// The time-out now, back-off included.
+    #[inline]
+    pub fn rto(&self) -> Span {
+        Span::from_ns(self.base.ns().saturating_mul(1 << self.backoff)).min(self.config.maximum)
+    }
+
+    /// The smoothed round trip; `None` before the first sample and after a long back-off.
+    pub fn srtt(&self) -> Option<Span> {
+        (self.srtt8 > 0).then(|| self.config.granularity * self.srtt8 / 8)
+    }
+
+    /// Resets the clock's phase; before the first sample.
+    pub(super) fn set_phase(&mut self, phase: Span) {
+        self.phase = phase;
+    }
+}
