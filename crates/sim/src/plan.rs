@@ -21,6 +21,8 @@ pub struct Plan {
     pub duration: Span,
     /// What is dropped from the statistics at the start.
     pub warmup: Span,
+    /// Bytes that meters and queues count beyond the IP length of a packet (`accounting`).
+    pub overhead: u32,
     /// Hosts and routers.
     pub nodes: Vec<Node>,
     /// Links, one entry for each direction.
