@@ -41,7 +41,13 @@ impl Ewma {
     /// Does what `virtual_samples` (real, at least 0) samples equal to `towards` would do; returns the new average.
     #[inline]
     pub fn decay(&mut self, towards: f64, virtual_samples: f64) -> f64 {
-        self.value = towards + (self.value - towards) * math::pow(1.0 - self.weight, virtual_samples);
+        self.relax(towards, math::pow(1.0 - self.weight, virtual_samples))
+    }
+
+    /// Moves towards a value, keeping the share `keep` of the distance; returns the new average.
+    #[inline]
+    pub fn relax(&mut self, towards: f64, keep: f64) -> f64 {
+        self.value = towards + (self.value - towards) * keep;
         self.value
     }
 
