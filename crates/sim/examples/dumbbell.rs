@@ -41,7 +41,10 @@ fn link(from: usize, to: usize, rate: BitRate, delay: Span) -> Link {
 fn plan(n: usize, mbps: u64, seconds: u64) -> Plan {
     let bdp = (mbps as f64 * 1e6 * 0.040 / 8.0 / 1000.0) as u32;
     let nodes: Vec<_> = (0..2 * n + 2)
-        .map(|i| Node { name: format!("n{i}"), address: std::net::Ipv4Addr::new(10, 0, (i / 250) as u8, (i % 250) as u8) })
+        .map(|i| Node {
+            name: format!("n{i}"),
+            address: std::net::Ipv4Addr::new(10, 0, (i / 250) as u8, (i % 250) as u8),
+        })
         .collect();
     let (r1, r2) = (2 * n, 2 * n + 1);
     let mut bottleneck = link(r1, r2, BitRate::mbps(mbps), Span::from_ms(18));
@@ -69,6 +72,7 @@ fn plan(n: usize, mbps: u64, seconds: u64) -> Plan {
         links.extend([link(s, r1, fast, ms), link(r1, s, fast, ms), link(r2, d, fast, ms), link(d, r2, fast, ms)]);
         traffic.push(Offered {
             name: format!("f{i}"),
+            class: 0,
             from: s,
             to: d,
             flows: 1,
@@ -89,6 +93,7 @@ fn plan(n: usize, mbps: u64, seconds: u64) -> Plan {
         overhead: 0,
         nodes,
         links,
+        classes: vec!["all".into()],
         traffic,
         sample_every: None,
         taps: vec![],
@@ -104,7 +109,10 @@ fn main() {
     let spent = cpu_time() - cpu;
     let bottleneck: u64 = outcome.hops.iter().filter(|h| h.link == 0).map(|h| h.delivered.packets).sum();
     let ns = spent * 1e9 / outcome.packet_hops as f64;
-    println!("bottleneck {bottleneck} hops {} events {} cpu {spent:.3} s, {ns:.1} ns/hop", outcome.packet_hops, outcome.events);
+    println!(
+        "bottleneck {bottleneck} hops {} events {} cpu {spent:.3} s, {ns:.1} ns/hop",
+        outcome.packet_hops, outcome.events
+    );
     println!("{:?}", outcome.breaches.first());
 }
 

@@ -4,13 +4,14 @@
 //! link's AQM, sources, then the engine's own clock (end of warm-up, samples). So at equal times
 //! departures come before arrivals. TCP's timers have a heap of their own; at equal times they come last.
 
+use crate::delays::Delays;
 use crate::heap::{Heap, Key};
 use crate::host::{self, Connection, End, Flow};
-use crate::link::{Delays, Link, Parts, Wakes, observe};
+use crate::link::{Link, Parts, Wakes};
+use crate::outcome::Retired;
 use crate::plan::{Plan, TapPoint};
 use crate::pool::{Pool, Record, RecordId};
 use crate::route::route;
-use crate::outcome::Retired;
 use crate::series::Sample;
 use crate::tap::Captured;
 use crate::traffic::{AnyTraffic, Carrier, Offer, TrafficScope};
@@ -195,7 +196,7 @@ impl Simulation {
             ending: Vec::new(),
             mates: Vec::new(),
             taps: taps(&plan),
-            arrivals: vec![Default::default(); plan.traffic.len()],
+            arrivals: vec![Default::default(); plan.classes.len()],
             transfers: Vec::new(),
             open_transfers: vec![0; plan.traffic.len()],
             retired: vec![Retired::default(); plan.traffic.len()],
@@ -276,6 +277,7 @@ impl Simulation {
         let table = self.sources[source as usize].table;
         let offered = &self.plan.traffic[usize::from(table)];
         let mut flow = Flow::new(table, source, routes);
+        flow.class = offered.class;
         flow.dscp = offered.dscp;
         flow.ecn = if offered.ect { Ecn::Ect0 } else { Ecn::NotEct };
         self.flows.push(flow);
@@ -286,7 +288,7 @@ impl Simulation {
     /// The headers of a flow's way out.
     pub(crate) fn headers(&self, slot: usize) -> FlowHeaders {
         let flow = &self.flows[slot];
-        let offered = &self.plan.traffic[usize::from(flow.class)];
+        let offered = &self.plan.traffic[usize::from(flow.table)];
         let tcp = self.sources[flow.source as usize].traffic.carrier() != Carrier::Datagrams;
         let address = |node: usize| IpAddr::V4(self.plan.nodes[node].address);
         FlowHeaders {
@@ -294,7 +296,7 @@ impl Simulation {
             source: address(offered.from),
             destination: address(offered.to),
             source_port: 1024 + (slot % 60_000) as u16,
-            destination_port: 5001 + flow.class,
+            destination_port: 5001 + flow.table,
             traffic: offered.name.clone(),
         }
     }
@@ -520,9 +522,9 @@ impl Simulation {
         let (delay, jitter) = flow.arrived(now, record);
         let arrivals = &mut self.arrivals[usize::from(record.packet.class)][record.packet.colour.index()];
         arrivals.delivered.add(record.wire);
-        observe(&mut arrivals.delays, delay.ns());
+        arrivals.delays.observe(delay.ns());
         if let Some(jitter) = jitter {
-            observe(&mut arrivals.jitters, jitter.ns());
+            arrivals.jitters.observe(jitter.ns());
         }
         let Some(tcp) = &mut flow.tcp else { return };
         let ack = tcp.receiver.on_segment(now, &host::received(record));
@@ -673,7 +675,7 @@ impl Simulation {
 
     /// Opens a connection on a flow.
     fn open(&mut self, now: Time, slot: usize, supply: Supply) {
-        let config = self.plan.traffic[usize::from(self.flows[slot].class)].tcp;
+        let config = self.plan.traffic[usize::from(self.flows[slot].table)].tcp;
         let mut sender = Sender::new(&config, supply).expect("validated");
         let receiver = Receiver::new(&config).expect("validated");
         sender.start();
@@ -695,7 +697,7 @@ impl Simulation {
         let flow = &mut self.flows[slot];
         let Some(tcp) = &mut flow.tcp else { return };
         let Some(bytes) = tcp.transfer.take() else { return };
-        let (table, source) = (flow.class, flow.source);
+        let (table, source) = (flow.table, flow.source);
         self.transfers.push(Transfer { table, source, opened: tcp.opened, complete: now, bytes });
         self.open_transfers[usize::from(table)] -= 1;
         self.ending.push(slot as u32);
@@ -714,9 +716,9 @@ impl Simulation {
         if over && flow.in_network == 0 {
             self.ending.swap_remove(at);
             if let Some(tcp) = flow.tcp.take() {
-                self.retired[usize::from(flow.class)].add(&tcp);
+                self.retired[usize::from(flow.table)].add(&tcp);
             }
-            self.idle_flows[usize::from(flow.class)].push(slot as u32);
+            self.idle_flows[usize::from(flow.table)].push(slot as u32);
         }
     }
 }
@@ -748,7 +750,7 @@ fn build_link(plan: &Plan, link: &crate::plan::Link, options: EngineOptions) -> 
         rate: link.rate,
         delay: link.delay,
         wire_loss: (loss > 0.0).then(|| (loss, stream("wire"))),
-        classes: plan.traffic.len(),
+        classes: plan.classes.len(),
         force_transmit_done: options.transmit_done,
     }))
 }

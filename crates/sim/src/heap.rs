@@ -99,7 +99,9 @@ impl Heap {
         let (mut at, keys) = (0, self.keys.as_mut_slice());
         loop {
             let first = at * ARITY + 1;
-            let Some(children) = keys.get(first..keys.len().min(first + ARITY)).filter(|c| !c.is_empty()) else { break };
+            let Some(children) = keys.get(first..keys.len().min(first + ARITY)).filter(|c| !c.is_empty()) else {
+                break;
+            };
             let (mut least, mut child) = (children[0], first);
             for (i, &candidate) in children.iter().enumerate().skip(1) {
                 if candidate < least {

@@ -3,7 +3,7 @@
 //! A flow's packets carry number `2 k` on the way out and `2 k + 1` on the way back (ACKs), where k is
 //! the flow's place in the table.
 
-use crate::link::{Delays, observe};
+use crate::delays::Delays;
 use crate::pool::Record;
 use crate::transport::{AckInfo, Received, Receiver, Segment, Sender};
 use perhop_core::conditioner::SenderTruth;
@@ -56,7 +56,9 @@ pub struct FlowCounts {
 /// A flow and its two ends.
 #[derive(Clone, Debug)]
 pub struct Flow {
-    /// Index of its `[traffic]` table; also the class of its packets.
+    /// Index of its `[traffic]` table.
+    pub table: u16,
+    /// Class of its packets.
     pub class: u16,
     /// Index of its source.
     pub source: u32,
@@ -81,9 +83,10 @@ pub struct Flow {
 
 impl Flow {
     /// A flow that has sent nothing.
-    pub fn new(class: u16, source: u32, routes: [u32; 2]) -> Self {
+    pub fn new(table: u16, source: u32, routes: [u32; 2]) -> Self {
         Self {
-            class,
+            table,
+            class: 0,
             source,
             routes,
             dscp: Dscp::BE,
@@ -91,8 +94,8 @@ impl Flow {
             tcp: None,
             in_network: 0,
             counts: FlowCounts::default(),
-            delays: None,
-            jitters: None,
+            delays: Delays::default(),
+            jitters: Delays::default(),
             last_delay: None,
         }
     }
@@ -148,9 +151,9 @@ impl Flow {
         self.counts.delivered.add(record.wire);
         let delay = now.since(record.sent);
         let jitter = self.last_delay.replace(delay).map(|last| Span::from_ns(last.ns().abs_diff(delay.ns())));
-        observe(&mut self.delays, delay.ns());
+        self.delays.observe(delay.ns());
         if let Some(jitter) = jitter {
-            observe(&mut self.jitters, jitter.ns());
+            self.jitters.observe(jitter.ns());
         }
         (delay, jitter)
     }

@@ -28,6 +28,8 @@ mod pool;
 /// Events waiting for their time.
 mod heap;
 
+/// Distributions of delays.
+pub mod delays;
 /// Queue lengths and gauges at an interval.
 pub mod series;
 /// Packets recorded at a link.

@@ -4,9 +4,9 @@
 //! when it arrives, `max(now, busy_until) + size / rate`. Links whose conditioners or AQM act at
 //! departure have that event, on themselves only. Both kinds give the same bytes.
 
+use crate::delays::Delays;
 use crate::fifo::{Entry, Fifo};
 use crate::pool::{Pool, RecordId};
-use hdrhistogram::Histogram;
 use perhop_core::aqm::{Backlog, Departure};
 use perhop_core::conditioner::Passage;
 use perhop_core::count::Count;
@@ -54,20 +54,6 @@ impl Serialiser {
         self.busy_until = start + Span::from_ns(ns);
         (start, self.busy_until)
     }
-}
-
-/// A histogram of nanoseconds with two significant digits, or of nothing yet.
-pub type Delays = Option<Box<Histogram<u32>>>;
-
-/// Adds a value to a histogram, made on first use.
-#[inline]
-pub fn observe(delays: &mut Delays, ns: u64) {
-    delays.get_or_insert_with(new_histogram).saturating_record(ns);
-}
-
-#[cold]
-fn new_histogram() -> Box<Histogram<u32>> {
-    Box::new(Histogram::new_with_bounds(1_000, 3_600 * NS_PER_S, 2).expect("bounds are constants"))
 }
 
 /// What a link counted of one class and colour after the gate.
@@ -245,7 +231,7 @@ impl Link {
         let record = pool.get(entry.record);
         let passed = &mut self.passed[usize::from(record.packet.class)][record.packet.colour.index()];
         passed.delivered.add(record.packet.size);
-        observe(&mut passed.waits, entry.starts.since(record.arrived).ns());
+        passed.waits.observe(entry.starts.since(record.arrived).ns());
         (entry.record, self.fifo.next_delivery())
     }
 

@@ -1,8 +1,9 @@
 //! What a replication gives: counts since the end of the warm-up, and proof that no packet was lost unseen.
 
+use crate::delays::{Delays, Quantiles};
 use crate::engine::{Simulation, Transfer};
 use crate::host::{Connection, FlowCounts};
-use crate::link::{Delays, Offered};
+use crate::link::Offered;
 use crate::series::Sample;
 use crate::tap::Captured;
 use crate::transport::Counters;
@@ -51,29 +52,6 @@ fn difference(a: &Counters, b: &Counters) -> Counters {
     }
 }
 
-/// Delay quantiles over the packets counted, ns.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Quantiles {
-    /// Mean.
-    pub mean: f64,
-    /// Median.
-    pub p50: u64,
-    /// 99 %.
-    pub p99: u64,
-    /// 99.9 %.
-    pub p999: u64,
-    /// Largest.
-    pub max: u64,
-}
-
-impl Quantiles {
-    fn of(delays: &Delays) -> Option<Self> {
-        let h = delays.as_ref().filter(|h| !h.is_empty())?;
-        let [p50, p99, p999] = [0.5, 0.99, 0.999].map(|q| h.value_at_quantile(q));
-        Some(Self { mean: h.mean(), p50, p99, p999, max: h.max() })
-    }
-}
-
 /// One flow. Flows of transfers are not rows; see [`Outcome::transfers`].
 #[derive(Clone, Debug)]
 pub struct FlowRow {
@@ -96,8 +74,8 @@ pub struct FlowRow {
 /// One class and colour at the destination.
 #[derive(Clone, Debug)]
 pub struct ArrivalRow {
-    /// Index of the `[traffic]` table.
-    pub table: usize,
+    /// Index of the class.
+    pub class: usize,
     /// Colour on arrival.
     pub colour: Colour,
     /// Packets and bytes (IP length).
@@ -113,8 +91,8 @@ pub struct ArrivalRow {
 pub struct HopRow {
     /// Index of the link.
     pub link: usize,
-    /// Index of the `[traffic]` table.
-    pub table: usize,
+    /// Index of the class.
+    pub class: usize,
     /// Colour after the port's conditioners.
     pub colour: Colour,
     /// Dropped by a conditioner.
@@ -227,10 +205,9 @@ impl Simulation {
     /// The warm-up is over: what was counted so far is taken off at the end, histograms begin anew.
     pub(crate) fn end_warmup(&mut self) {
         self.warm = Some(self.totals());
-        let clear = |delays: &mut Delays| delays.iter_mut().for_each(|h| h.reset());
-        self.flows.iter_mut().flat_map(|f| [&mut f.delays, &mut f.jitters]).for_each(clear);
-        self.arrivals.iter_mut().flatten().flat_map(|a| [&mut a.delays, &mut a.jitters]).for_each(clear);
-        self.links.iter_mut().flat_map(|l| &mut l.passed).flatten().for_each(|p| clear(&mut p.waits));
+        self.flows.iter_mut().flat_map(|f| [&mut f.delays, &mut f.jitters]).for_each(Delays::clear);
+        self.arrivals.iter_mut().flatten().flat_map(|a| [&mut a.delays, &mut a.jitters]).for_each(Delays::clear);
+        self.links.iter_mut().flat_map(|l| &mut l.passed).flatten().for_each(|p| p.waits.clear());
     }
 
     /// Runs to the end, calling `each` after every hundredth of the simulated time; `None` when that says stop.
@@ -281,15 +258,15 @@ impl Simulation {
             let counts = counts_since(&now.counts, &then.counts);
             let headers = counts.delivered.packets * 28;
             let datagrams = counts.delivered.bytes.saturating_sub(headers);
-            let table = usize::from(flow.class);
+            let table = usize::from(flow.table);
             rows.push(FlowRow {
                 table,
                 number: number[table],
                 counts,
                 goodput_bytes: if flow.tcp.is_some() { now.goodput_bytes - then.goodput_bytes } else { datagrams },
                 tcp: flow.tcp.as_ref().map(|_| difference(&now.tcp, &then.tcp)),
-                delay: Quantiles::of(&flow.delays),
-                jitter: Quantiles::of(&flow.jitters),
+                delay: flow.delays.quantiles(),
+                jitter: flow.jitters.quantiles(),
             });
             number[table] += 1;
         }
@@ -299,7 +276,7 @@ impl Simulation {
     fn table_rows(&self, end: &Totals, base: &Totals, warm: Time) -> Vec<TableRow> {
         let total = |t: &Totals, table: usize| {
             let mut all = t.retired[table];
-            for (flow, row) in self.flows.iter().zip(&t.flows).filter(|(f, _)| usize::from(f.class) == table) {
+            for (flow, row) in self.flows.iter().zip(&t.flows).filter(|(f, _)| usize::from(f.table) == table) {
                 let datagrams = row.counts.delivered.bytes.saturating_sub(row.counts.delivered.packets * 28);
                 let is_tcp = self.sources[flow.source as usize].traffic.carrier() != crate::traffic::Carrier::Datagrams;
                 all.goodput_bytes += if is_tcp { row.goodput_bytes } else { datagrams };
@@ -322,13 +299,13 @@ impl Simulation {
 
     fn arrival_rows(&self, end: &Totals, base: &Totals) -> Vec<ArrivalRow> {
         let mut rows = Vec::new();
-        for (table, class) in self.arrivals.iter().enumerate() {
+        for (class, by_colour) in self.arrivals.iter().enumerate() {
             for colour in Colour::ALL {
-                let delivered = end.arrivals[table][colour.index()] - base.arrivals[table][colour.index()];
+                let delivered = end.arrivals[class][colour.index()] - base.arrivals[class][colour.index()];
                 if delivered.packets > 0 {
-                    let of = &class[colour.index()];
-                    let (delay, jitter) = (Quantiles::of(&of.delays), Quantiles::of(&of.jitters));
-                    rows.push(ArrivalRow { table, colour, delivered, delay, jitter });
+                    let of = &by_colour[colour.index()];
+                    let (delay, jitter) = (of.delays.quantiles(), of.jitters.quantiles());
+                    rows.push(ArrivalRow { class, colour, delivered, delay, jitter });
                 }
             }
         }
@@ -338,24 +315,24 @@ impl Simulation {
     fn hop_rows(&self, end: &Totals, base: &Totals) -> Vec<HopRow> {
         let mut rows = Vec::new();
         for link in 0..self.links.len() {
-            for table in 0..self.plan.traffic.len() {
+            for class in 0..self.plan.classes.len() {
                 for colour in Colour::ALL {
-                    rows.extend(self.hop_row(end, base, [link, table, colour.index()]));
+                    rows.extend(self.hop_row(end, base, [link, class, colour.index()]));
                 }
             }
         }
         rows
     }
 
-    fn hop_row(&self, end: &Totals, base: &Totals, at @ [link, table, c]: [usize; 3]) -> Option<HopRow> {
-        let fates = fates_since(&end.gates[link][table][c], &base.gates[link][table][c]);
-        let of = |t: &Totals| t.offered[link][table].policed[c];
+    fn hop_row(&self, end: &Totals, base: &Totals, [link, class, c]: [usize; 3]) -> Option<HopRow> {
+        let fates = fates_since(&end.gates[link][class][c], &base.gates[link][class][c]);
+        let of = |t: &Totals| t.offered[link][class].policed[c];
         let policed = of(end) - of(base);
-        let passed = |i: usize| end.passed[link][table][c][i] - base.passed[link][table][c][i];
+        let passed = |i: usize| end.passed[link][class][c][i] - base.passed[link][class][c][i];
         let (delivered, lost) = (passed(0), passed(1));
         let any = fates.arrived.packets + policed.packets + delivered.packets + lost.packets > 0;
-        let wait = Quantiles::of(&self.links[at[0]].passed[table][c].waits);
-        any.then(|| HopRow { link, table, colour: Colour::ALL[c], policed, fates, delivered, lost, wait })
+        let wait = self.links[link].passed[class][c].waits.quantiles();
+        any.then(|| HopRow { link, class, colour: Colour::ALL[c], policed, fates, delivered, lost, wait })
     }
 
     fn conditioner_rows(&self, end: &Totals, base: &Totals) -> Vec<ConditionerRow> {
@@ -376,7 +353,7 @@ impl Simulation {
         for (i, link) in self.links.iter().enumerate() {
             let name = &self.plan.links[i].name;
             let mut complain = |what: String| breaches.push(format!("{name}: {what}"));
-            let mut on_link = vec![[Count::default(); 4]; self.plan.traffic.len()];
+            let mut on_link = vec![[Count::default(); 4]; self.plan.classes.len()];
             for entry in link.fifo.iter() {
                 let packet = &self.pool.get(entry.record).packet;
                 on_link[usize::from(packet.class)][packet.colour.index()].add(packet.size);
@@ -390,14 +367,21 @@ impl Simulation {
                     }
                     if fates.queued != passed.delivered + passed.lost + on_link[class][c] {
                         let on = on_link[class][c];
-                        complain(format!("class {class}, {}: queued {:?}, {passed:?}, on link {on:?}", colour.name(), fates.queued));
+                        complain(format!(
+                            "class {class}, {}: queued {:?}, {passed:?}, on link {on:?}",
+                            colour.name(),
+                            fates.queued
+                        ));
                     }
                 }
                 let came: Count = fates.iter().map(|f| f.arrived).sum();
                 let offered = &link.offered[class];
                 let policed: Count = offered.policed.iter().copied().sum();
                 if !link.edge.is_empty() && offered.offered != policed + came {
-                    complain(format!("class {class}: offered {:?}, policed {policed:?}, came {came:?}", offered.offered));
+                    complain(format!(
+                        "class {class}: offered {:?}, policed {policed:?}, came {came:?}",
+                        offered.offered
+                    ));
                 }
             }
             let offered: u64 = link.offered.iter().map(|o| o.offered.packets).sum();

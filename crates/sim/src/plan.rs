@@ -27,6 +27,8 @@ pub struct Plan {
     pub nodes: Vec<Node>,
     /// Links, one entry for each direction.
     pub links: Vec<Link>,
+    /// Names of the classes that packets are counted by.
+    pub classes: Vec<String>,
     /// Traffic, in the file's order.
     pub traffic: Vec<Offered>,
     /// Interval of the series; `None`: no series.
@@ -74,6 +76,8 @@ pub struct Link {
 pub struct Offered {
     /// Its name.
     pub name: String,
+    /// Index of the class its packets are counted in.
+    pub class: u16,
     /// Index of the sending node.
     pub from: usize,
     /// Index of the receiving node.
