@@ -16,6 +16,8 @@ pub(crate) struct Port {
     pub(crate) gate: Gate,
     /// What waits.
     pub(crate) waiting: VecDeque<(Time, Packet)>,
+    /// Packets whose transmission has begun.
+    pub(crate) sent: u64,
     rate: BitRate,
     bytes: u64,
     /// When the packet in transmission leaves; `None` while idle.
@@ -33,6 +35,7 @@ impl Port {
         Self {
             gate,
             waiting: VecDeque::new(),
+            sent: 0,
             rate,
             bytes: 0,
             sending_until: None,
@@ -63,6 +66,7 @@ impl Port {
         self.integrate(now);
         let Some((arrived, mut packet)) = self.waiting.pop_front() else { return };
         self.bytes -= u64::from(packet.size);
+        self.sent += 1;
         self.sending_until = Some(now + Bytes::new(u64::from(packet.size)) / self.rate);
         let at = Departure { now, arrived, backlog: self.backlog() };
         assert_eq!(self.gate.aqm_mut().on_departure(&at, &mut packet, &mut self.rng), Verdict::Pass);

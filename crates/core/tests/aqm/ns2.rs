@@ -5,18 +5,14 @@
 //! sampled every 10 ms. Our means over [`SEEDS`] replications are compared with ns-2's over five seeds by Welch's
 //! test, all comparisons Holm-corrected at 1 %, and must besides lie within the margins of [`METRICS`].
 
-#[path = "common/port.rs"]
-mod port;
-#[path = "common/stats.rs"]
-mod stats;
-
+use crate::port::Port;
+use crate::stats;
 use perhop_core::aqm::early::{Beyond, Common, Profile, Spacing, Weight};
 use perhop_core::aqm::{AqmParams, red};
 use perhop_core::packet::Packet;
 use perhop_core::queue::{Gate, Limit};
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
 use perhop_core::{Rng, Scope};
-use port::Port;
 use serde_json::Value;
 
 const SEEDS: u32 = 20;
