@@ -6,3 +6,5 @@ pub mod traffic;
 pub mod transport;
 /// What a run is built from.
 pub mod plan;
+/// Static shortest-path routes.
+pub mod route;

@@ -10,6 +10,12 @@ use perhop_core::scope::Scope;
 use perhop_core::units::{BitRate, Probability, Span, Time};
 use std::net::Ipv4Addr;
 
+/// Longest run: an event's time has 46 bits of nanoseconds, about 19.5 hours.
+pub const MAX_DURATION: Span = Span::from_ns((1 << 46) - 1);
+
+/// Most components of a run (links, sources): an event's owner has 18 bits.
+pub const MAX_COMPONENTS: usize = 1 << 18;
+
 /// Everything that one replication needs.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -21,6 +27,9 @@ pub struct Plan {
     pub duration: Span,
     /// What is dropped from the statistics at the start.
     pub warmup: Span,
+    /// Bytes that a packet counts beyond its IP length (`accounting`): part of every packet's size for meters and
+    /// queues, not of what a link serialises.
+    pub overhead: u32,
     /// Hosts and routers.
     pub nodes: Vec<Node>,
     /// Links, one entry for each direction.
