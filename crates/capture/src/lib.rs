@@ -1,1 +1,36 @@
-//! Not yet built.
+//! Captures of real traffic, in and out: the bytes, not the algorithms.
+//!
+//! In packet order:
+//! [`file`] cuts a pcap or pcapng file into chunks, [`headers`] finds the IP header in a packet, [`flows`] numbers the
+//! flows, [`rewrite`] patches the DSCP in place, [`pump`] copies chunk after chunk, [`output`] puts the result in
+//! place of the old file at the end. [`export`] writes what the simulator sees as a capture.
+//!
+//! The output of a rewrite is the input's own bytes with IP headers patched: nothing is serialised a second time, so
+//! options, name resolution blocks and blocks this crate has never heard of come out as they went in.
+#![forbid(unsafe_code)]
+
+pub mod error;
+pub mod export;
+pub mod file;
+pub mod flows;
+pub mod headers;
+pub mod output;
+pub mod pump;
+pub mod rewrite;
+
+mod link;
+mod magic;
+mod order;
+mod pcap;
+mod pcapng;
+mod timestamp;
+mod window;
+
+pub use error::{CaptureError, Truncated};
+pub use file::{Capture, Chunk, Record};
+pub use flows::{FlowKey, FlowTable};
+pub use headers::{Fragment, IpHeaders, Ports, TcpView, Unread, locate};
+pub use link::LinkType;
+pub use output::OutputFile;
+pub use pump::{Fate, Pump, Tally};
+pub use rewrite::{DscpOutOfRange, set_dscp};

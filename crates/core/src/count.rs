@@ -1,6 +1,6 @@
 //! Packets and bytes, counted together.
 
-use std::ops::{Add, AddAssign};
+use std::ops::{Add, AddAssign, Sub};
 
 /// A number of packets and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,6 +24,13 @@ impl Add for Count {
     type Output = Self;
     fn add(self, other: Self) -> Self {
         Self { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
+    }
+}
+
+impl Sub for Count {
+    type Output = Self;
+    fn sub(self, earlier: Self) -> Self {
+        Self { packets: self.packets - earlier.packets, bytes: self.bytes - earlier.bytes }
     }
 }
 

@@ -179,11 +179,11 @@ impl Edge {
     ///
     /// # Errors
     /// The conditioner's name and its parameter at fault.
-    pub fn new(specs: Vec<StageSpec>, seed: u64, replication: u32) -> Result<Self, (String, ParamError)> {
+    pub fn new(specs: Vec<StageSpec>, seed: u64, replication: u32) -> Result<Self, Box<(String, ParamError)>> {
         let stage = |spec: StageSpec| {
             let name = spec.name.clone();
             let rng = Rng::stream(seed, replication, &format!("conditioner.{name}"));
-            Stage::new(spec, rng).map_err(|error| (name, error))
+            Stage::new(spec, rng).map_err(|error| Box::new((name, error)))
         };
         Ok(Self { stages: specs.into_iter().map(stage).collect::<Result<_, _>>()? })
     }
@@ -212,10 +212,19 @@ impl Edge {
         Verdict::Pass
     }
 
-    /// Shows a packet that arrived over the mate link to every conditioner that has met its flow's other half.
-    pub fn reverse(&mut self, at: &Passage<'_>, packet: &mut Packet) {
+    /// Shows a packet at the start of its transmission to every conditioner that takes it.
+    pub fn departing(&mut self, at: &Passage<'_>, packet: &mut Packet) {
         for stage in &mut self.stages {
-            if let Some(&instance) = stage.by_flow.get(packet.flow.0 as usize)
+            if let Some(instance) = stage.takes(packet) {
+                stage.instances[instance].departing(at, packet, &mut stage.rng);
+            }
+        }
+    }
+
+    /// Shows a packet that arrived over the mate link to every conditioner that takes its flow's other half, `mate`.
+    pub fn reverse(&mut self, at: &Passage<'_>, mate: FlowId, packet: &mut Packet) {
+        for stage in &mut self.stages {
+            if let Some(&instance) = stage.by_flow.get(mate.0 as usize)
                 && instance != NOBODY
             {
                 stage.instances[instance as usize].reverse(at, packet);
@@ -240,13 +249,6 @@ impl Edge {
     /// Counts of each conditioner, in order.
     pub fn counts(&self) -> impl Iterator<Item = StageCounts<'_>> {
         self.stages.iter().map(|s| StageCounts { name: &s.spec.name, counts: &s.counts })
-    }
-
-    /// Forgets what was counted so far (end of warm-up); algorithms keep their state.
-    pub fn reset_counts(&mut self) {
-        for stage in &mut self.stages {
-            stage.counts = ColourMatrix::default();
-        }
     }
 
     /// Values for series: conditioner's name, gauge's name, value; of each conditioner's first instance.

@@ -3,7 +3,7 @@
 //! Where packets wait is the host's business; what becomes of them is decided and counted here, so
 //! simulator and forwarder cannot differ.
 
-use crate::aqm::{AnyAqm, Aqm, Arrival, Backlog};
+use crate::aqm::{AnyAqm, Aqm, Arrival, Backlog, Departure};
 use crate::count::Count;
 use crate::packet::{Ecn, Packet};
 use crate::rng::Rng;
@@ -61,13 +61,19 @@ pub struct Gate {
     aqm: AnyAqm,
     limit: Limit,
     rng: Rng,
-    fates: [Fates; 4],
+    fates: Vec<[Fates; 4]>,
 }
 
 impl Gate {
-    /// A gate before a queue of `limit`.
+    /// A gate before a queue of `limit`, for packets of class 0.
     pub fn new(aqm: AnyAqm, limit: Limit, rng: Rng) -> Self {
-        Self { aqm, limit, rng, fates: Default::default() }
+        Self { aqm, limit, rng, fates: vec![Default::default()] }
+    }
+
+    /// Counts classes 0 to `classes - 1` apart.
+    pub fn with_classes(mut self, classes: usize) -> Self {
+        self.fates.resize(classes.max(1), Default::default());
+        self
     }
 
     /// Decides on an arriving packet. `backlog` says what waits and since when all is idle; whether there is
@@ -92,9 +98,31 @@ impl Gate {
         fate
     }
 
+    /// Asks the AQM again at the start of a packet's transmission. A packet dropped now was never queued:
+    /// its fate is changed, so that it still has exactly one.
+    pub fn depart(&mut self, at: &Departure, packet: &mut Packet) -> Fate {
+        let verdict = self.aqm.on_departure(at, packet, &mut self.rng);
+        let fates = &mut self.fates[usize::from(packet.class)][packet.colour.index()];
+        match verdict {
+            Verdict::Pass => Fate::Queued,
+            Verdict::Mark if packet.ecn.capable() => {
+                packet.ecn = Ecn::Ce;
+                fates.marked.add(packet.size);
+                Fate::Marked
+            }
+            Verdict::Mark | Verdict::Drop(_) => {
+                let reason = if let Verdict::Drop(reason) = verdict { reason } else { Reason::Early };
+                fates.queued.packets -= 1;
+                fates.queued.bytes -= u64::from(packet.size);
+                fates.dropped[reason as usize].add(packet.size);
+                Fate::Dropped(reason)
+            }
+        }
+    }
+
     #[inline]
     fn count(&mut self, packet: &Packet, fate: Fate) {
-        let fates = &mut self.fates[packet.colour.index()];
+        let fates = &mut self.fates[usize::from(packet.class)][packet.colour.index()];
         fates.arrived.add(packet.size);
         match fate {
             Fate::Queued => fates.queued.add(packet.size),
@@ -121,13 +149,8 @@ impl Gate {
         self.limit
     }
 
-    /// What it counted, by colour.
-    pub fn fates(&self) -> &[Fates; 4] {
+    /// What it counted, by class and [`crate::packet::Colour`].
+    pub fn fates(&self) -> &[[Fates; 4]] {
         &self.fates
-    }
-
-    /// Forgets what was counted so far (end of warm-up).
-    pub fn reset_counts(&mut self) {
-        self.fates = Default::default();
     }
 }

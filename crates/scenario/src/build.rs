@@ -9,7 +9,8 @@ use perhop_core::params::{Node, Problems};
 use perhop_core::queue::Limit;
 use perhop_core::scope::Scope;
 use perhop_core::units::{Bytes, Length, Packets};
-use perhop_sim::plan::{self, MAX_COMPONENTS, MAX_DURATION, Plan};
+use perhop_sim::engine::{MAX_COMPONENTS, MAX_DURATION};
+use perhop_sim::plan::{self, Plan};
 
 /// A plan and what it was made from, for `explain`.
 #[derive(Clone, Debug)]
@@ -74,6 +75,7 @@ fn plan(model: &Model, topology: &Topology, (links, traffic): (Vec<plan::Link>, 
         overhead: settings.accounting.overhead(),
         nodes: topology.nodes.clone(),
         links,
+        classes: offered::classes(model).into_iter().map(str::to_owned).collect(),
         traffic: traffic.iter().map(|f| f.offered.clone()).collect(),
         sample_every: settings.sample,
         taps: Vec::new(),
@@ -165,12 +167,14 @@ pub fn unfit(name: &str) -> Option<String> {
     (name.len() > LONGEST_NAME).then(|| format!("is {} bytes long, {LONGEST_NAME} at most", name.len()))
 }
 
+/// The engine numbers three events a link and one a source, and two ends a flow.
 fn check_size(links: &[plan::Link], traffic: &[Flowline], problems: &mut Problems) {
     let sources: u64 = traffic.iter().map(|f| u64::from(f.offered.flows)).sum();
-    let all = sources + links.len() as u64;
-    if all > MAX_COMPONENTS as u64 {
-        let message = format!("{all} links and sources");
-        let help = format!("the simulator holds {MAX_COMPONENTS}: lower `flows`");
-        problems.push::<()>(perhop_core::params::Severity::Error, "E205", None, [&message, "", &help]);
+    let most = MAX_COMPONENTS as u64;
+    if 3 * links.len() as u64 + sources < most && 2 * sources < most {
+        return;
     }
+    let message = format!("{} links and {sources} sources are too many", links.len());
+    let help = format!("fewer than {} sources, and 3 x links + sources below {most}: lower `flows`", most / 2);
+    problems.push::<()>(perhop_core::params::Severity::Error, "E205", None, [&message, "", &help]);
 }

@@ -6,14 +6,12 @@ use crate::tcp::{PRESETS, TcpRef, TcpSection};
 use crate::topology::Topology;
 use crate::tree;
 use perhop_core::params::{Node, Place, Problems, Severity, suggest};
-use perhop_core::units::{Bytes, Span, Time};
+use perhop_core::units::{Span, Time};
+use perhop_sim::engine::LARGEST_PACKET;
 use perhop_sim::plan;
 use perhop_sim::route::route;
 use perhop_sim::traffic::{Carrier, TrafficScope};
 use perhop_sim::transport;
-
-/// The largest IP packet.
-const LARGEST_PACKET: Bytes = Bytes::new(65_535);
 
 /// One `[traffic]` with its ways through the network.
 #[derive(Clone, Debug)]
@@ -47,6 +45,22 @@ pub fn tcp_section(model: &Model, stated: Option<&TcpRef>) -> Option<TcpSection>
         Some(TcpRef::Inline(section)) => Some((**section).clone()),
         Some(TcpRef::Named(name)) => find(&model.tcp, name).cloned().or_else(|| TcpSection::preset(name)),
     }
+}
+
+/// The class that a traffic's packets are counted in.
+fn class_of<'a>(name: &'a str, section: &'a TrafficSection) -> &'a str {
+    section.common.class.as_deref().unwrap_or(name)
+}
+
+/// All classes, in the order of appearance.
+pub fn classes(model: &Model) -> Vec<&str> {
+    let mut classes = Vec::new();
+    for class in model.traffic.iter().map(|(name, section)| class_of(name, section)) {
+        if !classes.contains(&class) {
+            classes.push(class);
+        }
+    }
+    classes
 }
 
 /// Reports a scenario without traffic.
@@ -168,19 +182,20 @@ impl Reading<'_> {
         let Some(forward) = way(from, to) else {
             return self.problems.error("E233", self.place("to"), [&unreachable(from, to), "", help]);
         };
-        match (tcp, way(to, from)) {
-            (false, _) => Some((forward, Vec::new())),
-            (true, Some(backward)) => Some((forward, backward)),
-            (true, None) => {
-                self.problems.error("E233", self.place("to"), [&unreachable(to, from), "no way back for ACKs", help])
-            }
-        }
+        let Some(backward) = way(to, from) else {
+            let label = "every traffic needs a way back";
+            return self.problems.error("E233", self.place("to"), [&unreachable(to, from), label, help]);
+        };
+        Some((forward, if tcp { backward } else { Vec::new() }))
     }
 
     fn offered(&self, (from, to): (usize, usize), tcp: transport::Config) -> plan::Offered {
         let common = &self.section.common;
+        let name = class_of(self.name, self.section);
+        let class = classes(self.model).iter().position(|c| *c == name).unwrap_or_default() as u16;
         plan::Offered {
             name: self.name.to_owned(),
+            class,
             from,
             to,
             flows: common.flows,

@@ -189,6 +189,8 @@ pub struct TrafficCommon {
     /// Code point of its packets.
     #[param(default = "BE")]
     pub dscp: Dscp,
+    /// Class its packets are counted in; its own name where left out.
+    pub class: Option<String>,
     /// ECN (RFC 3168); for TCP as its preset or table says where left out, else off.
     pub ecn: Option<bool>,
     /// TCP: "reno", "newreno" (where left out), a name of `[tcp]`, or a table of the same keys.
@@ -240,7 +242,7 @@ impl Value for ActionText {
     fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
         match text::<Self>(node, problems)?.parse::<Action>() {
             Ok(action) => Some(Self(action)),
-            Err([message, help]) => problems.error("E223", node.place, [&message, "", &help]),
+            Err([message, help]) => problems.error("E224", node.place, [&message, "", &help]),
         }
     }
     fn tree(&self) -> Option<Tree> {

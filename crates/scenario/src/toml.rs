@@ -6,35 +6,43 @@ use toml_span::{Error, ErrorKind, Span, Value};
 
 /// Duplicates reported in one pass; a file with more has other troubles.
 const MOST_DUPLICATES: usize = 20;
+/// What a bare key may consist of.
+const BARE: &[u8] = b"_-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /// Reads `text`, whose bytes begin at `base` of all sources. A duplicate key is reported and left out, so that the
 /// rest of the file is still checked; any other fault of syntax ends the reading.
 pub fn parse(text: &str, base: usize, problems: &mut Vec<Problem>) -> Option<Node> {
-    let mut masked: Vec<Span> = Vec::new();
-    let mut copy = text.to_owned();
+    let (mut copy, mut masked) = (text.to_owned(), Vec::<Span>::new());
+    let mut spare = BARE.iter();
     loop {
-        let error = match toml_span::parse(&copy) {
+        let mut error = match toml_span::parse(&copy) {
             Ok(mut value) => return Some(Converter { text, base, masked: &masked }.root(&mut value)),
             Err(error) => error,
         };
-        problems.push(syntax(text, base, &error));
-        let duplicate = matches!(error.kind, ErrorKind::DuplicateKey { .. } | ErrorKind::DuplicateTable { .. });
-        if !duplicate || masked.len() == MOST_DUPLICATES || !mask(&mut copy, error.span, masked.len()) {
-            return None;
+        let duplicate = narrow(text, &mut error);
+        if !masked.contains(&error.span) {
+            problems.push(syntax(text, base, &error));
+            if !duplicate || masked.len() == MOST_DUPLICATES {
+                return None;
+            }
+            masked.push(error.span);
+            spare = BARE.iter();
         }
-        masked.push(error.span);
+        let name = std::str::from_utf8(std::slice::from_ref(spare.next()?)).ok()?;
+        copy.replace_range(error.span.start..error.span.end, &name.repeat(error.span.end - error.span.start));
     }
 }
 
-/// Overwrites a key by another of the same length that nobody uses.
-fn mask(text: &mut String, span: Span, number: usize) -> bool {
-    let length = span.end.saturating_sub(span.start);
-    let digits = format!("{number:_>length$}");
-    let fits = digits.len() == length && text.get(span.start..span.end).is_some() && !text.contains(&digits);
-    if fits {
-        text.replace_range(span.start..span.end, &digits);
+/// Whether the error is a duplicate that can be masked; that of a table is narrowed to its own name.
+fn narrow(text: &str, error: &mut Error) -> bool {
+    if let ErrorKind::DuplicateTable { name, .. } = &error.kind
+        && let Some(heading) = text.get(error.span.start..error.span.end)
+        && let Some(at) = heading.rfind(name.as_str())
+    {
+        error.span = Span { start: error.span.start + at, end: error.span.start + at + name.len() };
     }
-    fits
+    let duplicate = matches!(error.kind, ErrorKind::DuplicateKey { .. } | ErrorKind::DuplicateTable { .. });
+    duplicate && error.span.end > error.span.start && text.get(error.span.start..error.span.end).is_some()
 }
 
 struct Converter<'a> {

@@ -10,12 +10,6 @@ use perhop_core::scope::Scope;
 use perhop_core::units::{BitRate, Probability, Span, Time};
 use std::net::Ipv4Addr;
 
-/// Longest run: an event's time has 46 bits of nanoseconds, about 19.5 hours.
-pub const MAX_DURATION: Span = Span::from_ns((1 << 46) - 1);
-
-/// Most components of a run (links, sources): an event's owner has 18 bits.
-pub const MAX_COMPONENTS: usize = 1 << 18;
-
 /// Everything that one replication needs.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -27,13 +21,14 @@ pub struct Plan {
     pub duration: Span,
     /// What is dropped from the statistics at the start.
     pub warmup: Span,
-    /// Bytes that a packet counts beyond its IP length (`accounting`): part of every packet's size for meters and
-    /// queues, not of what a link serialises.
+    /// Bytes that meters and queues count beyond the IP length of a packet (`accounting`).
     pub overhead: u32,
     /// Hosts and routers.
     pub nodes: Vec<Node>,
     /// Links, one entry for each direction.
     pub links: Vec<Link>,
+    /// Names of the classes that packets are counted by.
+    pub classes: Vec<String>,
     /// Traffic, in the file's order.
     pub traffic: Vec<Offered>,
     /// Interval of the series; `None`: no series.
@@ -81,6 +76,8 @@ pub struct Link {
 pub struct Offered {
     /// Its name.
     pub name: String,
+    /// Index of the class its packets are counted in.
+    pub class: u16,
     /// Index of the sending node.
     pub from: usize,
     /// Index of the receiving node.

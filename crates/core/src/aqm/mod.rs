@@ -18,7 +18,15 @@ crate::algorithms! {
 
     /// Drops only what does not fit.
     "drop-tail" => drop_tail::{Params, DropTail},
+    /// Random early detection: drops by chance before the queue is full.
+    "red" => red::{Params, Red},
+    /// RED with IN and OUT: green packets are dropped later and less.
+    "rio" => rio::{Params, Rio},
+    /// Weighted RED: thresholds by colour or DSCP, one average for all.
+    "wred" => wred::{Params, Wred},
 }
+
+pub mod early;
 
 /// The queue as an AQM sees it. The packet in transmission is not part of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -11,7 +11,7 @@ use crate::needs::Needs;
 use crate::packet::{FlowId, Packet};
 use crate::params::ParamError;
 use crate::rng::Rng;
-use crate::units::{Span, Time};
+use crate::units::{BitRate, Bytes, Length, Span, Time};
 use crate::verdict::Verdict;
 
 crate::algorithms! {
@@ -19,6 +19,22 @@ crate::algorithms! {
 
     /// Two-colour token bucket (RFC 2697 with EBS = 0).
     "token-bucket" => token_bucket::{Params, TokenBucketMarker},
+    /// Single rate three colour marker (RFC 2697).
+    "srtcm" => srtcm::{Params, SrTcm},
+    /// Two rate three colour marker (RFC 2698).
+    "trtcm" => trtcm::{Params, TrTcm},
+    /// Two rate three colour marker with separate buckets (RFC 4115).
+    "trtcm-4115" => trtcm4115::{Params, TrTcm4115},
+    /// Probabilistic two colour marker on a time sliding window (Clark and Fang).
+    "tsw2cm" => tsw2cm::{Params, Tsw2Cm},
+    /// Time sliding window three colour marker (RFC 2859).
+    "tsw3cm" => tsw3cm::{Params, Tsw3Cm},
+    /// Probabilistic aggregate marker: RED on the token level.
+    "pam" => pam::{Params, Pam},
+    /// Fair stateless aggregate marker: CSFQ on the token rate; needs labels.
+    "f-sam" => fsam::{Params, FSam},
+    /// Writes a flow's rate on its packets, for F-SAM and CSFQ.
+    "rate-labeller" => rate_labeller::{Params, RateLabeller},
 }
 
 /// What the simulator knows of a sender and the wire does not carry: the oracle of the RTT papers.
@@ -109,6 +125,31 @@ pub trait Conditioner {
 
     /// Values for series: name, value. Changes nothing.
     fn gauges(&self, _now: Time, _each: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+/// # Errors
+/// E213 when `pir` is below `cir`.
+fn peak_above_committed(pir: BitRate, cir: BitRate) -> Result<(), ParamError> {
+    if pir >= cir {
+        return Ok(());
+    }
+    let error = ParamError::new("pir", "E213", "`pir` is below `cir`".into()).label(format!("`cir` is {cir}"));
+    Err(error.help(format!("at least {cir}")))
+}
+
+/// A threshold on a bucket in bytes: stated so, or as a share of the bucket's depth.
+///
+/// # Errors
+/// E105 when it is stated in packets or time.
+fn bucket_threshold(field: &'static str, threshold: Length, depth: Bytes) -> Result<f64, ParamError> {
+    match threshold {
+        Length::Percent(share) => Ok(share / 100.0 * depth.get() as f64),
+        Length::Bytes(bytes) => Ok(bytes.get() as f64),
+        Length::Packets(_) | Length::Time(_) => {
+            let error = ParamError::new(field, "E105", format!("`{field}` is {threshold}"));
+            Err(error.help("a bucket's threshold is in bytes (\"20000B\") or a share of `cbs` (\"20%\")"))
+        }
+    }
 }
 
 impl AnyConditioner {

@@ -1,5 +1,11 @@
 //! Instruments: they measure and have no opinion.
 
+pub mod ewma;
+pub mod exp_rate;
 pub mod token_bucket;
+pub mod tsw;
 
+pub use ewma::Ewma;
+pub use exp_rate::ExpRate;
 pub use token_bucket::TokenBucket;
+pub use tsw::Tsw;

@@ -66,6 +66,12 @@ impl TokenBucket {
         self.credit >= u64::from(size) * NANOBITS_PER_BYTE
     }
 
+    /// Whether more than `size` bytes are there (after the last refill): RFC 4115 asks for a rest.
+    #[inline]
+    pub fn exceeds(&self, size: u32) -> bool {
+        self.credit > u64::from(size) * NANOBITS_PER_BYTE
+    }
+
     /// Takes `size` bytes if they are there (after the last refill).
     #[inline]
     pub fn spend(&mut self, size: u32) -> bool {

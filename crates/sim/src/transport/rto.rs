@@ -89,27 +89,41 @@ const AFTER_LOST_SYN: Span = Span::from_s(3);
 /// One connection's estimator.
 #[derive(Clone, Copy, Debug)]
 pub struct RtoEstimator {
-    config: RtoConfig,
-    /// Where in its tick this host's clock stands at time zero.
-    phase: Span,
+    granularity: Span,
+    minimum: Span,
+    maximum: Span,
     /// max(SRTT + 4 RTTVAR, minimum), or the initial time-out.
     base: Span,
     /// SRTT in eighths of a tick; 0 when there is no estimate.
     srtt8: u64,
     /// RTTVAR in quarters of a tick.
     rttvar4: u64,
+    /// Where in its tick this host's clock stands at time zero, ns; a tick is at most 1 s.
+    phase: u32,
     /// The time-out has been doubled so often.
     backoff: u8,
+    /// The initial time-out is below that of RFC 6298 (5.7).
+    quick: bool,
 }
 
 impl RtoEstimator {
     /// No sample yet. `phase` is where the host's clock stands in its tick at time zero; whole ticks make no difference.
     pub fn new(config: RtoConfig, phase: Span) -> Self {
-        Self { config, phase, base: config.initial, srtt8: 0, rttvar4: 0, backoff: 0 }
+        let RtoConfig { granularity, minimum, maximum, initial } = config;
+        let quick = initial < AFTER_LOST_SYN;
+        let mut new =
+            Self { granularity, minimum, maximum, base: initial, srtt8: 0, rttvar4: 0, phase: 0, backoff: 0, quick };
+        new.set_phase(phase);
+        new
+    }
+
+    /// Resets the clock's phase; before the first sample.
+    pub(super) fn set_phase(&mut self, phase: Span) {
+        self.phase = (phase.ns() % self.granularity.ns()) as u32;
     }
 
     fn tick(&self, at: Time) -> u64 {
-        (at.ns() + self.phase.ns()) / self.config.granularity.ns()
+        (at.ns() + u64::from(self.phase)) / self.granularity.ns()
     }
 
     /// A segment sent once, at `sent`, is acknowledged at `now`.
@@ -128,12 +142,12 @@ impl RtoEstimator {
             self.rttvar4 = (self.rttvar4 + deviation - (self.rttvar4 >> 2)).max(1);
         }
         let ticks = (self.rttvar4 * 8 + self.srtt8) >> 3;
-        self.base = (self.config.granularity * ticks).clamp(self.config.minimum, self.config.maximum);
+        self.base = (self.granularity * ticks).clamp(self.minimum, self.maximum);
     }
 
     /// Doubles the time-out, up to the maximum (RFC 6298 5.5).
     pub fn back_off(&mut self) {
-        if self.rto() < self.config.maximum {
+        if self.rto() < self.maximum {
             self.backoff += 1;
         }
         if self.backoff >= FORGET_AFTER {
@@ -148,8 +162,8 @@ impl RtoEstimator {
 
     /// The connection opens after its SYN was repeated (RFC 6298 5.7).
     pub fn after_lost_syn(&mut self) {
-        if self.config.initial < AFTER_LOST_SYN {
-            self.base = AFTER_LOST_SYN.min(self.config.maximum);
+        if self.quick {
+            self.base = AFTER_LOST_SYN.min(self.maximum);
             self.backoff = 0;
         }
     }
@@ -157,16 +171,11 @@ impl RtoEstimator {
     /// The time-out now, back-off included.
     #[inline]
     pub fn rto(&self) -> Span {
-        Span::from_ns(self.base.ns().saturating_mul(1 << self.backoff)).min(self.config.maximum)
+        Span::from_ns(self.base.ns().saturating_mul(1 << self.backoff)).min(self.maximum)
     }
 
     /// The smoothed round trip; `None` before the first sample and after a long back-off.
     pub fn srtt(&self) -> Option<Span> {
-        (self.srtt8 > 0).then(|| self.config.granularity * self.srtt8 / 8)
-    }
-
-    /// Resets the clock's phase; before the first sample.
-    pub(super) fn set_phase(&mut self, phase: Span) {
-        self.phase = phase;
+        (self.srtt8 > 0).then(|| self.granularity * self.srtt8 / 8)
     }
 }

@@ -190,7 +190,8 @@ impl Sender {
     /// When it acknowledges what was never sent: ACKs of two connections are mixed up.
     #[inline]
     pub fn on_ack(&mut self, now: Time, ack: AckInfo) {
-        assert!(ack.next_expected <= self.sent, "tcp: ACK of {} but only {} sent", ack.next_expected, self.sent);
+        let (expects, sent) = (ack.next_expected, self.sent);
+        assert!(expects <= sent, "tcp: ACK expects {expects} but the highest number sent is {}", sent.wrapping_sub(1));
         let echo = ack.ece && self.ecn;
         if echo {
             self.on_echo(now, ack.next_expected);

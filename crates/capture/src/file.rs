@@ -1,0 +1,192 @@
+//! A capture as a stream of chunks: header, block or record, each with its own bytes.
+//!
+//! Every byte of the file belongs to exactly one chunk, in order, so writing all chunks gives the file back. Memory is
+//! constant: one buffer, which only a chunk longer than 256 KiB makes grow, up to 16 MiB.
+
+use std::fs::File;
+use std::io::Read;
+use std::ops::Range;
+use std::path::Path;
+
+use crate::error::{CaptureError, Truncated};
+use crate::link::LinkType;
+use crate::magic::{self, Magic};
+use crate::pcap::{self, PcapFile};
+use crate::pcapng::{self, PcapngFile};
+use crate::window::Window;
+
+/// Longest block or record, in bytes. Wireshark has the same bound for blocks.
+pub const MAX_CHUNK: u32 = 16 * 1024 * 1024;
+
+/// A pcap or pcapng file, read from front to back.
+pub struct Capture<R> {
+    window: Window<R>,
+    format: Format,
+    /// Bytes of the chunk given out last: they leave the window with the next call.
+    given: usize,
+    packets: u64,
+}
+
+enum Format {
+    /// The file header has not been given out yet.
+    PcapStart(PcapFile),
+    Pcap(PcapFile),
+    Pcapng(PcapngFile),
+}
+
+/// A piece of the file: file header, block, or record, with its framing.
+pub struct Chunk<'a> {
+    offset: u64,
+    bytes: &'a mut [u8],
+    packet: Option<PacketInfo>,
+    index: u64,
+}
+
+/// Where a chunk's packet is, and what the file says about it.
+#[derive(Debug, Clone)]
+pub(crate) struct PacketInfo {
+    pub(crate) data: Range<usize>,
+    pub(crate) original: u32,
+    pub(crate) time_ns: Option<u64>,
+    pub(crate) link: LinkType,
+    pub(crate) interface: u32,
+}
+
+/// One packet of a capture. Its bytes may be changed in place; nothing else of the file can be.
+#[derive(Debug)]
+pub struct Record<'a> {
+    /// Number of the packet in the file, from 0.
+    pub index: u64,
+    /// Byte of the file where its block or record begins.
+    pub block_offset: u64,
+    /// Byte of the file where the captured bytes begin.
+    pub data_offset: u64,
+    /// The captured bytes, from the link header on.
+    pub data: &'a mut [u8],
+    /// Length on the wire in bytes, as the file states it. Some writers leave a value below the captured length.
+    pub original: u32,
+    /// Nanoseconds since 1970, rounded down; `None` in a Simple Packet Block, which has no time.
+    pub time_ns: Option<u64>,
+    /// How the captured bytes begin.
+    pub link: LinkType,
+    /// Interface number, counted through all sections of the file; 0 in a pcap.
+    pub interface: u32,
+}
+
+impl Capture<File> {
+    /// Open the file at `path`. Errors: not there, empty, not a capture, header cut off.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, CaptureError> {
+        let path = path.as_ref();
+        let input = File::open(path).map_err(|cause| CaptureError::Open { path: path.into(), cause })?;
+        Self::new(input)
+    }
+}
+
+impl<R: Read> Capture<R> {
+    /// Read a capture from `input`, which is read in large pieces (no `BufReader` needed). Errors as in `open`.
+    pub fn new(input: R) -> Result<Self, CaptureError> {
+        let mut window = Window::new(input);
+        window.fill(pcap::FILE_HEADER)?;
+        let format = match magic::recognise(window.bytes())? {
+            Magic::Pcapng => Format::Pcapng(PcapngFile::new()),
+            found => {
+                need(&mut window, pcap::FILE_HEADER, 0)?;
+                Format::PcapStart(PcapFile::parse(&window.bytes()[..pcap::FILE_HEADER], found)?)
+            }
+        };
+        Ok(Capture { window, format, given: 0, packets: 0 })
+    }
+
+    /// The next chunk, or `None` at the end of the file. After an error the same error comes again.
+    pub fn next_chunk(&mut self) -> Result<Option<Chunk<'_>>, CaptureError> {
+        self.window.advance(std::mem::take(&mut self.given));
+        if self.window.fill(1)? == 0 {
+            return Ok(None);
+        }
+        let (length, packet) = self.parse()?;
+        let index = self.packets;
+        self.packets += u64::from(packet.is_some());
+        self.given = length;
+        let offset = self.window.offset();
+        Ok(Some(Chunk { offset, bytes: &mut self.window.bytes_mut()[..length], packet, index }))
+    }
+
+    /// Packets given out so far.
+    pub fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// Length of the chunk the window starts with, and its packet.
+    fn parse(&mut self) -> Result<(usize, Option<PacketInfo>), CaptureError> {
+        match &mut self.format {
+            Format::PcapStart(file) => {
+                self.format = Format::Pcap(*file);
+                Ok((pcap::FILE_HEADER, None))
+            }
+            Format::Pcap(file) => pcap_record(&mut self.window, file, self.packets),
+            Format::Pcapng(file) => pcapng_block(&mut self.window, file, self.packets),
+        }
+    }
+}
+
+fn pcap_record<R: Read>(
+    window: &mut Window<R>,
+    file: &PcapFile,
+    packets: u64,
+) -> Result<(usize, Option<PacketInfo>), CaptureError> {
+    need(window, pcap::RECORD_HEADER, packets)?;
+    let header = file.record(window.bytes(), window.offset())?;
+    let length = pcap::RECORD_HEADER + header.captured as usize;
+    need(window, length, packets)?;
+    let (data, time_ns) = (pcap::RECORD_HEADER..length, Some(header.time_ns));
+    Ok((length, Some(PacketInfo { data, original: header.original, time_ns, link: file.link, interface: 0 })))
+}
+
+fn pcapng_block<R: Read>(
+    window: &mut Window<R>,
+    file: &mut PcapngFile,
+    packets: u64,
+) -> Result<(usize, Option<PacketInfo>), CaptureError> {
+    need(window, pcapng::BLOCK_START, packets)?;
+    let frame = file.frame(window.bytes(), window.offset())?;
+    let length = frame.length as usize;
+    need(window, length, packets)?;
+    let packet = file.block(&window.bytes()[..length], frame)?;
+    Ok((length, packet))
+}
+
+/// The window holds `need` bytes, or the capture is truncated.
+fn need<R: Read>(window: &mut Window<R>, need: usize, packets: u64) -> Result<(), CaptureError> {
+    let have = window.fill(need)?;
+    if have >= need {
+        return Ok(());
+    }
+    Err(Truncated { offset: window.offset(), have: have as u64, need: need as u64, packets }.into())
+}
+
+impl Chunk<'_> {
+    /// Byte of the file where the chunk begins.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The chunk as it stands, framing and all: what a copy of the file gets.
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes
+    }
+
+    /// The chunk's packet; `None` for headers, interface descriptions, statistics and the like.
+    pub fn record(&mut self) -> Option<Record<'_>> {
+        let info = self.packet.as_ref()?;
+        Some(Record {
+            index: self.index,
+            block_offset: self.offset,
+            data_offset: self.offset + info.data.start as u64,
+            data: &mut self.bytes[info.data.clone()],
+            original: info.original,
+            time_ns: info.time_ns,
+            link: info.link,
+            interface: info.interface,
+        })
+    }
+}

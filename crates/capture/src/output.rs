@@ -1,0 +1,178 @@
+//! An output file that takes the old one's place only when it is complete.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+
+use crate::error::CaptureError;
+
+const BUFFER: usize = 256 * 1024;
+
+/// Writes under a temporary name beside the target and renames it in `finish`. Dropped before that (an error, a
+/// full disk, Ctrl-C), it removes the temporary file, and what stood under the target's name is untouched.
+///
+/// The target may be the input itself. A target that is no regular file (`/dev/null`, a pipe) is written to directly;
+/// of a symbolic link, the file it points to is replaced.
+#[derive(Debug)]
+pub struct OutputFile {
+    target: PathBuf,
+    /// `None` once renamed, or if the target is written to directly.
+    temporary: Option<PathBuf>,
+    writer: BufWriter<File>,
+}
+
+impl OutputFile {
+    /// Begin writing for `target`. Errors: directory missing or not writable.
+    pub fn create(target: impl AsRef<Path>) -> Result<Self, CaptureError> {
+        let target = target.as_ref();
+        Self::start(target).map_err(|cause| CaptureError::Write { place: target.display().to_string(), cause })
+    }
+
+    fn start(target: &Path) -> io::Result<Self> {
+        let old = fs::metadata(target).ok();
+        if old.as_ref().is_some_and(|old| !old.is_file()) {
+            let file = OpenOptions::new().write(true).open(target)?;
+            return Ok(OutputFile { target: target.into(), temporary: None, writer: BufWriter::new(file) });
+        }
+        let target = if old.is_some() { fs::canonicalize(target)? } else { target.to_path_buf() };
+        let (temporary, file) = create_beside(&target)?;
+        let output = OutputFile { target, temporary: Some(temporary), writer: BufWriter::with_capacity(BUFFER, file) };
+        if let Some(old) = old {
+            output.writer.get_ref().set_permissions(old.permissions())?;
+        }
+        Ok(output)
+    }
+
+    /// Bring everything to the disk and put the file under its name.
+    pub fn finish(mut self) -> Result<(), CaptureError> {
+        self.replace().map_err(|cause| CaptureError::Write { place: self.target.display().to_string(), cause })
+    }
+
+    fn replace(&mut self) -> io::Result<()> {
+        self.writer.flush()?;
+        if let Some(temporary) = &self.temporary {
+            // some file systems tell of a full disk only here
+            self.writer.get_ref().sync_data()?;
+            fs::rename(temporary, &self.target)?;
+            self.temporary = None;
+        }
+        Ok(())
+    }
+}
+
+/// A new file `.name.perhop-<process>-<n>` in the target's directory, so that the rename stays within one file system.
+/// `n` counts past what other writers, or a killed one of the same process number, have left there.
+fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
+    let name = target.file_name().ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "it has no file name"))?;
+    for n in 0u32.. {
+        let mut hidden = OsString::from(".");
+        hidden.push(name);
+        hidden.push(format!(".perhop-{}-{n}", process::id()));
+        let path = target.with_file_name(hidden);
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Ok(file) => return Ok((path, file)),
+            Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {}
+            Err(cause) => return Err(cause),
+        }
+    }
+    Err(io::Error::new(ErrorKind::AlreadyExists, "no temporary name is free beside it"))
+}
+
+impl Write for OutputFile {
+    /// Errors carry the target's name.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write(bytes).map_err(|cause| named(&self.target, &cause))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush().map_err(|cause| named(&self.target, &cause))
+    }
+}
+
+fn named(target: &Path, cause: &io::Error) -> io::Error {
+    io::Error::new(cause.kind(), format!("{}: {cause}", target.display()))
+}
+
+impl Drop for OutputFile {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary {
+            // nothing can be done about a failure here: the target is intact all the same
+            let _ = fs::remove_file(temporary);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An empty directory of its own for a test.
+    fn directory(name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("perhop-output-{}-{name}", process::id()));
+        fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    fn names(directory: &Path) -> Vec<String> {
+        let entries = fs::read_dir(directory).unwrap();
+        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn the_old_file_stays_until_the_new_one_is_complete() {
+        let directory = directory("replace");
+        let target = directory.join("out.pcap");
+        fs::write(&target, "old").unwrap();
+        let mut dropped = OutputFile::create(&target).unwrap();
+        dropped.write_all(b"half").unwrap();
+        let mut finished = OutputFile::create(&target).unwrap();
+        assert_eq!(names(&directory).len(), 3, "two writers do not meet");
+        drop(dropped);
+        assert_eq!(fs::read(&target).unwrap(), b"old");
+        finished.write_all(b"new").unwrap();
+        finished.finish().unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"new");
+        assert_eq!(names(&directory), ["out.pcap"]);
+        fs::remove_dir_all(directory).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn keeps_permissions_and_links() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let directory = directory("links");
+        let (target, link) = (directory.join("real"), directory.join("link"));
+        fs::write(&target, "old").unwrap();
+        fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink(&target, &link).unwrap();
+        let mut output = OutputFile::create(&link).unwrap();
+        output.write_all(b"new").unwrap();
+        output.finish().unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"new");
+        assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o640);
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        fs::remove_dir_all(directory).unwrap();
+    }
+
+    #[test]
+    fn names_the_place_that_cannot_be_written() {
+        let error = OutputFile::create("/no/such/directory/out.pcap").unwrap_err().to_string();
+        assert!(error.contains("cannot write /no/such/directory/out.pcap"), "{error}");
+    }
+
+    /// `/dev/full` answers every write as a full disk does.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_an_error_and_a_device_is_not_replaced() {
+        let mut output = OutputFile::create("/dev/full").unwrap();
+        output.write_all(b"bytes").unwrap();
+        let error = output.finish().unwrap_err().to_string();
+        assert!(error.contains("/dev/full") && error.contains("No space left"), "{error}");
+        OutputFile::create("/dev/null").unwrap().finish().unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+}

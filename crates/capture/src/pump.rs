@@ -1,0 +1,115 @@
+//! From input to output, chunk after chunk: what `mark` and `meter` have in common.
+
+use std::io::{self, Read, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::error::{CaptureError, Truncated};
+use crate::file::{Capture, Record};
+
+/// What becomes of a packet in the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// Written, with the bytes as the visitor left them.
+    Keep,
+    /// Left out together with its record or block; everything else stays.
+    Drop,
+}
+
+/// How to copy a capture.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Pump<'a> {
+    /// Accept a capture that is cut off at its end, and keep its whole packets.
+    pub partial: bool,
+    /// Stop when this becomes true, with `CaptureError::Interrupted`.
+    pub interrupted: Option<&'a AtomicBool>,
+}
+
+/// What went through.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Packets read.
+    pub packets: u64,
+    /// Their original lengths together, in bytes.
+    pub original_bytes: u64,
+    /// Packets that were left out.
+    pub dropped: u64,
+    /// Packets stamped earlier than one before them.
+    pub out_of_order: u64,
+    /// Largest step back in time among those, in ns.
+    pub largest_step_back_ns: u64,
+    /// Packets without a time (Simple Packet Blocks).
+    pub untimed: u64,
+    /// Earliest and latest time in ns since 1970, if any packet has one.
+    pub span_ns: Option<(u64, u64)>,
+    /// Where the capture is cut off, if it is and `partial` was set.
+    pub truncated: Option<Truncated>,
+}
+
+impl Pump<'_> {
+    /// Show each packet to `visit`, which may change its bytes, and write what it keeps to `output`, if there is one.
+    ///
+    /// All of the input's bytes but those of dropped packets are written as they stand. The caller finishes the
+    /// output (`OutputFile::finish`) after `Ok`. Errors: of reading, of writing, the visitor's own, `Interrupted`.
+    pub fn run<R, E, F>(
+        &self,
+        capture: &mut Capture<R>,
+        mut output: Option<&mut dyn Write>,
+        mut visit: F,
+    ) -> Result<Tally, E>
+    where
+        R: Read,
+        E: From<CaptureError>,
+        F: FnMut(Record<'_>) -> Result<Fate, E>,
+    {
+        let mut tally = Tally::default();
+        loop {
+            self.check_interrupted(&tally)?;
+            let mut chunk = match capture.next_chunk() {
+                Ok(Some(chunk)) => chunk,
+                Ok(None) => return Ok(tally),
+                Err(CaptureError::Truncated(cut)) if self.partial => {
+                    return Ok(Tally { truncated: Some(cut), ..tally });
+                }
+                Err(error) => return Err(error.into()),
+            };
+            if let Some(record) = chunk.record() {
+                tally.count(&record);
+                if visit(record)? == Fate::Drop {
+                    tally.dropped += 1;
+                    continue;
+                }
+            }
+            if let Some(output) = &mut output {
+                output.write_all(chunk.bytes()).map_err(write_failed)?;
+            }
+        }
+    }
+
+    fn check_interrupted(&self, tally: &Tally) -> Result<(), CaptureError> {
+        match self.interrupted {
+            Some(flag) if flag.load(Ordering::Relaxed) => Err(CaptureError::Interrupted { packets: tally.packets }),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Tally {
+    fn count(&mut self, record: &Record<'_>) {
+        self.packets += 1;
+        self.original_bytes += u64::from(record.original);
+        let Some(now) = record.time_ns else {
+            self.untimed += 1;
+            return;
+        };
+        let (first, last) = self.span_ns.unwrap_or((now, now));
+        if now < last {
+            self.out_of_order += 1;
+            self.largest_step_back_ns = self.largest_step_back_ns.max(last - now);
+        }
+        self.span_ns = Some((first.min(now), last.max(now)));
+    }
+}
+
+fn write_failed(cause: io::Error) -> CaptureError {
+    CaptureError::Write { place: "the output".into(), cause }
+}

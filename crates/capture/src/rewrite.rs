@@ -1,0 +1,154 @@
+//! Set the DSCP of a captured packet in place (RFC 2474), its ECN bits untouched (RFC 3168).
+
+use thiserror::Error;
+
+use crate::headers::IpHeaders;
+
+/// A code point that does not fit into six bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error(
+    "DSCP {0} is not within 0 to 63; a whole TOS octet such as 0xb8 holds the code point in its upper six bits (0xb8 is 46, EF)"
+)]
+pub struct DscpOutOfRange(pub u8);
+
+/// Write `dscp` into the IP header that `headers` found in the captured bytes `data`.
+///
+/// If it stands there already no byte changes. Otherwise exactly these do: in IPv4 the second byte and the two of the
+/// checksum, in IPv6 the first two. The checksum is updated, not computed anew (RFC 1624, equation 3): one
+/// that was right stays right, one that was wrong or left to the network card (0 in captures taken on the sender) stays wrong by
+/// the same amount, so a capture's faults are neither hidden nor added to.
+pub fn set_dscp(data: &mut [u8], headers: &IpHeaders, dscp: u8) -> Result<(), DscpOutOfRange> {
+    if dscp > 63 {
+        return Err(DscpOutOfRange(dscp));
+    }
+    if dscp != headers.dscp {
+        let ip = &mut data[headers.ip_offset..];
+        if headers.version == 4 { set_ipv4(ip, dscp) } else { set_ipv6(ip, dscp) }
+    }
+    Ok(())
+}
+
+fn set_ipv4(ip: &mut [u8], dscp: u8) {
+    let old = u16::from_be_bytes([ip[0], ip[1]]);
+    ip[1] = dscp << 2 | ip[1] & 0b11;
+    let new = u16::from_be_bytes([ip[0], ip[1]]);
+    let checksum = u16::from_be_bytes([ip[10], ip[11]]);
+    ip[10..12].copy_from_slice(&updated_checksum(checksum, old, new).to_be_bytes());
+}
+
+/// The traffic class lies across the first two bytes: version 4 bits, traffic class 8, flow label 20.
+fn set_ipv6(ip: &mut [u8], dscp: u8) {
+    ip[0] = ip[0] & 0xf0 | dscp >> 2;
+    ip[1] = dscp << 6 | ip[1] & 0x3f;
+}
+
+/// RFC 1624 equation 3: HC' = ~(~HC + ~m + m') in one's complement, m the old and m' the new 16-bit word.
+///
+/// The sum in the brackets is 0 only if all three terms are, and m' holds the version field: so the result is never 0xffff, the
+/// form of zero that a full computation never gives and that equation 2 of the same RFC could leave behind.
+fn updated_checksum(checksum: u16, old: u16, new: u16) -> u16 {
+    let sum = u32::from(!checksum) + u32::from(!old) + u32::from(new);
+    let folded = (sum & 0xffff) + (sum >> 16);
+    !((folded & 0xffff) + (folded >> 16)) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use etherparse::{IpDscp, IpEcn, Ipv4Header};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::headers::locate;
+    use crate::link::LinkType;
+
+    /// RFC 1624 section 4: HC = 0xdd2f, m = 0x5555, m' = 0x3285 gives 0x0000, where equation 2 gives 0xffff.
+    #[test]
+    fn rfc_1624_example() {
+        assert_eq!(updated_checksum(0xdd2f, 0x5555, 0x3285), 0x0000);
+    }
+
+    #[test]
+    fn a_code_point_has_six_bits() {
+        let mut ip = Ipv4Header::new(0, 64, etherparse::IpNumber(17), [10, 0, 0, 1], [10, 0, 0, 2]).unwrap().to_bytes();
+        let headers = locate(LinkType::RAW, &ip, 20).unwrap();
+        let error = set_dscp(&mut ip, &headers, 0xb8).unwrap_err().to_string();
+        assert!(error.contains("DSCP 184 is not within 0 to 63"), "{error}");
+    }
+
+    fn ipv4() -> impl Strategy<Value = Ipv4Header> {
+        (any::<[u8; 4]>(), any::<[u8; 4]>(), any::<u16>(), any::<u8>(), any::<u8>(), 0u8..64, 0u8..4).prop_map(
+            |(source, destination, id, ttl, protocol, dscp, ecn)| {
+                let mut header = Ipv4Header::new(0, ttl, etherparse::IpNumber(protocol), source, destination).unwrap();
+                header.identification = id;
+                header.dscp = IpDscp::try_new(dscp).unwrap();
+                header.ecn = IpEcn::try_new(ecn).unwrap();
+                header.header_checksum = header.calc_header_checksum();
+                header
+            },
+        )
+    }
+
+    /// One's complement sum of a header, as a residue: 0 when the checksum is right.
+    fn residue(header: &[u8]) -> u32 {
+        header.chunks(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum::<u32>() % 0xffff
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn equals_a_full_recomputation(mut header in ipv4(), dscp in 0u8..64) {
+            let mut ip = header.to_bytes();
+            let headers = locate(LinkType::RAW, &ip, 20).unwrap();
+            set_dscp(&mut ip, &headers, dscp).unwrap();
+            header.dscp = IpDscp::try_new(dscp).unwrap();
+            header.header_checksum = header.calc_header_checksum();
+            prop_assert_eq!(&ip[..], &header.to_bytes()[..]);
+        }
+
+        /// The corner 0x0000: choose the identification so that the checksum before or after becomes 0.
+        #[test]
+        fn equals_a_full_recomputation_at_zero(mut header in ipv4(), dscp in 0u8..64, after in any::<bool>()) {
+            let old = header.dscp;
+            let new = IpDscp::try_new(dscp).unwrap();
+            header.dscp = if after { new } else { old };
+            header.identification = 0;
+            header.identification = header.calc_header_checksum();
+            prop_assume!(header.calc_header_checksum() == 0);
+            header.dscp = old;
+            header.header_checksum = header.calc_header_checksum();
+            let mut ip = header.to_bytes();
+            let headers = locate(LinkType::RAW, &ip, 20).unwrap();
+            set_dscp(&mut ip, &headers, dscp).unwrap();
+            header.dscp = new;
+            header.header_checksum = header.calc_header_checksum();
+            prop_assert_eq!(&ip[..], &header.to_bytes()[..]);
+        }
+
+        #[test]
+        fn a_wrong_checksum_stays_as_wrong(mut header in ipv4(), wrong in any::<u16>(), dscp in 0u8..64) {
+            header.header_checksum = wrong;
+            let mut ip = header.to_bytes();
+            let before = residue(&ip);
+            let headers = locate(LinkType::RAW, &ip, 20).unwrap();
+            set_dscp(&mut ip, &headers, dscp).unwrap();
+            prop_assert_eq!(residue(&ip), before);
+            prop_assert_eq!(ip[1], dscp << 2 | header.ecn.value());
+        }
+
+        #[test]
+        fn ipv6_keeps_ecn_and_flow_label(start in any::<[u8; 4]>(), dscp in 0u8..64) {
+            let mut ip = [0u8; 40];
+            ip[..4].copy_from_slice(&start);
+            ip[0] = 0x60 | start[0] & 0x0f;
+            ip[6] = 59;
+            let before = ip;
+            let headers = locate(LinkType::RAW, &ip, 40).unwrap();
+            set_dscp(&mut ip, &headers, dscp).unwrap();
+            let now = locate(LinkType::RAW, &ip, 40).unwrap();
+            prop_assert_eq!((now.dscp, now.ecn, now.version), (dscp, headers.ecn, 6));
+            prop_assert_eq!(ip[1] & 0x3f, before[1] & 0x3f);
+            prop_assert_eq!(&ip[2..], &before[2..]);
+        }
+    }
+}

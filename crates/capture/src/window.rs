@@ -1,0 +1,74 @@
+//! A sliding window over the input: one buffer, so memory stays constant however long the capture.
+
+use std::io::{ErrorKind, Read};
+
+use crate::error::CaptureError;
+
+/// Bytes asked from the input at a time; a longer block makes the buffer grow to its own length.
+const WINDOW: usize = 256 * 1024;
+
+/// The bytes of the file from `offset()` on, as far as they have been read.
+pub(crate) struct Window<R> {
+    input: R,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    offset: u64,
+}
+
+impl<R: Read> Window<R> {
+    pub(crate) fn new(input: R) -> Self {
+        Window { input, buffer: vec![0; WINDOW], start: 0, end: 0, offset: 0 }
+    }
+
+    /// Position in the file of the first byte of the window.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Leave `count` bytes, which are in the window, behind.
+    pub(crate) fn advance(&mut self, count: usize) {
+        debug_assert!(count <= self.end - self.start);
+        self.start += count;
+        self.offset += count as u64;
+    }
+
+    /// Read on until the window holds `need` bytes or the file ends; gives the number it holds.
+    pub(crate) fn fill(&mut self, need: usize) -> Result<usize, CaptureError> {
+        if self.end - self.start < need {
+            self.make_room(need);
+            while self.end < need && self.read_some()? > 0 {}
+        }
+        Ok(self.end - self.start)
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.buffer[self.start..self.end]
+    }
+
+    fn make_room(&mut self, need: usize) {
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        if self.buffer.len() < need {
+            self.buffer.resize(need, 0);
+        }
+    }
+
+    fn read_some(&mut self) -> Result<usize, CaptureError> {
+        loop {
+            match self.input.read(&mut self.buffer[self.end..]) {
+                Ok(count) => {
+                    self.end += count;
+                    return Ok(count);
+                }
+                Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
+                Err(cause) => return Err(CaptureError::Read { offset: self.offset + self.end as u64, cause }),
+            }
+        }
+    }
+}

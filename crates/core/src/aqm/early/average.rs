@@ -1,0 +1,105 @@
+//! The average queue of RED, with the correction for idle time.
+//!
+//! Source: Floyd and Jacobson 1993, section 4 and figure 2.
+//!
+//! ```text
+//! queue idle before this arrival:  avg = avg (1 - wq)^m,  m = idle time x link rate / mean packet
+//! then, at every arrival:          avg = avg + wq (q - avg)
+//! ```
+//!
+//! q is the queue before the arriving packet is added.
+//!
+//! Deviations: m is a real number (ns-2 rounds it down). Idle time is counted once: when a packet was dropped at an
+//! idle link, the next arrival's m starts from that drop. In the paper both would count from the start of the idle time.
+
+use super::found;
+use super::level::{Unit, link_rate};
+use crate::Scope;
+use crate::aqm::Arrival;
+use crate::estimate::Ewma;
+use crate::params::ParamError;
+use crate::units::{Bytes, NS_PER_S, Time};
+
+/// Counts the packets that an idle link could have sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Idle {
+    packets_per_ns: f64,
+    last: Time,
+}
+
+impl Idle {
+    /// A clock for packets of `mean_packet` on the link of `scope`.
+    ///
+    /// # Errors
+    /// E201 when `mean_packet` is zero, E218 when the link's rate is not known.
+    pub fn new(mean_packet: Bytes, scope: &Scope) -> Result<Self, ParamError> {
+        ParamError::above_zero("mean-packet", mean_packet)?;
+        let rate = link_rate("mean-packet", scope)?;
+        let packets_per_ns = rate.bytes_s() / mean_packet.get() as f64 / NS_PER_S as f64;
+        Ok(Self { packets_per_ns, last: Time::ZERO })
+    }
+
+    /// m of this arrival; zero where queue or link was busy.
+    #[inline]
+    pub fn missed(&mut self, at: &Arrival) -> f64 {
+        let last = std::mem::replace(&mut self.last, at.now);
+        match at.backlog.idle_since {
+            Some(since) => at.now.since(since.max(last)).ns() as f64 * self.packets_per_ns,
+            None => 0.0,
+        }
+    }
+
+    /// Goes on where `other` was.
+    pub fn resume(&mut self, other: &Self) {
+        self.last = other.last;
+    }
+}
+
+/// The average length of a whole queue.
+#[derive(Clone, Debug)]
+pub struct Average {
+    unit: Unit,
+    ewma: Ewma,
+    idle: Idle,
+}
+
+impl Average {
+    /// An average at zero.
+    pub fn new(unit: Unit, weight: f64, idle: Idle) -> Self {
+        Self { unit, ewma: Ewma::new(weight, 0.0), idle }
+    }
+
+    /// Takes an arrival; returns the new average.
+    #[inline]
+    pub fn on_arrival(&mut self, at: &Arrival) -> f64 {
+        let missed = self.idle.missed(at);
+        if missed > 0.0 {
+            self.ewma.decay(0.0, missed);
+        }
+        self.ewma.update(found(at, self.unit))
+    }
+
+    /// The average at the last arrival.
+    pub fn value(&self) -> f64 {
+        self.ewma.value()
+    }
+
+    /// What it is measured in.
+    pub fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// Goes on from the value of `other`.
+    pub fn resume(&mut self, other: &Self) {
+        self.ewma = Ewma::new(self.ewma.weight(), other.ewma.value());
+        self.idle.resume(&other.idle);
+    }
+
+    /// Name of its series.
+    pub fn gauge(&self) -> &'static str {
+        match self.unit {
+            Unit::Packets => "avg_queue_packets",
+            Unit::Bytes => "avg_queue_bytes",
+        }
+    }
+}

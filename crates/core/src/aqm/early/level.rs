@@ -1,0 +1,85 @@
+//! A queue length as a number: packets or bytes, whichever the scenario measures in.
+
+use crate::Scope;
+use crate::params::ParamError;
+use crate::units::{BitRate, Length, Span};
+
+/// What a queue is measured in: RED's packet mode and byte mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Packet mode.
+    Packets,
+    /// Byte mode.
+    Bytes,
+}
+
+impl Unit {
+    /// In words.
+    pub const fn noun(self) -> &'static str {
+        match self {
+            Self::Packets => "packets",
+            Self::Bytes => "bytes",
+        }
+    }
+
+    /// The one of two numbers that is in this unit.
+    #[inline]
+    pub fn of(self, packets: u32, bytes: u64) -> f64 {
+        match self {
+            Self::Packets => f64::from(packets),
+            Self::Bytes => bytes as f64,
+        }
+    }
+}
+
+/// A length in packets or bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Level {
+    /// What it is measured in.
+    pub unit: Unit,
+    /// How much.
+    pub value: f64,
+}
+
+impl Level {
+    /// `length` in packets or bytes: a time becomes the bytes that the link sends in it, a share that of the limit.
+    ///
+    /// # Errors
+    /// E218 on `field` when it takes a link rate or a limit that `scope` does not know.
+    pub fn of(field: &'static str, length: Length, scope: &Scope) -> Result<Self, ParamError> {
+        Ok(match length {
+            Length::Packets(n) => Self { unit: Unit::Packets, value: f64::from(n.get()) },
+            Length::Bytes(n) => Self { unit: Unit::Bytes, value: n.get() as f64 },
+            Length::Time(span) => sent_in(span, link_rate(field, scope)?),
+            Length::Percent(share) => {
+                let whole = limit(field, scope)?;
+                Self { value: whole.value * share / 100.0, ..whole }
+            }
+        })
+    }
+}
+
+fn sent_in(span: Span, rate: BitRate) -> Level {
+    Level { unit: Unit::Bytes, value: rate.bytes_s() * span.seconds() }
+}
+
+/// The rate of the link behind the queue.
+///
+/// # Errors
+/// E218 on `field` when it is not known.
+pub fn link_rate(field: &'static str, scope: &Scope) -> Result<BitRate, ParamError> {
+    scope.link_rate.ok_or_else(|| {
+        ParamError::new(field, "E218", format!("`{field}` needs the rate of the link behind the queue"))
+            .help("give the link a `rate`")
+    })
+}
+
+fn limit(field: &'static str, scope: &Scope) -> Result<Level, ParamError> {
+    match scope.limit {
+        Some(Length::Percent(_)) | None => {
+            let message = format!("`{field}` is a share of the queue's limit, which is not known");
+            Err(ParamError::new(field, "E218", message).help("give the queue a `limit` in packets, bytes or time"))
+        }
+        Some(limit) => Level::of(field, limit, scope),
+    }
+}

@@ -1,0 +1,119 @@
+//! The ramp of RED: from the average queue to the probability p_b.
+//!
+//! Sources: Floyd and Jacobson 1993, section 4; S. Floyd, "Recommendation on using the gentle variant of RED", 2000.
+//!
+//! ```text
+//! avg < min           p_b = 0
+//! min <= avg < max    p_b = maxp (avg - min) / (max - min)
+//! max <= avg          all dropped; gentle: p_b = maxp + (1 - maxp) (avg - max) / max up to 2 max, then all
+//! ```
+//!
+//! Deviations: none.
+
+use super::level::{Level, Unit};
+use crate::Scope;
+use crate::params::{Choice, ParamError, Params};
+use crate::units::{Length, Probability};
+
+/// The thresholds of one drop precedence.
+#[derive(Params, Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// Average queue below which nothing is dropped early.
+    pub min: Length,
+    /// Average queue at which p_b is `max-p`; in the unit of `min`.
+    pub max: Length,
+    /// p_b where the average reaches `max`.
+    #[param(default = 0.1)]
+    pub max_p: Probability,
+}
+
+/// What happens when the average is at its maximum or above.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beyond {
+    /// Every packet is dropped (RED as published).
+    Drop,
+    /// p_b rises on to 1 at twice the maximum (ns-2 `gentle_`).
+    Gentle,
+}
+
+/// Where an average stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Zone {
+    /// Nothing is dropped.
+    Below,
+    /// Packets are dropped by chance, p_b.
+    Between(f64),
+    /// Every packet is dropped.
+    Beyond,
+}
+
+/// Thresholds as numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ramp {
+    min: f64,
+    max: f64,
+    max_p: f64,
+    end: f64,
+}
+
+impl Profile {
+    /// The thresholds as numbers, and the unit they are in.
+    ///
+    /// # Errors
+    /// E214 unless min < max; E215 when min is not below the queue's limit, so that nothing would ever be dropped
+    /// early; E219 when one is in packets and the other in bytes; E218 when a unit needs what `scope` does not know.
+    pub fn ramp(&self, beyond: Beyond, scope: &Scope) -> Result<(Ramp, Unit), ParamError> {
+        let (min, max) = (Level::of("min", self.min, scope)?, Level::of("max", self.max, scope)?);
+        if min.unit != max.unit {
+            return Err(self.mixed([min.unit, max.unit]));
+        }
+        if min.value >= max.value {
+            return Err(self.not_below());
+        }
+        self.below_limit(min, scope)?;
+        let end = match beyond {
+            Beyond::Drop => max.value,
+            Beyond::Gentle => 2.0 * max.value,
+        };
+        Ok((Ramp { min: min.value, max: max.value, max_p: self.max_p.get(), end }, min.unit))
+    }
+
+    fn not_below(&self) -> ParamError {
+        ParamError::new("min", "E214", format!("`min` {} is not below `max` {}", self.min, self.max))
+            .help("the ramp of the drop probability needs min < max")
+    }
+
+    fn mixed(&self, [min, max]: [Unit; 2]) -> ParamError {
+        let message = format!("`min` {} is measured in {}, `max` {} in {}", self.min, min.noun(), self.max, max.noun());
+        ParamError::new("max", "E219", message)
+            .help("one average is compared with both: write both in packets, or both in bytes or time")
+    }
+
+    /// A limit in the other unit cannot be compared.
+    fn below_limit(&self, min: Level, scope: &Scope) -> Result<(), ParamError> {
+        let Some(length) = scope.limit else { return Ok(()) };
+        let limit = Level::of("min", length, scope)?;
+        if limit.unit != min.unit || min.value < limit.value {
+            return Ok(());
+        }
+        Err(ParamError::new("min", "E215", format!("`min` {} is not below the queue's limit {length}", self.min))
+            .label("the average can never reach it")
+            .help("lower the thresholds or raise `limit`"))
+    }
+}
+
+impl Ramp {
+    /// Where `average` stands.
+    #[inline]
+    pub fn zone(&self, average: f64) -> Zone {
+        if average < self.min {
+            Zone::Below
+        } else if average < self.max {
+            Zone::Between(self.max_p * (average - self.min) / (self.max - self.min))
+        } else if average < self.end {
+            Zone::Between(self.max_p + (1.0 - self.max_p) * (average - self.max) / self.max)
+        } else {
+            Zone::Beyond
+        }
+    }
+}

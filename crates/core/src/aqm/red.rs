@@ -1,0 +1,102 @@
+//! RED: random early detection. Drops before the queue is full, the more the longer it has been long.
+//!
+//! Source: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM Transactions on
+//! Networking 1(4), 1993. RFC 2309 and RFC 7567 place it; the gentle variant is Floyd's note of 2000.
+//!
+//! ```text
+//! on arrival:  idle:  avg = avg (1 - wq)^m,  m = idle time x link rate / mean packet
+//!              avg = avg + wq (q - avg)                  q: waiting before this packet
+//!   avg < min:         pass, count = -1
+//!   min <= avg < max:  count = count + 1
+//!                      p_b = maxp (avg - min) / (max - min)
+//!                      p_a = p_b / (1 - count p_b), 1 where count p_b >= 1
+//!                      drop or mark with probability p_a, then count = 0
+//!   max <= avg:        drop, count = 0
+//!                      gentle: up to 2 max as above with p_b = maxp + (1 - maxp) (avg - max) / max
+//! ```
+//!
+//! | symbol   | field         | unit       | default       | ns-2            |
+//! |----------|---------------|------------|---------------|-----------------|
+//! | min      | `min`         | p, B, s, % | -             | `thresh_`       |
+//! | max      | `max`         | p, B, s, % | -             | `maxthresh_`    |
+//! | maxp     | `max-p`       | -          | 0.1           | 1 / `linterm_`  |
+//! | wq       | `wq`          | -          | 0.002         | `q_weight_`     |
+//! | -log2 wq | `weight`      | -          | -             |                 |
+//! |          | `mean-packet` | B          | 500B          | `mean_pktsize_` |
+//! | p_a      | `spacing`     |            | `uniformised` | `wait_`         |
+//! |          | `beyond`      |            | `drop`        | `gentle_`       |
+//! |          | `ecn`         |            | false         | `setbit_`       |
+//!
+//! Thresholds in packets make the average one of packets, in bytes or time one of bytes (ns-2 `bytes_`,
+//! `queue_in_bytes_`). `spacing` is `uniformised`, `bernoulli`, `wait` (ns-2's `wait_ true`) or `ds-red`.
+//! With `ecn`, an ECN-capable packet is marked where another is dropped early; beyond the ramp all are dropped.
+//!
+//! Deviations: the chance of a packet does not depend on its size, in byte mode neither (RFC 7141; the paper offers
+//! p_b x size / largest size, ns-2 does so with `bytes_`). Idle time counts once and m is real (see `early/average.rs`).
+//! A drop by the queue's own limit sets count = 0 too, as any other drop. Left out of ns-2: no early drop with
+//! fewer than two waiting; the first packet above the minimum always passes; no marks where p >= `mark_p_`.
+
+use super::early::{self, Average, Common, Precedence, Profile};
+use crate::Scope;
+use crate::aqm::{Aqm, Arrival};
+use crate::packet::Packet;
+use crate::params::{ParamError, Params as Declared};
+use crate::rng::Rng;
+use crate::units::Time;
+use crate::verdict::{Fate, Verdict};
+
+/// What a scenario states.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Params {
+    /// The thresholds.
+    #[param(flatten)]
+    pub profile: Profile,
+    /// Average, spacing, ECN.
+    #[param(flatten)]
+    pub common: Common,
+}
+
+/// One queue's RED.
+#[derive(Clone, Debug)]
+pub struct Red {
+    average: Average,
+    precedence: Precedence,
+}
+
+impl Params {
+    /// # Errors
+    /// E214 unless min < max, E215 min not below the limit, E219 mixed units, E201 wq or mean packet out of range,
+    /// E218 link rate or limit not known.
+    pub fn build(self, scope: &Scope) -> Result<Red, ParamError> {
+        let (precedence, unit) = self.common.precedence(&self.profile, scope)?;
+        Ok(Red { average: self.common.average(unit, scope)?, precedence })
+    }
+}
+
+impl Aqm for Red {
+    type Params = Params;
+
+    #[inline]
+    fn on_arrival(&mut self, at: &Arrival, _packet: &mut Packet, rng: &mut Rng) -> Verdict {
+        let average = self.average.on_arrival(at);
+        self.precedence.decide(average, rng)
+    }
+
+    fn on_fate(&mut self, _at: &Arrival, _packet: &Packet, fate: Fate) {
+        self.precedence.on_fate(fate);
+    }
+
+    fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
+        let mut new = params.clone().build(scope)?;
+        early::same_unit(self.average.unit(), new.average.unit(), "min")?;
+        new.average.resume(&self.average);
+        new.precedence.resume(&self.precedence);
+        *self = new;
+        Ok(())
+    }
+
+    fn gauges(&self, _now: Time, each: &mut dyn FnMut(&'static str, f64)) {
+        each(self.average.gauge(), self.average.value());
+        each("drop_p", self.precedence.drop_p(self.average.value()));
+    }
+}

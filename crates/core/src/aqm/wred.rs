@@ -1,0 +1,215 @@
+//! WRED: weighted RED. One average of the whole queue; thresholds and chance by colour or code point.
+//!
+//! Source: RED (Floyd and Jacobson 1993) with a profile for each drop precedence, for AF as RFC 2597 section 2 and
+//! appendix asks; WRED is the name routers and ns-2's dsRED give it.
+//!
+//! ```text
+//! on arrival:  avg as in RED, from all packets
+//!              profile = first whose `for` has the packet's code point or colour, else the last
+//!              judged as in RED by the profile's min, max, max-p; each profile has its own count
+//! ```
+//!
+//! | symbol    | field              | unit       | default       | ns-2 dsRED      |
+//! |-----------|--------------------|------------|---------------|-----------------|
+//! |           | `profiles[].for`   |            | none          | `addPHBEntry`   |
+//! | min       | `profiles[].min`   | p, B, s, % | -             | `configQ`       |
+//! | max       | `profiles[].max`   | p, B, s, % | -             | `configQ`       |
+//! | maxp      | `profiles[].max-p` | -          | 0.1           | `configQ`       |
+//! | wq        | `wq`               | -          | 0.002         | `configQ`       |
+//! | -log2 wq  | `weight`           | -          | -             |                 |
+//! |           | `mean-packet`      | B          | 500B          | `meanPktSize`   |
+//! | p_a       | `spacing`          |            | `uniformised` | `ds-red`        |
+//! |           | `beyond`           |            | `drop`        |                 |
+//! |           | `ecn`              |            | false         |                 |
+//!
+//! Only the last profile may leave `for` out. `for` takes colours (`green`, `yellow`, `red`, `unmarked`) and code
+//! points; a code point does not stand for its colour: write what the packets carry.
+//!
+//! Deviations: those of RED.
+
+use std::sync::LazyLock;
+
+use super::early::{self, Average, Common, Precedence, Profile};
+use crate::Scope;
+use crate::aqm::{Aqm, Arrival};
+use crate::dscp::Dscp;
+use crate::packet::{Colour, Packet};
+use crate::params::{Kind, Node, ParamError, Params as Declared, Problems, Tree, Value};
+use crate::rng::Rng;
+use crate::units::Time;
+use crate::verdict::{Fate, Verdict};
+
+/// What a scenario states.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Params {
+    /// Thresholds of each drop precedence; first match, else the last.
+    pub profiles: Vec<Class>,
+    /// Average, spacing, ECN.
+    #[param(flatten)]
+    pub common: Common,
+}
+
+/// One drop precedence: whose packets, and thresholds.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Class {
+    /// Colours and code points of its packets; may be left out in the last profile.
+    #[param(name = "for")]
+    pub members: Vec<Member>,
+    /// The thresholds.
+    #[param(flatten)]
+    pub profile: Profile,
+}
+
+/// What a packet is told by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Member {
+    /// Its colour.
+    Colour(Colour),
+    /// Its code point.
+    Dscp(Dscp),
+}
+
+impl Value for Member {
+    const KIND: Kind = Kind::Any;
+
+    fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
+        let named = |text: &str| Colour::ALL.into_iter().find(|c| c.name() == text);
+        match &node.tree {
+            Tree::Text(text) if named(text).is_some() => named(text).map(Self::Colour),
+            _ => Dscp::read(node, problems).map(Self::Dscp),
+        }
+    }
+
+    fn tree(&self) -> Option<Tree> {
+        match self {
+            Self::Colour(colour) => Some(Tree::Text(colour.name().to_owned())),
+            Self::Dscp(dscp) => dscp.tree(),
+        }
+    }
+}
+
+const CODE_POINTS: usize = 64;
+const COLOURS: usize = Colour::ALL.len();
+/// Each profile but the last has a member of its own.
+const MOST: usize = CODE_POINTS + COLOURS + 1;
+
+/// Names of series, by profile.
+static DROP_P: LazyLock<Vec<String>> = LazyLock::new(|| (1..=MOST).map(|i| format!("drop_p_{i}")).collect());
+
+/// Profile of each code point and colour.
+type Table = [[u8; COLOURS]; CODE_POINTS];
+
+/// One queue's WRED.
+#[derive(Clone, Debug)]
+pub struct Wred {
+    average: Average,
+    precedences: Vec<Precedence>,
+    table: Table,
+}
+
+impl Params {
+    /// # Errors
+    /// As RED for each profile; E219 when they are in different units; E201 when there is none; E223 when a profile
+    /// can match no packet.
+    pub fn build(self, scope: &Scope) -> Result<Wred, ParamError> {
+        let table = self.table()?;
+        let mut precedences = Vec::with_capacity(self.profiles.len());
+        let mut units = Vec::with_capacity(self.profiles.len());
+        for (i, class) in self.profiles.iter().enumerate() {
+            let name = format!("profile {}", i + 1);
+            let (precedence, unit) =
+                self.common.precedence(&class.profile, scope).map_err(early::inside("profiles", &name))?;
+            early::one_unit(*units.first().unwrap_or(&unit), unit, "profiles")?;
+            precedences.push(precedence);
+            units.push(unit);
+        }
+        Ok(Wred { average: self.common.average(units[0], scope)?, precedences, table })
+    }
+
+    /// # Errors
+    /// E201 without profiles, E223 when one can match no packet.
+    fn table(&self) -> Result<Table, ParamError> {
+        let Some(last) = self.profiles.len().checked_sub(1) else {
+            return Err(ParamError::new("profiles", "E201", "`profiles` is empty".into())
+                .help("at least one: { for = [\"green\"], min = ..., max = ..., max-p = ... }"));
+        };
+        self.each_matches(last)?;
+        let profile = |dscp, colour| {
+            let own = [Member::Dscp(dscp), Member::Colour(colour)];
+            let matches = |class: &Class| class.members.iter().any(|m| own.contains(m));
+            self.profiles.iter().position(matches).unwrap_or(last) as u8
+        };
+        let mut table = [[0; COLOURS]; CODE_POINTS];
+        for (dscp, row) in (0..).filter_map(Dscp::new).take(CODE_POINTS).zip(&mut table) {
+            for (colour, place) in Colour::ALL.into_iter().zip(row) {
+                *place = profile(dscp, colour);
+            }
+        }
+        Ok(table)
+    }
+
+    fn each_matches(&self, last: usize) -> Result<(), ParamError> {
+        let mut seen: Vec<Member> = Vec::new();
+        for (i, class) in self.profiles.iter().enumerate() {
+            if class.members.is_empty() && i < last {
+                let message = format!("profile {} has no `for`, and is not the last", i + 1);
+                return Err(ParamError::new("profiles", "E223", message).help("say whose packets it is for"));
+            }
+            for member in &class.members {
+                if seen.contains(member) {
+                    return Err(twice(*member, i + 1));
+                }
+                seen.push(*member);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn twice(member: Member, place: usize) -> ParamError {
+    let name = member.tree().map(|t| t.to_string()).unwrap_or_default();
+    let message = format!("profile {place}: {name} stands in `for` a second time");
+    ParamError::new("profiles", "E223", message).help("the first one takes its packets: take this one out")
+}
+
+impl Wred {
+    #[inline]
+    fn of(&mut self, packet: &Packet) -> &mut Precedence {
+        let row = &self.table[usize::from(packet.dscp.get())];
+        &mut self.precedences[usize::from(row[packet.colour.index()])]
+    }
+}
+
+impl Aqm for Wred {
+    type Params = Params;
+
+    #[inline]
+    fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+        let average = self.average.on_arrival(at);
+        self.of(packet).decide(average, rng)
+    }
+
+    fn on_fate(&mut self, _at: &Arrival, packet: &Packet, fate: Fate) {
+        self.of(packet).on_fate(fate);
+    }
+
+    /// Counts go on by the profile's place in the list.
+    fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
+        let mut new = params.clone().build(scope)?;
+        early::same_unit(self.average.unit(), new.average.unit(), "profiles")?;
+        new.average.resume(&self.average);
+        for (precedence, old) in new.precedences.iter_mut().zip(&self.precedences) {
+            precedence.resume(old);
+        }
+        *self = new;
+        Ok(())
+    }
+
+    fn gauges(&self, _now: Time, each: &mut dyn FnMut(&'static str, f64)) {
+        let average = self.average.value();
+        each(self.average.gauge(), average);
+        for (name, precedence) in DROP_P.iter().zip(&self.precedences) {
+            each(name, precedence.drop_p(average));
+        }
+    }
+}

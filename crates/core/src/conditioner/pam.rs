@@ -1,0 +1,274 @@
+//! PAM: probabilistic aggregate marker, RED upside down on the token level.
+//!
+//! Source: Das, Dutta and Helmy, "Fair Stateless Aggregate Traffic Marking using Active Queue Management Techniques"
+//! (2002), section on PAM, equation (1).
+//!
+//! x is the average of the bucket's level b. Few tokens: everything is OUT. Many: everything is IN. Between, each packet
+//! is OUT with a probability that falls as x grows, so flows of one aggregate share the tokens in proportion to their
+//! rates, without any state per flow.
+//!
+//! ```text
+//! x = (1 - w) x + w b                                   b refilled, this packet not yet taken
+//! P = 0 if x > max_th;  1 if x < min_th;  else
+//!     P_max - (P_max - P_min) (x - min_th)/(max_th - min_th)
+//! IN unless U(0,1) < P, or b < B ("forced OUT": chosen IN, but without tokens). IN takes B tokens, OUT none.
+//!
+//! uniformised:      P/(1 - count P), count of packets IN since the last OUT
+//! virtual samples:  x = b + (x - b) (1 - w)^(T/s) first, where T > CBS/CIR; s is the mean gap, an EWMA of weight w
+//! timed:            x = b + (x - b) e^(-T/tau) instead of the EWMA by packets
+//! ```
+//!
+//! | symbol | field        | unit       | default         |
+//! |--------|--------------|------------|-----------------|
+//! | CIR    | `cir`        | bit/s      | -               |
+//! | CBS    | `cbs`        | B          | -               |
+//! | w      | `weight`     | -          | 0.02            |
+//! | min_th | `min-th`     | B, % of CBS | 20%            |
+//! | max_th | `max-th`     | B, % of CBS | 80%            |
+//! | P_min  | `p-min`      | -          | 0               |
+//! | P_max  | `p-max`      | -          | 1               |
+//! | count  | `uniformise` | -          | false           |
+//! | idle   | `idle`       | -          | virtual-samples |
+//! | tau    | `tau`        | s          | -               |
+//!
+//! Deviations: the paper gives no constants; the defaults are ours. The average must not be much slower than the bucket:
+//! w of at least 4 CIR/(CBS x packets per second), or packets chosen IN find no token. P_max below 1 - CIR/load makes x
+//! swing around min_th. min_th = max_th is a step: IN from the threshold on. Gaps longer than CBS/CIR do not enter s; while
+//! s is unknown such a gap sets x to b.
+
+use crate::Scope;
+use crate::conditioner::{Conditioner, Passage, bucket_threshold};
+use crate::estimate::{Ewma, TokenBucket};
+use crate::math;
+use crate::packet::{Colour, Packet};
+use crate::params::{Choice, ParamError, Params as Declared};
+use crate::rng::Rng;
+use crate::units::{BitRate, Bytes, Length, Probability, Span, Time};
+use crate::verdict::Verdict;
+
+/// How the average is kept from going stale while no packet comes.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idle {
+    /// After a gap longer than CBS/CIR, as many samples of the refilled level as packets would have come.
+    VirtualSamples,
+    /// The average moves with time, not with packets.
+    Time,
+    /// Not at all.
+    None,
+}
+
+/// What a scenario states.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Params {
+    /// Committed information rate.
+    pub cir: BitRate,
+    /// Committed burst size; at least the largest packet.
+    pub cbs: Bytes,
+    /// Weight of one packet's sample in the average level; 1 is the instantaneous level. Not used with `idle = "time"`.
+    #[param(default = 0.02)]
+    pub weight: Probability,
+    /// Average level below which every packet is OUT: bytes, or share of `cbs`.
+    #[param(default = "20%")]
+    pub min_th: Length,
+    /// Average level above which every packet is IN; at least `min-th`.
+    #[param(default = "80%")]
+    pub max_th: Length,
+    /// Probability of OUT at `max-th`.
+    #[param(default = 0.0)]
+    pub p_min: Probability,
+    /// Probability of OUT at `min-th`; at least `p-min`.
+    #[param(default = 1.0)]
+    pub p_max: Probability,
+    /// Whether OUT packets are spread evenly, as RED spreads its drops.
+    #[param(default = false)]
+    pub uniformise: bool,
+    /// What an idle time does to the average.
+    #[param(default = "virtual-samples")]
+    pub idle: Idle,
+    /// Time constant of the average with `idle = "time"`, and only there.
+    pub tau: Option<Span>,
+}
+
+/// Probability of OUT by average level, equation (1).
+#[derive(Clone, Copy, Debug)]
+struct Law {
+    min_th: f64,
+    max_th: f64,
+    p_min: f64,
+    p_max: f64,
+}
+
+/// One aggregate's marker.
+#[derive(Clone, Debug)]
+pub struct Pam {
+    bucket: TokenBucket,
+    average: Ewma,
+    law: Law,
+    uniformise: bool,
+    count: i64,
+    idle: Idle,
+    tau: f64,
+    long_gap: Span,
+    spacing: Option<Ewma>,
+    last: Option<Time>,
+    forced: u64,
+}
+
+impl Params {
+    fn law(&self) -> Result<Law, ParamError> {
+        let (min_th, max_th) =
+            (bucket_threshold("min-th", self.min_th, self.cbs)?, bucket_threshold("max-th", self.max_th, self.cbs)?);
+        if max_th < min_th {
+            let error = ParamError::new("max-th", "E214", "`max-th` is below `min-th`".into());
+            return Err(error.label(format!("`min-th` is {}", self.min_th)).help(format!("at least {min_th}B")));
+        }
+        let (p_min, p_max) = (self.p_min.get(), self.p_max.get());
+        if p_max < p_min {
+            let error = ParamError::new("p-max", "E214", "`p-max` is below `p-min`".into());
+            return Err(error.label(format!("`p-min` is {p_min}")).help(format!("at least {p_min}")));
+        }
+        Ok(Law { min_th, max_th, p_min, p_max })
+    }
+
+    fn time_constant(&self) -> Result<f64, ParamError> {
+        match (self.idle, self.tau) {
+            (Idle::Time, Some(tau)) => ParamError::above_zero("tau", tau).map(|()| tau.seconds()),
+            (Idle::Time, None) => {
+                let error = ParamError::new("tau", "E201", "`idle = \"time\"` without `tau`".into());
+                Err(error.help("state the average's time constant, as in tau = \"100ms\""))
+            }
+            (_, Some(_)) => {
+                let error = ParamError::new("tau", "E201", format!("`tau` with `idle = \"{}\"`", self.idle.name()));
+                Err(error.help("leave it out, or write idle = \"time\""))
+            }
+            (_, None) => Ok(0.0),
+        }
+    }
+
+    /// # Errors
+    /// `cir` or `weight` zero; `cbs` below the largest packet; a maximum below its minimum; a threshold that is neither
+    /// bytes nor a share; `tau` without `idle = "time"` or the reverse.
+    pub fn build(self, scope: &Scope) -> Result<Pam, ParamError> {
+        ParamError::above_zero("cir", self.cir)?;
+        ParamError::above_zero("weight", self.weight)?;
+        scope.holds_largest_packet("cbs", self.cbs)?;
+        let bucket = TokenBucket::full(self.cir, self.cbs, "cbs")?;
+        Ok(Pam {
+            average: Ewma::new(self.weight.get(), bucket.level()),
+            law: self.law()?,
+            uniformise: self.uniformise,
+            count: -1,
+            idle: self.idle,
+            tau: self.time_constant()?,
+            long_gap: self.cbs / self.cir,
+            spacing: None,
+            last: None,
+            forced: 0,
+            bucket,
+        })
+    }
+}
+
+impl Law {
+    #[inline]
+    fn out(&self, x: f64) -> f64 {
+        if x < self.min_th {
+            1.0
+        } else if x > self.max_th || self.min_th == self.max_th {
+            0.0
+        } else {
+            self.p_max - (self.p_max - self.p_min) * ((x - self.min_th) / (self.max_th - self.min_th))
+        }
+    }
+}
+
+impl Pam {
+    /// The average level with this packet's sample (the bucket is refilled).
+    fn sample(&mut self, now: Time) -> f64 {
+        let level = self.bucket.level();
+        let gap = self.last.replace(now).map(|last| now.since(last));
+        match (self.idle, gap) {
+            (Idle::Time, gap) => {
+                let gap = gap.map_or(0.0, Span::seconds);
+                return self.average.relax(level, math::exp(-gap / self.tau));
+            }
+            (Idle::VirtualSamples, Some(gap)) if gap > self.long_gap => self.catch_up(level, gap),
+            (Idle::VirtualSamples, Some(gap)) => self.space(gap),
+            _ => {}
+        }
+        self.average.update(level)
+    }
+
+    fn catch_up(&mut self, level: f64, gap: Span) {
+        let spacing = self.spacing.map_or(0.0, |s| s.value());
+        self.average.decay(level, gap.seconds() / spacing);
+    }
+
+    fn space(&mut self, gap: Span) {
+        let gap = gap.seconds();
+        let weight = self.average.weight();
+        self.spacing.get_or_insert(Ewma::new(weight, gap)).update(gap);
+    }
+
+    /// RED's spreading: the longer since the last OUT, the likelier the next.
+    fn spread(&mut self, p: f64) -> f64 {
+        if p <= 0.0 || p >= 1.0 {
+            return p;
+        }
+        self.count += 1;
+        let since = self.count as f64 * p;
+        if since < 1.0 { p / (1.0 - since) } else { 1.0 }
+    }
+
+    #[inline]
+    fn is_in(&mut self, now: Time, size: u32, rng: &mut Rng) -> bool {
+        self.bucket.refill(now);
+        let x = self.sample(now);
+        let mut p = self.law.out(x);
+        if self.uniformise {
+            p = self.spread(p);
+        }
+        let chosen = p <= 0.0 || (p < 1.0 && rng.uniform() >= p);
+        if chosen && self.bucket.spend(size) {
+            return true;
+        }
+        self.forced += u64::from(chosen);
+        self.count = 0;
+        false
+    }
+}
+
+impl Conditioner for Pam {
+    type Params = Params;
+
+    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+        packet.colour = if self.is_in(at.now, packet.size, rng) { Colour::Green } else { Colour::Red };
+        Verdict::Pass
+    }
+
+    fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
+        let next = params.clone().build(scope)?;
+        self.bucket.retune(now, (params.cir, params.cbs), "cbs")?;
+        let weight = params.weight.get();
+        if let Some(spacing) = &mut self.spacing {
+            spacing.reweigh(weight);
+        }
+        *self = Self {
+            bucket: self.bucket.clone(),
+            average: Ewma::new(weight, self.average.value().min(self.bucket.depth())),
+            count: self.count,
+            spacing: self.spacing,
+            last: self.last,
+            forced: self.forced,
+            ..next
+        };
+        Ok(())
+    }
+
+    fn gauges(&self, now: Time, each: &mut dyn FnMut(&'static str, f64)) {
+        each("bucket_bytes", self.bucket.level_at(now));
+        each("average_bytes", self.average.value());
+        each("out_probability", self.law.out(self.average.value()));
+        each("forced_out_packets", self.forced as f64);
+    }
+}

@@ -1,0 +1,275 @@
+//! A link: the port it leaves from (conditioners, gate, queue), its serialiser, its wire.
+//!
+//! A FIFO link of fixed rate needs no event at the end of a transmission: a packet's departure is known
+//! when it arrives, `max(now, busy_until) + size / rate`. Links whose conditioners or AQM act at
+//! departure have that event, on themselves only. Both kinds give the same bytes.
+
+use crate::delays::Delays;
+use crate::fifo::{Entry, Fifo};
+use crate::pool::{Pool, RecordId};
+use perhop_core::aqm::{Backlog, Departure};
+use perhop_core::conditioner::Passage;
+use perhop_core::count::Count;
+use perhop_core::edge::Edge;
+use perhop_core::packet::Packet;
+use perhop_core::queue::Gate;
+use perhop_core::units::{BitRate, NS_PER_S, Span, Time};
+use perhop_core::verdict::{Fate, Reason};
+use perhop_core::{Rng, needs::Needs};
+
+/// Sends bits at a constant rate; the remainder of each division is carried to the next packet.
+#[derive(Clone, Debug)]
+struct Serialiser {
+    rate: u64,
+    /// Where it is a whole number, so that no division is needed; else 0.
+    ns_per_byte: u64,
+    remainder: u64,
+    busy_until: Time,
+}
+
+impl Serialiser {
+    fn new(rate: BitRate) -> Self {
+        let rate = rate.bit_s();
+        let exact = (8 * NS_PER_S).is_multiple_of(rate);
+        let ns_per_byte = if exact { 8 * NS_PER_S / rate } else { 0 };
+        Self { rate, ns_per_byte, remainder: 0, busy_until: Time::ZERO }
+    }
+
+    /// Start and end of the transmission of `bytes` that could begin at `now`.
+    #[inline]
+    fn send(&mut self, now: Time, bytes: u32) -> (Time, Time) {
+        let start = if self.busy_until <= now {
+            self.remainder = 0;
+            now
+        } else {
+            self.busy_until
+        };
+        let ns = if self.ns_per_byte > 0 {
+            u64::from(bytes) * self.ns_per_byte
+        } else {
+            let work = u64::from(bytes) * 8 * NS_PER_S + self.remainder;
+            self.remainder = work % self.rate;
+            work / self.rate
+        };
+        self.busy_until = start + Span::from_ns(ns);
+        (start, self.busy_until)
+    }
+}
+
+/// What a link counted of one class and colour after the gate.
+#[derive(Clone, Debug, Default)]
+pub struct Passed {
+    /// Arrived at the other end.
+    pub delivered: Count,
+    /// Lost on the wire.
+    pub lost: Count,
+    /// Time from arrival at the port to start of transmission.
+    pub waits: Delays,
+}
+
+/// What happens at the port before the gate, by class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offered {
+    /// All that came.
+    pub offered: Count,
+    /// Dropped by a conditioner or its action, by colour.
+    pub policed: [Count; 4],
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// Conditioners at the port.
+    pub edge: Edge,
+    /// AQM, limit, counts.
+    pub gate: Gate,
+    /// What is on it.
+    pub fifo: Fifo,
+    /// By class and colour, after the gate.
+    pub passed: Vec<[Passed; 4]>,
+    /// By class, before the gate; empty counts where there is no conditioner.
+    pub offered: Vec<Offered>,
+    serialiser: Serialiser,
+    delay: Span,
+    /// Probability of a loss on the wire, and the stream that decides.
+    pub wire_loss: Option<(f64, Rng)>,
+    /// Whether it has an event at the end of each transmission.
+    pub transmit_done: bool,
+    transmitting: bool,
+    /// Which hooks its conditioners want.
+    pub edge_needs: Needs,
+    aqm_needs: Needs,
+}
+
+/// What a link is made of.
+pub struct Parts {
+    /// Conditioners.
+    pub edge: Edge,
+    /// AQM and limit.
+    pub gate: Gate,
+    /// Rate.
+    pub rate: BitRate,
+    /// Propagation delay.
+    pub delay: Span,
+    /// Loss on the wire.
+    pub wire_loss: Option<(f64, Rng)>,
+    /// Number of classes.
+    pub classes: usize,
+    /// Have the event at the end of a transmission even if nobody needs it.
+    pub force_transmit_done: bool,
+}
+
+/// Events that an action on a link asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wakes {
+    /// When its first packet reaches the other end, if no event waits for that yet.
+    pub delivery: Option<Time>,
+    /// When the transmission that has just begun ends.
+    pub transmit_done: Option<Time>,
+    /// The link has nothing to do but this packet: [`Link::begin`] it.
+    pub begin: bool,
+}
+
+impl Link {
+    /// A link at rest.
+    pub fn new(parts: Parts) -> Self {
+        use perhop_core::aqm::Aqm as _;
+        let (edge_needs, aqm_needs) = (parts.edge.needs(), parts.gate.aqm().needs());
+        let departures = edge_needs.contains(Needs::DEPARTURES) || aqm_needs.contains(Needs::DEPARTURES);
+        Self {
+            edge: parts.edge,
+            gate: parts.gate.with_classes(parts.classes),
+            fifo: Fifo::default(),
+            passed: vec![Default::default(); parts.classes],
+            offered: vec![Offered::default(); parts.classes],
+            serialiser: Serialiser::new(parts.rate),
+            delay: parts.delay,
+            wire_loss: parts.wire_loss,
+            transmit_done: departures || parts.force_transmit_done,
+            transmitting: false,
+            edge_needs,
+            aqm_needs,
+        }
+    }
+
+    /// The queue as an AQM sees it at `now`.
+    #[inline]
+    pub fn backlog(&mut self, now: Time) -> Backlog {
+        if !self.transmit_done {
+            self.fifo.start_until(now);
+        }
+        let idle = self.serialiser.busy_until <= now && self.fifo.waiting() == 0;
+        Backlog {
+            packets: self.fifo.waiting(),
+            bytes: self.fifo.waiting_bytes(),
+            idle_since: idle.then_some(self.serialiser.busy_until),
+            ..Backlog::default()
+        }
+    }
+
+    /// A packet that has passed the conditioners comes to the gate.
+    #[inline]
+    pub fn arrive(&mut self, now: Time, id: RecordId, pool: &mut Pool) -> Result<Wakes, Reason> {
+        let backlog = self.backlog(now);
+        let record = pool.get_mut(id);
+        record.arrived = now;
+        if let Fate::Dropped(reason) = self.gate.arrive(now, backlog, &mut record.packet) {
+            return Err(reason);
+        }
+        let (size, wire) = (record.packet.size, record.wire);
+        if self.transmit_done {
+            self.fifo.push(Entry { starts: Time::MAX, delivers: Time::MAX, record: id, size });
+            return Ok(Wakes { begin: !self.transmitting, ..Wakes::default() });
+        }
+        let (starts, done) = self.serialiser.send(now, wire);
+        let delivers = done + self.delay;
+        let first = self.fifo.is_empty();
+        self.fifo.push(Entry { starts, delivers, record: id, size });
+        Ok(Wakes { delivery: first.then_some(delivers), ..Wakes::default() })
+    }
+
+    /// The transmission under way has ended, or the link was idle: the next packet's begins.
+    pub fn begin(&mut self, now: Time, pool: &Pool) -> Wakes {
+        self.transmitting = false;
+        let alone = self.fifo.next_delivery().is_none();
+        let Some(entry) = self.fifo.first_waiting() else { return Wakes::default() };
+        let record = pool.get(entry.record);
+        let (starts, done) = self.serialiser.send(now, record.wire);
+        let delivers = done + self.delay;
+        (entry.starts, entry.delivers) = (starts, delivers);
+        self.fifo.start_until(starts);
+        self.transmitting = true;
+        Wakes { delivery: alone.then_some(delivers), transmit_done: Some(done), begin: false }
+    }
+
+    /// Asks conditioners and AQM about the first waiting packet; `Some` when it was dropped.
+    pub fn departing(&mut self, now: Time, pool: &mut Pool) -> Option<(RecordId, Reason)> {
+        let id = self.fifo.first_waiting()?.record;
+        let record = pool.get_mut(id);
+        if self.edge_needs.contains(Needs::DEPARTURES) {
+            self.edge.departing(&Passage { now, truth: None }, &mut record.packet);
+        }
+        if !self.aqm_needs.contains(Needs::DEPARTURES) {
+            return None;
+        }
+        let backlog = Backlog { packets: self.fifo.waiting() - 1, ..Backlog::default() };
+        let at = Departure { now, arrived: record.arrived, backlog };
+        let Fate::Dropped(reason) = self.gate.depart(&at, &mut record.packet) else { return None };
+        self.fifo.discard_first_waiting();
+        Some((id, reason))
+    }
+
+    /// Whether anything is asked at the start of a transmission.
+    pub fn has_departure_hooks(&self) -> bool {
+        self.edge_needs.contains(Needs::DEPARTURES) || self.aqm_needs.contains(Needs::DEPARTURES)
+    }
+
+    /// Takes the packet that reaches the other end now, and says when the next one does.
+    #[inline]
+    pub fn deliver(&mut self, pool: &Pool) -> (RecordId, Option<Time>) {
+        let entry = self.fifo.pop();
+        let record = pool.get(entry.record);
+        let passed = &mut self.passed[usize::from(record.packet.class)][record.packet.colour.index()];
+        passed.delivered.add(record.packet.size);
+        passed.waits.observe(entry.starts.since(record.arrived).ns());
+        (entry.record, self.fifo.next_delivery())
+    }
+
+    /// Whether the packet that has just reached the end of the wire was lost on it.
+    pub fn loses(&mut self, packet: &Packet) -> bool {
+        let Some((probability, rng)) = &mut self.wire_loss else { return false };
+        let lost = rng.uniform() < *probability;
+        if lost {
+            let passed = &mut self.passed[usize::from(packet.class)][packet.colour.index()];
+            passed.delivered = passed.delivered - Count { packets: 1, bytes: u64::from(packet.size) };
+            passed.lost.add(packet.size);
+        }
+        lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A million packets back to back at an awkward rate end on the exact nanosecond.
+    #[test]
+    fn no_rounding_accumulates() {
+        let mut link = Serialiser::new(BitRate::bps(7_777_777));
+        let mut bits = 0u128;
+        for i in 0..1_000_000u32 {
+            let bytes = 40 + i % 1461;
+            link.send(Time::ZERO, bytes);
+            bits += u128::from(bytes) * 8;
+        }
+        assert_eq!(u128::from(link.busy_until.ns()), bits * 1_000_000_000 / 7_777_777);
+    }
+
+    #[test]
+    fn an_idle_link_starts_at_once() {
+        let mut link = Serialiser::new(BitRate::mbps(5));
+        assert_eq!(link.send(Time::ZERO, 1000), (Time::ZERO, Time::from_ns(1_600_000)));
+        assert_eq!(link.send(Time::from_ns(10), 1000).0, Time::from_ns(1_600_000));
+        assert_eq!(link.send(Time::from_ns(9_000_000), 1000).0, Time::from_ns(9_000_000));
+    }
+}

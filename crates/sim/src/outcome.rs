@@ -1,0 +1,435 @@
+//! What a replication gives: counts since the end of the warm-up, and proof that no packet was lost unseen.
+
+use crate::delays::{Delays, Quantiles};
+use crate::engine::{Simulation, Transfer};
+use crate::host::{Connection, FlowCounts};
+use crate::link::Offered;
+use crate::series::Sample;
+use crate::tap::Captured;
+use crate::transport::Counters;
+use perhop_core::classify::FlowHeaders;
+use perhop_core::count::Count;
+use perhop_core::edge::{ColourMatrix, arrived};
+use perhop_core::packet::Colour;
+use perhop_core::queue::Fates;
+use perhop_core::units::{Span, Time};
+
+/// What the connections of finished transfers did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Retired {
+    /// Bytes that arrived in order.
+    pub goodput_bytes: u64,
+    /// The senders' counters.
+    pub counters: Counters,
+}
+
+impl Retired {
+    pub(crate) fn add(&mut self, tcp: &Connection) {
+        self.goodput_bytes += tcp.receiver.delivered_bytes();
+        self.counters = sum(&self.counters, tcp.sender.counters());
+    }
+}
+
+fn sum(a: &Counters, b: &Counters) -> Counters {
+    Counters {
+        segments: a.segments + b.segments,
+        retransmitted: a.retransmitted + b.retransmitted,
+        timeouts: a.timeouts + b.timeouts,
+        fast_retransmits: a.fast_retransmits + b.fast_retransmits,
+        cuts: a.cuts + b.cuts,
+        echo_cuts: a.echo_cuts + b.echo_cuts,
+    }
+}
+
+fn difference(a: &Counters, b: &Counters) -> Counters {
+    Counters {
+        segments: a.segments - b.segments,
+        retransmitted: a.retransmitted - b.retransmitted,
+        timeouts: a.timeouts - b.timeouts,
+        fast_retransmits: a.fast_retransmits - b.fast_retransmits,
+        cuts: a.cuts - b.cuts,
+        echo_cuts: a.echo_cuts - b.echo_cuts,
+    }
+}
+
+/// One flow. Flows of transfers are not rows; see [`Outcome::transfers`].
+#[derive(Clone, Debug)]
+pub struct FlowRow {
+    /// Index of its `[traffic]` table.
+    pub table: usize,
+    /// Number within the table.
+    pub number: u32,
+    /// Packets and bytes (IP length).
+    pub counts: FlowCounts,
+    /// Payload that arrived in order (TCP) or at all (datagrams).
+    pub goodput_bytes: u64,
+    /// The sender's counters, for TCP.
+    pub tcp: Option<Counters>,
+    /// One-way delay.
+    pub delay: Option<Quantiles>,
+    /// Difference of successive one-way delays.
+    pub jitter: Option<Quantiles>,
+}
+
+/// One class and colour at the destination.
+#[derive(Clone, Debug)]
+pub struct ArrivalRow {
+    /// Index of the class.
+    pub class: usize,
+    /// Colour on arrival.
+    pub colour: Colour,
+    /// Packets and bytes (IP length).
+    pub delivered: Count,
+    /// One-way delay.
+    pub delay: Option<Quantiles>,
+    /// Difference of successive one-way delays.
+    pub jitter: Option<Quantiles>,
+}
+
+/// One class and colour at one hop.
+#[derive(Clone, Debug)]
+pub struct HopRow {
+    /// Index of the link.
+    pub link: usize,
+    /// Index of the class.
+    pub class: usize,
+    /// Colour after the port's conditioners.
+    pub colour: Colour,
+    /// Dropped by a conditioner.
+    pub policed: Count,
+    /// Fates at the gate.
+    pub fates: Fates,
+    /// Arrived at the other end.
+    pub delivered: Count,
+    /// Lost on the wire.
+    pub lost: Count,
+    /// Time waiting in the queue.
+    pub wait: Option<Quantiles>,
+}
+
+/// One conditioner.
+#[derive(Clone, Debug)]
+pub struct ConditionerRow {
+    /// Index of the link.
+    pub link: usize,
+    /// Its name.
+    pub name: String,
+    /// In-colour x out-colour.
+    pub counts: ColourMatrix,
+}
+
+/// One `[traffic]` table.
+#[derive(Clone, Debug)]
+pub struct TableRow {
+    /// Payload that arrived in order, all its flows.
+    pub goodput_bytes: u64,
+    /// Transfers complete since the end of the warm-up.
+    pub complete: u32,
+    /// Transfers not complete at the end.
+    pub open: u32,
+    /// The senders' counters, all flows.
+    pub tcp: Counters,
+}
+
+/// Everything a replication gives.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Time covered by the counts.
+    pub measured: Span,
+    /// Standing flows.
+    pub flows: Vec<FlowRow>,
+    /// `[traffic]` tables.
+    pub tables: Vec<TableRow>,
+    /// Classes and colours at their destination.
+    pub arrivals: Vec<ArrivalRow>,
+    /// Classes and colours at each hop; rows without packets are left out.
+    pub hops: Vec<HopRow>,
+    /// Conditioners.
+    pub conditioners: Vec<ConditionerRow>,
+    /// Transfers opened after the warm-up and complete, in the order of completion.
+    pub transfers: Vec<Transfer>,
+    /// Series, if asked for.
+    pub samples: Vec<Sample>,
+    /// Packets at taps.
+    pub captured: Vec<Captured>,
+    /// Headers of flow `k` (packet numbers `2 k` and `2 k + 1`), for captures.
+    pub headers: Vec<FlowHeaders>,
+    /// Packets that left a link, since the start.
+    pub packet_hops: u64,
+    /// Events, since the start.
+    pub events: u64,
+    /// Breaches of conservation: a fault of perhop, never of the scenario.
+    pub breaches: Vec<String>,
+}
+
+/// All counters at one time.
+#[derive(Clone, Debug)]
+pub(crate) struct Totals {
+    flows: Vec<FlowTotals>,
+    retired: Vec<Retired>,
+    gates: Vec<Vec<[Fates; 4]>>,
+    passed: Vec<Vec<[[Count; 2]; 4]>>,
+    offered: Vec<Vec<Offered>>,
+    edges: Vec<Vec<ColourMatrix>>,
+    arrivals: Vec<[Count; 4]>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct FlowTotals {
+    counts: FlowCounts,
+    goodput_bytes: u64,
+    tcp: Counters,
+}
+
+impl Simulation {
+    fn totals(&self) -> Totals {
+        let flow = |f: &crate::host::Flow| FlowTotals {
+            counts: f.counts,
+            goodput_bytes: f.tcp.as_ref().map_or(0, |tcp| tcp.receiver.delivered_bytes()),
+            tcp: f.tcp.as_ref().map_or_else(Counters::default, |tcp| *tcp.sender.counters()),
+        };
+        let passed = |l: &crate::link::Link| {
+            l.passed.iter().map(|class| [0, 1, 2, 3].map(|c| [class[c].delivered, class[c].lost])).collect()
+        };
+        Totals {
+            flows: self.flows.iter().map(flow).collect(),
+            retired: self.retired.clone(),
+            gates: self.links.iter().map(|l| l.gate.fates().to_vec()).collect(),
+            passed: self.links.iter().map(passed).collect(),
+            offered: self.links.iter().map(|l| l.offered.clone()).collect(),
+            edges: self.links.iter().map(|l| l.edge.counts().map(|c| *c.counts).collect()).collect(),
+            arrivals: self.arrivals.iter().map(|class| [0, 1, 2, 3].map(|c| class[c].delivered)).collect(),
+        }
+    }
+
+    /// The warm-up is over: what was counted so far is taken off at the end, histograms begin anew.
+    pub(crate) fn end_warmup(&mut self) {
+        self.warm = Some(self.totals());
+        self.flows.iter_mut().flat_map(|f| [&mut f.delays, &mut f.jitters]).for_each(Delays::clear);
+        self.arrivals.iter_mut().flatten().flat_map(|a| [&mut a.delays, &mut a.jitters]).for_each(Delays::clear);
+        self.links.iter_mut().flat_map(|l| &mut l.passed).flatten().for_each(|p| p.waits.clear());
+    }
+
+    /// Runs to the end, calling `each` after every hundredth of the simulated time; `None` when that says stop.
+    pub fn run(mut self, mut each: impl FnMut(Time) -> bool) -> Option<Outcome> {
+        let step = Span::from_ns((self.plan.duration.ns() / 100).max(1));
+        let mut until = Time::ZERO;
+        while !self.run_until(until) {
+            if !each(until) {
+                return None;
+            }
+            until += step;
+        }
+        Some(self.finish())
+    }
+
+    fn finish(mut self) -> Outcome {
+        let breaches = self.breaches();
+        let end = self.totals();
+        let base = self.warm.take().unwrap_or_else(|| end.clone());
+        let warm = Time::ZERO + self.plan.warmup;
+        Outcome {
+            measured: self.plan.duration - self.plan.warmup,
+            flows: self.flow_rows(&end, &base),
+            tables: self.table_rows(&end, &base, warm),
+            arrivals: self.arrival_rows(&end, &base),
+            hops: self.hop_rows(&end, &base),
+            conditioners: self.conditioner_rows(&end, &base),
+            headers: (0..self.flows.len()).map(|k| self.headers(k)).collect(),
+            transfers: self.transfers.iter().copied().filter(|t| t.opened >= warm).collect(),
+            samples: self.samples,
+            captured: self.captured,
+            packet_hops: self.packet_hops,
+            events: self.event_count,
+            breaches,
+        }
+    }
+
+    fn is_standing(&self, slot: usize) -> bool {
+        let source = &self.sources[self.flows[slot].source as usize];
+        source.traffic.carrier() != crate::traffic::Carrier::Transfers
+    }
+
+    fn flow_rows(&self, end: &Totals, base: &Totals) -> Vec<FlowRow> {
+        let mut number = vec![0; self.plan.traffic.len()];
+        let mut rows = Vec::new();
+        for (slot, flow) in self.flows.iter().enumerate().filter(|(slot, _)| self.is_standing(*slot)) {
+            let (now, then) = (end.flows[slot], base.flows[slot]);
+            let counts = counts_since(&now.counts, &then.counts);
+            let headers = counts.delivered.packets * 28;
+            let datagrams = counts.delivered.bytes.saturating_sub(headers);
+            let table = usize::from(flow.table);
+            rows.push(FlowRow {
+                table,
+                number: number[table],
+                counts,
+                goodput_bytes: if flow.tcp.is_some() { now.goodput_bytes - then.goodput_bytes } else { datagrams },
+                tcp: flow.tcp.as_ref().map(|_| difference(&now.tcp, &then.tcp)),
+                delay: flow.delays.quantiles(),
+                jitter: flow.jitters.quantiles(),
+            });
+            number[table] += 1;
+        }
+        rows
+    }
+
+    fn table_rows(&self, end: &Totals, base: &Totals, warm: Time) -> Vec<TableRow> {
+        let total = |t: &Totals, table: usize| {
+            let mut all = t.retired[table];
+            for (flow, row) in self.flows.iter().zip(&t.flows).filter(|(f, _)| usize::from(f.table) == table) {
+                let datagrams = row.counts.delivered.bytes.saturating_sub(row.counts.delivered.packets * 28);
+                let is_tcp = self.sources[flow.source as usize].traffic.carrier() != crate::traffic::Carrier::Datagrams;
+                all.goodput_bytes += if is_tcp { row.goodput_bytes } else { datagrams };
+                all.counters = sum(&all.counters, &row.tcp);
+            }
+            all
+        };
+        let row = |table: usize| {
+            let (now, then) = (total(end, table), total(base, table));
+            let complete = |t: &&Transfer| usize::from(t.table) == table && t.complete >= warm;
+            TableRow {
+                goodput_bytes: now.goodput_bytes - then.goodput_bytes,
+                complete: self.transfers.iter().filter(complete).count() as u32,
+                open: self.open_transfers[table],
+                tcp: difference(&now.counters, &then.counters),
+            }
+        };
+        (0..self.plan.traffic.len()).map(row).collect()
+    }
+
+    fn arrival_rows(&self, end: &Totals, base: &Totals) -> Vec<ArrivalRow> {
+        let mut rows = Vec::new();
+        for (class, by_colour) in self.arrivals.iter().enumerate() {
+            for colour in Colour::ALL {
+                let delivered = end.arrivals[class][colour.index()] - base.arrivals[class][colour.index()];
+                if delivered.packets > 0 {
+                    let of = &by_colour[colour.index()];
+                    let (delay, jitter) = (of.delays.quantiles(), of.jitters.quantiles());
+                    rows.push(ArrivalRow { class, colour, delivered, delay, jitter });
+                }
+            }
+        }
+        rows
+    }
+
+    fn hop_rows(&self, end: &Totals, base: &Totals) -> Vec<HopRow> {
+        let mut rows = Vec::new();
+        for link in 0..self.links.len() {
+            for class in 0..self.plan.classes.len() {
+                for colour in Colour::ALL {
+                    rows.extend(self.hop_row(end, base, [link, class, colour.index()]));
+                }
+            }
+        }
+        rows
+    }
+
+    fn hop_row(&self, end: &Totals, base: &Totals, [link, class, c]: [usize; 3]) -> Option<HopRow> {
+        let fates = fates_since(&end.gates[link][class][c], &base.gates[link][class][c]);
+        let of = |t: &Totals| t.offered[link][class].policed[c];
+        let policed = of(end) - of(base);
+        let passed = |i: usize| end.passed[link][class][c][i] - base.passed[link][class][c][i];
+        let (delivered, lost) = (passed(0), passed(1));
+        let any = fates.arrived.packets + policed.packets + delivered.packets + lost.packets > 0;
+        let wait = self.links[link].passed[class][c].waits.quantiles();
+        any.then(|| HopRow { link, class, colour: Colour::ALL[c], policed, fates, delivered, lost, wait })
+    }
+
+    fn conditioner_rows(&self, end: &Totals, base: &Totals) -> Vec<ConditionerRow> {
+        let mut rows = Vec::new();
+        for (link, it) in self.links.iter().enumerate() {
+            for (i, stage) in it.edge.counts().enumerate() {
+                let (now, then) = (&end.edges[link][i], &base.edges[link][i]);
+                let counts = [0, 1, 2, 3].map(|a| [0, 1, 2, 3, 4].map(|b| now[a][b] - then[a][b]));
+                rows.push(ConditionerRow { link, name: stage.name.to_owned(), counts });
+            }
+        }
+        rows
+    }
+
+    /// Every way in which counts do not add up.
+    pub(crate) fn breaches(&self) -> Vec<String> {
+        let mut breaches = self.flow_breaches();
+        for (i, link) in self.links.iter().enumerate() {
+            let name = &self.plan.links[i].name;
+            let mut complain = |what: String| breaches.push(format!("{name}: {what}"));
+            let mut on_link = vec![[Count::default(); 4]; self.plan.classes.len()];
+            for entry in link.fifo.iter() {
+                let packet = &self.pool.get(entry.record).packet;
+                on_link[usize::from(packet.class)][packet.colour.index()].add(packet.size);
+            }
+            for (class, fates) in link.gate.fates().iter().enumerate() {
+                for colour in Colour::ALL {
+                    let (c, fates) = (colour.index(), &fates[colour.index()]);
+                    let passed = &link.passed[class][c];
+                    if !fates.conserved() {
+                        complain(format!("class {class}, {}: {fates:?}", colour.name()));
+                    }
+                    if fates.queued != passed.delivered + passed.lost + on_link[class][c] {
+                        let on = on_link[class][c];
+                        complain(format!(
+                            "class {class}, {}: queued {:?}, {passed:?}, on link {on:?}",
+                            colour.name(),
+                            fates.queued
+                        ));
+                    }
+                }
+                let came: Count = fates.iter().map(|f| f.arrived).sum();
+                let offered = &link.offered[class];
+                let policed: Count = offered.policed.iter().copied().sum();
+                if !link.edge.is_empty() && offered.offered != policed + came {
+                    complain(format!(
+                        "class {class}: offered {:?}, policed {policed:?}, came {came:?}",
+                        offered.offered
+                    ));
+                }
+            }
+            let offered: u64 = link.offered.iter().map(|o| o.offered.packets).sum();
+            for stage in link.edge.counts() {
+                let seen: Count = arrived(stage.counts).into_iter().sum();
+                if seen.packets > offered {
+                    complain(format!("conditioner {} saw {} of {offered} packets", stage.name, seen.packets));
+                }
+            }
+        }
+        breaches
+    }
+
+    fn flow_breaches(&self) -> Vec<String> {
+        let mut inside = vec![[Count::default(); 2]; self.flows.len()];
+        for entry in self.links.iter().flat_map(|l| l.fifo.iter()) {
+            let record = self.pool.get(entry.record);
+            let flow = record.packet.flow.0 as usize;
+            inside[flow / 2][flow % 2].add(record.wire);
+        }
+        let mut breaches = Vec::new();
+        for (slot, flow) in self.flows.iter().enumerate() {
+            let c = &flow.counts;
+            let data = c.sent == c.delivered + c.dropped + inside[slot][0];
+            let acks = c.acks[0] == c.acks[1] + c.acks[2] + inside[slot][1];
+            let held = u64::from(flow.in_network) == inside[slot][0].packets + inside[slot][1].packets;
+            if !(data && acks && held) {
+                breaches.push(format!("flow {slot}: {c:?}, inside {:?}, held {}", inside[slot], flow.in_network));
+            }
+        }
+        breaches
+    }
+}
+
+fn counts_since(now: &FlowCounts, then: &FlowCounts) -> FlowCounts {
+    FlowCounts {
+        sent: now.sent - then.sent,
+        delivered: now.delivered - then.delivered,
+        dropped: now.dropped - then.dropped,
+        acks: [0, 1, 2].map(|i| now.acks[i] - then.acks[i]),
+    }
+}
+
+fn fates_since(now: &Fates, then: &Fates) -> Fates {
+    Fates {
+        arrived: now.arrived - then.arrived,
+        queued: now.queued - then.queued,
+        marked: now.marked - then.marked,
+        dropped: [0, 1, 2, 3, 4].map(|i| now.dropped[i] - then.dropped[i]),
+    }
+}

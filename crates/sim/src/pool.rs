@@ -1,0 +1,76 @@
+//! Packets in the network: 64-byte records in one pool; queues and wires hold their indices.
+
+use perhop_core::packet::Packet;
+use perhop_core::units::Time;
+
+/// A packet with what the network must know of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Record {
+    /// The packet as algorithms see it.
+    pub packet: Packet,
+    /// When its source sent it.
+    pub sent: Time,
+    /// When it came to the port where it is now.
+    pub arrived: Time,
+    /// Where the rest of its route stands in the table of hops.
+    pub hop: u32,
+    /// TCP: number of the segment, or the next number expected.
+    pub number: u32,
+    /// Bytes that links serialise (IP length).
+    pub wire: u32,
+    /// TCP options of the segment or ACK.
+    pub marks: u32,
+}
+
+const _: () = assert!(size_of::<Record>() == 64);
+
+/// Index of a record.
+pub type RecordId = u32;
+
+/// The pool. It grows until the network is as full as it gets; then it allocates nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Pool {
+    records: Vec<Record>,
+    free: Vec<RecordId>,
+}
+
+impl Pool {
+    /// Stores a record.
+    #[inline]
+    pub fn insert(&mut self, record: Record) -> RecordId {
+        match self.free.pop() {
+            Some(id) => {
+                self.records[id as usize] = record;
+                id
+            }
+            None => {
+                self.records.push(record);
+                self.records.len() as RecordId - 1
+            }
+        }
+    }
+
+    /// Gives a record's place back.
+    #[inline]
+    pub fn remove(&mut self, id: RecordId) -> Record {
+        self.free.push(id);
+        self.records[id as usize]
+    }
+
+    /// A record.
+    #[inline]
+    pub fn get(&self, id: RecordId) -> &Record {
+        &self.records[id as usize]
+    }
+
+    /// A record, to be changed.
+    #[inline]
+    pub fn get_mut(&mut self, id: RecordId) -> &mut Record {
+        &mut self.records[id as usize]
+    }
+
+    /// Records in use.
+    pub fn used(&self) -> usize {
+        self.records.len() - self.free.len()
+    }
+}

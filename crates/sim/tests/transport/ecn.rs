@@ -1,0 +1,140 @@
+//! ECN (RFC 3168 section 6.1): one cut a window, echo until CWR, the rule for a window of one segment.
+
+use crate::pipe::{Fate, Pipe};
+use perhop_core::units::{Span, Time};
+use perhop_sim::transport::{AckInfo, Config, Received, Receiver, Recovery, Segment, Sender, Supply};
+use proptest::prelude::*;
+
+fn config() -> Config {
+    Config { ecn: true, syn: false, initial_window: 10, window: 100, recovery: Recovery::Reno, ..Config::default() }
+}
+
+fn ms(n: u64) -> Time {
+    Time::ZERO + Span::from_ms(n)
+}
+
+fn echo(next_expected: u32) -> AckInfo {
+    AckInfo { next_expected, ece: true, syn: false }
+}
+
+fn take(sender: &mut Sender, now: Time) -> Vec<Segment> {
+    std::iter::from_fn(|| sender.next_segment(now)).collect()
+}
+
+fn started(config: &Config) -> Sender {
+    let mut sender = Sender::new(config, Supply::Unlimited).unwrap();
+    sender.start();
+    assert!(take(&mut sender, ms(0)).iter().all(|s| s.ect == config.ecn && !s.cwr));
+    sender
+}
+
+#[test]
+fn a_window_is_cut_once_however_many_echoes() {
+    let mut sender = started(&config());
+    for next in 2..=11 {
+        sender.on_ack(ms(100), echo(next));
+        assert_eq!((sender.cwnd(), sender.ssthresh()), (5.0, 5.0), "no growth while echoing");
+    }
+    assert_eq!((sender.counters().cuts, sender.counters().echo_cuts), (1, 1));
+    let sent = take(&mut sender, ms(100));
+    assert_eq!(
+        sent.iter().map(|s| (s.number, s.cwr)).collect::<Vec<_>>(),
+        [(11, true), (12, false), (13, false), (14, false), (15, false)]
+    );
+    // The first segment of the next window: its echo counts anew.
+    sender.on_ack(ms(200), echo(12));
+    assert_eq!((sender.cwnd(), sender.counters().echo_cuts), (2.5, 2));
+}
+
+#[test]
+fn without_ecn_an_echo_is_not_heard() {
+    let mut sender = started(&Config { ecn: false, ..config() });
+    sender.on_ack(ms(100), echo(2));
+    assert_eq!((sender.cwnd(), sender.counters().cuts), (11.0, 0));
+}
+
+/// RFC 3168 6.1.2: a loss in a window that an echo has cut is repaired without a second cut.
+#[test]
+fn a_loss_after_an_echo_is_repeated_without_a_cut() {
+    let mut sender = started(&config());
+    sender.on_ack(ms(100), echo(2));
+    take(&mut sender, ms(100));
+    for _ in 0..3 {
+        sender.on_ack(ms(110), AckInfo { ece: false, ..echo(2) });
+    }
+    let again = take(&mut sender, ms(110));
+    assert!(again[0].number == 2 && again[0].retransmission && !again[0].ect && !again[0].cwr);
+    assert_eq!((sender.cwnd(), sender.counters().cuts), (5.0, 1));
+}
+
+/// RFC 3168 6.1.2: "the sending TCP should reset the retransmit timer on receiving the ECN-Echo packet when the
+/// congestion window is one", and sends again when it expires. Echoes in a row double the wait; one ACK without ends that.
+#[test]
+fn at_a_window_of_one_the_timer_paces() {
+    let mut sender = started(&Config { initial_window: 1, ..config() });
+    let mut now = ms(100);
+    let mut waits = Vec::new();
+    for next in 2..6 {
+        sender.on_ack(now, echo(next));
+        assert_eq!((sender.cwnd(), take(&mut sender, now).len()), (0.5, 0));
+        let due = sender.timer_at().unwrap();
+        waits.push((due - now).ns() / 1_000_000);
+        sender.on_timer(due);
+        let sent = take(&mut sender, due);
+        assert!(sent.len() == 1 && sent[0].number == next && !sent[0].retransmission);
+        now = due + Span::from_ms(100);
+    }
+    // RTO 300 ms after the first sample of 100 ms, then 250, 220, 200 (the minimum) doubled 1, 2, 3 times.
+    assert_eq!(waits[0], 300);
+    assert_eq!(waits[1..], [2 * 250, 4 * 220, 8 * 200]);
+    assert_eq!(sender.counters().timeouts, 0, "nothing was lost");
+    sender.on_ack(now, AckInfo { ece: false, ..echo(6) });
+    assert_eq!((sender.cwnd(), sender.rto()), (2.0, Span::from_ms(200)));
+    assert_eq!(take(&mut sender, now).len(), 2);
+}
+
+fn data(number: u32, ce: bool, cwr: bool) -> Received {
+    Received { number, payload: 1000, syn: false, cwr, ce }
+}
+
+#[test]
+fn the_receiver_echoes_until_cwr() {
+    let mut receiver = Receiver::new(&config()).unwrap();
+    let script =
+        [(false, false, false), (true, false, true), (false, false, true), (false, true, false), (true, true, true)];
+    for (number, (ce, cwr, expected)) in (1..).zip(script) {
+        let ack = receiver.on_segment(ms(0), &data(number, ce, cwr)).unwrap();
+        assert_eq!(ack.ece, expected, "segment {number}");
+    }
+}
+
+/// A mark whose ACK is delayed must not be cancelled by the CWR of the segment that releases that ACK.
+#[test]
+fn a_delayed_mark_outlives_a_cwr() {
+    let mut receiver = Receiver::new(&Config { delayed_ack: Some(Span::from_ms(100)), ..config() }).unwrap();
+    assert_eq!(receiver.on_segment(ms(0), &data(1, true, false)), None);
+    assert!(receiver.on_segment(ms(1), &data(2, false, true)).unwrap().ece);
+}
+
+proptest! {
+    /// Marks alone: nothing is lost, nothing is repeated, and cuts are a round trip apart.
+    #[test]
+    fn marks_cut_at_most_once_a_round_trip(every in 2u32..50, window in 1u32..60, ms in 20u64..190) {
+        let round_trip = Span::from_ms(ms);
+        let config = Config { window, ..config() };
+        let mark = |s: &Segment| if s.number.is_multiple_of(every) { Fate::Mark } else { Fate::Pass };
+        let mut pipe = Pipe::new(config, Supply::Unlimited, round_trip, mark);
+        let end = Time::ZERO + Span::from_s(20);
+        let (mut cuts, mut last) = (0, None);
+        while pipe.step(end, || false) {
+            let counters = *pipe.sender.counters();
+            if counters.echo_cuts > cuts {
+                let previous: Option<Time> = last.replace(pipe.now);
+                prop_assert!(previous.is_none_or(|at| pipe.now - at >= round_trip - Span::from_ns(1)));
+                cuts = counters.echo_cuts;
+            }
+            prop_assert_eq!((counters.retransmitted, counters.timeouts, counters.cuts), (0, 0, counters.echo_cuts));
+        }
+        prop_assert!(cuts > 0);
+    }
+}

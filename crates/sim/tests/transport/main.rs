@@ -1,0 +1,12 @@
+//! The TCP of perhop-sim against ns-2, against slow versions of itself, and against closed forms.
+
+mod ecn;
+mod invariants;
+mod loss_law;
+mod ns2;
+mod path;
+mod pipe;
+mod receiver;
+mod reference;
+mod rto;
+mod scripted;
