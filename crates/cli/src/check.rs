@@ -30,9 +30,7 @@ pub(crate) fn load(source: &Source, options: &Options) -> Result<Scenario, Failu
             }
             Ok(scenario)
         }
-        Err(diagnostics) => {
-            Err(Failure::Error(format!("{diagnostics}\n{}, nothing was run", diagnostics.summary())))
-        }
+        Err(diagnostics) => Err(Failure::Error(format!("{diagnostics}\n{}, nothing was run", diagnostics.summary()))),
     }
 }
 

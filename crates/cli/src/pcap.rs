@@ -14,7 +14,10 @@ use std::path::{Path, PathBuf};
 
 /// Writes one file for each tap into `dir`; returns their paths.
 pub(crate) fn write(
-    recorded: &Option<Replication>, taps: &[Tap], scenario: &Scenario, dir: &Path,
+    recorded: &Option<Replication>,
+    taps: &[Tap],
+    scenario: &Scenario,
+    dir: &Path,
 ) -> Result<Vec<PathBuf>, Failure> {
     let Some(outcome) = recorded.as_ref().and_then(|r| r.captured.as_ref()) else { return Ok(Vec::new()) };
     let plan = scenario.plan(0, 0);
@@ -32,7 +35,8 @@ pub(crate) fn write(
 }
 
 fn write_one<'a>(
-    path: &Path, packets: impl Iterator<Item = &'a Captured>,
+    path: &Path,
+    packets: impl Iterator<Item = &'a Captured>,
     headers: &[FlowHeaders],
 ) -> Result<(), Box<dyn std::error::Error>> {
     let mut exporter = perhop_capture::export::Exporter::new(perhop_capture::OutputFile::create(path)?)?;

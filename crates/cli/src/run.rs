@@ -29,7 +29,10 @@ pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
     }
     let scenario = check::load(&args.source, &options)?;
     if scenario.is_sweep() {
-        eprintln!("this scenario has a [sweep]: its base point is run; `perhop sweep` runs all {}", scenario.points().len());
+        eprintln!(
+            "this scenario has a [sweep]: its base point is run; `perhop sweep` runs all {}",
+            scenario.points().len()
+        );
     }
     let point = Point::base(&scenario);
     let taps = taps(&scenario, args)?;
@@ -83,7 +86,10 @@ fn print(it: &Printed<'_>, replications: &[Replication]) {
             say!("{}", json!({ "replication": r.replication, "result_hash": r.hash, "packet_hops": r.packet_hops }));
         }
         let hash = hash_of(replications);
-        return say!("{}", json!({ "scenario": it.point.scenario.name(), "run": dir, "result_hash": hash, "captures": it.captures }));
+        return say!(
+            "{}",
+            json!({ "scenario": it.point.scenario.name(), "run": dir, "result_hash": hash, "captures": it.captures })
+        );
     }
     let all: Vec<_> = replications.iter().collect();
     say!("{}", summary::text(&it.point.scenario, &all));

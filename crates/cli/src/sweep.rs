@@ -22,7 +22,10 @@ pub(crate) fn sweep(args: &Sweep) -> Result<Exit, Failure> {
         let of: Vec<_> = replications.iter().filter(|r| r.point == i).cloned().collect();
         let (reused, hash) = (of.iter().filter(|r| r.reused).count(), run::hash_of(&of));
         if args.output.json {
-            say!("{}", json!({ "point": point.name, "run": dir, "replications": of.len(), "reused": reused, "result_hash": hash }));
+            say!(
+                "{}",
+                json!({ "point": point.name, "run": dir, "replications": of.len(), "reused": reused, "result_hash": hash })
+            );
         } else {
             say!("{:60} {} replications ({reused} there already)  {hash}", dir.display().to_string(), of.len());
         }

@@ -70,7 +70,12 @@ pub fn none(problems: &mut Problems) {
 }
 
 /// Reads all traffic; faults go to `problems`, good ones are returned.
-pub fn read(model: &Model, net: (&Topology, &[plan::Link]), root: &Node, problems: &mut Problems) -> Option<Vec<Flowline>> {
+pub fn read(
+    model: &Model,
+    net: (&Topology, &[plan::Link]),
+    root: &Node,
+    problems: &mut Problems,
+) -> Option<Vec<Flowline>> {
     if model.traffic.is_empty() {
         none(problems);
     }
@@ -110,7 +115,11 @@ impl Reading<'_> {
         let tcp = source.carrier() != Carrier::Datagrams;
         if !tcp && common.tcp.is_some() {
             let message = format!("`tcp` has no effect on model \"{}\"", self.section.model.name());
-            return self.problems.error("E239", self.place("tcp"), [&message, "", "leave it out; this model sends datagrams"]);
+            return self.problems.error(
+                "E239",
+                self.place("tcp"),
+                [&message, "", "leave it out; this model sends datagrams"],
+            );
         }
         let (forward, backward) = self.ways((from, to), tcp)?;
         let header = u32::from(config.header);
@@ -171,7 +180,11 @@ impl Reading<'_> {
         let (topology, links) = self.net;
         if from == to {
             let message = format!("`to` is the sender, `{}`", self.section.common.to);
-            return self.problems.error("E234", self.place("to"), [&message, "", "traffic goes from one node to another"]);
+            return self.problems.error(
+                "E234",
+                self.place("to"),
+                [&message, "", "traffic goes from one node to another"],
+            );
         }
         let way = |from, to| route(links, topology.nodes.len(), from, to);
         let unreachable = |from: usize, to: usize| {

@@ -108,12 +108,9 @@ impl Rto {
             Self::Preset(RtoPreset::Ns2) => RtoConfig::NS2_2_35,
             Self::Preset(RtoPreset::Era) => RtoConfig::ERA,
             Self::Preset(RtoPreset::Modern) => RtoConfig::MODERN,
-            Self::Explicit(RtoSection { granularity, minimum, maximum, initial }) => RtoConfig {
-                granularity: *granularity,
-                minimum: *minimum,
-                maximum: *maximum,
-                initial: *initial,
-            },
+            Self::Explicit(RtoSection { granularity, minimum, maximum, initial }) => {
+                RtoConfig { granularity: *granularity, minimum: *minimum, maximum: *maximum, initial: *initial }
+            }
         }
     }
 }

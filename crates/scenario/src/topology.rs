@@ -117,7 +117,8 @@ pub fn read(model: &Model, root: &Node, problems: &mut Problems) -> Option<Topol
     }
     let names: Vec<_> = model.links.iter().map(|l| builder.entry(&l.0)).collect();
     if model.links.is_empty() {
-        let what = ["no links", "", "add [links] with lines such as \"A - B\" = { rate = \"10Mbit/s\", delay = \"5ms\" }"];
+        let what =
+            ["no links", "", "add [links] with lines such as \"A - B\" = { rate = \"10Mbit/s\", delay = \"5ms\" }"];
         return builder.problems.push(perhop_core::params::Severity::Error, "E244", None, what);
     }
     let nodes = builder.addresses();
@@ -146,7 +147,11 @@ impl Builder<'_> {
         let place = tree::key_place(self.root, &["links", key]);
         let Some(Ends { from, to, both }) = ends(key) else {
             let message = format!("`{key}` is not a link");
-            return self.problems.error("E230", place, [&message, "", "write \"A - B\" (both ways) or \"A -> B\" (one way)"]);
+            return self.problems.error(
+                "E230",
+                place,
+                [&message, "", "write \"A - B\" (both ways) or \"A -> B\" (one way)"],
+            );
         };
         if from == to {
             let help = "a link joins two nodes";
@@ -166,9 +171,12 @@ impl Builder<'_> {
             let place = tree::key_place(self.root, &["links", key]);
             return self.problems.error("E002", place, [&format!("duplicate link `{name}`"), "", "keep one of them"]);
         }
-        let overriding = self.model.links.iter().map(|l| &l.0).find(|k| {
-            covers(key, k) && ends(k).is_some_and(|e| arrow(e.from, e.to) == name)
-        });
+        let overriding = self
+            .model
+            .links
+            .iter()
+            .map(|l| &l.0)
+            .find(|k| covers(key, k) && ends(k).is_some_and(|e| arrow(e.from, e.to) == name));
         let entries: Vec<_> = overriding.into_iter().cloned().chain([key.to_owned()]).collect();
         let link = Direction {
             rate: self.rate(&entries)?,
@@ -219,7 +227,8 @@ impl Builder<'_> {
             let path = queue_path(self.root, &link);
             let path: Vec<_> = path.iter().map(String::as_str).chain(["limit"]).collect();
             let place = tree::place(self.root, &path);
-            let help = "at least one packet: packets (\"50p\"), bytes (\"62500B\") or time at the link's rate (\"20ms\")";
+            let help =
+                "at least one packet: packets (\"50p\"), bytes (\"62500B\") or time at the link's rate (\"20ms\")";
             return self.problems.error("E217", place, [&format!("`limit` is {stated}"), "", help]);
         };
         Some(Direction { limit, ..link })

@@ -7,10 +7,13 @@ use crate::scenario::Scenario;
 use comfy_table::{CellAlignment, ContentArrangement, Table as Grid, presets::NOTHING};
 use std::collections::BTreeMap;
 
+/// A row of one replication's table, if it has it.
+type Row<'a> = Option<(&'a Table, usize)>;
+
 /// The rows of one table over all replications, keyed by names.
 struct Pooled<'a> {
     /// Key (in order of first appearance), then for each replication its row.
-    rows: BTreeMap<Vec<String>, Vec<Option<(&'a Table, usize)>>>,
+    rows: BTreeMap<Vec<String>, Vec<Row<'a>>>,
     order: Vec<Vec<String>>,
     seconds: f64,
 }
@@ -41,7 +44,7 @@ impl<'a> Pooled<'a> {
 
     /// A count per second over replications, in 10^6 bit/s for bytes; a row that is absent counted nothing.
     fn mbit_s(&self, key: &[String], column: &str) -> Option<Estimate> {
-        let of = |row: &Option<(&Table, usize)>| row.map_or(0, |(t, row)| t.integers(column)[row].unwrap_or(0));
+        let of = |row: &Row<'_>| row.map_or(0, |(t, row)| t.integers(column)[row].unwrap_or(0));
         let values: Vec<_> = self.rows[key].iter().map(|r| of(r) as f64 * 8e-6 / self.seconds).collect();
         estimate(&values)
     }
@@ -111,7 +114,8 @@ fn heading(scenario: &Scenario, replications: usize) -> String {
 }
 
 fn destinations(pooled: &Pooled<'_>) -> String {
-    let mut grid = grid(&["class", "colour", "delivered Mbit/s", "delay p50 ms", "p99 ms", "p99.9 ms", "jitter p99 ms"]);
+    let mut grid =
+        grid(&["class", "colour", "delivered Mbit/s", "delay p50 ms", "p99 ms", "p99.9 ms", "jitter p99 ms"]);
     for key in &pooled.order {
         grid.add_row([
             key[0].clone(),
@@ -147,7 +151,8 @@ fn goodputs(pooled: &Pooled<'_>) -> String {
 
 /// Ports at which something was dropped or marked, and those with conditioners.
 fn ports(pooled: &Pooled<'_>, conditioned: &[&str]) -> String {
-    let mut grid = grid(&["port", "class", "colour", "arrived Mbit/s", "dropped %", "marked %", "wait p50 ms", "p99 ms"]);
+    let mut grid =
+        grid(&["port", "class", "colour", "arrived Mbit/s", "dropped %", "marked %", "wait p50 ms", "p99 ms"]);
     let acted = |key: &Vec<String>| {
         let acts = |c: &str| pooled.mbit_s(key, c).is_some_and(|e| e.mean > 0.0);
         acts("dropped_bytes") || acts("marked_bytes") || conditioned.contains(&key[0].as_str())
