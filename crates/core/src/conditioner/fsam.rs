@@ -261,7 +261,7 @@ impl Conditioner for FSam {
             tmp_alpha: self.tmp_alpha,
             congested: self.congested,
             window: self.window,
-            credits: self.credits.min(params.kdec),
+            credits: self.credits,
             forced: self.forced,
             ..next
         };

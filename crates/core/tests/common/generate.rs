@@ -34,9 +34,14 @@ fn any_value(kind: &Kind) -> BoxedStrategy<Tree> {
             1 => (1u32..1000).prop_map(|x| text(x, "p")),
         ]
         .boxed(),
-        Kind::Probability => {
-            prop_oneof![1 => Just(0.0), 1 => Just(1.0), 4 => 0.0..=1.0f64].prop_map(Tree::Float).boxed()
-        }
+        Kind::Probability => prop_oneof![
+            1 => Just(0.0),
+            1 => Just(1.0),
+            2 => 0.0..=1.0f64,
+            2 => log_uniform(1e-4, 1.0),
+        ]
+        .prop_map(Tree::Float)
+        .boxed(),
         Kind::Integer => (0i64..100).prop_map(Tree::Integer).boxed(),
         Kind::Number => log_uniform(1e-3, 1e3).prop_map(Tree::Float).boxed(),
         Kind::Bool => any::<bool>().prop_map(Tree::Bool).boxed(),

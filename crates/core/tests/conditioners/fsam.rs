@@ -151,6 +151,22 @@ proptest! {
         }
     }
 
+    /// A retune keeps alpha as far as the new token rate allows.
+    #[test]
+    fn a_retune_keeps_the_fair_rate(old in any_fsam(), new in any_fsam(), load in arrivals(100), seed in any::<u64>()) {
+        let mut marker = old.build(&scope()).unwrap();
+        let mut rng = Rng::stream(seed, 0, "marker");
+        for offered in &load {
+            pass(&mut marker, offered, &mut rng);
+        }
+        let ConditionerParams::FSam(p) = &new else { unreachable!() };
+        let now = load.last().unwrap().at;
+        let before = gauge(&marker, now, "fair_rate_bytes_s");
+        marker.retune(now, &new, &scope()).unwrap();
+        let (cir, after) = (p.cir.bytes_s(), gauge(&marker, now, "fair_rate_bytes_s"));
+        prop_assert_eq!(after, if before > 0.0 { before.clamp(cir.min(1500.0), cir) } else { 0.0 });
+    }
+
     /// `relabel-in` cuts the label of IN packets to alpha, and touches nothing else.
     #[test]
     fn relabelling_cuts_to_the_fair_rate(params in any_fsam(), load in arrivals(200), seed in any::<u64>()) {
@@ -207,6 +223,7 @@ fn the_first_fair_rate_by_hand() {
         let got = gauge(&marker, now, "fair_rate_bytes_s");
         assert_eq!((out.colour, got), (colour, alpha), "{ms} ms");
     }
+    assert_eq!(gauge(&marker, Time::ZERO, "forced_out_packets"), 1.0);
     // 3000 bytes were charged to the 1 ms, two packets accepted (a-rule).
     let expected = (1.0 - perhop_core::math::exp(-0.001 / 0.2)) * 3000.0 / 0.001;
     for name in ["arrival_rate_bytes_s", "accepted_rate_bytes_s"] {

@@ -1,10 +1,10 @@
 //! What holds for every conditioner of the list, whatever its parameters and whatever arrives.
 
 use crate::common::generate::{any_conditioner, any_tree, read_conditioner};
-use crate::common::load::{Offered, arrivals, run};
+use crate::common::load::{Offered, arrivals, pass, run};
 use crate::scope;
 use perhop_core::Rng;
-use perhop_core::conditioner::{Conditioner, ConditionerParams, LIST};
+use perhop_core::conditioner::{AnyConditioner, Conditioner, ConditionerParams, LIST};
 use perhop_core::packet::{Colour, FlowId, Packet};
 use perhop_core::params::{Field, Tree};
 use perhop_core::registry::Entry;
@@ -18,7 +18,7 @@ fn for_all<T: std::fmt::Debug>(
     check: impl Fn(T) -> TestCaseResult,
 ) {
     for entry in LIST.iter().filter(|e| names.is_empty() || names.contains(&e.name)) {
-        let mut runner = TestRunner::new(Config { cases: 48, ..Config::default() });
+        let mut runner = TestRunner::new(Config { cases: 64, ..Config::default() });
         runner.run(&input(entry), &check).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
     }
 }
@@ -120,21 +120,30 @@ fn a_retune_keeps_the_contract_piecewise() {
     });
 }
 
-/// Retuned to its own parameters a conditioner goes on as if nothing had happened: retune keeps all state.
+/// Retuned to its own parameters before each packet a conditioner goes on as if nothing had happened, and its gauges
+/// stand where they stood: retune keeps all state.
 #[test]
 fn a_retune_to_the_same_changes_nothing() {
-    let input =
-        |entry| (any_conditioner(entry, scope()), arrivals(200), any::<prop::sample::Index>(), any::<u64>()).boxed();
-    for_all(&[], input, |(params, load, index, seed)| {
-        let middle = index.index(load.len());
+    let input = |entry| (any_conditioner(entry, scope()), arrivals(200), any::<u64>()).boxed();
+    for_all(&[], input, |(params, load, seed)| {
         let mut marker = params.build(&scope()).unwrap();
         let mut rng = Rng::stream(seed, 0, "marker");
-        let mut out = run(&mut marker, &load[..middle], &mut rng);
-        marker.retune(load[middle].at, &params, &scope()).unwrap();
-        out.extend(run(&mut marker, &load[middle..], &mut rng));
+        let mut out = Vec::new();
+        for offered in &load {
+            let before = gauges(&marker, offered.at);
+            marker.retune(offered.at, &params, &scope()).unwrap();
+            prop_assert_eq!(before, gauges(&marker, offered.at));
+            out.push(pass(&mut marker, offered, &mut rng));
+        }
         prop_assert_eq!(format!("{:?}", out), format!("{:?}", marked(&params, &load, seed)));
         Ok(())
     });
+}
+
+fn gauges(marker: &AnyConditioner, now: Time) -> Vec<(&'static str, f64)> {
+    let mut all = Vec::new();
+    marker.gauges(now, &mut |name, value| all.push((name, value)));
+    all
 }
 
 /// After a retune at time 0, before any packet, a conditioner marks as one built so: no parameter of the old contract

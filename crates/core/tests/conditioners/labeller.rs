@@ -74,3 +74,14 @@ fn a_silent_flow_is_forgotten() {
         assert_eq!(near(label(&mut it, pause, 1000), 10_000.0), first, "{pause} ms");
     }
 }
+
+/// A retune keeps the rate and measures on with the new K. By hand: 10 000 B/s from the first packet, then 50 ms.
+#[test]
+fn a_retune_changes_k_and_keeps_the_rate() {
+    let mut it = labeller(&[("first-label", quantity("l-over-k"))]);
+    label(&mut it, 0, 1000);
+    let slow = conditioner("rate-labeller", &[("k", quantity("1s")), ("first-label", quantity("l-over-k"))]);
+    it.retune(Time::ZERO, &slow, &scope()).unwrap();
+    let keep = perhop_core::math::exp(-0.05);
+    assert!(near(label(&mut it, 50, 1000), (1.0 - keep) * 20_000.0 + keep * 10_000.0));
+}

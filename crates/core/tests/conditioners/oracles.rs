@@ -19,7 +19,7 @@ fn same_label(a: Option<f32>, b: Option<f32>) -> bool {
 #[test]
 fn every_conditioner_agrees_with_its_slow_version() {
     for entry in LIST {
-        let mut runner = TestRunner::new(Config { cases: 96, ..Config::default() });
+        let mut runner = TestRunner::new(Config { cases: 256, ..Config::default() });
         let input = (any_conditioner(entry, scope()), arrivals(400), any::<u64>());
         let agree = |(params, load, seed): (perhop_core::conditioner::ConditionerParams, Vec<_>, u64)| {
             let (mut fast, mut slow) = (params.build(&scope()).unwrap(), oracle::of(&params, &scope()));

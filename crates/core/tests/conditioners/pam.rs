@@ -183,3 +183,70 @@ fn uniformising_spreads() {
     let even = out_runs(&mut pam(&[("uniformise", Tree::Bool(true))]), &load, 2);
     assert!((plain.1 - even.1).abs() < 0.01 && even.0 < plain.0, "{plain:?} {even:?}");
 }
+
+/// By hand, CBS/CIR = 0.8 s: a gap of exactly that is an ordinary one and enters the spacing s; one nanosecond more is
+/// an idle time of gap/s virtual samples. A retune to another weight keeps x and s. Columns: gap in ns, weight from then
+/// on, whether the gap is idle.
+#[test]
+fn virtual_samples_by_hand() {
+    let params = |weight| {
+        let entries = [("cir", quantity("1Mbit/s")), ("cbs", quantity("100000B")), ("weight", Tree::Float(weight))];
+        conditioner("pam", &entries)
+    };
+    let packet = Packet { size: 1000, ..Packet::default() };
+    let (mut marker, mut now) = (params(0.001).build(&scope()).unwrap(), 0);
+    for _ in 0..50 {
+        pass(&mut marker, &Offered { at: Time::ZERO, packet }, &mut rng(1));
+    }
+    // 49 gaps of 0 have set s to 0.
+    let (mut x, mut s) = (gauge(&marker, Time::ZERO, "average_bytes"), 0.0);
+    assert!(x < 100_000.0);
+    for (gap, w, idle) in [
+        (10_000_000, 0.001, false),
+        (800_000_000, 0.001, false),
+        (800_000_001, 0.001, true),
+        (700_000_000, 0.01, false),
+        (900_000_000, 0.01, true),
+    ] {
+        marker.retune(Time::from_ns(now), &params(w), &scope()).unwrap();
+        now += gap;
+        let at = Time::from_ns(now);
+        let level = gauge(&marker, at, "bucket_bytes");
+        pass(&mut marker, &Offered { at, packet }, &mut rng(1));
+        let gap = gap as f64 / 1e9;
+        if idle {
+            x = level + (x - level) * perhop_core::math::pow(1.0 - w, gap / s);
+        } else {
+            s += w * (gap - s);
+        }
+        x += w * (level - x);
+        let got = gauge(&marker, at, "average_bytes");
+        assert!((got / x - 1.0).abs() < 1e-12, "{gap}: {got} {x}");
+    }
+}
+
+/// The first gap is the first s: packets 1 ms apart, then 1 s of silence, are 1000 virtual samples.
+#[test]
+fn the_first_gap_sets_the_spacing() {
+    let mut marker = pam(&[("weight", Tree::Float(0.001)), ("min-th", quantity("0B")), ("max-th", quantity("0B"))]);
+    let packet = Packet { size: 90_000, ..Packet::default() };
+    let mut x = 100_000.0;
+    for (ms, virtual_samples) in [(0, 0.0), (1, 0.0), (1001, 1000.0)] {
+        let at = Time::from_ns(ms * 1_000_000);
+        let level = gauge(&marker, at, "bucket_bytes");
+        pass(&mut marker, &Offered { at, packet }, &mut rng(1));
+        x = level + (x - level) * perhop_core::math::pow(0.999, virtual_samples);
+        x += 0.001 * (level - x);
+        let got = gauge(&marker, at, "average_bytes");
+        assert!((got / x - 1.0).abs() < 1e-12, "{ms}: {got} {x}");
+    }
+}
+
+/// A bucket made shallower takes the average with it: no average is above CBS.
+#[test]
+fn a_shallower_bucket_lowers_the_average() {
+    let mut marker = pam(&[]);
+    let shallow = conditioner("pam", &[("cir", quantity("1Mbit/s")), ("cbs", quantity("10000B"))]);
+    marker.retune(Time::ZERO, &shallow, &scope()).unwrap();
+    assert_eq!(gauge(&marker, Time::ZERO, "average_bytes"), 10_000.0);
+}
