@@ -43,6 +43,15 @@ pub mod policy;
 /// Problems as a person reads them.
 pub mod diagnostics;
 
+/// Effective values, queues, times.
+pub mod explain;
+/// JSON Schema.
+pub mod schema;
+/// Codes and their meanings.
+pub mod codes;
+
+pub use explain::explain;
+pub use schema::{policy_schema, schema};
 pub use diagnostics::{Diagnostic, Diagnostics};
 pub use options::{Options, Override};
 pub use policy::Policy;
