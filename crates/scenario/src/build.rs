@@ -135,7 +135,8 @@ fn check_settings(model: &Model, root: &Node, problems: &mut Problems) {
         let help = "lower `warmup` (10s where left out) or raise `duration`: the rest of the run makes the statistics";
         problems.error::<()>("E203", place(field), [&message, "", help]);
     }
-    let positive = [("replications", settings.replications == 0), ("sample", settings.sample.is_some_and(|s| s.ns() == 0))];
+    let positive =
+        [("replications", settings.replications == 0), ("sample", settings.sample.is_some_and(|s| s.ns() == 0))];
     for (field, _) in positive.iter().filter(|p| p.1) {
         problems.error::<()>("E201", place(field), [&format!("`{field}` is 0"), "", "above 0"]);
     }

@@ -50,10 +50,10 @@ pub mod schema;
 /// Codes and their meanings.
 pub mod codes;
 
-pub use explain::explain;
-pub use schema::{policy_schema, schema};
 pub use diagnostics::{Diagnostic, Diagnostics};
+pub use explain::explain;
 pub use options::{Options, Override};
 pub use policy::Policy;
 pub use scenario::Scenario;
+pub use schema::{policy_schema, schema};
 pub use sweep::Point;

@@ -182,7 +182,11 @@ impl Reading<'_> {
         let (topology, links) = self.net;
         if from == to {
             let message = format!("`to` is the sender, `{}`", self.section.common.to);
-            return self.problems.error("E234", self.place("to"), [&message, "", "traffic goes from one node to another"]);
+            return self.problems.error(
+                "E234",
+                self.place("to"),
+                [&message, "", "traffic goes from one node to another"],
+            );
         }
         if !topology.complete {
             return None;

@@ -54,8 +54,8 @@ impl Policy {
         let Tree::Table(table) = &root.tree else { return None };
         let mut reader = Reader::new(table, root.place, problems);
         for name in SECTIONS {
-        reader.take(name);
-    }
+            reader.take(name);
+        }
         reader.finish();
         let empty = Tree::table(vec![]).into();
         let settings = problems.within("policy", |p| read_table(table.get("policy").unwrap_or(&empty), p));

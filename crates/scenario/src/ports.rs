@@ -97,7 +97,10 @@ pub fn stages(file: File<'_>, problems: &mut Problems) -> Vec<Stage> {
 }
 
 fn port_index(file: File<'_>, (name, port): (&str, &str), problems: &mut Problems) -> Option<usize> {
-    file.topology.link(port).unwrap_or_else(|()| {
+    file.topology.link(port).or_else(|| {
+        if file.topology.is_faulty(port) {
+            return None;
+        }
         let names: Vec<_> = file.topology.links.iter().map(|l| l.name.as_str()).collect();
         let message = format!("unknown port `{port}`");
         let place = tree::item_place(file.root, &["conditioner", name, "at"], port);
@@ -168,7 +171,8 @@ fn may_take(file: File<'_>, matches: &Match, (flow, ack): (&Flowline, bool)) -> 
     let all = file.model.conditioners.iter().flat_map(|(_, c)| c.actions.all());
     let rewritten = all.filter_map(|a| if let Action::Mark(dscp) = a { Some(dscp) } else { None });
     let codes = &matches.dscp;
-    let dscp = codes.is_empty() || codes.contains(&flow.offered.dscp) || rewritten.into_iter().any(|d| codes.contains(&d));
+    let dscp =
+        codes.is_empty() || codes.contains(&flow.offered.dscp) || rewritten.into_iter().any(|d| codes.contains(&d));
     dscp && portless.flow(&headers)
 }
 
@@ -204,7 +208,11 @@ fn warn_idle(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
         problems.warn("W306", file.place(&first.name, "at"), [&message, "", "put it on a link that traffic uses"]);
     } else if stages.iter().all(|s| s.takes.is_empty()) {
         let message = format!("conditioner `{}` takes no traffic's data", first.name);
-        problems.warn("W305", file.place(&first.name, "match"), [&message, "", "no traffic that passes its port matches"]);
+        problems.warn(
+            "W305",
+            file.place(&first.name, "match"),
+            [&message, "", "no traffic that passes its port matches"],
+        );
     }
 }
 
@@ -252,7 +260,11 @@ fn check_label(file: File<'_>, (flow, writer): (&Flowline, Option<&Stage>), stag
         let message = format!("second writer of labels on the path of traffic `{traffic}`");
         let label = format!("`{}` at {} writes them first", writer.name, file.topology.links[writer.link].name);
         let place = file.place(&stage.name, "kind");
-        problems.error::<()>("E237", place, [&message, &label, "a label has one writer on a path: leave one of them out"]);
+        problems.error::<()>(
+            "E237",
+            place,
+            [&message, &label, "a label has one writer on a path: leave one of them out"],
+        );
     }
 }
 

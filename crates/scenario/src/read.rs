@@ -95,7 +95,11 @@ fn unprintable<T>(place: Place, problems: &mut Problems) -> Option<T> {
 
 /// Reads a table that names its algorithm by `key`: the common part, the algorithm's own, nothing else.
 /// Unknown keys are reported only once it is known whose they would be.
-fn chosen<T>(node: &Node, problems: &mut Problems, read: impl FnOnce(&mut Reader<'_>) -> (bool, Option<T>)) -> Option<T> {
+fn chosen<T>(
+    node: &Node,
+    problems: &mut Problems,
+    read: impl FnOnce(&mut Reader<'_>) -> (bool, Option<T>),
+) -> Option<T> {
     let table = table(node, problems)?;
     let mut reader = Reader::new(table, node.place, problems);
     let (known, out) = read(&mut reader);
@@ -147,10 +151,15 @@ pub fn conditioner(node: &Node, has_at: bool, problems: &mut Problems) -> Option
 /// `at`: one port or a list, at least one.
 fn ports(reader: &mut Reader<'_>) -> Option<Vec<String>> {
     let place = reader.place_of("at");
-    let ports = reader.take("at").map_or_else(|| Some(Vec::new()), |node| Vec::<String>::read(node, reader.problems))?;
+    let ports =
+        reader.take("at").map_or_else(|| Some(Vec::new()), |node| Vec::<String>::read(node, reader.problems))?;
     if ports.is_empty() {
         let message = format!("missing key `at` in {}", reader.problems.section());
-        return reader.problems.error("E005", place, [&message, "", "the port it sits at, as in \"E1 -> C\", or a list"]);
+        return reader.problems.error(
+            "E005",
+            place,
+            [&message, "", "the port it sits at, as in \"E1 -> C\", or a list"],
+        );
     }
     Some(ports)
 }

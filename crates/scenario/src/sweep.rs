@@ -1,9 +1,9 @@
 //! Sweeps: a grid over keys, each point a scenario of its own with a name and a hash.
 
 use crate::scenario::Scenario;
+use crate::show;
 use crate::source::Sources;
 use crate::tree::{self, KeyPath};
-use crate::show;
 use perhop_core::params::{Node, Place, Problems, Table, Tree};
 
 /// Most points of a sweep.
@@ -82,7 +82,8 @@ pub fn vary(root: &mut Node, vary: &[String], out: (&mut Sources, &mut Problems)
             items.extend(tree::parse_value(item, at, problems));
             at += item.len() + 1;
         }
-        let list = Node { place: Place { start: base + key.len() + 1, end: base + text.len() }, tree: Tree::List(items) };
+        let list =
+            Node { place: Place { start: base + key.len() + 1, end: base + text.len() }, tree: Tree::List(items) };
         tree::set(root, &[("sweep".to_owned(), place), (key.to_owned(), place)], list, problems);
     }
 }
@@ -91,7 +92,11 @@ pub fn vary(root: &mut Node, vary: &[String], out: (&mut Sources, &mut Problems)
 pub fn points(root: &Node, stem: &str, problems: &mut Problems) -> Option<Vec<Point>> {
     let Some(sweep) = tree::get(root, &["sweep"]) else { return Some(Vec::new()) };
     let Tree::Table(table) = &sweep.tree else {
-        return problems.error("E240", sweep.place, ["[sweep] is not a table", "", "write [sweep] and \"key\" = [a, b]"]);
+        return problems.error(
+            "E240",
+            sweep.place,
+            ["[sweep] is not a table", "", "write [sweep] and \"key\" = [a, b]"],
+        );
     };
     let axes: Vec<_> = table.entries.iter().filter_map(|e| axis(e, problems)).collect();
     let count = axes.iter().try_fold(1usize, |n, axis| n.checked_mul(axis.values.len()));
@@ -132,10 +137,18 @@ fn axis((key, place, node): &(String, Place, Node), problems: &mut Problems) -> 
     let path = tree::parse_key(key, 0, &mut found);
     let Some(path) = path else {
         let message = format!("`{key}` is not a key");
-        return problems.error("E240", *place, [&message, "", "as in \"traffic.bulk.flows\" or \"links.'C -> E2'.rate\""]);
+        return problems.error(
+            "E240",
+            *place,
+            [&message, "", "as in \"traffic.bulk.flows\" or \"links.'C -> E2'.rate\""],
+        );
     };
     if ["sweep", "scenario.name"].contains(&key.as_str()) {
-        return problems.error("E240", *place, [&format!("`{key}` cannot be swept"), "", "sweep a key of another section"]);
+        return problems.error(
+            "E240",
+            *place,
+            [&format!("`{key}` cannot be swept"), "", "sweep a key of another section"],
+        );
     }
     let path = path.into_iter().map(|part| (part.0, *place)).collect();
     Some(Axis { key: key.clone(), path, values: labelled(values) })
@@ -157,4 +170,3 @@ fn label(node: &Node) -> String {
         other => show::inline(other),
     }
 }
-

@@ -57,19 +57,20 @@ impl Topology {
         self.nodes.iter().position(|n| n.name == name)
     }
 
-    /// Index of a direction, however its arrow is spaced; `Ok(None)` when that direction has an error of its own.
-    ///
-    /// # Errors
-    /// There is no such direction.
-    pub fn link(&self, text: &str) -> Result<Option<usize>, ()> {
-        let Some(Ends { from, to, both: false }) = ends(text) else { return Err(()) };
-        let name = arrow(from, to);
-        match self.links.iter().position(|l| l.name == name) {
-            Some(index) => Ok(Some(index)),
-            None if self.faulty.contains(&name) => Ok(None),
-            None => Err(()),
-        }
+    /// Index of a sound direction, however its arrow is spaced.
+    pub fn link(&self, text: &str) -> Option<usize> {
+        let name = direction_name(text)?;
+        self.links.iter().position(|l| l.name == name)
     }
+
+    /// Whether a direction is known to have an error of its own.
+    pub fn is_faulty(&self, text: &str) -> bool {
+        direction_name(text).is_some_and(|name| self.faulty.contains(&name))
+    }
+}
+
+fn direction_name(text: &str) -> Option<String> {
+    ends(text).filter(|e| !e.both).map(|e| arrow(e.from, e.to))
 }
 
 /// What a key of `[links]` names.
@@ -131,7 +132,8 @@ pub fn read(model: &Model, root: &Node, problems: &mut Problems) -> Topology {
     builder.keys.clone().iter().for_each(|key| _ = builder.entry(key));
     builder.addresses();
     if builder.keys.is_empty() && tree::get(root, &["links"]).is_none_or(|n| matches!(n.tree, Tree::Table(_))) {
-        let what = ["no links", "", "add [links] with lines such as \"A - B\" = { rate = \"10Mbit/s\", delay = \"5ms\" }"];
+        let what =
+            ["no links", "", "add [links] with lines such as \"A - B\" = { rate = \"10Mbit/s\", delay = \"5ms\" }"];
         builder.problems.push::<()>(Severity::Error, "E244", None, what);
     }
     let read = model.links.len() == builder.keys.len() && model.nodes.len() == tree::names(root, "nodes").len();
@@ -163,7 +165,11 @@ impl Builder<'_> {
         let place = tree::key_place(self.root, &["links", key]);
         let Some(Ends { from, to, both }) = ends(key) else {
             let message = format!("`{key}` is not a link");
-            return self.problems.error("E230", place, [&message, "", "write \"A - B\" (both ways) or \"A -> B\" (one way)"]);
+            return self.problems.error(
+                "E230",
+                place,
+                [&message, "", "write \"A - B\" (both ways) or \"A -> B\" (one way)"],
+            );
         };
         if from == to {
             let help = "a link joins two nodes";
@@ -241,7 +247,8 @@ impl Builder<'_> {
             let path = queue_path(self.root, &link);
             let path: Vec<_> = path.iter().map(String::as_str).chain(["limit"]).collect();
             let place = tree::place(self.root, &path);
-            let help = "at least one packet: packets (\"50p\"), bytes (\"62500B\") or time at the link's rate (\"20ms\")";
+            let help =
+                "at least one packet: packets (\"50p\"), bytes (\"62500B\") or time at the link's rate (\"20ms\")";
             return self.problems.error("E217", place, [&format!("`limit` is {stated}"), "", help]);
         };
         Some(Direction { limit, ..link })

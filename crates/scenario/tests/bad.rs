@@ -78,9 +78,8 @@ fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
 
 /// Codes in quotes, as they stand in a source file.
 fn quoted_codes(text: &str) -> Vec<String> {
-    let code = |part: &&str| {
-        part.len() == 4 && part.starts_with(['E', 'W']) && part[1..].bytes().all(|b| b.is_ascii_digit())
-    };
+    let code =
+        |part: &&str| part.len() == 4 && part.starts_with(['E', 'W']) && part[1..].bytes().all(|b| b.is_ascii_digit());
     text.split('"').filter(code).map(str::to_owned).collect()
 }
 
@@ -124,7 +123,11 @@ fn an_override_is_named_where_it_is_at_fault() {
         let options = Options::new("x.toml").set(pair);
         Scenario::parse(text, &options).map(|_| ()).unwrap_err().to_string()
     };
-    assert!(said("traffic.bulk.flows=x").contains("-s:1:20\n1 | traffic.bulk.flows=x\n"), "{}", said("traffic.bulk.flows=x"));
+    assert!(
+        said("traffic.bulk.flows=x").contains("-s:1:20\n1 | traffic.bulk.flows=x\n"),
+        "{}",
+        said("traffic.bulk.flows=x")
+    );
     assert!(said("traffic.bulk.flow=3").contains("did you mean `flows`?"));
     assert!(said("trafic.bulk.flows=3").contains("unknown key `trafic`"));
     assert!(said("conditioner.marker.cbs=500B").contains("E212"));
