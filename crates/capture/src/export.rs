@@ -270,6 +270,7 @@ mod tests {
                 let Some(etherparse::NetSlice::Ipv4(ip)) = sliced.net else { panic!("no IPv4") };
                 let header = ip.header().to_header();
                 assert_eq!(header.calc_header_checksum(), header.header_checksum);
+                assert!(header.dont_fragment && header.time_to_live == 64);
                 match sliced.transport.unwrap() {
                     etherparse::TransportSlice::Udp(udp) => {
                         let full = udp.to_header().calc_checksum_ipv4(&header, udp.payload()).unwrap();

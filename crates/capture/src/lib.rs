@@ -1,7 +1,7 @@
 //! Captures of real traffic, in and out: the bytes, not the algorithms.
 //!
 //! In packet order:
-//! [`file`] cuts a pcap or pcapng file into chunks, [`headers`] finds the IP header in a packet, [`flows`] numbers the
+//! [`mod@file`] cuts a pcap or pcapng file into chunks, [`headers`] finds the IP header in a packet, [`flows`] numbers the
 //! flows, [`rewrite`] patches the DSCP in place, [`pump`] copies chunk after chunk, [`output`] puts the result in
 //! place of the old file at the end. [`export`] writes what the simulator sees as a capture.
 //!

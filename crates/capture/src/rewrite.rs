@@ -106,15 +106,21 @@ mod tests {
             prop_assert_eq!(&ip[..], &header.to_bytes()[..]);
         }
 
-        /// The corner 0x0000: choose the identification so that the checksum before or after becomes 0.
+        /// The corners: choose the identification so that the checksum before or after is 0, next to it, or such that both carries count.
         #[test]
-        fn equals_a_full_recomputation_at_zero(mut header in ipv4(), dscp in 0u8..64, after in any::<bool>()) {
+        fn equals_a_full_recomputation_in_the_corners(
+            mut header in ipv4(),
+            dscp in 0u8..64,
+            after in any::<bool>(),
+            corner in prop::sample::select(vec![0x0000u16, 0x0001, 0xfffe, 0xfffd, 0xfffc]),
+        ) {
             let old = header.dscp;
             let new = IpDscp::try_new(dscp).unwrap();
             header.dscp = if after { new } else { old };
             header.identification = 0;
-            header.identification = header.calc_header_checksum();
-            prop_assume!(header.calc_header_checksum() == 0);
+            let id = u32::from(!corner) + u32::from(header.calc_header_checksum());
+            header.identification = ((id & 0xffff) + (id >> 16)) as u16;
+            prop_assert_eq!(header.calc_header_checksum(), corner);
             header.dscp = old;
             header.header_checksum = header.calc_header_checksum();
             let mut ip = header.to_bytes();
@@ -122,6 +128,16 @@ mod tests {
             set_dscp(&mut ip, &headers, dscp).unwrap();
             header.dscp = new;
             header.header_checksum = header.calc_header_checksum();
+            prop_assert_eq!(&ip[..], &header.to_bytes()[..]);
+        }
+
+        /// Not even a checksum of 0xffff, which equation 3 would turn into 0.
+        #[test]
+        fn the_same_dscp_changes_no_byte(mut header in ipv4(), wrong in prop_oneof![Just(0xffffu16), any::<u16>()]) {
+            header.header_checksum = wrong;
+            let mut ip = header.to_bytes();
+            let headers = locate(LinkType::RAW, &ip, 20).unwrap();
+            set_dscp(&mut ip, &headers, header.dscp.value()).unwrap();
             prop_assert_eq!(&ip[..], &header.to_bytes()[..]);
         }
 

@@ -79,6 +79,7 @@ mod tests {
         assert_eq!(clock(0x80 | 1, 0).nanoseconds(3), Some(1_500_000_000));
         // 2^-30 s is 0.931 ns: three of them are 2.79 ns, rounded down
         assert_eq!(clock(0x80 | 30, 0).nanoseconds(3), Some(2));
+        assert_eq!(clock(0x80 | 63, 0).nanoseconds(u64::MAX), Some(1_999_999_999));
         assert_eq!(clock(0x80, 0).nanoseconds(3), Some(3_000_000_000));
     }
 

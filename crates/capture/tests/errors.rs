@@ -60,6 +60,11 @@ fn corrupt_pcap() {
 }
 
 #[test]
+fn the_longest_record_is_accepted() {
+    says(&fault(pcap(), 44 + 8, 262_144), &["cut off", "needs 262160 bytes"]);
+}
+
+#[test]
 fn a_large_snap_length_raises_the_bound() {
     let mut file = pcap();
     file[16..20].copy_from_slice(&1_000_000u32.to_le_bytes());
@@ -100,6 +105,25 @@ fn corrupt_interface_options() {
     // what lies behind the end of the options does not count
     assert_eq!(with_options(&[0, 0, 0, 0, 9, 0, 1, 0, 99, 0, 0, 0]).unwrap(), 1);
     assert_eq!(with_options(&[2, 0, 4, 0, b'e', b't', b'h', b'0']).unwrap(), 1, "no end mark");
+}
+
+/// Of a Simple Packet Block the captured length is the smaller of snap length and original length.
+#[test]
+fn simple_packets_are_snapped() {
+    for (snaplen, original, captured) in [(4, 60, Some(4)), (60, 5, Some(5)), (0, 8, Some(8)), (9, 60, None)] {
+        let interface = words(&[1, 20, 1, snaplen, 20]);
+        let packet = words(&[3, 24, original, 0x0403_0201, 0x0807_0605, 24]);
+        let file = [&pcapng()[..28], &interface, &packet].concat();
+        let mut capture = Capture::new(&file[..]).unwrap();
+        for _ in 0..2 {
+            capture.next_chunk().unwrap();
+        }
+        let found = capture.next_chunk().map(|chunk| chunk.unwrap().record().map(|packet| packet.data.len()));
+        match captured {
+            Some(length) => assert_eq!(found.unwrap(), Some(length)),
+            None => says(&found.unwrap_err().to_string(), &["captured length 9", "room for 8"]),
+        }
+    }
 }
 
 #[test]

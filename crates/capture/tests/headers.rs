@@ -96,6 +96,16 @@ fn tcp_with_options_and_padding() {
 }
 
 #[test]
+fn an_authentication_header_is_stepped_over() {
+    let authentication = "11 04 0000 00000001 00000002 000000000000000000000000";
+    let ip = UDP4.replace("45 ba 00 1c", "45 ba 00 34").replace("40 11 00 00", "40 33 00 00");
+    let (start, udp) = ip.split_at(ip.len() - 23);
+    let found = read(LinkType::RAW, &format!("{start} {authentication} {udp}")).unwrap();
+    assert_eq!((found.protocol, found.l3_length), (17, 52));
+    assert_eq!(found.ports, Some(Ports { source: 4660, destination: 80 }));
+}
+
+#[test]
 fn ethernet_padding_is_no_transport_header() {
     // total length 20: the UDP ports would lie in the frame's padding
     let ip = UDP4.replace("45 ba 00 1c", "45 ba 00 14");
@@ -156,6 +166,8 @@ fn ipv6_fragments() {
     assert!(first.ports.is_some() && first.tcp.is_some());
     let later = with("06 00 00 08 deadbeef");
     assert_eq!((later.fragment, later.ports), (Some(Fragment { id: 0xdead_beef, first: false }), None));
+    let both = with("2c 00 00 00 00000001  06 00 00 08 deadbeef");
+    assert_eq!(both.fragment, later.fragment, "the fragment header that fragments");
     assert_eq!(with("06 00 00 00 deadbeef").fragment, None, "an atomic fragment is a whole packet (RFC 6946)");
 }
 

@@ -2,13 +2,19 @@
 
 mod common;
 
+use std::io::{self, Read};
+
 use common::{Expected, Piece, concat, copy, file, shift_dscp};
 use perhop_capture::{Capture, CaptureError, Fate, Pump};
 use proptest::prelude::*;
 
 fn read(bytes: &[u8]) -> Result<Vec<Expected>, CaptureError> {
+    read_from(bytes, Capture::new(bytes)?)
+}
+
+/// All packets of `capture`, whose bytes are `bytes`.
+fn read_from<R: Read>(bytes: &[u8], mut capture: Capture<R>) -> Result<Vec<Expected>, CaptureError> {
     let mut found = Vec::new();
-    let mut capture = Capture::new(bytes)?;
     while let Some(mut chunk) = capture.next_chunk()? {
         let Some(record) = chunk.record() else { continue };
         let at = record.data_offset as usize;
@@ -25,6 +31,23 @@ fn read(bytes: &[u8]) -> Result<Vec<Expected>, CaptureError> {
     Ok(found)
 }
 
+/// A pipe that gives a few bytes at a time, and is interrupted in between.
+struct Dribble<'a> {
+    bytes: &'a [u8],
+    calls: usize,
+}
+
+impl Read for Dribble<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.calls += 1;
+        if self.calls.is_multiple_of(3) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let count = buffer.len().min(self.calls % 7 + 1);
+        self.bytes.read(&mut buffer[..count])
+    }
+}
+
 fn packets(pieces: &[Piece]) -> Vec<Expected> {
     pieces.iter().filter_map(|piece| piece.packet.clone()).collect()
 }
@@ -35,7 +58,10 @@ proptest! {
     #[test]
     fn reads_what_was_written(spec in file()) {
         let pieces = spec.pieces(0);
-        prop_assert_eq!(read(&concat(&pieces)).unwrap(), packets(&pieces));
+        let bytes = concat(&pieces);
+        prop_assert_eq!(read(&bytes).unwrap(), packets(&pieces));
+        let slowly = Capture::new(Dribble { bytes: &bytes, calls: 0 }).unwrap();
+        prop_assert_eq!(read_from(&bytes, slowly).unwrap(), packets(&pieces));
     }
 
     #[test]
@@ -109,4 +135,20 @@ proptest! {
             Err(other) => prop_assert!(cut < 4, "{other}"),
         }
     }
+}
+
+/// Longer than the window at first, then longer than what is left of it: the buffer grows and moves.
+#[test]
+fn long_packets_and_long_files() {
+    let mut file = vec![0xa1, 0xb2, 0x3c, 0x4d, 0, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0, 0, 0, 0, 0, 1];
+    for number in 0..600u32 {
+        let length = if number % 100 == 50 { 1_000_000 + number } else { 700 + number };
+        [number, number, length, length].iter().for_each(|field| file.extend(field.to_be_bytes()));
+        file.extend((0..length).map(|place| (place.wrapping_mul(number)) as u8));
+    }
+    let found = read(&file).unwrap();
+    assert_eq!(found.len(), 600);
+    assert_eq!(found[50].data.len(), 1_000_050);
+    let (output, _) = copy(&file, Pump::default(), |_| Ok(Fate::Keep)).unwrap();
+    assert!(output == file);
 }

@@ -85,12 +85,12 @@ impl Gate {
         let at = Arrival { now, backlog };
         let fate = match self.aqm.on_arrival(&at, packet, &mut self.rng) {
             Verdict::Drop(reason) => Fate::Dropped(reason),
+            Verdict::Mark if !backlog.ecn => Fate::Dropped(Reason::Early),
             _ if !backlog.room => Fate::Dropped(Reason::Overflow),
-            Verdict::Mark if backlog.ecn => {
+            Verdict::Mark => {
                 packet.ecn = Ecn::Ce;
                 Fate::Marked
             }
-            Verdict::Mark => Fate::Dropped(Reason::Early),
             Verdict::Pass => Fate::Queued,
         };
         self.count(packet, fate);

@@ -57,3 +57,6 @@ pub use policy::Policy;
 pub use scenario::Scenario;
 pub use schema::{policy_schema, schema};
 pub use sweep::Point;
+
+/// Runs and their results.
+pub mod output;

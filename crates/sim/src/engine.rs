@@ -676,7 +676,11 @@ impl Simulation {
     /// Opens a connection on a flow.
     fn open(&mut self, now: Time, slot: usize, supply: Supply) {
         let config = self.plan.traffic[usize::from(self.flows[slot].table)].tcp;
-        let mut sender = Sender::new(&config, supply).expect("validated");
+        // A tick of the sender's clock does not begin with the run: each connection has a phase of its own.
+        let source = &mut self.sources[self.flows[slot].source as usize];
+        let phase = source.rng.uniform() * config.rto.granularity.ns() as f64;
+        let sender = Sender::new(&config, supply).expect("validated");
+        let mut sender = sender.with_clock_phase(Span::from_ns(phase as u64));
         let receiver = Receiver::new(&config).expect("validated");
         sender.start();
         let transfer = if let Supply::Bytes(bytes) = supply { Some(bytes) } else { None };

@@ -1,0 +1,145 @@
+//! Packet for packet as the oracle, on the same draws.
+
+use crate::oracle::{Oracle, Rule, Seen};
+use crate::port::Port;
+use crate::support::{self, CODE_POINTS, Load, RATE};
+use perhop_core::Rng;
+use perhop_core::aqm::AqmParams;
+use perhop_core::aqm::early::{Beyond, Common, Profile};
+use perhop_core::aqm::rio::Mode;
+use perhop_core::aqm::wred::Member;
+use perhop_core::packet::{Colour, Packet};
+use perhop_core::queue::{Gate, Limit};
+use perhop_core::units::{Bytes, Length, Time};
+use proptest::prelude::*;
+
+/// Bytes that a threshold of one packet becomes in byte mode.
+const PACKET: u32 = 800;
+
+/// Thresholds in packets, and for whom.
+type Numbers = (u32, u32, f64);
+
+#[derive(Clone, Debug)]
+struct Setting {
+    system: &'static str,
+    numbers: Vec<Numbers>,
+    in_bytes: bool,
+    common: Common,
+    limit: u32,
+    load: Load,
+}
+
+fn settings() -> impl Strategy<Value = Setting> {
+    let system = prop::sample::select(vec!["red", "rio-c", "rio-d", "wred"]);
+    let numbers = prop::collection::vec(support::any_numbers(), 1..5);
+    let shape = (system, numbers, any::<bool>(), support::any_common());
+    (shape, 16u32..32, support::load(&Colour::ALL)).prop_map(
+        |((system, mut numbers, in_bytes, common), limit, load)| {
+            let rules = [("red", 1), ("rio-c", 2), ("rio-d", 2), ("wred", numbers.len())];
+            let wanted = rules.iter().find(|r| r.0 == system).unwrap().1;
+            numbers.resize(wanted, numbers[0]);
+            Setting { system, numbers, in_bytes, common, limit, load }
+        },
+    )
+}
+
+/// Names of WRED's profile `i`: a code point and a colour; the last has none.
+fn names(i: usize, of: usize) -> Vec<String> {
+    if i + 1 == of { vec![] } else { vec![CODE_POINTS[i].to_owned(), Colour::ALL[i].name().to_owned()] }
+}
+
+fn member(name: &String) -> Member {
+    match Colour::ALL.into_iter().find(|c| c.name() == name) {
+        Some(colour) => Member::Colour(colour),
+        None => Member::Dscp(name.parse().unwrap()),
+    }
+}
+
+impl Setting {
+    fn profile(&self, (min, max, p): Numbers) -> Profile {
+        let length = |n: u32| match self.in_bytes {
+            true => Length::Bytes(Bytes::new(u64::from(n * PACKET))),
+            false => support::packets(n),
+        };
+        support::profile(length(min), length(max), p)
+    }
+
+    fn params(&self) -> AqmParams {
+        let profiles: Vec<_> = self.numbers.iter().map(|n| self.profile(*n)).collect();
+        let common = self.common.clone();
+        let pair = || [profiles[0].clone(), profiles[1].clone()];
+        match self.system {
+            "red" => support::red(profiles[0].clone(), common),
+            "rio-c" => support::rio(pair(), Mode::RioC, common),
+            "rio-d" => support::rio(pair(), Mode::RioD, common),
+            _ => {
+                let of = profiles.len();
+                let members = |i| names(i, of).iter().map(member).collect();
+                support::wred(profiles.into_iter().enumerate().map(|(i, p)| (members(i), p)).collect(), common)
+            }
+        }
+    }
+
+    fn oracle(&self, rng: Rng) -> Oracle {
+        let unit = if self.in_bytes { f64::from(PACKET) } else { 1.0 };
+        let of = self.numbers.len();
+        let rule = |(i, (min, max, max_p)): (usize, &Numbers)| Rule {
+            min: unit * f64::from(*min),
+            max: unit * f64::from(*max),
+            max_p: *max_p,
+            names: names(i, of),
+        };
+        Oracle {
+            system: self.system,
+            rules: self.numbers.iter().enumerate().map(rule).collect(),
+            in_bytes: self.in_bytes,
+            gentle: self.common.beyond == Beyond::Gentle,
+            spacing: self.common.spacing.name(),
+            ecn: self.common.ecn,
+            wq: self.common.weight.0,
+            mean_packet: self.common.mean_packet.get() as f64,
+            link: RATE.bytes_s(),
+            rng,
+            avg: vec![0.0; if self.system.starts_with("rio") { 2 } else { 1 }],
+            count: vec![-1; of],
+            last_arrival: Time::ZERO,
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+    #[test]
+    fn same_fates(setting in settings()) {
+        let rng = Rng::stream(9, 0, "queue");
+        let aqm = setting.params().build(&support::scope(setting.limit)).unwrap();
+        let mut port = Port::new(Gate::new(aqm, Limit::Packets(setting.limit), rng.clone()), RATE);
+        let (mut oracle, mut now) = (setting.oracle(rng), Time::ZERO);
+        for (n, (gap, packet)) in setting.load.iter().enumerate() {
+            now += *gap;
+            port.advance(now);
+            let waiting: Vec<Packet> = port.waiting.iter().map(|w| w.1).collect();
+            let room = waiting.len() < setting.limit as usize;
+            let seen = Seen { now, waiting: &waiting, idle_since: port.backlog().idle_since, room };
+            let expected = oracle.arrive(seen, packet);
+            prop_assert_eq!(port.arrive(now, *packet), expected, "packet {}", n);
+        }
+    }
+}
+
+/// The loads of the comparison reach every fate in every system; else it would compare little.
+#[test]
+fn every_fate_occurs() {
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+    let mut runner = TestRunner::deterministic();
+    let mut seen = std::collections::BTreeMap::<_, u32>::new();
+    for _ in 0..400 {
+        let setting = settings().new_tree(&mut runner).unwrap().current();
+        for fate in support::run(&setting.params(), setting.limit, &setting.load) {
+            *seen.entry((setting.system, format!("{fate:?}"))).or_default() += 1;
+        }
+    }
+    assert_eq!(seen.len(), 4 * 5, "{seen:?}");
+    assert!(seen.values().all(|n| *n >= 50), "{seen:?}");
+}

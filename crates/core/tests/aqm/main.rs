@@ -1,0 +1,17 @@
+//! RED, RIO and WRED: against their oracle, their laws, ns-2; every AQM of the list under random operations.
+
+#[path = "../oracle/aqm_early.rs"]
+mod oracle;
+#[path = "../common/port.rs"]
+mod port;
+#[path = "../common/stats.rs"]
+mod stats;
+
+mod against_oracle;
+mod gaps;
+mod idle_and_retune;
+mod kinship;
+mod ns2;
+mod operations;
+mod settings;
+mod support;

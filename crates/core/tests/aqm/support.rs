@@ -1,0 +1,107 @@
+//! What the tests share: parameters, loads, a run.
+
+use crate::port::Port;
+use perhop_core::aqm::early::{Beyond, Common, Profile, Spacing, Weight};
+use perhop_core::aqm::{AnyAqm, AqmParams, red, rio, wred};
+use perhop_core::dscp::Dscp;
+use perhop_core::packet::{Colour, Ecn, Packet};
+use perhop_core::queue::{Gate, Limit};
+use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
+use perhop_core::verdict::Fate;
+use perhop_core::{Rng, Scope};
+use proptest::prelude::*;
+
+pub(crate) const RATE: BitRate = BitRate::mbps(10);
+
+/// Code points that the loads use and the profiles name.
+pub(crate) const CODE_POINTS: [&str; 4] = ["BE", "AF11", "AF12", "EF"];
+
+pub(crate) fn packets(n: u32) -> Length {
+    Length::Packets(Packets::new(n))
+}
+
+pub(crate) fn scope(limit: u32) -> Scope {
+    Scope { link_rate: Some(RATE), limit: Some(packets(limit)), ..Scope::default() }
+}
+
+pub(crate) fn profile(min: Length, max: Length, max_p: f64) -> Profile {
+    Profile { min, max, max_p: Probability::new(max_p).unwrap() }
+}
+
+/// The defaults but for weight and spacing.
+pub(crate) fn common(wq: f64, spacing: Spacing) -> Common {
+    Common { weight: Weight(wq), mean_packet: Bytes::new(500), spacing, beyond: Beyond::Drop, ecn: false }
+}
+
+pub(crate) fn red(profile: Profile, common: Common) -> AqmParams {
+    AqmParams::Red(red::Params { profile, common })
+}
+
+pub(crate) fn rio([in_profile, out_profile]: [Profile; 2], mode: rio::Mode, common: Common) -> AqmParams {
+    AqmParams::Rio(rio::Params { in_profile, out_profile, mode, common })
+}
+
+pub(crate) fn wred(profiles: Vec<(Vec<wred::Member>, Profile)>, common: Common) -> AqmParams {
+    let profiles = profiles.into_iter().map(|(members, profile)| wred::Class { members, profile }).collect();
+    AqmParams::Wred(wred::Params { profiles, common })
+}
+
+pub(crate) fn built(params: &AqmParams) -> AnyAqm {
+    params.build(&scope(1000)).unwrap()
+}
+
+pub(crate) fn port(params: &AqmParams, limit: u32) -> Port {
+    let aqm = params.build(&scope(limit)).unwrap();
+    Port::new(Gate::new(aqm, Limit::Packets(limit), Rng::stream(3, 0, "queue")), RATE)
+}
+
+/// A packet and the time since the one before.
+pub(crate) type Load = Vec<(Span, Packet)>;
+
+/// Overload with pauses that empty the queue.
+pub(crate) fn load(colours: &'static [Colour]) -> impl Strategy<Value = Load> {
+    let gap = prop_oneof![30 => 0u64..800, 1 => 0u64..60_000].prop_map(Span::from_us);
+    let ecn = prop::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]);
+    let packet = (100u32..1500, prop::sample::select(colours), prop::sample::select(CODE_POINTS.to_vec()), ecn)
+        .prop_map(|(size, colour, dscp, ecn)| {
+            let dscp: Dscp = dscp.parse().unwrap();
+            Packet { size, colour, dscp, ecn, ..Packet::default() }
+        });
+    prop::collection::vec((gap, packet), 1..400)
+}
+
+pub(crate) fn any_spacing() -> impl Strategy<Value = Spacing> {
+    prop::sample::select(vec![Spacing::Uniformised, Spacing::Bernoulli, Spacing::Wait, Spacing::DsRed])
+}
+
+pub(crate) fn any_beyond() -> impl Strategy<Value = Beyond> {
+    prop::sample::select(vec![Beyond::Drop, Beyond::Gentle])
+}
+
+/// Settings under which the average moves within a short load.
+pub(crate) fn any_common() -> impl Strategy<Value = Common> {
+    let weight = prop::sample::select(vec![0.01, 0.1, 0.5, 1.0]);
+    (weight, 100u64..1500, any_spacing(), any_beyond(), any::<bool>()).prop_map(|(wq, mean, spacing, beyond, ecn)| {
+        Common { weight: Weight(wq), mean_packet: Bytes::new(mean), spacing, beyond, ecn }
+    })
+}
+
+/// Numbers of a profile in packets: min, max, max-p.
+pub(crate) fn any_numbers() -> impl Strategy<Value = (u32, u32, f64)> {
+    (0u32..15, 1u32..20, 0.0..=1.0).prop_map(|(min, width, p)| (min, min + width, p))
+}
+
+pub(crate) fn any_profile() -> impl Strategy<Value = Profile> {
+    any_numbers().prop_map(|(min, max, p)| profile(packets(min), packets(max), p))
+}
+
+/// Runs a load; the fates in order.
+pub(crate) fn run(params: &AqmParams, limit: u32, load: &Load) -> Vec<Fate> {
+    let (mut port, mut now) = (port(params, limit), Time::ZERO);
+    load.iter()
+        .map(|(gap, packet)| {
+            now += *gap;
+            port.arrive(now, *packet)
+        })
+        .collect()
+}
