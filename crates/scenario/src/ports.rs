@@ -25,13 +25,35 @@ pub struct File<'a> {
     pub root: &'a Node,
     /// Nodes and links.
     pub topology: &'a Topology,
-    /// All traffic.
+    /// All sound traffic.
     pub traffic: &'a [Flowline],
 }
 
 impl File<'_> {
     fn place(&self, name: &str, field: &str) -> Place {
         tree::place(self.root, &["conditioner", name, field])
+    }
+
+    /// Whether all traffic is known, with its ways.
+    pub fn knows_traffic(&self) -> bool {
+        self.topology.complete && self.traffic.len() == tree::names(self.root, "traffic").len()
+    }
+
+    /// A scope whose largest packet (IP length) and its traffic are known; zero bytes while they may not be.
+    pub fn scope_of(&self, largest: Option<(u32, &str)>) -> Scope {
+        let mut scope = Scope::default();
+        if let Some((size, name)) = largest {
+            scope.largest_packet = Bytes::new(u64::from(size + self.overhead()));
+            scope.largest_of = format!("traffic `{name}`");
+        } else if !self.knows_traffic() {
+            scope.largest_packet = Bytes::new(0);
+        }
+        scope
+    }
+
+    /// Whether all conditioners are known.
+    fn knows_conditioners(&self) -> bool {
+        self.model.conditioners.len() == tree::names(self.root, "conditioner").len()
     }
 
     /// Bytes a packet counts beyond its IP length.
@@ -66,7 +88,9 @@ pub fn stages(file: File<'_>, problems: &mut Problems) -> Vec<Stage> {
         let stages = links.iter().enumerate().map(|(i, &link)| stage(file, (name, section), (i, link)));
         let mut stages: Vec<_> = stages.collect();
         build(file, &mut stages, problems);
-        warn_idle(file, &stages, problems);
+        if file.knows_traffic() {
+            warn_idle(file, &stages, problems);
+        }
         out.append(&mut stages);
     }
     out
@@ -74,18 +98,22 @@ pub fn stages(file: File<'_>, problems: &mut Problems) -> Vec<Stage> {
 
 fn port_index(file: File<'_>, (name, port): (&str, &str), problems: &mut Problems) -> Option<usize> {
     file.topology.link(port).or_else(|| {
+        if file.topology.is_faulty(port) {
+            return None;
+        }
         let names: Vec<_> = file.topology.links.iter().map(|l| l.name.as_str()).collect();
         let message = format!("unknown port `{port}`");
-        problems.error("E235", file.place(name, "at"), [&message, "", &suggest(port, &names)])
+        let place = tree::item_place(file.root, &["conditioner", name, "at"], port);
+        problems.error("E235", place, [&message, "", &suggest(port, &names)])
     })
 }
 
 fn check_names(file: File<'_>, (name, section): (&str, &ConditionerSection), problems: &mut Problems) {
-    let names: Vec<_> = file.model.traffic.iter().map(|t| t.0.as_str()).collect();
-    let place = tree::place(file.root, &["conditioner", name, "match", "traffic"]);
+    let names = tree::names(file.root, "traffic");
     for traffic in section.placement.matches.iter().flat_map(|m| &m.traffic) {
         if !names.contains(&traffic.as_str()) {
             let message = format!("unknown traffic `{traffic}`");
+            let place = tree::item_place(file.root, &["conditioner", name, "match", "traffic"], traffic);
             problems.error::<()>("E006", place, [&message, "", &suggest(traffic, &names)]);
         }
     }
@@ -123,12 +151,7 @@ fn reach(file: File<'_>, matches: &Match, link: usize) -> (Vec<usize>, Scope) {
             largest = Some((size, &flow.offered.name));
         }
     }
-    let mut scope = Scope::default();
-    if let Some((size, name)) = largest {
-        scope.largest_packet = Bytes::new(u64::from(size + file.overhead()));
-        scope.largest_of = format!("traffic `{name}`");
-    }
-    (takes, scope)
+    (takes, file.scope_of(largest))
 }
 
 /// Whether a match may take a traffic's packets. Ports are given by the simulator and code points may be rewritten
@@ -195,6 +218,9 @@ fn warn_idle(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
 
 /// Labels along each traffic's path: one writer, and no reader before it.
 pub fn check_labels(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
+    if !file.knows_conditioners() || stages.iter().any(|s| s.writes.is_none()) {
+        return;
+    }
     for (i, flow) in file.traffic.iter().enumerate() {
         let mut writer: Option<&Stage> = None;
         for &link in &flow.forward {

@@ -65,15 +65,6 @@ struct Axis {
     values: Vec<(String, Node)>,
 }
 
-/// The tree without its sweep.
-pub fn without(root: &Node) -> Node {
-    let mut out = root.clone();
-    if let Tree::Table(table) = &mut out.tree {
-        table.entries.retain(|e| e.0 != "sweep");
-    }
-    out
-}
-
 /// Adds the axes of `--vary` to the tree's `[sweep]`.
 pub fn vary(root: &mut Node, vary: &[String], out: (&mut Sources, &mut Problems)) {
     let (sources, problems) = out;
@@ -97,19 +88,25 @@ pub fn vary(root: &mut Node, vary: &[String], out: (&mut Sources, &mut Problems)
     }
 }
 
-/// The points of `[sweep]`: none without, `None` if an axis is at fault.
-pub fn points(root: &Node, base: (&str, Option<&Scenario>), out: (&Sources, &mut Problems)) -> Option<Vec<Point>> {
-    let (stem, problems) = (base.0, out.1);
+/// The points of `[sweep]`: none without, `None` if an axis or a point is at fault.
+pub fn points(root: &Node, stem: &str, problems: &mut Problems) -> Option<Vec<Point>> {
     let Some(sweep) = tree::get(root, &["sweep"]) else { return Some(Vec::new()) };
-    let axes = axes(sweep, problems)?;
+    let Tree::Table(table) = &sweep.tree else {
+        return problems.error(
+            "E240",
+            sweep.place,
+            ["[sweep] is not a table", "", "write [sweep] and \"key\" = [a, b]"],
+        );
+    };
+    let axes: Vec<_> = table.entries.iter().filter_map(|e| axis(e, problems)).collect();
     let count = axes.iter().try_fold(1usize, |n, axis| n.checked_mul(axis.values.len()));
     let Some(count) = count.filter(|&n| n <= MOST_POINTS) else {
         let help = format!("at most {MOST_POINTS}: take values away, or split the sweep");
         return problems.error("E241", sweep.place, ["too many points in [sweep]", "", &help]);
     };
-    let plain = without(root);
+    let plain = tree::without(root, "sweep");
     let points: Vec<_> = (0..count).map(|n| point(&plain, (stem, &axes), n, problems)).collect();
-    points.into_iter().collect()
+    if axes.len() < table.entries.len() { None } else { points.into_iter().collect() }
 }
 
 /// The `n`-th point; the first axis is the slowest.
@@ -125,18 +122,6 @@ fn point(plain: &Node, (stem, axes): (&str, &[Axis]), mut n: usize, problems: &m
         labels.push((axis.key.clone(), label.clone()));
     }
     Some(Point::new(Scenario::point(&root, stem, problems)?, labels))
-}
-
-fn axes(sweep: &Node, problems: &mut Problems) -> Option<Vec<Axis>> {
-    let Tree::Table(table) = &sweep.tree else {
-        return problems.error(
-            "E240",
-            sweep.place,
-            ["[sweep] is not a table", "", "write [sweep] and \"key\" = [a, b]"],
-        );
-    };
-    let axes: Vec<_> = table.entries.iter().map(|e| axis(e, problems)).collect();
-    axes.into_iter().collect()
 }
 
 fn axis((key, place, node): &(String, Place, Node), problems: &mut Problems) -> Option<Axis> {

@@ -103,7 +103,8 @@ pub enum Rto {
 }
 
 impl Rto {
-    fn config(&self) -> RtoConfig {
+    /// For the simulator.
+    pub fn config(&self) -> RtoConfig {
         match self {
             Self::Preset(RtoPreset::Ns2) => RtoConfig::NS2_2_35,
             Self::Preset(RtoPreset::Era) => RtoConfig::ERA,
