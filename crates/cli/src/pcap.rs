@@ -28,7 +28,7 @@ pub(crate) fn write(
         let path = dir.join(format!("{link}{suffix}.pcap"));
         let packets = outcome.captured.iter().filter(|c| c.link as usize == tap.link && c.point == tap.point);
         write_one(&path, packets, &outcome.headers)
-            .map_err(|error| Failure::Error(format!("error[E010] cannot write {}: {error}", path.display())))?;
+            .map_err(|error| Failure::Error(format!("error[E020] cannot write {}: {error}", path.display())))?;
         paths.push(path);
     }
     Ok(paths)
