@@ -287,9 +287,8 @@ fn dscps(bytes: &[u8]) -> Vec<u8> {
     packets(bytes).iter().map(|packet| packet.ip.unwrap().dscp).collect()
 }
 
-/// 1 Mbit/s earns 125 B in a millisecond. The third packet is stamped before the second: it is metered at the
-/// second's time, where 1000 B less 1000 B are left; in its own time nothing else would be different from that, but a
-/// clock that went back and forth would earn the fourth's tokens twice.
+/// 1 Mbit/s earns 1000 B in 8 ms. The third packet is stamped before the second: it is metered at the second's time,
+/// where nothing is left.
 #[test]
 fn a_clock_never_goes_back() {
     let ms = 1_000_000;
@@ -350,12 +349,10 @@ fn only_forward_packets_are_metered() {
     let sender: IpAddr = "10.77.0.1".parse().unwrap();
     for (old, new) in packets(&input).iter().zip(&packets(&output)) {
         let Some(ip) = old.ip else { continue };
-        assert_eq!(
-            new.ip.unwrap().dscp,
-            if ip.source == sender { new.ip.unwrap().dscp.clamp(10, 14) } else { ip.dscp }
-        );
+        let allowed: &[u8] = if ip.source == sender { &[10, 14] } else { &[0] };
+        assert!(allowed.contains(&new.ip.unwrap().dscp));
     }
-    assert!(report.forward.packets > 50 && report.reverse.packets > 50, "{}", report.text(9));
+    assert!(report.forward.packets > 100 && report.reverse.packets > 40, "{}", report.text(9));
     assert!(report.flows.iter().all(|flow| (flow.direction == "forward") == (flow.source == sender)));
     let (output, report) = marked(&input, Marking { inside: both, ..marking(tb()) }).unwrap();
     assert_eq!(output, input);
