@@ -210,7 +210,56 @@ fn payload(bytes: u32) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::export::{Exporter, SimulatedPacket};
+    use crate::file::Capture;
+    use perhop_core::units::Time;
     use perhop_core::verdict::Reason;
+    use proptest::prelude::*;
+
+    /// What an algorithm sees of `packet` after the way through a capture.
+    fn through_a_capture(wire: u32, packet: &Packet, protocol: u8) -> Packet {
+        let headers = FlowHeaders {
+            protocol,
+            source: [10, 0, 0, 1].into(),
+            destination: [10, 0, 0, 2].into(),
+            source_port: 1,
+            destination_port: 2,
+            traffic: String::new(),
+        };
+        let mut exporter = Exporter::new(Vec::new()).unwrap();
+        exporter.write(&SimulatedPacket::new(Time::ZERO, wire, packet, &headers).unwrap()).unwrap();
+        let file = exporter.into_inner();
+        let mut capture = Capture::new(&file[..]).unwrap();
+        capture.next_chunk().unwrap();
+        let mut chunk = capture.next_chunk().unwrap().unwrap();
+        let record = chunk.record().unwrap();
+        view(&locate(record.link, record.data, record.original).unwrap())
+    }
+
+    fn any_packet() -> impl Strategy<Value = Packet> {
+        let flags = (0u8..32).prop_map(|bits| bits & !flags::LABELLED);
+        (0u8..64, 0u8..4, any::<u32>(), any::<u32>(), flags, 0u16..9_000).prop_map(
+            |(dscp, ecn, seq_end, ack, flags, payload)| {
+                let dscp = Dscp::new(dscp).unwrap();
+                let ecn = Ecn::from_bits(ecn);
+                Packet { dscp, colour: dscp.colour(), ecn, seq_end, ack, flags, payload, ..Packet::default() }
+            },
+        )
+    }
+
+    proptest! {
+        /// A simulated packet looks the same to an algorithm when it is read from a capture.
+        #[test]
+        fn a_segment_keeps_its_looks(packet in any_packet()) {
+            prop_assert_eq!(through_a_capture(40 + u32::from(packet.payload), &packet, 6), packet);
+        }
+
+        #[test]
+        fn a_datagram_keeps_its_looks(packet in any_packet()) {
+            let datagram = Packet { seq_end: 0, ack: 0, flags: 0, ..packet };
+            prop_assert_eq!(through_a_capture(28 + u32::from(packet.payload), &datagram, 17), datagram);
+        }
+    }
 
     #[test]
     fn a_mark_is_a_drop_for_packets_without_ecn() {
