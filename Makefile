@@ -54,5 +54,5 @@ clean:                                  ## all that was built, results left alon
 
 .venv/extension.stamp: .venv/packages.stamp $(RUST)
 	@scripts/need.sh $(PYTHON)
-	PATH="$(CURDIR)/$(BIN):$$PATH" VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --skip-install
+	PATH="$(CURDIR)/$(BIN):$$PATH" VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release
 	@touch $@

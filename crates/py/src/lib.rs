@@ -1,5 +1,7 @@
 //! perhop for Python, as the module `perhop._core`: handles in, columns out; no logic.
 
+/// The command line.
+mod command;
 /// Scenarios.
 mod scenario;
 /// Runs, watched for Ctrl-C.
@@ -27,6 +29,7 @@ fn core_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("RunError", m.py().get_type::<RunError>())?;
     m.add("ScenarioError", m.py().get_type::<ScenarioError>())?;
     m.add_class::<scenario::Scenario>()?;
+    m.add_function(wrap_pyfunction!(command::main, m)?)?;
     m.add_function(wrap_pyfunction!(diagnostics::check, m)?)?;
     Ok(())
 }

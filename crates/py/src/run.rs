@@ -50,9 +50,9 @@ pub fn run<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     let (shared, total) = (Shared::new(), points.len() * options.replications.len());
     let report = Report { progress, total };
-    let (finished, heard) = py.detach(|| watched(|| run::run(points, options, &shared), (&shared, &report)));
+    let (finished, heard) = py.detach(|| watched(|| run::run(points, options, &shared).map_err(Box::new), (&shared, &report)));
     heard?;
-    let dicts = finished.map_err(error)?.iter().map(|r| dict(py, r)).collect::<PyResult<Vec<_>>>()?;
+    let dicts = finished.map_err(|e| error(*e))?.iter().map(|r| dict(py, r)).collect::<PyResult<Vec<_>>>()?;
     PyList::new(py, dicts)
 }
 

@@ -1,0 +1,17 @@
+//! `explain`: every effective value, every queue, every time that follows from them.
+
+use crate::args::Explain;
+use crate::{Exit, Failure, check, say};
+use perhop_scenario::{Policy, explain::explain as explained};
+
+pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
+    let options = check::options(&args.source);
+    if check::is_policy(&args.source.file) {
+        let policy = Policy::load(&args.source.file, &options);
+        let (policy, _) = policy.map_err(|errors| Failure::Error(errors.to_string()))?;
+        say!("{}", policy.effective());
+    } else {
+        say!("{}", explained(&check::load(&args.source, &options)?));
+    }
+    Ok(Exit::Fine)
+}
