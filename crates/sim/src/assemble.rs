@@ -180,13 +180,7 @@ impl Simulation {
     /// Tells every conditioner on the way of a flow, out and back, who it is.
     pub(crate) fn announce(&mut self, slot: usize) {
         let headers = self.headers(slot);
-        let reversed = FlowHeaders {
-            source: headers.destination,
-            destination: headers.source,
-            source_port: headers.destination_port,
-            destination_port: headers.source_port,
-            ..headers.clone()
-        };
+        let reversed = headers.reversed();
         for link in self.links.iter_mut().filter(|l| !l.edge.is_empty()) {
             link.edge.register(host::out(slot), &headers);
             link.edge.register(host::back(slot), &reversed);
