@@ -488,16 +488,18 @@ pub fn show_table<P: Params>(params: &P) -> Tree {
 }
 
 macro_rules! quantities {
-    ($($type:ty => $kind:expr,)*) => { $(
+    ($($type:ty => $kind:expr, $base:expr;)*) => { $(
         impl Value for $type {
             const KIND: Kind = $kind;
             fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
                 match &node.tree {
                     Tree::Text(text) => text.parse().map_or_else(|e| problems.unit(node, e), Some),
-                    bare @ (Tree::Integer(_) | Tree::Float(_)) => match bare.to_string().parse::<Self>() {
-                        Ok(value) => Some(value),
-                        Err(error) => problems.unit(node, error),
-                    },
+                    bare @ (Tree::Integer(_) | Tree::Float(_)) => {
+                        let error = bare.to_string().parse::<Self>().err()?;
+                        problems.unit::<()>(node, error);
+                        // Read on in the base unit, so that what else is wrong is found in the same pass.
+                        format!("{bare}{}", $base?).parse().ok()
+                    }
                     _ => problems.wrong_type(node, &$kind),
                 }
             }
@@ -509,11 +511,11 @@ macro_rules! quantities {
 }
 
 quantities! {
-    BitRate => Kind::Rate,
-    Bytes => Kind::Size,
-    Span => Kind::Time,
-    Packets => Kind::Count,
-    Length => Kind::Length,
+    BitRate => Kind::Rate, Some("bit/s");
+    Bytes => Kind::Size, Some("B");
+    Span => Kind::Time, None::<&str>;
+    Packets => Kind::Count, Some("p");
+    Length => Kind::Length, None::<&str>;
 }
 
 impl Value for f64 {

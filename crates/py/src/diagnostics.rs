@@ -9,7 +9,11 @@ use pyo3::types::{PyDict, PyList};
 /// All errors and warnings of a file, in the order of their places.
 #[pyfunction]
 pub fn check<'py>(
-    py: Python<'py>, text: &str, file_name: &str, overrides: Vec<String>, vary: Vec<String>,
+    py: Python<'py>,
+    text: &str,
+    file_name: &str,
+    overrides: Vec<String>,
+    vary: Vec<String>,
 ) -> PyResult<Bound<'py, PyList>> {
     let options = scenario::options(file_name, &overrides, &vary);
     let (Ok((_, found)) | Err(found)) = perhop_scenario::Scenario::parse(text, &options);

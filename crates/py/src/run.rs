@@ -46,11 +46,14 @@ impl Shared {
 
 /// Simulates every point without holding Python's lock.
 pub fn run<'py>(
-    py: Python<'py>, points: &[Point], (options, progress): (&RunOptions, Option<Py<PyAny>>),
+    py: Python<'py>,
+    points: &[Point],
+    (options, progress): (&RunOptions, Option<Py<PyAny>>),
 ) -> PyResult<Bound<'py, PyList>> {
     let (shared, total) = (Shared::new(), points.len() * options.replications.len());
     let report = Report { progress, total };
-    let (finished, heard) = py.detach(|| watched(|| run::run(points, options, &shared).map_err(Box::new), (&shared, &report)));
+    let (finished, heard) =
+        py.detach(|| watched(|| run::run(points, options, &shared).map_err(Box::new), (&shared, &report)));
     heard?;
     let dicts = finished.map_err(|e| error(*e))?.iter().map(|r| dict(py, r)).collect::<PyResult<Vec<_>>>()?;
     PyList::new(py, dicts)

@@ -76,7 +76,13 @@ impl Scenario {
     /// Simulates every point; see `perhop.Scenario.run`.
     #[allow(clippy::too_many_arguments)] // Python's keywords
     fn run<'py>(
-        &self, py: Python<'py>, replications: (u32, u32), seed: u64, jobs: usize, out: Option<PathBuf>, resume: bool,
+        &self,
+        py: Python<'py>,
+        replications: (u32, u32),
+        seed: u64,
+        jobs: usize,
+        out: Option<PathBuf>,
+        resume: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let replications = replications.0..replications.1;

@@ -47,7 +47,6 @@ beyond = "gentle"
 spacing = "wait"
 
 [tcp.bulk]
-base = "newreno"
 window = 100000
 "#;
 
