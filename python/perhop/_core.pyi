@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any, TypedDict
 
-import numpy as np
 import numpy.typing as npt
 
 __version__: str

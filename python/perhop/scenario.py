@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from perhop import _core
-from perhop.results import Point, Replication, Runs
+from perhop.results import Columns, Point, Replication, Runs
+
+if TYPE_CHECKING:
+    import duckdb
 
 Overrides = Mapping[str, object] | Iterable[str]
 Progress = Callable[[int, int], object]
@@ -29,9 +32,7 @@ class Scenario:
         self._source = (text, file_name, assignments(overrides), list(vary))
 
     @classmethod
-    def from_toml(
-        cls, source: str | os.PathLike[str], overrides: Overrides = (), vary: Sequence[str] = ()
-    ) -> Scenario:
+    def from_toml(cls, source: str | os.PathLike[str], overrides: Overrides = (), vary: Sequence[str] = ()) -> Scenario:
         """From a file, or from TOML text (a text holds a line break, a path does not).
 
         `overrides` is `{"traffic.bulk.flows": 20}` or `["traffic.bulk.flows=20"]`; `vary` is `["key=a,b,c"]`.
@@ -54,7 +55,7 @@ class Scenario:
     @property
     def points(self) -> list[Point]:
         """The points of its sweep; one without labels if it has none."""
-        return [Point(dict(p["labels"]), p["name"], p["hash"], self.settings) for p in self._core.points]
+        return [Point(dict(p["labels"]), f"{p['name']}-{p['hash']}", p["hash"]) for p in self._core.points]
 
     @property
     def warnings(self) -> list[_core.Diagnostic]:
@@ -73,9 +74,10 @@ class Scenario:
         """Effective values, buffers in path, bucket times, as text."""
         return self._core.explain()
 
-    def run(
+    def run(  # noqa: PLR0913
         self,
         replications: int | range | None = None,
+        *,
         seed: int | None = None,
         jobs: int = 0,
         out: str | os.PathLike[str] | None = None,
@@ -99,9 +101,27 @@ class Scenario:
         place = None if out is None else os.fspath(out)
         with shown(progress, self.name) as report:
             done = self._core.run((chosen.start, chosen.stop), seed, jobs, place, resume, report)
-        runs = [Replication(r["point"], r["replication"], r["hash"], r["tables"], r["reused"]) for r in done]
-        directory = None if place is None else Path(place) / self.name
-        return Runs(self.name, seed, self.points, runs, directory)
+        return Runs(self.name, seed, self.points, self._read(done, place), self.settings)
+
+    def _read(self, done: list[_core.ReplicationDict], out: str | None) -> list[Replication]:
+        """With the tables of those that were there already, read from `out`."""
+        from perhop import stored
+
+        with stored.connect() as connection:
+            return [
+                Replication(r["point"], r["replication"], r["hash"], self._tables(r, out, connection), r["reused"])
+                for r in done
+            ]
+
+    def _tables(
+        self, done: _core.ReplicationDict, out: str | None, connection: duckdb.DuckDBPyConnection
+    ) -> dict[str, Columns]:
+        from perhop import stored
+
+        if out is None or not done["reused"]:
+            return done["tables"]
+        point = self.points[done["point"]].name
+        return stored.tables(connection, Path(out) / self.name / point / f"rep-{done['replication']:03}")
 
     def sweep(self, axes: Mapping[str, Sequence[object]], **options: Any) -> Runs:
         """Runs the grid over `axes`, `{"traffic.bulk.flows": [5, 10]}`; see `run` for the options."""
