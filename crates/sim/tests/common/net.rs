@@ -133,6 +133,7 @@ pub fn red(min: u32, max: u32, max_p: f64) -> red::Params {
             beyond: Beyond::Drop,
             ecn: false,
         },
+        min_waiting: Packets::new(0),
     }
 }
 
