@@ -26,7 +26,7 @@
 //! | p_a      | `spacing`     |            | `uniformised` | `wait_`         |
 //! |          | `beyond`      |            | `drop`        | `gentle_`       |
 //! |          | `ecn`         |            | false         | `setbit_`       |
-//! |          | `min-waiting` | p          | 0             | 2, fixed        |
+//! |          | `min-waiting` | p          | 0p            | 2, fixed        |
 //!
 //! Thresholds in packets make the average one of packets, in bytes or time one of bytes (ns-2 `bytes_`,
 //! `queue_in_bytes_`). `spacing` is `uniformised`, `bernoulli`, `wait` (ns-2's `wait_ true`) or `ds-red`.
