@@ -3,7 +3,7 @@
 use crate::args::{Mark, Meter, Through};
 use crate::{Exit, Failure, say, watch};
 use perhop_capture::mark::{self, MarkError, Marking, Origin, Report};
-use perhop_capture::{CaptureError, Pump};
+use perhop_capture::Pump;
 use perhop_scenario::{Options, Policy};
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -65,9 +65,5 @@ fn failure(error: &MarkError, input: &Path) -> Failure {
     if watch::interrupted().load(Ordering::SeqCst) {
         return Failure::Interrupted(format!("interrupted: {} was not marked, no output was written", input.display()));
     }
-    let help = match error {
-        MarkError::Capture(CaptureError::Truncated(_)) => "\n   help: --partial keeps the whole packets",
-        _ => "",
-    };
-    Failure::Error(format!("error[E021] {}: {error}{help}", input.display()))
+    Failure::Error(format!("error[E021] {}: {error}", input.display()))
 }
