@@ -12,11 +12,11 @@ mod reference;
 mod stats;
 
 // mod allocations;
-// mod conservation;
+mod conservation;
 // mod determinism;
 // mod ecn;
 // mod fill;
-// mod kinds;
+mod kinds;
 // mod loss;
 // mod md1;
 mod ns2_pps_rtt;
