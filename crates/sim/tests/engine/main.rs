@@ -13,12 +13,12 @@ mod stats;
 
 // mod allocations;
 mod conservation;
-// mod determinism;
+mod determinism;
 // mod ecn;
-// mod fill;
+mod fill;
 mod kinds;
 // mod loss;
-// mod md1;
+mod md1;
 mod ns2_pps_rtt;
-// mod routes;
+mod routes;
 // mod transfers;
