@@ -29,6 +29,7 @@ class PointDict(TypedDict):
     labels: list[tuple[str, str]]
     name: str
     hash: str
+    effective: str
 
 class ReplicationDict(TypedDict):
     point: int

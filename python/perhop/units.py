@@ -32,18 +32,19 @@ def counted(column: str) -> bool:
     return column.endswith(("_packets", "_bytes")) or column in ("packets", "bytes")
 
 
-def text(value: float) -> str:
-    """Four digits; `-` for what is not known."""
+def text(value: float, uncertainty: float = math.nan) -> str:
+    """Four digits, or as many as an uncertainty's second; `-` for what is not known."""
     if math.isnan(value):
         return "-"
-    if value == 0 or 1e-3 <= abs(value) < 1e7:
-        return f"{value:.{max(0, 3 - math.floor(math.log10(abs(value)))) if value else 0}f}"
-    return f"{value:.3e}"
+    size, digits = (abs(value), 3) if math.isnan(uncertainty) or uncertainty == 0 else (uncertainty, 1)
+    if max(abs(value), size) >= 1e7 or 0 < size < 1e-4:
+        return f"{value:.3e}"
+    return f"{value:.{max(0, digits - math.floor(math.log10(size))) if size else 0}f}"
 
 
 def estimate(value: Interval | None, factor: float = 1.0) -> str:
-    """`3.500 ±0.113`; the mean alone without an interval."""
+    """`3.50 ±0.11`; the mean alone without an interval."""
     if value is None or math.isnan(value.mean):
         return "-"
-    mean = text(value.mean * factor)
-    return mean if math.isnan(value.half) else f"{mean} ±{text(value.half * factor)}"
+    mean, half = value.mean * factor, value.half * factor
+    return text(mean) if math.isnan(half) else f"{text(mean, half)} ±{text(half, half)}"
