@@ -64,6 +64,9 @@ fn failure(error: &MarkError, input: &Path) -> Failure {
     }
     let help = match error {
         MarkError::Capture(CaptureError::Truncated(_)) => "\n   help: --partial keeps the whole packets",
+        MarkError::Capture(CaptureError::Write { .. }) => {
+            return Failure::Error(format!("error[E020] {error}\n   help: choose another output, or make room"));
+        }
         _ => "",
     };
     Failure::Error(format!("error[E021] {}: {error}{help}", input.display()))
