@@ -41,7 +41,7 @@ fn faults_of_a_scenario() {
         ("\"small\"", "\"../up\"", "E011", "bad.toml:2:8", &["holds '/'", "name of a directory"]),
         ("\"token-bucket\"", "\"f-sam\"", "E236", "bad.toml:18:8", &["reads labels", "rate-labeller"]),
         ("replications = 2", "replications = 0", "E201", "bad.toml:5:16", &["`replications` is 0", "above 0"]),
-        ("[tcp.host]", "[traffic.bulk]", "E002", "bad.toml:29:2", &["bulk", "another name"]),
+        ("[tcp.host]", "[traffic.bulk]", "E002", "bad.toml:29:10", &["bulk", "another name"]),
     ];
     for (from, to, code, place, words) in cases {
         let folder = Folder::with(&[("bad.toml", changed(from, to).as_bytes())]);
