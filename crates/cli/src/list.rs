@@ -8,7 +8,7 @@ use perhop_core::{aqm, conditioner};
 use perhop_sim::traffic;
 
 /// The lists of algorithms, by the name they are asked for.
-const LISTS: [(&str, &[Entry]); 3] =
+pub(crate) const LISTS: [(&str, &[Entry]); 3] =
     [("conditioners", conditioner::LIST), ("aqms", aqm::LIST), ("traffic", traffic::LIST)];
 
 const UNITS: &str = "\

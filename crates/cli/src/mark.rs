@@ -3,7 +3,7 @@
 use crate::args::{Mark, Meter, Through};
 use crate::{Exit, Failure, say, watch};
 use perhop_capture::mark::{self, MarkError, Marking, Origin, Report};
-use perhop_capture::Pump;
+use perhop_capture::{CaptureError, Pump};
 use perhop_scenario::{Options, Policy};
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -49,9 +49,6 @@ fn pump(through: &Through) -> Pump<'static> {
 
 fn finish(report: Result<Report, MarkError>, through: &Through, input: &Path) -> Result<Exit, Failure> {
     let report = report.map_err(|error| failure(&error, input))?;
-    for warning in report.warnings.iter().filter(|_| !through.json) {
-        eprintln!("warning: {warning}");
-    }
     if through.json {
         let text = serde_json::to_string(&report).map_err(|e| Failure::Error(e.to_string()))?;
         say!("{text}");
@@ -64,6 +61,9 @@ fn finish(report: Result<Report, MarkError>, through: &Through, input: &Path) ->
 fn failure(error: &MarkError, input: &Path) -> Failure {
     if watch::interrupted().load(Ordering::SeqCst) {
         return Failure::Interrupted(format!("interrupted: {} was not marked, no output was written", input.display()));
+    }
+    if matches!(error, MarkError::Capture(CaptureError::Write { .. })) {
+        return Failure::Error(format!("error[E020] {error}\n   help: choose another output, or make room"));
     }
     Failure::Error(format!("error[E021] {}: {error}", input.display()))
 }

@@ -64,6 +64,11 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// All that stands in the table.
+    pub fn entries(&self) -> &'a [(String, Place, Node)] {
+        &self.table.entries
+    }
+
     /// The place of a key's value, of the whole table where it is absent.
     pub fn place_of(&self, name: &str) -> Place {
         self.table.get(name).map_or(self.place, |n| n.place)
