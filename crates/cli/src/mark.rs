@@ -49,6 +49,9 @@ fn pump(through: &Through) -> Pump<'static> {
 
 fn finish(report: Result<Report, MarkError>, through: &Through, input: &Path) -> Result<Exit, Failure> {
     let report = report.map_err(|error| failure(&error, input))?;
+    for warning in report.warnings.iter().filter(|_| !through.json) {
+        eprintln!("warning: {warning}");
+    }
     if through.json {
         let text = serde_json::to_string(&report).map_err(|e| Failure::Error(e.to_string()))?;
         say!("{text}");
