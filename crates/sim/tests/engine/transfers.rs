@@ -1,6 +1,7 @@
 //! Transfers: when they arrive, how long they take, whose packets are whose. And when sources stop.
 
 use crate::common::net::{Net, bulk, cbr, poisson, transfers};
+use crate::stats;
 use perhop_core::packet::flags;
 use perhop_core::units::{BitRate, Bytes, Span, Time};
 use perhop_sim::engine::Transfer;
@@ -70,6 +71,22 @@ fn open_loop_arrivals_are_poisson() {
     let dispersion: f64 = counts.iter().map(|c| (c - mean).powi(2) / mean).sum();
     let p = ChiSquared::new(f64::from(SOURCES) - 1.0).unwrap().cdf(dispersion);
     assert!((0.0005..0.9995).contains(&p), "{counts:?}");
+}
+
+/// In a closed loop the next transfer waits for the end of the one before, and then an exponential time: mean and
+/// standard deviation are equal, each within four standard errors (1 and sqrt 2 of the mean over sqrt n).
+#[test]
+fn closed_loop_clients_think() {
+    let think = Span::from_ms(200);
+    let mut net = two_nodes(1000, BitRate::mbps(100));
+    net.traffic([0, 1], transfers(5_000, think, Loop::Closed));
+    let done = net.run().transfers;
+    let times: Vec<f64> = done.windows(2).map(|t| (t[1].opened - t[0].complete).seconds()).collect();
+    let (mean, n) = (think.seconds(), times.len() as f64);
+    assert!(n > 3000.0);
+    let (got, deviation) = (stats::mean(&times), stats::variance(&times).sqrt());
+    assert!((got / mean - 1.0).abs() < 4.0 / n.sqrt(), "{got}");
+    assert!((deviation / mean - 1.0).abs() < 4.0 * 2f64.sqrt() / n.sqrt(), "{deviation}");
 }
 
 /// The most transfers that are open, or have been complete for less than `after`, at a time.
