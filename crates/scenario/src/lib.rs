@@ -1,1 +1,53 @@
-//! Not yet built.
+//! perhop-scenario: the one parser and validator of scenario and policy files.
+//!
+//! A file's way through the modules, in order:
+
+/// Files on disk.
+pub mod file;
+/// What the command line adds.
+pub mod options;
+/// Where words stand.
+pub mod source;
+/// Text -> tree with places.
+pub mod toml;
+/// Dotted keys, places, overrides.
+pub mod tree;
+/// The short form.
+pub mod dumbbell;
+/// Tree -> model.
+pub mod read;
+/// The sections, declared once.
+pub mod sections;
+/// `[tcp]` and its presets.
+pub mod tcp;
+/// All sections read.
+pub mod model;
+/// Links and nodes.
+pub mod topology;
+/// Traffic and its ways.
+pub mod offered;
+/// Conditioners at their ports.
+pub mod ports;
+/// What runs, but hardly as meant.
+pub mod advice;
+/// Model -> plan.
+pub mod build;
+/// Model -> text.
+pub mod show;
+/// Grids.
+pub mod sweep;
+/// A checked scenario.
+pub mod scenario;
+/// A checked policy.
+pub mod policy;
+/// Problems as a person reads them.
+pub mod diagnostics;
+
+pub use diagnostics::{Diagnostic, Diagnostics};
+pub use options::{Options, Override};
+pub use policy::Policy;
+pub use scenario::Scenario;
+pub use sweep::Point;
+
+/// Runs and their results.
+pub mod output;

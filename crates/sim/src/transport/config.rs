@@ -87,6 +87,8 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
+/// The longest delay of an ACK (RFC 1122 section 4.2.3.2).
+const LONGEST_DELAY: Span = Span::from_ms(500);
 /// The largest window in segments: well below half the range of numbers.
 const LARGEST_WINDOW: u32 = 1 << 24;
 
@@ -106,7 +108,7 @@ pub(super) fn check(
 impl Config {
     /// # Errors
     /// A window or size of zero, a window beyond 2^24 segments, a packet beyond 65 535 bytes, an
-    /// ACK delay that is zero or not below the smallest retransmission time-out, or what [`RtoConfig::validate`] refuses.
+    /// ACK delay that is zero or above 500 ms, or what [`RtoConfig::validate`] refuses.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let windows = 1..=LARGEST_WINDOW;
         let bound = format!("between 1 and {LARGEST_WINDOW} segments");
@@ -117,8 +119,8 @@ impl Config {
         check(packet <= 65_535, "mss", self.mss, format!("at most 65535 bytes less the header of {}", self.header))?;
         self.rto.validate()?;
         let Some(delay) = self.delayed_ack else { return Ok(()) };
-        let good = delay > Span::ZERO && delay < self.rto.minimum;
-        check(good, "delayed_ack", delay, format!("above 0s and below the smallest RTO, {}", self.rto.minimum))
+        let good = delay > Span::ZERO && delay <= LONGEST_DELAY;
+        check(good, "delayed_ack", delay, format!("above 0s and at most {LONGEST_DELAY} (RFC 1122 section 4.2.3.2)"))
     }
 }
 
@@ -145,7 +147,7 @@ mod tests {
             ("mss", Config { mss: 65_500, ..base }),
             ("rto.granularity", Config { rto: tick(Span::ZERO), ..base }),
             ("rto.minimum", Config { rto: tick(Span::from_ms(101)), ..base }),
-            ("delayed_ack", Config { delayed_ack: Some(Span::from_ms(200)), ..base }),
+            ("delayed_ack", Config { delayed_ack: Some(Span::from_ms(501)), ..base }),
             ("delayed_ack", Config { delayed_ack: Some(Span::ZERO), ..base }),
         ];
         for (field, config) in cases {

@@ -175,7 +175,7 @@ impl Episode {
 
     /// An ECN echo: is it the first for this window of data? If so the window is to be cut.
     pub(super) fn on_echo(&mut self, next_expected: u32, sent: u32) -> bool {
-        let first = next_expected > self.recover || self.last == LastCut::Timeout;
+        let first = next_expected > self.recover;
         if first {
             self.recover = sent;
             self.last = LastCut::Echo;

@@ -24,8 +24,8 @@
 //! Deviations from RFC 9293: numbers count segments; no FIN, no Nagle, no zero-window probes (the advertised window
 //! is constant). From RFC 5681: restart window 1, not min(initial window, cwnd); a lost SYN lowers ssthresh to 2, as in ns-2.
 //! From ns-2: a repeated segment is not ECN-capable and carries no CWR (RFC 3168 sections 6.1.5 and 6.1.2); an ECN echo
-//! halves min(cwnd, advertised window) without the inflation of a recovery that is ending; ACKs that repeat the last
-//! one while nothing is outstanding are not counted as duplicates.
+//! halves min(cwnd, advertised window) without the inflation of a recovery that is ending, and is not heard within the
+//! window of a time-out; ACKs that repeat the last one while nothing is outstanding are not counted as duplicates.
 
 use super::config::{Config, ConfigError, check};
 use super::congestion::{CongestionControl, Law, Signal, Window};
@@ -234,7 +234,6 @@ impl Sender {
             return;
         }
         self.deadline = Time::MAX;
-        self.window.cwnd = self.window.cwnd.max(1.0);
         let cut_already = self.episode.on_timeout(self.sent);
         if self.una < self.sent {
             self.time_out(now, cut_already);
@@ -243,7 +242,6 @@ impl Sender {
         }
         self.next = self.una;
         self.timed = NONE;
-        self.repeat = false;
         self.release(u32::MAX);
     }
 

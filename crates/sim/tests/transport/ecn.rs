@@ -67,6 +67,22 @@ fn a_loss_after_an_echo_is_repeated_without_a_cut() {
     assert_eq!((sender.cwnd(), sender.counters().cuts), (5.0, 1));
 }
 
+/// A time-out in a window that an echo has cut: slow start, but the threshold stays. And an echo in the window of a
+/// time-out does not cut again.
+#[test]
+fn echo_and_timeout_cut_one_window_once() {
+    let mut sender = started(&config());
+    sender.on_ack(ms(100), echo(2));
+    take(&mut sender, ms(100));
+    let due = sender.timer_at().unwrap();
+    sender.on_timer(due);
+    assert_eq!((sender.cwnd(), sender.ssthresh()), (1.0, 5.0));
+    assert_eq!((sender.counters().timeouts, sender.counters().cuts), (1, 2));
+    take(&mut sender, due);
+    sender.on_ack(due + Span::from_ms(100), echo(3));
+    assert_eq!((sender.cwnd(), sender.counters().cuts), (1.0, 2));
+}
+
 /// RFC 3168 6.1.2: "the sending TCP should reset the retransmit timer on receiving the ECN-Echo packet when the
 /// congestion window is one", and sends again when it expires. Echoes in a row double the wait; one ACK without ends that.
 #[test]

@@ -53,7 +53,7 @@ impl Case {
         }
     }
 
-    /// ns-2 draws where a connection's clock stands in its tick, when the agent is made and again as `run` resets
+    /// ns-2 draws where a connection's clock stands in its tick, when the connection is made and again as `run` resets
     /// it: here the second uniform variate of seed 1, 1193744747 / 2^31 (`ns-random` prints the numerator).
     fn phase(&self, config: &Config) -> Span {
         Span::from_ns((config.rto.granularity.ns() * 1_193_744_747) >> 31)

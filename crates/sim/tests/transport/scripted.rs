@@ -97,6 +97,13 @@ fn a_lost_syn_is_repeated() {
     assert_eq!(sender.timer_at(), Some(ms(9000)));
     assert_eq!(acks(&mut sender, ms(3100), &[1]), [1]);
     assert_eq!((sender.srtt(), sender.rto()), (None, Span::from_s(6)));
+    let modern = Config { syn: true, rto: RtoConfig::MODERN, ..OPEN };
+    let mut sender = started(modern, Supply::Unlimited);
+    take(&mut sender, ms(0));
+    sender.on_timer(ms(1000));
+    take(&mut sender, ms(1000));
+    acks(&mut sender, ms(1100), &[1]);
+    assert_eq!(sender.rto(), Span::from_s(3), "RFC 6298 (5.7)");
 }
 
 #[test]
@@ -124,6 +131,12 @@ fn an_application_sends_what_it_offers() {
     assert_eq!(numbers(&mut sender, ms(10)), [2, 3]);
     sender.on_ack(ms(100), ack(4));
     assert!(sender.finished());
+    assert_eq!(sender.timer_at(), Some(ms(400)));
+    assert_eq!(acks(&mut sender, ms(200), &[4, 4, 4, 4]), [0u32; 0], "no duplicates of nothing");
+    assert_eq!(sender.counters().cuts, 0);
+    sender.offer(1);
+    assert_eq!(numbers(&mut sender, ms(350)), [4]);
+    assert_eq!(sender.timer_at(), Some(ms(650)), "the timer runs from the first segment after the pause");
 }
 
 /// RFC 5681 4.1, with ns-2's restart window of 1; ssthresh stays and nothing counts as a time-out.
@@ -215,6 +228,35 @@ fn partial_acks_restart_the_timer_once_or_always() {
         acks(&mut sender, ms(300), &[8]);
         assert_eq!(sender.timer_at(), Some(ms(expected)), "{timer:?}");
     }
+}
+
+/// The second episode's first partial ACK restarts the timer as the first one's did.
+#[test]
+fn each_episode_has_its_first_partial_ack() {
+    let mut sender = started(OPEN, Supply::Unlimited);
+    numbers(&mut sender, ms(0));
+    acks(&mut sender, ms(100), &[2]);
+    acks(&mut sender, ms(150), &[2, 2, 2]);
+    acks(&mut sender, ms(200), &[5]);
+    // 14 was the last sent before the loss signal.
+    let sent = acks(&mut sender, ms(250), &[15]);
+    assert!(!sender.recovering() && sent.len() >= 4, "{sent:?}");
+    acks(&mut sender, ms(300), &[16, 16, 16, 16]);
+    assert!(sender.recovering());
+    acks(&mut sender, ms(350), &[17]);
+    assert!(sender.recovering());
+    assert_eq!(sender.timer_at(), Some(ms(350) + sender.rto()));
+}
+
+/// Karn: a loss signal stops the measurement that runs (the segment timed may wait behind the one repeated).
+#[test]
+fn a_loss_signal_stops_the_measurement() {
+    let mut sender = started(RENO, Supply::Unlimited);
+    numbers(&mut sender, ms(0));
+    assert_eq!(acks(&mut sender, ms(100), &[2]), [11, 12]);
+    acks(&mut sender, ms(150), &[2, 2, 2]);
+    acks(&mut sender, ms(400), &[13]);
+    assert_eq!((sender.srtt(), sender.rto()), (Some(Span::from_ms(100)), Span::from_ms(300)));
 }
 
 /// RFC 6298 section 5, RFC 5681 3.1: from the first unacknowledged segment on, window 1, time-out doubled.

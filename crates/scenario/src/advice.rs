@@ -1,0 +1,64 @@
+//! Warnings: what runs, but hardly as its author means it.
+
+use crate::ports::{File, Stage};
+use crate::tree;
+use perhop_core::params::{Problems, Tree};
+use perhop_core::units::{BitRate, Bytes, Span};
+use perhop_sim::plan;
+
+/// All advice on a scenario.
+pub fn check(file: File<'_>, (stages, links): (&[Stage], &[plan::Link]), problems: &mut Problems) {
+    for stage in stages {
+        small_burst(file, (stage, links), problems);
+    }
+    unused(file, problems);
+}
+
+/// A quantity among a conditioner's effective parameters.
+pub fn parameter<T: std::str::FromStr>(stage: &Stage, name: &str) -> Option<T> {
+    let mut shown = Vec::new();
+    stage.spec.params.show(&mut shown);
+    match shown.into_iter().find(|s| s.0 == name)?.1 {
+        Tree::Text(text) => text.parse().ok(),
+        _ => None,
+    }
+}
+
+/// The longest base RTT of the TCP traffic a stage takes.
+pub fn longest_rtt(file: File<'_>, stage: &Stage, links: &[plan::Link]) -> Option<Span> {
+    stage.takes.iter().filter_map(|&i| file.traffic[i].base_rtt(links)).max()
+}
+
+/// W301: a bucket that holds less than CIR x RTT keeps TCP below its contract.
+fn small_burst(file: File<'_>, (stage, links): (&Stage, &[plan::Link]), problems: &mut Problems) {
+    let (Some(cir), Some(cbs)) = (parameter::<BitRate>(stage, "cir"), parameter::<Bytes>(stage, "cbs")) else { return };
+    let Some(rtt) = longest_rtt(file, stage, links) else { return };
+    let needed = cir * rtt;
+    if cbs >= needed {
+        return;
+    }
+    let message = format!("`{}` will hold TCP below its contract", stage.name);
+    let label = format!("cir x longest base RTT ({rtt}) = {needed}");
+    let help = format!("a burst of at least {needed} lets a window pass");
+    let place = tree::place(file.root, &["conditioner", &stage.name, "cbs"]);
+    problems.warn("W301", place, [&message, &label, &help]);
+}
+
+/// W307: a `[queue]` or `[tcp]` that nothing names.
+fn unused(file: File<'_>, problems: &mut Problems) {
+    let queues = file.topology.links.iter().filter_map(|l| l.queue_name.as_deref()).collect::<Vec<_>>();
+    let tcps = file.model.traffic.iter().filter_map(|(_, t)| match &t.common.tcp {
+        Some(crate::tcp::TcpRef::Named(name)) => Some(name.as_str()),
+        _ => None,
+    });
+    let tcps: Vec<_> = tcps.collect();
+    let mut warn = |kind: &str, name: &str, used: &[&str]| {
+        if !used.contains(&name) {
+            let place = tree::key_place(file.root, &[kind, name]);
+            let message = format!("[{kind}.{name}] is not used");
+            problems.warn("W307", place, [&message, "", "name it where it is wanted, or leave it out"]);
+        }
+    };
+    file.model.queues.iter().for_each(|(name, _)| warn("queue", name, &queues));
+    file.model.tcp.iter().for_each(|(name, _)| warn("tcp", name, &tcps));
+}

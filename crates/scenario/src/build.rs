@@ -1,0 +1,180 @@
+//! Model -> plan of a run, with every check that needs more than one section.
+
+use crate::model::Model;
+use crate::offered::{self, Flowline};
+use crate::ports::{self, File, Stage};
+use crate::topology::{self, Topology};
+use crate::tree;
+use perhop_core::params::{Node, Problems};
+use perhop_core::queue::Limit;
+use perhop_core::scope::Scope;
+use perhop_core::units::{Bytes, Length, Packets};
+use perhop_sim::engine::{MAX_COMPONENTS, MAX_DURATION};
+use perhop_sim::plan::{self, Plan};
+
+/// A plan and what it was made from, for `explain`.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// Seed and replication are filled in for each run.
+    pub plan: Plan,
+    /// Traffic with its ways.
+    pub traffic: Vec<Flowline>,
+    /// Conditioners at their ports.
+    pub stages: Vec<Stage>,
+    /// Links with the names of their queues.
+    pub topology: Topology,
+}
+
+/// Checks all of it; `None` (with the reasons in `problems`) if it cannot run.
+pub fn build(model: &Model, root: &Node, problems: &mut Problems) -> Option<Built> {
+    check_settings(model, root, problems);
+    offered::check_tcp(model, root, problems);
+    let topology = topology::read(model, root, problems);
+    if topology.is_none() && model.traffic.is_empty() {
+        offered::none(problems);
+    }
+    let topology = topology?;
+    let mut links: Vec<_> = topology.links.iter().map(draft).collect();
+    let traffic = offered::read(model, (&topology, &links), root, problems)?;
+    let file = File { model, root, topology: &topology, traffic: &traffic };
+    let stages = ports::stages(file, problems);
+    ports::check_labels(file, &stages, problems);
+    crate::advice::check(file, (&stages, &links), problems);
+    for (i, link) in links.iter_mut().enumerate() {
+        link.scope = scope(file, (i, link));
+        link.edge = ports::specs_at(&stages, i);
+        check_aqm(file, (i, link), problems);
+    }
+    check_size(&links, &traffic, problems);
+    let plan = plan(model, &topology, (links, &traffic));
+    Some(Built { plan, traffic, stages, topology })
+}
+
+fn draft(link: &topology::Direction) -> plan::Link {
+    plan::Link {
+        name: link.name.clone(),
+        from: link.from,
+        to: link.to,
+        rate: link.rate,
+        delay: link.delay,
+        loss: link.loss,
+        aqm: link.queue.aqm.clone(),
+        limit: link.limit,
+        scope: Scope::default(),
+        edge: Vec::new(),
+    }
+}
+
+fn plan(model: &Model, topology: &Topology, (links, traffic): (Vec<plan::Link>, &[Flowline])) -> Plan {
+    let settings = &model.settings;
+    Plan {
+        seed: settings.seed,
+        replication: 0,
+        duration: settings.duration,
+        warmup: settings.warmup,
+        overhead: settings.accounting.overhead(),
+        nodes: topology.nodes.clone(),
+        links,
+        classes: offered::classes(model).into_iter().map(str::to_owned).collect(),
+        traffic: traffic.iter().map(|f| f.offered.clone()).collect(),
+        sample_every: settings.sample,
+        taps: Vec::new(),
+    }
+}
+
+/// The surroundings of a link's AQM: its rate, its limit, the largest packet that crosses it.
+fn scope(file: File<'_>, (i, link): (usize, &plan::Link)) -> Scope {
+    let index = i as u32;
+    let size = |flow: &Flowline| {
+        let forward = flow.forward.contains(&index).then_some(flow.data);
+        forward.or(flow.backward.contains(&index).then_some(flow.ack))
+    };
+    let sizes = file.traffic.iter().filter_map(|flow| size(flow).map(|size| (size, &flow.offered.name)));
+    let mut scope = Scope { link_rate: Some(link.rate), limit: Some(length(link.limit)), ..Scope::default() };
+    if let Some((size, name)) = sizes.max_by_key(|s| s.0) {
+        scope.largest_packet = Bytes::new(u64::from(size + file.model.settings.accounting.overhead()));
+        scope.largest_of = format!("traffic `{name}`");
+    }
+    scope
+}
+
+fn length(limit: Limit) -> Length {
+    match limit {
+        Limit::Packets(n) => Length::Packets(Packets::new(n)),
+        Limit::Bytes(n) => Length::Bytes(Bytes::new(n)),
+    }
+}
+
+fn check_aqm(file: File<'_>, (i, link): (usize, &plan::Link), problems: &mut Problems) {
+    let direction = &file.topology.links[i];
+    let path = |field: &str| {
+        let fields = field.split('.').map(str::to_owned);
+        let path: Vec<String> = topology::queue_path(file.root, direction).into_iter().chain(fields).collect();
+        tree::place(file.root, &path.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    if let Err(error) = link.aqm.build(&link.scope) {
+        problems.param::<()>(&error, path(error.field));
+    }
+    if let Limit::Bytes(limit) = link.limit
+        && limit < link.scope.largest_packet.get()
+    {
+        let message = format!("`limit` is {limit}B on link `{}`: smaller than one packet", link.name);
+        let label = format!("the largest packet of {} is {}", link.scope.largest_of, link.scope.largest_packet);
+        let help = format!("such packets could never wait; at least {}", link.scope.largest_packet);
+        problems.error::<()>("E217", path("limit"), [&message, &label, &help]);
+    }
+}
+
+fn check_settings(model: &Model, root: &Node, problems: &mut Problems) {
+    let settings = &model.settings;
+    let place = |field| tree::place(root, &["scenario", field]);
+    if settings.duration > MAX_DURATION {
+        let message = format!("`duration` is {}", settings.duration);
+        let help = format!("the simulator's clock holds {MAX_DURATION} (about 19.5 h)");
+        problems.error::<()>("E204", place("duration"), [&message, "", &help]);
+    }
+    if settings.warmup >= settings.duration {
+        let message = format!("warm-up of {} is not below the duration of {}", settings.warmup, settings.duration);
+        let field = if tree::get(root, &["scenario", "warmup"]).is_some() { "warmup" } else { "duration" };
+        let help = "state `warmup` below `duration`: what is left of the run makes the statistics";
+        problems.error::<()>("E203", place(field), [&message, "", help]);
+    }
+    let positive = [("replications", settings.replications == 0), ("sample", settings.sample.is_some_and(|s| s.ns() == 0))];
+    for (field, _) in positive.iter().filter(|p| p.1) {
+        problems.error::<()>("E201", place(field), [&format!("`{field}` is 0"), "", "above 0"]);
+    }
+    if let Some(fault) = settings.name.as_deref().and_then(unfit) {
+        let help = "it becomes the name of a directory: letters, digits, `-`, `_`, `.` and spaces within";
+        problems.error::<()>("E011", place("name"), [&format!("name {fault}"), "", help]);
+    }
+}
+
+/// Longest name of a directory, bytes; file systems hold 255, and points add theirs.
+const LONGEST_NAME: usize = 100;
+
+/// Why a name cannot be that of a directory.
+pub fn unfit(name: &str) -> Option<String> {
+    let bad = |c: char| c.is_control() || matches!(c, '/' | '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|');
+    if name.is_empty() {
+        return Some("is empty".into());
+    }
+    if let Some(c) = name.chars().find(|&c| bad(c)) {
+        return Some(format!("holds {c:?}"));
+    }
+    if name.starts_with(['.', ' ']) || name.ends_with(['.', ' ']) {
+        return Some("begins or ends with a dot or a space".into());
+    }
+    (name.len() > LONGEST_NAME).then(|| format!("is {} bytes long, {LONGEST_NAME} at most", name.len()))
+}
+
+/// The engine numbers three events a link and one a source, and two ends a flow.
+fn check_size(links: &[plan::Link], traffic: &[Flowline], problems: &mut Problems) {
+    let sources: u64 = traffic.iter().map(|f| u64::from(f.offered.flows)).sum();
+    let most = MAX_COMPONENTS as u64;
+    if 3 * links.len() as u64 + sources < most && 2 * sources < most {
+        return;
+    }
+    let message = format!("{} links and {sources} sources are too many", links.len());
+    let help = format!("fewer than {} sources, and 3 x links + sources below {most}: lower `flows`", most / 2);
+    problems.push::<()>(perhop_core::params::Severity::Error, "E205", None, [&message, "", &help]);
+}

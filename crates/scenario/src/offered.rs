@@ -1,0 +1,227 @@
+//! `[traffic]` -> what is offered, from where to where, over which links, in packets of what size.
+
+use crate::model::{Model, find};
+use crate::sections::TrafficSection;
+use crate::tcp::{PRESETS, TcpRef, TcpSection};
+use crate::topology::Topology;
+use crate::tree;
+use perhop_core::params::{Node, Place, Problems, Severity, suggest};
+use perhop_core::units::{Span, Time};
+use perhop_sim::engine::LARGEST_PACKET;
+use perhop_sim::plan;
+use perhop_sim::route::route;
+use perhop_sim::traffic::{Carrier, TrafficScope};
+use perhop_sim::transport;
+
+/// One `[traffic]` with its ways through the network.
+#[derive(Clone, Debug)]
+pub struct Flowline {
+    /// For the simulator.
+    pub offered: plan::Offered,
+    /// Whether TCP carries it.
+    pub tcp: bool,
+    /// IP length of its largest packet.
+    pub data: u32,
+    /// IP length of its ACKs, 0 without.
+    pub ack: u32,
+    /// Links from sender to receiver.
+    pub forward: Vec<u32>,
+    /// Links from receiver to sender, empty without ACKs.
+    pub backward: Vec<u32>,
+}
+
+impl Flowline {
+    /// Propagation there and back, without waiting or transmission; `None` without ACKs.
+    pub fn base_rtt(&self, links: &[plan::Link]) -> Option<Span> {
+        let delays = self.forward.iter().chain(&self.backward).map(|&l| links[l as usize].delay);
+        self.tcp.then(|| delays.fold(Span::ZERO, |sum, delay| sum + delay))
+    }
+}
+
+/// The TCP of a traffic section: of its own, of `[tcp.X]`, or a preset.
+pub fn tcp_section(model: &Model, stated: Option<&TcpRef>) -> Option<TcpSection> {
+    match stated {
+        None => TcpSection::preset(PRESETS[1]),
+        Some(TcpRef::Inline(section)) => Some((**section).clone()),
+        Some(TcpRef::Named(name)) => find(&model.tcp, name).cloned().or_else(|| TcpSection::preset(name)),
+    }
+}
+
+/// The class that a traffic's packets are counted in.
+fn class_of<'a>(name: &'a str, section: &'a TrafficSection) -> &'a str {
+    section.common.class.as_deref().unwrap_or(name)
+}
+
+/// All classes, in the order of appearance.
+pub fn classes(model: &Model) -> Vec<&str> {
+    let mut classes = Vec::new();
+    for class in model.traffic.iter().map(|(name, section)| class_of(name, section)) {
+        if !classes.contains(&class) {
+            classes.push(class);
+        }
+    }
+    classes
+}
+
+/// Reports a scenario without traffic.
+pub fn none(problems: &mut Problems) {
+    let help = "add [traffic.X] with model, from and to; `perhop list` shows the models";
+    problems.push::<()>(Severity::Error, "E238", None, ["scenario without traffic", "", help]);
+}
+
+/// Reads all traffic; faults go to `problems`, good ones are returned.
+pub fn read(model: &Model, net: (&Topology, &[plan::Link]), root: &Node, problems: &mut Problems) -> Option<Vec<Flowline>> {
+    if model.traffic.is_empty() {
+        none(problems);
+    }
+    let all: Vec<_> = model
+        .traffic
+        .iter()
+        .map(|(name, section)| Reading { model, net, root, name, section, problems }.flowline())
+        .collect();
+    all.into_iter().collect()
+}
+
+struct Reading<'a> {
+    model: &'a Model,
+    net: (&'a Topology, &'a [plan::Link]),
+    root: &'a Node,
+    name: &'a str,
+    section: &'a TrafficSection,
+    problems: &'a mut Problems,
+}
+
+impl Reading<'_> {
+    fn place(&self, field: &str) -> Place {
+        tree::place(self.root, &["traffic", self.name, field])
+    }
+
+    fn flowline(mut self) -> Option<Flowline> {
+        let common = &self.section.common;
+        let (from, to) = (self.node("from", &common.from), self.node("to", &common.to));
+        let tcp = self.tcp();
+        let times = self.times();
+        let (from, to, (section, config), ()) = (from?, to?, tcp?, times?);
+        let scope = TrafficScope { largest: LARGEST_PACKET, segment: section.segment };
+        let source = match self.section.model.build(&scope) {
+            Ok(source) => source,
+            Err(error) => return self.problems.param(&error, self.place(error.field)),
+        };
+        let tcp = source.carrier() != Carrier::Datagrams;
+        if !tcp && common.tcp.is_some() {
+            let message = format!("`tcp` has no effect on model \"{}\"", self.section.model.name());
+            return self.problems.error("E239", self.place("tcp"), [&message, "", "leave it out; this model sends datagrams"]);
+        }
+        let (forward, backward) = self.ways((from, to), tcp)?;
+        let header = u32::from(config.header);
+        let data = source.largest_datagram().map_or(u32::from(config.mss) + header, |size| size.get() as u32);
+        let offered = self.offered((from, to), config);
+        Some(Flowline { offered, tcp, data, ack: if tcp { header } else { 0 }, forward, backward })
+    }
+
+    fn node(&mut self, field: &'static str, name: &str) -> Option<usize> {
+        let topology = self.net.0;
+        topology.node(name).or_else(|| {
+            let names: Vec<_> = topology.nodes.iter().map(|n| n.name.as_str()).collect();
+            let message = format!("unknown node `{name}`");
+            self.problems.error("E232", self.place(field), [&message, "", &suggest(name, &names)])
+        })
+    }
+
+    fn tcp(&mut self) -> Option<(TcpSection, transport::Config)> {
+        let stated = self.section.common.tcp.as_ref();
+        let Some(section) = tcp_section(self.model, stated) else {
+            let Some(TcpRef::Named(name)) = stated else { return None };
+            let declared = self.model.tcp.iter().map(|t| t.0.as_str());
+            let names: Vec<_> = PRESETS.into_iter().chain(declared).collect();
+            let what = format!("unknown tcp `{name}`");
+            return self.problems.error("E006", self.place("tcp"), [&what, "", &suggest(name, &names)]);
+        };
+        let ecn = self.section.common.ecn.unwrap_or(section.ecn);
+        match section.config() {
+            Ok(config) => Some((section, transport::Config { ecn, ..config })),
+            Err(_) if matches!(stated, Some(TcpRef::Named(_))) => None,
+            Err(error) => {
+                let field = error.field.split('.').collect::<Vec<_>>();
+                let path: Vec<_> = ["traffic", self.name, "tcp"].into_iter().chain(field).collect();
+                let message = format!("`{}` is {}", error.field, error.value);
+                self.problems.error("E201", tree::place(self.root, &path), [&message, "", &error.bound])
+            }
+        }
+    }
+
+    fn times(&mut self) -> Option<()> {
+        let (common, duration) = (&self.section.common, self.model.settings.duration);
+        if common.flows == 0 {
+            return self.problems.error("E201", self.place("flows"), ["`flows` is 0", "", "at least 1"]);
+        }
+        if common.stop.is_some_and(|stop| stop <= common.start) {
+            let message = format!("`stop` is {}, not after `start`", common.stop.unwrap_or_default());
+            let help = format!("after {}", common.start);
+            return self.problems.error("E201", self.place("stop"), [&message, "", &help]);
+        }
+        if common.start < duration {
+            return Some(());
+        }
+        let message = format!("`start` is {}, the run ends at {duration}", common.start);
+        self.problems.error("E201", self.place("start"), [&message, "", &format!("below {duration}")])
+    }
+
+    fn ways(&mut self, (from, to): (usize, usize), tcp: bool) -> Option<(Vec<u32>, Vec<u32>)> {
+        let (topology, links) = self.net;
+        if from == to {
+            let message = format!("`to` is the sender, `{}`", self.section.common.to);
+            return self.problems.error("E234", self.place("to"), [&message, "", "traffic goes from one node to another"]);
+        }
+        let way = |from, to| route(links, topology.nodes.len(), from, to);
+        let unreachable = |from: usize, to: usize| {
+            let [from, to] = [from, to].map(|n| &topology.nodes[n].name);
+            format!("no way from `{from}` to `{to}`")
+        };
+        let help = "add the links that are missing to [links]";
+        let Some(forward) = way(from, to) else {
+            return self.problems.error("E233", self.place("to"), [&unreachable(from, to), "", help]);
+        };
+        let Some(backward) = way(to, from) else {
+            let label = "every traffic needs a way back";
+            return self.problems.error("E233", self.place("to"), [&unreachable(to, from), label, help]);
+        };
+        Some((forward, if tcp { backward } else { Vec::new() }))
+    }
+
+    fn offered(&self, (from, to): (usize, usize), tcp: transport::Config) -> plan::Offered {
+        let common = &self.section.common;
+        let name = class_of(self.name, self.section);
+        let class = classes(self.model).iter().position(|c| *c == name).unwrap_or_default() as u16;
+        plan::Offered {
+            name: self.name.to_owned(),
+            class,
+            from,
+            to,
+            flows: common.flows,
+            start: Time::from_ns(common.start.ns()),
+            spread: common.spread,
+            stop: common.stop.map(|s| Time::from_ns(s.ns())),
+            model: self.section.model.clone(),
+            tcp,
+            dscp: common.dscp,
+            ect: common.ecn.unwrap_or(false),
+        }
+    }
+}
+
+/// Reports what a `[tcp.X]` has wrong, and names that are taken by presets.
+pub fn check_tcp(model: &Model, root: &Node, problems: &mut Problems) {
+    for (name, section) in &model.tcp {
+        if PRESETS.contains(&name.as_str()) {
+            let place = tree::key_place(root, &["tcp", name]);
+            let message = format!("`{name}` is the name of a preset");
+            problems.error::<()>("E002", place, [&message, "", "give the table another name"]);
+        }
+        if let Err(error) = section.config() {
+            let path: Vec<_> = ["tcp", name.as_str()].into_iter().chain(error.field.split('.')).collect();
+            let message = format!("`{}` is {}", error.field, error.value);
+            problems.error::<()>("E201", tree::place(root, &path), [&message, "", &error.bound]);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What the command line adds to a file.
+
+/// One `KEY=VALUE`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Override {
+    /// How it was given, for messages: `-s`, `--seed`.
+    pub flag: String,
+    /// `traffic.bulk.flows=20`
+    pub text: String,
+}
+
+/// How to read a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The file's name, for messages; without its ending it is the default of `name`.
+    pub file_name: String,
+    /// Applied in order, before anything is checked.
+    pub overrides: Vec<Override>,
+    /// Axes of a sweep, `key=a,b,c`; each replaces the file's axis of that key.
+    pub vary: Vec<String>,
+}
+
+impl Options {
+    /// For a file of this name.
+    pub fn new(file_name: &str) -> Self {
+        Self { file_name: file_name.to_owned(), ..Self::default() }
+    }
+
+    /// Adds `-s KEY=VALUE`.
+    pub fn set(self, text: &str) -> Self {
+        self.flag("-s", text.to_owned())
+    }
+
+    /// Adds `--duration`, `--warmup`, `--seed` or `--replications`: a key of `[scenario]`.
+    pub fn setting(self, key: &str, value: &str) -> Self {
+        self.flag(&format!("--{key}"), format!("scenario.{key}={value}"))
+    }
+
+    /// Adds `--vary KEY=A,B,C`.
+    pub fn vary(mut self, text: &str) -> Self {
+        self.vary.push(text.to_owned());
+        self
+    }
+
+    fn flag(mut self, flag: &str, text: String) -> Self {
+        self.overrides.push(Override { flag: flag.to_owned(), text });
+        self
+    }
+
+    /// The file's name without directories and ending.
+    pub fn stem(&self) -> String {
+        let stem = std::path::Path::new(&self.file_name).file_stem();
+        stem.map_or_else(|| "scenario".to_owned(), |s| s.to_string_lossy().into_owned())
+    }
+}

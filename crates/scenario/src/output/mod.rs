@@ -1,0 +1,16 @@
+//! Runs: replications of points, side by side on threads, each written as it ends.
+
+/// Tables of columns.
+pub mod columns;
+/// From an outcome to its tables.
+pub mod tables;
+/// Tables as Parquet.
+pub mod parquet;
+/// A replication's directory.
+pub mod disk;
+/// Points x replications on threads.
+pub mod run;
+/// Means and intervals over replications, for the terminal.
+pub mod summary;
+/// Means, intervals.
+pub mod stats;

@@ -1,0 +1,261 @@
+//! `[conditioner]` -> what sits at each port; who reaches it; whether labels are written and read in order.
+
+use crate::model::{Model, Named};
+use crate::offered::Flowline;
+use crate::sections::ConditionerSection;
+use crate::topology::Topology;
+use crate::tree;
+use perhop_core::classify::{FlowHeaders, Match, Protocol};
+use perhop_core::conditioner::{AnyConditioner, Writes};
+use perhop_core::edge::{Action, StageSpec};
+use perhop_core::params::{Node, Place, Problems, suggest};
+use perhop_core::scope::Scope;
+use perhop_core::units::Bytes;
+use std::net::IpAddr;
+
+/// The way out where labels are missing.
+const LABELLER: &str = "put a conditioner that writes labels (kind = \"rate-labeller\", per = \"flow\") upstream of it";
+
+/// What the file says, for the checks.
+#[derive(Clone, Copy)]
+pub struct File<'a> {
+    /// All sections.
+    pub model: &'a Model,
+    /// The tree they were read from.
+    pub root: &'a Node,
+    /// Nodes and links.
+    pub topology: &'a Topology,
+    /// All traffic.
+    pub traffic: &'a [Flowline],
+}
+
+impl File<'_> {
+    fn place(&self, name: &str, field: &str) -> Place {
+        tree::place(self.root, &["conditioner", name, field])
+    }
+
+    /// Bytes a packet counts beyond its IP length.
+    fn overhead(&self) -> u32 {
+        self.model.settings.accounting.overhead()
+    }
+}
+
+/// A conditioner at one port.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// Index of the link whose port it sits at.
+    pub link: usize,
+    /// Its name in the file.
+    pub name: String,
+    /// For the edge.
+    pub spec: StageSpec,
+    /// Indices of the traffic whose data it may take.
+    pub takes: Vec<usize>,
+    /// What it writes; `None` where its parameters are at fault.
+    pub writes: Option<Writes>,
+    /// Whether it reads labels.
+    pub reads_label: bool,
+}
+
+/// The stages of all ports, in the file's order; every fault is reported.
+pub fn stages(file: File<'_>, problems: &mut Problems) -> Vec<Stage> {
+    let mut out = Vec::new();
+    for (name, section) in &file.model.conditioners {
+        check_names(file, (name, section), problems);
+        let links: Vec<_> = section.at.iter().filter_map(|port| port_index(file, (name, port), problems)).collect();
+        let stages = links.iter().enumerate().map(|(i, &link)| stage(file, (name, section), (i, link)));
+        let mut stages: Vec<_> = stages.collect();
+        build(file, &mut stages, problems);
+        warn_idle(file, &stages, problems);
+        out.append(&mut stages);
+    }
+    out
+}
+
+fn port_index(file: File<'_>, (name, port): (&str, &str), problems: &mut Problems) -> Option<usize> {
+    file.topology.link(port).or_else(|| {
+        let names: Vec<_> = file.topology.links.iter().map(|l| l.name.as_str()).collect();
+        let message = format!("unknown port `{port}`");
+        problems.error("E235", file.place(name, "at"), [&message, "", &suggest(port, &names)])
+    })
+}
+
+fn check_names(file: File<'_>, (name, section): (&str, &ConditionerSection), problems: &mut Problems) {
+    let names: Vec<_> = file.model.traffic.iter().map(|t| t.0.as_str()).collect();
+    let place = tree::place(file.root, &["conditioner", name, "match", "traffic"]);
+    for traffic in section.placement.matches.iter().flat_map(|m| &m.traffic) {
+        if !names.contains(&traffic.as_str()) {
+            let message = format!("unknown traffic `{traffic}`");
+            problems.error::<()>("E006", place, [&message, "", &suggest(traffic, &names)]);
+        }
+    }
+}
+
+/// The stage at the `i`-th port of a conditioner. Its name is that of its random stream: the first port has the
+/// section's own, further ones add the port, so that no two draw the same numbers.
+fn stage(file: File<'_>, (name, section): (&str, &ConditionerSection), (i, link): (usize, usize)) -> Stage {
+    let port = &file.topology.links[link].name;
+    let matches = section.placement.matches.clone().unwrap_or_default();
+    let (takes, scope) = reach(file, &matches, link);
+    let spec = StageSpec {
+        name: if i == 0 { name.to_owned() } else { format!("{name} at {port}") },
+        matches,
+        per: section.placement.per,
+        params: section.params.clone(),
+        actions: section.actions.all(),
+        scope,
+    };
+    Stage { link, name: name.to_owned(), spec, takes, writes: None, reads_label: false }
+}
+
+/// Whose data may be taken at a port, and the largest packet among them and the ACKs taken there.
+fn reach(file: File<'_>, matches: &Match, link: usize) -> (Vec<usize>, Scope) {
+    let (mut takes, mut largest) = (Vec::new(), None::<(u32, &str)>);
+    for (i, flow) in file.traffic.iter().enumerate() {
+        let over = |way: &[u32]| way.contains(&(link as u32));
+        let data = over(&flow.forward) && may_take(file, matches, (flow, false));
+        let ack = over(&flow.backward) && may_take(file, matches, (flow, true));
+        if data {
+            takes.push(i);
+        }
+        let size = if data { flow.data } else { flow.ack };
+        if (data || ack) && largest.is_none_or(|l| l.0 < size) {
+            largest = Some((size, &flow.offered.name));
+        }
+    }
+    let mut scope = Scope::default();
+    if let Some((size, name)) = largest {
+        scope.largest_packet = Bytes::new(u64::from(size + file.overhead()));
+        scope.largest_of = format!("traffic `{name}`");
+    }
+    (takes, scope)
+}
+
+/// Whether a match may take a traffic's packets. Ports are given by the simulator and code points may be rewritten
+/// on the way, so both count as agreeing where they could.
+fn may_take(file: File<'_>, matches: &Match, (flow, ack): (&Flowline, bool)) -> bool {
+    let address = |node: usize| IpAddr::from(file.topology.nodes[node].address);
+    let (from, to) = (address(flow.offered.from), address(flow.offered.to));
+    let headers = FlowHeaders {
+        protocol: if flow.tcp { Protocol::TCP.0 } else { Protocol::UDP.0 },
+        source: if ack { to } else { from },
+        destination: if ack { from } else { to },
+        source_port: 0,
+        destination_port: 0,
+        traffic: flow.offered.name.clone(),
+    };
+    let portless = Match { source_port: Vec::new(), destination_port: Vec::new(), ..matches.clone() };
+    let all = file.model.conditioners.iter().flat_map(|(_, c)| c.actions.all());
+    let rewritten = all.filter_map(|a| if let Action::Mark(dscp) = a { Some(dscp) } else { None });
+    let codes = &matches.dscp;
+    let dscp = codes.is_empty() || codes.contains(&flow.offered.dscp) || rewritten.into_iter().any(|d| codes.contains(&d));
+    dscp && portless.flow(&headers)
+}
+
+/// Builds each stage once: its parameters' faults, what it writes, whether it reads labels.
+fn build(file: File<'_>, stages: &mut [Stage], problems: &mut Problems) {
+    for stage in stages {
+        match stage.spec.params.build(&stage.spec.scope) {
+            Ok(conditioner) => {
+                stage.writes = Some(conditioner.writes());
+                stage.reads_label = conditioner.reads_label();
+            }
+            Err(error) => {
+                let path: Vec<_> = ["conditioner", &stage.name].into_iter().chain(error.field.split('.')).collect();
+                problems.param::<()>(&error, tree::place(file.root, &path));
+            }
+        }
+        if stage.writes == Some(Writes::Label) && stage.spec.actions != [Action::Transmit; 4] {
+            let message = format!("kind \"{}\" gives no colour to act on", stage.spec.params.name());
+            let place = file.place(&stage.name, "kind");
+            problems.error::<()>("E239", place, [&message, "", "leave out green, yellow, red and unmarked"]);
+        }
+    }
+}
+
+fn warn_idle(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
+    let Some(first) = stages.first() else { return };
+    let on_path = |s: &Stage| {
+        let link = s.link as u32;
+        file.traffic.iter().any(|f| f.forward.contains(&link) || f.backward.contains(&link))
+    };
+    if !stages.iter().any(on_path) {
+        let message = format!("no traffic passes the port of conditioner `{}`", first.name);
+        problems.warn("W306", file.place(&first.name, "at"), [&message, "", "put it on a link that traffic uses"]);
+    } else if stages.iter().all(|s| s.takes.is_empty()) {
+        let message = format!("conditioner `{}` takes no traffic's data", first.name);
+        problems.warn("W305", file.place(&first.name, "match"), [&message, "", "no traffic that passes its port matches"]);
+    }
+}
+
+/// Labels along each traffic's path: one writer, and no reader before it.
+pub fn check_labels(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
+    for (i, flow) in file.traffic.iter().enumerate() {
+        let mut writer: Option<&Stage> = None;
+        for &link in &flow.forward {
+            for stage in taking(stages, link as usize, i) {
+                check_label(file, (flow, writer), stage, problems);
+                if stage.writes == Some(Writes::Label) {
+                    writer = writer.or(Some(stage));
+                }
+            }
+        }
+    }
+}
+
+/// Those stages of a port that get a traffic's packets: of those that write the same, the first.
+fn taking(stages: &[Stage], link: usize, traffic: usize) -> Vec<&Stage> {
+    let mut written = Vec::new();
+    let here = stages.iter().filter(|s| s.link == link && s.takes.contains(&traffic));
+    here.filter(|s| {
+        let partial = !s.spec.matches.dscp.is_empty();
+        let first = !written.contains(&s.writes);
+        if !partial {
+            written.push(s.writes);
+        }
+        first
+    })
+    .collect()
+}
+
+fn check_label(file: File<'_>, (flow, writer): (&Flowline, Option<&Stage>), stage: &Stage, problems: &mut Problems) {
+    let traffic = &flow.offered.name;
+    let kind = stage.spec.params.name();
+    if stage.reads_label && writer.is_none() {
+        let message = format!("kind \"{kind}\" reads labels, and traffic `{traffic}` comes without");
+        problems.error::<()>("E236", file.place(&stage.name, "kind"), [&message, "", LABELLER]);
+    }
+    if let (Some(Writes::Label), Some(writer)) = (stage.writes, writer) {
+        let message = format!("second writer of labels on the path of traffic `{traffic}`");
+        let label = format!("`{}` at {} writes them first", writer.name, file.topology.links[writer.link].name);
+        let place = file.place(&stage.name, "kind");
+        problems.error::<()>("E237", place, [&message, &label, "a label has one writer on a path: leave one of them out"]);
+    }
+}
+
+/// The conditioners at one port, for the edge.
+pub fn specs_at(stages: &[Stage], link: usize) -> Vec<StageSpec> {
+    stages.iter().filter(|s| s.link == link).map(|s| s.spec.clone()).collect()
+}
+
+/// The stages of a policy: no ports, no traffic known.
+pub fn policy_stages(conditioners: &Named<ConditionerSection>, scope: &Scope) -> Vec<StageSpec> {
+    let spec = |(name, section): &(String, ConditionerSection)| StageSpec {
+        name: name.clone(),
+        matches: section.placement.matches.clone().unwrap_or_default(),
+        per: section.placement.per,
+        params: section.params.clone(),
+        actions: section.actions.all(),
+        scope: scope.clone(),
+    };
+    conditioners.iter().map(spec).collect()
+}
+
+/// In a policy a reader of labels needs a writer among the conditioners `before` it.
+pub fn check_policy_labels(reader: &AnyConditioner, before: &[StageSpec], (place, problems): (Place, &mut Problems)) {
+    let writes_label = |spec: &StageSpec| spec.params.build(&spec.scope).is_ok_and(|c| c.writes() == Writes::Label);
+    if reader.reads_label() && !before.iter().any(writes_label) {
+        let what = ["this kind reads labels, and no conditioner before it writes them", "", LABELLER];
+        problems.error::<()>("E236", place, what);
+    }
+}

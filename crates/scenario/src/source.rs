@@ -1,0 +1,89 @@
+//! Where words stand: the file and the overrides of the command line as one run of bytes.
+//!
+//! Each text gets a stretch of its own, so that a [`Place`] says both which text and where in it.
+
+use perhop_core::params::Place;
+
+/// One text: a file, or an override such as `-s traffic.bulk.flows=20`.
+#[derive(Clone, Debug, PartialEq)]
+struct Piece {
+    name: String,
+    text: String,
+    base: usize,
+}
+
+/// All texts that a scenario was read from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sources {
+    pieces: Vec<Piece>,
+}
+
+/// A place in words that a person can use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// File, or flag of an override.
+    pub name: String,
+    /// From 1.
+    pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
+    /// Characters to underline on that line, at least 1.
+    pub width: usize,
+    /// The line, without its end.
+    pub text: String,
+}
+
+impl Sources {
+    /// Adds a text; its bytes begin at what is returned.
+    pub fn add(&mut self, name: &str, text: &str) -> usize {
+        let base = self.pieces.last().map_or(0, |p| p.base + p.text.len() + 1);
+        self.pieces.push(Piece { name: name.to_owned(), text: text.to_owned(), base });
+        base
+    }
+
+    /// The name of the first text: the file.
+    pub fn file(&self) -> &str {
+        self.pieces.first().map_or("", |p| &p.name)
+    }
+
+    /// Where `place` is.
+    pub fn spot(&self, place: Place) -> Option<Spot> {
+        let piece = self.pieces.iter().rev().find(|p| place.start >= p.base)?;
+        let at = |byte: usize| floor(&piece.text, byte.saturating_sub(piece.base));
+        let (start, end) = (at(place.start), at(place.end).max(at(place.start)));
+        let begin = piece.text[..start].rfind('\n').map_or(0, |i| i + 1);
+        let rest = &piece.text[begin..];
+        let text = rest.lines().next().unwrap_or("");
+        let until = end.min(begin + text.len()).max(start);
+        Some(Spot {
+            name: piece.name.clone(),
+            line: piece.text[..begin].matches('\n').count() + 1,
+            column: piece.text[begin..start].chars().count() + 1,
+            width: piece.text[start..until].chars().count().max(1),
+            text: text.replace('\t', " "),
+        })
+    }
+}
+
+/// The nearest character boundary at or below `byte`.
+fn floor(text: &str, byte: usize) -> usize {
+    (0..=byte.min(text.len())).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_columns_count_characters_from_one() {
+        let mut sources = Sources::default();
+        sources.add("a.toml", "x = 1\nätsch = 22\n");
+        let base = sources.add("-s", "k=v");
+        let spot = |start, end| sources.spot(Place { start, end }).unwrap();
+        assert_eq!((spot(4, 5).line, spot(4, 5).column), (1, 5));
+        let second = spot(15, 17);
+        assert_eq!((second.line, second.column, second.width, second.text.as_str()), (2, 9, 2, "ätsch = 22"));
+        let flag = spot(base + 2, base + 3);
+        assert_eq!((flag.name.as_str(), flag.line, flag.column), ("-s", 1, 3));
+    }
+}

@@ -1,0 +1,175 @@
+//! Sweeps: a grid over keys, each point a scenario of its own with a name and a hash.
+
+use crate::scenario::Scenario;
+use crate::source::Sources;
+use crate::tree::{self, KeyPath};
+use crate::show;
+use perhop_core::params::{Node, Place, Problems, Table, Tree};
+
+/// Most points of a sweep.
+const MOST_POINTS: usize = 100_000;
+
+/// One point of a grid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// What runs there.
+    pub scenario: Scenario,
+    /// Swept key and its value, in the order of the axes; a swept table is called by its `kind` or `aqm`.
+    pub labels: Vec<(String, String)>,
+    /// Name of its directory, without the hash.
+    pub name: String,
+    /// Of the effective scenario (replications left out, so that more can be added) and of perhop's version:
+    /// 16 hexadecimal digits.
+    pub hash: String,
+}
+
+impl Point {
+    /// A scenario that is not swept.
+    pub fn base(scenario: &Scenario) -> Self {
+        Self::new(scenario.clone(), Vec::new())
+    }
+
+    fn new(scenario: Scenario, labels: Vec<(String, String)>) -> Self {
+        let hash = hash(&scenario);
+        Self { name: directory(&labels), scenario, labels, hash }
+    }
+}
+
+fn hash(scenario: &Scenario) -> String {
+    let mut model = scenario.model.clone();
+    model.settings.replications = 1;
+    let text = show::toml(&show::model(&model));
+    let mut hasher = blake3::Hasher::new_derive_key("perhop scenario v1");
+    hasher.update(env!("CARGO_PKG_VERSION").as_bytes()).update(b"\n").update(text.as_bytes());
+    hasher.finalize().to_hex()[..16].to_owned()
+}
+
+/// `flows=10,marker=f-sam`: the last part of each key, with what a directory cannot hold left out.
+fn directory(labels: &[(String, String)]) -> String {
+    if labels.is_empty() {
+        return "base".into();
+    }
+    let last = |key: &str| {
+        let path = tree::parse_key(key, 0, &mut Problems::default());
+        path.and_then(|p| p.last().map(|part| part.0.clone())).unwrap_or_default()
+    };
+    let fit = |c: char| if c.is_ascii_alphanumeric() || "=,.-_%".contains(c) { c } else { '-' };
+    let parts: Vec<_> = labels.iter().map(|(key, value)| format!("{}={value}", last(key))).collect();
+    parts.join(",").chars().map(fit).take(100).collect()
+}
+
+/// One axis: a key and its values.
+struct Axis {
+    key: String,
+    path: KeyPath,
+    values: Vec<(String, Node)>,
+}
+
+/// The tree without its sweep.
+pub fn without(root: &Node) -> Node {
+    let mut out = root.clone();
+    if let Tree::Table(table) = &mut out.tree {
+        table.entries.retain(|e| e.0 != "sweep");
+    }
+    out
+}
+
+/// Adds the axes of `--vary` to the tree's `[sweep]`.
+pub fn vary(root: &mut Node, vary: &[String], out: (&mut Sources, &mut Problems)) {
+    let (sources, problems) = out;
+    for text in vary {
+        let base = sources.add("--vary", text);
+        let Some((key, list)) = text.rsplit_once('=').filter(|(key, _)| !key.contains('{')) else {
+            let place = Place { start: base, end: base + text.len() };
+            let what = [&*format!("`{text}` is not an axis"), "", "write key=a,b,c; tables are swept in [sweep]"];
+            problems.error::<()>("E010", place, what);
+            continue;
+        };
+        let (mut at, mut items) = (base + key.len() + 1, Vec::new());
+        let place = Place { start: base, end: base + key.len() };
+        for item in list.split(',') {
+            items.extend(tree::parse_value(item, at, problems));
+            at += item.len() + 1;
+        }
+        let list = Node { place: Place { start: base + key.len() + 1, end: base + text.len() }, tree: Tree::List(items) };
+        tree::set(root, &[("sweep".to_owned(), place), (key.to_owned(), place)], list, problems);
+    }
+}
+
+/// The points of `[sweep]`: none without, `None` if an axis is at fault.
+pub fn points(root: &Node, base: (&str, Option<&Scenario>), out: (&Sources, &mut Problems)) -> Option<Vec<Point>> {
+    let (stem, problems) = (base.0, out.1);
+    let Some(sweep) = tree::get(root, &["sweep"]) else { return Some(Vec::new()) };
+    let axes = axes(sweep, problems)?;
+    let count = axes.iter().try_fold(1usize, |n, axis| n.checked_mul(axis.values.len()));
+    let Some(count) = count.filter(|&n| n <= MOST_POINTS) else {
+        let help = format!("at most {MOST_POINTS}: take values away, or split the sweep");
+        return problems.error("E241", sweep.place, ["too many points in [sweep]", "", &help]);
+    };
+    let plain = without(root);
+    let points: Vec<_> = (0..count).map(|n| point(&plain, (stem, &axes), n, problems)).collect();
+    points.into_iter().collect()
+}
+
+/// The `n`-th point; the first axis is the slowest.
+fn point(plain: &Node, (stem, axes): (&str, &[Axis]), mut n: usize, problems: &mut Problems) -> Option<Point> {
+    let mut chosen = Vec::new();
+    for axis in axes.iter().rev() {
+        chosen.push((axis, &axis.values[n % axis.values.len()]));
+        n /= axis.values.len();
+    }
+    let (mut root, mut labels) = (plain.clone(), Vec::new());
+    for (axis, (label, value)) in chosen.into_iter().rev() {
+        tree::set(&mut root, &axis.path, value.clone(), problems);
+        labels.push((axis.key.clone(), label.clone()));
+    }
+    Some(Point::new(Scenario::point(&root, stem, problems)?, labels))
+}
+
+fn axes(sweep: &Node, problems: &mut Problems) -> Option<Vec<Axis>> {
+    let Tree::Table(table) = &sweep.tree else {
+        return problems.error("E240", sweep.place, ["[sweep] is not a table", "", "write [sweep] and \"key\" = [a, b]"]);
+    };
+    let axes: Vec<_> = table.entries.iter().map(|e| axis(e, problems)).collect();
+    axes.into_iter().collect()
+}
+
+fn axis((key, place, node): &(String, Place, Node), problems: &mut Problems) -> Option<Axis> {
+    let values = match &node.tree {
+        Tree::List(items) if !items.is_empty() => items,
+        _ => {
+            let message = format!("axis `{key}` is not a list of values");
+            let help = "write \"key\" = [a, b], the key in quotes";
+            return problems.error("E240", node.place, [&message, "", help]);
+        }
+    };
+    let mut found = Problems::default();
+    let path = tree::parse_key(key, 0, &mut found);
+    let Some(path) = path else {
+        let message = format!("`{key}` is not a key");
+        return problems.error("E240", *place, [&message, "", "as in \"traffic.bulk.flows\" or \"links.'C -> E2'.rate\""]);
+    };
+    if ["sweep", "scenario.name"].contains(&key.as_str()) {
+        return problems.error("E240", *place, [&format!("`{key}` cannot be swept"), "", "sweep a key of another section"]);
+    }
+    let path = path.into_iter().map(|part| (part.0, *place)).collect();
+    Some(Axis { key: key.clone(), path, values: labelled(values) })
+}
+
+/// Values with their labels; where two would be alike, the whole value is the label.
+fn labelled(values: &[Node]) -> Vec<(String, Node)> {
+    let short: Vec<_> = values.iter().map(label).collect();
+    let alike = |s: &str| short.iter().filter(|other| *other == s).count() > 1;
+    let long = |node: &Node| show::inline(&node.tree);
+    values.iter().zip(&short).map(|(v, s)| (if alike(s) { long(v) } else { s.clone() }, v.clone())).collect()
+}
+
+fn label(node: &Node) -> String {
+    let name = |table: &Table| ["kind", "aqm", "model"].into_iter().find_map(|key| table.get(key).cloned());
+    match &node.tree {
+        Tree::Text(text) => text.clone(),
+        Tree::Table(table) => name(table).map_or_else(|| show::inline(&node.tree), |named| label(&named)),
+        other => show::inline(other),
+    }
+}
+

@@ -1,0 +1,246 @@
+//! `[tcp.X]` and the presets of TCP.
+
+use perhop_core::params::{Choice, Kind, Node, Params, Problems, Tree, Value, read_table, show_table};
+use perhop_core::units::{Bytes, Span};
+use perhop_sim::transport::{Config, ConfigError, LawKind, PartialAckTimer, Recovery, RtoConfig};
+
+/// Presets: every other parameter as `[tcp.X]` has it where left out.
+pub const PRESETS: [&str; 2] = ["reno", "newreno"];
+
+/// What duplicate and partial ACKs lead to.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecoveryName {
+    /// Leaves fast recovery at the first new ACK (RFC 5681).
+    Reno,
+    /// NewReno, impatient: the timer restarts at the first partial ACK only (RFC 6582).
+    #[param(name = "newreno")]
+    NewReno,
+    /// NewReno, slow but steady: it restarts at each.
+    #[param(name = "newreno-steady")]
+    NewRenoSteady,
+}
+
+/// How the window grows and shrinks.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Congestion {
+    /// Slow start, additive increase, halving (RFC 5681).
+    Reno,
+}
+
+/// `[tcp.X]`
+#[derive(Params, Clone, Debug, PartialEq)]
+pub struct TcpSection {
+    /// Loss recovery.
+    #[param(default = "newreno")]
+    pub recovery: RecoveryName,
+    /// How the congestion window grows and shrinks.
+    #[param(default = "reno")]
+    pub congestion: Congestion,
+    /// Window once the connection is open, segments.
+    #[param(default = 2)]
+    pub initial_window: u32,
+    /// The receiver's advertised window, segments.
+    #[param(default = 20)]
+    pub window: u32,
+    /// Data bytes of a full segment.
+    #[param(default = "1000B")]
+    pub segment: Bytes,
+    /// Bytes of IP and TCP header: the size of a SYN and of an ACK.
+    #[param(default = "40B")]
+    pub header: Bytes,
+    /// Retransmission timer: "ns2-2.35", "era" (about 2000), "modern", or a table.
+    #[param(default = "ns2-2.35")]
+    pub rto: Rto,
+    /// A new segment on the first and on the second duplicate ACK (RFC 3042).
+    #[param(default = true)]
+    pub limited_transmit: bool,
+    /// A SYN goes first, and data wait for its ACK.
+    #[param(default = true)]
+    pub syn: bool,
+    /// Longest delay of an ACK; every segment is acknowledged at once where left out.
+    pub delayed_ack: Option<Span>,
+    /// ECN (RFC 3168) at both ends.
+    #[param(default = false)]
+    pub ecn: bool,
+}
+
+/// The retransmission timer, value by value.
+#[derive(Params, Clone, Debug, PartialEq)]
+pub struct RtoSection {
+    /// Tick of the clock that measures round trips.
+    #[param(default = "10ms")]
+    pub granularity: Span,
+    /// Smallest time-out; at least two ticks.
+    #[param(default = "200ms")]
+    pub minimum: Span,
+    /// Largest time-out, back-off included.
+    #[param(default = "60s")]
+    pub maximum: Span,
+    /// Time-out before the first sample.
+    #[param(default = "3s")]
+    pub initial: Span,
+}
+
+/// Named timers.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RtoPreset {
+    /// ns-2.35 as it comes: 10 ms tick, at least 200 ms.
+    #[param(name = "ns2-2.35")]
+    Ns2,
+    /// The coarse timer of about 2000: 100 ms tick, at least 1 s.
+    Era,
+    /// RFC 6298 with Linux's bounds: 1 ms tick, at least 200 ms.
+    Modern,
+}
+
+/// A timer by name or by values.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rto {
+    /// By name.
+    Preset(RtoPreset),
+    /// By values.
+    Explicit(RtoSection),
+}
+
+impl Rto {
+    fn config(&self) -> RtoConfig {
+        match self {
+            Self::Preset(RtoPreset::Ns2) => RtoConfig::NS2_2_35,
+            Self::Preset(RtoPreset::Era) => RtoConfig::ERA,
+            Self::Preset(RtoPreset::Modern) => RtoConfig::MODERN,
+            Self::Explicit(RtoSection { granularity, minimum, maximum, initial }) => RtoConfig {
+                granularity: *granularity,
+                minimum: *minimum,
+                maximum: *maximum,
+                initial: *initial,
+            },
+        }
+    }
+}
+
+impl Value for Rto {
+    const KIND: Kind = Kind::Any;
+    fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
+        match &node.tree {
+            Tree::Table(_) => read_table(node, problems).map(Self::Explicit),
+            _ => RtoPreset::read(node, problems).map(Self::Preset),
+        }
+    }
+    fn tree(&self) -> Option<Tree> {
+        match self {
+            Self::Preset(preset) => preset.tree(),
+            Self::Explicit(section) => section.tree(),
+        }
+    }
+}
+
+/// A traffic's TCP.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TcpRef {
+    /// A preset or a `[tcp.X]`.
+    Named(String),
+    /// Written where it is used.
+    Inline(Box<TcpSection>),
+}
+
+impl Value for TcpRef {
+    const KIND: Kind = Kind::Any;
+    fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
+        match &node.tree {
+            Tree::Text(name) => Some(Self::Named(name.clone())),
+            _ => read_table(node, problems).map(|section| Self::Inline(Box::new(section))),
+        }
+    }
+    fn tree(&self) -> Option<Tree> {
+        Some(match self {
+            Self::Named(name) => Tree::Text(name.clone()),
+            Self::Inline(section) => show_table(&**section),
+        })
+    }
+}
+
+impl TcpSection {
+    /// A preset by its name.
+    pub fn preset(name: &str) -> Option<Self> {
+        let recovery = match name {
+            "reno" => RecoveryName::Reno,
+            "newreno" => RecoveryName::NewReno,
+            _ => return None,
+        };
+        let defaults = read_table(&Tree::table(vec![]).into(), &mut Problems::default());
+        defaults.map(|section: Self| Self { recovery, ..section })
+    }
+
+    /// For the simulator; an error names its key as the file does.
+    pub fn config(&self) -> Result<Config, ConfigError> {
+        let too_large = |field, value: Bytes| ConfigError {
+            field,
+            value: value.to_string(),
+            bound: "at most 65535B, header included".into(),
+        };
+        let config = Config {
+            recovery: match self.recovery {
+                RecoveryName::Reno => Recovery::Reno,
+                RecoveryName::NewReno => Recovery::NewReno(PartialAckTimer::First),
+                RecoveryName::NewRenoSteady => Recovery::NewReno(PartialAckTimer::Each),
+            },
+            congestion: match self.congestion {
+                Congestion::Reno => LawKind::Reno,
+            },
+            initial_window: self.initial_window,
+            window: self.window,
+            rto: self.rto.config(),
+            limited_transmit: self.limited_transmit,
+            syn: self.syn,
+            delayed_ack: self.delayed_ack,
+            ecn: self.ecn,
+            mss: u16::try_from(self.segment.get()).map_err(|_| too_large("segment", self.segment))?,
+            header: u16::try_from(self.header.get()).map_err(|_| too_large("header", self.header))?,
+        };
+        config.validate().map_err(|e| ConfigError { field: key(e.field), ..e })?;
+        Ok(config)
+    }
+}
+
+/// The key of a field of [`Config`].
+fn key(field: &'static str) -> &'static str {
+    match field {
+        "mss" => "segment",
+        "initial_window" => "initial-window",
+        "delayed_ack" => "delayed-ack",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_declared_defaults_are_those_of_the_simulator() {
+        assert_eq!(TcpSection::preset("newreno").unwrap().config(), Ok(Config::default()));
+        let explicit = <RtoSection as Params>::read(&mut perhop_core::params::Reader::new(
+            &Default::default(),
+            Default::default(),
+            &mut Problems::default(),
+        ));
+        assert_eq!(Rto::Explicit(explicit.unwrap()).config(), RtoConfig::NS2_2_35);
+        assert_eq!(TcpSection::preset("cubic"), None);
+        assert!(PRESETS.iter().all(|name| TcpSection::preset(name).is_some()));
+    }
+
+    #[test]
+    fn errors_name_the_key_of_the_file() {
+        let field = |change: fn(&mut TcpSection)| {
+            let mut section = TcpSection::preset("reno").unwrap();
+            change(&mut section);
+            section.config().unwrap_err().field
+        };
+        assert_eq!(field(|s| s.window = 0), "window");
+        assert_eq!(field(|s| s.initial_window = 0), "initial-window");
+        assert_eq!(field(|s| s.segment = Bytes::new(0)), "segment");
+        assert_eq!(field(|s| s.segment = Bytes::new(70_000)), "segment");
+        assert_eq!(field(|s| s.header = Bytes::new(70_000)), "header");
+        assert_eq!(field(|s| s.delayed_ack = Some(Span::from_s(1))), "delayed-ack");
+    }
+}

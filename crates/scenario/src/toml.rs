@@ -1,0 +1,188 @@
+//! TOML text -> tree of nodes that know their places.
+
+use perhop_core::params::{Node, Place, Problem, Severity, Table, Tree};
+use toml_span::value::ValueInner;
+use toml_span::{Error, ErrorKind, Span, Value};
+
+/// Duplicates reported in one pass; a file with more has other troubles.
+const MOST_DUPLICATES: usize = 20;
+/// What a bare key may consist of.
+const BARE: &[u8] = b"_-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/// Reads `text`, whose bytes begin at `base` of all sources. A duplicate key is reported and left out, so that the
+/// rest of the file is still checked; any other fault of syntax ends the reading.
+pub fn parse(text: &str, base: usize, problems: &mut Vec<Problem>) -> Option<Node> {
+    let (mut copy, mut masked) = (text.to_owned(), Vec::<Span>::new());
+    let mut spare = BARE.iter();
+    loop {
+        let mut error = match toml_span::parse(&copy) {
+            Ok(mut value) => return Some(Converter { text, base, masked: &masked }.root(&mut value)),
+            Err(error) => error,
+        };
+        let duplicate = narrow(text, &mut error);
+        if !masked.contains(&error.span) {
+            problems.push(syntax(text, base, &error));
+            if !duplicate || masked.len() == MOST_DUPLICATES {
+                return None;
+            }
+            masked.push(error.span);
+            spare = BARE.iter();
+        }
+        let name = std::str::from_utf8(std::slice::from_ref(spare.next()?)).ok()?;
+        copy.replace_range(error.span.start..error.span.end, &name.repeat(error.span.end - error.span.start));
+    }
+}
+
+/// Whether the error is a duplicate that can be masked; that of a table is narrowed to its own name.
+fn narrow(text: &str, error: &mut Error) -> bool {
+    if let ErrorKind::DuplicateTable { name, .. } = &error.kind
+        && let Some(heading) = text.get(error.span.start..error.span.end)
+        && let Some(at) = heading.rfind(name.as_str())
+    {
+        error.span = Span { start: error.span.start + at, end: error.span.start + at + name.len() };
+    }
+    let duplicate = matches!(error.kind, ErrorKind::DuplicateKey { .. } | ErrorKind::DuplicateTable { .. });
+    duplicate && error.span.end > error.span.start && text.get(error.span.start..error.span.end).is_some()
+}
+
+struct Converter<'a> {
+    text: &'a str,
+    base: usize,
+    masked: &'a [Span],
+}
+
+impl Converter<'_> {
+    fn root(&self, value: &mut Value<'_>) -> Node {
+        let place = Place { start: self.base, end: self.base };
+        Node { place, ..self.node(value, place) }
+    }
+
+    fn place(&self, span: Span) -> Place {
+        Place { start: self.base + span.start, end: self.base + span.end }
+    }
+
+    /// A value; a section (a table not written in braces) stands where its name stands.
+    fn node(&self, value: &mut Value<'_>, key: Place) -> Node {
+        let span = value.span;
+        let tree = match value.take() {
+            ValueInner::String(text) => {
+                return Node { place: self.place(self.with_quotes(span)), tree: Tree::Text(text.into_owned()) };
+            }
+            ValueInner::Integer(n) => Tree::Integer(n),
+            ValueInner::Float(x) => Tree::Float(x),
+            ValueInner::Boolean(b) => Tree::Bool(b),
+            ValueInner::Array(items) => {
+                Tree::List(items.into_iter().map(|mut item| self.node(&mut item, key)).collect())
+            }
+            ValueInner::Table(table) => {
+                let tree = Tree::Table(self.table(table));
+                let braces = self.text.as_bytes().get(span.start) == Some(&b'{');
+                return Node { place: if braces { self.place(span) } else { key }, tree };
+            }
+        };
+        Node { place: self.place(span), tree }
+    }
+
+    /// Entries in the file's order.
+    fn table(&self, table: toml_span::value::Table<'_>) -> Table {
+        let kept = table.into_iter().filter(|(key, _)| !self.masked.contains(&key.span));
+        let mut entries: Vec<_> = kept
+            .map(|(key, mut value)| {
+                let place = self.place(key.span);
+                (key.name.into_owned(), place, self.node(&mut value, place))
+            })
+            .collect();
+        entries.sort_by_key(|e| e.1.start);
+        Table { entries }
+    }
+
+    fn with_quotes(&self, span: Span) -> Span {
+        let bytes = self.text.as_bytes();
+        let quote = |i: usize| bytes.get(i).is_some_and(|b| matches!(b, b'"' | b'\''));
+        let (mut start, mut end) = (span.start, span.end);
+        while start > 0 && quote(start - 1) && quote(end) && bytes[start - 1] == bytes[end] {
+            (start, end) = (start - 1, end + 1);
+        }
+        Span { start, end }
+    }
+}
+
+fn problem(code: &'static str, place: Place, what: [String; 3]) -> Problem {
+    let [message, label, help] = what;
+    Problem { severity: Severity::Error, code, place: Some(place), message, label, help }
+}
+
+/// A parser's error in our words.
+fn syntax(text: &str, base: usize, error: &Error) -> Problem {
+    let place = Place { start: base + error.span.start, end: base + error.span.end };
+    let line = |span: Span| text.get(..span.start).map_or(1, |t| t.matches('\n').count() + 1);
+    let none = String::new;
+    let quote = "text and quantities stand in quotes, as in \"10ms\"".to_owned();
+    match &error.kind {
+        ErrorKind::DuplicateKey { key, first } => {
+            let what = [format!("duplicate key `{key}`"), format!("first in line {}", line(*first))];
+            let [message, label] = what;
+            problem("E002", place, [message, label, "keep one of them".into()])
+        }
+        ErrorKind::DuplicateTable { name, first } => {
+            let message = format!("duplicate name `{name}`");
+            let label = format!("first in line {}", line(*first));
+            problem("E002", place, [message, label, "give one of the two another name".into()])
+        }
+        ErrorKind::UnquotedString => problem("E001", place, ["text without quotes".into(), none(), quote]),
+        ErrorKind::InvalidNumber => problem("E001", place, ["not a number".into(), none(), quote]),
+        ErrorKind::ExceededDepthLimit => {
+            problem("E001", place, ["nested too deeply".into(), none(), "at most 128 levels".into()])
+        }
+        _ => problem("E001", place, [error.to_string(), none(), "the file is TOML: https://toml.io".into()]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (Option<Node>, Vec<Problem>) {
+        let mut problems = Vec::new();
+        (parse(text, 100, &mut problems), problems)
+    }
+
+    fn table(node: &Node) -> &Table {
+        match &node.tree {
+            Tree::Table(table) => table,
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn keeps_the_order_and_the_places() {
+        let (node, problems) = read("z = \"5ms\"\n[b.x]\na = [1, 2.5]\n[a]\nt = { k = true }");
+        assert_eq!(problems, []);
+        let node = node.unwrap();
+        let names: Vec<_> = table(&node).entries.iter().map(|e| e.0.as_str()).collect();
+        assert_eq!(names, ["z", "b", "a"]);
+        let z = table(&node).get("z").unwrap();
+        assert_eq!(z.place, Place { start: 104, end: 109 }, "with its quotes");
+        let x = table(table(&node).get("b").unwrap()).get("x").unwrap();
+        assert_eq!(x.place, Place { start: 113, end: 114 }, "a section stands where its name stands");
+        let t = table(table(&node).get("a").unwrap()).get("t").unwrap();
+        assert_eq!(t.tree.to_string(), "{ k = true }");
+    }
+
+    #[test]
+    fn reports_every_duplicate_and_reads_on() {
+        let (node, problems) = read("[q.one]\na = 1\na = 2\n[q.one]\nb = 1\n[r]\nc = 1");
+        let mut messages: Vec<_> = problems.iter().map(|p| (p.code, p.message.as_str(), p.label.as_str())).collect();
+        messages.sort_unstable();
+        let of_key = ("E002", "duplicate key `a`", "first in line 2");
+        assert_eq!(messages, [of_key, ("E002", "duplicate name `one`", "first in line 1")]);
+        assert_eq!(node.unwrap().tree.to_string(), "{ q = { one = { a = 1 } }, r = { c = 1 } }");
+    }
+
+    #[test]
+    fn a_quantity_without_quotes_is_told_to_take_some() {
+        let (node, problems) = read("duration = 10s");
+        assert_eq!(node, None);
+        assert!(problems[0].help.contains("quotes"), "{problems:?}");
+    }
+}

@@ -1,0 +1,307 @@
+//! `[links]` and `[nodes]` -> nodes with addresses, and one direction after another.
+
+use crate::model::{Model, Named, find};
+use crate::sections::{LinkSection, Queue, QueueCommon, QueueRef};
+use crate::tree;
+use perhop_core::aqm::AqmParams;
+use perhop_core::params::{Node, Problems, suggest};
+use perhop_core::queue::Limit;
+use perhop_core::units::{BitRate, Length, Packets, Probability, Span};
+use perhop_sim::plan;
+use std::net::Ipv4Addr;
+
+/// Limit of a queue that nobody stated, packets: what Linux gives an interface.
+const DEFAULT_LIMIT: u32 = 1000;
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct Direction {
+    /// `"C -> E2"`
+    pub name: String,
+    /// Index of the node it leaves.
+    pub from: usize,
+    /// Index of the node it reaches.
+    pub to: usize,
+    /// The keys of `[links]` it comes from, the one that overrides first.
+    pub entries: Vec<String>,
+    /// Rate.
+    pub rate: BitRate,
+    /// Propagation delay.
+    pub delay: Span,
+    /// Share lost on the wire.
+    pub loss: Probability,
+    /// Its queue.
+    pub queue: Queue,
+    /// Name of its `[queue]`, if it has one.
+    pub queue_name: Option<String>,
+    /// How much may wait.
+    pub limit: Limit,
+}
+
+/// Nodes and directions.
+#[derive(Clone, Debug, Default)]
+pub struct Topology {
+    /// In the order of appearance: `[nodes]`, then `[links]`.
+    pub nodes: Vec<plan::Node>,
+    /// In the file's order; of a duplex link the direction as written comes first.
+    pub links: Vec<Direction>,
+}
+
+impl Topology {
+    /// Index of a node.
+    pub fn node(&self, name: &str) -> Option<usize> {
+        self.nodes.iter().position(|n| n.name == name)
+    }
+
+    /// Index of a direction, however its arrow is spaced.
+    pub fn link(&self, text: &str) -> Option<usize> {
+        let Ends { from, to, both: false } = ends(text)? else { return None };
+        self.links.iter().position(|l| l.name == arrow(from, to))
+    }
+}
+
+/// What a key of `[links]` names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Ends<'a> {
+    from: &'a str,
+    to: &'a str,
+    both: bool,
+}
+
+fn ends(key: &str) -> Option<Ends<'_>> {
+    let (from, to, both) = match key.split_once("->") {
+        Some((from, to)) => (from, to, false),
+        None => key.split_once(" - ").map(|(from, to)| (from, to, true))?,
+    };
+    let (from, to) = (from.trim(), to.trim());
+    (!from.is_empty() && !to.is_empty() && !to.contains("->") && !to.contains(" - ")).then_some(Ends { from, to, both })
+}
+
+fn arrow(from: &str, to: &str) -> String {
+    format!("{from} -> {to}")
+}
+
+/// Fills in what links leave out, so that the model holds every effective value.
+pub fn fill_defaults(links: &mut Named<LinkSection>) {
+    let duplex: Vec<_> = links.iter().map(|l| l.0.clone()).collect();
+    for (name, link) in links {
+        let overrides = duplex.iter().any(|other| other != name && covers(other, name));
+        if !overrides {
+            link.delay.get_or_insert(Span::ZERO);
+            link.loss.get_or_insert(Probability::ZERO);
+            link.queue.get_or_insert_with(|| QueueRef::Inline(default_queue()));
+        }
+    }
+}
+
+fn default_queue() -> Queue {
+    let drop_tail = AqmParams::DropTail(perhop_core::aqm::drop_tail::Params {});
+    Queue { common: QueueCommon { limit: Length::Packets(Packets::new(DEFAULT_LIMIT)) }, aqm: drop_tail }
+}
+
+/// Whether `duplex` is the two-way link of which `one_way` is a direction.
+fn covers(duplex: &str, one_way: &str) -> bool {
+    match (ends(duplex), ends(one_way)) {
+        (Some(d), Some(o)) => {
+            d.both && !o.both && ((d.from, d.to) == (o.from, o.to) || (d.to, d.from) == (o.from, o.to))
+        }
+        _ => false,
+    }
+}
+
+/// Reads the topology; `None` if any link has an error.
+pub fn read(model: &Model, root: &Node, problems: &mut Problems) -> Option<Topology> {
+    let mut builder = Builder { model, root, problems, topology: Topology::default() };
+    for (name, _) in &model.nodes {
+        builder.node(name);
+    }
+    let names: Vec<_> = model.links.iter().map(|l| builder.entry(&l.0)).collect();
+    if model.links.is_empty() {
+        let what = ["no links", "", "add [links] with lines such as \"A - B\" = { rate = \"10Mbit/s\", delay = \"5ms\" }"];
+        return builder.problems.push(perhop_core::params::Severity::Error, "E244", None, what);
+    }
+    let nodes = builder.addresses();
+    let topology = builder.topology;
+    (nodes.is_some() && names.iter().all(Option::is_some)).then_some(topology)
+}
+
+struct Builder<'a> {
+    model: &'a Model,
+    root: &'a Node,
+    problems: &'a mut Problems,
+    topology: Topology,
+}
+
+impl Builder<'_> {
+    fn node(&mut self, name: &str) -> usize {
+        self.topology.node(name).unwrap_or_else(|| {
+            let address = Ipv4Addr::UNSPECIFIED;
+            self.topology.nodes.push(plan::Node { name: name.to_owned(), address });
+            self.topology.nodes.len() - 1
+        })
+    }
+
+    /// One key of `[links]`: its two directions, its one, or nothing of its own where it overrides.
+    fn entry(&mut self, key: &str) -> Option<()> {
+        let place = tree::key_place(self.root, &["links", key]);
+        let Some(Ends { from, to, both }) = ends(key) else {
+            let message = format!("`{key}` is not a link");
+            return self.problems.error("E230", place, [&message, "", "write \"A - B\" (both ways) or \"A -> B\" (one way)"]);
+        };
+        if from == to {
+            let help = "a link joins two nodes";
+            return self.problems.error("E230", place, [&format!("`{key}` leads from a node to itself"), "", help]);
+        }
+        if self.model.links.iter().any(|l| covers(&l.0, key)) {
+            return Some(());
+        }
+        let (from, to) = (self.node(from), self.node(to));
+        self.direction(key, (from, to))?;
+        if both { self.direction(key, (to, from)) } else { Some(()) }
+    }
+
+    fn direction(&mut self, key: &str, (from, to): (usize, usize)) -> Option<()> {
+        let name = arrow(&self.topology.nodes[from].name, &self.topology.nodes[to].name);
+        if self.topology.links.iter().any(|l| l.name == name) {
+            let place = tree::key_place(self.root, &["links", key]);
+            return self.problems.error("E002", place, [&format!("duplicate link `{name}`"), "", "keep one of them"]);
+        }
+        let overriding = self.model.links.iter().map(|l| &l.0).find(|k| {
+            covers(key, k) && ends(k).is_some_and(|e| arrow(e.from, e.to) == name)
+        });
+        let entries: Vec<_> = overriding.into_iter().cloned().chain([key.to_owned()]).collect();
+        let link = Direction {
+            rate: self.rate(&entries)?,
+            delay: self.value(&entries, |l| l.delay)?,
+            loss: self.value(&entries, |l| l.loss)?,
+            queue_name: None,
+            queue: default_queue(),
+            limit: Limit::Packets(DEFAULT_LIMIT),
+            name,
+            from,
+            to,
+            entries,
+        };
+        let link = self.queue(link)?;
+        self.topology.links.push(link);
+        Some(())
+    }
+
+    /// What the first of the entries that says something says.
+    fn value<T>(&self, entries: &[String], get: impl Fn(&LinkSection) -> Option<T>) -> Option<T> {
+        entries.iter().filter_map(|key| find(&self.model.links, key)).find_map(get)
+    }
+
+    fn rate(&mut self, entries: &[String]) -> Option<BitRate> {
+        let key = entries.last()?;
+        let Some(rate) = self.value(entries, |l| l.rate) else {
+            let place = tree::place(self.root, &["links", key]);
+            let help = "rate of the link, as in rate = \"10Mbit/s\"";
+            return self.problems.error("E005", place, [&format!("missing key `rate` in link `{key}`"), "", help]);
+        };
+        if rate > BitRate::bps(0) {
+            return Some(rate);
+        }
+        let place = tree::place(self.root, &["links", place_key(self.root, entries, "rate"), "rate"]);
+        self.problems.error("E201", place, ["`rate` is 0bit/s", "", "above 0"])
+    }
+
+    fn queue(&mut self, mut link: Direction) -> Option<Direction> {
+        (link.queue, link.queue_name) = match self.value(&link.entries, |l| l.queue.clone())? {
+            QueueRef::Inline(queue) => (queue, None),
+            QueueRef::Named(name) => match find(&self.model.queues, &name) {
+                Some(queue) => (queue.clone(), Some(name)),
+                None => return self.unknown_queue(&link.entries, &name),
+            },
+        };
+        let stated = link.queue.common.limit;
+        let Some(limit) = limit(stated, link.rate) else {
+            let path = queue_path(self.root, &link);
+            let path: Vec<_> = path.iter().map(String::as_str).chain(["limit"]).collect();
+            let place = tree::place(self.root, &path);
+            let help = "at least one packet: packets (\"50p\"), bytes (\"62500B\") or time at the link's rate (\"20ms\")";
+            return self.problems.error("E217", place, [&format!("`limit` is {stated}"), "", help]);
+        };
+        Some(Direction { limit, ..link })
+    }
+
+    fn unknown_queue<T>(&mut self, entries: &[String], name: &str) -> Option<T> {
+        let place = tree::place(self.root, &["links", place_key(self.root, entries, "queue"), "queue"]);
+        let names: Vec<_> = self.model.queues.iter().map(|q| q.0.as_str()).collect();
+        let help = match names.is_empty() {
+            true => format!("add [queue.{name}]"),
+            false => suggest(name, &names),
+        };
+        self.problems.error("E006", place, [&format!("unknown queue `{name}`"), "", &help])
+    }
+
+    /// Stated addresses first; the rest are 10.0.n.1, n the number of the node, where that is free.
+    fn addresses(&mut self) -> Option<()> {
+        let mut taken: Vec<(Ipv4Addr, &str)> = Vec::new();
+        let mut good = Some(());
+        for (name, section) in &self.model.nodes {
+            let Some(address) = section.address else { continue };
+            if let Some((_, other)) = taken.iter().find(|t| t.0 == address.0) {
+                let place = tree::place(self.root, &["nodes", name, "address"]);
+                let message = format!("address {} is also that of `{other}`", address.0);
+                good = self.problems.error("E243", place, [&message, "", "an address belongs to one node"]);
+            }
+            taken.push((address.0, name));
+        }
+        let free = |a: &Ipv4Addr| taken.iter().all(|t| t.0 != *a);
+        let mut automatic = (1u32..).map(|n| Ipv4Addr::from_bits((10 << 24) + (n << 8) + 1)).filter(free);
+        for node in &mut self.topology.nodes {
+            let stated = find(&self.model.nodes, &node.name).and_then(|section| section.address);
+            node.address = stated.map_or_else(|| automatic.next().unwrap_or(Ipv4Addr::UNSPECIFIED), |a| a.0);
+        }
+        good
+    }
+}
+
+/// The entry that states `field`, the last (which covers both directions) if none does.
+pub fn place_key<'a>(root: &Node, entries: &'a [String], field: &str) -> &'a str {
+    let states = |key: &&String| tree::get(root, &["links", key, field]).is_some();
+    entries.iter().find(states).or(entries.last()).map_or("", |key| key)
+}
+
+/// Where the parameters of a direction's queue stand.
+pub fn queue_path(root: &Node, link: &Direction) -> Vec<String> {
+    match &link.queue_name {
+        Some(name) => vec!["queue".into(), name.clone()],
+        None => vec!["links".into(), place_key(root, &link.entries, "queue").into(), "queue".into()],
+    }
+}
+
+/// `None` for a share of itself, or without room for a single packet.
+fn limit(length: Length, rate: BitRate) -> Option<Limit> {
+    match length {
+        Length::Packets(n) => (n.get() > 0).then_some(Limit::Packets(n.get())),
+        Length::Bytes(n) => (n.get() > 0).then_some(Limit::Bytes(n.get())),
+        Length::Time(span) => limit(Length::Bytes(rate * span), rate),
+        Length::Percent(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_links() {
+        assert_eq!(ends("s-1 - E1"), Some(Ends { from: "s-1", to: "E1", both: true }));
+        assert_eq!(ends("C->E2"), Some(Ends { from: "C", to: "E2", both: false }));
+        for bad in ["C", "C-E2", " -> E2", "A - B - C", "A -> B -> C", ""] {
+            assert_eq!(ends(bad), None, "{bad}");
+        }
+        assert!(covers("A - B", "B -> A") && covers("A - B", "A->B"));
+        assert!(!covers("A -> B", "B -> A") && !covers("A - B", "A -> C"));
+    }
+
+    #[test]
+    fn limits() {
+        let rate = BitRate::mbps(8);
+        assert_eq!(limit(Length::Time(Span::from_ms(5)), rate), Some(Limit::Bytes(5000)));
+        assert_eq!(limit(Length::Percent(50.0), rate), None);
+        assert_eq!(limit("0p".parse().unwrap(), rate), None);
+    }
+}
