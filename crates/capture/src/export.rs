@@ -6,13 +6,16 @@
 
 use std::borrow::Cow;
 use std::io::Write;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use etherparse::checksum::Sum16BitWords;
 use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpHeaderSlice, UdpHeader};
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::{DataLink, Endianness, PcapError, TsResolution};
+use perhop_core::classify::FlowHeaders;
+use perhop_core::packet::{Packet, flags};
+use perhop_core::units::Time;
 use thiserror::Error;
 
 use crate::headers::Ports;
@@ -23,6 +26,7 @@ pub const TCP_SNAP: u32 = 40;
 pub const UDP_SNAP: u32 = 28;
 
 const IP_HEADER: usize = 20;
+const TCP: u8 = 6;
 const TTL: u8 = 64;
 const WINDOW: u16 = u16::MAX;
 
@@ -61,6 +65,45 @@ pub enum SimulatedTransport {
         /// CWR ECE URG ACK PSH RST SYN FIN from bit 7 down to bit 0.
         flags: u8,
     },
+}
+
+impl SimulatedPacket {
+    /// A packet of the simulator at time `at`, `wire` bytes of IP long, of a flow with these `headers` (for what comes
+    /// back, [`FlowHeaders::reversed`]). Protocols other than TCP are written as UDP.
+    ///
+    /// # Errors
+    /// `None` when the flow has IPv6 addresses, which the simulator does not give.
+    pub fn new(at: Time, wire: u32, packet: &Packet, headers: &FlowHeaders) -> Option<Self> {
+        let (IpAddr::V4(source), IpAddr::V4(destination)) = (headers.source, headers.destination) else { return None };
+        let transport = match headers.protocol {
+            TCP => SimulatedTransport::Tcp { seq: first_byte(packet), ack: packet.ack, flags: tcp_flags(packet.flags) },
+            _ => SimulatedTransport::Udp,
+        };
+        Some(Self {
+            time_ns: at.ns(),
+            source,
+            destination,
+            ports: Ports { source: headers.source_port, destination: headers.destination_port },
+            dscp: packet.dscp.get(),
+            ecn: packet.ecn as u8,
+            ip_length: wire,
+            transport,
+        })
+    }
+}
+
+/// The flags that algorithms see, and TCP's bits.
+pub(crate) const TCP_FLAGS: [(u8, u8); 5] =
+    [(flags::FIN, 0x01), (flags::SYN, 0x02), (flags::ACK, 0x10), (flags::ECE, 0x40), (flags::CWR, 0x80)];
+
+fn tcp_flags(seen: u8) -> u8 {
+    TCP_FLAGS.iter().filter(|(flag, _)| seen & flag != 0).fold(0, |all, (_, bit)| all | bit)
+}
+
+/// Sequence number of the first byte: SYN and FIN take a number each, beside the payload.
+fn first_byte(packet: &Packet) -> u32 {
+    let controls = (packet.flags & (flags::SYN | flags::FIN)).count_ones();
+    packet.seq_end.wrapping_sub(u32::from(packet.payload)).wrapping_sub(controls)
 }
 
 /// Why a simulated packet could not be written.

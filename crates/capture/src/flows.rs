@@ -18,6 +18,14 @@ pub struct FlowKey {
     pub ports: Option<Ports>,
 }
 
+impl FlowKey {
+    /// The key of the packets that come back.
+    pub fn reversed(&self) -> Self {
+        let ports = self.ports.map(|ports| Ports { source: ports.destination, destination: ports.source });
+        Self { source: self.destination, destination: self.source, ports, ..*self }
+    }
+}
+
 /// What the fragments of a packet share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct PacketKey {
@@ -69,6 +77,11 @@ impl FlowTable {
         self.keys.get(id as usize)
     }
 
+    /// The number of the flow with this key, if it was seen.
+    pub fn find(&self, key: &FlowKey) -> Option<u32> {
+        self.ids.get(key).copied()
+    }
+
     /// All flows in order of their numbers.
     pub fn keys(&self) -> &[FlowKey] {
         &self.keys
@@ -117,6 +130,7 @@ mod tests {
             dscp: 0,
             ecn: 0,
             l3_length: 100,
+            l4_length: 80,
             protocol: 17,
             source: IpAddr::from([10, 0, 0, 1]),
             destination: IpAddr::from([10, 0, 0, 2]),
@@ -136,6 +150,8 @@ mod tests {
         assert_eq!(table.len(), 3);
         assert_eq!(table.key(1).unwrap().source, there.destination);
         assert_eq!(table.key(3), None);
+        let mate = |id: u32| table.find(&table.key(id).unwrap().reversed());
+        assert_eq!([mate(0), mate(1), mate(2)], [Some(1), Some(0), None]);
     }
 
     #[test]

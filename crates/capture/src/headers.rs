@@ -24,6 +24,8 @@ pub struct IpHeaders {
     /// Bytes of the whole IP packet, header included. Where the header says 0 (segmentation offload, jumbogram), the original length
     /// without the link header: that counts a frame check sequence too, if one was captured.
     pub l3_length: u32,
+    /// Those of them that lie behind the IP header and its extensions: transport header and payload.
+    pub l4_length: u32,
     /// Transport protocol: IPv4's, or what follows the last extension header that could be read.
     pub protocol: u8,
     /// Source address.
@@ -154,6 +156,7 @@ fn ipv4(ip: &[u8], wire: u32) -> Result<Located, Unread> {
         dscp: header.dcp().value(),
         ecn: header.ecn().value(),
         l3_length,
+        l4_length: 0,
         protocol: slice.payload_ip_number().0,
         source: header.source_addr().into(),
         destination: header.destination_addr().into(),
@@ -176,6 +179,7 @@ fn ipv6(ip: &[u8], wire: u32) -> Result<Located, Unread> {
         dscp: header.dscp().value(),
         ecn: header.ecn().value(),
         l3_length: if offloaded { wire } else { 40 + u32::from(header.payload_length()) },
+        l4_length: 0,
         protocol: slice.payload().ip_number.0,
         source: header.source_addr().into(),
         destination: header.destination_addr().into(),
@@ -202,7 +206,8 @@ impl Located {
     fn with_transport(self, ip: &[u8], ip_offset: usize) -> IpHeaders {
         const TCP: u8 = 6;
         const WITH_PORTS: [u8; 5] = [TCP, 17, 33, 132, 136];
-        let mut headers = IpHeaders { ip_offset, ..self.headers };
+        let l4_length = self.headers.l3_length.saturating_sub(self.transport as u32);
+        let mut headers = IpHeaders { ip_offset, l4_length, ..self.headers };
         if headers.fragment.is_some_and(|fragment| !fragment.first) || !WITH_PORTS.contains(&headers.protocol) {
             return headers;
         }
@@ -211,8 +216,7 @@ impl Located {
         let transport = ip.get(self.transport..end).unwrap_or_default();
         headers.ports = transport.first_chunk().map(ports);
         if headers.protocol == TCP {
-            headers.tcp =
-                transport.first_chunk().and_then(|start| tcp(start, headers.l3_length - self.transport as u32));
+            headers.tcp = transport.first_chunk().and_then(|start| tcp(start, l4_length));
         }
         headers
     }

@@ -3,7 +3,8 @@
 //! In packet order:
 //! [`mod@file`] cuts a pcap or pcapng file into chunks, [`headers`] finds the IP header in a packet, [`flows`] numbers the
 //! flows, [`rewrite`] patches the DSCP in place, [`pump`] copies chunk after chunk, [`output`] puts the result in
-//! place of the old file at the end. [`export`] writes what the simulator sees as a capture.
+//! place of the old file at the end. [`mark`](mod@mark) puts them together: a capture through the conditioners of perhop-core.
+//! [`export`] writes what the simulator sees as a capture.
 //!
 //! The output of a rewrite is the input's own bytes with IP headers patched: nothing is serialised a second time, so
 //! options, name resolution blocks and blocks this crate has never heard of come out as they went in.
@@ -14,6 +15,7 @@ pub mod export;
 pub mod file;
 pub mod flows;
 pub mod headers;
+pub mod mark;
 pub mod output;
 pub mod pump;
 pub mod rewrite;
@@ -33,4 +35,4 @@ pub use headers::{Fragment, IpHeaders, Ports, TcpView, Unread, locate};
 pub use link::LinkType;
 pub use output::OutputFile;
 pub use pump::{Fate, Pump, Tally};
-pub use rewrite::{DscpOutOfRange, set_dscp};
+pub use rewrite::{DscpOutOfRange, set_ce, set_dscp};

@@ -22,24 +22,40 @@ pub fn set_dscp(data: &mut [u8], headers: &IpHeaders, dscp: u8) -> Result<(), Ds
         return Err(DscpOutOfRange(dscp));
     }
     if dscp != headers.dscp {
-        let ip = &mut data[headers.ip_offset..];
-        if headers.version == 4 { set_ipv4(ip, dscp) } else { set_ipv6(ip, dscp) }
+        set_tos(data, headers, |tos| dscp << 2 | tos & 0b11);
     }
     Ok(())
 }
 
-fn set_ipv4(ip: &mut [u8], dscp: u8) {
+/// Mark the packet CE, its DSCP untouched: for a conditioner's verdict "mark" on a packet that is ECN-capable. The
+/// checksum is updated as in [`set_dscp`].
+pub fn set_ce(data: &mut [u8], headers: &IpHeaders) {
+    if headers.ecn != 0b11 {
+        set_tos(data, headers, |tos| tos | 0b11);
+    }
+}
+
+/// Change the TOS octet or traffic class as it stands in the packet.
+fn set_tos(data: &mut [u8], headers: &IpHeaders, change: impl Fn(u8) -> u8) {
+    let ip = &mut data[headers.ip_offset..];
+    match headers.version {
+        4 => set_ipv4(ip, change(ip[1])),
+        _ => set_ipv6(ip, change(ip[0] << 4 | ip[1] >> 4)),
+    }
+}
+
+fn set_ipv4(ip: &mut [u8], tos: u8) {
     let old = u16::from_be_bytes([ip[0], ip[1]]);
-    ip[1] = dscp << 2 | ip[1] & 0b11;
+    ip[1] = tos;
     let new = u16::from_be_bytes([ip[0], ip[1]]);
     let checksum = u16::from_be_bytes([ip[10], ip[11]]);
     ip[10..12].copy_from_slice(&updated_checksum(checksum, old, new).to_be_bytes());
 }
 
 /// The traffic class lies across the first two bytes: version 4 bits, traffic class 8, flow label 20.
-fn set_ipv6(ip: &mut [u8], dscp: u8) {
-    ip[0] = ip[0] & 0xf0 | dscp >> 2;
-    ip[1] = dscp << 6 | ip[1] & 0x3f;
+fn set_ipv6(ip: &mut [u8], tos: u8) {
+    ip[0] = ip[0] & 0xf0 | tos >> 4;
+    ip[1] = tos << 4 | ip[1] & 0x0f;
 }
 
 /// RFC 1624 equation 3: HC' = ~(~HC + ~m + m') in one's complement, m the old and m' the new 16-bit word.
@@ -150,6 +166,39 @@ mod tests {
             set_dscp(&mut ip, &headers, dscp).unwrap();
             prop_assert_eq!(residue(&ip), before);
             prop_assert_eq!(ip[1], dscp << 2 | header.ecn.value());
+        }
+
+        /// CE and a code point, in either order, are a full recomputation with both.
+        #[test]
+        fn ce_keeps_the_dscp(mut header in ipv4(), dscp in 0u8..64, ce_first in any::<bool>()) {
+            let mut ip = header.to_bytes();
+            let headers = locate(LinkType::RAW, &ip, 20).unwrap();
+            if ce_first {
+                set_ce(&mut ip, &headers);
+            }
+            set_dscp(&mut ip, &headers, dscp).unwrap();
+            if !ce_first {
+                set_ce(&mut ip, &headers);
+            }
+            header.dscp = IpDscp::try_new(dscp).unwrap();
+            header.ecn = IpEcn::try_new(3).unwrap();
+            header.header_checksum = header.calc_header_checksum();
+            prop_assert_eq!(&ip[..], &header.to_bytes()[..]);
+        }
+
+        #[test]
+        fn ce_in_ipv6(start in any::<[u8; 4]>()) {
+            let mut ip = [0u8; 40];
+            ip[..4].copy_from_slice(&start);
+            ip[0] = 0x60 | start[0] & 0x0f;
+            ip[6] = 59;
+            let headers = locate(LinkType::RAW, &ip, 40).unwrap();
+            let before = ip;
+            set_ce(&mut ip, &headers);
+            let now = locate(LinkType::RAW, &ip, 40).unwrap();
+            prop_assert_eq!((now.dscp, now.ecn, ip[0]), (headers.dscp, 3, before[0]));
+            prop_assert_eq!(ip[1], before[1] | 0x30);
+            prop_assert_eq!(&ip[2..], &before[2..]);
         }
 
         #[test]

@@ -1,1 +1,115 @@
-//! Not yet built.
+//! perhop's command line. The stand-alone binary and the wheel's entry point call the same function.
+
+use clap::Parser;
+use std::ffi::OsString;
+
+/// The command line.
+pub mod args;
+/// `bench`
+mod bench;
+/// `check`
+mod check;
+/// `explain`
+mod explain;
+/// Ctrl-C, the clock, the progress line.
+mod watch;
+/// `list`
+mod list;
+/// `run`
+mod run;
+/// Packets of a simulated link as a capture.
+mod pcap;
+/// `sweep`
+mod sweep;
+
+pub use args::Request;
+
+/// How a verb ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// All is well.
+    Fine = 0,
+    /// Warnings of `check`, or a hard claim of `reproduce --strict` that failed.
+    Warnings = 1,
+    /// An error.
+    Error = 2,
+    /// Ctrl-C.
+    Interrupted = 130,
+}
+
+/// What came of a command line.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// It is done.
+    Done(Exit),
+    /// Python has to carry it out.
+    Python(Request),
+}
+
+/// Parses and carries out a command line; `args[0]` is the program's name.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> Outcome {
+    let cli = match args::Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return Outcome::Done(if error.use_stderr() { Exit::Error } else { Exit::Fine });
+        }
+    };
+    match Request::of(&cli.verb) {
+        Some(request) => Outcome::Python(request),
+        None => Outcome::Done(carry_out(cli.verb)),
+    }
+}
+
+fn carry_out(verb: args::Verb) -> Exit {
+    use args::Verb;
+    let done = match verb {
+        Verb::Check(args) => check::check(&args),
+        Verb::Explain(args) => explain::explain(&args),
+        Verb::Run(args) => run::run(&args),
+        Verb::Sweep(args) => sweep::sweep(&args),
+        Verb::Bench(args) => bench::bench(&args),
+        Verb::List(args) => list::list(&args),
+        Verb::Mark(_) | Verb::Meter(_) => Err(Failure::Error("not yet".into())),
+        Verb::Reproduce(_) | Verb::Plot(_) | Verb::Report(_) | Verb::Compare(_) => unreachable!("Python's"),
+    };
+    match done {
+        Ok(exit) => exit,
+        Err(Failure::Interrupted(message)) => {
+            eprintln!("{message}");
+            Exit::Interrupted
+        }
+        Err(Failure::Error(message)) => {
+            eprintln!("{message}");
+            Exit::Error
+        }
+    }
+}
+
+/// Why a verb could not be carried out, in words.
+#[derive(Debug)]
+enum Failure {
+    /// What was wrong.
+    Error(String),
+    /// Ctrl-C.
+    Interrupted(String),
+}
+
+impl From<perhop_scenario::output::run::RunError> for Failure {
+    fn from(error: perhop_scenario::output::run::RunError) -> Self {
+        match error {
+            perhop_scenario::output::run::RunError::Interrupted { .. } => Self::Interrupted(error.to_string()),
+            _ => Self::Error(error.to_string()),
+        }
+    }
+}
+
+/// Prints to standard output; a reader that has gone away ends the printing, not the program.
+macro_rules! say {
+    ($($arg:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stdout(), $($arg)*);
+    }};
+}
+pub(crate) use say;

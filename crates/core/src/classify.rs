@@ -26,6 +26,19 @@ pub struct FlowHeaders {
     pub traffic: String,
 }
 
+impl FlowHeaders {
+    /// The headers of the packets that come back.
+    pub fn reversed(&self) -> Self {
+        Self {
+            source: self.destination,
+            destination: self.source,
+            source_port: self.destination_port,
+            destination_port: self.source_port,
+            ..self.clone()
+        }
+    }
+}
+
 /// A match: every field that is present must agree. Lists mean "any of these".
 #[derive(Params, Clone, Debug, Default, PartialEq)]
 pub struct Match {

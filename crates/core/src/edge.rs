@@ -212,6 +212,13 @@ impl Edge {
         Verdict::Pass
     }
 
+    /// The conditioner that colours this packet (its place in the order) and which of its instances; `None`: none does.
+    /// [`Edge::forward`] asks the same question; hosts that count by conditioner ask before it, as it may change the packet.
+    pub fn colouring(&self, packet: &Packet) -> Option<(usize, usize)> {
+        let markers = self.stages.iter().enumerate().filter(|(_, stage)| stage.writes == Writes::Colour);
+        markers.filter_map(|(place, stage)| Some((place, stage.takes(packet)?))).next()
+    }
+
     /// Shows a packet at the start of its transmission to every conditioner that takes it.
     pub fn departing(&mut self, at: &Passage<'_>, packet: &mut Packet) {
         for stage in &mut self.stages {

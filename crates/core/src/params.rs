@@ -347,11 +347,17 @@ impl Kind {
             Kind::Length => "write it as text with its unit, as in \"30p\", \"45kB\", \"5ms\" or \"40%\"".into(),
             Kind::Probability => "a number between 0 and 1".into(),
             Kind::Table(fields) => {
-                let names: Vec<_> = fields.iter().map(|f| f.name).collect();
+                let names: Vec<_> = Field::all(fields).iter().map(|f| f.name).collect();
                 format!("write it as {{ {} = ... }}", names.join(" = ..., "))
             }
+            Kind::Integer => "write it without quotes, as in 10".into(),
+            Kind::Number => "write it without quotes, as in 0.5".into(),
+            Kind::Bool => "write true or false, without quotes".into(),
+            Kind::Text => "write it in quotes".into(),
+            Kind::Dscp => "a name such as \"AF11\", or a number from 0 to 63".into(),
+            Kind::Choice(names) => format!("one of {}, in quotes", names.join(", ")),
             Kind::OneOrMany(of) | Kind::List(of) => of.help(),
-            _ => String::new(),
+            Kind::Flat(_) | Kind::Any => "see the documentation of this key".into(),
         }
     }
 }

@@ -256,19 +256,15 @@ impl Mul<Span> for BitRate {
     }
 }
 
-/// Largest unit of a table that shows the value in at most three decimals without losing anything.
+/// In the largest unit of the table that shows the value in at most three decimals without losing anything.
 fn shown(value: u64, units: &[(u64, &str)]) -> String {
     for &(scale, unit) in units {
-        let thousandth = scale / 1000;
-        if value >= scale && (thousandth == 0 || value % thousandth == 0) {
-            let whole = value / scale;
-            let rest = if thousandth == 0 { 0 } else { value % scale / thousandth };
-            let digits = format!("{rest:03}");
-            let digits = digits.trim_end_matches('0');
-            return match digits {
-                "" => format!("{whole}{unit}"),
-                _ => format!("{whole}.{digits}{unit}"),
-            };
+        let thousandth = (scale / 1000).max(1);
+        if value >= scale && value.is_multiple_of(thousandth) {
+            let decimals = format!("{:03}", value % scale / thousandth);
+            let decimals = decimals.trim_end_matches('0');
+            let point = if decimals.is_empty() { "" } else { "." };
+            return format!("{}{point}{decimals}{unit}", value / scale);
         }
     }
     format!("{value}{}", units.last().map_or("", |u| u.1))

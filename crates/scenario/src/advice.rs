@@ -2,16 +2,23 @@
 
 use crate::ports::{File, Stage};
 use crate::tree;
+use perhop_core::dscp::Dscp;
+use perhop_core::edge::Action;
 use perhop_core::params::{Problems, Tree};
 use perhop_core::units::{BitRate, Bytes, Span};
 use perhop_sim::plan;
+
+const EF: Dscp = Dscp::new(46).expect("46 is below 64");
 
 /// All advice on a scenario.
 pub fn check(file: File<'_>, (stages, links): (&[Stage], &[plan::Link]), problems: &mut Problems) {
     for stage in stages {
         small_burst(file, (stage, links), problems);
     }
-    unused(file, problems);
+    if file.knows_traffic() {
+        unpoliced_ef(file, stages, problems);
+        unused(file, problems);
+    }
 }
 
 /// A quantity among a conditioner's effective parameters.
@@ -34,7 +41,7 @@ fn small_burst(file: File<'_>, (stage, links): (&Stage, &[plan::Link]), problems
     let (Some(cir), Some(cbs)) = (parameter::<BitRate>(stage, "cir"), parameter::<Bytes>(stage, "cbs")) else { return };
     let Some(rtt) = longest_rtt(file, stage, links) else { return };
     let needed = cir * rtt;
-    if cbs >= needed {
+    if cbs >= needed || cbs < stage.spec.scope.largest_packet {
         return;
     }
     let message = format!("`{}` will hold TCP below its contract", stage.name);
@@ -42,6 +49,18 @@ fn small_burst(file: File<'_>, (stage, links): (&Stage, &[plan::Link]), problems
     let help = format!("a burst of at least {needed} lets a window pass");
     let place = tree::place(file.root, &["conditioner", &stage.name, "cbs"]);
     problems.warn("W301", place, [&message, &label, &help]);
+}
+
+/// W302: EF (RFC 3246) promises low delay only where its rate is kept: something on its path must drop the excess.
+fn unpoliced_ef(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
+    for (i, flow) in file.traffic.iter().enumerate().filter(|(_, f)| f.offered.dscp == EF) {
+        let polices = |s: &Stage| s.takes.contains(&i) && s.spec.actions.contains(&Action::Drop);
+        if !stages.iter().any(polices) {
+            let place = tree::place(file.root, &["traffic", &flow.offered.name, "dscp"]);
+            let message = format!("nothing polices the EF traffic `{}`", flow.offered.name);
+            problems.warn("W302", place, [&message, "", "put a token bucket with red = \"drop\" on its path"]);
+        }
+    }
 }
 
 /// W307: a `[queue]` or `[tcp]` that nothing names.

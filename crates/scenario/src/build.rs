@@ -5,10 +5,10 @@ use crate::offered::{self, Flowline};
 use crate::ports::{self, File, Stage};
 use crate::topology::{self, Topology};
 use crate::tree;
-use perhop_core::params::{Node, Problems};
+use perhop_core::params::{Node, Place, Problems, Severity};
 use perhop_core::queue::Limit;
 use perhop_core::scope::Scope;
-use perhop_core::units::{Bytes, Length, Packets};
+use perhop_core::units::{Bytes, Length, NS_PER_S, Packets};
 use perhop_sim::engine::{MAX_COMPONENTS, MAX_DURATION};
 use perhop_sim::plan::{self, Plan};
 
@@ -30,12 +30,8 @@ pub fn build(model: &Model, root: &Node, problems: &mut Problems) -> Option<Buil
     check_settings(model, root, problems);
     offered::check_tcp(model, root, problems);
     let topology = topology::read(model, root, problems);
-    if topology.is_none() && model.traffic.is_empty() {
-        offered::none(problems);
-    }
-    let topology = topology?;
     let mut links: Vec<_> = topology.links.iter().map(draft).collect();
-    let traffic = offered::read(model, (&topology, &links), root, problems)?;
+    let traffic = offered::read(model, (&topology, &links), root, problems);
     let file = File { model, root, topology: &topology, traffic: &traffic };
     let stages = ports::stages(file, problems);
     ports::check_labels(file, &stages, problems);
@@ -46,6 +42,9 @@ pub fn build(model: &Model, root: &Node, problems: &mut Problems) -> Option<Buil
         check_aqm(file, (i, link), problems);
     }
     check_size(&links, &traffic, problems);
+    if !file.knows_traffic() {
+        return None;
+    }
     let plan = plan(model, &topology, (links, &traffic));
     Some(Built { plan, traffic, stages, topology })
 }
@@ -89,13 +88,9 @@ fn scope(file: File<'_>, (i, link): (usize, &plan::Link)) -> Scope {
         let forward = flow.forward.contains(&index).then_some(flow.data);
         forward.or(flow.backward.contains(&index).then_some(flow.ack))
     };
-    let sizes = file.traffic.iter().filter_map(|flow| size(flow).map(|size| (size, &flow.offered.name)));
-    let mut scope = Scope { link_rate: Some(link.rate), limit: Some(length(link.limit)), ..Scope::default() };
-    if let Some((size, name)) = sizes.max_by_key(|s| s.0) {
-        scope.largest_packet = Bytes::new(u64::from(size + file.model.settings.accounting.overhead()));
-        scope.largest_of = format!("traffic `{name}`");
-    }
-    scope
+    let sizes = file.traffic.iter().filter_map(|flow| size(flow).map(|size| (size, flow.offered.name.as_str())));
+    let scope = file.scope_of(sizes.max_by_key(|s| s.0));
+    Scope { link_rate: Some(link.rate), limit: Some(length(link.limit)), ..scope }
 }
 
 fn length(limit: Limit) -> Length {
@@ -130,22 +125,29 @@ fn check_settings(model: &Model, root: &Node, problems: &mut Problems) {
     let place = |field| tree::place(root, &["scenario", field]);
     if settings.duration > MAX_DURATION {
         let message = format!("`duration` is {}", settings.duration);
-        let help = format!("the simulator's clock holds {MAX_DURATION} (about 19.5 h)");
+        let seconds = MAX_DURATION.ns() / NS_PER_S;
+        let help = format!("the simulator's clock holds {seconds}s, about {:.1} h", seconds as f64 / 3600.0);
         problems.error::<()>("E204", place("duration"), [&message, "", &help]);
     }
     if settings.warmup >= settings.duration {
         let message = format!("warm-up of {} is not below the duration of {}", settings.warmup, settings.duration);
         let field = if tree::get(root, &["scenario", "warmup"]).is_some() { "warmup" } else { "duration" };
-        let help = "state `warmup` below `duration`: what is left of the run makes the statistics";
+        let help = "lower `warmup` (10s where left out) or raise `duration`: the rest of the run makes the statistics";
         problems.error::<()>("E203", place(field), [&message, "", help]);
     }
-    let positive = [("replications", settings.replications == 0), ("sample", settings.sample.is_some_and(|s| s.ns() == 0))];
+    let positive =
+        [("replications", settings.replications == 0), ("sample", settings.sample.is_some_and(|s| s.ns() == 0))];
     for (field, _) in positive.iter().filter(|p| p.1) {
         problems.error::<()>("E201", place(field), [&format!("`{field}` is 0"), "", "above 0"]);
     }
-    if let Some(fault) = settings.name.as_deref().and_then(unfit) {
+    check_name((settings.name.as_deref().unwrap_or_default(), place("name")), problems);
+}
+
+/// The name of a scenario or policy has to be fit for a directory.
+pub fn check_name((name, place): (&str, Place), problems: &mut Problems) {
+    if let Some(fault) = unfit(name) {
         let help = "it becomes the name of a directory: letters, digits, `-`, `_`, `.` and spaces within";
-        problems.error::<()>("E011", place("name"), [&format!("name {fault}"), "", help]);
+        problems.error::<()>("E011", place, [&format!("name {fault}"), "", help]);
     }
 }
 
@@ -176,5 +178,5 @@ fn check_size(links: &[plan::Link], traffic: &[Flowline], problems: &mut Problem
     }
     let message = format!("{} links and {sources} sources are too many", links.len());
     let help = format!("fewer than {} sources, and 3 x links + sources below {most}: lower `flows`", most / 2);
-    problems.push::<()>(perhop_core::params::Severity::Error, "E205", None, [&message, "", &help]);
+    problems.push::<()>(Severity::Error, "E205", None, [&message, "", &help]);
 }

@@ -45,20 +45,18 @@ impl Value for Stated {
     }
 }
 
-/// The tree with `[dumbbell]` replaced by what it stands for.
-pub fn expand(root: &Node, problems: &mut Problems) -> Node {
-    let Some(short) = tree::get(root, &["dumbbell"]) else { return root.clone() };
+/// The tree with `[dumbbell]` replaced by what it stands for; `None` if that has an error.
+pub fn expand(root: &Node, problems: &mut Problems) -> Option<Node> {
+    let Some(short) = tree::get(root, &["dumbbell"]) else { return Some(root.clone()) };
     let mut out = root.clone();
     if let Tree::Table(table) = &mut out.tree {
         table.entries.retain(|e| e.0 != "dumbbell");
     }
-    let read = problems.within("dumbbell", |problems| read_table::<Dumbbell>(short, problems));
-    if let Some(dumbbell) = read {
-        let place = tree::key_place(root, &["dumbbell"]);
-        let place_of = |field: &str| tree::get(short, &[field]).map_or(place, |n| n.place);
-        Expansion { out: &mut out, place_of: &place_of, problems }.all(dumbbell);
-    }
-    out
+    let dumbbell = problems.within("dumbbell", |problems| read_table::<Dumbbell>(short, problems))?;
+    let place = tree::key_place(root, &["dumbbell"]);
+    let place_of = |field: &str| tree::get(short, &[field]).map_or(place, |n| n.place);
+    Expansion { out: &mut out, place_of: &place_of, problems }.all(dumbbell);
+    Some(out)
 }
 
 struct Expansion<'a> {

@@ -43,10 +43,19 @@ pub mod policy;
 /// Problems as a person reads them.
 pub mod diagnostics;
 
+/// Effective values, queues, times.
+pub mod explain;
+/// JSON Schema.
+pub mod schema;
+/// Codes and their meanings.
+pub mod codes;
+
 pub use diagnostics::{Diagnostic, Diagnostics};
+pub use explain::explain;
 pub use options::{Options, Override};
 pub use policy::Policy;
 pub use scenario::Scenario;
+pub use schema::{policy_schema, schema};
 pub use sweep::Point;
 
 /// Runs and their results.

@@ -1,16 +1,16 @@
 //! `[traffic]` -> what is offered, from where to where, over which links, in packets of what size.
 
-use crate::model::{Model, find};
+use crate::model::{Model, Named, find};
 use crate::sections::TrafficSection;
 use crate::tcp::{PRESETS, TcpRef, TcpSection};
 use crate::topology::Topology;
 use crate::tree;
 use perhop_core::params::{Node, Place, Problems, Severity, suggest};
-use perhop_core::units::{Span, Time};
+use perhop_core::units::{Bytes, Span, Time};
 use perhop_sim::engine::LARGEST_PACKET;
 use perhop_sim::plan;
 use perhop_sim::route::route;
-use perhop_sim::traffic::{Carrier, TrafficScope};
+use perhop_sim::traffic::{AnyTraffic, Carrier, TrafficScope};
 use perhop_sim::transport;
 
 /// One `[traffic]` with its ways through the network.
@@ -47,6 +47,17 @@ pub fn tcp_section(model: &Model, stated: Option<&TcpRef>) -> Option<TcpSection>
     }
 }
 
+/// Fills in what traffic leaves out, so that the model holds every effective value.
+pub fn fill_defaults(traffic: &mut Named<TrafficSection>) {
+    for (name, section) in traffic {
+        section.common.class.get_or_insert_with(|| name.clone());
+        let source = section.model.build(&TrafficScope { largest: LARGEST_PACKET, segment: LARGEST_PACKET });
+        if source.is_ok_and(|source| source.carrier() != Carrier::Datagrams) {
+            section.common.tcp.get_or_insert_with(|| TcpRef::Named(PRESETS[1].to_owned()));
+        }
+    }
+}
+
 /// The class that a traffic's packets are counted in.
 fn class_of<'a>(name: &'a str, section: &'a TrafficSection) -> &'a str {
     section.common.class.as_deref().unwrap_or(name)
@@ -63,23 +74,14 @@ pub fn classes(model: &Model) -> Vec<&str> {
     classes
 }
 
-/// Reports a scenario without traffic.
-pub fn none(problems: &mut Problems) {
-    let help = "add [traffic.X] with model, from and to; `perhop list` shows the models";
-    problems.push::<()>(Severity::Error, "E238", None, ["scenario without traffic", "", help]);
-}
-
-/// Reads all traffic; faults go to `problems`, good ones are returned.
-pub fn read(model: &Model, net: (&Topology, &[plan::Link]), root: &Node, problems: &mut Problems) -> Option<Vec<Flowline>> {
-    if model.traffic.is_empty() {
-        none(problems);
+/// Reads all traffic; what has an error is left out.
+pub fn read(model: &Model, net: (&Topology, &[plan::Link]), root: &Node, problems: &mut Problems) -> Vec<Flowline> {
+    if tree::names(root, "traffic").is_empty() {
+        let help = "add [traffic.X] with model, from and to; `perhop list` shows the models";
+        problems.push::<()>(Severity::Error, "E238", None, ["scenario without traffic", "", help]);
     }
-    let all: Vec<_> = model
-        .traffic
-        .iter()
-        .map(|(name, section)| Reading { model, net, root, name, section, problems }.flowline())
-        .collect();
-    all.into_iter().collect()
+    let each = model.traffic.iter();
+    each.filter_map(|(name, section)| Reading { model, net, root, name, section, problems }.flowline()).collect()
 }
 
 struct Reading<'a> {
@@ -98,25 +100,30 @@ impl Reading<'_> {
 
     fn flowline(mut self) -> Option<Flowline> {
         let common = &self.section.common;
-        let (from, to) = (self.node("from", &common.from), self.node("to", &common.to));
-        let tcp = self.tcp();
-        let times = self.times();
-        let (from, to, (section, config), ()) = (from?, to?, tcp?, times?);
-        let scope = TrafficScope { largest: LARGEST_PACKET, segment: section.segment };
-        let source = match self.section.model.build(&scope) {
+        let ends = (self.node("from", &common.from), self.node("to", &common.to));
+        let (tcp, times) = (self.tcp(), self.times());
+        let segment = tcp.as_ref().map_or(LARGEST_PACKET, |t| t.0.segment);
+        let source = self.source(segment);
+        let ways = ends.0.zip(ends.1).and_then(|ends| self.ways(ends));
+        let (from, to, config, source, (forward, backward), ()) = (ends.0?, ends.1?, tcp?.1, source?, ways?, times?);
+        let (header, tcp) = (u32::from(config.header), source.carrier() != Carrier::Datagrams);
+        let data = source.largest_datagram().map_or(u32::from(config.mss) + header, |size| size.get() as u32);
+        let offered = self.offered((from, to), config);
+        let (ack, backward) = if tcp { (header, backward) } else { (0, Vec::new()) };
+        Some(Flowline { offered, tcp, data, ack, forward, backward })
+    }
+
+    fn source(&mut self, segment: Bytes) -> Option<AnyTraffic> {
+        let source = match self.section.model.build(&TrafficScope { largest: LARGEST_PACKET, segment }) {
             Ok(source) => source,
             Err(error) => return self.problems.param(&error, self.place(error.field)),
         };
-        let tcp = source.carrier() != Carrier::Datagrams;
-        if !tcp && common.tcp.is_some() {
+        if source.carrier() == Carrier::Datagrams && self.section.common.tcp.is_some() {
             let message = format!("`tcp` has no effect on model \"{}\"", self.section.model.name());
-            return self.problems.error("E239", self.place("tcp"), [&message, "", "leave it out; this model sends datagrams"]);
+            let help = "leave it out; this model sends datagrams";
+            return self.problems.error("E239", self.place("tcp"), [&message, "", help]);
         }
-        let (forward, backward) = self.ways((from, to), tcp)?;
-        let header = u32::from(config.header);
-        let data = source.largest_datagram().map_or(u32::from(config.mss) + header, |size| size.get() as u32);
-        let offered = self.offered((from, to), config);
-        Some(Flowline { offered, tcp, data, ack: if tcp { header } else { 0 }, forward, backward })
+        Some(source)
     }
 
     fn node(&mut self, field: &'static str, name: &str) -> Option<usize> {
@@ -132,8 +139,10 @@ impl Reading<'_> {
         let stated = self.section.common.tcp.as_ref();
         let Some(section) = tcp_section(self.model, stated) else {
             let Some(TcpRef::Named(name)) = stated else { return None };
-            let declared = self.model.tcp.iter().map(|t| t.0.as_str());
-            let names: Vec<_> = PRESETS.into_iter().chain(declared).collect();
+            let names: Vec<_> = PRESETS.into_iter().chain(tree::names(self.root, "tcp")).collect();
+            if names.contains(&name.as_str()) {
+                return None;
+            }
             let what = format!("unknown tcp `{name}`");
             return self.problems.error("E006", self.place("tcp"), [&what, "", &suggest(name, &names)]);
         };
@@ -152,26 +161,35 @@ impl Reading<'_> {
 
     fn times(&mut self) -> Option<()> {
         let (common, duration) = (&self.section.common, self.model.settings.duration);
+        let mut sound = Some(());
         if common.flows == 0 {
-            return self.problems.error("E201", self.place("flows"), ["`flows` is 0", "", "at least 1"]);
+            sound = self.problems.error("E201", self.place("flows"), ["`flows` is 0", "", "at least 1"]);
         }
-        if common.stop.is_some_and(|stop| stop <= common.start) {
-            let message = format!("`stop` is {}, not after `start`", common.stop.unwrap_or_default());
+        if common.start >= duration {
+            let message = format!("`start` is {}, the run ends at {duration}", common.start);
+            sound = self.problems.error("E201", self.place("start"), [&message, "", &format!("below {duration}")]);
+        }
+        if let Some(stop) = common.stop.filter(|stop| *stop <= common.start) {
+            let message = format!("`stop` is {stop}, not after `start`");
             let help = format!("after {}", common.start);
-            return self.problems.error("E201", self.place("stop"), [&message, "", &help]);
+            sound = self.problems.error("E201", self.place("stop"), [&message, "", &help]);
         }
-        if common.start < duration {
-            return Some(());
-        }
-        let message = format!("`start` is {}, the run ends at {duration}", common.start);
-        self.problems.error("E201", self.place("start"), [&message, "", &format!("below {duration}")])
+        sound
     }
 
-    fn ways(&mut self, (from, to): (usize, usize), tcp: bool) -> Option<(Vec<u32>, Vec<u32>)> {
+    /// Links there and back; nothing is known while a link has an error.
+    fn ways(&mut self, (from, to): (usize, usize)) -> Option<(Vec<u32>, Vec<u32>)> {
         let (topology, links) = self.net;
         if from == to {
             let message = format!("`to` is the sender, `{}`", self.section.common.to);
-            return self.problems.error("E234", self.place("to"), [&message, "", "traffic goes from one node to another"]);
+            return self.problems.error(
+                "E234",
+                self.place("to"),
+                [&message, "", "traffic goes from one node to another"],
+            );
+        }
+        if !topology.complete {
+            return None;
         }
         let way = |from, to| route(links, topology.nodes.len(), from, to);
         let unreachable = |from: usize, to: usize| {
@@ -186,7 +204,7 @@ impl Reading<'_> {
             let label = "every traffic needs a way back";
             return self.problems.error("E233", self.place("to"), [&unreachable(to, from), label, help]);
         };
-        Some((forward, if tcp { backward } else { Vec::new() }))
+        Some((forward, backward))
     }
 
     fn offered(&self, (from, to): (usize, usize), tcp: transport::Config) -> plan::Offered {

@@ -54,22 +54,25 @@ impl Policy {
         let Tree::Table(table) = &root.tree else { return None };
         let mut reader = Reader::new(table, root.place, problems);
         for name in SECTIONS {
-        reader.take(name);
-    }
+            reader.take(name);
+        }
         reader.finish();
         let empty = Tree::table(vec![]).into();
         let settings = problems.within("policy", |p| read_table(table.get("policy").unwrap_or(&empty), p));
         let conditioners =
             read::sections(table, "conditioner", problems, |node, problems| read::conditioner(node, false, problems));
-        let (mut settings, conditioners): (PolicySettings, _) = (settings?, conditioners?);
+        let sound = settings.is_some();
+        let mut settings: PolicySettings = settings.or_else(|| read_table(&empty, &mut Problems::default()))?;
         settings.name.get_or_insert_with(|| options.stem());
         let policy = Self { settings, conditioners };
         policy.check(root, problems);
-        Some(policy)
+        sound.then_some(policy)
     }
 
     fn check(&self, root: &Node, problems: &mut Problems) {
-        if self.conditioners.is_empty() {
+        crate::build::check_name((self.name(), tree::place(root, &["policy", "name"])), problems);
+        let all = tree::names(root, "conditioner");
+        if all.is_empty() {
             let help = "add [conditioner.X] with kind and its parameters";
             let severity = perhop_core::params::Severity::Error;
             problems.push::<()>(severity, "E245", None, ["policy without conditioner", "", help]);
@@ -87,7 +90,10 @@ impl Policy {
             }
             match stage.params.build(&stage.scope) {
                 Err(error) => problems.param(&error, place(error.field)).unwrap_or_default(),
-                Ok(reader) => ports::check_policy_labels(&reader, &stages[..i], (place("kind"), problems)),
+                Ok(reader) if all.len() == stages.len() => {
+                    ports::check_policy_labels(&reader, &stages[..i], (place("kind"), problems));
+                }
+                Ok(_) => {}
             }
         }
     }
@@ -115,7 +121,8 @@ impl Policy {
     /// Its conditioners in the file's order, for [`perhop_core::edge::Edge`].
     pub fn stages(&self) -> Vec<StageSpec> {
         let largest_packet = Bytes::new(u64::from(LARGEST + self.overhead()));
-        ports::policy_stages(&self.conditioners, &Scope { largest_packet, ..Scope::default() })
+        let scope = Scope { largest_packet, largest_of: "an Ethernet".into(), ..Scope::default() };
+        ports::policy_stages(&self.conditioners, &scope)
     }
 
     /// Every effective value as TOML; read again it gives an equal policy.

@@ -25,13 +25,35 @@ pub struct File<'a> {
     pub root: &'a Node,
     /// Nodes and links.
     pub topology: &'a Topology,
-    /// All traffic.
+    /// All sound traffic.
     pub traffic: &'a [Flowline],
 }
 
 impl File<'_> {
     fn place(&self, name: &str, field: &str) -> Place {
         tree::place(self.root, &["conditioner", name, field])
+    }
+
+    /// Whether all traffic is known, with its ways.
+    pub fn knows_traffic(&self) -> bool {
+        self.topology.complete && self.traffic.len() == tree::names(self.root, "traffic").len()
+    }
+
+    /// A scope whose largest packet (IP length) and its traffic are known; zero bytes while they may not be.
+    pub fn scope_of(&self, largest: Option<(u32, &str)>) -> Scope {
+        let mut scope = Scope::default();
+        if let Some((size, name)) = largest {
+            scope.largest_packet = Bytes::new(u64::from(size + self.overhead()));
+            scope.largest_of = format!("traffic `{name}`");
+        } else if !self.knows_traffic() {
+            scope.largest_packet = Bytes::new(0);
+        }
+        scope
+    }
+
+    /// Whether all conditioners are known.
+    fn knows_conditioners(&self) -> bool {
+        self.model.conditioners.len() == tree::names(self.root, "conditioner").len()
     }
 
     /// Bytes a packet counts beyond its IP length.
@@ -66,7 +88,9 @@ pub fn stages(file: File<'_>, problems: &mut Problems) -> Vec<Stage> {
         let stages = links.iter().enumerate().map(|(i, &link)| stage(file, (name, section), (i, link)));
         let mut stages: Vec<_> = stages.collect();
         build(file, &mut stages, problems);
-        warn_idle(file, &stages, problems);
+        if file.knows_traffic() {
+            warn_idle(file, &stages, problems);
+        }
         out.append(&mut stages);
     }
     out
@@ -74,18 +98,22 @@ pub fn stages(file: File<'_>, problems: &mut Problems) -> Vec<Stage> {
 
 fn port_index(file: File<'_>, (name, port): (&str, &str), problems: &mut Problems) -> Option<usize> {
     file.topology.link(port).or_else(|| {
+        if file.topology.is_faulty(port) {
+            return None;
+        }
         let names: Vec<_> = file.topology.links.iter().map(|l| l.name.as_str()).collect();
         let message = format!("unknown port `{port}`");
-        problems.error("E235", file.place(name, "at"), [&message, "", &suggest(port, &names)])
+        let place = tree::item_place(file.root, &["conditioner", name, "at"], port);
+        problems.error("E235", place, [&message, "", &suggest(port, &names)])
     })
 }
 
 fn check_names(file: File<'_>, (name, section): (&str, &ConditionerSection), problems: &mut Problems) {
-    let names: Vec<_> = file.model.traffic.iter().map(|t| t.0.as_str()).collect();
-    let place = tree::place(file.root, &["conditioner", name, "match", "traffic"]);
+    let names = tree::names(file.root, "traffic");
     for traffic in section.placement.matches.iter().flat_map(|m| &m.traffic) {
         if !names.contains(&traffic.as_str()) {
             let message = format!("unknown traffic `{traffic}`");
+            let place = tree::item_place(file.root, &["conditioner", name, "match", "traffic"], traffic);
             problems.error::<()>("E006", place, [&message, "", &suggest(traffic, &names)]);
         }
     }
@@ -123,12 +151,7 @@ fn reach(file: File<'_>, matches: &Match, link: usize) -> (Vec<usize>, Scope) {
             largest = Some((size, &flow.offered.name));
         }
     }
-    let mut scope = Scope::default();
-    if let Some((size, name)) = largest {
-        scope.largest_packet = Bytes::new(u64::from(size + file.overhead()));
-        scope.largest_of = format!("traffic `{name}`");
-    }
-    (takes, scope)
+    (takes, file.scope_of(largest))
 }
 
 /// Whether a match may take a traffic's packets. Ports are given by the simulator and code points may be rewritten
@@ -148,7 +171,8 @@ fn may_take(file: File<'_>, matches: &Match, (flow, ack): (&Flowline, bool)) -> 
     let all = file.model.conditioners.iter().flat_map(|(_, c)| c.actions.all());
     let rewritten = all.filter_map(|a| if let Action::Mark(dscp) = a { Some(dscp) } else { None });
     let codes = &matches.dscp;
-    let dscp = codes.is_empty() || codes.contains(&flow.offered.dscp) || rewritten.into_iter().any(|d| codes.contains(&d));
+    let dscp =
+        codes.is_empty() || codes.contains(&flow.offered.dscp) || rewritten.into_iter().any(|d| codes.contains(&d));
     dscp && portless.flow(&headers)
 }
 
@@ -184,12 +208,19 @@ fn warn_idle(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
         problems.warn("W306", file.place(&first.name, "at"), [&message, "", "put it on a link that traffic uses"]);
     } else if stages.iter().all(|s| s.takes.is_empty()) {
         let message = format!("conditioner `{}` takes no traffic's data", first.name);
-        problems.warn("W305", file.place(&first.name, "match"), [&message, "", "no traffic that passes its port matches"]);
+        problems.warn(
+            "W305",
+            file.place(&first.name, "match"),
+            [&message, "", "no traffic that passes its port matches"],
+        );
     }
 }
 
 /// Labels along each traffic's path: one writer, and no reader before it.
 pub fn check_labels(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
+    if !file.knows_conditioners() || stages.iter().any(|s| s.writes.is_none()) {
+        return;
+    }
     for (i, flow) in file.traffic.iter().enumerate() {
         let mut writer: Option<&Stage> = None;
         for &link in &flow.forward {
@@ -229,7 +260,11 @@ fn check_label(file: File<'_>, (flow, writer): (&Flowline, Option<&Stage>), stag
         let message = format!("second writer of labels on the path of traffic `{traffic}`");
         let label = format!("`{}` at {} writes them first", writer.name, file.topology.links[writer.link].name);
         let place = file.place(&stage.name, "kind");
-        problems.error::<()>("E237", place, [&message, &label, "a label has one writer on a path: leave one of them out"]);
+        problems.error::<()>(
+            "E237",
+            place,
+            [&message, &label, "a label has one writer on a path: leave one of them out"],
+        );
     }
 }
 

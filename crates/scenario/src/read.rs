@@ -7,69 +7,81 @@ use crate::sections::{
 };
 use perhop_core::aqm::{self, AqmParams};
 use perhop_core::conditioner::{self, ConditionerParams};
-use perhop_core::params::{Kind, Node, Params, Place, Problems, Reader, Table, Tree, Value, read_table};
+use perhop_core::params::{Node, Params, Place, Problems, Reader, Table, Tree, Value, read_table};
+use perhop_core::units::Span;
 use perhop_sim::traffic::{self, TrafficParams};
 
 /// The sections of a scenario file.
 pub const SECTIONS: [&str; 9] =
     ["scenario", "nodes", "links", "queue", "conditioner", "traffic", "tcp", "dumbbell", "sweep"];
 
-/// Reads all sections; `None` if any has an error. The tree has no `[dumbbell]` any more.
-pub fn model(root: &Node, problems: &mut Problems) -> Option<Model> {
-    let table = table(root, problems)?;
+/// Reads all sections. Those with an error are left out, so that the others can still be checked together.
+/// The tree has no `[dumbbell]` any more.
+pub fn model(root: &Node, problems: &mut Problems) -> Model {
+    let nothing = Table::default();
+    let table = table(root, problems).unwrap_or(&nothing);
     let mut reader = Reader::new(table, root.place, problems);
     for name in SECTIONS {
         reader.take(name);
     }
     reader.finish();
-    let settings = settings(table, problems);
-    let nodes = sections(table, "nodes", problems, read_table::<NodeSection>);
-    let links = sections(table, "links", problems, read_table::<LinkSection>);
-    let queues = sections(table, "queue", problems, queue);
-    let conditioners = sections(table, "conditioner", problems, |node, problems| conditioner(node, true, problems));
-    let traffic = sections(table, "traffic", problems, traffic_section);
-    let tcp = sections(table, "tcp", problems, read_table);
-    Some(Model {
-        settings: settings?,
-        nodes: nodes?,
-        links: links?,
-        queues: queues?,
-        conditioners: conditioners?,
-        traffic: traffic?,
-        tcp: tcp?,
-    })
+    Model {
+        settings: settings(table, problems),
+        nodes: sections(table, "nodes", problems, read_table::<NodeSection>),
+        links: sections(table, "links", problems, read_table::<LinkSection>),
+        queues: sections(table, "queue", problems, queue),
+        conditioners: sections(table, "conditioner", problems, |node, problems| conditioner(node, true, problems)),
+        traffic: sections(table, "traffic", problems, traffic_section),
+        tcp: sections(table, "tcp", problems, read_table),
+    }
 }
 
 /// A node that has to be a table.
 fn table<'a>(node: &'a Node, problems: &mut Problems) -> Option<&'a Table> {
     match &node.tree {
         Tree::Table(table) => Some(table),
-        _ => problems.wrong_type(node, &Kind::Table(&[])),
+        other => {
+            let message = format!("expected a table, found {}", other.noun());
+            problems.error("E003", node.place, [&message, "", "write a heading in brackets and key = value below it"])
+        }
     }
 }
 
-fn settings(root: &Table, problems: &mut Problems) -> Option<Settings> {
+/// `[scenario]`; keys with errors are taken as left out, and no time is then too short or too long.
+fn settings(root: &Table, problems: &mut Problems) -> Settings {
     let empty = Tree::table(vec![]).into();
-    problems.within("scenario", |problems| read_table(root.get("scenario").unwrap_or(&empty), problems))
+    let node = root.get("scenario").unwrap_or(&empty);
+    let from = problems.list.len();
+    if let Some(settings) = problems.within("scenario", |problems| read_table(node, problems)) {
+        return settings;
+    }
+    let faults: Vec<_> = problems.list[from..].iter().filter_map(|p| p.place).collect();
+    let entries = if let Tree::Table(table) = &node.tree { table.entries.as_slice() } else { &[] };
+    let sound = entries.iter().filter(|e| !faults.contains(&e.2.place)).cloned().collect();
+    let rest = Node { place: node.place, tree: Tree::Table(Table { entries: sound }) };
+    let mut settings: Settings = read_table(&rest, &mut Problems::default()).expect("all keys have defaults");
+    if entries.iter().any(|e| faults.contains(&e.2.place) && ["duration", "warmup"].contains(&e.0.as_str())) {
+        (settings.duration, settings.warmup) = (perhop_sim::engine::MAX_DURATION, Span::ZERO);
+    }
+    settings
 }
 
-/// All sections `[kind.X]`, each read by `read`; all are read even if one has an error.
+/// All sound sections `[kind.X]`, each read by `read`.
 pub fn sections<T>(
     root: &Table,
     kind: &'static str,
     problems: &mut Problems,
     read: impl Fn(&Node, &mut Problems) -> Option<T>,
-) -> Option<Named<T>> {
-    let Some(node) = root.get(kind) else { return Some(Vec::new()) };
+) -> Named<T> {
+    let Some(node) = root.get(kind) else { return Vec::new() };
     problems.within(kind, |problems| {
-        let table = table(node, problems)?;
+        let Some(table) = table(node, problems) else { return Vec::new() };
         let one = |(name, place, node): &(String, Place, Node)| {
             let section = problems.within(name, |problems| read(node, problems));
             let named = if printable(name) { Some(name.clone()) } else { unprintable(*place, problems) };
             Some((named?, section?))
         };
-        let read: Vec<_> = table.entries.iter().map(one).collect();
-        read.into_iter().collect()
+        table.entries.iter().filter_map(one).collect()
     })
 }
 
@@ -83,7 +95,11 @@ fn unprintable<T>(place: Place, problems: &mut Problems) -> Option<T> {
 
 /// Reads a table that names its algorithm by `key`: the common part, the algorithm's own, nothing else.
 /// Unknown keys are reported only once it is known whose they would be.
-fn chosen<T>(node: &Node, problems: &mut Problems, read: impl FnOnce(&mut Reader<'_>) -> (bool, Option<T>)) -> Option<T> {
+fn chosen<T>(
+    node: &Node,
+    problems: &mut Problems,
+    read: impl FnOnce(&mut Reader<'_>) -> (bool, Option<T>),
+) -> Option<T> {
     let table = table(node, problems)?;
     let mut reader = Reader::new(table, node.place, problems);
     let (known, out) = read(&mut reader);
@@ -135,10 +151,15 @@ pub fn conditioner(node: &Node, has_at: bool, problems: &mut Problems) -> Option
 /// `at`: one port or a list, at least one.
 fn ports(reader: &mut Reader<'_>) -> Option<Vec<String>> {
     let place = reader.place_of("at");
-    let ports = reader.take("at").map_or_else(|| Some(Vec::new()), |node| Vec::<String>::read(node, reader.problems))?;
+    let ports =
+        reader.take("at").map_or_else(|| Some(Vec::new()), |node| Vec::<String>::read(node, reader.problems))?;
     if ports.is_empty() {
         let message = format!("missing key `at` in {}", reader.problems.section());
-        return reader.problems.error("E005", place, [&message, "", "the port it sits at, as in \"E1 -> C\", or a list"]);
+        return reader.problems.error(
+            "E005",
+            place,
+            [&message, "", "the port it sits at, as in \"E1 -> C\", or a list"],
+        );
     }
     Some(ports)
 }

@@ -6,7 +6,7 @@ use crate::model::Model;
 use crate::options::Options;
 use crate::source::Sources;
 use crate::sweep::{self, Point};
-use crate::{dumbbell, read, show, toml, topology, tree};
+use crate::{dumbbell, offered, read, show, toml, topology, tree};
 use perhop_core::params::{Node, Problems};
 use perhop_sim::plan::Plan;
 
@@ -56,17 +56,21 @@ impl Scenario {
         let mut varied = root.clone();
         sweep::vary(&mut varied, &options.vary, (sources, problems));
         let stem = options.stem();
-        let base = Self::point(&sweep::without(&varied), &stem, problems);
-        let points = sweep::points(&varied, (&stem, base.as_ref()), (sources, problems));
+        let base = Self::point(&tree::without(&varied, "sweep"), &stem, problems);
+        let points = sweep::points(&varied, &stem, problems);
         Some(Self { points: points?, stated: varied, ..base? })
     }
 
     /// The scenario of a tree without `[sweep]`.
     pub(crate) fn point(stated: &Node, stem: &str, problems: &mut Problems) -> Option<Self> {
-        let root = dumbbell::expand(stated, problems);
-        let mut model = read::model(&root, problems)?;
+        let Some(root) = dumbbell::expand(stated, problems) else {
+            read::model(&tree::without(stated, "dumbbell"), problems);
+            return None;
+        };
+        let mut model = read::model(&root, problems);
         model.settings.name.get_or_insert_with(|| stem.to_owned());
-        topology::fill_defaults(&mut model.links);
+        topology::fill_defaults(&mut model.links, &root);
+        offered::fill_defaults(&mut model.traffic);
         let built = build::build(&model, &root, problems)?;
         Some(Self { model, built, stated: stated.clone(), points: Vec::new() })
     }

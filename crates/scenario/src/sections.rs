@@ -1,8 +1,8 @@
 //! The sections of a file, each declared once: parser, defaults, schema, docs and `explain` come from here.
 
+use perhop_core::aqm::AqmParams;
 use perhop_core::classify::Match;
 use perhop_core::conditioner::ConditionerParams;
-use perhop_core::aqm::AqmParams;
 use perhop_core::dscp::Dscp;
 use perhop_core::edge::{Action, Per};
 use perhop_core::params::{Choice, Kind, Node, Params, Problems, Tree, Value};

@@ -1,9 +1,9 @@
 //! Sweeps: a grid over keys, each point a scenario of its own with a name and a hash.
 
 use crate::scenario::Scenario;
+use crate::show;
 use crate::source::Sources;
 use crate::tree::{self, KeyPath};
-use crate::show;
 use perhop_core::params::{Node, Place, Problems, Table, Tree};
 
 /// Most points of a sweep.
@@ -65,15 +65,6 @@ struct Axis {
     values: Vec<(String, Node)>,
 }
 
-/// The tree without its sweep.
-pub fn without(root: &Node) -> Node {
-    let mut out = root.clone();
-    if let Tree::Table(table) = &mut out.tree {
-        table.entries.retain(|e| e.0 != "sweep");
-    }
-    out
-}
-
 /// Adds the axes of `--vary` to the tree's `[sweep]`.
 pub fn vary(root: &mut Node, vary: &[String], out: (&mut Sources, &mut Problems)) {
     let (sources, problems) = out;
@@ -91,24 +82,31 @@ pub fn vary(root: &mut Node, vary: &[String], out: (&mut Sources, &mut Problems)
             items.extend(tree::parse_value(item, at, problems));
             at += item.len() + 1;
         }
-        let list = Node { place: Place { start: base + key.len() + 1, end: base + text.len() }, tree: Tree::List(items) };
+        let list =
+            Node { place: Place { start: base + key.len() + 1, end: base + text.len() }, tree: Tree::List(items) };
         tree::set(root, &[("sweep".to_owned(), place), (key.to_owned(), place)], list, problems);
     }
 }
 
-/// The points of `[sweep]`: none without, `None` if an axis is at fault.
-pub fn points(root: &Node, base: (&str, Option<&Scenario>), out: (&Sources, &mut Problems)) -> Option<Vec<Point>> {
-    let (stem, problems) = (base.0, out.1);
+/// The points of `[sweep]`: none without, `None` if an axis or a point is at fault.
+pub fn points(root: &Node, stem: &str, problems: &mut Problems) -> Option<Vec<Point>> {
     let Some(sweep) = tree::get(root, &["sweep"]) else { return Some(Vec::new()) };
-    let axes = axes(sweep, problems)?;
+    let Tree::Table(table) = &sweep.tree else {
+        return problems.error(
+            "E240",
+            sweep.place,
+            ["[sweep] is not a table", "", "write [sweep] and \"key\" = [a, b]"],
+        );
+    };
+    let axes: Vec<_> = table.entries.iter().filter_map(|e| axis(e, problems)).collect();
     let count = axes.iter().try_fold(1usize, |n, axis| n.checked_mul(axis.values.len()));
     let Some(count) = count.filter(|&n| n <= MOST_POINTS) else {
         let help = format!("at most {MOST_POINTS}: take values away, or split the sweep");
         return problems.error("E241", sweep.place, ["too many points in [sweep]", "", &help]);
     };
-    let plain = without(root);
+    let plain = tree::without(root, "sweep");
     let points: Vec<_> = (0..count).map(|n| point(&plain, (stem, &axes), n, problems)).collect();
-    points.into_iter().collect()
+    if axes.len() < table.entries.len() { None } else { points.into_iter().collect() }
 }
 
 /// The `n`-th point; the first axis is the slowest.
@@ -126,14 +124,6 @@ fn point(plain: &Node, (stem, axes): (&str, &[Axis]), mut n: usize, problems: &m
     Some(Point::new(Scenario::point(&root, stem, problems)?, labels))
 }
 
-fn axes(sweep: &Node, problems: &mut Problems) -> Option<Vec<Axis>> {
-    let Tree::Table(table) = &sweep.tree else {
-        return problems.error("E240", sweep.place, ["[sweep] is not a table", "", "write [sweep] and \"key\" = [a, b]"]);
-    };
-    let axes: Vec<_> = table.entries.iter().map(|e| axis(e, problems)).collect();
-    axes.into_iter().collect()
-}
-
 fn axis((key, place, node): &(String, Place, Node), problems: &mut Problems) -> Option<Axis> {
     let values = match &node.tree {
         Tree::List(items) if !items.is_empty() => items,
@@ -147,10 +137,18 @@ fn axis((key, place, node): &(String, Place, Node), problems: &mut Problems) -> 
     let path = tree::parse_key(key, 0, &mut found);
     let Some(path) = path else {
         let message = format!("`{key}` is not a key");
-        return problems.error("E240", *place, [&message, "", "as in \"traffic.bulk.flows\" or \"links.'C -> E2'.rate\""]);
+        return problems.error(
+            "E240",
+            *place,
+            [&message, "", "as in \"traffic.bulk.flows\" or \"links.'C -> E2'.rate\""],
+        );
     };
     if ["sweep", "scenario.name"].contains(&key.as_str()) {
-        return problems.error("E240", *place, [&format!("`{key}` cannot be swept"), "", "sweep a key of another section"]);
+        return problems.error(
+            "E240",
+            *place,
+            [&format!("`{key}` cannot be swept"), "", "sweep a key of another section"],
+        );
     }
     let path = path.into_iter().map(|part| (part.0, *place)).collect();
     Some(Axis { key: key.clone(), path, values: labelled(values) })
@@ -172,4 +170,3 @@ fn label(node: &Node) -> String {
         other => show::inline(other),
     }
 }
-

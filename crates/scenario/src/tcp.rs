@@ -103,17 +103,15 @@ pub enum Rto {
 }
 
 impl Rto {
-    fn config(&self) -> RtoConfig {
+    /// For the simulator.
+    pub fn config(&self) -> RtoConfig {
         match self {
             Self::Preset(RtoPreset::Ns2) => RtoConfig::NS2_2_35,
             Self::Preset(RtoPreset::Era) => RtoConfig::ERA,
             Self::Preset(RtoPreset::Modern) => RtoConfig::MODERN,
-            Self::Explicit(RtoSection { granularity, minimum, maximum, initial }) => RtoConfig {
-                granularity: *granularity,
-                minimum: *minimum,
-                maximum: *maximum,
-                initial: *initial,
-            },
+            Self::Explicit(RtoSection { granularity, minimum, maximum, initial }) => {
+                RtoConfig { granularity: *granularity, minimum: *minimum, maximum: *maximum, initial: *initial }
+            }
         }
     }
 }

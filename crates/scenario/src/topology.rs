@@ -4,7 +4,7 @@ use crate::model::{Model, Named, find};
 use crate::sections::{LinkSection, Queue, QueueCommon, QueueRef};
 use crate::tree;
 use perhop_core::aqm::AqmParams;
-use perhop_core::params::{Node, Problems, suggest};
+use perhop_core::params::{Node, Problems, Severity, Tree, suggest};
 use perhop_core::queue::Limit;
 use perhop_core::units::{BitRate, Length, Packets, Probability, Span};
 use perhop_sim::plan;
@@ -45,6 +45,10 @@ pub struct Topology {
     pub nodes: Vec<plan::Node>,
     /// In the file's order; of a duplex link the direction as written comes first.
     pub links: Vec<Direction>,
+    /// Names of the directions that have an error.
+    pub faulty: Vec<String>,
+    /// Whether every link and node is sound.
+    pub complete: bool,
 }
 
 impl Topology {
@@ -53,11 +57,20 @@ impl Topology {
         self.nodes.iter().position(|n| n.name == name)
     }
 
-    /// Index of a direction, however its arrow is spaced.
+    /// Index of a sound direction, however its arrow is spaced.
     pub fn link(&self, text: &str) -> Option<usize> {
-        let Ends { from, to, both: false } = ends(text)? else { return None };
-        self.links.iter().position(|l| l.name == arrow(from, to))
+        let name = direction_name(text)?;
+        self.links.iter().position(|l| l.name == name)
     }
+
+    /// Whether a direction is known to have an error of its own.
+    pub fn is_faulty(&self, text: &str) -> bool {
+        direction_name(text).is_some_and(|name| self.faulty.contains(&name))
+    }
+}
+
+fn direction_name(text: &str) -> Option<String> {
+    ends(text).filter(|e| !e.both).map(|e| arrow(e.from, e.to))
 }
 
 /// What a key of `[links]` names.
@@ -82,10 +95,10 @@ fn arrow(from: &str, to: &str) -> String {
 }
 
 /// Fills in what links leave out, so that the model holds every effective value.
-pub fn fill_defaults(links: &mut Named<LinkSection>) {
-    let duplex: Vec<_> = links.iter().map(|l| l.0.clone()).collect();
+pub fn fill_defaults(links: &mut Named<LinkSection>, root: &Node) {
+    let keys = tree::names(root, "links");
     for (name, link) in links {
-        let overrides = duplex.iter().any(|other| other != name && covers(other, name));
+        let overrides = keys.iter().any(|other| covers(other, name));
         if !overrides {
             link.delay.get_or_insert(Span::ZERO);
             link.loss.get_or_insert(Probability::ZERO);
@@ -109,26 +122,32 @@ fn covers(duplex: &str, one_way: &str) -> bool {
     }
 }
 
-/// Reads the topology; `None` if any link has an error.
-pub fn read(model: &Model, root: &Node, problems: &mut Problems) -> Option<Topology> {
-    let mut builder = Builder { model, root, problems, topology: Topology::default() };
-    for (name, _) in &model.nodes {
-        builder.node(name);
+/// Reads the topology; links with an error are left out.
+pub fn read(model: &Model, root: &Node, problems: &mut Problems) -> Topology {
+    let keys = tree::names(root, "links");
+    let from = problems.list.len();
+    let topology = Topology { complete: true, ..Topology::default() };
+    let mut builder = Builder { model, root, problems, keys, topology };
+    tree::names(root, "nodes").iter().for_each(|name| _ = builder.node(name));
+    builder.keys.clone().iter().for_each(|key| _ = builder.entry(key));
+    builder.addresses();
+    if builder.keys.is_empty() && tree::get(root, &["links"]).is_none_or(|n| matches!(n.tree, Tree::Table(_))) {
+        let what =
+            ["no links", "", "add [links] with lines such as \"A - B\" = { rate = \"10Mbit/s\", delay = \"5ms\" }"];
+        builder.problems.push::<()>(Severity::Error, "E244", None, what);
     }
-    let names: Vec<_> = model.links.iter().map(|l| builder.entry(&l.0)).collect();
-    if model.links.is_empty() {
-        let what = ["no links", "", "add [links] with lines such as \"A - B\" = { rate = \"10Mbit/s\", delay = \"5ms\" }"];
-        return builder.problems.push(perhop_core::params::Severity::Error, "E244", None, what);
-    }
-    let nodes = builder.addresses();
-    let topology = builder.topology;
-    (nodes.is_some() && names.iter().all(Option::is_some)).then_some(topology)
+    let read = model.links.len() == builder.keys.len() && model.nodes.len() == tree::names(root, "nodes").len();
+    let queues = model.queues.len() == tree::names(root, "queue").len();
+    let mut topology = builder.topology;
+    topology.complete = read && queues && !topology.links.is_empty() && problems.list.len() == from;
+    topology
 }
 
 struct Builder<'a> {
     model: &'a Model,
     root: &'a Node,
     problems: &'a mut Problems,
+    keys: Vec<&'a str>,
     topology: Topology,
 }
 
@@ -146,18 +165,27 @@ impl Builder<'_> {
         let place = tree::key_place(self.root, &["links", key]);
         let Some(Ends { from, to, both }) = ends(key) else {
             let message = format!("`{key}` is not a link");
-            return self.problems.error("E230", place, [&message, "", "write \"A - B\" (both ways) or \"A -> B\" (one way)"]);
+            return self.problems.error(
+                "E230",
+                place,
+                [&message, "", "write \"A - B\" (both ways) or \"A -> B\" (one way)"],
+            );
         };
         if from == to {
             let help = "a link joins two nodes";
             return self.problems.error("E230", place, [&format!("`{key}` leads from a node to itself"), "", help]);
         }
-        if self.model.links.iter().any(|l| covers(&l.0, key)) {
+        if self.keys.iter().any(|other| covers(other, key)) {
             return Some(());
         }
         let (from, to) = (self.node(from), self.node(to));
-        self.direction(key, (from, to))?;
-        if both { self.direction(key, (to, from)) } else { Some(()) }
+        for (from, to) in [(from, to), (to, from)].into_iter().take(if both { 2 } else { 1 }) {
+            if self.direction(key, (from, to)).is_none() {
+                let name = arrow(&self.topology.nodes[from].name, &self.topology.nodes[to].name);
+                self.topology.faulty.push(name);
+            }
+        }
+        Some(())
     }
 
     fn direction(&mut self, key: &str, (from, to): (usize, usize)) -> Option<()> {
@@ -166,10 +194,10 @@ impl Builder<'_> {
             let place = tree::key_place(self.root, &["links", key]);
             return self.problems.error("E002", place, [&format!("duplicate link `{name}`"), "", "keep one of them"]);
         }
-        let overriding = self.model.links.iter().map(|l| &l.0).find(|k| {
-            covers(key, k) && ends(k).is_some_and(|e| arrow(e.from, e.to) == name)
-        });
-        let entries: Vec<_> = overriding.into_iter().cloned().chain([key.to_owned()]).collect();
+        find(&self.model.links, key)?;
+        let overrides = |k: &&&str| covers(key, k) && ends(k).is_some_and(|e| arrow(e.from, e.to) == name);
+        let overriding = self.keys.iter().find(overrides).map(|k| (*k).to_owned());
+        let entries: Vec<_> = overriding.into_iter().chain([key.to_owned()]).collect();
         let link = Direction {
             rate: self.rate(&entries)?,
             delay: self.value(&entries, |l| l.delay)?,
@@ -219,7 +247,8 @@ impl Builder<'_> {
             let path = queue_path(self.root, &link);
             let path: Vec<_> = path.iter().map(String::as_str).chain(["limit"]).collect();
             let place = tree::place(self.root, &path);
-            let help = "at least one packet: packets (\"50p\"), bytes (\"62500B\") or time at the link's rate (\"20ms\")";
+            let help =
+                "at least one packet: packets (\"50p\"), bytes (\"62500B\") or time at the link's rate (\"20ms\")";
             return self.problems.error("E217", place, [&format!("`limit` is {stated}"), "", help]);
         };
         Some(Direction { limit, ..link })
@@ -227,7 +256,10 @@ impl Builder<'_> {
 
     fn unknown_queue<T>(&mut self, entries: &[String], name: &str) -> Option<T> {
         let place = tree::place(self.root, &["links", place_key(self.root, entries, "queue"), "queue"]);
-        let names: Vec<_> = self.model.queues.iter().map(|q| q.0.as_str()).collect();
+        let names = tree::names(self.root, "queue");
+        if names.contains(&name) {
+            return None;
+        }
         let help = match names.is_empty() {
             true => format!("add [queue.{name}]"),
             false => suggest(name, &names),
@@ -236,15 +268,14 @@ impl Builder<'_> {
     }
 
     /// Stated addresses first; the rest are 10.0.n.1, n the number of the node, where that is free.
-    fn addresses(&mut self) -> Option<()> {
+    fn addresses(&mut self) {
         let mut taken: Vec<(Ipv4Addr, &str)> = Vec::new();
-        let mut good = Some(());
         for (name, section) in &self.model.nodes {
             let Some(address) = section.address else { continue };
             if let Some((_, other)) = taken.iter().find(|t| t.0 == address.0) {
                 let place = tree::place(self.root, &["nodes", name, "address"]);
                 let message = format!("address {} is also that of `{other}`", address.0);
-                good = self.problems.error("E243", place, [&message, "", "an address belongs to one node"]);
+                self.problems.error::<()>("E243", place, [&message, "", "an address belongs to one node"]);
             }
             taken.push((address.0, name));
         }
@@ -254,7 +285,6 @@ impl Builder<'_> {
             let stated = find(&self.model.nodes, &node.name).and_then(|section| section.address);
             node.address = stated.map_or_else(|| automatic.next().unwrap_or(Ipv4Addr::UNSPECIFIED), |a| a.0);
         }
-        good
     }
 }
 

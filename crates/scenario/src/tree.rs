@@ -23,12 +23,39 @@ pub fn place(root: &Node, path: &[&str]) -> Place {
     known.map_or(root.place, |n| n.place)
 }
 
+/// The place of `text` in the list at `path`, or of the whole value.
+pub fn item_place(root: &Node, path: &[&str], text: &str) -> Place {
+    let items = match get(root, path).map(|n| &n.tree) {
+        Some(Tree::List(items)) => items.as_slice(),
+        _ => &[],
+    };
+    let item = items.iter().find(|n| matches!(&n.tree, Tree::Text(t) if t == text));
+    item.map_or_else(|| place(root, path), |n| n.place)
+}
+
 /// The place of the key at `path`, where it stands in a table.
 pub fn key_place(root: &Node, path: &[&str]) -> Place {
     let Some((last, parents)) = path.split_last() else { return root.place };
     match get(root, parents).map(|n| &n.tree) {
         Some(Tree::Table(table)) => table.entries.iter().find(|e| e.0 == *last).map_or(place(root, path), |e| e.1),
         _ => place(root, path),
+    }
+}
+
+/// The tree without one of its sections.
+pub fn without(root: &Node, section: &str) -> Node {
+    let mut out = root.clone();
+    if let Tree::Table(table) = &mut out.tree {
+        table.entries.retain(|e| e.0 != section);
+    }
+    out
+}
+
+/// The keys of the table at `kind`: all that the file declares, sound or not.
+pub fn names<'a>(root: &'a Node, kind: &str) -> Vec<&'a str> {
+    match get(root, &[kind]).map(|n| &n.tree) {
+        Some(Tree::Table(table)) => table.entries.iter().map(|e| e.0.as_str()).collect(),
+        _ => Vec::new(),
     }
 }
 

@@ -105,3 +105,106 @@ fn a_policy_is_conditioners_without_ports() {
     let again = Policy::parse(&policy.effective(), &Options::new("p.toml")).unwrap().0;
     assert_eq!(again, policy);
 }
+
+const LINE: &str =
+    "[links]\n\"A - B\" = { rate = \"10Mbit/s\", delay = \"5ms\" }\n\"B - C\" = { rate = \"5Mbit/s\" }\n";
+const WEB: &str = "[traffic.web]\nmodel = \"ftp\"\nfrom = \"A\"\nto = \"C\"\n";
+const BUCKET: &str = "kind = \"token-bucket\"\ncir = \"1Mbit/s\"\ncbs = \"62500B\"\n";
+
+fn error_codes(text: &str) -> Vec<&'static str> {
+    let refused = Scenario::parse(text, &Options::new("x.toml")).map(|_| ()).unwrap_err();
+    refused.list.iter().map(|d| d.code).filter(|code| code.starts_with('E')).collect()
+}
+
+#[test]
+fn accounting_counts_beyond_the_ip_length() {
+    for (name, overhead) in [("l3", 0), ("l2", 14), ("l2+fcs", 18), ("l1", 38)] {
+        let text =
+            format!("[scenario]\naccounting = \"{name}\"\n{LINE}[conditioner.m]\nat = \"A -> B\"\n{BUCKET}{WEB}");
+        let plan = good(&text).plan(1, 0);
+        assert_eq!(plan.overhead, overhead);
+        assert_eq!(plan.links[0].edge[0].scope.largest_packet, Bytes::new(1040 + u64::from(overhead)));
+        assert_eq!(plan.links[0].scope.largest_packet, Bytes::new(1040 + u64::from(overhead)));
+        assert_eq!(plan.links[1].scope.largest_packet, Bytes::new(40 + u64::from(overhead)), "only ACKs come back");
+    }
+}
+
+#[test]
+fn the_largest_packet_is_that_of_matching_traffic() {
+    let voice = "[traffic.voice]\nmodel = \"cbr\"\nrate = \"1Mbit/s\"\nsize = \"200B\"\nfrom = \"A\"\nto = \"B\"\ndscp = \"EF\"\n";
+    let largest = |matches: &str, at: &str| {
+        let text = format!("{LINE}[conditioner.m]\nat = \"{at}\"\nmatch = {{ {matches} }}\n{BUCKET}{WEB}{voice}");
+        let plan = good(&text).plan(1, 0);
+        let scope = plan.links.iter().flat_map(|l| &l.edge).next().unwrap().scope.clone();
+        (scope.largest_packet.get(), scope.largest_of)
+    };
+    assert_eq!(largest("", "A -> B"), (1040, "traffic `web`".into()));
+    for matches in ["traffic = \"voice\"", "dscp = \"EF\"", "protocol = \"udp\"", "destination = \"10.0.2.1\""] {
+        assert_eq!(largest(matches, "A -> B"), (200, "traffic `voice`".into()), "{matches}");
+    }
+    assert_eq!(largest("", "B -> C").0, 1040);
+    assert_eq!(largest("", "B -> A").0, 40, "ACKs");
+}
+
+#[test]
+fn every_port_of_a_conditioner_has_a_stream_of_its_own() {
+    let at = "[conditioner.m]\nat = [\"A -> B\", \"B->C\"]\n";
+    let plan = good(&format!("{LINE}{at}{BUCKET}{WEB}")).plan(1, 0);
+    let names: Vec<_> = plan.links.iter().flat_map(|l| &l.edge).map(|s| s.name.as_str()).collect();
+    assert_eq!(names, ["m", "m at B -> C"]);
+}
+
+#[test]
+fn one_direction_overrides_what_it_states() {
+    let text = format!("{LINE}\"B -> A\" = {{ rate = \"1Mbit/s\", queue = {{ limit = \"8ms\" }} }}\n{WEB}");
+    let plan = good(&text).plan(1, 0);
+    assert_eq!((plan.links[0].rate.bit_s(), plan.links[1].rate.bit_s()), (10_000_000, 1_000_000));
+    assert_eq!(plan.links[1].delay, Span::from_ms(5), "what it leaves out is that of the link");
+    assert_eq!(plan.links[1].limit, Limit::Bytes(1000), "time at its own rate");
+}
+
+#[test]
+fn ecn_of_a_traffic_goes_before_that_of_its_tcp() {
+    let ecn = |traffic: &str, tcp: &str| {
+        let text = format!("{LINE}{WEB}tcp = {{ ecn = {tcp} }}\n{traffic}\n");
+        good(&text).plan(1, 0).traffic[0].tcp.ecn
+    };
+    assert!(ecn("", "true") && !ecn("", "false") && ecn("ecn = true", "false") && !ecn("ecn = false", "true"));
+}
+
+#[test]
+fn stated_addresses_are_kept_and_not_given_twice() {
+    let plan = good(&format!("[nodes.C]\naddress = \"10.0.1.1\"\n{LINE}{WEB}")).plan(1, 0);
+    let all: Vec<_> = plan.nodes.iter().map(|n| format!("{} {}", n.name, n.address)).collect();
+    assert_eq!(all, ["C 10.0.1.1", "A 10.0.2.1", "B 10.0.3.1"]);
+}
+
+#[test]
+fn labels_have_one_writer_before_their_reader() {
+    let label = |name: &str, at: &str| {
+        format!("[conditioner.{name}]\nat = \"{at}\"\nper = \"flow\"\nkind = \"rate-labeller\"\n")
+    };
+    let fsam = "[conditioner.f]\nat = \"B -> C\"\nkind = \"f-sam\"\ncir = \"1Mbit/s\"\ncbs = \"62500B\"\n";
+    good(&format!("{LINE}{}{fsam}{WEB}", label("l", "A -> B")));
+    good(&format!("{LINE}{}{fsam}{WEB}", label("l", "B -> C")));
+    assert_eq!(error_codes(&format!("{LINE}{fsam}{}{WEB}", label("l", "B -> C"))), ["E236"], "the file's order counts");
+    assert_eq!(error_codes(&format!("{LINE}{}{fsam}{WEB}", label("l", "C -> B"))), ["E236"]);
+    let (one, two) = (label("l", "A -> B"), label("m", "B -> C"));
+    assert_eq!(error_codes(&format!("{LINE}{one}{two}{fsam}{WEB}")), ["E237"]);
+    good(&format!("{LINE}{one}{}{fsam}{WEB}", label("m", "A -> B")));
+}
+
+#[test]
+fn explain_shows_every_queue_times_and_presets() {
+    let text = perhop_scenario::explain(&good(include_str!("good/dumbbell.toml")));
+    for line in [
+        "bulk: 20 x ftp over TCP, packets of at most 1040B, base RTT 40ms, ",
+        "  there E1 -> E2: [marker: token-bucket] red 50p (83.2 ms of 1040B), then 5Mbit/s and 10ms\n",
+        "  back  d -> E2: drop-tail 1000p (6.40 ms of 40B), then 50Mbit/s and 5ms\n",
+        "  cbs 62500B = 60 largest packets, full in 500 ms at cir 1Mbit/s\n",
+        "  cir x longest base RTT (40ms) = 5000B, within cbs\n",
+        "  rto: granularity 10ms, minimum 200ms, maximum 60s, initial 3s\n",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+}

@@ -111,8 +111,9 @@ impl Flow {
         Record { packet, sent: now, hop: self.routes[0], wire, ..Record::default() }
     }
 
+    /// A source's AF code point says its colour, as it does to any node that reads it off the wire.
     fn blank(&self) -> Packet {
-        Packet { class: self.class, dscp: self.dscp, ..Packet::default() }
+        Packet { class: self.class, dscp: self.dscp, colour: self.dscp.colour(), ..Packet::default() }
     }
 
     /// A segment on its way out.

@@ -10,8 +10,14 @@ pub mod transport;
 
 /// What a run is built from.
 pub mod plan;
+/// From a plan to a simulation at time zero.
+mod assemble;
 /// Events, and packets from hop to hop.
 pub mod engine;
+/// The ends of flows.
+mod endpoints;
+/// Proof that no packet was lost unseen.
+mod conservation;
 /// What a run gives.
 pub mod outcome;
 
@@ -35,6 +41,7 @@ pub mod series;
 /// Packets recorded at a link.
 pub mod tap;
 
-pub use engine::{EngineOptions, PlanError, Simulation};
+pub use assemble::{EngineOptions, PlanError};
+pub use engine::Simulation;
 pub use outcome::Outcome;
 pub use plan::Plan;

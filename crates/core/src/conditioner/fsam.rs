@@ -4,9 +4,9 @@
 //! (2002), section on F-SAM; iteration of alpha as in Stoica, Shenker and Zhang, "Core-Stateless Fair Queueing",
 //! section II-B. Labels come from [`crate::conditioner::rate_labeller`].
 //!
-//! A packet says by its label L how fast its flow is. It may ask for tokens with probability min(1, alpha/L), so a flow of
-//! rate r gets min(r, alpha) of them. alpha, the fair rate, is found from two rates of the aggregate: A arrives, F passes.
-//! Nothing is kept per flow.
+//! A packet says by its label L how fast its flow is. It may ask for tokens with probability min(1, alpha/L), so a
+//! flow of rate r gets min(r, alpha) of them. alpha, the fair rate, is found from two rates of the aggregate: A
+//! arrives, F passes. Nothing is kept per flow.
 //!
 //! ```text
 //! OUT with probability 1 - alpha/L (0 if alpha is unknown or L <= alpha); else IN if b >= B, taking B tokens; else OUT
@@ -261,7 +261,7 @@ impl Conditioner for FSam {
             tmp_alpha: self.tmp_alpha,
             congested: self.congested,
             window: self.window,
-            credits: self.credits.min(params.kdec),
+            credits: self.credits,
             forced: self.forced,
             ..next
         };

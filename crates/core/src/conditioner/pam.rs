@@ -3,9 +3,9 @@
 //! Source: Das, Dutta and Helmy, "Fair Stateless Aggregate Traffic Marking using Active Queue Management Techniques"
 //! (2002), section on PAM, equation (1).
 //!
-//! x is the average of the bucket's level b. Few tokens: everything is OUT. Many: everything is IN. Between, each packet
-//! is OUT with a probability that falls as x grows, so flows of one aggregate share the tokens in proportion to their
-//! rates, without any state per flow.
+//! x is the average of the bucket's level b. Few tokens: everything is OUT. Many: everything is IN. Between, each
+//! packet is OUT with a probability that falls as x grows, so flows of one aggregate share the tokens in proportion
+//! to their rates, without any state per flow.
 //!
 //! ```text
 //! x = (1 - w) x + w b                                   b refilled, this packet not yet taken
@@ -31,10 +31,10 @@
 //! | idle   | `idle`       | -          | virtual-samples |
 //! | tau    | `tau`        | s          | -               |
 //!
-//! Deviations: the paper gives no constants; the defaults are ours. The average must not be much slower than the bucket:
-//! w of at least 4 CIR/(CBS x packets per second), or packets chosen IN find no token. P_max below 1 - CIR/load makes x
-//! swing around min_th. min_th = max_th is a step: IN from the threshold on. Gaps longer than CBS/CIR do not enter s; while
-//! s is unknown such a gap sets x to b.
+//! Deviations: the paper gives no constants; the defaults are ours. The average must not be much slower than the
+//! bucket: w of at least 4 CIR/(CBS x packets per second), or packets chosen IN find no token. P_max below 1 -
+//! CIR/load makes x swing around min_th. min_th = max_th is a step: IN from the threshold on. Gaps longer than
+//! CBS/CIR do not enter s; while s is unknown such a gap sets x to b.
 
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, bucket_threshold};
@@ -270,5 +270,41 @@ impl Conditioner for Pam {
         each("average_bytes", self.average.value());
         each("out_probability", self.law.out(self.average.value()));
         each("forced_out_packets", self.forced as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn any_law() -> impl Strategy<Value = Law> {
+        (0.0..1e6f64, 0.0..1e6f64, 0.0..=1.0f64, 0.0..=1.0f64).prop_map(|(a, b, p, q)| Law {
+            min_th: a.min(b),
+            max_th: a.max(b),
+            p_min: p.min(q),
+            p_max: p.max(q),
+        })
+    }
+
+    proptest! {
+        /// Invariant 3: the probability of OUT lies in [0, 1] and never grows with the level.
+        #[test]
+        fn more_tokens_never_mean_more_out(law in any_law(), x in 0.0..1.2e6f64, more in 0.0..1e5f64) {
+            let (here, there) = (law.out(x), law.out(x + more));
+            prop_assert!((0.0..=1.0).contains(&here) && (0.0..=1.0).contains(&there));
+            prop_assert!(there <= here, "{here} {there}");
+        }
+    }
+
+    /// Equation (1) by hand, at and beside both thresholds; with equal thresholds a step.
+    #[test]
+    fn equation_one() {
+        let law = Law { min_th: 200.0, max_th: 800.0, p_min: 0.25, p_max: 0.75 };
+        for (x, p) in [(0.0, 1.0), (199.0, 1.0), (200.0, 0.75), (500.0, 0.5), (800.0, 0.25), (801.0, 0.0), (1e9, 0.0)] {
+            assert_eq!(law.out(x), p, "{x}");
+        }
+        let step = Law { min_th: 500.0, max_th: 500.0, ..law };
+        assert_eq!([499.0, 500.0, 501.0].map(|x| step.out(x)), [1.0, 0.0, 0.0]);
     }
 }

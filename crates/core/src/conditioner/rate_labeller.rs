@@ -22,9 +22,9 @@
 //! | -      | `link`        | bit/s | -       |
 //! | -      | `expire`      | s     | 60s     |
 //!
-//! Deviations: the paper gives no K; 100 ms is CSFQ's. `half-link` stands for CSFQ's code, which starts a flow at half of
-//! what the router accepts at that moment; a labeller knows no such rate, so half of `link` is taken, at every first
-//! packet. After an idle time longer than `expire` the next packet counts as a first one.
+//! Deviations: the paper gives no K; 100 ms is CSFQ's. `half-link` stands for CSFQ's code, which starts a flow at
+//! half of what the router accepts at that moment; a labeller knows no such rate, so half of `link` is taken, at
+//! every first packet. After an idle time longer than `expire` the next packet counts as a first one.
 
 use crate::Scope;
 use crate::conditioner::fsam::EPS;

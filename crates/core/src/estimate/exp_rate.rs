@@ -91,7 +91,9 @@ mod tests {
         /// CSFQ's property: packets of l bytes every T give r -> l/T, whatever K. From r = 0 the error after n gaps is
         /// e^(-n T/K), so r itself is checked against that closed form (n products, each good to one part in 2^52).
         #[test]
-        fn periodic_packets_give_their_rate(k_ms in 1u64..1000, gap_us in 1u64..100_000, size in 1u32..9000, n in 1u32..300) {
+        fn periodic_packets_give_their_rate(
+            k_ms in 1u64..1000, gap_us in 1u64..100_000, size in 1u32..9000, n in 1u32..300,
+        ) {
             let mut rate = ExpRate::new(Span::from_ms(k_ms), [0.0]).since(Time::ZERO);
             for i in 1..=u64::from(n) {
                 prop_assert!(rate.add(Time::from_ns(i * gap_us * 1000), [f64::from(size)]));
@@ -106,7 +108,9 @@ mod tests {
         /// Splitting a packet into parts of the same instant changes nothing once time has passed (sizes are whole, so
         /// their sums are exact).
         #[test]
-        fn packets_of_one_instant_count_together(parts in prop::collection::vec(1u32..1500, 1..20), gap in 1u64..1_000_000_000) {
+        fn packets_of_one_instant_count_together(
+            parts in prop::collection::vec(1u32..1500, 1..20), gap in 1u64..1_000_000_000,
+        ) {
             let start = ExpRate::new(Span::from_ms(100), [500.0]).since(Time::ZERO);
             let (mut whole, mut split) = (start, start);
             let at = Time::from_ns(gap);

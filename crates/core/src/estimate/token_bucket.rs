@@ -63,13 +63,13 @@ impl TokenBucket {
     /// Whether `size` bytes are there (after the last refill).
     #[inline]
     pub fn has(&self, size: u32) -> bool {
-        self.credit >= u64::from(size) * NANOBITS_PER_BYTE
+        self.credit >= u64::from(size).saturating_mul(NANOBITS_PER_BYTE)
     }
 
     /// Whether more than `size` bytes are there (after the last refill): RFC 4115 asks for a rest.
     #[inline]
     pub fn exceeds(&self, size: u32) -> bool {
-        self.credit > u64::from(size) * NANOBITS_PER_BYTE
+        self.credit > u64::from(size).saturating_mul(NANOBITS_PER_BYTE)
     }
 
     /// Takes `size` bytes if they are there (after the last refill).
@@ -165,6 +165,16 @@ mod tests {
                 prop_assert_eq!(u128::from(fast.credit), slow.credit);
             }
         }
+    }
+
+    /// The product of size and bits x ns would not fit into 64 bits; the deepest bucket is smaller than that.
+    #[test]
+    fn a_packet_beyond_the_counter_finds_no_tokens() {
+        let bucket = TokenBucket::full(BitRate::mbps(1), TokenBucket::DEEPEST, "cbs").unwrap();
+        for size in [TokenBucket::DEEPEST.get() as u32 + 1, u32::MAX] {
+            assert!(!bucket.has(size) && !bucket.exceeds(size), "{size}");
+        }
+        assert!(bucket.has(TokenBucket::DEEPEST.get() as u32));
     }
 
     #[test]

@@ -2,7 +2,6 @@
 //!
 //! With wq = 1 the average is the queue, held at 1 packet; min 0, max 16 and max-p 1 make p_b = 1/16 exactly.
 
-use crate::stats;
 use crate::support::{self, built, common, packets, profile};
 use perhop_core::Rng;
 use perhop_core::aqm::early::{Beyond, Common, Spacing};
@@ -10,6 +9,7 @@ use perhop_core::aqm::{AnyAqm, Aqm, Arrival, Backlog};
 use perhop_core::packet::Packet;
 use perhop_core::units::Time;
 use perhop_core::verdict::Verdict;
+use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 const P: f64 = 1.0 / 16.0;
 /// Bound of a test with a fixed seed: a right program fails it for one seed in 10,000.
@@ -17,6 +17,13 @@ const ALPHA: f64 = 1e-4;
 
 fn queue(common: Common) -> AnyAqm {
     built(&support::red(profile(packets(0), packets(16), 1.0), common))
+}
+
+/// p-value of the chi-square test that all are equally likely.
+fn uniform_p(counts: &[u64]) -> f64 {
+    let expected = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
+    let statistic: f64 = counts.iter().map(|&c| (c as f64 - expected).powi(2) / expected).sum();
+    ChiSquared::new(counts.len() as f64 - 1.0).unwrap().sf(statistic)
 }
 
 /// An arrival at a busy queue of `packets`.
@@ -48,7 +55,7 @@ fn counts(spacing: Spacing, range: std::ops::RangeInclusive<usize>, n: usize) ->
 #[test]
 fn uniformised_gaps_are_uniform() {
     for spacing in [Spacing::Uniformised, Spacing::DsRed] {
-        let p = stats::uniform_p(&counts(spacing, 1..=15, 30_000));
+        let p = uniform_p(&counts(spacing, 1..=15, 30_000));
         assert!(p > ALPHA, "{spacing:?}: {p}");
     }
 }
@@ -62,12 +69,12 @@ fn the_first_uniformised_gap_is_uniform() {
     for _ in 0..16_000 {
         counts[gap(&mut fresh.clone(), &mut rng) - 1] += 1;
     }
-    assert!(stats::uniform_p(&counts) > ALPHA, "{counts:?}");
+    assert!(uniform_p(&counts) > ALPHA, "{counts:?}");
 }
 
 #[test]
 fn waiting_gaps_are_uniform_from_one_to_two_over_p() {
-    let p = stats::uniform_p(&counts(Spacing::Wait, 16..=31, 16_000));
+    let p = uniform_p(&counts(Spacing::Wait, 16..=31, 16_000));
     assert!(p > ALPHA, "{p}");
 }
 

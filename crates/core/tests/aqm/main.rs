@@ -4,6 +4,7 @@
 mod oracle;
 #[path = "../common/port.rs"]
 mod port;
+#[allow(dead_code, unreachable_pub)]
 #[path = "../common/stats.rs"]
 mod stats;
 

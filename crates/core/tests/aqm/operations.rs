@@ -166,9 +166,9 @@ impl Run {
     /// Every arrival has one fate; what was queued was sent or waits.
     fn conserved(&self, arrived: usize) {
         let fates = self.port.gate.fates();
-        assert!(fates.iter().all(Fates::conserved));
-        let all: Count = fates.iter().map(|f| f.arrived).sum();
-        let queued: Count = fates.iter().map(|f| f.queued).sum();
+        assert!(fates.iter().flatten().all(Fates::conserved));
+        let all: Count = fates.iter().flatten().map(|f| f.arrived).sum();
+        let queued: Count = fates.iter().flatten().map(|f| f.queued).sum();
         assert_eq!(all.packets, arrived as u64);
         assert_eq!(queued.packets, self.port.sent + self.port.waiting.len() as u64);
     }

@@ -1,69 +1,61 @@
-//! Tests of statistics, for comparisons with other programs' results.
+//! Statistics of the comparisons: Welch's test, Holm's correction, Jain's index.
 
-#![allow(dead_code)]
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
-
-/// Sample mean.
-pub(crate) fn mean(x: &[f64]) -> f64 {
-    x.iter().sum::<f64>() / x.len() as f64
+/// Arithmetic mean.
+pub fn mean(sample: &[f64]) -> f64 {
+    sample.iter().sum::<f64>() / sample.len() as f64
 }
 
-/// Squared standard error of the mean (n - 1).
-pub(crate) fn squared_error(x: &[f64]) -> f64 {
-    let (m, n) = (mean(x), x.len() as f64);
-    x.iter().map(|v| (v - m) * (v - m)).sum::<f64>() / (n - 1.0) / n
+/// Variance with n - 1.
+pub fn variance(sample: &[f64]) -> f64 {
+    let mean = mean(sample);
+    sample.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (sample.len() - 1) as f64
 }
 
-/// Two-sided p-value of Welch's test that `a` and `b` have one mean.
-///
-/// Two samples without variance: 1 when equal, else 0.
-pub(crate) fn welch_p(a: &[f64], b: &[f64]) -> f64 {
-    let (va, vb) = (squared_error(a), squared_error(b));
-    let difference = mean(a) - mean(b);
+/// Two-sided p-value of Welch's test that two samples have one mean. Samples without any spread are compared as
+/// numbers: 1 if equal, else 0.
+pub fn welch(a: &[f64], b: &[f64]) -> f64 {
+    let (va, vb) = (variance(a) / a.len() as f64, variance(b) / b.len() as f64);
     if va + vb == 0.0 {
-        return if difference == 0.0 { 1.0 } else { 0.0 };
+        return if mean(a) == mean(b) { 1.0 } else { 0.0 };
     }
-    let freedom = |v: f64, x: &[f64]| v * v / (x.len() as f64 - 1.0);
-    let degrees = (va + vb) * (va + vb) / (freedom(va, a) + freedom(vb, b));
-    let t = difference / (va + vb).sqrt();
-    2.0 * StudentsT::new(0.0, 1.0, degrees).unwrap().cdf(-t.abs())
+    let t = (mean(a) - mean(b)) / (va + vb).sqrt();
+    let freedom = (va + vb).powi(2) / (va.powi(2) / (a.len() - 1) as f64 + vb.powi(2) / (b.len() - 1) as f64);
+    let student = StudentsT::new(0.0, 1.0, freedom).expect("freedom is above 0");
+    2.0 * student.cdf(-t.abs())
 }
 
-/// Which hypotheses Holm's procedure rejects, their family-wise error at most `alpha`.
-pub(crate) fn holm_rejects(p: &[f64], alpha: f64) -> Vec<bool> {
+/// Holm's step-down correction: p-values to compare with the level directly, in the given order.
+pub fn holm(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|&i, &j| p[i].total_cmp(&p[j]));
-    let mut rejected = vec![false; p.len()];
+    let (mut corrected, mut largest) = (vec![0.0; p.len()], 0.0f64);
     for (rank, &i) in order.iter().enumerate() {
-        if p[i] > alpha / (p.len() - rank) as f64 {
-            break;
-        }
-        rejected[i] = true;
+        largest = largest.max(p[i] * (p.len() - rank) as f64).min(1.0);
+        corrected[i] = largest;
     }
-    rejected
+    corrected
 }
 
-/// p-value of the chi-square test that `counts` are equally likely.
-pub(crate) fn uniform_p(counts: &[u64]) -> f64 {
-    let expected = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
-    let statistic: f64 = counts.iter().map(|&c| (c as f64 - expected) * (c as f64 - expected) / expected).sum();
-    ChiSquared::new(counts.len() as f64 - 1.0).unwrap().sf(statistic)
+/// Jain's index: 1 when all are equal, 1/n when one has all.
+pub fn jain(x: &[f64]) -> f64 {
+    let (sum, squares) = (x.iter().sum::<f64>(), x.iter().map(|x| x * x).sum::<f64>());
+    sum * sum / (x.len() as f64 * squares)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Means 2 and 5, variances 1 and 4, 3 values each: t = -3 / sqrt(5/3) with 50/17 degrees of freedom, twice the
-    /// tail of Student's density, integrated numerically. Holm: bounds alpha/3, alpha/2, alpha in order of p.
-    #[test]
-    fn by_hand() {
-        assert!((welch_p(&[1.0, 2.0, 3.0], &[3.0, 5.0, 7.0]) - WELCH).abs() < 1e-9);
-        assert_eq!(holm_rejects(&[0.04, 0.001, 0.02], 0.05), [true, true, true]);
-        assert_eq!(holm_rejects(&[0.04, 0.02, 0.03], 0.05), [false, false, false]);
-        assert_eq!(welch_p(&[1.0, 1.0], &[1.0, 1.0]), 1.0);
+/// Closed forms: Student's t with 2 degrees of freedom has the tail 1 - t/sqrt(2 + t^2), with 1 (Cauchy)
+/// 1 - 2/pi atan t. Samples of equal spread and two elements each have 2 degrees, a spread on one side only leaves 1.
+#[test]
+fn closed_forms() {
+    let two = 1.0 - (4.5f64 / 6.5).sqrt();
+    assert!((welch(&[0.0, 2.0], &[3.0, 5.0]) - two).abs() < 1e-9);
+    let one = 1.0 - 2.0 / std::f64::consts::PI * 3.0f64.atan();
+    assert!((welch(&[0.0, 2.0], &[4.0, 4.0]) - one).abs() < 1e-9);
+    assert_eq!(welch(&[3.0, 3.0], &[3.0, 3.0]), 1.0);
+    assert_eq!(welch(&[3.0, 3.0], &[4.0, 4.0]), 0.0);
+    for (got, want) in holm(&[0.01, 0.04, 0.03]).iter().zip([0.03, 0.06, 0.06]) {
+        assert!((got - want).abs() < 1e-12, "{got} {want}");
     }
-
-    const WELCH: f64 = 0.104_478_886_67;
+    assert_eq!([jain(&[2.0, 2.0]), jain(&[2.0, 0.0])], [1.0, 0.5]);
 }

@@ -79,7 +79,10 @@ pub fn files(tables: &[Table]) -> Vec<(&'static str, Vec<u8>)> {
 /// # Errors
 /// The path that could not be written; nothing is left of the attempt.
 pub fn write(
-    dir: &Path, point: &Point, manifest: &Manifest, files: &[(&'static str, Vec<u8>)],
+    dir: &Path,
+    point: &Point,
+    manifest: &Manifest,
+    files: &[(&'static str, Vec<u8>)],
 ) -> Result<(), (PathBuf, io::Error)> {
     let parent = dir.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(parent).map_err(|e| (parent.to_owned(), e))?;

@@ -100,7 +100,7 @@ pub enum RunError {
         error: std::io::Error,
     },
     /// The plan could not be built.
-    Plan(PlanError),
+    Plan(Box<PlanError>),
     /// Counts do not add up: a fault of perhop.
     Conservation {
         /// Where.
@@ -136,8 +136,9 @@ impl std::error::Error for RunError {}
 /// # Errors
 /// The first error in that order; what was complete before is on disk.
 pub fn run(points: &[Point], options: &RunOptions, watch: &dyn Watch) -> Result<Vec<Replication>, RunError> {
-    let work: Vec<_> =
-        (0..points.len()).flat_map(|point| options.replications.clone().map(move |replication| (point, replication))).collect();
+    let work: Vec<_> = (0..points.len())
+        .flat_map(|point| options.replications.clone().map(move |replication| (point, replication)))
+        .collect();
     let done = AtomicUsize::new(0);
     let total = work.len();
     let one = |(point, replication): (usize, u32)| {
@@ -180,7 +181,8 @@ impl Job<'_> {
         let began = self.watch.clock();
         let mut plan = self.point.scenario.plan(self.options.seed, self.replication);
         plan.taps.extend_from_slice(&self.options.taps);
-        let simulation = Simulation::new(plan.clone(), EngineOptions::default()).map_err(RunError::Plan)?;
+        let simulation =
+            Simulation::new(plan.clone(), EngineOptions::default()).map_err(|e| RunError::Plan(Box::new(e)))?;
         let Some(outcome) = simulation.run(|_| !self.watch.stop()) else { return Ok(None) };
         self.check(&outcome)?;
         let tables = tables(&plan, &outcome);
@@ -194,7 +196,8 @@ impl Job<'_> {
                 packet_hops: outcome.packet_hops,
                 wall_s: wall.as_secs_f64(),
             };
-            disk::write(&dir, self.point, &manifest, &files).map_err(|(path, error)| RunError::Write { path, error })?;
+            disk::write(&dir, self.point, &manifest, &files)
+                .map_err(|(path, error)| RunError::Write { path, error })?;
         }
         Ok(Some(Replication {
             point: 0,

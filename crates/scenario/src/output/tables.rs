@@ -233,12 +233,8 @@ const TRAFFIC: &[(&str, Cell)] = &[
 fn traffic(plan: &Plan, outcome: &Outcome, seconds: f64) -> Table {
     let mut table = Table::new("traffic", TRAFFIC);
     for (i, (offered, row)) in plan.traffic.iter().zip(&outcome.tables).enumerate() {
-        let shares: Vec<f64> = outcome
-            .flows
-            .iter()
-            .filter(|f| f.table == i)
-            .map(|f| f.goodput_bytes as f64 * 8.0 / seconds)
-            .collect();
+        let shares: Vec<f64> =
+            outcome.flows.iter().filter(|f| f.table == i).map(|f| f.goodput_bytes as f64 * 8.0 / seconds).collect();
         let each: Vec<f64> =
             outcome.transfers.iter().filter(|t| usize::from(t.table) == i).map(transfer_goodput).collect();
         table.push(vec![

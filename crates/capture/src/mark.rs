@@ -1,0 +1,134 @@
+//! `perhop mark` and `perhop meter`: a capture through the conditioners of an edge.
+//!
+//! The edge is perhop-core's, the one that simulated ports have; a capture written at a simulated port and sent through
+//! with the same conditioners and seed gets the same colours packet for packet. Time is the capture's own, see [`Origin`].
+//! A packet comes with the colour that its AF code point states, and leaves with the code point of its colour's action.
+//!
+//! Packets without a readable IP header or without a time pass unchanged and are counted by reason.
+
+mod clock;
+mod demand;
+mod ledger;
+mod marker;
+mod report;
+mod table;
+
+use std::io::{Read, Write};
+use std::path::Path;
+
+use perhop_core::classify::Prefix;
+use perhop_core::conditioner::Writes;
+use perhop_core::edge::{Action, StageSpec};
+use perhop_core::packet::Colour;
+use thiserror::Error;
+
+use crate::error::CaptureError;
+use crate::file::Capture;
+use crate::output::OutputFile;
+use crate::pump::Pump;
+use marker::Marker;
+
+pub use clock::Origin;
+pub use report::{CodePointRow, ColourRow, ConditionerReport, FlowRow, Report, Unchanged, Volume};
+
+/// What is done to a capture: a policy, checked.
+#[derive(Clone, Debug, Default)]
+pub struct Marking {
+    /// Conditioners in the policy's order.
+    pub stages: Vec<StageSpec>,
+    /// Bytes that meters count beyond the IP length (`accounting`): 0, or an Ethernet header of 14 bytes and what may
+    /// surround it. In the latter case the VLAN tags that a captured Ethernet header has count too; padding never does.
+    pub overhead: u32,
+    /// Forward is from these prefixes to any other address; all else is reverse. Without prefixes all is forward.
+    pub inside: Vec<Prefix>,
+    /// With each conditioner's name it keys a random stream, as in replication 0 of a run.
+    pub seed: u64,
+    /// Where time zero lies.
+    pub origin: Origin,
+}
+
+/// Why a capture could not be marked. Nothing was written.
+#[derive(Debug, Error)]
+pub enum MarkError {
+    /// Of reading or writing.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// Parameters that the conditioner refuses; a checked policy has none.
+    #[error("[conditioner.{name}]: {error}")]
+    Conditioner {
+        /// Its name.
+        name: String,
+        /// The parameter at fault and its bound.
+        error: String,
+    },
+    /// No packet with an IP header that can be read.
+    #[error("no IP packet in the capture ({packets} packets{}): there is nothing to meter; check what was captured", list(.reasons))]
+    NoIp {
+        /// Packets of the capture.
+        packets: u64,
+        /// Why they could not be read.
+        reasons: Vec<Unchanged>,
+    },
+    /// All IP packets are in Simple Packet Blocks.
+    #[error(
+        "none of the capture's {packets} IP packets has a timestamp (Simple Packet Blocks): meters need the time; capture with a tool that writes it, such as tcpdump or dumpcap"
+    )]
+    NoTime {
+        /// IP packets of the capture.
+        packets: u64,
+    },
+}
+
+fn list(reasons: &[Unchanged]) -> String {
+    reasons.iter().map(|it| format!("; {}: {}", it.reason, it.packets)).collect()
+}
+
+/// Sends the capture `input` through `marking` and writes it to `output`, which may be the same file.
+///
+/// # Errors
+/// See [`MarkError`]. On any error what stood under the name `output` is untouched.
+pub fn mark(input: &Path, output: &Path, marking: Marking, pump: &Pump<'_>) -> Result<Report, MarkError> {
+    let mut capture = Capture::open(input)?;
+    let mut file = OutputFile::create(output)?;
+    let report = run(marking, &mut capture, Some(&mut file), pump)?;
+    file.finish()?;
+    Ok(report)
+}
+
+/// The same without an output.
+///
+/// # Errors
+/// See [`MarkError`].
+pub fn meter(input: &Path, marking: Marking, pump: &Pump<'_>) -> Result<Report, MarkError> {
+    run(marking, &mut Capture::open(input)?, None, pump)
+}
+
+/// What `mark` and `meter` share, on any reader and writer. The caller discards the output after an error.
+///
+/// # Errors
+/// See [`MarkError`].
+pub fn run<R: Read>(
+    marking: Marking,
+    capture: &mut Capture<R>,
+    output: Option<&mut dyn Write>,
+    pump: &Pump<'_>,
+) -> Result<Report, MarkError> {
+    let mut marker = Marker::new(marking)?;
+    let tally = pump.run(capture, output, |record| Ok::<_, CaptureError>(marker.visit(record)))?;
+    let report = Report::new(marker, &tally);
+    match (report.ip_packets(), report.untimed) {
+        (0, 0) => Err(MarkError::NoIp { packets: report.packets, reasons: report.unchanged }),
+        (0, packets) => Err(MarkError::NoTime { packets }),
+        _ => Ok(report),
+    }
+}
+
+/// Whether no action of these conditioners changes a packet: `mark` would copy the capture as it is.
+pub fn changes_nothing(stages: &[StageSpec]) -> bool {
+    let acts = |stage: &&StageSpec| {
+        let built = stage.params.build(&stage.scope);
+        built.map_or(true, |conditioner| conditioner.writes() == Writes::Colour)
+    };
+    let idle = |stage: &StageSpec| Colour::ALL.iter().all(|colour| stage.actions[colour.index()] == Action::Transmit);
+    stages.iter().filter(acts).all(idle)
+}

@@ -1,0 +1,124 @@
+//! What traffic asks of a contract: the smallest bucket in which all of it would conform.
+//!
+//! At rate CIR the bytes of any interval [s, t] must not exceed CIR (t - s) + CBS. So the smallest CBS is the largest
+//! excess of the bytes over CIR (t - s), the packets at both ends included, which one number follows:
+//!
+//! ```text
+//! owed = max(0, owed - CIR gap) + B;  CBS = max owed
+//! ```
+//!
+//! It is exact: kept in bits x ns, like the bucket itself.
+
+use perhop_core::edge::StageSpec;
+use perhop_core::params::Tree;
+use perhop_core::units::{BitRate, Bytes, NS_PER_S, Time};
+
+const NANOBITS_PER_BYTE: u128 = 8 * NS_PER_S as u128;
+
+/// The bytes owed to a bucket of some rate.
+#[derive(Clone, Copy, Debug, Default)]
+struct Burst {
+    owed: u128,
+    at: Time,
+    largest: u128,
+}
+
+impl Burst {
+    fn add(&mut self, rate: BitRate, now: Time, size: u32) {
+        let earned = u128::from(rate.bit_s()) * u128::from(now.since(self.at).ns());
+        self.at = now;
+        self.owed = self.owed.saturating_sub(earned) + u128::from(size) * NANOBITS_PER_BYTE;
+        self.largest = self.largest.max(self.owed);
+    }
+
+    /// Rounded up to whole bytes.
+    fn bytes(&self) -> u64 {
+        self.largest.div_ceil(NANOBITS_PER_BYTE) as u64
+    }
+}
+
+/// What one conditioner of the policy was asked for, over all its instances.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Demand {
+    /// Committed rate, of conditioners that have one.
+    pub(crate) cir: Option<BitRate>,
+    /// Committed burst, of conditioners that have one.
+    pub(crate) cbs: Option<Bytes>,
+    /// Packets longer than the whole bucket.
+    pub(crate) beyond_cbs: u64,
+    /// The longest packet, bytes.
+    pub(crate) largest: u32,
+    bursts: Vec<Burst>,
+}
+
+impl Demand {
+    pub(crate) fn new(spec: &StageSpec) -> Self {
+        Self {
+            cir: value(spec, "cir").and_then(|text| text.parse().ok()),
+            cbs: value(spec, "cbs").and_then(|text| text.parse().ok()),
+            ..Self::default()
+        }
+    }
+
+    /// Counts a packet that came to the conditioner's `instance`.
+    pub(crate) fn add(&mut self, instance: usize, now: Time, size: u32) {
+        self.largest = self.largest.max(size);
+        self.beyond_cbs += u64::from(self.cbs.is_some_and(|cbs| u64::from(size) > cbs.get()));
+        let Some(cir) = self.cir else { return };
+        if self.bursts.len() <= instance {
+            self.bursts.resize(instance + 1, Burst::default());
+        }
+        self.bursts[instance].add(cir, now, size);
+    }
+
+    /// The smallest CBS at which all packets of every instance would conform; `None` without a CIR or without packets.
+    pub(crate) fn conforming_cbs(&self) -> Option<u64> {
+        self.bursts.iter().map(Burst::bytes).max()
+    }
+}
+
+/// The effective value of a parameter, as its text.
+fn value(spec: &StageSpec, name: &str) -> Option<String> {
+    let mut shown = Vec::new();
+    spec.params.show(&mut shown);
+    shown.into_iter().find_map(|(key, tree)| match tree {
+        Tree::Text(text) if key == name => Some(text),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use perhop_core::estimate::TokenBucket;
+    use proptest::prelude::*;
+
+    fn reds(rate: BitRate, depth: u64, load: &[(u64, u32)]) -> usize {
+        let mut bucket = TokenBucket::full(rate, Bytes::new(depth), "cbs").unwrap();
+        let mut now = 0;
+        let takes = load.iter().map(|(gap, size)| {
+            now += gap;
+            bucket.take(Time::from_ns(now), *size)
+        });
+        takes.filter(|taken| !taken).count()
+    }
+
+    proptest! {
+        /// In a real bucket of that depth all packets are green; in one a byte smaller some are not.
+        #[test]
+        fn is_the_smallest_bucket(
+            rate in 1u64..1_000_000_000,
+            load in prop::collection::vec((0u64..50_000_000, 1u32..9_000), 1..100),
+        ) {
+            let rate = BitRate::bps(rate);
+            let mut burst = Burst::default();
+            let mut now = 0;
+            for (gap, size) in &load {
+                now += gap;
+                burst.add(rate, Time::from_ns(now), *size);
+            }
+            prop_assert_eq!(reds(rate, burst.bytes(), &load), 0);
+            prop_assert!(reds(rate, burst.bytes() - 1, &load) > 0);
+        }
+    }
+}

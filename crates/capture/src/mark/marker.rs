@@ -1,0 +1,226 @@
+//! One packet after the other through the edge.
+
+use perhop_core::classify::FlowHeaders;
+use perhop_core::conditioner::Passage;
+use perhop_core::dscp::Dscp;
+use perhop_core::edge::Edge;
+use perhop_core::needs::Needs;
+use perhop_core::packet::{Ecn, FlowId, Packet, flags};
+use perhop_core::units::Time;
+use perhop_core::verdict::Verdict;
+
+use super::clock::Clock;
+use super::demand::Demand;
+use super::ledger::Ledger;
+use super::{MarkError, Marking};
+use crate::export::TCP_FLAGS;
+use crate::file::Record;
+use crate::flows::{FlowKey, FlowTable};
+use crate::headers::{IpHeaders, TcpView, locate};
+use crate::link::LinkType;
+use crate::pump::Fate;
+use crate::rewrite::{set_ce, set_dscp};
+
+/// Bytes of an Ethernet header without VLAN tags.
+const ETHERNET_HEADER: u32 = 14;
+
+const TCP_SYN: u8 = 0x02;
+
+/// What is known of a flow's connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    /// No packet yet.
+    #[default]
+    Unknown,
+    /// Nothing since its last SYN.
+    Opening,
+    /// Other packets came.
+    Open,
+}
+
+/// An edge at work on a capture.
+pub(crate) struct Marker {
+    pub(crate) edge: Edge,
+    pub(crate) marking: Marking,
+    pub(crate) flows: FlowTable,
+    pub(crate) clock: Clock,
+    pub(crate) ledger: Ledger,
+    /// By conditioner.
+    pub(crate) demands: Vec<Demand>,
+    phases: Vec<Phase>,
+    wants_reverse: bool,
+}
+
+impl Marker {
+    pub(crate) fn new(marking: Marking) -> Result<Self, MarkError> {
+        let edge = Edge::new(marking.stages.clone(), marking.seed, 0).map_err(|fault| {
+            let (name, error) = *fault;
+            MarkError::Conditioner { name, error: error.to_string() }
+        })?;
+        Ok(Self {
+            wants_reverse: edge.needs().contains(Needs::REVERSE),
+            edge,
+            flows: FlowTable::new(),
+            clock: Clock::new(marking.origin),
+            ledger: Ledger::default(),
+            demands: marking.stages.iter().map(Demand::new).collect(),
+            phases: Vec::new(),
+            marking,
+        })
+    }
+
+    /// Meters a packet, writes its new code point into its bytes, says whether it stays.
+    pub(crate) fn visit(&mut self, record: Record<'_>) -> Fate {
+        let now = record.time_ns.map(|stamp| self.clock.at(stamp));
+        match (locate(record.link, record.data, record.original), now) {
+            (Ok(headers), Some(now)) => return self.meter(now, record, &headers),
+            (Ok(_), None) => self.ledger.untimed += 1,
+            (Err(reason), _) => *self.ledger.unread.entry(reason).or_insert(0) += 1,
+        }
+        Fate::Keep
+    }
+
+    fn meter(&mut self, now: Time, record: Record<'_>, headers: &IpHeaders) -> Fate {
+        self.ledger.ip_length(headers.l3_length);
+        let flow = FlowId(self.flows.id(headers));
+        let mut packet = Packet { flow, size: self.size(record.link, headers), ..view(headers) };
+        let fate = match self.is_forward(headers) {
+            true => self.forward(now, headers, &mut packet),
+            false => self.reverse(now, &mut packet),
+        };
+        if fate == Fate::Keep {
+            write_back(record.data, headers, &packet);
+        }
+        fate
+    }
+
+    /// What meters count: the IP length and the overhead; where that holds a link header, VLAN tags are part of it.
+    fn size(&self, link: LinkType, headers: &IpHeaders) -> u32 {
+        let framed = self.marking.overhead > 0 && link == LinkType::ETHERNET;
+        let tags = if framed { headers.ip_offset as u32 - ETHERNET_HEADER } else { 0 };
+        headers.l3_length.saturating_add(self.marking.overhead + tags)
+    }
+
+    fn is_forward(&self, headers: &IpHeaders) -> bool {
+        let inside = |address| self.marking.inside.iter().any(|prefix| prefix.0.contains(address));
+        self.marking.inside.is_empty() || inside(&headers.source) && !inside(&headers.destination)
+    }
+
+    fn forward(&mut self, now: Time, headers: &IpHeaders, packet: &mut Packet) -> Fate {
+        self.announce(packet.flow, headers.tcp);
+        let before = *packet;
+        let colouring = self.edge.colouring(packet);
+        if let Some((place, instance)) = colouring {
+            self.demands[place].add(instance, now, packet.size);
+        }
+        let verdict = self.edge.forward(&Passage { now, truth: None }, packet);
+        let fate = obey(verdict, packet);
+        self.ledger.forward(&before, packet, (colouring.is_some(), fate));
+        fate
+    }
+
+    fn reverse(&mut self, now: Time, packet: &mut Packet) -> Fate {
+        self.ledger.reverse(packet);
+        if self.wants_reverse
+            && let Some(key) = self.flows.key(packet.flow.0)
+            && let Some(mate) = self.flows.find(&key.reversed())
+        {
+            self.edge.reverse(&Passage { now, truth: None }, FlowId(mate), packet);
+        }
+        Fate::Keep
+    }
+
+    /// Tells the edge of a flow before its first packet; and when a SYN behind other segments opens another connection
+    /// on the same ports, as conditioners start afresh with each in the simulator. A SYN behind a SYN is the same one again.
+    fn announce(&mut self, flow: FlowId, tcp: Option<TcpView>) {
+        let slot = flow.0 as usize;
+        if self.phases.len() <= slot {
+            self.phases.resize(slot + 1, Phase::Unknown);
+        }
+        let syn = tcp.is_some_and(|tcp| tcp.flags & TCP_SYN != 0);
+        let before = std::mem::replace(&mut self.phases[slot], if syn { Phase::Opening } else { Phase::Open });
+        if before == Phase::Unknown || (syn && before == Phase::Open) {
+            let key = self.flows.key(flow.0).expect("the table has just numbered it");
+            self.edge.register(flow, &flow_headers(key));
+        }
+    }
+}
+
+/// What becomes of a packet by its verdict: as at the simulator's ports.
+fn obey(verdict: Verdict, packet: &mut Packet) -> Fate {
+    match verdict {
+        Verdict::Pass => Fate::Keep,
+        Verdict::Mark if packet.ecn.capable() => {
+            packet.ecn = Ecn::Ce;
+            Fate::Keep
+        }
+        Verdict::Mark | Verdict::Drop(_) => Fate::Drop,
+    }
+}
+
+fn write_back(data: &mut [u8], headers: &IpHeaders, packet: &Packet) {
+    set_dscp(data, headers, packet.dscp.get()).expect("a Dscp is below 64");
+    if packet.ecn == Ecn::Ce {
+        set_ce(data, headers);
+    }
+}
+
+fn flow_headers(key: &FlowKey) -> FlowHeaders {
+    FlowHeaders {
+        protocol: key.protocol,
+        source: key.source,
+        destination: key.destination,
+        source_port: key.ports.map_or(0, |ports| ports.source),
+        destination_port: key.ports.map_or(0, |ports| ports.destination),
+        traffic: String::new(),
+    }
+}
+
+/// The packet as algorithms see it, without flow and size. An AF code point is its colour.
+fn view(headers: &IpHeaders) -> Packet {
+    let dscp = Dscp::new(headers.dscp).expect("six bits");
+    let packet = Packet { dscp, colour: dscp.colour(), ecn: Ecn::from_bits(headers.ecn), ..Packet::default() };
+    match headers.tcp {
+        Some(tcp) => of_tcp(&tcp, packet),
+        None => Packet { payload: payload(datagram(headers)), ..packet },
+    }
+}
+
+/// SYN and FIN take a sequence number each, beside the payload.
+fn of_tcp(tcp: &TcpView, packet: Packet) -> Packet {
+    let flags = TCP_FLAGS.iter().filter(|(_, bit)| tcp.flags & bit != 0).fold(0, |all, (flag, _)| all | flag);
+    let controls = (flags & (flags::SYN | flags::FIN)).count_ones();
+    let seq_end = tcp.seq.wrapping_add(tcp.payload).wrapping_add(controls);
+    Packet { seq_end, ack: tcp.ack, payload: payload(tcp.payload), flags, ..packet }
+}
+
+/// Bytes behind a UDP header; of other protocols all that IP carries.
+fn datagram(headers: &IpHeaders) -> u32 {
+    const UDP: u8 = 17;
+    const UDP_LITE: u8 = 136;
+    let header = if matches!(headers.protocol, UDP | UDP_LITE) && headers.ports.is_some() { 8 } else { 0 };
+    headers.l4_length.saturating_sub(header)
+}
+
+/// Segments of more than 65 535 bytes exist only in captures before segmentation; their payload counts as that many.
+fn payload(bytes: u32) -> u16 {
+    u16::try_from(bytes).unwrap_or(u16::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use perhop_core::verdict::Reason;
+
+    #[test]
+    fn a_mark_is_a_drop_for_packets_without_ecn() {
+        let fate = |verdict, ecn| {
+            let mut packet = Packet { ecn, ..Packet::default() };
+            (obey(verdict, &mut packet), packet.ecn)
+        };
+        assert_eq!(fate(Verdict::Mark, Ecn::Ect0), (Fate::Keep, Ecn::Ce));
+        assert_eq!(fate(Verdict::Mark, Ecn::NotEct), (Fate::Drop, Ecn::NotEct));
+        assert_eq!(fate(Verdict::Pass, Ecn::Ect1), (Fate::Keep, Ecn::Ect1));
+        assert_eq!(fate(Verdict::Drop(Reason::Policer), Ecn::Ect0).0, Fate::Drop);
+    }
+}

@@ -1,0 +1,311 @@
+//! What a run over a capture found, ready for JSON.
+
+use std::net::IpAddr;
+
+use perhop_core::count::Count;
+use perhop_core::dscp::Dscp;
+use perhop_core::edge::{ColourMatrix, StageSpec};
+use perhop_core::packet::Colour;
+use serde::Serialize;
+
+use super::demand::Demand;
+use super::ledger::{ETHERNET_MTU, FlowCounts, Ledger};
+use super::marker::Marker;
+use crate::flows::FlowKey;
+use crate::pump::Tally;
+
+/// Packets and their bytes, as meters count them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Volume {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl From<Count> for Volume {
+    fn from(count: Count) -> Self {
+        Self { packets: count.packets, bytes: count.bytes }
+    }
+}
+
+/// Packets that came with one colour and left with another, or were dropped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ColourRow {
+    /// Colour on arrival: what the AF code point said, else `unmarked`.
+    pub before: &'static str,
+    /// Colour on leaving, or `dropped`.
+    pub after: &'static str,
+    /// How many.
+    #[serde(flatten)]
+    pub volume: Volume,
+}
+
+/// One conditioner of the policy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ConditionerReport {
+    /// Its name in the policy.
+    pub name: String,
+    /// Its kind.
+    pub kind: &'static str,
+    /// Colours in and out; rows without packets are left out.
+    pub colours: Vec<ColourRow>,
+    /// Committed rate, where it has one.
+    pub cir_bit_s: Option<u64>,
+    /// Committed burst, where it has one.
+    pub cbs_bytes: Option<u64>,
+    /// The smallest burst at which, at that rate, every packet it took would conform (in the sense of RFC 2697); with
+    /// several instances (`per`), of the one that needs most. `None` without a rate, without packets, or for a labeller.
+    pub conforming_cbs_bytes: Option<u64>,
+    /// Packets longer than `cbs`: they can never be green.
+    pub packets_beyond_cbs: u64,
+}
+
+/// Forward packets of one code point.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CodePointRow {
+    /// Its name, or its number.
+    pub name: String,
+    /// Its number.
+    pub dscp: u8,
+    /// Packets that came with it.
+    pub before: Volume,
+    /// Packets that left with it.
+    pub after: Volume,
+}
+
+/// One flow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FlowRow {
+    /// Source address.
+    pub source: IpAddr,
+    /// Destination address.
+    pub destination: IpAddr,
+    /// IP protocol number.
+    pub protocol: u8,
+    /// Source port; `None` for protocols without.
+    pub source_port: Option<u16>,
+    /// Destination port.
+    pub destination_port: Option<u16>,
+    /// `forward` or `reverse`.
+    pub direction: &'static str,
+    /// All its packets.
+    #[serde(flatten)]
+    pub total: Volume,
+    /// Left green.
+    pub green: Volume,
+    /// Left yellow.
+    pub yellow: Volume,
+    /// Left red.
+    pub red: Volume,
+    /// Left without a colour.
+    pub unmarked: Volume,
+    /// Dropped.
+    pub dropped: Volume,
+}
+
+/// Packets that passed unchanged because they could not be metered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unchanged {
+    /// Why.
+    pub reason: String,
+    /// How many.
+    pub packets: u64,
+}
+
+/// Everything a run over a capture found. Bytes are as meters count them, where nothing else is said.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// Packets of the capture.
+    pub packets: u64,
+    /// Their original lengths together, link headers included.
+    pub original_bytes: u64,
+    /// Bytes counted beyond the IP length of each packet.
+    pub overhead_bytes: u32,
+    /// Seed of the conditioners' random streams.
+    pub seed: u64,
+    /// Time zero of the meters, in ns since 1970: 0, or the first packet's time.
+    pub time_zero_ns: Option<u64>,
+    /// From the first to the last time of the capture; `None` without times.
+    pub duration_s: Option<f64>,
+    /// Forward traffic over that duration; `None` where it is 0.
+    pub offered_bit_s: Option<f64>,
+    /// Packets that came to the conditioners.
+    pub forward: Volume,
+    /// Packets of the other direction, passed unchanged.
+    pub reverse: Volume,
+    /// Forward packets that were dropped.
+    pub dropped: Volume,
+    /// By conditioner, in the policy's order.
+    pub conditioners: Vec<ConditionerReport>,
+    /// Forward packets that no conditioner coloured, by the colour they came with.
+    pub unmatched: Vec<ColourRow>,
+    /// Forward packets by code point.
+    pub code_points: Vec<CodePointRow>,
+    /// By flow, most bytes first.
+    pub flows: Vec<FlowRow>,
+    /// Packets that could not be metered, by reason.
+    pub unchanged: Vec<Unchanged>,
+    /// IP packets among them, for want of a timestamp.
+    pub untimed: u64,
+    /// Packets stamped earlier than one before them; they were metered at the largest time seen.
+    pub out_of_order: u64,
+    /// The largest step back among those.
+    pub largest_step_back_ns: u64,
+    /// Where the capture is cut off, if `--partial` accepted that.
+    pub cut_off: Option<String>,
+    /// What the user should know, in sentences.
+    pub warnings: Vec<String>,
+}
+
+impl Report {
+    pub(super) fn new(marker: Marker, tally: &Tally) -> Self {
+        let Marker { edge, marking, flows, clock, ledger, demands, .. } = marker;
+        let duration_s = tally.span_ns.map(|(first, last)| (last - first) as f64 / 1e9);
+        let stages = marking.stages.iter().zip(edge.counts()).zip(&demands);
+        let mut report = Self {
+            packets: tally.packets,
+            original_bytes: tally.original_bytes,
+            overhead_bytes: marking.overhead,
+            seed: marking.seed,
+            time_zero_ns: clock.zero_ns(),
+            duration_s,
+            offered_bit_s: duration_s.filter(|s| *s > 0.0).map(|s| ledger.forward.bytes as f64 * 8.0 / s),
+            forward: ledger.forward.into(),
+            reverse: ledger.reverse.into(),
+            dropped: ledger.dropped.into(),
+            conditioners: stages.map(|((spec, it), demand)| conditioner(spec, it.counts, demand)).collect(),
+            unmatched: unmatched(&ledger),
+            code_points: code_points(&ledger),
+            flows: flow_rows(flows.keys(), &ledger.flows),
+            unchanged: unchanged(&ledger),
+            untimed: ledger.untimed,
+            out_of_order: tally.out_of_order,
+            largest_step_back_ns: tally.largest_step_back_ns,
+            cut_off: tally.truncated.map(|cut| cut.to_string()),
+            warnings: Vec::new(),
+        };
+        report.warnings = report.find_warnings(&ledger, &demands);
+        report
+    }
+
+    /// IP packets that were metered or passed as reverse.
+    pub(super) fn ip_packets(&self) -> u64 {
+        self.forward.packets + self.reverse.packets
+    }
+
+    fn find_warnings(&self, ledger: &Ledger, demands: &[Demand]) -> Vec<String> {
+        let mut found = Vec::new();
+        for (it, demand) in self.conditioners.iter().zip(demands) {
+            if it.colours.is_empty() {
+                found.push(format!("no packet came to conditioner `{}`: look at its `match`", it.name));
+            }
+            if let (Some(cbs), 1..) = (it.cbs_bytes, it.packets_beyond_cbs) {
+                found.push(format!(
+                    "conditioner `{}`: {} packets larger than the bucket ({cbs} B) can never be green; the largest counts {} B",
+                    it.name, it.packets_beyond_cbs, demand.largest
+                ));
+            }
+        }
+        if ledger.long > 0 {
+            found.push(format!(
+                "{} IP packets are longer than {ETHERNET_MTU} B (up to {} B): unless the link takes such packets, the capture \
+                 was made before segmentation or after merging, and bursts on the wire were other; capture with `ethtool -K DEV tso off gso off gro off`",
+                ledger.long, ledger.longest
+            ));
+        }
+        found.extend(self.time_warnings());
+        if self.ip_packets() > 0 && self.forward.packets == 0 {
+            found.push("no packet goes from inside to outside: look at `inside` in [policy]".into());
+        }
+        found.extend(self.cut_off.clone());
+        found
+    }
+
+    fn time_warnings(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        if self.out_of_order > 0 {
+            found.push(format!(
+                "{} packets are stamped earlier than one before them, by up to {} s: they were metered at the largest time \
+                 seen; `reordercap` sorts a capture",
+                self.out_of_order,
+                self.largest_step_back_ns as f64 / 1e9
+            ));
+        }
+        if self.untimed > 0 {
+            found.push(format!("{} IP packets have no timestamp: they passed unmetered", self.untimed));
+        }
+        found
+    }
+}
+
+fn conditioner(spec: &StageSpec, counts: &ColourMatrix, demand: &Demand) -> ConditionerReport {
+    ConditionerReport {
+        name: spec.name.clone(),
+        kind: spec.params.name(),
+        colours: colour_rows(counts),
+        cir_bit_s: demand.cir.map(|cir| cir.bit_s()),
+        cbs_bytes: demand.cbs.map(|cbs| cbs.get()),
+        conforming_cbs_bytes: demand.conforming_cbs(),
+        packets_beyond_cbs: demand.beyond_cbs,
+    }
+}
+
+fn colour_rows(counts: &ColourMatrix) -> Vec<ColourRow> {
+    let after = Colour::ALL.map(Colour::name).into_iter().chain(["dropped"]);
+    let row = |before: Colour| {
+        let cells = after.clone().zip(counts[before.index()]);
+        cells.map(move |(after, count)| ColourRow { before: before.name(), after, volume: count.into() })
+    };
+    Colour::ALL.into_iter().flat_map(row).filter(|row| row.volume.packets > 0).collect()
+}
+
+fn unmatched(ledger: &Ledger) -> Vec<ColourRow> {
+    let row = |colour: Colour| {
+        let volume = ledger.unmatched[colour.index()].into();
+        ColourRow { before: colour.name(), after: colour.name(), volume }
+    };
+    Colour::ALL.into_iter().map(row).filter(|row| row.volume.packets > 0).collect()
+}
+
+fn code_points(ledger: &Ledger) -> Vec<CodePointRow> {
+    let row = |dscp: u8| {
+        let at = usize::from(dscp);
+        let name = Dscp::new(dscp).expect("below 64").to_string();
+        CodePointRow { name, dscp, before: ledger.before[at].into(), after: ledger.after[at].into() }
+    };
+    (0..64).map(row).filter(|row| row.before.packets + row.after.packets > 0).collect()
+}
+
+fn flow_rows(keys: &[FlowKey], counts: &[FlowCounts]) -> Vec<FlowRow> {
+    let mut rows: Vec<FlowRow> = keys.iter().zip(counts).map(|(key, counts)| flow_row(key, counts)).collect();
+    // stable: of equals the one that was seen first comes first
+    rows.sort_by_key(|row| std::cmp::Reverse(row.total.bytes));
+    rows
+}
+
+fn flow_row(key: &FlowKey, counts: &FlowCounts) -> FlowRow {
+    let [green, yellow, red, unmarked] = counts.colours.map(Volume::from);
+    let total = counts.colours.into_iter().sum::<Count>() + counts.dropped;
+    FlowRow {
+        source: key.source,
+        destination: key.destination,
+        protocol: key.protocol,
+        source_port: key.ports.map(|ports| ports.source),
+        destination_port: key.ports.map(|ports| ports.destination),
+        direction: if counts.reverse { "reverse" } else { "forward" },
+        total: total.into(),
+        green,
+        yellow,
+        red,
+        unmarked,
+        dropped: counts.dropped.into(),
+    }
+}
+
+fn unchanged(ledger: &Ledger) -> Vec<Unchanged> {
+    let unread =
+        ledger.unread.iter().map(|(reason, packets)| Unchanged { reason: reason.to_string(), packets: *packets });
+    let untimed = (ledger.untimed > 0).then(|| Unchanged { reason: "no timestamp".into(), packets: ledger.untimed });
+    unread.chain(untimed).collect()
+}

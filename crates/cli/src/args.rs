@@ -1,0 +1,312 @@
+//! The command line: every verb, defined once.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// A workbench for Differentiated Services: traffic conditioners at the edge, queue management in the core.
+#[derive(Debug, Parser)]
+#[command(name = "perhop", version, arg_required_else_help = true, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Check a scenario or a policy: all errors and warnings in one pass
+    Check(Check),
+    /// Show every effective value, every queue on a path, bucket times
+    Explain(Explain),
+    /// Simulate a scenario
+    Run(Run),
+    /// Simulate every point of a grid
+    Sweep(Sweep),
+    /// Send a capture through a policy and write it re-marked
+    Mark(Mark),
+    /// The same without an output file: who would get which colour
+    Meter(Meter),
+    /// Re-run a paper's tables and figures, with a verdict on each claim
+    Reproduce(Reproduce),
+    /// Draw a run
+    Plot(Plot),
+    /// A run as one HTML page that needs no network
+    Report(Report),
+    /// Paired differences of two runs on common random numbers
+    Compare(Compare),
+    /// Engine and decision cost on this machine
+    Bench(Bench),
+    /// What there is: conditioners, AQMs, traffic models, TCP, units, diagnostics; or one of them by name
+    List(List),
+}
+
+/// A file and what the command line changes in it.
+#[derive(Args, Debug)]
+pub struct Source {
+    /// Scenario file (TOML)
+    pub file: PathBuf,
+    /// Set a key before anything is checked, as in `-s traffic.bulk.flows=20`
+    #[arg(short = 's', long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Seed; with a replication's number it keys every random stream
+    #[arg(long)]
+    pub seed: Option<String>,
+    /// Simulated time, as in `60s`
+    #[arg(long)]
+    pub duration: Option<String>,
+    /// Time left out of the statistics at the start
+    #[arg(long)]
+    pub warmup: Option<String>,
+    /// Independent runs behind each mean and interval
+    #[arg(long)]
+    pub replications: Option<String>,
+}
+
+/// `check`
+#[derive(Args, Debug)]
+pub struct Check {
+    /// What to check.
+    #[command(flatten)]
+    pub source: Source,
+    /// Output as text or as JSON
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+/// How problems are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// `explain`
+#[derive(Args, Debug)]
+pub struct Explain {
+    /// What to explain.
+    #[command(flatten)]
+    pub source: Source,
+}
+
+/// Where results go and how they are made.
+#[derive(Args, Debug)]
+pub struct Output {
+    /// Directory of all runs
+    #[arg(long, default_value = "runs", value_name = "DIR")]
+    pub out: PathBuf,
+    /// Threads; 0 is one for each core. Results do not depend on it
+    #[arg(short, long, default_value_t = 0)]
+    pub jobs: usize,
+    /// One JSON object a line instead of tables
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `run`
+#[derive(Args, Debug)]
+pub struct Run {
+    /// What to run.
+    #[command(flatten)]
+    pub source: Source,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: Output,
+    /// Write a series of queue lengths and gauges (every 100 ms unless the scenario says)
+    #[arg(long, value_name = "WHAT", value_parser = ["series"])]
+    pub trace: Option<String>,
+    /// Write the packets of the first replication that passed a link, as in `--pcap 'C -> E2'`
+    #[arg(long, value_name = "LINK")]
+    pub pcap: Vec<String>,
+    /// Write the packets of the first replication that came to a link's port, before its conditioners
+    #[arg(long, value_name = "LINK")]
+    pub pcap_in: Vec<String>,
+}
+
+/// `sweep`
+#[derive(Args, Debug)]
+pub struct Sweep {
+    /// What to sweep.
+    #[command(flatten)]
+    pub source: Source,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: Output,
+    /// An axis of the grid, as in `--vary traffic.bulk.flows=5,10,20`; replaces the file's axis of that key
+    #[arg(long, value_name = "KEY=A,B,C")]
+    pub vary: Vec<String>,
+    /// Run part i of n: points i, i+n, i+2n, ... (from 1)
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<String>,
+    /// Run again what is there already
+    #[arg(long)]
+    pub fresh: bool,
+}
+
+/// What a capture is sent through.
+#[derive(Args, Debug)]
+pub struct Through {
+    /// Policy file: `[conditioner]` tables without `at`
+    #[arg(long, value_name = "FILE")]
+    pub policy: PathBuf,
+    /// Seed of the conditioners' random streams
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Keep the whole packets of a capture whose end is cut off
+    #[arg(long)]
+    pub partial: bool,
+    /// The report as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Flows shown in the table, largest first
+    #[arg(long, default_value_t = 10)]
+    pub flows: usize,
+}
+
+/// `mark`
+#[derive(Args, Debug)]
+pub struct Mark {
+    /// Capture to read: pcap or pcapng
+    pub input: PathBuf,
+    /// Capture to write, in the same format
+    pub output: PathBuf,
+    /// The policy.
+    #[command(flatten)]
+    pub through: Through,
+}
+
+/// `meter`
+#[derive(Args, Debug)]
+pub struct Meter {
+    /// Capture to read: pcap or pcapng
+    pub input: PathBuf,
+    /// The policy.
+    #[command(flatten)]
+    pub through: Through,
+}
+
+/// `reproduce`
+#[derive(Args, Debug)]
+pub struct Reproduce {
+    /// `all`, a paper (pam-fsam) or studies (pf-fig2)
+    #[arg(default_value = "all")]
+    pub what: Vec<String>,
+    /// 3 seeds instead of 10, full durations
+    #[arg(long)]
+    pub quick: bool,
+    /// Number of seeds
+    #[arg(long, value_name = "N")]
+    pub seeds: Option<u32>,
+    /// First seed of all random streams
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Threads; 0 is one for each core
+    #[arg(short, long, default_value_t = 0)]
+    pub jobs: usize,
+    /// Where report, figures and samples go
+    #[arg(long, default_value = "reproduction", value_name = "DIR")]
+    pub out: PathBuf,
+    /// Exit 1 if a hard claim is not reproduced
+    #[arg(long)]
+    pub strict: bool,
+    /// Show the studies and their claims, run nothing
+    #[arg(long)]
+    pub list: bool,
+    /// Re-run the grid of open readings and write its table
+    #[arg(long)]
+    pub readings: bool,
+}
+
+/// `plot`
+#[derive(Args, Debug)]
+pub struct Plot {
+    /// Directories of runs
+    #[arg(required_unless_present = "list")]
+    pub runs: Vec<PathBuf>,
+    /// Which plot
+    #[arg(long, default_value = "throughput")]
+    pub kind: String,
+    /// File to write: .png, .svg or .pdf
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Show the plots there are
+    #[arg(long)]
+    pub list: bool,
+}
+
+/// `report`
+#[derive(Args, Debug)]
+pub struct Report {
+    /// Directories of runs
+    #[arg(required = true)]
+    pub runs: Vec<PathBuf>,
+    /// File to write
+    #[arg(short, long, default_value = "report.html", value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+/// `compare`
+#[derive(Args, Debug)]
+pub struct Compare {
+    /// Directory of a run
+    pub a: PathBuf,
+    /// Directory of another, of the same seed and replications
+    pub b: PathBuf,
+    /// What to compare, as in `traffic.goodput_bit_s`; repeat for more
+    #[arg(long)]
+    pub metric: Vec<String>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `bench`
+#[derive(Args, Debug)]
+pub struct Bench {
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Simulated seconds of the engine's workload
+    #[arg(long, default_value_t = 60)]
+    pub seconds: u64,
+}
+
+/// `list`
+#[derive(Args, Debug)]
+pub struct List {
+    /// conditioners, aqms, traffic, tcp, studies, units, diagnostics; or a name, for its page
+    pub what: Option<String>,
+}
+
+/// A verb that Python carries out, with its arguments as JSON.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// The verb.
+    pub verb: &'static str,
+    /// Its arguments by name.
+    pub arguments: Value,
+}
+
+impl Request {
+    /// The request that a verb makes, if Python carries it out.
+    pub fn of(verb: &Verb) -> Option<Self> {
+        let (verb, arguments) = match verb {
+            Verb::Reproduce(a) => (
+                "reproduce",
+                json!({
+                    "what": a.what, "quick": a.quick, "seeds": a.seeds, "seed": a.seed, "jobs": a.jobs, "out": a.out,
+                    "strict": a.strict, "list": a.list, "readings": a.readings,
+                }),
+            ),
+            Verb::Plot(a) => ("plot", json!({ "runs": a.runs, "kind": a.kind, "output": a.output, "list": a.list })),
+            Verb::Report(a) => ("report", json!({ "runs": a.runs, "output": a.output })),
+            Verb::Compare(a) => ("compare", json!({ "a": a.a, "b": a.b, "metric": a.metric, "json": a.json })),
+            Verb::List(a) if a.what.as_deref() == Some("studies") => ("studies", json!({})),
+            _ => return None,
+        };
+        Some(Self { verb, arguments })
+    }
+}

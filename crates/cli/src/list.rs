@@ -1,0 +1,63 @@
+//! `list`: what there is, from the lists themselves.
+
+use crate::args::List;
+use crate::{Exit, Failure, say};
+use perhop_core::params::{Field, suggest};
+use perhop_core::registry::Entry;
+use perhop_core::{aqm, conditioner};
+use perhop_sim::traffic;
+
+/// The lists of algorithms, by the name they are asked for.
+const LISTS: [(&str, &[Entry]); 3] =
+    [("conditioners", conditioner::LIST), ("aqms", aqm::LIST), ("traffic", traffic::LIST)];
+
+const UNITS: &str = "\
+rate     bit/s kbit/s Mbit/s Gbit/s        1000-based; bps, kbps, Mbps, Gbps are read alike
+size     B kB MB GB, KiB MiB GiB           1000-based, 1024-based
+time     ns us ms s min h
+packets  p
+queue    packets (30p), bytes (45kB), time at the link's rate (5ms), share of the limit (40%)
+DSCP     a name (EF, AF11, CS6, BE), decimal or hex";
+
+pub(crate) fn list(args: &List) -> Result<Exit, Failure> {
+    match args.what.as_deref() {
+        None => LISTS.iter().for_each(|(heading, entries)| {
+            say!("{heading}");
+            entries.iter().for_each(line);
+            say!("");
+        }),
+        Some("units") => say!("{UNITS}"),
+        Some("tcp") => say!("{}", perhop_scenario::tcp::PRESETS.join("\n")),
+        Some(what) => return one(what),
+    }
+    Ok(Exit::Fine)
+}
+
+fn line(entry: &Entry) {
+    say!("  {:15} {}", entry.name, entry.summary.trim());
+}
+
+fn one(what: &str) -> Result<Exit, Failure> {
+    if let Some((_, entries)) = LISTS.iter().find(|l| l.0 == what) {
+        entries.iter().for_each(line);
+        return Ok(Exit::Fine);
+    }
+    let all = || LISTS.iter().flat_map(|l| l.1);
+    if let Some(entry) = all().find(|e| e.name == what) {
+        say!("{}\n\nParameters\n", entry.page());
+        Field::all(entry.fields).into_iter().for_each(field);
+        return Ok(Exit::Fine);
+    }
+    let mut names = vec!["conditioners", "aqms", "traffic", "tcp", "studies", "units"];
+    names.extend(all().map(|e| e.name));
+    Err(Failure::Error(format!("nothing is called `{what}`\n   help: {}", suggest(what, &names))))
+}
+
+fn field(field: &Field) {
+    let default = match field.default {
+        Some(literal) => format!("default {}", perhop_core::params::Tree::from(literal)),
+        None if field.optional => "optional".into(),
+        None => "needed".into(),
+    };
+    say!("  {:16} {} ({}; {default})", field.name, field.doc, field.kind.noun());
+}

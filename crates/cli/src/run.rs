@@ -1,0 +1,109 @@
+//! `run`: one point, all its replications, tables on the terminal and Parquet on disk.
+
+use crate::args::{Output, Run};
+use crate::watch::Terminal;
+use crate::{Exit, Failure, check, pcap, say};
+use perhop_scenario::output::run::{Replication, RunOptions, run as run_points};
+use perhop_scenario::output::{disk, summary};
+use perhop_scenario::{Point, Scenario};
+use perhop_sim::plan::{Tap, TapPoint};
+use serde_json::json;
+
+/// Options of a run of `scenario`.
+pub(crate) fn run_options(scenario: &Scenario, output: &Output) -> RunOptions {
+    let settings = scenario.settings();
+    RunOptions {
+        replications: 0..settings.replications,
+        seed: settings.seed,
+        jobs: output.jobs,
+        out: Some(output.out.clone()),
+        resume: false,
+        taps: Vec::new(),
+    }
+}
+
+pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
+    let mut options = check::options(&args.source);
+    if args.trace.is_some() {
+        options = options.set("scenario.sample=\"100ms\"");
+    }
+    let scenario = check::load(&args.source, &options)?;
+    if scenario.is_sweep() {
+        eprintln!(
+            "this scenario has a [sweep]: its base point is run; `perhop sweep` runs all {}",
+            scenario.points().len()
+        );
+    }
+    let point = Point::base(&scenario);
+    let taps = taps(&scenario, args)?;
+    let terminal = Terminal::new("replications");
+    let mut options = run_options(&scenario, &args.output);
+    let recorded = record(&point, &options, &taps)?;
+    options.resume = false;
+    let replications = run_points(std::slice::from_ref(&point), &options, &terminal)?;
+    terminal.clear();
+    let captures = pcap::write(&recorded, &taps, &scenario, &disk::point_dir(&args.output.out, &point))?;
+    print(&Printed { point: &point, args: &args.output, terminal: &terminal, captures: &captures }, &replications);
+    Ok(Exit::Fine)
+}
+
+/// The links named by `--pcap` and `--pcap-in`.
+fn taps(scenario: &Scenario, args: &Run) -> Result<Vec<Tap>, Failure> {
+    let plan = scenario.plan(0, 0);
+    let find = |name: &String, point| {
+        let link = plan.links.iter().position(|l| l.name == *name);
+        link.map(|link| Tap { link, point }).ok_or_else(|| {
+            let names: Vec<_> = plan.links.iter().map(|l| l.name.as_str()).collect();
+            let help = perhop_core::params::suggest(name, &names);
+            Failure::Error(format!("error[E006] no link `{name}` in this scenario\n   help: {help}"))
+        })
+    };
+    let outputs = args.pcap.iter().map(|name| find(name, TapPoint::Output));
+    outputs.chain(args.pcap_in.iter().map(|name| find(name, TapPoint::Input))).collect()
+}
+
+/// The first replication with taps, if there are any; it is not written, the run itself writes it.
+fn record(point: &Point, options: &RunOptions, taps: &[Tap]) -> Result<Option<Replication>, Failure> {
+    if taps.is_empty() {
+        return Ok(None);
+    }
+    let options = RunOptions { replications: 0..1, out: None, taps: taps.to_vec(), ..options.clone() };
+    let mut first = run_points(std::slice::from_ref(point), &options, &Terminal::new("capture"))?;
+    Ok(first.pop())
+}
+
+struct Printed<'a> {
+    point: &'a Point,
+    args: &'a Output,
+    terminal: &'a Terminal,
+    captures: &'a [std::path::PathBuf],
+}
+
+fn print(it: &Printed<'_>, replications: &[Replication]) {
+    let dir = disk::point_dir(&it.args.out, it.point);
+    if it.args.json {
+        for r in replications {
+            say!("{}", json!({ "replication": r.replication, "result_hash": r.hash, "packet_hops": r.packet_hops }));
+        }
+        let hash = hash_of(replications);
+        return say!(
+            "{}",
+            json!({ "scenario": it.point.scenario.name(), "run": dir, "result_hash": hash, "captures": it.captures })
+        );
+    }
+    let all: Vec<_> = replications.iter().collect();
+    say!("{}", summary::text(&it.point.scenario, &all));
+    say!("packets: in = out + dropped + queued, for every flow, colour and queue: ok");
+    let (wall, hops) = (it.terminal.elapsed().as_secs_f64(), replications.iter().map(|r| r.packet_hops).sum::<u64>());
+    let rate = hops as f64 / wall / 1e6;
+    say!("{}  result hash {}  {wall:.1} s ({rate:.1} M packet-hops/s)", dir.display(), hash_of(replications));
+    for capture in it.captures {
+        say!("{}", capture.display());
+    }
+}
+
+/// One hash for all replications.
+pub(crate) fn hash_of(replications: &[Replication]) -> String {
+    let each: Vec<_> = replications.iter().map(|r| ("", r.hash.clone().into_bytes())).collect();
+    disk::hash(&each)
+}

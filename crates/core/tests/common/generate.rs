@@ -1,0 +1,107 @@
+//! Parameters at random, from nothing but their declaration: whatever an algorithm declares is tested.
+
+use perhop_core::Scope;
+use perhop_core::conditioner::ConditionerParams;
+use perhop_core::params::{Field, Kind, Node, Params, Place, Problems, Reader, Table, Tree, read_table};
+use perhop_core::registry::Entry;
+use proptest::prelude::*;
+use std::fmt::Debug;
+
+/// Values whose logarithm is uniform: as many small ones as large ones.
+fn log_uniform(low: f64, high: f64) -> impl Strategy<Value = f64> {
+    let ratio = high / low;
+    (0.0..=1.0f64).prop_map(move |u| low * perhop_core::math::pow(ratio, u))
+}
+
+fn text(value: impl ToString, unit: &str) -> Tree {
+    Tree::Text(value.to_string() + unit)
+}
+
+/// A value that may stand for a field of this kind; now and then one that may not be wanted there.
+fn any_value(kind: &Kind) -> BoxedStrategy<Tree> {
+    match *kind {
+        Kind::Rate => log_uniform(1e3, 1e10).prop_map(|x| text(x as u64, "bit/s")).boxed(),
+        Kind::Size => prop_oneof![
+            1 => Just(text(0, "B")),
+            9 => log_uniform(100.0, 1e6).prop_map(|x| text(x as u64, "B")),
+        ]
+        .boxed(),
+        Kind::Time => log_uniform(1e3, 1e10).prop_map(|x| text(x as u64, "ns")).boxed(),
+        Kind::Count => (1u32..1000).prop_map(|x| text(x, "p")).boxed(),
+        Kind::Length => prop_oneof![
+            4 => (0u32..=100).prop_map(|x| text(x, "%")),
+            4 => log_uniform(100.0, 1e6).prop_map(|x| text(x as u64, "B")),
+            1 => (1u32..1000).prop_map(|x| text(x, "p")),
+        ]
+        .boxed(),
+        Kind::Probability => prop_oneof![
+            1 => Just(0.0),
+            1 => Just(1.0),
+            2 => 0.0..=1.0f64,
+            2 => log_uniform(1e-4, 1.0),
+        ]
+        .prop_map(Tree::Float)
+        .boxed(),
+        Kind::Integer => (0i64..100).prop_map(Tree::Integer).boxed(),
+        Kind::Number => log_uniform(1e-3, 1e3).prop_map(Tree::Float).boxed(),
+        Kind::Bool => any::<bool>().prop_map(Tree::Bool).boxed(),
+        Kind::Text => "[a-z]{1,8}".prop_map(Tree::Text).boxed(),
+        Kind::Dscp => (0i64..64).prop_map(Tree::Integer).boxed(),
+        Kind::Choice(names) => prop::sample::select(names).prop_map(|name| Tree::Text(name.into())).boxed(),
+        Kind::Table(fields) | Kind::Flat(fields) => any_tree(fields),
+        Kind::List(of) | Kind::OneOrMany(of) => prop::collection::vec(any_value(of), 1..5)
+            .prop_map(|items| Tree::List(items.into_iter().map(Node::from).collect()))
+            .boxed(),
+        Kind::Any => Just(Tree::Bool(true)).boxed(),
+    }
+}
+
+/// A table that gives each field a value, or leaves it out where it may be.
+pub fn any_tree(fields: &'static [Field]) -> BoxedStrategy<Tree> {
+    let entry = |field: &'static Field| {
+        let value = any_value(&field.kind);
+        let optional = field.default.is_some() || field.optional;
+        let chosen = if optional { prop::option::of(value).boxed() } else { value.prop_map(Some).boxed() };
+        chosen.prop_map(|tree| tree.map(|tree| (field.name, tree)))
+    };
+    let entries: Vec<_> = Field::all(fields).into_iter().map(entry).collect();
+    entries.prop_map(|entries| Tree::table(entries.into_iter().flatten().collect())).boxed()
+}
+
+/// Parameters of type `P` that their declaration reads and `keep` accepts (that they build, most often).
+pub fn any_params<P>(keep: impl Fn(&P) -> bool + 'static) -> BoxedStrategy<P>
+where
+    P: Params + Debug + 'static,
+{
+    let read = move |tree: Tree| read_table::<P>(&tree.into(), &mut Problems::default()).filter(&keep);
+    any_tree(P::FIELDS).prop_filter_map("not accepted", read).boxed()
+}
+
+/// Reads a table as the parameters of the conditioner called `name`.
+pub fn read_conditioner(name: &str, tree: &Tree) -> Result<ConditionerParams, Problems> {
+    let (mut problems, empty) = (Problems::default(), Table::default());
+    let table = if let Tree::Table(table) = tree { table } else { &empty };
+    let mut reader = Reader::new(table, Place::default(), &mut problems);
+    let params = ConditionerParams::read(name, Place::default(), &mut reader);
+    reader.finish();
+    params.filter(|_| problems.list.is_empty()).ok_or(problems)
+}
+
+/// The parameters of the conditioner called `name`, stated as inline TOML values.
+///
+/// # Panics
+/// When they are not its parameters.
+pub fn conditioner(name: &str, entries: &[(&'static str, Tree)]) -> ConditionerParams {
+    read_conditioner(name, &Tree::table(entries.to_vec())).unwrap_or_else(|p| panic!("{name}: {:?}", p.list))
+}
+
+/// Parameters of a conditioner of the list that build in `scope`.
+pub fn any_conditioner(entry: &'static Entry, scope: Scope) -> BoxedStrategy<ConditionerParams> {
+    let read = move |tree: Tree| read_conditioner(entry.name, &tree).ok().filter(|p| p.build(&scope).is_ok());
+    any_tree(entry.fields).prop_filter_map("does not build", read).boxed()
+}
+
+/// The text of a quantity.
+pub fn quantity(text: &str) -> Tree {
+    Tree::Text(text.into())
+}

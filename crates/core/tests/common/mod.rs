@@ -1,0 +1,7 @@
+//! What the tests share: generators from declared fields, loads, statistics.
+// Each test crate uses a part of it.
+#![allow(dead_code, unreachable_pub)]
+
+pub mod generate;
+pub mod load;
+pub mod stats;

@@ -1,0 +1,251 @@
+//! What holds for every conditioner of the list, whatever its parameters and whatever arrives.
+
+use crate::common::generate::{any_conditioner, any_tree, read_conditioner};
+use crate::common::load::{Offered, arrivals, pass, run};
+use crate::scope;
+use perhop_core::Rng;
+use perhop_core::conditioner::{AnyConditioner, Conditioner, ConditionerParams, LIST};
+use perhop_core::packet::{Colour, FlowId, Packet};
+use perhop_core::params::{Field, Tree};
+use perhop_core::registry::Entry;
+use perhop_core::units::{BitRate, Bytes, Time};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestCaseResult, TestRunner};
+
+fn for_all<T: std::fmt::Debug>(
+    names: &[&str],
+    input: impl Fn(&'static Entry) -> BoxedStrategy<T>,
+    check: impl Fn(T) -> TestCaseResult,
+) {
+    for entry in LIST.iter().filter(|e| names.is_empty() || names.contains(&e.name)) {
+        let mut runner = TestRunner::new(Config { cases: 64, ..Config::default() });
+        runner.run(&input(entry), &check).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
+    }
+}
+
+fn marked(params: &ConditionerParams, load: &[Offered], seed: u64) -> Vec<Packet> {
+    run(&mut params.build(&scope()).unwrap(), load, &mut Rng::stream(seed, 0, "marker"))
+}
+
+/// The value of a shown parameter.
+fn shown<T: std::str::FromStr>(params: &ConditionerParams, name: &str) -> T {
+    let mut all = Vec::new();
+    params.show(&mut all);
+    let Some((_, Tree::Text(text))) = all.iter().find(|(n, _)| *n == name) else { panic!("no `{name}`") };
+    text.parse().unwrap_or_else(|_| panic!("{text}"))
+}
+
+/// Nanobits that a rate earns between two times.
+fn earned(rate: BitRate, from: Time, to: Time) -> u128 {
+    u128::from(rate.bit_s()) * u128::from((to - from).ns())
+}
+
+fn nanobits(bytes: u64) -> u128 {
+    u128::from(bytes) * 8_000_000_000
+}
+
+/// A promise: in no interval [s, t] do packets of these colours exceed rate x (t - s) + burst. Exact.
+fn bounded(load: &[Offered], marked: &[Packet], colours: &[Colour], contract: (BitRate, u64)) -> TestCaseResult {
+    for (i, first) in load.iter().enumerate() {
+        let mut total = 0;
+        for (j, last) in load.iter().enumerate().skip(i) {
+            total += if colours.contains(&marked[j].colour) { nanobits(load[j].packet.size.into()) } else { 0 };
+            prop_assert!(total <= earned(contract.0, first.at, last.at) + nanobits(contract.1), "packets {i} to {j}");
+        }
+    }
+    Ok(())
+}
+
+/// Invariant 1 of PAM and F-SAM, RFC 2697, 2698, 4115: green bytes in [s, t] <= CIR (t - s) + CBS.
+#[test]
+fn green_never_exceeds_the_contract() {
+    let names = ["token-bucket", "srtcm", "trtcm", "trtcm-4115", "pam", "f-sam"];
+    let input = |entry| (any_conditioner(entry, scope()), arrivals(120), any::<u64>()).boxed();
+    for_all(&names, input, |(params, load, seed)| {
+        let out = marked(&params, &load, seed);
+        let contract = (shown(&params, "cir"), shown::<Bytes>(&params, "cbs").get());
+        bounded(&load, &out, &[Colour::Green], contract)
+    });
+}
+
+/// The same for what may be yellow.
+#[test]
+fn yellow_never_exceeds_the_contract() {
+    let input = |entry| (any_conditioner(entry, scope()), arrivals(120)).boxed();
+    let burst = |params: &_, name| shown::<Bytes>(params, name).get();
+    for_all(&["srtcm"], input, |(params, load)| {
+        let contract = (shown(&params, "cir"), burst(&params, "cbs") + burst(&params, "ebs"));
+        bounded(&load, &marked(&params, &load, 0), &[Colour::Green, Colour::Yellow], contract)
+    });
+    for_all(&["trtcm"], input, |(params, load)| {
+        let contract = (shown(&params, "pir"), burst(&params, "pbs"));
+        bounded(&load, &marked(&params, &load, 0), &[Colour::Green, Colour::Yellow], contract)
+    });
+    for_all(&["trtcm-4115"], input, |(params, load)| {
+        let contract = (shown(&params, "eir"), burst(&params, "ebs"));
+        bounded(&load, &marked(&params, &load, 0), &[Colour::Yellow], contract)
+    });
+}
+
+/// A retune at any moment keeps the promise piecewise: an interval that begins under the old contract holds at most the
+/// old burst and what each rate earned in its part (a bucket never gains by a retune); one that begins under the new
+/// contract obeys it alone.
+#[test]
+fn a_retune_keeps_the_contract_piecewise() {
+    let names = ["token-bucket", "srtcm", "trtcm", "trtcm-4115", "pam", "f-sam"];
+    let input = |entry| {
+        let params = (any_conditioner(entry, scope()), any_conditioner(entry, scope()));
+        (params, arrivals(120), any::<prop::sample::Index>(), any::<u64>()).boxed()
+    };
+    for_all(&names, input, |((old, new), load, index, seed)| {
+        let middle = index.index(load.len());
+        let when = load[middle].at;
+        let mut marker = old.build(&scope()).unwrap();
+        let mut rng = Rng::stream(seed, 0, "marker");
+        let mut out = run(&mut marker, &load[..middle], &mut rng);
+        marker.retune(when, &new, &scope()).unwrap();
+        out.extend(run(&mut marker, &load[middle..], &mut rng));
+        let cir = [shown::<BitRate>(&old, "cir"), shown(&new, "cir")];
+        let cbs = [&old, &new].map(|p| nanobits(shown::<Bytes>(p, "cbs").get()));
+        for (i, first) in load.iter().enumerate() {
+            let mut total = 0;
+            for (j, last) in load.iter().enumerate().skip(i) {
+                total += if out[j].colour == Colour::Green { nanobits(last.packet.size.into()) } else { 0 };
+                let change = when.clamp(first.at, last.at);
+                let allowed = earned(cir[0], first.at, change) + earned(cir[1], change, last.at);
+                prop_assert!(total <= allowed + cbs[usize::from(i >= middle)], "packets {i} to {j}");
+            }
+        }
+        Ok(())
+    });
+}
+
+/// Retuned to its own parameters before each packet a conditioner goes on as if nothing had happened, and its gauges
+/// stand where they stood: retune keeps all state.
+#[test]
+fn a_retune_to_the_same_changes_nothing() {
+    let input = |entry| (any_conditioner(entry, scope()), arrivals(200), any::<u64>()).boxed();
+    for_all(&[], input, |(params, load, seed)| {
+        let mut marker = params.build(&scope()).unwrap();
+        let mut rng = Rng::stream(seed, 0, "marker");
+        let mut out = Vec::new();
+        for offered in &load {
+            let before = gauges(&marker, offered.at);
+            marker.retune(offered.at, &params, &scope()).unwrap();
+            prop_assert_eq!(before, gauges(&marker, offered.at));
+            out.push(pass(&mut marker, offered, &mut rng));
+        }
+        prop_assert_eq!(format!("{:?}", out), format!("{:?}", marked(&params, &load, seed)));
+        Ok(())
+    });
+}
+
+fn gauges(marker: &AnyConditioner, now: Time) -> Vec<(&'static str, f64)> {
+    let mut all = Vec::new();
+    marker.gauges(now, &mut |name, value| all.push((name, value)));
+    all
+}
+
+/// After a retune at time 0, before any packet, a conditioner marks as one built so: no parameter of the old contract
+/// survives. (Levels and averages do: both start with the same burst and rate here.)
+#[test]
+fn a_retune_takes_every_parameter() {
+    let input = |entry: &'static Entry| {
+        (any_conditioner(entry, scope()), any_conditioner(entry, scope()), arrivals(200), any::<u64>()).boxed()
+    };
+    for_all(&[], input, |(old, new, load, seed)| {
+        let Some(old) = with_state_of(&old, &new) else { return Ok(()) };
+        let mut marker = old.build(&scope()).unwrap();
+        marker.retune(Time::ZERO, &new, &scope()).unwrap();
+        let out = run(&mut marker, &load, &mut Rng::stream(seed, 0, "marker"));
+        prop_assert_eq!(format!("{:?}", out), format!("{:?}", marked(&new, &load, seed)));
+        Ok(())
+    });
+}
+
+/// `old` with what sets the initial state taken from `new`: the bursts, the TSW's rate, F-SAM's credits.
+fn with_state_of(old: &ConditionerParams, new: &ConditionerParams) -> Option<ConditionerParams> {
+    let (mut entries, mut theirs) = (Vec::new(), Vec::new());
+    old.show(&mut entries);
+    new.show(&mut theirs);
+    let initial: &[&str] = if old.name().starts_with("tsw") { &["cir"] } else { &["cbs", "ebs", "pbs", "kdec"] };
+    for (name, value) in &mut entries {
+        if let Some(other) = theirs.iter().find(|t| t.0 == *name && initial.contains(name)) {
+            *value = other.1.clone();
+        }
+    }
+    read_conditioner(old.name(), &Tree::table(entries)).ok().filter(|p| p.build(&scope()).is_ok())
+}
+
+/// Invariants 6 of PAM and 8 of F-SAM: flow ids are not read. Permuting them leaves every other field as it was.
+#[test]
+fn flow_ids_are_invisible() {
+    let input = |entry| (any_conditioner(entry, scope()), arrivals(200), any::<u32>(), any::<u64>()).boxed();
+    for_all(&[], input, |(params, load, mix, seed)| {
+        let permuted: Vec<_> = load
+            .iter()
+            .map(|o| Offered { packet: Packet { flow: FlowId(o.packet.flow.0 ^ mix), ..o.packet }, ..*o })
+            .collect();
+        let mut back = marked(&params, &permuted, seed);
+        back.iter_mut().for_each(|p| p.flow.0 ^= mix);
+        prop_assert_eq!(format!("{:?}", marked(&params, &load, seed)), format!("{:?}", back));
+        Ok(())
+    });
+}
+
+/// A meter writes the colour and a labeller the label, and nothing else of a packet (F-SAM's `relabel-in` apart); a
+/// meter leaves no packet unmarked, and the two-colour ones know no yellow.
+#[test]
+fn only_what_is_declared_is_written() {
+    let input = |entry| (any_conditioner(entry, scope()), arrivals(100), any::<u64>()).boxed();
+    for_all(&[], input, |(params, load, seed)| {
+        let labels = params.name() == "rate-labeller";
+        let relabels = matches!(&params, ConditionerParams::FSam(p) if p.relabel_in);
+        let two = ["token-bucket", "tsw2cm", "pam", "f-sam"].contains(&params.name());
+        for (offered, out) in load.iter().zip(marked(&params, &load, seed)) {
+            let mut expected = offered.packet;
+            if labels || (relabels && out.colour == Colour::Green) {
+                (expected.label, expected.flags) = (out.label, out.flags);
+            }
+            if !labels {
+                prop_assert!(out.colour != Colour::Unmarked && !(two && out.colour == Colour::Yellow));
+                expected.colour = out.colour;
+            }
+            prop_assert_eq!(format!("{:?}", expected), format!("{:?}", out));
+        }
+        Ok(())
+    });
+}
+
+/// Whatever stands in a file: it builds, or the error names a declared field, a code, what is wrong and a way out.
+#[test]
+fn a_refusal_is_always_explained() {
+    let input = |entry: &'static Entry| (Just(entry), any_tree(entry.fields)).boxed();
+    for_all(&[], input, |(entry, tree)| {
+        let Ok(params) = read_conditioner(entry.name, &tree) else { return Ok(()) };
+        if let Err(error) = params.build(&scope()) {
+            prop_assert!(Field::all(entry.fields).iter().any(|f| f.name == error.field), "{}", error.field);
+            prop_assert!(error.code.starts_with("E") && !error.message.is_empty() && !error.help.is_empty());
+        }
+        Ok(())
+    });
+}
+
+/// Gauges are finite, never negative, and looking changes nothing.
+#[test]
+fn gauges_are_numbers_and_change_nothing() {
+    let input = |entry| (any_conditioner(entry, scope()), arrivals(100), any::<u64>()).boxed();
+    for_all(&[], input, |(params, load, seed)| {
+        let mut marker = params.build(&scope()).unwrap();
+        let mut rng = Rng::stream(seed, 0, "marker");
+        for offered in &load {
+            run(&mut marker, std::slice::from_ref(offered), &mut rng);
+            let before = format!("{marker:?}");
+            let mut fine = true;
+            marker.gauges(offered.at, &mut |_, value| fine &= value.is_finite() && value >= 0.0);
+            prop_assert!(fine);
+            prop_assert_eq!(before, format!("{marker:?}"));
+        }
+        Ok(())
+    });
+}

@@ -1,0 +1,22 @@
+//! Conditioners against their RFCs, papers, slow versions and ns-2.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod fsam;
+mod invariants;
+mod labeller;
+mod ns2;
+#[path = "../oracle/mod.rs"]
+mod oracle;
+mod oracles;
+mod pam;
+mod tsw;
+mod vectors;
+
+use perhop_core::Scope;
+use perhop_core::units::Bytes;
+
+/// Packets of any size up to 1500 bytes.
+fn scope() -> Scope {
+    Scope { largest_packet: Bytes::new(1500), ..Scope::default() }
+}

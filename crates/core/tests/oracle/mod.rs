@@ -1,0 +1,44 @@
+//! Slow versions, written from the papers and RFCs alone: exact fractions for buckets, plain doubles elsewhere.
+// A module of a test crate: nothing outside can reach it.
+#![allow(unreachable_pub)]
+
+pub mod buckets;
+pub mod fsam;
+pub mod label;
+pub mod pam;
+pub mod tsw;
+
+use perhop_core::Scope;
+use perhop_core::conditioner::ConditionerParams;
+use perhop_core::packet::{Colour, Packet};
+
+/// What a slow version says of a packet at `now` (ns), given a uniform number it may use.
+pub trait Oracle {
+    /// Colours or labels the packet.
+    fn mark(&mut self, now: u64, packet: &mut Packet, u: f64);
+}
+
+/// The slow version of a conditioner.
+pub fn of(params: &ConditionerParams, scope: &Scope) -> Box<dyn Oracle> {
+    use ConditionerParams as P;
+    match params {
+        P::TokenBucketMarker(p) => Box::new(buckets::TwoColour::new(p)),
+        P::SrTcm(p) => Box::new(buckets::Rfc2697::new(p)),
+        P::TrTcm(p) => Box::new(buckets::Rfc2698::new(p)),
+        P::TrTcm4115(p) => Box::new(buckets::Rfc4115::new(p)),
+        P::Tsw2Cm(p) => Box::new(tsw::TwoColour::new(p)),
+        P::Tsw3Cm(p) => Box::new(tsw::Rfc2859::new(p)),
+        P::Pam(p) => Box::new(pam::Pam::new(p)),
+        P::FSam(p) => Box::new(fsam::FSam::new(p, scope)),
+        P::RateLabeller(p) => Box::new(label::Labeller::new(p)),
+    }
+}
+
+/// A colour-aware meter's view of a packet; colour-blind, every packet is green.
+fn seen(packet: &Packet, aware: bool) -> Colour {
+    match packet.colour {
+        _ if !aware => Colour::Green,
+        Colour::Unmarked => Colour::Green,
+        colour => colour,
+    }
+}

@@ -1,0 +1,234 @@
+//! `perhop explain`: every effective value, every queue on each path, times of buckets and loops.
+
+use crate::advice::{longest_rtt, parameter};
+use crate::offered::{Flowline, tcp_section};
+use crate::ports::{File, Stage};
+use crate::scenario::Scenario;
+use crate::show;
+use crate::tcp::TcpRef;
+use perhop_core::params::show_table;
+use perhop_core::queue::Limit;
+use perhop_core::units::{BitRate, Bytes, Span};
+use perhop_sim::plan;
+use std::fmt::Write;
+
+/// Sizes of buckets, with the rate that fills each.
+const BUCKETS: [(&str, &str); 3] = [("cbs", "cir"), ("ebs", "cir"), ("pbs", "pir")];
+
+/// All of it as text.
+pub fn explain(scenario: &Scenario) -> String {
+    let mut out = scenario.effective();
+    tcp(scenario, &mut out);
+    paths(scenario, &mut out);
+    queues(scenario, &mut out);
+    conditioners(scenario, &mut out);
+    sweep(scenario, &mut out);
+    out
+}
+
+fn heading(out: &mut String, text: &str) {
+    let _ = writeln!(out, "\n# {text}");
+}
+
+fn links(scenario: &Scenario) -> &[plan::Link] {
+    &scenario.built.plan.links
+}
+
+/// Presets spelt out.
+fn tcp(scenario: &Scenario, out: &mut String) {
+    let traffic = scenario.model.traffic.iter().zip(&scenario.built.traffic);
+    let mut presets: Vec<_> = traffic.filter(|(_, flow)| flow.tcp).map(|((_, t), _)| &t.common.tcp).collect();
+    presets.dedup();
+    if presets.is_empty() {
+        return;
+    }
+    heading(out, "TCP: presets in full");
+    for stated in presets {
+        let Some(section) = tcp_section(&scenario.model, stated.as_ref()) else { continue };
+        let name = if let Some(TcpRef::Named(name)) = stated { name } else { "inline" };
+        let timer = section.rto.config();
+        let _ = writeln!(out, "{name}: {}", show::inline(&show_table(&section)));
+        let _ = writeln!(
+            out,
+            "  rto: granularity {}, minimum {}, maximum {}, initial {}",
+            timer.granularity, timer.minimum, timer.maximum, timer.initial
+        );
+    }
+}
+
+/// Each traffic: its packets, its RTT, its way with every buffer.
+fn paths(scenario: &Scenario, out: &mut String) {
+    heading(out, "Paths: each traffic's way with every queue on it");
+    for flow in &scenario.built.traffic {
+        let offered = &flow.offered;
+        let carried = if flow.tcp { "TCP" } else { "UDP" };
+        let _ = write!(
+            out,
+            "{}: {} x {} over {carried}, packets of at most {}B",
+            offered.name,
+            offered.flows,
+            offered.model.name(),
+            flow.data
+        );
+        if let Some(rtt) = flow.base_rtt(links(scenario)) {
+            let full = loop_rtt(flow, scenario);
+            let _ = write!(out, ", base RTT {rtt}, {} with every queue full", approximately(full));
+            let window = u64::from(offered.tcp.window) * u64::from(offered.tcp.mss);
+            let bound = window as f64 * 8.0 / rtt.seconds().max(1e-9);
+            let _ = write!(out, "; window {}B: at most {} a flow", window, rate(bound));
+        }
+        out.push('\n');
+        way(scenario, "there", &flow.forward, out);
+        if !flow.backward.is_empty() {
+            way(scenario, "back ", &flow.backward, out);
+        }
+    }
+}
+
+fn way(scenario: &Scenario, name: &str, way: &[u32], out: &mut String) {
+    for &index in way {
+        let link = &links(scenario)[index as usize];
+        let stages: Vec<_> = link.edge.iter().map(|s| format!("[{}: {}] ", s.name, s.params.name())).collect();
+        let _ = writeln!(
+            out,
+            "  {name} {}: {}{} {}, then {} and {}",
+            link.name,
+            stages.concat(),
+            link.aqm.name(),
+            limit(link, scenario.built.plan.overhead),
+            link.rate,
+            link.delay
+        );
+    }
+}
+
+/// A queue's limit and the time it takes to empty.
+fn limit(link: &plan::Link, overhead: u32) -> String {
+    let time = approximately(wait(link, overhead));
+    match link.limit {
+        Limit::Packets(n) => format!("{n}p ({time} of {}B)", serialised(link, overhead)),
+        Limit::Bytes(n) => format!("{n}B ({time})"),
+    }
+}
+
+/// IP length of the largest packet that crosses a link.
+fn serialised(link: &plan::Link, overhead: u32) -> u64 {
+    link.scope.largest_packet.get().saturating_sub(u64::from(overhead))
+}
+
+/// How long a full queue of largest packets takes to empty. A link serialises IP packets, a limit in bytes counts
+/// as `accounting` says.
+fn wait(link: &plan::Link, overhead: u32) -> f64 {
+    let bytes = match link.limit {
+        Limit::Packets(n) => u64::from(n) * serialised(link, overhead),
+        Limit::Bytes(n) => n,
+    };
+    bytes as f64 * 8.0 / link.rate.bit_s() as f64
+}
+
+fn loop_rtt(flow: &Flowline, scenario: &Scenario) -> f64 {
+    let all = flow.forward.iter().chain(&flow.backward).map(|&i| &links(scenario)[i as usize]);
+    all.map(|link| link.delay.seconds() + wait(link, scenario.built.plan.overhead)).sum()
+}
+
+/// Each port's queue, whoever passes it.
+fn queues(scenario: &Scenario, out: &mut String) {
+    heading(out, "Queues: every port");
+    for link in links(scenario) {
+        let _ = writeln!(
+            out,
+            "{}: {} {}, rate {}",
+            link.name,
+            link.aqm.name(),
+            limit(link, scenario.built.plan.overhead),
+            link.rate
+        );
+    }
+}
+
+fn conditioners(scenario: &Scenario, out: &mut String) {
+    if scenario.built.stages.is_empty() {
+        return;
+    }
+    heading(out, "Conditioners: what they take, what their buckets hold");
+    let built = &scenario.built;
+    let file =
+        File { model: &scenario.model, root: &scenario.stated, topology: &built.topology, traffic: &built.traffic };
+    for stage in &built.stages {
+        let takes: Vec<_> = stage.takes.iter().map(|&i| built.traffic[i].offered.name.as_str()).collect();
+        let port = &links(scenario)[stage.link].name;
+        let largest = stage.spec.scope.largest_packet;
+        let kind = stage.spec.params.name();
+        let takes = if takes.is_empty() { "nothing".to_owned() } else { takes.join(", ") };
+        let _ = writeln!(out, "{} at {port}: {kind} takes {takes}; largest packet {largest}", stage.name);
+        for (size, fill) in BUCKETS {
+            bucket(stage, (size, fill), out);
+        }
+        if let (Some(cir), Some(rtt)) = (parameter::<BitRate>(stage, "cir"), longest_rtt(file, stage, links(scenario)))
+        {
+            hint(stage, (cir, rtt), out);
+        }
+    }
+}
+
+/// `cbs 62500B = 60 packets, full in 500 ms at cir 1Mbit/s`
+fn bucket(stage: &Stage, (size, fill): (&str, &str), out: &mut String) {
+    let (Some(depth), Some(rate)) = (parameter::<Bytes>(stage, size), parameter::<BitRate>(stage, fill)) else {
+        return;
+    };
+    if rate.bit_s() == 0 {
+        return;
+    }
+    let packets = depth.get() / stage.spec.scope.largest_packet.get().max(1);
+    let full = depth.get() as f64 * 8.0 / rate.bit_s() as f64;
+    let _ =
+        writeln!(out, "  {size} {depth} = {packets} largest packets, full in {} at {fill} {rate}", approximately(full));
+}
+
+fn hint(stage: &Stage, (cir, rtt): (BitRate, Span), out: &mut String) {
+    let product = cir * rtt;
+    let _ = write!(out, "  cir x longest base RTT ({rtt}) = {product}");
+    match parameter::<Bytes>(stage, "cbs") {
+        Some(cbs) if cbs < product => _ = writeln!(out, ", above cbs: TCP will stay below its contract"),
+        Some(_) => out.push_str(", within cbs\n"),
+        None => out.push('\n'),
+    }
+}
+
+fn sweep(scenario: &Scenario, out: &mut String) {
+    if !scenario.is_sweep() {
+        return;
+    }
+    let points = scenario.points();
+    heading(out, &format!("Sweep: {} points", points.len()));
+    for point in points {
+        let _ = writeln!(out, "{} {}", point.hash, point.name);
+    }
+}
+
+/// A time in seconds to three digits.
+fn approximately(seconds: f64) -> String {
+    let (value, unit) = match seconds {
+        s if s >= 1.0 => (s, "s"),
+        s if s >= 1e-3 => (s * 1e3, "ms"),
+        s => (s * 1e6, "us"),
+    };
+    format!("{} {unit}", digits(value))
+}
+
+fn rate(bit_s: f64) -> String {
+    let (value, unit) = match bit_s {
+        r if r >= 1e9 => (r / 1e9, "Gbit/s"),
+        r if r >= 1e6 => (r / 1e6, "Mbit/s"),
+        r => (r / 1e3, "kbit/s"),
+    };
+    format!("{} {unit}", digits(value))
+}
+
+fn digits(value: f64) -> String {
+    match value {
+        v if v >= 100.0 => format!("{v:.0}"),
+        v if v >= 10.0 => format!("{v:.1}"),
+        v => format!("{v:.2}"),
+    }
+}

@@ -1,0 +1,159 @@
+//! JSON Schema of scenario and policy files, made from the declarations of all sections and algorithms.
+
+use crate::dumbbell::Dumbbell;
+use crate::sections::{
+    Actions, LinkSection, NodeSection, Placement, PolicySettings, QueueCommon, Settings, TrafficCommon,
+};
+use crate::tcp::{PRESETS, RtoPreset, RtoSection, TcpSection};
+use perhop_core::params::{Field, Kind, Literal, Params};
+use perhop_core::registry::Entry;
+use serde_json::{Map, Value, json};
+
+const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
+const NUMBER: &str = r"[0-9][0-9_]*(\.[0-9_]+)?([eE][+-]?[0-9]+)?\s*";
+const RATE: &str = "(bit/s|kbit/s|Mbit/s|Gbit/s|bps|kbps|Mbps|Gbps)";
+const SIZE: &str = "(B|kB|MB|GB|KiB|MiB|GiB)";
+const TIME: &str = "(ns|us|ms|s|min|h)";
+const LENGTH: &str = "(p|%|B|kB|MB|GB|KiB|MiB|GiB|ns|us|ms|s|min|h)";
+
+/// Schema of a scenario file.
+pub fn schema() -> Value {
+    let sections = json!({
+        "scenario": object(Settings::FIELDS),
+        "nodes": { "type": "object", "additionalProperties": object(NodeSection::FIELDS) },
+        "links": { "type": "object", "additionalProperties": false,
+            "patternProperties": { "^.+( - |->).+$": object(LinkSection::FIELDS) } },
+        "queue": { "type": "object", "additionalProperties": { "$ref": "#/$defs/queue" } },
+        "conditioner": { "type": "object", "additionalProperties": { "$ref": "#/$defs/conditioner" } },
+        "traffic": { "type": "object", "additionalProperties": { "$ref": "#/$defs/traffic" } },
+        "tcp": { "type": "object", "additionalProperties": { "$ref": "#/$defs/tcp" } },
+        "dumbbell": object(Dumbbell::FIELDS),
+        "sweep": { "type": "object", "additionalProperties": { "type": "array", "minItems": 1 },
+            "description": "A key in quotes, as in \"traffic.bulk.flows\", and the list of its values." },
+    });
+    let at = json!({ "description": "The port it sits at, as in \"E1 -> C\", or a list.",
+        "oneOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" }, "minItems": 1 }] });
+    let mut marker = conditioner(None);
+    marker["description"] = json!("A conditioner without `at`.");
+    json!({
+        "$schema": DRAFT, "title": "perhop scenario", "type": "object", "additionalProperties": false,
+        "properties": sections,
+        "$defs": {
+            "queue": chosen(("aqm", Some("drop-tail")), perhop_core::aqm::LIST, &[QueueCommon::FIELDS]),
+            "conditioner": conditioner(Some(at)),
+            "marker": marker,
+            "traffic": chosen(("model", None), perhop_sim::traffic::LIST, &[TrafficCommon::FIELDS]),
+            "tcp": object(TcpSection::FIELDS),
+        },
+    })
+}
+
+/// Schema of a policy file.
+pub fn policy_schema() -> Value {
+    json!({
+        "$schema": DRAFT, "title": "perhop policy", "type": "object", "additionalProperties": false,
+        "required": ["conditioner"],
+        "properties": {
+            "policy": object(PolicySettings::FIELDS),
+            "conditioner": { "type": "object", "additionalProperties": conditioner(None) },
+        },
+    })
+}
+
+fn conditioner(at: Option<Value>) -> Value {
+    let common = &[Placement::FIELDS, Actions::FIELDS];
+    let mut schema = chosen(("kind", None), perhop_core::conditioner::LIST, common);
+    let Some(at) = at else { return schema };
+    for variant in schema["oneOf"].as_array_mut().into_iter().flatten() {
+        variant["properties"]["at"] = at.clone();
+        variant["required"].as_array_mut().expect("a list").insert(0, json!("at"));
+    }
+    schema
+}
+
+/// One variant for each algorithm, told apart by `key`.
+fn chosen((key, default): (&str, Option<&str>), list: &[Entry], common: &[&'static [Field]]) -> Value {
+    let variant = |entry: &Entry| {
+        let fields = common.iter().flat_map(|f| Field::all(f)).chain(Field::all(entry.fields));
+        let mut schema = table(&fields.collect::<Vec<_>>());
+        schema["properties"][key] = json!({ "const": entry.name });
+        schema["description"] = json!(entry.summary.trim());
+        if default != Some(entry.name) {
+            schema["required"].as_array_mut().expect("a list").push(json!(key));
+        }
+        schema
+    };
+    json!({ "oneOf": list.iter().map(variant).collect::<Vec<_>>() })
+}
+
+fn object(fields: &'static [Field]) -> Value {
+    table(&Field::all(fields))
+}
+
+fn table(fields: &[&Field]) -> Value {
+    let properties: Map<String, Value> = fields.iter().map(|f| (f.name.to_owned(), property(f))).collect();
+    let required: Vec<_> = fields.iter().filter(|f| f.default.is_none() && !f.optional).map(|f| f.name).collect();
+    json!({ "type": "object", "additionalProperties": false, "properties": properties, "required": required })
+}
+
+fn property(field: &Field) -> Value {
+    let mut schema = by_hand(field.name).unwrap_or_else(|| kind(&field.kind));
+    schema["description"] = json!(field.doc);
+    if let Some(default) = field.default {
+        schema["default"] = match default {
+            Literal::Text(text) => json!(text),
+            Literal::Integer(n) => json!(n),
+            Literal::Float(x) => json!(x),
+            Literal::Bool(b) => json!(b),
+        };
+    }
+    schema
+}
+
+fn quantity(units: &str) -> Value {
+    json!({ "type": "string", "pattern": format!("^{NUMBER}{units}$") })
+}
+
+fn kind(kind: &Kind) -> Value {
+    match kind {
+        Kind::Rate => quantity(RATE),
+        Kind::Size => quantity(SIZE),
+        Kind::Time => quantity(TIME),
+        Kind::Count => quantity("p"),
+        Kind::Length => quantity(LENGTH),
+        Kind::Probability => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
+        Kind::Integer => json!({ "type": "integer", "minimum": 0 }),
+        Kind::Number => json!({ "type": "number" }),
+        Kind::Bool => json!({ "type": "boolean" }),
+        Kind::Text => json!({ "type": "string" }),
+        Kind::Dscp => json!({ "oneOf": [{ "type": "string" }, { "type": "integer", "minimum": 0, "maximum": 63 }] }),
+        Kind::Choice(names) => json!({ "enum": names }),
+        Kind::Table(fields) => object(fields),
+        Kind::List(of) => json!({ "type": "array", "items": self::kind(of) }),
+        Kind::OneOrMany(of) => {
+            let one = self::kind(of);
+            json!({ "anyOf": [one, { "type": "array", "items": one }] })
+        }
+        Kind::Flat(_) | Kind::Any => json!({}),
+    }
+}
+
+/// Keys that are read by hand: most of them a name, or a table.
+fn by_hand(name: &str) -> Option<Value> {
+    let named_or = |table: Value| json!({ "oneOf": [{ "type": "string" }, table] });
+    match name {
+        "queue" => Some(named_or(json!({ "$ref": "#/$defs/queue" }))),
+        "tcp" => {
+            let mut schema = named_or(json!({ "$ref": "#/$defs/tcp" }));
+            schema["examples"] = json!(PRESETS);
+            Some(schema)
+        }
+        "marker" => Some(json!({ "$ref": "#/$defs/marker" })),
+        "rto" => Some(json!({ "oneOf": [{ "enum": RtoPreset::NAMES }, object(RtoSection::FIELDS)] })),
+        "protocol" => {
+            let one = json!({ "type": ["string", "integer"] });
+            Some(json!({ "anyOf": [one, { "type": "array", "items": one }] }))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,135 @@
+//! Each file of `bad/` with what is said of it, word for word. `BLESS=1` writes the words anew, to be read before
+//! they are committed.
+
+use perhop_scenario::{Diagnostics, Options, Policy, Scenario, codes};
+use std::path::{Path, PathBuf};
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
+}
+
+fn diagnose(path: &Path) -> Diagnostics {
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let (text, options) = (std::fs::read_to_string(path).unwrap(), Options::new(name));
+    let result = match name.starts_with("policy") {
+        true => Policy::parse(&text, &options).map(|p| p.1),
+        false => Scenario::parse(&text, &options).map(|s| s.1),
+    };
+    match result {
+        Ok(warnings) => {
+            assert_eq!(warnings.errors(), 0, "{name}: accepted with errors");
+            warnings
+        }
+        Err(diagnostics) => {
+            assert!(diagnostics.errors() > 0, "{name}: refused without an error");
+            diagnostics
+        }
+    }
+}
+
+#[test]
+fn every_bad_file_gets_its_words() {
+    let files = std::fs::read_dir(folder("bad")).unwrap().map(|e| e.unwrap().path());
+    let mut files: Vec<_> = files.filter(|p| p.extension().is_some_and(|e| e == "toml")).collect();
+    files.sort();
+    assert!(files.len() >= 25, "{} files", files.len());
+    let mut differing = Vec::new();
+    for path in &files {
+        let diagnostics = diagnose(path);
+        assert!(!diagnostics.list.is_empty(), "{}: nothing found", path.display());
+        let found = format!("{diagnostics}\n{}\n", diagnostics.summary());
+        let expected = path.with_extension("txt");
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::write(&expected, &found).unwrap();
+        } else if std::fs::read_to_string(&expected).unwrap_or_default() != found {
+            differing.push(format!("{}:\n{found}", path.display()));
+        }
+    }
+    assert!(differing.is_empty(), "{}", differing.join("\n"));
+}
+
+/// Every error that has a place says so by line and column; every one has a way out.
+#[test]
+fn each_says_where_and_the_way_out() {
+    for entry in std::fs::read_dir(folder("bad")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|e| e != "toml") {
+            continue;
+        }
+        for diagnostic in diagnose(&path).list {
+            assert!(!diagnostic.help.is_empty(), "{}: {diagnostic}", path.display());
+            let whole_file = ["E009", "E205", "E238", "E244", "E245"];
+            let placed = diagnostic.spot.is_some() || whole_file.contains(&diagnostic.code);
+            assert!(placed, "{}: {diagnostic}", path.display());
+        }
+    }
+}
+
+fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && path.file_name().is_none_or(|n| n != "target") {
+            sources(&path, out);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            out.push(path);
+        }
+    }
+}
+
+/// Codes in quotes, as they stand in a source file.
+fn quoted_codes(text: &str) -> Vec<String> {
+    let code =
+        |part: &&str| part.len() == 4 && part.starts_with(['E', 'W']) && part[1..].bytes().all(|b| b.is_ascii_digit());
+    text.split('"').filter(code).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_table_holds_every_code_in_use_and_no_other() {
+    let (mut files, mut used) = (Vec::new(), std::collections::BTreeSet::new());
+    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut files);
+    for path in files.iter().filter(|p| !p.ends_with("scenario/src/codes.rs")) {
+        used.extend(quoted_codes(&std::fs::read_to_string(path).unwrap()));
+    }
+    let listed: Vec<_> = codes::TABLE.iter().map(|c| c.0.to_owned()).collect();
+    assert!(listed.is_sorted(), "codes stand in order");
+    assert_eq!(used.into_iter().collect::<Vec<_>>(), listed);
+}
+
+#[test]
+fn the_page_of_codes_is_made_from_the_table() {
+    let page = folder("../../../docs/diagnostics.md");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&page, codes::page()).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(page).unwrap(), codes::page());
+}
+
+#[test]
+fn files_that_cannot_be_read_as_text() {
+    let missing = Scenario::load(&folder("none.toml"), &Options::new("none.toml")).unwrap_err();
+    assert_eq!(missing.list[0].code, "E007");
+    let path = std::env::temp_dir().join(format!("perhop-not-utf8-{}.toml", std::process::id()));
+    std::fs::write(&path, b"[scenario]\nname = \"\xff\"\n").unwrap();
+    let bytes = Scenario::load(&path, &Options::new("bytes.toml")).unwrap_err();
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(bytes.list[0].code, "E008");
+    assert!(bytes.list[0].message.ends_with("line 2"), "{bytes}");
+}
+
+#[test]
+fn an_override_is_named_where_it_is_at_fault() {
+    let text = include_str!("good/protected-tcp.toml");
+    let said = |pair: &str| {
+        let options = Options::new("x.toml").set(pair);
+        Scenario::parse(text, &options).map(|_| ()).unwrap_err().to_string()
+    };
+    assert!(
+        said("traffic.bulk.flows=x").contains("-s:1:20\n1 | traffic.bulk.flows=x\n"),
+        "{}",
+        said("traffic.bulk.flows=x")
+    );
+    assert!(said("traffic.bulk.flow=3").contains("did you mean `flows`?"));
+    assert!(said("trafic.bulk.flows=3").contains("unknown key `trafic`"));
+    assert!(said("conditioner.marker.cbs=500B").contains("E212"));
+    assert!(said("scenario.warmup=200s").contains("E203"));
+}

@@ -1,0 +1,157 @@
+//! The schema that is checked in is the one the declarations give, and it says of files what the parser says.
+
+use perhop_core::params::{Node, Tree};
+use perhop_scenario::{policy_schema, schema, toml};
+use serde_json::{Value, json};
+use std::path::Path;
+
+fn checked_in(name: &str, made: &Value) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
+    let made = serde_json::to_string_pretty(made).unwrap() + "\n";
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, &made).unwrap();
+    }
+    assert!(std::fs::read_to_string(&path).unwrap() == made, "docs/{name} is not what the declarations give");
+}
+
+#[test]
+fn the_files_in_docs_are_current() {
+    checked_in("scenario.schema.json", &schema());
+    checked_in("policy.schema.json", &policy_schema());
+}
+
+fn as_json(node: &Node) -> Value {
+    match &node.tree {
+        Tree::Text(text) => json!(text),
+        Tree::Integer(n) => json!(n),
+        Tree::Float(x) => json!(x),
+        Tree::Bool(b) => json!(b),
+        Tree::List(items) => items.iter().map(as_json).collect(),
+        Tree::Table(table) => table.entries.iter().map(|(k, _, n)| (k.clone(), as_json(n))).collect(),
+    }
+}
+
+/// Validates with the keywords the schema uses; each error is the path of what is wrong.
+struct Validator<'a> {
+    root: &'a Value,
+}
+
+impl Validator<'_> {
+    fn accepts(&self, schema: &Value, value: &Value) -> bool {
+        let Some(schema) = schema.as_object() else { return false };
+        schema.iter().all(|(keyword, want)| match keyword.as_str() {
+            "$ref" => self.accepts(self.root.pointer(&want.as_str().unwrap()[1..]).unwrap(), value),
+            "type" => want.as_array().map_or_else(|| is(value, want), |all| all.iter().any(|one| is(value, one))),
+            "const" => value == want,
+            "enum" => want.as_array().unwrap().contains(value),
+            "oneOf" => want.as_array().unwrap().iter().filter(|one| self.accepts(one, value)).count() == 1,
+            "anyOf" => want.as_array().unwrap().iter().any(|one| self.accepts(one, value)),
+            "pattern" => value.as_str().is_none_or(|text| matches(want.as_str().unwrap(), text)),
+            "minimum" => value.as_f64().is_none_or(|x| x >= want.as_f64().unwrap()),
+            "maximum" => value.as_f64().is_none_or(|x| x <= want.as_f64().unwrap()),
+            "minItems" => value.as_array().is_none_or(|a| a.len() as u64 >= want.as_u64().unwrap()),
+            "items" => value.as_array().is_none_or(|a| a.iter().all(|item| self.accepts(want, item))),
+            "required" => want.as_array().unwrap().iter().all(|k| value.get(k.as_str().unwrap()).is_some()),
+            "properties" => self.properties(want, value),
+            "additionalProperties" => self.others(schema, want, value),
+            "patternProperties" | "$schema" | "$defs" | "title" | "description" | "default" | "examples" => true,
+            other => panic!("keyword {other}"),
+        })
+    }
+
+    fn properties(&self, want: &Value, value: &Value) -> bool {
+        let known = value.as_object().into_iter().flatten().filter_map(|(k, v)| want.get(k).map(|s| (s, v)));
+        known.into_iter().all(|(schema, value)| self.accepts(schema, value))
+    }
+
+    fn others(&self, schema: &serde_json::Map<String, Value>, want: &Value, value: &Value) -> bool {
+        let known = |key: &str| schema.get("properties").is_some_and(|p| p.get(key).is_some());
+        let patterns = schema.get("patternProperties").and_then(Value::as_object);
+        value.as_object().into_iter().flatten().filter(|(key, _)| !known(key)).all(|(key, value)| {
+            match patterns.and_then(|p| p.values().next()) {
+                Some(link) => (key.contains(" - ") || key.contains("->")) && self.accepts(link, value),
+                None => want != &json!(false) && self.accepts(want, value),
+            }
+        })
+    }
+}
+
+fn is(value: &Value, kind: &Value) -> bool {
+    match kind.as_str().unwrap() {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        other => panic!("type {other}"),
+    }
+}
+
+/// The patterns of quantities: a number, then one of the units in the last parentheses.
+fn matches(pattern: &str, text: &str) -> bool {
+    let units = pattern.trim_end_matches(")$").trim_end_matches('$');
+    let units: Vec<_> = units[units.rfind([')', '(', '*']).unwrap() + 1..].split('|').collect();
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    digits.replace('_', "").parse::<f64>().is_ok() && units.contains(&text[digits.len()..].trim())
+}
+
+fn accepted(schema: &Value, text: &str) -> bool {
+    let node = toml::parse(text, 0, &mut Vec::new()).unwrap();
+    Validator { root: schema }.accepts(schema, &as_json(&node))
+}
+
+#[test]
+fn it_accepts_what_the_parser_accepts() {
+    for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/good")).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let schema = if path.to_str().unwrap().contains("policy") { policy_schema() } else { schema() };
+        assert!(accepted(&schema, &text), "{}", path.display());
+        let options = perhop_scenario::Options::new("x.toml");
+        if let Ok((scenario, _)) = perhop_scenario::Scenario::parse(&text, &options) {
+            assert!(accepted(&schema, &scenario.effective()), "{}", scenario.effective());
+        }
+    }
+}
+
+#[test]
+fn it_refuses_what_the_parser_refuses() {
+    let good = include_str!("good/protected-tcp.toml");
+    for (from, to) in [
+        ("duration = \"105s\"", "duration = 105"),
+        ("duration = \"105s\"", "duration = \"105B\""),
+        ("warmup =", "warmpu ="),
+        ("kind = \"f-sam\"\ncir", "kind = \"fsam\"\ncir"),
+        ("aqm = \"rio\"", "aqm = \"redd\""),
+        ("wq = 0.002", "wp = 0.002"),
+        ("max-p = 0.02", "max-p = 2"),
+        ("model = \"ftp\"", "model = \"fpt\""),
+        ("\"E1 - C\"", "\"E1\""),
+        ("from = \"s1\"\n", ""),
+        ("at = \"E1 -> C\"\n", ""),
+        ("flows = 10", "flows = \"10\""),
+        ("per = \"flow\"", "per = \"host\""),
+        ("[traffic.bulk]", "[trafic.bulk]"),
+    ] {
+        let bad = good.replacen(from, to, 1);
+        assert_ne!(bad, good, "{from}");
+        assert!(!accepted(&schema(), &bad), "{from} -> {to}");
+        let options = perhop_scenario::Options::new("x.toml");
+        assert!(perhop_scenario::Scenario::parse(&bad, &options).is_err(), "{from} -> {to}");
+    }
+}
+
+/// Each unit of a pattern is one that the parser takes, and none is missing.
+#[test]
+fn units_of_the_schema_are_those_of_the_parser() {
+    let text = schema().to_string() + &policy_schema().to_string();
+    let pattern = |units: &str| text.contains(&format!("({units})$"));
+    let listed = |fault: String| fault.split_once(": ").unwrap().1.replace(", ", "|");
+    let rate = "1x".parse::<perhop_core::units::BitRate>().unwrap_err().help;
+    let size = "1x".parse::<perhop_core::units::Bytes>().unwrap_err().help;
+    let time = "1x".parse::<perhop_core::units::Span>().unwrap_err().help;
+    let (rate, size, time) = (listed(rate), listed(size), listed(time));
+    assert!(pattern(&rate) && pattern(&size) && pattern(&time), "{rate} {size} {time}");
+    assert!(pattern(&format!("p|%|{size}|{time}")));
+}

@@ -1,0 +1,246 @@
+//! From a plan to a simulation at time zero: links, sources, routes, first events.
+
+use crate::engine::{HERE, LARGEST_PACKET, Simulation, Source};
+use crate::heap::{Heap, Key, MAX_COMPONENTS};
+use crate::host::{self, Flow};
+use crate::link::{Link, Parts};
+use crate::outcome::Retired;
+use crate::plan::Plan;
+use crate::pool::Pool;
+use crate::route::route;
+use crate::traffic::{Carrier, TrafficScope};
+use perhop_core::Rng;
+use perhop_core::aqm::Aqm as _;
+use perhop_core::classify::{FlowHeaders, Protocol};
+use perhop_core::edge::Edge;
+use perhop_core::needs::Needs;
+use perhop_core::packet::Ecn;
+use perhop_core::params::ParamError;
+use perhop_core::queue::Gate;
+use perhop_core::units::{Bytes, Span, Time};
+use std::net::IpAddr;
+
+/// Why a plan cannot be run. A validated scenario gives none of these.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlanError {
+    /// No way from one node to another.
+    Unreachable {
+        /// The `[traffic]` table.
+        traffic: String,
+        /// Where it ends.
+        node: String,
+    },
+    /// A parameter that its algorithm refuses: the table it stands in, what is wrong.
+    Param(String, Box<ParamError>),
+    /// A TCP parameter out of its bounds, or more components than keys can name.
+    Other(String),
+}
+
+impl std::fmt::Display for PlanError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unreachable { traffic, node } => write!(f, "traffic `{traffic}` has no way to `{node}`"),
+            Self::Param(table, error) => write!(f, "{table}: {error}"),
+            Self::Other(message) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+/// How the engine may be told to work; results do not depend on it (a test).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EngineOptions {
+    /// Every link has an event at the end of each transmission.
+    pub transmit_done: bool,
+}
+
+impl Simulation {
+    /// The replication that `plan` describes, at time zero.
+    ///
+    /// # Errors
+    /// A plan that no validated scenario makes.
+    pub fn new(plan: Plan, options: EngineOptions) -> Result<Self, PlanError> {
+        let mut it = Self {
+            now: Time::ZERO,
+            events: Heap::default(),
+            timers: Heap::default(),
+            pool: Pool::default(),
+            links: build_links(&plan, options)?,
+            hops: Vec::new(),
+            flows: Vec::new(),
+            sources: Vec::new(),
+            idle_flows: vec![Vec::new(); plan.traffic.len()],
+            ending: Vec::new(),
+            mates: Vec::new(),
+            taps: taps(&plan),
+            arrivals: vec![Default::default(); plan.classes.len()],
+            transfers: Vec::new(),
+            open_transfers: vec![0; plan.traffic.len()],
+            retired: vec![Retired::default(); plan.traffic.len()],
+            samples: Vec::new(),
+            captured: Vec::new(),
+            packet_hops: 0,
+            event_count: 0,
+            warm: None,
+            overhead: plan.overhead,
+            next_sample: Time::ZERO,
+            plan,
+        };
+        it.mates = it.find_mates();
+        it.add_sources()?;
+        it.start();
+        Ok(it)
+    }
+
+    /// For each link, the opposite one if its conditioners look at what comes back.
+    fn find_mates(&self) -> Vec<Option<u32>> {
+        let mut mates = vec![None; self.links.len()];
+        for i in (0..self.links.len()).filter(|&i| self.links[i].edge_needs.contains(Needs::REVERSE)) {
+            let link = &self.plan.links[i];
+            if let Some(back) = self.plan.links.iter().position(|l| l.from == link.to && l.to == link.from) {
+                mates[back] = Some(i as u32);
+            }
+        }
+        mates
+    }
+
+    fn add_sources(&mut self) -> Result<(), PlanError> {
+        for table in 0..self.plan.traffic.len() {
+            let offered = self.plan.traffic[table].clone();
+            let routes = self.routes(&offered)?;
+            let scope = TrafficScope { largest: LARGEST_PACKET, segment: Bytes::new(offered.tcp.mss.into()) };
+            for i in 0..offered.flows {
+                let built = offered.model.build(&scope);
+                let traffic =
+                    built.map_err(|error| PlanError::Param(format!("[traffic.{}]", offered.name), Box::new(error)))?;
+                let name = format!("traffic.{}.{i}", offered.name);
+                let rng = Rng::stream(self.plan.seed, self.plan.replication, &name);
+                let flow = self.flows.len() as u32;
+                let source = self.sources.len() as u32;
+                let stop = offered.stop.unwrap_or(Time::MAX);
+                self.sources.push(Source { traffic, rng, table: table as u16, flow, stop });
+                self.add_flow(source, routes)?;
+            }
+        }
+        if self.numbering().clock() >= MAX_COMPONENTS {
+            return Err(PlanError::Other(format!("more than {MAX_COMPONENTS} links and sources")));
+        }
+        Ok(())
+    }
+
+    /// The table's routes out and back, as places in the table of hops.
+    fn routes(&mut self, offered: &crate::plan::Offered) -> Result<[u32; 2], PlanError> {
+        let ways = [(offered.from, offered.to), (offered.to, offered.from)];
+        let mut starts = [0; 2];
+        for (start, (from, to)) in starts.iter_mut().zip(ways) {
+            let unreachable =
+                || PlanError::Unreachable { traffic: offered.name.clone(), node: self.plan.nodes[to].name.clone() };
+            let links = route(&self.plan.links, self.plan.nodes.len(), from, to).ok_or_else(unreachable)?;
+            *start = self.hops.len() as u32;
+            self.hops.extend(links.into_iter().chain([HERE]));
+        }
+        Ok(starts)
+    }
+
+    pub(crate) fn add_flow(&mut self, source: u32, routes: [u32; 2]) -> Result<usize, PlanError> {
+        let slot = self.flows.len();
+        if slot * 2 + 1 >= MAX_COMPONENTS {
+            return Err(PlanError::Other(format!("more than {} flows at a time", MAX_COMPONENTS / 2)));
+        }
+        let table = self.sources[source as usize].table;
+        let offered = &self.plan.traffic[usize::from(table)];
+        let mut flow = Flow::new(table, source, routes);
+        flow.class = offered.class;
+        flow.dscp = offered.dscp;
+        flow.ecn = if offered.ect { Ecn::Ect0 } else { Ecn::NotEct };
+        self.flows.push(flow);
+        self.announce(slot);
+        Ok(slot)
+    }
+
+    /// The headers of a flow's way out.
+    pub(crate) fn headers(&self, slot: usize) -> FlowHeaders {
+        let flow = &self.flows[slot];
+        let offered = &self.plan.traffic[usize::from(flow.table)];
+        let tcp = self.sources[flow.source as usize].traffic.carrier() != Carrier::Datagrams;
+        let address = |node: usize| IpAddr::V4(self.plan.nodes[node].address);
+        FlowHeaders {
+            protocol: if tcp { Protocol::TCP.0 } else { Protocol::UDP.0 },
+            source: address(offered.from),
+            destination: address(offered.to),
+            source_port: 1024 + (slot % 60_000) as u16,
+            destination_port: 5001 + flow.table,
+            traffic: offered.name.clone(),
+        }
+    }
+
+    /// Tells every conditioner on the way of a flow, out and back, who it is.
+    pub(crate) fn announce(&mut self, slot: usize) {
+        let headers = self.headers(slot);
+        let reversed = FlowHeaders {
+            source: headers.destination,
+            destination: headers.source,
+            source_port: headers.destination_port,
+            destination_port: headers.source_port,
+            ..headers.clone()
+        };
+        for link in self.links.iter_mut().filter(|l| !l.edge.is_empty()) {
+            link.edge.register(host::out(slot), &headers);
+            link.edge.register(host::back(slot), &reversed);
+        }
+    }
+
+    /// Puts the first events into the heap.
+    fn start(&mut self) {
+        let numbering = self.numbering();
+        for i in 0..self.sources.len() {
+            let source = &mut self.sources[i];
+            let offered = &self.plan.traffic[usize::from(source.table)];
+            let late = source.rng.uniform() * offered.spread.ns() as f64;
+            let start = offered.start + Span::from_ns(late as u64);
+            let first = source.traffic.first(start, &mut source.rng);
+            self.events.push(Key::new(first, numbering.source(i)));
+        }
+        for i in 0..self.links.len() {
+            if self.links[i].gate.aqm().needs().contains(Needs::TIMER)
+                && let Some(at) = self.links[i].gate.aqm().poll_at()
+            {
+                self.events.push(Key::new(at, numbering.aqm_timer(i)));
+            }
+        }
+        self.wake_clock();
+    }
+}
+
+fn taps(plan: &Plan) -> Vec<[bool; 2]> {
+    let mut taps = vec![[false; 2]; plan.links.len()];
+    for tap in &plan.taps {
+        taps[tap.link][tap.point as usize] = true;
+    }
+    taps
+}
+
+fn build_links(plan: &Plan, options: EngineOptions) -> Result<Vec<Link>, PlanError> {
+    plan.links.iter().map(|link| build_link(plan, link, options)).collect()
+}
+
+fn build_link(plan: &Plan, link: &crate::plan::Link, options: EngineOptions) -> Result<Link, PlanError> {
+    let stream = |what: &str| Rng::stream(plan.seed, plan.replication, &format!("{what}.{}", link.name));
+    let aqm = link.aqm.build(&link.scope);
+    let aqm = aqm.map_err(|error| PlanError::Param(format!("queue of {}", link.name), Box::new(error)))?;
+    let edge = Edge::new(link.edge.clone(), plan.seed, plan.replication).map_err(|fault| {
+        let (name, error) = *fault;
+        PlanError::Param(format!("[conditioner.{name}]"), Box::new(error))
+    })?;
+    let loss = link.loss.get();
+    Ok(Link::new(Parts {
+        edge,
+        gate: Gate::new(aqm, link.limit, stream("queue")),
+        rate: link.rate,
+        delay: link.delay,
+        wire_loss: (loss > 0.0).then(|| (loss, stream("wire"))),
+        classes: plan.classes.len(),
+        force_transmit_done: options.transmit_done,
+    }))
+}

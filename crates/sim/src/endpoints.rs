@@ -1,0 +1,239 @@
+//! The ends of flows: what sources and senders put into the network, what arrives at hosts, timers.
+
+use crate::engine::{HERE, Simulation, Transfer};
+use crate::heap::Key;
+use crate::host::{self, Connection, End};
+use crate::pool::{Record, RecordId};
+use crate::traffic::Offer;
+use crate::transport::{Receiver, Sender, Supply};
+use perhop_core::packet::FlowId;
+use perhop_core::units::{Span, Time};
+
+impl Simulation {
+    /// A packet arrives at its host.
+    #[inline]
+    pub(crate) fn arrive(&mut self, now: Time, id: RecordId) {
+        let record = self.pool.remove(id);
+        let FlowId(number) = record.packet.flow;
+        let slot = (number / 2) as usize;
+        self.flows[slot].in_network -= 1;
+        if number.is_multiple_of(2) {
+            self.arrive_data(now, slot, &record);
+        } else {
+            self.arrive_ack(now, slot, &record);
+        }
+        if !self.ending.is_empty() && self.flows[slot].in_network == 0 {
+            self.recycle(slot);
+        }
+    }
+
+    #[inline]
+    fn arrive_data(&mut self, now: Time, slot: usize, record: &Record) {
+        let flow = &mut self.flows[slot];
+        let (delay, jitter) = flow.arrived(now, record);
+        let arrivals = &mut self.arrivals[usize::from(record.packet.class)][record.packet.colour.index()];
+        arrivals.delivered.add(record.wire);
+        arrivals.delays.observe(delay.ns());
+        if let Some(jitter) = jitter {
+            arrivals.jitters.observe(jitter.ns());
+        }
+        let Some(tcp) = &mut flow.tcp else { return };
+        let ack = tcp.receiver.on_segment(now, &host::received(record));
+        if tcp.transfer.is_some_and(|bytes| tcp.receiver.delivered_bytes() >= bytes) {
+            self.complete(now, slot);
+        }
+        let flow = &self.flows[slot];
+        if let Some(ack) = ack {
+            let record = flow.ack(now, &ack);
+            self.send(now, slot, End::Receiver, record);
+        }
+        self.arm(slot, End::Receiver);
+    }
+
+    #[inline]
+    fn arrive_ack(&mut self, now: Time, slot: usize, record: &Record) {
+        let flow = &mut self.flows[slot];
+        flow.counts.acks[1].add(record.wire);
+        let Some(tcp) = &mut flow.tcp else { return };
+        tcp.sender.on_ack(now, host::acknowledged(record));
+        self.pump(now, slot);
+    }
+
+    /// Sends what the sender may send now.
+    #[inline]
+    fn pump(&mut self, now: Time, slot: usize) {
+        loop {
+            let flow = &mut self.flows[slot];
+            let Some(tcp) = &mut flow.tcp else { return };
+            let Some(segment) = tcp.sender.next_segment(now) else { break };
+            let record = flow.segment(now, &segment);
+            self.send(now, slot, End::Sender, record);
+        }
+        self.arm(slot, End::Sender);
+    }
+
+    /// Puts a packet into the first port of its way.
+    #[inline]
+    fn send(&mut self, now: Time, slot: usize, end: End, mut record: Record) {
+        let flow = &mut self.flows[slot];
+        flow.in_network += 1;
+        match end {
+            End::Sender => flow.counts.sent.add(record.wire),
+            End::Receiver => flow.counts.acks[0].add(record.wire),
+        }
+        record.packet.flow = FlowId(slot as u32 * 2 + end as u32);
+        record.packet.size = record.wire + self.overhead;
+        let first = self.hops[record.hop as usize];
+        record.hop += 1;
+        let id = self.pool.insert(record);
+        if first == HERE { self.arrive(now, id) } else { self.forward(now, first as usize, id) }
+    }
+
+    /// Sees to it that an event waits for the timer of one end, at its time or before.
+    #[inline]
+    fn arm(&mut self, slot: usize, end: End) {
+        let Some(tcp) = &mut self.flows[slot].tcp else { return };
+        let at = match end {
+            End::Sender => tcp.sender.timer_at(),
+            End::Receiver => tcp.receiver.timer_at(),
+        };
+        let armed = &mut tcp.armed[end as usize];
+        if let Some(at) = at.filter(|at| at < armed) {
+            *armed = at;
+            self.timers.push(Key::new(at, slot * 2 + end as usize));
+        }
+    }
+
+    pub(crate) fn on_timer(&mut self, now: Time, index: usize) {
+        let slot = index / 2;
+        let Some(tcp) = &mut self.flows[slot].tcp else { return };
+        let end = if index.is_multiple_of(2) { End::Sender } else { End::Receiver };
+        if tcp.armed[end as usize] != now {
+            return;
+        }
+        tcp.armed[end as usize] = Time::MAX;
+        match end {
+            End::Sender => {
+                if tcp.sender.timer_at().is_some_and(|at| at <= now) {
+                    tcp.sender.on_timer(now);
+                }
+                self.pump(now, slot);
+            }
+            End::Receiver => {
+                let due = tcp.receiver.timer_at().is_some_and(|at| at <= now);
+                if let Some(ack) = if due { tcp.receiver.on_timer(now) } else { None } {
+                    let record = self.flows[slot].ack(now, &ack);
+                    self.send(now, slot, End::Receiver, record);
+                }
+                self.arm(slot, End::Receiver);
+            }
+        }
+    }
+
+    pub(crate) fn wake_source(&mut self, now: Time, index: usize) {
+        let source = &mut self.sources[index];
+        if now >= source.stop {
+            return;
+        }
+        let step = source.traffic.wake(now, &mut source.rng);
+        let (slot, table) = (source.flow as usize, usize::from(source.table));
+        if let Some(next) = step.next {
+            self.events.push(Key::new(next, self.numbering().source(index)));
+        }
+        match step.offer {
+            Offer::Nothing => {}
+            Offer::Datagram(wire) => {
+                let record = self.flows[slot].datagram(now, wire);
+                self.send(now, slot, End::Sender, record);
+            }
+            Offer::Endless => self.open(now, slot, Supply::Unlimited),
+            Offer::Segments(n) => {
+                if self.flows[slot].tcp.is_none() {
+                    self.open(now, slot, Supply::Offered);
+                }
+                if let Some(tcp) = &mut self.flows[slot].tcp {
+                    tcp.sender.offer(n);
+                }
+                self.pump(now, slot);
+            }
+            Offer::Transfer(bytes) => {
+                let slot = self.free_flow(table, index);
+                self.open_transfers[table] += 1;
+                self.open(now, slot, Supply::Bytes(bytes));
+            }
+        }
+    }
+
+    /// A flow for one more transfer of a source: one that was used and is free, or a new one.
+    fn free_flow(&mut self, table: usize, source: usize) -> usize {
+        let slot = match self.idle_flows[table].pop() {
+            Some(slot) => slot as usize,
+            None => {
+                let first = self.sources[source].flow as usize;
+                let fresh = self.flows[first].tcp.is_none() && self.flows[first].counts.sent.packets == 0;
+                if fresh {
+                    return first;
+                }
+                let routes = self.flows[first].routes;
+                self.add_flow(source as u32, routes).expect("transfers at a time are bounded by the keys' room")
+            }
+        };
+        self.flows[slot].source = source as u32;
+        self.flows[slot].renew();
+        self.announce(slot);
+        slot
+    }
+
+    /// Opens a connection on a flow.
+    fn open(&mut self, now: Time, slot: usize, supply: Supply) {
+        let config = self.plan.traffic[usize::from(self.flows[slot].table)].tcp;
+        // A tick of the sender's clock does not begin with the run: each connection has a phase of its own.
+        let source = &mut self.sources[self.flows[slot].source as usize];
+        let phase = source.rng.uniform() * config.rto.granularity.ns() as f64;
+        let sender = Sender::new(&config, supply).expect("validated");
+        let mut sender = sender.with_clock_phase(Span::from_ns(phase as u64));
+        let receiver = Receiver::new(&config).expect("validated");
+        sender.start();
+        let transfer = if let Supply::Bytes(bytes) = supply { Some(bytes) } else { None };
+        self.flows[slot].tcp = Some(Connection {
+            sender,
+            receiver,
+            armed: [Time::MAX; 2],
+            mss: config.mss,
+            header: config.header,
+            opened: now,
+            transfer,
+        });
+        self.pump(now, slot);
+    }
+
+    /// The last byte of a transfer has arrived.
+    fn complete(&mut self, now: Time, slot: usize) {
+        let flow = &mut self.flows[slot];
+        let Some(tcp) = &mut flow.tcp else { return };
+        let Some(bytes) = tcp.transfer.take() else { return };
+        let (table, source) = (flow.table, flow.source);
+        self.transfers.push(Transfer { table, source, opened: tcp.opened, complete: now, bytes });
+        self.open_transfers[usize::from(table)] -= 1;
+        self.ending.push(slot as u32);
+        let source = &mut self.sources[source as usize];
+        if let Some(next) = source.traffic.on_complete(now, &mut source.rng) {
+            let index = self.numbering().source(self.flows[slot].source as usize);
+            self.events.push(Key::new(next, index));
+        }
+    }
+
+    /// Gives a finished transfer's flow back once its sender knows that it is over and none of its packets is left.
+    pub(crate) fn recycle(&mut self, slot: usize) {
+        let Some(at) = self.ending.iter().position(|&s| s as usize == slot) else { return };
+        let flow = &mut self.flows[slot];
+        let over = flow.tcp.as_ref().is_some_and(|tcp| tcp.sender.finished());
+        if over && flow.in_network == 0 {
+            self.ending.swap_remove(at);
+            if let Some(tcp) = flow.tcp.take() {
+                self.retired[usize::from(flow.table)].add(&tcp);
+            }
+            self.idle_flows[usize::from(flow.table)].push(slot as u32);
+        }
+    }
+}
