@@ -11,6 +11,7 @@
 | `in_bytes`        | B       | all green bytes behind the marker                           |
 | `jain`            | -       | Jain's index over the goodput of all standing flows         |
 | `utilisation`     | -       | of the bottleneck                                           |
+| `forced`          | packets | chosen IN without tokens (PAM, F-SAM); only with a series   |
 """
 
 from __future__ import annotations
@@ -106,6 +107,8 @@ def quantities(tables: Tables) -> dict[str, float]:
     _marks(tables["summary"], found)
     links = tables["links"]
     found["utilisation"] = float(links["utilisation"][list(links["hop"]).index(BOTTLENECK)])
+    if "series" in tables and len(tables["series"]["value"]):
+        found["forced"] = _last(tables["series"], "forced_out_packets")
     found["jain"] = stats.jain(float(x) for x in tables["flows"]["goodput_bit_s"])
     return found
 
@@ -131,6 +134,11 @@ def _marks(summary: Mapping[str, Any], found: dict[str, float]) -> None:
         totals[f"{of}.{'in' if colour == 'green' else 'out'}"] += int(packets)
         totals["in_bytes"] += int(size) if colour == "green" else 0
     found.update(totals)
+
+
+def _last(series: Mapping[str, Any], quantity: str) -> float:
+    values = [float(v) for v, q in zip(series["value"], series["quantity"], strict=True) if q == quantity]
+    return values[-1] if values else math.nan
 
 
 def _real(value: Any) -> float:
