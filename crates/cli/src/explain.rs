@@ -2,10 +2,16 @@
 
 use crate::args::Explain;
 use crate::{Exit, Failure, check, say};
+use perhop_scenario::{Policy, explain::explain as explained};
 
 pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
     let options = check::options(&args.source);
-    let scenario = check::load(&args.source, &options)?;
-    say!("{}", scenario.effective());
+    if check::is_policy(&args.source.file) {
+        let policy = Policy::load(&args.source.file, &options);
+        let (policy, _) = policy.map_err(|errors| Failure::Error(errors.to_string()))?;
+        say!("{}", policy.effective());
+    } else {
+        say!("{}", explained(&check::load(&args.source, &options)?));
+    }
     Ok(Exit::Fine)
 }

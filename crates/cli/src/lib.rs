@@ -15,6 +15,8 @@ mod explain;
 mod watch;
 /// `list`
 mod list;
+/// `mark`, `meter`
+mod mark;
 /// `run`
 mod run;
 /// Packets of a simulated link as a capture.
@@ -71,7 +73,8 @@ fn carry_out(verb: args::Verb) -> Exit {
         Verb::Sweep(args) => sweep::sweep(&args),
         Verb::Bench(args) => bench::bench(&args),
         Verb::List(args) => list::list(&args),
-        Verb::Mark(_) | Verb::Meter(_) => Err(Failure::Error("not yet".into())),
+        Verb::Mark(args) => mark::mark(&args),
+        Verb::Meter(args) => mark::meter(&args),
         Verb::Reproduce(_) | Verb::Plot(_) | Verb::Report(_) | Verb::Compare(_) => unreachable!("Python's"),
     };
     match done {

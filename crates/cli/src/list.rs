@@ -28,6 +28,9 @@ pub(crate) fn list(args: &List) -> Result<Exit, Failure> {
         }),
         Some("units") => say!("{UNITS}"),
         Some("tcp") => say!("{}", perhop_scenario::tcp::PRESETS.join("\n")),
+        Some("diagnostics") => {
+            perhop_scenario::codes::TABLE.iter().for_each(|(code, meaning)| say!("  {code}  {meaning}"));
+        }
         Some(what) => return one(what),
     }
     Ok(Exit::Fine)
@@ -48,7 +51,7 @@ fn one(what: &str) -> Result<Exit, Failure> {
         Field::all(entry.fields).into_iter().for_each(field);
         return Ok(Exit::Fine);
     }
-    let mut names = vec!["conditioners", "aqms", "traffic", "tcp", "studies", "units"];
+    let mut names = vec!["conditioners", "aqms", "traffic", "tcp", "studies", "units", "diagnostics"];
     names.extend(all().map(|e| e.name));
     Err(Failure::Error(format!("nothing is called `{what}`\n   help: {}", suggest(what, &names))))
 }

@@ -14,6 +14,8 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E009", "the file is empty"),
     ("E010", "an override (`-s`, `--vary`) that is not KEY=VALUE"),
     ("E011", "a name that is empty or unfit for a directory"),
+    ("E020", "results or a capture cannot be written"),
+    ("E021", "a capture cannot be read or marked"),
     ("E103", "a quantity without its unit"),
     ("E105", "a unit of another quantity, or an unknown one"),
     ("E106", "`K`, `M` or `G` alone: of 1000 or of 1024, bits or bytes?"),
@@ -52,11 +54,13 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E243", "not an address, or one that two nodes have"),
     ("E244", "a scenario without links"),
     ("E245", "a policy without conditioner"),
+    ("E900", "packets do not add up: a fault of perhop"),
     ("W301", "a bucket below CIR x RTT: TCP will stay below its contract"),
     ("W302", "EF traffic that nothing polices"),
     ("W305", "a conditioner that takes no traffic"),
     ("W306", "a conditioner where no traffic passes"),
     ("W307", "a section that nothing uses"),
+    ("W310", "a policy that changes no packet"),
 ];
 
 /// What a code means.

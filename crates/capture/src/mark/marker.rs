@@ -88,9 +88,7 @@ impl Marker {
             true => self.forward(now, headers, &mut packet),
             false => self.reverse(now, &mut packet),
         };
-        if fate == Fate::Keep {
-            write_back(record.data, headers, &packet);
-        }
+        write_back(record.data, headers, &packet);
         fate
     }
 
@@ -210,7 +208,82 @@ fn payload(bytes: u32) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::export::{Exporter, SimulatedPacket};
+    use crate::file::Capture;
+    use perhop_core::units::Time;
     use perhop_core::verdict::Reason;
+    use proptest::prelude::*;
+
+    /// What an algorithm sees of `packet` after the way through a capture.
+    fn through_a_capture(wire: u32, packet: &Packet, protocol: u8) -> Packet {
+        let headers = FlowHeaders {
+            protocol,
+            source: [10, 0, 0, 1].into(),
+            destination: [10, 0, 0, 2].into(),
+            source_port: 1,
+            destination_port: 2,
+            traffic: String::new(),
+        };
+        let mut exporter = Exporter::new(Vec::new()).unwrap();
+        exporter.write(&SimulatedPacket::new(Time::ZERO, wire, packet, &headers).unwrap()).unwrap();
+        let file = exporter.into_inner();
+        let mut capture = Capture::new(&file[..]).unwrap();
+        capture.next_chunk().unwrap();
+        let mut chunk = capture.next_chunk().unwrap().unwrap();
+        let record = chunk.record().unwrap();
+        view(&locate(record.link, record.data, record.original).unwrap())
+    }
+
+    fn any_packet() -> impl Strategy<Value = Packet> {
+        let flags = (0u8..32).prop_map(|bits| bits & !flags::LABELLED);
+        (0u8..64, 0u8..4, any::<u32>(), any::<u32>(), flags, 0u16..9_000).prop_map(
+            |(dscp, ecn, seq_end, ack, flags, payload)| {
+                let dscp = Dscp::new(dscp).unwrap();
+                let ecn = Ecn::from_bits(ecn);
+                Packet { dscp, colour: dscp.colour(), ecn, seq_end, ack, flags, payload, ..Packet::default() }
+            },
+        )
+    }
+
+    proptest! {
+        /// A simulated packet looks the same to an algorithm when it is read from a capture.
+        #[test]
+        fn a_segment_keeps_its_looks(packet in any_packet()) {
+            prop_assert_eq!(through_a_capture(40 + u32::from(packet.payload), &packet, 6), packet);
+        }
+
+        #[test]
+        fn a_datagram_keeps_its_looks(packet in any_packet()) {
+            let datagram = Packet { seq_end: 0, ack: 0, flags: 0, ..packet };
+            prop_assert_eq!(through_a_capture(28 + u32::from(packet.payload), &datagram, 17), datagram);
+        }
+    }
+
+    /// An IPv4 header of some protocol, alone.
+    fn headers(protocol: u8, ports: bool) -> ([u8; 28], IpHeaders) {
+        let mut data = [0; 28];
+        (data[0], data[1], data[3], data[9]) = (0x45, 0b10, 128, protocol);
+        let found = locate(LinkType::RAW, &data[..if ports { 28 } else { 20 }], 128).unwrap();
+        (data, found)
+    }
+
+    #[test]
+    fn payloads_of_what_is_not_tcp() {
+        let length = |protocol, ports| view(&headers(protocol, ports).1).payload;
+        assert_eq!([length(17, true), length(136, true), length(33, true), length(1, true)], [100, 100, 108, 108]);
+        assert_eq!(length(17, false), 108, "a UDP header that was not captured, as in a later fragment");
+    }
+
+    #[test]
+    fn a_mark_is_written_as_ce() {
+        let (mut data, found) = headers(17, true);
+        let mut packet = Packet { dscp: Dscp::new(46).unwrap(), ..view(&found) };
+        write_back(&mut data, &found, &packet);
+        assert_eq!(data[1], 46 << 2 | 0b10);
+        obey(Verdict::Mark, &mut packet);
+        write_back(&mut data, &found, &packet);
+        assert_eq!(data[1], 46 << 2 | 0b11);
+    }
 
     #[test]
     fn a_mark_is_a_drop_for_packets_without_ecn() {

@@ -11,7 +11,7 @@
 //!
 //! | symbol    | field              | unit       | default       | ns-2 dsRED      |
 //! |-----------|--------------------|------------|---------------|-----------------|
-//! |           | `profiles[].for`   |            | none          | `addPHBEntry`   |
+//! |           | `profiles[].for`   |            | -             | `addPHBEntry`   |
 //! | min       | `profiles[].min`   | p, B, s, % | -             | `configQ`       |
 //! | max       | `profiles[].max`   | p, B, s, % | -             | `configQ`       |
 //! | maxp      | `profiles[].max-p` | -          | 0.1           | `configQ`       |

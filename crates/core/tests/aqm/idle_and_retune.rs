@@ -105,6 +105,18 @@ fn retune_keeps_averages() {
     close(gauge(&aqm, "avg_queue_packets"), 4.5);
 }
 
+/// RIO refuses another unit too.
+#[test]
+fn rio_keeps_its_unit() {
+    let bytes = |n| Length::Bytes(Bytes::new(n));
+    let settings = || common(WQ, Spacing::Uniformised);
+    let of =
+        |profile: perhop_core::aqm::early::Profile| support::rio([profile.clone(), profile], Mode::RioC, settings());
+    let mut aqm = built(&of(profile(packets(5), packets(9), 0.1)));
+    let refused = aqm.retune(Time::ZERO, &of(profile(bytes(5000), bytes(9000), 0.1)), &scope(1000));
+    assert_eq!(refused.unwrap_err().code, "E202");
+}
+
 /// Refused parameters change nothing; other kinds and other units are refused.
 #[test]
 fn refused_retunes_change_nothing() {

@@ -187,6 +187,23 @@ proptest! {
         }
     }
 
+    /// New parameters that are the old ones: the whole state stays, in the midst of a load.
+    #[test]
+    fn the_same_parameters_change_nothing(seed in any::<u64>(), load in support::load(&Colour::ALL)) {
+        let scope = support::scope(20);
+        for entry in LIST {
+            let params = Generator(Rng::stream(seed, 0, entry.name)).params(entry, &scope);
+            let (mut port, mut now) = (support::port(&params, 20), Time::ZERO);
+            for (gap, packet) in &load {
+                now += *gap;
+                port.arrive(now, *packet);
+            }
+            let before = format!("{:?}", port.gate.aqm());
+            port.gate.aqm_mut().retune(now, &params, &scope).unwrap();
+            prop_assert_eq!(format!("{:?}", port.gate.aqm()), before);
+        }
+    }
+
     /// What is shown is what is read: all effective values make the same parameters again.
     #[test]
     fn shown_is_read(seed in any::<u64>()) {

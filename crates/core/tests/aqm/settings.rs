@@ -152,6 +152,9 @@ fn refused_in_rio() {
     assert_eq!(rio(thresholds("9p", "5p"), good()), ("E214", "in", format!("`in`: {crossed}")));
     assert_eq!(rio(good(), thresholds("9p", "5p")), ("E214", "out", format!("`out`: {crossed}")));
     assert_eq!(rio(good(), thresholds("5kB", "9kB")).0, "E219");
+    let sides = vec![("in", Tree::table(good())), ("out", Tree::table(good())), ("wq", Tree::Float(0.0))];
+    let error = build("rio", sides, &scope(50)).unwrap_err();
+    assert_eq!((error.code, error.field), ("E201", "wq"));
 }
 
 #[test]
@@ -169,6 +172,10 @@ fn refused_in_wred() {
     assert_eq!(code(vec![], "15p"), "E201");
     assert_eq!(code(vec![vec![], vec!["green"]], "15p"), "E223");
     assert_eq!(code(vec![vec!["green"], vec!["red", "green"]], "15p"), "E223");
+    let class = |name, thresholds: Entries| Tree::table([thresholds, vec![("for", text(name))]].concat());
+    let mixed = vec![class("green", thresholds("5kB", "9kB")), class("red", thresholds("5p", "15p"))];
+    let error = build("wred", vec![("profiles", list(mixed))], &scope(50)).unwrap_err();
+    assert_eq!((error.code, error.field), ("E219", "profiles"));
     let (code, message) = wred(vec![vec!["green"], vec![]], "5p").unwrap_err();
     assert_eq!((code, &*message), ("E214", "profile 1: `min` 5p is not below `max` 5p"));
 }

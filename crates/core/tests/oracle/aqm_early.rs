@@ -106,13 +106,8 @@ impl Oracle {
         let done = count as f64 * p_b;
         match self.spacing {
             "bernoulli" => p_b,
-            "uniformised" => {
-                if done < 1.0 {
-                    (p_b / (1.0 - done)).min(1.0)
-                } else {
-                    1.0
-                }
-            }
+            "uniformised" if done < 1.0 => (p_b / (1.0 - done)).min(1.0),
+            "uniformised" => 1.0,
             "ds-red" => p_b / (1.0 - done),
             _ if done < 1.0 => 0.0,
             _ if done < 2.0 => (p_b / (2.0 - done)).min(1.0),

@@ -116,7 +116,7 @@ impl fmt::Display for RunError {
             Self::Interrupted { done, total } => write!(f, "interrupted: {done} of {total} replications are complete"),
             Self::Write { path, error } => write!(
                 f,
-                "error[E010] cannot write {}: {error}\n   help: results that were there are untouched; choose another directory with --out, or make room",
+                "error[E020] cannot write {}: {error}\n   help: results that were there are untouched; choose another directory with --out, or make room",
                 path.display()
             ),
             Self::Plan(error) => error.fmt(f),

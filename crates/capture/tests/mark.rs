@@ -1,0 +1,584 @@
+//! `mark` and `meter` on real and on made captures: what a user may rely on.
+
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use perhop_capture::export::{Exporter, SimulatedPacket, SimulatedTransport};
+use perhop_capture::mark::{MarkError, Marking, Origin, Report, changes_nothing, mark, meter, run};
+use perhop_capture::{Capture, CaptureError, IpHeaders, Ports, Pump, locate};
+use perhop_core::Scope;
+use perhop_core::classify::{Match, Prefix};
+use perhop_core::conditioner::{ConditionerParams, fsam, rate_labeller, token_bucket};
+use perhop_core::edge::{Action, Per, StageSpec};
+use perhop_core::params::{Place, Problems, Reader, Table, Tree};
+use perhop_core::units::{BitRate, Bytes};
+
+const CIR: u64 = 1_000_000;
+const CBS: u64 = 15_000;
+const NS: u128 = 1_000_000_000;
+
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures").join(name)
+}
+
+fn af(text: &str) -> Action {
+    Action::Mark(text.parse().expect("a name"))
+}
+
+fn stage(name: &str, params: ConditionerParams) -> StageSpec {
+    StageSpec {
+        name: name.into(),
+        matches: Match::default(),
+        per: Per::Aggregate,
+        params,
+        actions: [af("AF11"), af("AF12"), af("AF13"), Action::Transmit],
+        scope: Scope::default(),
+    }
+}
+
+fn bucket(cir: u64, cbs: u64) -> ConditionerParams {
+    let params = token_bucket::Params { cir: BitRate::bps(cir), cbs: Bytes::new(cbs) };
+    ConditionerParams::TokenBucketMarker(params)
+}
+
+fn by_name(name: &str, entries: Vec<(&str, Tree)>) -> ConditionerParams {
+    let Tree::Table(table) = Tree::table(entries) else { unreachable!() };
+    read(name, &table)
+}
+
+fn read(name: &str, table: &Table) -> ConditionerParams {
+    let mut problems = Problems::default();
+    let read =
+        ConditionerParams::read(name, Place::default(), &mut Reader::new(table, Place::default(), &mut problems));
+    read.unwrap_or_else(|| panic!("{problems:?}"))
+}
+
+fn fair(cir: &str) -> Vec<StageSpec> {
+    let label = by_name("rate-labeller", vec![]);
+    assert!(matches!(label, ConditionerParams::RateLabeller(rate_labeller::Params { .. })));
+    let marker = by_name("f-sam", vec![("cir", Tree::Text(cir.into())), ("cbs", Tree::Text("20000B".into()))]);
+    assert!(matches!(marker, ConditionerParams::FSam(fsam::Params { .. })));
+    vec![StageSpec { per: Per::Flow, ..stage("label", label) }, stage("fair", marker)]
+}
+
+fn marking(stages: Vec<StageSpec>) -> Marking {
+    Marking { stages, seed: 1, ..Marking::default() }
+}
+
+fn marked(input: &[u8], marking: Marking) -> Result<(Vec<u8>, Report), MarkError> {
+    let mut output = Vec::new();
+    let report = run(marking, &mut Capture::new(input)?, Some(&mut output), &Pump::default())?;
+    Ok((output, report))
+}
+
+/// A packet of a capture.
+struct Seen {
+    stamp_ns: u64,
+    original: u32,
+    data: Vec<u8>,
+    ip: Option<IpHeaders>,
+}
+
+fn packets(bytes: &[u8]) -> Vec<Seen> {
+    let mut capture = Capture::new(bytes).expect("a capture");
+    let mut found = Vec::new();
+    while let Some(mut chunk) = capture.next_chunk().expect("sound") {
+        let Some(record) = chunk.record() else { continue };
+        let ip = locate(record.link, record.data, record.original).ok();
+        let original = record.original;
+        found.push(Seen { stamp_ns: record.time_ns.expect("timed"), original, data: record.data.to_vec(), ip });
+    }
+    found
+}
+
+const REAL: [&str; 14] = [
+    "any-sll.pcap",
+    "any-sll2.pcap",
+    "merged.pcapng",
+    "qinq.pcap",
+    "raw.pcap",
+    "sections.pcapng",
+    "tcp-offload.pcap",
+    "tcp.pcap",
+    "tcp.pcapng",
+    "tcp6-ns.pcap",
+    "udp-fragments.pcap",
+    "udp-ns.pcap",
+    "udp6-fragments.pcap",
+    "vlan.pcap",
+];
+
+/// A bucket by the book, in 128 bits: credit in bits x ns.
+fn oracle(load: &[(u64, u32)]) -> Vec<bool> {
+    let depth = u128::from(CBS) * 8 * NS;
+    let (mut credit, mut at) = (depth, 0u128);
+    let takes = load.iter().map(|(now, size)| {
+        credit = depth.min(credit + u128::from(CIR) * (u128::from(*now) - at));
+        at = u128::from(*now);
+        let cost = u128::from(*size) * 8 * NS;
+        let green = credit >= cost;
+        credit -= if green { cost } else { 0 };
+        green
+    });
+    takes.collect()
+}
+
+/// Time since the first packet, never going back.
+fn times(packets: &[Seen]) -> Vec<u64> {
+    let zero = packets[0].stamp_ns;
+    let mut now = 0;
+    let each = packets.iter().map(|packet| {
+        now = now.max(packet.stamp_ns.saturating_sub(zero));
+        now
+    });
+    each.collect()
+}
+
+/// RFC 2697: in any interval of length t at most CIR t + CBS bytes are green. Exact, all intervals.
+fn within_contract(green: &[(u64, u32)]) {
+    for from in 0..green.len() {
+        let mut bits = 0;
+        for (at, size) in &green[from..] {
+            bits += u128::from(*size) * 8;
+            let allowed = u128::from(CIR) * u128::from(at - green[from].0) + u128::from(CBS) * 8 * NS;
+            assert!(bits * NS <= allowed, "{bits} bits are green from {} ns to {at} ns", green[from].0);
+        }
+    }
+}
+
+/// Every real capture through a token bucket: the colours are those of a bucket by the book, the contract holds, and
+/// nothing but code points and IPv4 checksums differs from the input.
+#[test]
+fn a_token_bucket_on_real_traffic() {
+    for name in REAL {
+        let input = std::fs::read(file(name)).unwrap();
+        let (output, report) = marked(&input, marking(vec![stage("tb", bucket(CIR, CBS))])).unwrap();
+        assert_eq!(output.len(), input.len(), "{name}");
+        let (before, after) = (packets(&input), packets(&output));
+        let now = times(&before);
+        let ip: Vec<usize> = (0..before.len()).filter(|i| before[*i].ip.is_some()).collect();
+        let load: Vec<(u64, u32)> = ip.iter().map(|i| (now[*i], before[*i].ip.unwrap().l3_length)).collect();
+        let expected = oracle(&load);
+        let mut green = Vec::new();
+        for (k, i) in ip.iter().enumerate() {
+            let dscp = after[*i].ip.unwrap().dscp;
+            assert_eq!(dscp, if expected[k] { 10 } else { 14 }, "{name}: packet {i}");
+            if expected[k] {
+                green.push(load[k]);
+            }
+        }
+        within_contract(&green);
+        only_code_points_differ(name, &before, &after);
+        conserved(name, &report);
+        assert_eq!(report.forward.packets, ip.len() as u64, "{name}");
+        assert_eq!(report.conditioners[0].colours.iter().map(|row| row.volume.packets).sum::<u64>(), ip.len() as u64);
+        let counted = report.conditioners[0].colours.iter().filter(|row| row.after == "green");
+        let sum: u64 = counted.map(|row| row.volume.bytes).sum();
+        assert_eq!(sum, green.iter().map(|(_, size)| u64::from(*size)).sum::<u64>(), "{name}");
+    }
+}
+
+fn only_code_points_differ(name: &str, before: &[Seen], after: &[Seen]) {
+    for (i, (old, new)) in before.iter().zip(after).enumerate() {
+        let mut restored = new.data.clone();
+        if let (Some(old), Some(new)) = (old.ip, new.ip) {
+            assert_eq!(old.ecn, new.ecn, "{name}: packet {i}");
+            perhop_capture::set_dscp(&mut restored, &new, old.dscp).unwrap();
+        }
+        // the checksum 0xffff, which no sender writes, is the only one that does not come back
+        assert_eq!(restored, old.data, "{name}: packet {i}");
+    }
+}
+
+/// in = out + dropped, by direction, conditioner, code point and flow.
+fn conserved(name: &str, report: &Report) {
+    let code_points =
+        |of: fn(&perhop_capture::mark::CodePointRow) -> u64| report.code_points.iter().map(of).sum::<u64>();
+    assert_eq!(code_points(|row| row.before.bytes), report.forward.bytes, "{name}");
+    assert_eq!(code_points(|row| row.after.bytes) + report.dropped.bytes, report.forward.bytes, "{name}");
+    let flows = |of: fn(&perhop_capture::mark::FlowRow) -> u64| report.flows.iter().map(of).sum::<u64>();
+    assert_eq!(flows(|row| row.total.bytes), report.forward.bytes + report.reverse.bytes, "{name}");
+    assert_eq!(flows(|row| row.total.packets), report.forward.packets + report.reverse.packets, "{name}");
+    assert_eq!(flows(|row| row.dropped.bytes), report.dropped.bytes, "{name}");
+    let unchanged: u64 = report.unchanged.iter().map(|it| it.packets).sum();
+    assert_eq!(report.forward.packets + report.reverse.packets + unchanged, report.packets, "{name}");
+}
+
+/// The captures are snapped to 96 bytes; meters count what was on the wire.
+#[test]
+fn lengths_are_those_of_the_wire() {
+    let ethernet = |name: &str, tags: u32, overhead: u32| {
+        let input = std::fs::read(file(name)).unwrap();
+        let marking = Marking { overhead, ..marking(vec![stage("tb", bucket(CIR, CBS))]) };
+        let report = marked(&input, marking).unwrap().1;
+        let ip: Vec<Seen> = packets(&input).into_iter().filter(|packet| packet.ip.is_some()).collect();
+        assert!(ip.iter().any(|packet| packet.original as usize > packet.data.len() + 500), "{name} is snapped");
+        let wire: u64 = ip.iter().map(|packet| u64::from(packet.original)).sum();
+        // l3: without the link header; else with it, tags and all, and what surrounds it. raw.pcap was Ethernet once, and
+        // its lengths on the wire still say so
+        let header = 14 + tags;
+        let framing = match overhead {
+            0 => -i64::from(header),
+            more => i64::from(more) + i64::from(tags) - i64::from(header),
+        };
+        assert_eq!(report.forward.bytes as i64, wire as i64 + framing * ip.len() as i64, "{name} with {overhead}");
+    };
+    for overhead in [0, 14, 18, 38] {
+        ethernet("tcp.pcap", 0, overhead);
+        ethernet("vlan.pcap", 4, overhead);
+        ethernet("qinq.pcap", 8, overhead);
+        ethernet("raw.pcap", 0, overhead);
+    }
+}
+
+#[test]
+fn f_sam_on_real_traffic_is_repeatable_and_conserves() {
+    for name in ["tcp.pcap", "tcp6-ns.pcap", "merged.pcapng", "udp-fragments.pcap"] {
+        let input = std::fs::read(file(name)).unwrap();
+        let once = marked(&input, marking(fair("500kbit/s"))).unwrap();
+        assert_eq!(once, marked(&input, marking(fair("500kbit/s"))).unwrap(), "{name}");
+        conserved(name, &once.1);
+        let green: u64 = once.1.flows.iter().map(|flow| flow.green.bytes).sum();
+        assert!(green > 0 && green < once.1.forward.bytes, "{name}: {green}");
+    }
+}
+
+/// A made packet of UDP from 10.0.0.`host`, or TCP with these flags.
+fn packet(time_ns: u64, host: u8, (ip_length, tcp): (u32, Option<u8>)) -> SimulatedPacket {
+    SimulatedPacket {
+        time_ns,
+        source: [10, 0, 0, host].into(),
+        destination: [192, 0, 2, 1].into(),
+        ports: Ports { source: 1000, destination: 2000 },
+        dscp: 0,
+        ecn: 2,
+        ip_length,
+        transport: tcp.map_or(SimulatedTransport::Udp, |flags| SimulatedTransport::Tcp { seq: 1, ack: 1, flags }),
+    }
+}
+
+fn made(packets: &[SimulatedPacket]) -> Vec<u8> {
+    let mut exporter = Exporter::new(Vec::new()).unwrap();
+    packets.iter().for_each(|packet| exporter.write(packet).unwrap());
+    exporter.into_inner()
+}
+
+fn green_share(report: &Report, host: u8) -> f64 {
+    let flow = report.flows.iter().find(|flow| flow.source == IpAddr::from([10, 0, 0, host])).expect("it sent");
+    flow.green.bytes as f64 / flow.total.bytes as f64
+}
+
+/// 8 Mbit/s and 400 kbit/s against 2 Mbit/s for both: the labeller, one instance a flow, tells them apart. The slow flow
+/// is below the fair rate (at least 1 Mbit/s), so F-SAM's filter lets all of it pass; it misses tokens only while alpha
+/// settles (windows of 100 ms in 10 s, so 5 %). A token bucket gives it no more than its chance of finding tokens.
+#[test]
+fn f_sam_measures_each_flow_at_its_own_ingress() {
+    let mut load: Vec<SimulatedPacket> = (0..10_000).map(|i| packet(i * 1_000_000 + 1, 1, (1000, None))).collect();
+    load.extend((0..500).map(|i| packet(i * 20_000_000 + 500_003, 2, (1000, None))));
+    load.sort_by_key(|packet| packet.time_ns);
+    let fairly = marked(&made(&load), marking(fair("2Mbit/s"))).unwrap().1;
+    let plainly = marked(&made(&load), marking(vec![stage("tb", bucket(2_000_000, 20_000))])).unwrap().1;
+    assert!(green_share(&fairly, 2) > 0.95, "{}", fairly.text(9));
+    assert!(green_share(&fairly, 1) < 0.25, "{}", fairly.text(9));
+    assert!(green_share(&plainly, 2) < 0.8, "{}", plainly.text(9));
+}
+
+fn dscps(bytes: &[u8]) -> Vec<u8> {
+    packets(bytes).iter().map(|packet| packet.ip.unwrap().dscp).collect()
+}
+
+/// 1 Mbit/s earns 1000 B in 8 ms. The third packet is stamped before the second: it is metered at the second's time,
+/// where nothing is left.
+#[test]
+fn a_clock_never_goes_back() {
+    let ms = 1_000_000;
+    let stamps = [0, 8 * ms, 4 * ms, 12 * ms, 16 * ms];
+    let load: Vec<_> = stamps.map(|at| packet(at, 1, (1000, None))).into();
+    let small = StageSpec {
+        scope: Scope { largest_packet: Bytes::new(1000), ..Scope::default() },
+        ..stage("tb", bucket(CIR, 1000))
+    };
+    let (output, report) = marked(&made(&load), marking(vec![small])).unwrap();
+    assert_eq!(dscps(&output), [10, 10, 14, 14, 10]);
+    assert_eq!((report.out_of_order, report.largest_step_back_ns), (1, 4 * ms));
+    assert!(
+        report.warnings.iter().any(|text| text.contains("1 packets are stamped earlier") && text.contains("0.004 s"))
+    );
+    assert_eq!(report.duration_s, Some(0.016));
+    assert_eq!(report.offered_bit_s, Some(40_000.0 / 0.016));
+}
+
+/// Per flow: a SYN again is no new connection, a SYN behind data is one, and finds a full bucket.
+#[test]
+fn a_new_connection_on_old_ports_starts_afresh() {
+    let (syn, ack) = (Some(0x02), Some(0x10));
+    let segments = [(40, syn), (40, syn), (41, ack), (40, syn), (41, ack), (41, ack)];
+    let load: Vec<_> = segments.into_iter().zip(0u64..).map(|(it, at)| packet(at, 1, it)).collect();
+    let scope = Scope { largest_packet: Bytes::new(41), ..Scope::default() };
+    let tb = StageSpec { per: Per::Flow, scope, ..stage("tb", bucket(1, 79)) };
+    let (output, _) = marked(&made(&load), marking(vec![tb])).unwrap();
+    assert_eq!(dscps(&output), [10, 14, 14, 10, 14, 14]);
+}
+
+#[test]
+fn dropped_packets_are_left_out_and_counted() {
+    let input = std::fs::read(file("tcp.pcapng")).unwrap();
+    let tb = |actions| marking(vec![StageSpec { actions, ..stage("tb", bucket(CIR, CBS)) }]);
+    let (kept, _) = marked(&input, tb([af("AF11"), af("AF12"), af("AF13"), Action::Transmit])).unwrap();
+    let (output, report) = marked(&input, tb([af("AF11"), af("AF12"), Action::Drop, Action::Transmit])).unwrap();
+    conserved("tcp.pcapng", &report);
+    let green: Vec<_> = packets(&kept).into_iter().filter(|it| it.ip.is_none_or(|ip| ip.dscp != 14)).collect();
+    let left = packets(&output);
+    assert!(report.dropped.packets > 10);
+    assert_eq!(left.len() as u64 + report.dropped.packets, report.packets);
+    assert!(left.iter().zip(&green).all(|(a, b)| a.data == b.data && a.stamp_ns == b.stamp_ns));
+    assert_eq!(left.len(), green.len());
+    let dropped = report.conditioners[0].colours.iter().find(|row| row.after == "dropped").unwrap();
+    assert_eq!(dropped.volume, report.dropped);
+}
+
+/// Forward is from inside to outside; what comes back, and what stays inside, is not metered and not changed.
+#[test]
+fn only_forward_packets_are_metered() {
+    let input = std::fs::read(file("tcp.pcap")).unwrap();
+    let inside: Vec<Prefix> = vec![Prefix("10.77.0.1/32".parse().unwrap())];
+    let both: Vec<Prefix> = vec![Prefix("10.77.0.0/24".parse().unwrap())];
+    let tb = || vec![stage("tb", bucket(CIR, CBS))];
+    let (output, report) = marked(&input, Marking { inside, ..marking(tb()) }).unwrap();
+    conserved("tcp.pcap", &report);
+    let sender: IpAddr = "10.77.0.1".parse().unwrap();
+    for (old, new) in packets(&input).iter().zip(&packets(&output)) {
+        let Some(ip) = old.ip else { continue };
+        let allowed: &[u8] = if ip.source == sender { &[10, 14] } else { &[0] };
+        assert!(allowed.contains(&new.ip.unwrap().dscp));
+    }
+    assert!(report.forward.packets > 100 && report.reverse.packets > 40, "{}", report.text(9));
+    assert!(report.flows.iter().all(|flow| (flow.direction == "forward") == (flow.source == sender)));
+    let (output, report) = marked(&input, Marking { inside: both, ..marking(tb()) }).unwrap();
+    assert_eq!(output, input);
+    assert!(report.warnings.iter().any(|text| text.contains("from inside to outside")), "{:?}", report.warnings);
+}
+
+/// The first match takes a packet; what none takes keeps its code point.
+#[test]
+fn packets_without_a_conditioner_are_counted_apart() {
+    let load = [
+        packet(0, 1, (100, None)),
+        packet(1, 2, (200, None)),
+        SimulatedPacket { dscp: 12, ..packet(2, 3, (300, None)) },
+    ];
+    let source = vec![Prefix("10.0.0.1/32".parse().unwrap())];
+    let tb = StageSpec { matches: Match { source, ..Match::default() }, ..stage("tb", bucket(CIR, CBS)) };
+    let unused =
+        StageSpec { matches: Match { source_port: vec![9], ..Match::default() }, ..stage("unused", bucket(CIR, CBS)) };
+    let (output, report) = marked(&made(&load), marking(vec![tb, unused])).unwrap();
+    assert_eq!(dscps(&output), [10, 0, 12]);
+    let rows: Vec<_> = report.unmatched.iter().map(|row| (row.before, row.volume.bytes)).collect();
+    assert_eq!(rows, [("yellow", 300), ("unmarked", 200)]);
+    assert_eq!(report.conditioners[0].conforming_cbs_bytes, Some(100));
+    assert_eq!(report.conditioners[1].conforming_cbs_bytes, None);
+    assert_eq!(report.warnings, ["no packet came to conditioner `unused`: look at its `match`"]);
+    let label = stage("label", by_name("rate-labeller", vec![]));
+    let labelled = marked(&made(&load), marking(vec![label])).unwrap().1;
+    assert_eq!(labelled.unmatched, [&report.unmatched[..1], &labelled.unmatched[1..]].concat());
+    assert_eq!(labelled.unmatched[1].volume.packets, 2, "a label is no colour");
+}
+
+/// The report's CBS is one: with it all real packets are green, with a byte less they are not.
+#[test]
+fn the_smallest_cbs_that_conforms() {
+    let input = std::fs::read(file("tcp.pcap")).unwrap();
+    let reds = |cbs: u64| {
+        let report = marked(&input, marking(vec![stage("tb", bucket(CIR, cbs))])).unwrap().1;
+        let red =
+            report.conditioners[0].colours.iter().filter(|row| row.after == "red").map(|row| row.volume.packets).sum();
+        (report.conditioners[0].conforming_cbs_bytes.unwrap(), red)
+    };
+    let (least, red) = reds(CBS);
+    assert!(red > 0);
+    assert_eq!(reds(least), (least, 0));
+    let (again, red) = reds(least - 1);
+    assert!(again == least && red > 0);
+}
+
+/// Each flow has a bucket: the one that needs most counts, and the two do not add up.
+#[test]
+fn the_smallest_cbs_is_that_of_one_bucket() {
+    for hosts in [[1, 2, 2], [2, 2, 1]] {
+        let load: Vec<_> = hosts.into_iter().zip(0..).map(|(host, at)| packet(at, host, (700, None))).collect();
+        let per_flow = StageSpec { per: Per::Flow, ..stage("tb", bucket(1, 1500)) };
+        let report = marked(&made(&load), marking(vec![per_flow])).unwrap().1;
+        assert_eq!(report.conditioners[0].conforming_cbs_bytes, Some(1400));
+    }
+}
+
+#[test]
+fn packets_as_large_as_may_be_are_not_warned_of() {
+    let lengths = |lengths: &[u32]| {
+        let load: Vec<_> = lengths.iter().map(|length| packet(1, 1, (*length, None))).collect();
+        marked(&made(&load), marking(vec![stage("tb", bucket(CIR, 1500))])).unwrap().1.warnings
+    };
+    assert_eq!(lengths(&[1500, 1500]), [""; 0]);
+    let warnings = lengths(&[9000, 1501, 100]);
+    assert!(
+        warnings[0]
+            .ends_with("2 packets larger than the bucket (1500 B) can never be green; the largest counts 9000 B")
+    );
+    assert!(warnings[1].starts_with("2 IP packets are longer than 1500 B (up to 9000 B)"), "{warnings:?}");
+}
+
+/// Captured before segmentation: longer than any bucket for single packets.
+#[test]
+fn packets_larger_than_the_bucket_are_warned_of() {
+    let input = std::fs::read(file("tcp-offload.pcap")).unwrap();
+    let report = marked(&input, marking(vec![stage("tb", bucket(CIR, 1500))])).unwrap().1;
+    let long = packets(&input).iter().filter(|it| it.ip.is_some_and(|ip| ip.l3_length > 1500)).count();
+    assert!(long > 10 && report.conditioners[0].packets_beyond_cbs == long as u64);
+    let says =
+        |part: &str| assert!(report.warnings.iter().any(|text| text.contains(part)), "{part}: {:?}", report.warnings);
+    says(&format!("{long} packets larger than the bucket (1500 B) can never be green"));
+    says(&format!("{long} IP packets are longer than 1500 B"));
+}
+
+/// A file of its own in the temporary directory, removed at the end.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new(name: &str, bytes: &[u8]) -> Self {
+        let path = std::env::temp_dir().join(format!("perhop-mark-{}-{name}", std::process::id()));
+        std::fs::write(&path, bytes).unwrap();
+        Self(path)
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        std::fs::read(&self.0).unwrap()
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn a_cut_off_capture_is_an_error_unless_partial() {
+    let whole = std::fs::read(file("tcp.pcap")).unwrap();
+    let input = Temporary::new("cut.pcap", &whole[..whole.len() - 7]);
+    let output = Temporary::new("cut-out.pcap", b"old");
+    let tb = || marking(vec![stage("tb", bucket(CIR, CBS))]);
+    let error = mark(&input.0, &output.0, tb(), &Pump::default()).unwrap_err();
+    assert!(matches!(error, MarkError::Capture(CaptureError::Truncated(_))), "{error}");
+    assert!(error.to_string().contains("--partial"), "{error}");
+    assert_eq!(output.bytes(), b"old");
+    let partial = Pump { partial: true, ..Pump::default() };
+    let report = mark(&input.0, &output.0, tb(), &partial).unwrap();
+    let all = packets(&whole);
+    assert_eq!(report.packets, all.len() as u64 - 1);
+    assert_eq!(packets(&output.bytes()).len(), all.len() - 1);
+    assert!(report.cut_off.as_ref().is_some_and(|text| text.contains("cut off")));
+    assert!(report.warnings.contains(report.cut_off.as_ref().unwrap()));
+    assert_eq!(meter(&input.0, tb(), &partial).unwrap(), report);
+}
+
+#[test]
+fn output_may_be_the_input() {
+    let input = std::fs::read(file("udp-ns.pcap")).unwrap();
+    let target = Temporary::new("itself.pcap", &input);
+    let tb = || marking(vec![stage("tb", bucket(CIR, CBS))]);
+    mark(&target.0, &target.0, tb(), &Pump::default()).unwrap();
+    assert_eq!(target.bytes(), marked(&input, tb()).unwrap().0);
+    assert_ne!(target.bytes(), input);
+}
+
+/// A pcap of Ethernet whose only packet is an ARP request.
+fn arp() -> Vec<u8> {
+    let mut bytes = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 1, 0, 0, 0];
+    bytes.extend([9, 0, 0, 0, 1, 0, 0, 0, 14, 0, 0, 0, 60, 0, 0, 0]);
+    bytes.extend([0xff; 12]);
+    bytes.extend([0x08, 0x06]);
+    bytes
+}
+
+#[test]
+fn a_capture_without_ip_is_an_error_and_nothing_is_written() {
+    let (input, output) = (Temporary::new("arp.pcap", &arp()), Temporary::new("arp-out.pcap", b"old"));
+    let tb = || marking(vec![stage("tb", bucket(CIR, CBS))]);
+    let error = mark(&input.0, &output.0, tb(), &Pump::default()).unwrap_err();
+    assert!(error.to_string().starts_with("no IP packet in the capture (1 packets; ARP: 1)"), "{error}");
+    assert_eq!(output.bytes(), b"old");
+    let empty = marked(&arp()[..24], tb()).unwrap_err();
+    assert!(matches!(empty, MarkError::NoIp { packets: 0, .. }), "{empty}");
+}
+
+/// A pcapng section with one raw interface, whose packets are `blocks`.
+fn pcapng(blocks: &[Vec<u8>]) -> Vec<u8> {
+    let words = |values: &[u32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+    let section = words(&[0x0a0d_0d0a, 28, 0x1a2b_3c4d, 1, u32::MAX, u32::MAX, 28]);
+    [section, words(&[1, 20, 101, 0, 20]), blocks.concat()].concat()
+}
+
+fn block(kind: u32, fields: &[u32], data: &[u8]) -> Vec<u8> {
+    let length = (12 + 4 * fields.len() + data.len()) as u32;
+    let start: Vec<u8> = [kind, length].iter().chain(fields).flat_map(|value| value.to_le_bytes()).collect();
+    [start, data.to_vec(), length.to_le_bytes().to_vec()].concat()
+}
+
+/// Simple Packet Blocks carry no time: they pass unchanged beside others, and alone they are an error.
+#[test]
+fn packets_without_a_time_pass_unmetered() {
+    let udp = &made(&[packet(0, 1, (28, None))])[40..68];
+    let (simple, enhanced) = (block(3, &[28], udp), block(6, &[0, 0, 5_000_000, 28, 28], udp));
+    let tb = || marking(vec![stage("tb", bucket(CIR, CBS))]);
+    let error = marked(&pcapng(std::slice::from_ref(&simple)), tb()).unwrap_err();
+    assert!(matches!(error, MarkError::NoTime { packets: 1 }), "{error}");
+    let input = pcapng(&[simple.clone(), enhanced.clone(), simple]);
+    let (output, report) = marked(&input, tb()).unwrap();
+    assert_eq!((report.forward.packets, report.untimed, report.packets), (1, 2, 3));
+    conserved("mixed", &report);
+    assert_eq!(report.unchanged[0].reason, "no timestamp");
+    assert!(report.warnings[0].contains("2 IP packets have no timestamp"), "{:?}", report.warnings);
+    let differ: Vec<usize> = (0..input.len()).filter(|i| input[*i] != output[*i]).collect();
+    let (first, last) = (48 + 44, 48 + 44 + enhanced.len());
+    assert!(!differ.is_empty() && differ.iter().all(|i| (first..last).contains(i)), "{differ:?}");
+}
+
+#[test]
+fn parameters_out_of_bounds_are_named() {
+    let error = marked(&arp(), marking(vec![stage("gold", bucket(CIR, 100))])).unwrap_err().to_string();
+    assert!(error.starts_with("[conditioner.gold]") && error.contains("`cbs` is smaller than one packet"), "{error}");
+}
+
+#[test]
+fn a_policy_that_changes_nothing_is_noticed() {
+    let idle = StageSpec { actions: [Action::Transmit; 4], ..stage("tb", bucket(CIR, CBS)) };
+    let label = stage("label", by_name("rate-labeller", vec![]));
+    assert!(changes_nothing(&[idle.clone(), label]), "a labeller's actions are never used");
+    assert!(changes_nothing(&[]));
+    for action in [Action::Drop, af("AF13")] {
+        let actions = [Action::Transmit, Action::Transmit, action, Action::Transmit];
+        assert!(!changes_nothing(&[idle.clone(), StageSpec { actions, ..idle.clone() }]));
+    }
+}
+
+#[test]
+fn a_report_as_json_and_as_text() {
+    let load: Vec<_> =
+        (1..=5).map(|host| packet(u64::from(host) * 1_000_000, host, (1000 * u32::from(host), None))).collect();
+    let (_, report) = marked(&made(&load), marking(vec![stage("tb", bucket(CIR, 6000))])).unwrap();
+    let json: serde_json::Value = serde_json::to_value(&report).unwrap();
+    assert_eq!(json["forward"], serde_json::json!({"packets": 5, "bytes": 15_000}));
+    assert_eq!(json["conditioners"][0]["colours"][0]["after"], "green");
+    assert_eq!(json["conditioners"][0]["colours"][0]["packets"], 3);
+    assert_eq!(json["flows"][0]["source"], "10.0.0.5");
+    assert_eq!(json["flows"][0]["red"]["bytes"], 5000);
+    assert_eq!(json["cut_off"], serde_json::Value::Null);
+    assert_eq!(json["code_points"][1]["name"], "AF11");
+    let text = report.text(2);
+    assert!(text.contains("and 3 more flows"), "{text}");
+    assert!(text.contains("udp 10.0.0.5:1000 > 192.0.2.1:2000") && !text.contains("10.0.0.3"), "{text}");
+    assert!(!report.text(5).contains("more flows"));
+    assert!(text.lines().any(|line| line.starts_with("tb ") && line.ends_with("6000   40.0")), "{text}");
+    assert!(text.contains("5 packets, 0.004000 s, forward 30.000 Mbit/s; bytes: IP length\n"), "{text}");
+    assert_eq!(Marking::default().origin, Origin::Auto);
+}

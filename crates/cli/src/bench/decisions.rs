@@ -1,0 +1,129 @@
+//! One decision of each conditioner and AQM of the lists: 1000 B packets at twice the rate it is set to.
+
+use perhop_core::aqm::{self, Aqm, AqmParams, Arrival, Backlog};
+use perhop_core::conditioner::{self, Conditioner, ConditionerParams, Passage};
+use perhop_core::packet::{Colour, FlowId, Packet};
+use perhop_core::params::{Field, Kind, Literal, Node, Place, Problems, Reader, Table, Tree};
+use perhop_core::registry::Entry;
+use perhop_core::units::{BitRate, Length, Packets, Time};
+use perhop_core::{Rng, Scope};
+use std::hint::black_box;
+
+/// Loops, of which the fastest counts.
+pub(super) const REPEATS: u32 = 5;
+
+const DECISIONS: u64 = 1_000_000;
+
+/// Time between packets: 1000 B at 10 Mbit/s.
+const GAP_NS: u64 = 800_000;
+
+/// What was measured.
+pub(super) struct Decision {
+    /// Conditioner or AQM.
+    pub(super) list: &'static str,
+    /// Its name.
+    pub(super) name: &'static str,
+    /// CPU ns.
+    pub(super) ns: f64,
+}
+
+/// Every entry of both lists; one whose parameters cannot be made up from their kinds is left out, aloud.
+pub(super) fn measure() -> Vec<Decision> {
+    let conditioners = conditioner::LIST.iter().map(|e| ("conditioner", e, conditioner_ns(e)));
+    let aqms = aqm::LIST.iter().map(|e| ("AQM", e, aqm_ns(e)));
+    let mut measured = Vec::new();
+    for (list, entry, ns) in conditioners.chain(aqms) {
+        match ns {
+            Ok(ns) => measured.push(Decision { list, name: entry.name, ns }),
+            Err(why) => eprintln!("{list} {} was not measured: {why}", entry.name),
+        }
+    }
+    measured
+}
+
+/// The least CPU time of a loop of decisions, in ns for each.
+fn fastest(mut decide: impl FnMut(u64)) -> f64 {
+    let mut now = 0;
+    let once = |_| {
+        let began = super::cpu_seconds();
+        for _ in 0..DECISIONS {
+            now += GAP_NS;
+            decide(now);
+        }
+        (super::cpu_seconds() - began) * 1e9 / DECISIONS as f64
+    };
+    (0..REPEATS).map(once).fold(f64::INFINITY, f64::min)
+}
+
+fn conditioner_ns(entry: &Entry) -> Result<f64, String> {
+    let params = read(entry, |reader| ConditionerParams::read(entry.name, Place::default(), reader))?;
+    let mut conditioner = params.build(&scope()).map_err(|e| e.to_string())?;
+    let mut rng = Rng::stream(1, 0, "bench");
+    Ok(fastest(|now| {
+        let mut packet = packet(now);
+        packet.set_label(((now / GAP_NS) % 10) as f32 * 125_000.0);
+        let passage = Passage { now: Time::from_ns(now), truth: None };
+        black_box(conditioner.forward(&passage, &mut packet, &mut rng));
+        black_box(packet);
+    }))
+}
+
+fn aqm_ns(entry: &Entry) -> Result<f64, String> {
+    let params = read(entry, |reader| AqmParams::read(entry.name, Place::default(), reader))?;
+    let mut aqm = params.build(&scope()).map_err(|e| e.to_string())?;
+    let mut rng = Rng::stream(1, 0, "bench");
+    Ok(fastest(|now| {
+        let waiting = 40 + (now / GAP_NS) % 20;
+        let backlog =
+            Backlog { packets: waiting as u32, bytes: waiting * 1000, idle_since: None, room: true, ecn: false };
+        let mut packet = packet(now);
+        packet.colour = Colour::ALL[((now / GAP_NS) % 3) as usize];
+        black_box(aqm.on_arrival(&Arrival { now: Time::from_ns(now), backlog }, &mut packet, &mut rng));
+    }))
+}
+
+fn packet(now: u64) -> Packet {
+    Packet { size: 1000, flow: FlowId(((now / GAP_NS) % 10) as u32), ..Packet::default() }
+}
+
+fn scope() -> Scope {
+    Scope { link_rate: Some(BitRate::mbps(10)), limit: Some(Length::Packets(Packets::new(100))), ..Scope::default() }
+}
+
+fn read<T>(entry: &Entry, read: impl FnOnce(&mut Reader<'_>) -> Option<T>) -> Result<T, String> {
+    let (table, mut problems) = (table(entry.fields), Problems::default());
+    let params = read(&mut Reader::new(&table, Place::default(), &mut problems));
+    params.ok_or_else(|| problems.list.iter().map(|p| p.message.as_str()).collect::<Vec<_>>().join("; "))
+}
+
+/// A table that states every field that has to be stated.
+fn table(fields: &'static [Field]) -> Table {
+    let needed = Field::all(fields).into_iter().filter(|f| f.default.is_none() && (!f.optional || f.name == "for"));
+    let entries = needed.map(|f| (f.name.to_owned(), Place::default(), Node::from(value(f.name, &f.kind))));
+    let mut table = Table { entries: entries.collect() };
+    if let Some(list) = Field::all(fields).into_iter().find(|f| matches!(f.kind, Kind::OneOrMany(Kind::Table(_)))) {
+        table.entries.retain(|e| e.0 != list.name);
+        table.entries.push((list.name.to_owned(), Place::default(), value(list.name, &list.kind).into()));
+    }
+    table
+}
+
+/// Something sensible of a kind, at half the rate of the packets.
+fn value(name: &str, kind: &Kind) -> Tree {
+    let text = |t: &str| Tree::Text(t.to_owned());
+    match kind {
+        Kind::Rate => text(if name == "pir" || name == "eir" { "8Mbit/s" } else { "5Mbit/s" }),
+        Kind::Size => text("62500B"),
+        Kind::Time => text("100ms"),
+        Kind::Count => text("50p"),
+        Kind::Length => text(if name.contains("min") { "20p" } else { "80p" }),
+        Kind::Probability | Kind::Number => Tree::Float(0.1),
+        Kind::Integer => Tree::Integer(1),
+        Kind::Bool => Tree::Bool(false),
+        Kind::Dscp => text("AF11"),
+        Kind::Choice(names) => text(names[0]),
+        Kind::Table(fields) | Kind::Flat(fields) => Tree::Table(table(fields)),
+        Kind::List(of) | Kind::OneOrMany(of) => Tree::List(vec![value(name, of).into()]),
+        Kind::Text | Kind::Any => Literal::Text("green").into(),
+    }
+}

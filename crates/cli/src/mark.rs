@@ -1,0 +1,73 @@
+//! `mark` and `meter`: a capture through a policy.
+
+use crate::args::{Mark, Meter, Through};
+use crate::{Exit, Failure, say, watch};
+use perhop_capture::mark::{self, MarkError, Marking, Origin, Report};
+use perhop_capture::{CaptureError, Pump};
+use perhop_scenario::{Options, Policy};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+pub(crate) fn mark(args: &Mark) -> Result<Exit, Failure> {
+    let marking = marking(&args.through)?;
+    if mark::changes_nothing(&marking.stages) {
+        eprintln!(
+            "warning[W310] no colour of this policy has an action: the output will be the input\n   \
+             help: write green = \"mark AF11\", red = \"drop\" and so on in [conditioner.X]"
+        );
+    }
+    let report = mark::mark(&args.input, &args.output, marking, &pump(&args.through));
+    finish(report, &args.through, &args.input)
+}
+
+pub(crate) fn meter(args: &Meter) -> Result<Exit, Failure> {
+    let report = mark::meter(&args.input, marking(&args.through)?, &pump(&args.through));
+    finish(report, &args.through, &args.input)
+}
+
+/// The policy, checked.
+fn marking(through: &Through) -> Result<Marking, Failure> {
+    let options = Options::new(&through.policy.to_string_lossy());
+    let (policy, warnings) = Policy::load(&through.policy, &options)
+        .map_err(|errors| Failure::Error(format!("{errors}\n{}, nothing was read", errors.summary())))?;
+    if !warnings.list.is_empty() {
+        eprintln!("{warnings}");
+    }
+    Ok(Marking {
+        stages: policy.stages(),
+        overhead: policy.overhead(),
+        inside: policy.inside().to_vec(),
+        seed: through.seed,
+        origin: Origin::Auto,
+    })
+}
+
+fn pump(through: &Through) -> Pump<'static> {
+    watch::catch_interrupts();
+    Pump { partial: through.partial, interrupted: Some(watch::interrupted()) }
+}
+
+fn finish(report: Result<Report, MarkError>, through: &Through, input: &Path) -> Result<Exit, Failure> {
+    let report = report.map_err(|error| failure(&error, input))?;
+    for warning in report.warnings.iter().filter(|_| !through.json) {
+        eprintln!("warning: {warning}");
+    }
+    if through.json {
+        let text = serde_json::to_string(&report).map_err(|e| Failure::Error(e.to_string()))?;
+        say!("{text}");
+    } else {
+        say!("{}", report.text(through.flows));
+    }
+    Ok(Exit::Fine)
+}
+
+fn failure(error: &MarkError, input: &Path) -> Failure {
+    if watch::interrupted().load(Ordering::SeqCst) {
+        return Failure::Interrupted(format!("interrupted: {} was not marked, no output was written", input.display()));
+    }
+    let help = match error {
+        MarkError::Capture(CaptureError::Truncated(_)) => "\n   help: --partial keeps the whole packets",
+        _ => "",
+    };
+    Failure::Error(format!("error[E021] {}: {error}{help}", input.display()))
+}

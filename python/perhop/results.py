@@ -1,0 +1,232 @@
+"""Results of runs as columns: every replication of every point, in memory or read from Parquet directories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from perhop import stats
+
+if TYPE_CHECKING:
+    import duckdb
+
+Column = npt.NDArray[Any]
+Columns = dict[str, Column]
+Group = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of a sweep; a plain run has one, without labels."""
+
+    labels: dict[str, str]
+    name: str
+    hash: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """`flows 5, marker pam`; empty without labels."""
+        return ", ".join(f"{short(key)} {value}" for key, value in self.labels.items())
+
+
+@dataclass(frozen=True)
+class Replication:
+    """One run of a point: its tables, and the hash of all of them."""
+
+    point: int
+    replication: int
+    hash: str
+    tables: dict[str, Columns]
+    reused: bool = False
+
+
+@dataclass(frozen=True)
+class Runs:
+    """All replications of all points of one scenario, ordered by point and replication."""
+
+    name: str
+    seed: int
+    points: list[Point]
+    replications: list[Replication]
+    directory: Path | None = None
+    _tables: dict[str, Columns] = field(default_factory=dict, repr=False, compare=False)
+
+    @staticmethod
+    def open(directory: str | Path) -> Runs:
+        """Reads a run's directory: a scenario's, a point's or a replication's."""
+        from perhop.stored import read
+
+        return read(Path(directory))
+
+    @property
+    def keys(self) -> list[str]:
+        """The swept keys."""
+        return list(self.points[0].labels) if self.points else []
+
+    @property
+    def tables(self) -> list[str]:
+        """Names of the tables that there are."""
+        return list(dict.fromkeys(name for r in self.replications for name in r.tables))
+
+    def table(self, name: str) -> Columns:
+        """All rows of a table: the swept keys, `point` and `replication` first, then its own columns.
+
+        Raises:
+            KeyError: when there is no such table; the message names those there are.
+        """
+        if name not in self._tables:
+            if name not in self.tables:
+                raise KeyError(f"no table `{name}` here: there are {', '.join(self.tables)}")
+            self._tables[name] = self._joined(name)
+        return self._tables[name]
+
+    def _joined(self, name: str) -> Columns:
+        having = [r for r in self.replications if name in r.tables]
+        rows = [len(next(iter(r.tables[name].values()), ())) for r in having]
+        labels = [self.points[r.point].labels for r in having]
+        out: Columns = {key: _repeat([at[key] for at in labels], rows) for key in self.keys}
+        out["point"] = np.repeat(np.array([r.point for r in having], dtype=np.int64), rows)
+        out["replication"] = np.repeat(np.array([r.replication for r in having], dtype=np.int64), rows)
+        for column in having[0].tables[name]:
+            out[column] = np.concatenate([r.tables[name][column] for r in having])
+        return out
+
+    def values(
+        self, table: str, column: str, where: Mapping[str, object] | None = None, by: Sequence[str] = ()
+    ) -> dict[Group, npt.NDArray[np.float64]]:
+        """For each group of `by`, in order of appearance, the column's value in each replication.
+
+        `by` and `where` name columns or swept keys (their last part will do); a group's key is a tuple of texts.
+
+        Raises:
+            ValueError: when a group has no row, or several, in some replication: narrow with `where` or `by`.
+        """
+        return self._grouped(table, column, (where, by), _only(table, column))
+
+    def totals(
+        self, table: str, column: str, where: Mapping[str, object] | None = None, by: Sequence[str] = ()
+    ) -> dict[Group, npt.NDArray[np.float64]]:
+        """As `values`, summed over the rows of a group; a replication without a row counts as zero."""
+        return self._grouped(table, column, (where, by), lambda _group, rows: stats.total(rows))
+
+    def means(
+        self, table: str, column: str, where: Mapping[str, object] | None = None, by: Sequence[str] = ()
+    ) -> dict[Group, stats.Interval]:
+        """As `values`, with the mean and 95 % interval over the replications of each group."""
+        return {group: stats.interval(v) for group, v in self.values(table, column, where, by).items()}
+
+    def _grouped(
+        self,
+        table: str,
+        column: str,
+        chosen: tuple[Mapping[str, object] | None, Sequence[str]],
+        fold: Callable[[Group, list[float]], float],
+    ) -> dict[Group, npt.NDArray[np.float64]]:
+        columns, (where, by) = self.table(table), chosen
+        keep = self._mask(columns, where or {})
+        groups = [_texts(columns[self._key(columns, name)]) for name in by]
+        measure = columns[self._key(columns, column)]
+        cells: dict[Group, dict[tuple[int, int], list[float]]] = {}
+        for i in np.flatnonzero(keep):
+            run = (int(columns["point"][i]), int(columns["replication"][i]))
+            group = tuple(texts[i] for texts in groups)
+            cells.setdefault(group, {}).setdefault(run, []).append(float(measure[i]))
+        return {group: self._folded(group, runs, fold) for group, runs in cells.items()}
+
+    def _folded(
+        self, group: Group, runs: dict[tuple[int, int], list[float]], fold: Callable[[Group, list[float]], float]
+    ) -> npt.NDArray[np.float64]:
+        points = {point for point, _ in runs}
+        order = [(r.point, r.replication) for r in self.replications if r.point in points]
+        return np.array([fold(group, runs.get(run, [])) for run in order], dtype=np.float64)
+
+    def _mask(self, columns: Columns, where: Mapping[str, object]) -> npt.NDArray[np.bool_]:
+        keep = np.ones(len(columns["point"]), dtype=np.bool_)
+        for name, wanted in where.items():
+            column = columns[self._key(columns, name)]
+            if column.dtype == object:
+                keep &= np.array([value == wanted or value == str(wanted) for value in column], dtype=np.bool_)
+            else:
+                keep &= column == wanted
+        return keep
+
+    def _key(self, columns: Columns, name: str) -> str:
+        """A column's name, or the one swept key that ends with it."""
+        if name in columns:
+            return name
+        ends = [key for key in self.keys if short(key) == name]
+        if len(ends) == 1:
+            return ends[0]
+        raise KeyError(f"no column `{name}`: there are {', '.join(columns)}")
+
+    def sql(self, query: str) -> Columns:
+        """The answer of a DuckDB query on the tables, made with one thread so that sums are the same every time."""
+        from perhop.stored import columns_of
+
+        with self.connection() as connection:
+            return columns_of(connection.execute(query))
+
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """A DuckDB connection with one view for each table."""
+        from perhop.stored import connect
+
+        connection = connect()
+        for name in self.tables:
+            connection.register(name, self.table(name))
+        return connection
+
+    def select(self, **labels: object) -> Runs:
+        """The runs at the points that carry these labels (the last part of a key will do)."""
+        wanted = {self._swept(key): str(value) for key, value in labels.items()}
+        kept = [i for i, p in enumerate(self.points) if all(p.labels[k] == v for k, v in wanted.items())]
+        new = {old: i for i, old in enumerate(kept)}
+        replications = [
+            Replication(new[r.point], r.replication, r.hash, r.tables, r.reused)
+            for r in self.replications
+            if r.point in new
+        ]
+        return Runs(self.name, self.seed, [self.points[i] for i in kept], replications, self.directory)
+
+    def _swept(self, name: str) -> str:
+        ends = [key for key in self.keys if name in (key, short(key))]
+        if len(ends) != 1:
+            raise KeyError(f"`{name}` is not swept here: {', '.join(self.keys) or 'nothing is'}")
+        return ends[0]
+
+    def __iter__(self) -> Iterator[Replication]:
+        return iter(self.replications)
+
+    def __len__(self) -> int:
+        return len(self.replications)
+
+
+def short(key: str) -> str:
+    """The last part of a dotted key."""
+    return key.rsplit(".", 1)[-1]
+
+
+def _repeat(values: Sequence[str], rows: Sequence[int]) -> Column:
+    return np.repeat(np.array(values, dtype=object), rows)
+
+
+def _texts(column: Column) -> list[str]:
+    return ["" if value is None else str(value) for value in column]
+
+
+def _only(table: str, column: str) -> Callable[[Group, list[float]], float]:
+    def fold(group: Group, rows: list[float]) -> float:
+        if len(rows) != 1:
+            where = f" for {', '.join(group)}" if group else ""
+            raise ValueError(
+                f"{table}.{column}{where} has {len(rows)} rows in a replication, not one: "
+                "narrow it with where= or by=, or ask for totals()"
+            )
+        return rows[0]
+
+    return fold
