@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from perhop.scenario import toml
 from perhop.studies.samples import Sample, Samples, labels, quantities
 
 Settings = Mapping[str, Any]
@@ -50,8 +50,8 @@ class RunSet:
     def overrides(self, reading: Settings) -> list[str]:
         """What is laid over the file, as the command line would write it."""
         merged = {**self.settings, **reading}
-        plain = [f"{key}={inline(value)}" for key, value in merged.items() if not _of_marker(key)]
-        return [*plain, f'sweep."{MARKERS}"={inline(self.markers(reading))}']
+        plain = [f"{key}={toml(value)}" for key, value in merged.items() if not _of_marker(key)]
+        return [*plain, f'sweep."{MARKERS}"={toml(self.markers(reading))}']
 
     def markers(self, reading: Settings) -> list[dict[str, Any]]:
         """The swept markers under a reading."""
@@ -68,15 +68,6 @@ def in_bytes(text: str) -> float:
     """`"12500B"` and `"100kB"`, the two forms the files use."""
     number = text.removesuffix("B")
     return float(number.removesuffix("k")) * (1000 if number.endswith("k") else 1)
-
-
-def inline(value: Any) -> str:
-    """A value as TOML on one line."""
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {inline(v)}" for key, v in value.items()) + " }"
-    if isinstance(value, list):
-        return "[" + ", ".join(inline(v) for v in value) + "]"
-    return json.dumps(value)
 
 
 def _of_marker(key: str) -> bool:

@@ -13,6 +13,7 @@ All combinations of a marker's grid are run on both figures, 50 replications eac
 | bucket    | all       | IN bytes <= CIR T + CBS in each run                                                          |
 | used      | PAM       | IN rate >= 0.95 CIR                                                                          |
 | forced    | PAM       | packets chosen IN that find no token < 0.5 %                                                 |
+| settles   | PAM       | P_max >= 1 - CIR/load on both figures: below, there is no fixed point                        |
 | alike     | PAM       | Fig. 3 jittered, each flow over the seeds: |f_i/f - 1| <= 0.05 + 3 sqrt((1 - f)/(N_i f))     |
 | equal     | F-SAM     | Fig. 3 jittered: each share within 10 % of a third, Jain >= 0.98                             |
 | supplied  | F-SAM     | IN rate within 10 % of CIR                                                                   |
@@ -123,6 +124,7 @@ def _row(tried: tuple[str, dict[str, str]], runs: dict[str, Samples], cells: lis
     checks = {
         "bucket": max(chain(*(m.in_bytes for m in marks.values()))) <= supply[0],
         **(_pam(fig2, fig3, stats.mean(f / n for f, n in zip(forced, packets, strict=True))) if marker == PAM else {}),
+        **(_settles(fig2, fig3, float(chosen["a3"])) if marker == PAM else {}),
         **(_fsam(fig2, fig3) if marker == FSAM else {}),
     }
     return Row(
@@ -154,6 +156,10 @@ def _errors(marks: Marks, printed: list[float]) -> float:
 
 def _pam(fig2: Marks, fig3: Marks, forced: float) -> dict[str, bool]:
     return {"used": stats.mean(fig2.in_bytes) >= 0.95 * SUPPLY, "forced": forced < 0.005, "alike": _alike(fig3)}
+
+
+def _settles(fig2: Marks, fig3: Marks, p_max: float) -> dict[str, bool]:
+    return {"settles": all(p_max >= 1 - sum(sum(row) for row in m.ins) / m.packets for m in (fig2, fig3))}
 
 
 def _alike(marks: Marks) -> bool:

@@ -37,6 +37,11 @@ class Marks:
         self.in_bytes = chosen.values("in_bytes", marker=marker)
 
     @property
+    def packets(self) -> float:
+        """All packets of all replications."""
+        return sum(sum(row) for row in (*self.ins, *self.outs))
+
+    @property
     def f(self) -> list[list[float]]:
         """IN fraction of each flow, by replication."""
         return [[i / (i + o) for i, o in zip(*both, strict=True)] for both in zip(self.ins, self.outs, strict=True)]
