@@ -19,6 +19,8 @@ class Reading:
     decided_by: str
     frozen: str
     values: dict[str, dict[str, Any]]
+    markers: list[str] | None = None
+    """Kinds of marker it concerns; None is all."""
 
     def settings(self, value: str, group: str) -> dict[str, Any]:
         """What this answer lays over the files of a group of studies."""
@@ -71,4 +73,4 @@ def load(path: Path) -> Readings:
 
 
 def _reading(entry: dict[str, Any]) -> Reading:
-    return Reading(entry["id"], entry["question"], entry["decided-by"], entry["frozen"], entry["values"])
+    return Reading(entry["id"], entry["question"], entry["decided-by"], entry["frozen"], entry["values"], entry.get("markers"))

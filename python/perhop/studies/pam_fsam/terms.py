@@ -38,11 +38,11 @@ def gain(runs: Samples, marker: str, **at: int) -> list[float]:
 
 
 def ceiling(runs: Samples, **at: int) -> float:
-    """The largest gain a full link allows: 1/utilisation - 1 behind the token bucket."""
+    """The largest gain a full link allows TCP alone: 1/utilisation - 1 behind the token bucket."""
     return 1 / stats.mean(runs.values("utilisation", marker=TB, **at)) - 1
 
 
 def ceilings(runs: Samples, ns: tuple[int, ...], **at: int) -> str:
     """The ceilings beside the gains, as a sentence."""
     values = ", ".join(f"{100 * ceiling(runs, n=n, **at):.1f} % at n = {n}" for n in ns)
-    return f"A full link would allow {values} above TB."
+    return f"Ceiling 1/utilisation - 1 behind TB: {values}."
