@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any, TypedDict
 
-import numpy as np
 import numpy.typing as npt
 
 __version__: str
@@ -30,6 +29,7 @@ class PointDict(TypedDict):
     labels: list[tuple[str, str]]
     name: str
     hash: str
+    effective: str
 
 class ReplicationDict(TypedDict):
     point: int

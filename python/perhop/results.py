@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 Column = npt.NDArray[Any]
 Columns = dict[str, Column]
+Values = npt.NDArray[np.float64]
 Group = tuple[str, ...]
+Run = tuple[int, int]
+"""Point and replication."""
+Fold = Callable[[Group, list[float]], float]
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,8 @@ class Point:
     labels: dict[str, str]
     name: str
     hash: str
-    settings: dict[str, Any] = field(default_factory=dict)
+    effective: str = field(default="", repr=False)
+    """Every value in force there, as TOML."""
 
     @property
     def title(self) -> str:
@@ -54,7 +59,10 @@ class Runs:
     seed: int
     points: list[Point]
     replications: list[Replication]
-    directory: Path | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+    """`[scenario]` with every effective value, times in seconds."""
+    notes: list[str] = field(default_factory=list)
+    """What a reader of these results should know: what was left out of a directory that holds several runs."""
     _tables: dict[str, Columns] = field(default_factory=dict, repr=False, compare=False)
 
     @staticmethod
@@ -98,22 +106,32 @@ class Runs:
         return out
 
     def values(
-        self, table: str, column: str, where: Mapping[str, object] | None = None, by: Sequence[str] = ()
-    ) -> dict[Group, npt.NDArray[np.float64]]:
+        self,
+        table: str,
+        column: str,
+        where: Mapping[str, object] | None = None,
+        by: Sequence[str] = (),
+        missing: float | None = None,
+    ) -> dict[Group, Values]:
         """For each group of `by`, in order of appearance, the column's value in each replication.
 
         `by` and `where` name columns or swept keys (their last part will do); a group's key is a tuple of texts.
+        `missing` stands for the value of a replication that has no row of the group.
 
         Raises:
-            ValueError: when a group has no row, or several, in some replication: narrow with `where` or `by`.
+            ValueError: when a group has several rows in a replication, or none and `missing` is not given.
         """
-        return self._grouped(table, column, (where, by), _only(table, column))
+        one = _one(f"{table}.{column}", missing)
+        return {group: self._folded(group, runs, one) for group, runs in self._cells(table, column, where, by).items()}
 
     def totals(
         self, table: str, column: str, where: Mapping[str, object] | None = None, by: Sequence[str] = ()
-    ) -> dict[Group, npt.NDArray[np.float64]]:
+    ) -> dict[Group, Values]:
         """As `values`, summed over the rows of a group; a replication without a row counts as zero."""
-        return self._grouped(table, column, (where, by), lambda _group, rows: stats.total(rows))
+        cells = self._cells(table, column, where, by)
+        return {
+            group: self._folded(group, runs, lambda _group, rows: stats.total(rows)) for group, runs in cells.items()
+        }
 
     def means(
         self, table: str, column: str, where: Mapping[str, object] | None = None, by: Sequence[str] = ()
@@ -121,27 +139,21 @@ class Runs:
         """As `values`, with the mean and 95 % interval over the replications of each group."""
         return {group: stats.interval(v) for group, v in self.values(table, column, where, by).items()}
 
-    def _grouped(
-        self,
-        table: str,
-        column: str,
-        chosen: tuple[Mapping[str, object] | None, Sequence[str]],
-        fold: Callable[[Group, list[float]], float],
-    ) -> dict[Group, npt.NDArray[np.float64]]:
-        columns, (where, by) = self.table(table), chosen
-        keep = self._mask(columns, where or {})
+    def _cells(
+        self, table: str, column: str, where: Mapping[str, object] | None, by: Sequence[str]
+    ) -> dict[Group, dict[Run, list[float]]]:
+        """For each group the values of each replication's rows."""
+        columns = self.table(table)
         groups = [_texts(columns[self._key(columns, name)]) for name in by]
         measure = columns[self._key(columns, column)]
-        cells: dict[Group, dict[tuple[int, int], list[float]]] = {}
-        for i in np.flatnonzero(keep):
+        cells: dict[Group, dict[Run, list[float]]] = {}
+        for i in np.flatnonzero(self._mask(columns, where or {})):
             run = (int(columns["point"][i]), int(columns["replication"][i]))
             group = tuple(texts[i] for texts in groups)
             cells.setdefault(group, {}).setdefault(run, []).append(float(measure[i]))
-        return {group: self._folded(group, runs, fold) for group, runs in cells.items()}
+        return cells
 
-    def _folded(
-        self, group: Group, runs: dict[tuple[int, int], list[float]], fold: Callable[[Group, list[float]], float]
-    ) -> npt.NDArray[np.float64]:
+    def _folded(self, group: Group, runs: dict[Run, list[float]], fold: Fold) -> Values:
         points = {point for point, _ in runs}
         order = [(r.point, r.replication) for r in self.replications if r.point in points]
         return np.array([fold(group, runs.get(run, [])) for run in order], dtype=np.float64)
@@ -191,7 +203,7 @@ class Runs:
             for r in self.replications
             if r.point in new
         ]
-        return Runs(self.name, self.seed, [self.points[i] for i in kept], replications, self.directory)
+        return Runs(self.name, self.seed, [self.points[i] for i in kept], replications, self.settings, self.notes)
 
     def _swept(self, name: str) -> str:
         ends = [key for key in self.keys if name in (key, short(key))]
@@ -204,6 +216,34 @@ class Runs:
 
     def __len__(self) -> int:
         return len(self.replications)
+
+
+def opened(directories: Sequence[str | Path]) -> Runs:
+    """The runs of several directories as one, with `run` (the directory) as a swept key if there are several."""
+    every = [Runs.open(directory) for directory in directories]
+    return every[0] if len(every) == 1 else joined(dict(zip(map(str, directories), every, strict=True)))
+
+
+def joined(every: Mapping[str, Runs]) -> Runs:
+    """Several runs as one, with `run` as a swept key beside their own.
+
+    Raises:
+        ValueError: when they sweep different keys.
+    """
+    keys = {name: runs.keys for name, runs in every.items()}
+    if len({tuple(swept) for swept in keys.values()}) > 1:
+        raise ValueError(f"these runs sweep different keys and cannot stand in one picture: {keys}")
+    points: list[Point] = []
+    replications: list[Replication] = []
+    for name, runs in every.items():
+        first = len(points)
+        points += [Point({"run": name} | p.labels, p.name, p.hash, p.effective) for p in runs.points]
+        replications += [Replication(first + r.point, r.replication, r.hash, r.tables, r.reused) for r in runs]
+    one = next(iter(every.values()))
+    names = list(dict.fromkeys(runs.name for runs in every.values()))
+    return Runs(
+        " and ".join(names), one.seed, points, replications, one.settings, [n for r in every.values() for n in r.notes]
+    )
 
 
 def short(key: str) -> str:
@@ -219,13 +259,15 @@ def _texts(column: Column) -> list[str]:
     return ["" if value is None else str(value) for value in column]
 
 
-def _only(table: str, column: str) -> Callable[[Group, list[float]], float]:
+def _one(measure: str, missing: float | None) -> Fold:
     def fold(group: Group, rows: list[float]) -> float:
+        if not rows and missing is not None:
+            return missing
         if len(rows) != 1:
             where = f" for {', '.join(group)}" if group else ""
             raise ValueError(
-                f"{table}.{column}{where} has {len(rows)} rows in a replication, not one: "
-                "narrow it with where= or by=, or ask for totals()"
+                f"{measure}{where} has {len(rows)} rows in a replication, not one: "
+                "narrow it with where= or by=, say what stands for a missing one, or ask for totals()"
             )
         return rows[0]
 

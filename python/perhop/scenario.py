@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from perhop import _core
-from perhop.results import Point, Replication, Runs
+from perhop.results import Columns, Point, Replication, Runs
 
 Overrides = Mapping[str, object] | Iterable[str]
 Progress = Callable[[int, int], object]
@@ -29,9 +29,7 @@ class Scenario:
         self._source = (text, file_name, assignments(overrides), list(vary))
 
     @classmethod
-    def from_toml(
-        cls, source: str | os.PathLike[str], overrides: Overrides = (), vary: Sequence[str] = ()
-    ) -> Scenario:
+    def from_toml(cls, source: str | os.PathLike[str], overrides: Overrides = (), vary: Sequence[str] = ()) -> Scenario:
         """From a file, or from TOML text (a text holds a line break, a path does not).
 
         `overrides` is `{"traffic.bulk.flows": 20}` or `["traffic.bulk.flows=20"]`; `vary` is `["key=a,b,c"]`.
@@ -54,7 +52,9 @@ class Scenario:
     @property
     def points(self) -> list[Point]:
         """The points of its sweep; one without labels if it has none."""
-        return [Point(dict(p["labels"]), p["name"], p["hash"], self.settings) for p in self._core.points]
+        return [
+            Point(dict(p["labels"]), f"{p['name']}-{p['hash']}", p["hash"], p["effective"]) for p in self._core.points
+        ]
 
     @property
     def warnings(self) -> list[_core.Diagnostic]:
@@ -73,9 +73,10 @@ class Scenario:
         """Effective values, buffers in path, bucket times, as text."""
         return self._core.explain()
 
-    def run(
+    def run(  # noqa: PLR0913
         self,
         replications: int | range | None = None,
+        *,
         seed: int | None = None,
         jobs: int = 0,
         out: str | os.PathLike[str] | None = None,
@@ -99,9 +100,9 @@ class Scenario:
         place = None if out is None else os.fspath(out)
         with shown(progress, self.name) as report:
             done = self._core.run((chosen.start, chosen.stop), seed, jobs, place, resume, report)
-        runs = [Replication(r["point"], r["replication"], r["hash"], r["tables"], r["reused"]) for r in done]
-        directory = None if place is None else Path(place) / self.name
-        return Runs(self.name, seed, self.points, runs, directory)
+        points = self.points
+        home = None if place is None else Path(place) / self.name
+        return Runs(self.name, seed, points, whole(done, points, home), self.settings)
 
     def sweep(self, axes: Mapping[str, Sequence[object]], **options: Any) -> Runs:
         """Runs the grid over `axes`, `{"traffic.bulk.flows": [5, 10]}`; see `run` for the options."""
@@ -121,6 +122,19 @@ class Scenario:
 
     def __repr__(self) -> str:
         return f"Scenario({self.name!r}, points={len(self._core.points)})"
+
+
+def whole(done: list[_core.ReplicationDict], points: list[Point], home: Path | None) -> list[Replication]:
+    """Finished replications, with the tables of those that were there already read from the run's directory."""
+    from perhop import stored
+
+    def tables(r: _core.ReplicationDict) -> dict[str, Columns]:
+        if home is None or not r["reused"]:
+            return r["tables"]
+        return stored.tables(connection, home / points[r["point"]].name / f"rep-{r['replication']:03}")
+
+    with stored.connect() as connection:
+        return [Replication(r["point"], r["replication"], r["hash"], tables(r), r["reused"]) for r in done]
 
 
 def assignments(overrides: Overrides) -> list[str]:

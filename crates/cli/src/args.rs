@@ -1,8 +1,12 @@
 //! The command line: every verb, defined once.
 
+use clap::builder::RangedU64ValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 use std::path::PathBuf;
+
+/// Most threads that can be asked for.
+const MOST_JOBS: u64 = 1024;
 
 /// A workbench for Differentiated Services: traffic conditioners at the edge, queue management in the core.
 #[derive(Debug, Parser)]
@@ -99,7 +103,7 @@ pub struct Output {
     #[arg(long, default_value = "runs", value_name = "DIR")]
     pub out: PathBuf,
     /// Threads; 0 is one for each core. Results do not depend on it
-    #[arg(short, long, default_value_t = 0)]
+    #[arg(short, long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(0..=MOST_JOBS))]
     pub jobs: usize,
     /// One JSON object a line instead of tables
     #[arg(long)]
@@ -204,7 +208,7 @@ pub struct Reproduce {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Threads; 0 is one for each core
-    #[arg(short, long, default_value_t = 0)]
+    #[arg(short, long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(0..=MOST_JOBS))]
     pub jobs: usize,
     /// Where report, figures and samples go
     #[arg(long, default_value = "reproduction", value_name = "DIR")]

@@ -9,6 +9,8 @@ pub mod args;
 mod bench;
 /// `check`
 mod check;
+/// Generated pages.
+pub mod docs;
 /// `explain`
 mod explain;
 /// Ctrl-C, the clock, the progress line.

@@ -8,7 +8,7 @@ use perhop_core::{aqm, conditioner};
 use perhop_sim::traffic;
 
 /// The lists of algorithms, by the name they are asked for.
-const LISTS: [(&str, &[Entry]); 3] =
+pub(crate) const LISTS: [(&str, &[Entry]); 3] =
     [("conditioners", conditioner::LIST), ("aqms", aqm::LIST), ("traffic", traffic::LIST)];
 
 const UNITS: &str = "\
@@ -48,7 +48,7 @@ fn one(what: &str) -> Result<Exit, Failure> {
     let all = || LISTS.iter().flat_map(|l| l.1);
     if let Some(entry) = all().find(|e| e.name == what) {
         say!("{}\n\nParameters\n", entry.page());
-        Field::all(entry.fields).into_iter().for_each(field);
+        entry.parameters().iter().for_each(|(name, it)| field(name, it));
         return Ok(Exit::Fine);
     }
     let mut names = vec!["conditioners", "aqms", "traffic", "tcp", "studies", "units", "diagnostics"];
@@ -56,11 +56,15 @@ fn one(what: &str) -> Result<Exit, Failure> {
     Err(Failure::Error(format!("nothing is called `{what}`\n   help: {}", suggest(what, &names))))
 }
 
-fn field(field: &Field) {
-    let default = match field.default {
+fn field(name: &str, field: &Field) {
+    say!("  {name:17} {} ({}; {})", field.doc, field.kind.noun(), default(field));
+}
+
+/// What holds where a parameter is left out.
+pub(crate) fn default(field: &Field) -> String {
+    match field.default {
         Some(literal) => format!("default {}", perhop_core::params::Tree::from(literal)),
         None if field.optional => "optional".into(),
         None => "needed".into(),
-    };
-    say!("  {:16} {} ({}; {default})", field.name, field.doc, field.kind.noun());
+    }
 }

@@ -65,9 +65,8 @@ fn failure(error: &MarkError, input: &Path) -> Failure {
     if watch::interrupted().load(Ordering::SeqCst) {
         return Failure::Interrupted(format!("interrupted: {} was not marked, no output was written", input.display()));
     }
-    let help = match error {
-        MarkError::Capture(CaptureError::Truncated(_)) => "\n   help: --partial keeps the whole packets",
-        _ => "",
-    };
-    Failure::Error(format!("error[E021] {}: {error}{help}", input.display()))
+    if matches!(error, MarkError::Capture(CaptureError::Write { .. })) {
+        return Failure::Error(format!("error[E020] {error}\n   help: choose another output, or make room"));
+    }
+    Failure::Error(format!("error[E021] {}: {error}", input.display()))
 }

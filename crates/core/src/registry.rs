@@ -5,7 +5,7 @@
 //! head (its page) and its fields. `cargo fmt` does not follow modules declared here: `make lint`
 //! formats the files directly.
 
-use crate::params::{Field, Problems};
+use crate::params::{Field, Kind, Problems};
 
 /// One algorithm, as `perhop list`, the schema, the docs and the test generators see it.
 #[derive(Clone, Copy, Debug)]
@@ -16,19 +16,26 @@ pub struct Entry {
     pub summary: &'static str,
     /// Its parameters.
     pub fields: &'static [Field],
+    /// Its file's name.
+    pub file: &'static str,
     /// The text of its file; the head is its page.
     source: &'static str,
 }
 
 impl Entry {
-    /// An entry; `source` is the text of the algorithm's file.
+    /// An entry; the algorithm's file is given by its name and its text.
     pub const fn new(
         name: &'static str,
         summary: &'static str,
         fields: &'static [Field],
-        source: &'static str,
+        (file, source): (&'static str, &'static str),
     ) -> Self {
-        Self { name, summary, fields, source }
+        Self { name, summary, fields, file, source }
+    }
+
+    /// Its parameters by the names its page gives them: `in.min` in a table, `profiles[].min` in a list of tables.
+    pub fn parameters(&self) -> Vec<(String, &'static Field)> {
+        named(self.fields, "")
     }
 
     /// The head of the algorithm's file: source, equations, symbols, deviations, as Markdown.
@@ -36,6 +43,20 @@ impl Entry {
         let head = self.source.lines().take_while(|line| line.starts_with("//!"));
         head.map(|line| line.trim_start_matches("//!").strip_prefix(' ').unwrap_or("")).collect::<Vec<_>>().join("\n")
     }
+}
+
+fn named(fields: &'static [Field], prefix: &str) -> Vec<(String, &'static Field)> {
+    let one = |field: &'static Field| {
+        let name = format!("{prefix}{}", field.name);
+        match field.kind {
+            Kind::Table(inner) => named(inner, &format!("{name}.")),
+            Kind::List(&Kind::Table(inner)) | Kind::OneOrMany(&Kind::Table(inner)) => {
+                named(inner, &format!("{name}[]."))
+            }
+            _ => vec![(name, field)],
+        }
+    };
+    Field::all(fields).into_iter().flat_map(one).collect()
 }
 
 /// Reports a name that is not in a list.
@@ -69,7 +90,7 @@ macro_rules! algorithms {
                 $name,
                 $doc,
                 <$module::$P as $crate::params::Params>::FIELDS,
-                include_str!(concat!(stringify!($module), ".rs")),
+                (concat!(stringify!($module), ".rs"), include_str!(concat!(stringify!($module), ".rs"))),
             ),
         )* ];
 

@@ -23,25 +23,10 @@ fn text(default: Option<Literal>) -> String {
     }
 }
 
-/// All declared fields by the names a head gives them: `in.min` in a table, `profiles[].min` in a list of tables.
-fn named(fields: &'static [Field], prefix: &str) -> Vec<(String, Option<Literal>)> {
-    let one = |field: &&'static Field| {
-        let name = format!("{prefix}{}", field.name);
-        match field.kind {
-            Kind::Table(inner) => named(inner, &format!("{name}.")),
-            Kind::List(&Kind::Table(inner)) | Kind::OneOrMany(&Kind::Table(inner)) => {
-                named(inner, &format!("{name}[]."))
-            }
-            _ => vec![(name, field.default)],
-        }
-    };
-    Field::all(fields).iter().flat_map(one).collect()
-}
-
 fn check(entry: &Entry) -> Result<(), String> {
     let page = entry.page();
     let rows = rows(&page);
-    let fields = named(entry.fields, "");
+    let fields = entry.parameters();
     if !page.contains("Deviations: ") {
         return Err("no line `Deviations: `".into());
     }
@@ -51,9 +36,9 @@ fn check(entry: &Entry) -> Result<(), String> {
     if !fields.is_empty() && rows.first().is_none_or(|r| !r.starts_with(&["symbol", "field", "unit", "default"])) {
         return Err("no table | symbol | field | unit | default |".into());
     }
-    for (name, default) in &fields {
+    for (name, field) in &fields {
         let row = rows.iter().find(|r| r[1].trim_matches('`') == name).ok_or(format!("no row of `{name}`"))?;
-        let (want, says) = (text(*default), row[3].trim_matches('`'));
+        let (want, says) = (text(field.default), row[3].trim_matches('`'));
         if says != want {
             return Err(format!("`{name}`: the head says {says}, the declaration {want}"));
         }
@@ -82,7 +67,7 @@ fn the_check_can_fail() {
         &[Field { name: "k", doc: "", kind: Kind::Time, default: Some(Literal::Text("1s")), optional: false }];
     let head = "//! Source: here.\n//!\n//! | symbol | field | unit | default |\n//! |--|--|--|--|\n";
     let end = "//!\n//! Deviations: none.\n";
-    let verdict = |rows: &str| check(&Entry::new("x", "", FIELDS, format!("{head}{rows}{end}").leak()));
+    let verdict = |rows: &str| check(&Entry::new("x", "", FIELDS, ("x.rs", format!("{head}{rows}{end}").leak())));
     assert_eq!(verdict("//! | K | `k` | s | 1s |\n"), Ok(()));
     assert!(verdict("").is_err());
     assert!(verdict("//! | K | `k` | s | 2s |\n").is_err());

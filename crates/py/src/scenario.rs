@@ -96,5 +96,6 @@ fn point<'py>(py: Python<'py>, point: &Point) -> PyResult<Bound<'py, PyDict>> {
     out.set_item("labels", point.labels.clone())?;
     out.set_item("name", &point.name)?;
     out.set_item("hash", &point.hash)?;
+    out.set_item("effective", point.scenario.effective())?;
     Ok(out)
 }

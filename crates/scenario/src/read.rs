@@ -7,7 +7,7 @@ use crate::sections::{
 };
 use perhop_core::aqm::{self, AqmParams};
 use perhop_core::conditioner::{self, ConditionerParams};
-use perhop_core::params::{Node, Params, Place, Problems, Reader, Table, Tree, Value, read_table};
+use perhop_core::params::{Node, Params, Place, Problems, Reader, Table, Tree, Value, read_table, suggest};
 use perhop_core::units::Span;
 use perhop_sim::traffic::{self, TrafficParams};
 
@@ -117,12 +117,24 @@ fn name_of(reader: &mut Reader<'_>, what: (&'static str, Option<&'static str>), 
         (Some(node), _) => (String::read(node, reader.problems).unwrap_or_default(), place),
         (None, Some(default)) => (default.to_owned(), place),
         (None, None) => {
-            let message = format!("missing key `{key}` in {}", reader.problems.section());
+            let (section, entries) = (reader.problems.section(), reader.entries());
+            let mut say = |code, place, message: String, help: &str| {
+                reader.problems.error::<()>(code, place, [&message, "", help]);
+            };
             let help = format!("one of {}", names.join(", "));
-            reader.problems.error::<()>("E005", place, [&message, "", &help]);
+            match misspelt(entries, key) {
+                Some((name, at)) => say("E004", at, format!("unknown key `{name}` in {section}"), &suggest(name, &[key])),
+                None => say("E005", place, format!("missing key `{key}` in {section}"), &help),
+            }
             (String::new(), place)
         }
     }
+}
+
+/// The key that was meant to be `key`, which is missing.
+fn misspelt<'a>(entries: &'a [(String, Place, Node)], key: &str) -> Option<(&'a str, Place)> {
+    let meant = entries.iter().find(|e| suggest(&e.0, &[key]).starts_with("did you mean"));
+    meant.map(|e| (e.0.as_str(), e.1))
 }
 
 /// `[queue.X]` or a link's inline queue.

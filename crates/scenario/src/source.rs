@@ -54,7 +54,8 @@ impl Sources {
         let begin = piece.text[..start].rfind('\n').map_or(0, |i| i + 1);
         let rest = &piece.text[begin..];
         let text = rest.lines().next().unwrap_or("");
-        let until = end.min(begin + text.len()).max(start);
+        // Of what goes on over more lines, the first character is enough.
+        let until = if end > begin + text.len() { start } else { end };
         Some(Spot {
             name: piece.name.clone(),
             line: piece.text[..begin].matches('\n').count() + 1,
@@ -83,6 +84,7 @@ mod tests {
         assert_eq!((spot(4, 5).line, spot(4, 5).column), (1, 5));
         let second = spot(15, 17);
         assert_eq!((second.line, second.column, second.width, second.text.as_str()), (2, 9, 2, "ätsch = 22"));
+        assert_eq!((spot(0, 15).line, spot(0, 15).width), (1, 1), "over two lines");
         let flag = spot(base + 2, base + 3);
         assert_eq!((flag.name.as_str(), flag.line, flag.column), ("-s", 1, 3));
     }

@@ -205,6 +205,9 @@ impl Simulation {
                 self.events.push(Key::new(at, numbering.aqm_timer(i)));
             }
         }
+        if self.plan.warmup == Span::ZERO {
+            self.end_warmup();
+        }
         self.wake_clock();
     }
 }

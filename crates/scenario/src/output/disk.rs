@@ -91,6 +91,8 @@ pub fn write(
     let written = write_all(&temporary, &manifest.to_json(point), files).and_then(|()| replace(&temporary, dir));
     written.map_err(|e| {
         let _ = fs::remove_dir_all(&temporary);
+        // The point's and the scenario's directories go too where they hold nothing else.
+        let _ = fs::remove_dir(parent).and_then(|()| fs::remove_dir(parent.parent().unwrap_or(parent)));
         (dir.to_owned(), e)
     })
 }

@@ -5,6 +5,8 @@ use super::run::Replication;
 use super::stats::{Estimate, estimate};
 use crate::scenario::Scenario;
 use comfy_table::{CellAlignment, ContentArrangement, Table as Grid, presets::NOTHING};
+use perhop_core::packet::Colour;
+use perhop_core::verdict::Reason;
 use std::collections::BTreeMap;
 
 /// A row of one replication's table, if it has it.
@@ -12,8 +14,9 @@ type Row<'a> = Option<(&'a Table, usize)>;
 
 /// The rows of one table over all replications, keyed by names.
 struct Pooled<'a> {
-    /// Key (in order of first appearance), then for each replication its row.
+    /// Key, then for each replication its row.
     rows: BTreeMap<Vec<String>, Vec<Row<'a>>>,
+    /// Keys, each part in order of first appearance, colours in their own.
     order: Vec<Vec<String>>,
     seconds: f64,
 }
@@ -33,7 +36,22 @@ impl<'a> Pooled<'a> {
                 of[i] = Some((table, row));
             }
         }
+        pooled.sort();
         pooled
+    }
+
+    /// A row that only a later replication has comes to the others of its port and class.
+    fn sort(&mut self) {
+        let parts = self.order.first().map_or(0, Vec::len);
+        let ranks = |part: usize| {
+            let colours = Colour::ALL.map(|c| c.name().to_owned());
+            let mut names = Vec::from(if part + 1 == parts { &colours[..] } else { &[] });
+            self.order.iter().for_each(|key| names.extend((!names.contains(&key[part])).then(|| key[part].clone())));
+            names
+        };
+        let ranks: Vec<_> = (0..parts).map(ranks).collect();
+        let rank = |part: &String, names: &Vec<String>| names.iter().position(|n| n == part);
+        self.order.sort_by_key(|key| key.iter().zip(&ranks).map(|(part, names)| rank(part, names)).collect::<Vec<_>>());
     }
 
     /// A measure over replications; those in which nothing was measured are left out.
@@ -78,41 +96,55 @@ fn grid(header: &[&str]) -> Grid {
     grid
 }
 
-fn align(grid: &mut Grid, texts: usize) {
+/// The grid under its title: texts to the left, numbers to the right, no blanks at the ends of lines.
+fn titled(title: &str, mut grid: Grid, texts: usize) -> String {
     for (i, column) in grid.column_iter_mut().enumerate() {
         column.set_cell_alignment(if i < texts { CellAlignment::Left } else { CellAlignment::Right });
     }
+    let lines = grid.lines().map(|line| line.trim_end().to_owned());
+    [title.to_owned()].into_iter().chain(lines).collect::<Vec<_>>().join("\n")
 }
 
 /// The tables of one point. `replications` must carry their tables.
 pub fn text(scenario: &Scenario, replications: &[&Replication]) -> String {
     let settings = scenario.settings();
     let seconds = (settings.duration - settings.warmup).seconds();
-    let mut out = heading(scenario, replications.len());
-    out += &destinations(&Pooled::new(replications, "arrivals", (&["class", "colour"], seconds)));
-    out += "\n\n";
-    out += &goodputs(&Pooled::new(replications, "traffic", (&["class", "traffic"], seconds)));
-    out += "\n\n";
     let conditioned: Vec<_> = scenario.plan(0, 0).links.into_iter().filter(|l| !l.edge.is_empty()).collect();
     let names: Vec<_> = conditioned.iter().map(|l| l.name.as_str()).collect();
-    out += &ports(&Pooled::new(replications, "summary", (&["hop", "class", "colour"], seconds)), &names);
-    out + "\n"
+    let parts = [
+        heading(scenario, replications.len()),
+        destinations(&Pooled::new(replications, "arrivals", (&["class", "colour"], seconds))),
+        goodputs(&Pooled::new(replications, "traffic", (&["class", "traffic"], seconds))),
+        ports(&Pooled::new(replications, "summary", (&["hop", "class", "colour"], seconds)), &names),
+        drops(replications),
+    ];
+    parts.join("\n\n")
 }
 
-/// Name, replications, time, seed, accounting.
+/// Name, replications, time, what the numbers are, seed, accounting.
 fn heading(scenario: &Scenario, replications: usize) -> String {
     let s = scenario.settings();
-    let plural = if replications == 1 { "" } else { "s" };
-    format!(
-        "{}: {replications} replication{plural} of {} ({} of warm-up not counted), seed {}, bytes = {} (accounting)\n\n",
-        scenario.name(),
-        s.duration,
-        s.warmup,
-        s.seed,
-        s.accounting.name(),
-    )
+    let (runs, numbers) = match replications {
+        1 => ("1 replication".into(), "no intervals"),
+        n => (format!("{n} replications"), "mean ± 95 % interval"),
+    };
+    let warmup = if s.warmup.ns() == 0 { String::new() } else { format!(", the first {} not counted", s.warmup) };
+    let (name, seed, accounting) = (scenario.name(), s.seed, s.accounting.name());
+    format!("{name}: {runs} of {}{warmup}; {numbers}; seed {seed}; accounting {accounting}", s.duration)
 }
 
+/// All drops by reason, over all ports and replications.
+fn drops(replications: &[&Replication]) -> String {
+    let total = |reason: Reason| {
+        let column = format!("dropped_{}_packets", reason.name());
+        let tables = replications.iter().flat_map(|r| r.tables.iter().filter(|t| t.name == "summary"));
+        let packets: i64 = tables.flat_map(|t| t.integers(&column).iter().flatten()).sum();
+        format!("{} {packets}", reason.name())
+    };
+    format!("packets dropped, all ports and replications: {}", Reason::ALL.map(total).join(", "))
+}
+
+/// What arrived where it was sent to.
 fn destinations(pooled: &Pooled<'_>) -> String {
     let mut grid =
         grid(&["class", "colour", "delivered Mbit/s", "delay p50 ms", "p99 ms", "p99.9 ms", "jitter p99 ms"]);
@@ -127,10 +159,10 @@ fn destinations(pooled: &Pooled<'_>) -> String {
             show(pooled.real(key, "jitter_p99_ms"), 1),
         ]);
     }
-    align(&mut grid, 2);
-    grid.to_string()
+    titled("Arrived at its destination", grid, 2)
 }
 
+/// What applications got.
 fn goodputs(pooled: &Pooled<'_>) -> String {
     let mut grid = grid(&["traffic", "goodput Mbit/s", "per flow kbit/s", "Jain", "per transfer kbit/s"]);
     let scaled = |e: Option<Estimate>, by: f64| {
@@ -145,31 +177,41 @@ fn goodputs(pooled: &Pooled<'_>) -> String {
             show(scaled(pooled.real(key, "transfer_goodput_mean_bit_s"), 1e-3), 1),
         ]);
     }
-    align(&mut grid, 1);
-    grid.to_string()
+    titled("Goodput: payload that applications got in order", grid, 1)
 }
 
 /// Ports at which something was dropped or marked, and those with conditioners.
 fn ports(pooled: &Pooled<'_>, conditioned: &[&str]) -> String {
-    let mut grid =
-        grid(&["port", "class", "colour", "arrived Mbit/s", "dropped %", "marked %", "wait p50 ms", "p99 ms"]);
-    let acted = |key: &Vec<String>| {
-        let acts = |c: &str| pooled.mbit_s(key, c).is_some_and(|e| e.mean > 0.0);
-        acts("dropped_bytes") || acts("marked_bytes") || conditioned.contains(&key[0].as_str())
+    let counts = |key: &Vec<String>, column: &str| pooled.mbit_s(key, column).is_some_and(|e| e.mean > 0.0);
+    let acted = |key: &&Vec<String>| {
+        counts(key, "dropped_bytes") || counts(key, "marked_bytes") || conditioned.contains(&key[0].as_str())
     };
-    let hops: Vec<_> = pooled.order.iter().filter(|k| acted(k)).map(|k| k[0].clone()).collect();
-    for key in pooled.order.iter().filter(|k| hops.contains(&k[0])) {
-        grid.add_row([
-            key[0].clone(),
-            key[1].clone(),
-            key[2].clone(),
-            show(pooled.mbit_s(key, "arrived_bytes"), 3),
-            show(pooled.percent(key, ("dropped_packets", "arrived_packets")), 2),
-            show(pooled.percent(key, ("marked_packets", "arrived_packets")), 2),
-            show(pooled.real(key, "wait_p50_ms"), 1),
-            show(pooled.real(key, "wait_p99_ms"), 1),
-        ]);
+    let hops: Vec<_> = pooled.order.iter().filter(acted).map(|k| k[0].clone()).collect();
+    let keys: Vec<_> = pooled.order.iter().filter(|k| hops.contains(&k[0])).collect();
+    if keys.is_empty() {
+        return "No port has a conditioner, and none dropped or marked a packet.".into();
     }
-    align(&mut grid, 3);
-    grid.to_string()
+    let ecn = keys.iter().any(|key| counts(key, "marked_bytes"));
+    let mut header = vec!["port", "class", "colour", "arrived Mbit/s", "dropped %", "wait p50 ms", "p99 ms"];
+    header.extend(ecn.then_some("ECN-marked %"));
+    let mut grid = grid(&header);
+    for key in keys {
+        grid.add_row(port(pooled, key).into_iter().take(header.len()));
+    }
+    titled("Ports with conditioners or losses; the colour is that after the conditioners", grid, 3)
+}
+
+/// One row of [`ports`], the ECN column last.
+fn port(pooled: &Pooled<'_>, key: &[String]) -> [String; 8] {
+    let percent = |part| show(pooled.percent(key, (part, "arrived_packets")), 2);
+    [
+        key[0].clone(),
+        key[1].clone(),
+        key[2].clone(),
+        show(pooled.mbit_s(key, "arrived_bytes"), 3),
+        percent("dropped_packets"),
+        show(pooled.real(key, "wait_p50_ms"), 1),
+        show(pooled.real(key, "wait_p99_ms"), 1),
+        percent("marked_packets"),
+    ]
 }

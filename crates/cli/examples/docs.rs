@@ -1,0 +1,12 @@
+//! Writes the generated part of docs/: `cargo run -p perhop --example docs`, which `make docs` calls.
+
+use std::path::Path;
+
+fn main() -> std::io::Result<()> {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    std::fs::create_dir_all(docs.join("algorithms"))?;
+    for (name, text) in perhop::docs::files() {
+        std::fs::write(docs.join(name), text)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,97 @@
+//! The generated part of docs/: what the declarations and the heads of the files say, as pages.
+//!
+//! `make docs` writes it (`cargo run -p perhop --example docs`); a test holds it against what is checked in.
+
+use crate::list::{LISTS, default};
+use perhop_core::params::{Field, Kind};
+use perhop_core::registry::Entry;
+use perhop_scenario::{codes, policy_schema, schema};
+
+/// A list as the pages speak of it: heading, the key that names an algorithm in a file, where its files are.
+struct Chapter {
+    heading: &'static str,
+    key: &'static str,
+    folder: &'static str,
+    entries: &'static [Entry],
+}
+
+/// In the order of a packet's way; [`LISTS`] has the same lists under the names of the command line.
+fn chapters() -> [Chapter; 3] {
+    let [(_, conditioners), (_, aqms), (_, traffic)] = LISTS;
+    let chapter = |heading, key, folder, entries| Chapter { heading, key, folder, entries };
+    [
+        chapter("Conditioners", "kind", "core/src/conditioner", conditioners),
+        chapter("Active queue management", "aqm", "core/src/aqm", aqms),
+        chapter("Traffic models", "model", "sim/src/traffic", traffic),
+    ]
+}
+
+/// Every generated file: its path under docs/, its text.
+pub fn files() -> Vec<(String, String)> {
+    let chapters = chapters();
+    let mut files = vec![
+        ("algorithms/index.md".to_owned(), index(&chapters)),
+        ("diagnostics.md".to_owned(), codes::page()),
+        ("scenario.schema.json".to_owned(), pretty(&schema())),
+        ("policy.schema.json".to_owned(), pretty(&policy_schema())),
+    ];
+    for chapter in &chapters {
+        files.extend(chapter.entries.iter().map(|e| (format!("algorithms/{}.md", e.name), page(chapter, e))));
+    }
+    files
+}
+
+fn pretty(value: &serde_json::Value) -> String {
+    format!("{value:#}\n")
+}
+
+fn index(chapters: &[Chapter]) -> String {
+    let mut out = String::from(
+        "# Algorithms\n\nA page for each, made from the head of its file and the declaration of its parameters \
+         (`make docs`). `perhop list NAME` prints the same on a terminal.\n",
+    );
+    for Chapter { heading, key, entries, .. } in chapters {
+        out += &format!("\n## {heading}\n\n| `{key}` | |\n|---|---|\n");
+        entries.iter().for_each(|e| out += &format!("| [`{0}`]({0}.md) | {1} |\n", e.name, e.summary.trim()));
+    }
+    out
+}
+
+fn page(chapter: &Chapter, entry: &Entry) -> String {
+    let Chapter { key, folder, .. } = chapter;
+    let name = entry.name;
+    let krate = &folder[..folder.find('/').expect("crate/src/...")];
+    let mut out = format!("# `{name}`\n\n{}\n", linked(&entry.page(), krate).trim_end());
+    out += &format!("\n## In a file\n\n`{key} = \"{name}\"`");
+    out += if entry.fields.is_empty() { ", without parameters.\n" } else { " with\n\n" };
+    if !entry.fields.is_empty() {
+        out += "| key | meaning | value | where left out |\n|---|---|---|---|\n";
+        entry.parameters().iter().for_each(|(name, field)| out += &row(name, field));
+    }
+    let example = if *key == "model" { "" } else { &format!("Example: [examples/{name}.toml](../../examples/{name}.toml). ") };
+    let file = format!("crates/{folder}/{}", entry.file);
+    out + &format!("\n{example}Source: [{file}](../../{file}).\n")
+}
+
+fn row(name: &str, field: &Field) -> String {
+    let absent = match (field.default, default(field)) {
+        (Some(_), text) => format!("`{}`", text.trim_start_matches("default ").trim_matches('"')),
+        (None, text) => text,
+    };
+    let value = match field.kind {
+        Kind::Choice(names) => names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", "),
+        kind => kind.noun(),
+    };
+    format!("| `{name}` | {} | {value} | {absent} |\n", field.doc.replace('|', "\\|"))
+}
+
+/// A head's links to modules, as links to their files.
+fn linked(page: &str, krate: &str) -> String {
+    let mut parts = page.split("[`crate::");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (path, rest) = part.split_once("`]").expect("a link ends");
+        out += &format!("[`{path}`](../../crates/{krate}/src/{}.rs){rest}", path.replace("::", "/"));
+    }
+    out
+}

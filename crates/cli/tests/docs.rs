@@ -1,0 +1,192 @@
+//! docs/ says what the code does: generated pages are current, examples in the text are parsed, links lead somewhere.
+
+use clap::Parser;
+use perhop::args::Cli;
+use perhop_scenario::{Options, Policy, Scenario};
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn text(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+#[test]
+fn generated_pages_are_current() {
+    let docs = root().join("docs");
+    let files = perhop::docs::files();
+    let stale: Vec<_> = files.iter().filter(|(n, t)| std::fs::read_to_string(docs.join(n)).ok() != Some(t.clone()));
+    let stale: Vec<_> = stale.map(|f| f.0.as_str()).collect();
+    assert!(stale.is_empty(), "run `make docs`: {}", stale.join(", "));
+    for entry in std::fs::read_dir(docs.join("algorithms")).unwrap() {
+        let name = format!("algorithms/{}", entry.unwrap().file_name().to_string_lossy());
+        assert!(files.iter().any(|f| f.0 == name), "docs/{name} is of no algorithm");
+    }
+}
+
+/// Every page that people read.
+fn pages() -> Vec<PathBuf> {
+    let mut pages: Vec<_> = ["README.md", "DESIGN.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|p| root().join(p)).into();
+    for folder in ["docs", "docs/algorithms"] {
+        let files = std::fs::read_dir(root().join(folder)).unwrap().map(|e| e.unwrap().path());
+        pages.extend(files.filter(|p| p.extension().is_some_and(|e| e == "md")));
+    }
+    pages
+}
+
+/// The blocks of a page that are fenced as `language`, with the line each begins at.
+fn blocks(page: &str, language: &str) -> Vec<(usize, String)> {
+    let mut out: Vec<(usize, String)> = Vec::new();
+    let mut fence: Option<bool> = None;
+    for (i, line) in page.lines().enumerate() {
+        match (line.strip_prefix("```"), fence) {
+            (Some(info), None) => {
+                fence = Some(info == language);
+                out.extend((info == language).then(|| (i + 2, String::new())));
+            }
+            (Some(_), Some(_)) => fence = None,
+            (None, Some(true)) => out.last_mut().expect("it began").1 += &format!("{line}\n"),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// A file, or a policy if it has no traffic; without errors or warnings.
+fn parses(toml: &str, place: &str) {
+    let options = Options::new("page.toml");
+    let policy = !toml.contains("[traffic") && !toml.contains("[dumbbell");
+    let found = match policy {
+        true => Policy::parse(toml, &options).map(|p| p.1),
+        false => Scenario::parse(toml, &options).map(|s| s.1),
+    };
+    let said = found.unwrap_or_else(|errors| errors);
+    assert!(said.list.is_empty(), "{place}:\n{said}\n{toml}");
+}
+
+/// Blocks marked `toml` are whole files; those of docs/scenario.md, one after the other, are one scenario, but for
+/// blocks that say on their first line that they are a file of their own.
+#[test]
+fn scenarios_in_the_text_are_sound() {
+    let mut seen = 0;
+    for page in pages() {
+        let (name, mut joined) = (page.file_name().unwrap().to_str().unwrap().to_owned(), String::new());
+        for (line, block) in blocks(&text(&page), "toml") {
+            seen += 1;
+            match name == "scenario.md" && !block.starts_with("# a file of its own") {
+                true => joined += &block,
+                false => parses(&block, &format!("{name}:{line}")),
+            }
+        }
+        if !joined.is_empty() {
+            parses(&joined, &name);
+        }
+    }
+    assert!(seen >= 12, "{seen} blocks");
+}
+
+/// docs/scenario.md names every section and every key that is not an algorithm's own.
+#[test]
+fn the_guide_names_every_key() {
+    use perhop_core::params::{Field, Params};
+    use perhop_scenario::{dumbbell, read, sections, tcp};
+    let guide = text(&root().join("docs/scenario.md"));
+    let fields: [&[Field]; 10] = [
+        sections::Settings::FIELDS,
+        sections::PolicySettings::FIELDS,
+        sections::NodeSection::FIELDS,
+        sections::LinkSection::FIELDS,
+        sections::QueueCommon::FIELDS,
+        sections::Placement::FIELDS,
+        sections::Actions::FIELDS,
+        sections::TrafficCommon::FIELDS,
+        tcp::TcpSection::FIELDS,
+        dumbbell::Dumbbell::FIELDS,
+    ];
+    let keys = fields.into_iter().flat_map(Field::all).map(|f| format!("`{}`", f.name));
+    let sections = read::SECTIONS.iter().map(|s| format!("`[{s}"));
+    let missing: Vec<_> = keys.chain(sections).filter(|word| !guide.contains(word.as_str())).collect();
+    assert!(missing.is_empty(), "{}", missing.join(", "));
+}
+
+/// docs/results.md names every column of every table.
+#[test]
+fn the_columns_are_explained() {
+    let page = text(&root().join("docs/results.md"));
+    let options = Options::new("x.toml").setting("duration", "2s").setting("warmup", "1s");
+    let (scenario, _) = Scenario::load(&root().join("examples/dumbbell.toml"), &options).unwrap();
+    let mut plan = scenario.plan(1, 0);
+    plan.sample_every = Some("500ms".parse().unwrap());
+    let outcome = perhop_sim::Simulation::new(plan.clone(), Default::default()).unwrap().run(|_| true).unwrap();
+    for table in perhop_scenario::output::tables::tables(&plan, &outcome) {
+        assert!(page.contains(&format!("`{}`", table.name)), "{}", table.name);
+        for (column, _) in &table.columns {
+            assert!(explained(&page, column), "docs/results.md does not explain {}.{column}", table.name);
+        }
+    }
+}
+
+/// By its name, or with others: `arrived_packets`, `_bytes`; `delay_{mean,p50,p99,p999,max}_ms`.
+fn explained(page: &str, column: &str) -> bool {
+    let written = |name: &str| page.contains(&format!("`{name}`"));
+    let stem = column.strip_suffix("_bytes").is_some_and(|stem| written(&format!("{stem}_packets`, `_bytes")));
+    let quantile = ["mean", "p50", "p99", "p999", "max"].iter().any(|q| {
+        column.strip_suffix(&format!("_{q}_ms")).is_some_and(|stem| written(&format!("{stem}_{{mean,p50,p99,p999,max}}_ms")))
+    });
+    written(column) || stem || quantile
+}
+
+/// Commands in the text are ones that the command line takes, and the files they name are there.
+#[test]
+fn commands_in_the_text_are_accepted() {
+    let mut seen = 0;
+    for page in pages() {
+        for (line, block) in blocks(&text(&page), "console") {
+            for command in block.lines().filter_map(|l| l.strip_prefix("$ perhop ")) {
+                let place = format!("{}:{line}: perhop {command}", page.display());
+                let words = words(command.split('#').next().unwrap());
+                let cli = Cli::try_parse_from(std::iter::once("perhop".to_owned()).chain(words.clone()));
+                if let Err(error) = cli {
+                    assert!(!error.use_stderr(), "{place}\n{error}");
+                }
+                let files = words.iter().filter(|w| ["examples/", "tests/", "studies/"].iter().any(|d| w.starts_with(d)));
+                files.for_each(|f| assert!(root().join(f).exists(), "{place}: no {f}"));
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen >= 10, "{seen} commands");
+}
+
+/// Words of a command line, single quotes understood.
+fn words(command: &str) -> Vec<String> {
+    let (mut words, mut quoted, mut word) = (Vec::new(), false, String::new());
+    for c in command.trim().chars().chain([' ']) {
+        match c {
+            '\'' => quoted = !quoted,
+            ' ' if !quoted && word.is_empty() => {}
+            ' ' if !quoted => words.push(std::mem::take(&mut word)),
+            c => word.push(c),
+        }
+    }
+    words
+}
+
+/// Links to files of the repository lead to files.
+#[test]
+fn links_lead_somewhere() {
+    let mut dead = Vec::new();
+    for page in pages() {
+        let text = text(&page);
+        let targets = text.split("](").skip(1).filter_map(|t| t.split(')').next());
+        for target in targets.filter(|t| !t.contains("://") && !t.starts_with('#')) {
+            let path = page.parent().unwrap().join(target.split('#').next().unwrap());
+            if !path.exists() {
+                dead.push(format!("{} -> {target}", page.display()));
+            }
+        }
+    }
+    assert!(dead.is_empty(), "{}", dead.join("\n"));
+}

@@ -1,0 +1,80 @@
+//! Every file of examples/ is run, and what it prints is what stands in examples/expected/.
+//!
+//! After a change that is meant to change results: `PERHOP_RENEW=1 cargo test -p perhop --test examples`, then read
+//! `git diff examples/expected` before committing it.
+
+use perhop_core::{aqm, conditioner};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Policies, each with the capture it is shown on.
+const POLICIES: [(&str, &str); 1] = [("mark-af", "tests/captures/tcp.pcap")];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Names of the files in a folder, without their endings.
+fn names(folder: &str, ending: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(root().join(folder)).unwrap().map(|e| e.unwrap().path());
+    let stem = |p: PathBuf| p.file_stem().unwrap().to_str().unwrap().to_owned();
+    let mut names: Vec<_> = entries.filter(|p| p.extension().is_some_and(|e| e == ending)).map(stem).collect();
+    names.sort();
+    names
+}
+
+fn perhop(args: &[&str]) -> Output {
+    let out = Command::new(env!("CARGO_BIN_EXE_perhop")).args(args).current_dir(root()).output().unwrap();
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success() && said.is_empty(), "perhop {}: {}\n{said}", args.join(" "), out.status);
+    out
+}
+
+/// What an example prints, without the last line of a run: its directory and wall time.
+fn printed(name: &str, out: &Path) -> String {
+    let file = format!("examples/{name}.toml");
+    let text = |args: &[&str]| String::from_utf8(perhop(args).stdout).unwrap();
+    match POLICIES.iter().find(|p| p.0 == name) {
+        Some((_, capture)) => text(&["meter", capture, "--policy", &file]),
+        None => {
+            let all = text(&["run", &file, "--out", out.to_str().unwrap()]);
+            let kept = all.trim_end().rsplit_once('\n').expect("several lines").0;
+            format!("{kept}\n")
+        }
+    }
+}
+
+#[test]
+fn every_example_prints_what_stands_beside_it() {
+    let out = tempfile::tempdir().unwrap();
+    let mut differing = Vec::new();
+    for name in names("examples", "toml") {
+        let (now, path) = (printed(&name, out.path()), root().join(format!("examples/expected/{name}.txt")));
+        if std::env::var_os("PERHOP_RENEW").is_some() {
+            std::fs::write(&path, &now).unwrap();
+        }
+        let expected = std::fs::read_to_string(&path).unwrap_or_default();
+        if expected != now {
+            differing.push(format!("examples/{name}.toml: expected\n{expected}\nprinted\n{now}"));
+        }
+    }
+    let help = "if that is meant: PERHOP_RENEW=1 cargo test -p perhop --test examples";
+    assert!(differing.is_empty(), "{}\n{help}", differing.join("\n"));
+}
+
+#[test]
+fn nothing_is_expected_of_an_example_that_is_gone() {
+    assert_eq!(names("examples", "toml"), names("examples/expected", "txt"));
+}
+
+#[test]
+fn every_conditioner_and_aqm_has_its_example() {
+    for (key, list) in [("kind", conditioner::LIST), ("aqm", aqm::LIST)] {
+        for entry in list {
+            let path = root().join(format!("examples/{}.toml", entry.name));
+            let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+            let used = text.lines().any(|line| line.trim_start().starts_with(&format!("{key} = \"{}\"", entry.name)));
+            assert!(used, "{} shows no {key} = \"{}\"", path.display(), entry.name);
+        }
+    }
+}
