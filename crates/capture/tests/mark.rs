@@ -378,6 +378,10 @@ fn packets_without_a_conditioner_are_counted_apart() {
     assert_eq!(report.conditioners[0].conforming_cbs_bytes, Some(100));
     assert_eq!(report.conditioners[1].conforming_cbs_bytes, None);
     assert_eq!(report.warnings, ["no packet came to conditioner `unused`: look at its `match`"]);
+    let label = stage("label", by_name("rate-labeller", vec![]));
+    let labelled = marked(&made(&load), marking(vec![label])).unwrap().1;
+    assert_eq!(labelled.unmatched, [&report.unmatched[..1], &labelled.unmatched[1..]].concat());
+    assert_eq!(labelled.unmatched[1].volume.packets, 2, "a label is no colour");
 }
 
 /// The report's CBS is one: with it all real packets are green, with a byte less they are not.
@@ -395,6 +399,32 @@ fn the_smallest_cbs_that_conforms() {
     assert_eq!(reds(least), (least, 0));
     let (again, red) = reds(least - 1);
     assert!(again == least && red > 0);
+}
+
+/// Each flow has a bucket: the one that needs most counts, and the two do not add up.
+#[test]
+fn the_smallest_cbs_is_that_of_one_bucket() {
+    for hosts in [[1, 2, 2], [2, 2, 1]] {
+        let load: Vec<_> = hosts.into_iter().zip(0..).map(|(host, at)| packet(at, host, (700, None))).collect();
+        let per_flow = StageSpec { per: Per::Flow, ..stage("tb", bucket(1, 1500)) };
+        let report = marked(&made(&load), marking(vec![per_flow])).unwrap().1;
+        assert_eq!(report.conditioners[0].conforming_cbs_bytes, Some(1400));
+    }
+}
+
+#[test]
+fn packets_as_large_as_may_be_are_not_warned_of() {
+    let lengths = |lengths: &[u32]| {
+        let load: Vec<_> = lengths.iter().map(|length| packet(1, 1, (*length, None))).collect();
+        marked(&made(&load), marking(vec![stage("tb", bucket(CIR, 1500))])).unwrap().1.warnings
+    };
+    assert_eq!(lengths(&[1500, 1500]), [""; 0]);
+    let warnings = lengths(&[9000, 1501, 100]);
+    assert!(
+        warnings[0]
+            .ends_with("2 packets larger than the bucket (1500 B) can never be green; the largest counts 9000 B")
+    );
+    assert!(warnings[1].starts_with("2 IP packets are longer than 1500 B (up to 9000 B)"), "{warnings:?}");
 }
 
 /// Captured before segmentation: longer than any bucket for single packets.
@@ -548,5 +578,7 @@ fn a_report_as_json_and_as_text() {
     assert!(text.contains("and 3 more flows"), "{text}");
     assert!(text.contains("udp 10.0.0.5:1000 > 192.0.2.1:2000") && !text.contains("10.0.0.3"), "{text}");
     assert!(!report.text(5).contains("more flows"));
+    assert!(text.lines().any(|line| line.starts_with("tb ") && line.ends_with("6000   40.0")), "{text}");
+    assert!(text.contains("5 packets, 0.004000 s, forward 30.000 Mbit/s; bytes: IP length\n"), "{text}");
     assert_eq!(Marking::default().origin, Origin::Auto);
 }

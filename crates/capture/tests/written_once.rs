@@ -86,7 +86,9 @@ fn stage(name: &str, params: ConditionerParams, per: Per) -> StageSpec {
 fn stages(case: &Case) -> Vec<StageSpec> {
     let tested = stage("under-test", conditioner(case.name, parameters(case.name, case.aware)), case.per);
     match case.name {
-        "rate-labeller" => vec![tested, stage("reader", conditioner("f-sam", parameters("f-sam", false)), Per::Aggregate)],
+        "rate-labeller" => {
+            vec![tested, stage("reader", conditioner("f-sam", parameters("f-sam", false)), Per::Aggregate)]
+        }
         _ => {
             let labels = conditioner("rate-labeller", vec![("k", text("50ms"))]);
             vec![stage("label", labels, Per::Flow), tested]
@@ -301,7 +303,8 @@ fn and_whatever_shares_an_instance_or_counts() {
 fn another_seed_or_clock_gives_other_colours() {
     let case = Case { name: "tsw2cm", aware: false, per: Per::Aggregate, overhead: 0 };
     let (_, input) = check(&case);
-    let differs = |seed, origin| marked(&case, &input, (SEED, Origin::Auto)).0 != marked(&case, &input, (seed, origin)).0;
+    let differs =
+        |seed, origin| marked(&case, &input, (SEED, Origin::Auto)).0 != marked(&case, &input, (seed, origin)).0;
     assert!(differs(OTHER_SEED, Origin::Auto));
     assert!(differs(SEED, Origin::FirstPacket));
     assert!(!differs(SEED, Origin::Capture));

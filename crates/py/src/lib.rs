@@ -1,1 +1,35 @@
-//! Not yet built.
+//! perhop for Python, as the module `perhop._core`: handles in, columns out; no logic.
+
+/// The command line.
+mod command;
+/// Scenarios.
+mod scenario;
+/// Runs, watched for Ctrl-C.
+mod run;
+/// Tables as NumPy columns.
+mod columns;
+/// Problems of a file as dictionaries.
+mod diagnostics;
+
+use pyo3::prelude::*;
+
+pyo3::create_exception!(perhop._core, RunError, pyo3::exceptions::PyRuntimeError, "A run that failed.");
+pyo3::create_exception!(
+    perhop._core,
+    ScenarioError,
+    pyo3::exceptions::PyValueError,
+    "A scenario that cannot run; `.diagnostics` has everything that is wrong in it."
+);
+
+/// The Rust side of perhop.
+#[pymodule]
+#[pyo3(name = "_core")]
+fn core_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    m.add("RunError", m.py().get_type::<RunError>())?;
+    m.add("ScenarioError", m.py().get_type::<ScenarioError>())?;
+    m.add_class::<scenario::Scenario>()?;
+    m.add_function(wrap_pyfunction!(command::main, m)?)?;
+    m.add_function(wrap_pyfunction!(diagnostics::check, m)?)?;
+    Ok(())
+}

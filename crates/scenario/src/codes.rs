@@ -54,13 +54,13 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E243", "not an address, or one that two nodes have"),
     ("E244", "a scenario without links"),
     ("E245", "a policy without conditioner"),
+    ("E900", "packets do not add up: a fault of perhop"),
     ("W301", "a bucket below CIR x RTT: TCP will stay below its contract"),
     ("W302", "EF traffic that nothing polices"),
     ("W305", "a conditioner that takes no traffic"),
     ("W306", "a conditioner where no traffic passes"),
     ("W307", "a section that nothing uses"),
     ("W310", "a policy that changes no packet"),
-    ("E900", "packets do not add up: a fault of perhop"),
 ];
 
 /// What a code means.

@@ -9,7 +9,7 @@ use perhop_core::params::{Node, Place, Problems, Severity, suggest};
 use perhop_core::units::{Bytes, Span, Time};
 use perhop_sim::engine::LARGEST_PACKET;
 use perhop_sim::plan;
-use perhop_sim::route::route;
+use perhop_sim::route::Router;
 use perhop_sim::traffic::{AnyTraffic, Carrier, TrafficScope};
 use perhop_sim::transport;
 
@@ -191,7 +191,8 @@ impl Reading<'_> {
         if !topology.complete {
             return None;
         }
-        let way = |from, to| route(links, topology.nodes.len(), from, to);
+        let router = Router::new(links, topology.nodes.len());
+        let way = |from, to| router.route(from, to);
         let unreachable = |from: usize, to: usize| {
             let [from, to] = [from, to].map(|n| &topology.nodes[n].name);
             format!("no way from `{from}` to `{to}`")

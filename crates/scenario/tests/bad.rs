@@ -76,11 +76,11 @@ fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// Codes in quotes, as they stand in a source file.
+/// Codes in quotes or, within a message, in brackets, as they stand in a source file.
 fn quoted_codes(text: &str) -> Vec<String> {
     let code =
         |part: &&str| part.len() == 4 && part.starts_with(['E', 'W']) && part[1..].bytes().all(|b| b.is_ascii_digit());
-    text.split('"').filter(code).map(str::to_owned).collect()
+    text.split(['"', '[', ']']).filter(code).map(str::to_owned).collect()
 }
 
 #[test]

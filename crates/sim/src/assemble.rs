@@ -7,7 +7,7 @@ use crate::link::{Link, Parts};
 use crate::outcome::Retired;
 use crate::plan::Plan;
 use crate::pool::Pool;
-use crate::route::route;
+use crate::route::Router;
 use crate::traffic::{Carrier, TrafficScope};
 use perhop_core::Rng;
 use perhop_core::aqm::Aqm as _;
@@ -106,9 +106,8 @@ impl Simulation {
     }
 
     fn add_sources(&mut self) -> Result<(), PlanError> {
-        for table in 0..self.plan.traffic.len() {
+        for (table, routes) in self.find_routes()?.into_iter().enumerate() {
             let offered = self.plan.traffic[table].clone();
-            let routes = self.routes(&offered)?;
             let scope = TrafficScope { largest: LARGEST_PACKET, segment: Bytes::new(offered.tcp.mss.into()) };
             for i in 0..offered.flows {
                 let built = offered.model.build(&scope);
@@ -129,18 +128,21 @@ impl Simulation {
         Ok(())
     }
 
-    /// The table's routes out and back, as places in the table of hops.
-    fn routes(&mut self, offered: &crate::plan::Offered) -> Result<[u32; 2], PlanError> {
-        let ways = [(offered.from, offered.to), (offered.to, offered.from)];
-        let mut starts = [0; 2];
-        for (start, (from, to)) in starts.iter_mut().zip(ways) {
-            let unreachable =
-                || PlanError::Unreachable { traffic: offered.name.clone(), node: self.plan.nodes[to].name.clone() };
-            let links = route(&self.plan.links, self.plan.nodes.len(), from, to).ok_or_else(unreachable)?;
-            *start = self.hops.len() as u32;
-            self.hops.extend(links.into_iter().chain([HERE]));
+    /// Each table's routes out and back, as places in the table of hops.
+    fn find_routes(&mut self) -> Result<Vec<[u32; 2]>, PlanError> {
+        let router = Router::new(&self.plan.links, self.plan.nodes.len());
+        let mut routes = Vec::new();
+        for offered in &self.plan.traffic {
+            let mut starts = [0; 2];
+            for (start, (from, to)) in starts.iter_mut().zip([(offered.from, offered.to), (offered.to, offered.from)]) {
+                let unreachable =
+                    || PlanError::Unreachable { traffic: offered.name.clone(), node: self.plan.nodes[to].name.clone() };
+                *start = self.hops.len() as u32;
+                self.hops.extend(router.route(from, to).ok_or_else(unreachable)?.into_iter().chain([HERE]));
+            }
+            routes.push(starts);
         }
-        Ok(starts)
+        Ok(routes)
     }
 
     pub(crate) fn add_flow(&mut self, source: u32, routes: [u32; 2]) -> Result<usize, PlanError> {
@@ -178,13 +180,7 @@ impl Simulation {
     /// Tells every conditioner on the way of a flow, out and back, who it is.
     pub(crate) fn announce(&mut self, slot: usize) {
         let headers = self.headers(slot);
-        let reversed = FlowHeaders {
-            source: headers.destination,
-            destination: headers.source,
-            source_port: headers.destination_port,
-            destination_port: headers.source_port,
-            ..headers.clone()
-        };
+        let reversed = headers.reversed();
         for link in self.links.iter_mut().filter(|l| !l.edge.is_empty()) {
             link.edge.register(host::out(slot), &headers);
             link.edge.register(host::back(slot), &reversed);

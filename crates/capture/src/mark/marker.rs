@@ -88,9 +88,7 @@ impl Marker {
             true => self.forward(now, headers, &mut packet),
             false => self.reverse(now, &mut packet),
         };
-        if fate == Fate::Keep {
-            write_back(record.data, headers, &packet);
-        }
+        write_back(record.data, headers, &packet);
         fate
     }
 
@@ -259,6 +257,32 @@ mod tests {
             let datagram = Packet { seq_end: 0, ack: 0, flags: 0, ..packet };
             prop_assert_eq!(through_a_capture(28 + u32::from(packet.payload), &datagram, 17), datagram);
         }
+    }
+
+    /// An IPv4 header of some protocol, alone.
+    fn headers(protocol: u8, ports: bool) -> ([u8; 28], IpHeaders) {
+        let mut data = [0; 28];
+        (data[0], data[1], data[3], data[9]) = (0x45, 0b10, 128, protocol);
+        let found = locate(LinkType::RAW, &data[..if ports { 28 } else { 20 }], 128).unwrap();
+        (data, found)
+    }
+
+    #[test]
+    fn payloads_of_what_is_not_tcp() {
+        let length = |protocol, ports| view(&headers(protocol, ports).1).payload;
+        assert_eq!([length(17, true), length(136, true), length(33, true), length(1, true)], [100, 100, 108, 108]);
+        assert_eq!(length(17, false), 108, "a UDP header that was not captured, as in a later fragment");
+    }
+
+    #[test]
+    fn a_mark_is_written_as_ce() {
+        let (mut data, found) = headers(17, true);
+        let mut packet = Packet { dscp: Dscp::new(46).unwrap(), ..view(&found) };
+        write_back(&mut data, &found, &packet);
+        assert_eq!(data[1], 46 << 2 | 0b10);
+        obey(Verdict::Mark, &mut packet);
+        write_back(&mut data, &found, &packet);
+        assert_eq!(data[1], 46 << 2 | 0b11);
     }
 
     #[test]

@@ -74,7 +74,8 @@ fn aqm_ns(entry: &Entry) -> Result<f64, String> {
     let mut rng = Rng::stream(1, 0, "bench");
     Ok(fastest(|now| {
         let waiting = 40 + (now / GAP_NS) % 20;
-        let backlog = Backlog { packets: waiting as u32, bytes: waiting * 1000, idle_since: None, room: true, ecn: false };
+        let backlog =
+            Backlog { packets: waiting as u32, bytes: waiting * 1000, idle_since: None, room: true, ecn: false };
         let mut packet = packet(now);
         packet.colour = Colour::ALL[((now / GAP_NS) % 3) as usize];
         black_box(aqm.on_arrival(&Arrival { now: Time::from_ns(now), backlog }, &mut packet, &mut rng));
@@ -86,11 +87,7 @@ fn packet(now: u64) -> Packet {
 }
 
 fn scope() -> Scope {
-    Scope {
-        link_rate: Some(BitRate::mbps(10)),
-        limit: Some(Length::Packets(Packets::new(100))),
-        ..Scope::default()
-    }
+    Scope { link_rate: Some(BitRate::mbps(10)), limit: Some(Length::Packets(Packets::new(100))), ..Scope::default() }
 }
 
 fn read<T>(entry: &Entry, read: impl FnOnce(&mut Reader<'_>) -> Option<T>) -> Result<T, String> {

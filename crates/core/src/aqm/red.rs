@@ -26,15 +26,18 @@
 //! | p_a      | `spacing`     |            | `uniformised` | `wait_`         |
 //! |          | `beyond`      |            | `drop`        | `gentle_`       |
 //! |          | `ecn`         |            | false         | `setbit_`       |
+//! |          | `min-waiting` | p          | 0p            | 2, fixed        |
 //!
 //! Thresholds in packets make the average one of packets, in bytes or time one of bytes (ns-2 `bytes_`,
 //! `queue_in_bytes_`). `spacing` is `uniformised`, `bernoulli`, `wait` (ns-2's `wait_ true`) or `ds-red`.
+//! With fewer than `min-waiting` packets waiting the average counts as below min: ns-2's RED asks for 2, which shows
+//! where the link is not always busy.
 //! With `ecn`, an ECN-capable packet is marked where another is dropped early; beyond the ramp all are dropped.
 //!
 //! Deviations: the chance of a packet does not depend on its size, in byte mode neither (RFC 7141; the paper offers
 //! p_b x size / largest size, ns-2 does so with `bytes_`). Idle time counts once and m is real (see `early/average.rs`).
-//! A drop by the queue's own limit sets count = 0 too, as any other drop. Left out of ns-2: no early drop with
-//! fewer than two waiting; the first packet above the minimum always passes; no marks where p >= `mark_p_`.
+//! A drop by the queue's own limit sets count = 0 too, as any other drop. Left out of ns-2: the first packet above the
+//! minimum always passes; no marks where p >= `mark_p_`.
 
 use super::early::{self, Average, Common, Precedence, Profile};
 use crate::Scope;
@@ -42,7 +45,7 @@ use crate::aqm::{Aqm, Arrival};
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
 use crate::rng::Rng;
-use crate::units::Time;
+use crate::units::{Packets, Time};
 use crate::verdict::{Fate, Verdict};
 
 /// What a scenario states.
@@ -54,6 +57,9 @@ pub struct Params {
     /// Average, spacing, ECN.
     #[param(flatten)]
     pub common: Common,
+    /// So many packets must wait before any is dropped or marked (ns-2: 2).
+    #[param(default = "0p")]
+    pub min_waiting: Packets,
 }
 
 /// One queue's RED.
@@ -61,6 +67,7 @@ pub struct Params {
 pub struct Red {
     average: Average,
     precedence: Precedence,
+    min_waiting: u32,
 }
 
 impl Params {
@@ -69,7 +76,8 @@ impl Params {
     /// E218 link rate or limit not known.
     pub fn build(self, scope: &Scope) -> Result<Red, ParamError> {
         let (precedence, unit) = self.common.precedence(&self.profile, scope)?;
-        Ok(Red { average: self.common.average(unit, scope)?, precedence })
+        let average = self.common.average(unit, scope)?;
+        Ok(Red { average, precedence, min_waiting: self.min_waiting.get() })
     }
 }
 
@@ -79,6 +87,9 @@ impl Aqm for Red {
     #[inline]
     fn on_arrival(&mut self, at: &Arrival, _packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let average = self.average.on_arrival(at);
+        if at.backlog.packets < self.min_waiting {
+            return self.precedence.spare();
+        }
         self.precedence.decide(average, rng)
     }
 

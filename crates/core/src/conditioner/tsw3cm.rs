@@ -65,14 +65,10 @@ impl Conditioner for Tsw3Cm {
 
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let average = self.rate.update(at.now, packet.size);
-        packet.colour = if average <= self.cir {
-            Colour::Green
-        } else {
-            match average * (1.0 - rng.uniform()) {
-                part if part > self.pir => Colour::Red,
-                part if part > self.cir => Colour::Yellow,
-                _ => Colour::Green,
-            }
+        packet.colour = match average * (1.0 - rng.uniform()) {
+            part if part > self.pir => Colour::Red,
+            part if part > self.cir => Colour::Yellow,
+            _ => Colour::Green,
         };
         Verdict::Pass
     }

@@ -5,9 +5,9 @@
 use crate::support::{self, built, common, packets, profile};
 use perhop_core::Rng;
 use perhop_core::aqm::early::{Beyond, Common, Spacing};
-use perhop_core::aqm::{AnyAqm, Aqm, Arrival, Backlog};
+use perhop_core::aqm::{AnyAqm, Aqm, AqmParams, Arrival, Backlog, red};
 use perhop_core::packet::Packet;
-use perhop_core::units::Time;
+use perhop_core::units::{Packets, Time};
 use perhop_core::verdict::Verdict;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
@@ -36,6 +36,25 @@ fn finds(packets: u32) -> Arrival {
 fn gap(aqm: &mut AnyAqm, rng: &mut Rng) -> usize {
     let drop = |_: &usize| aqm.on_arrival(&finds(1), &mut Packet::default(), rng) != Verdict::Pass;
     (1..).find(drop).unwrap()
+}
+
+/// With fewer than `min-waiting` packets waiting nothing is dropped, though the average is beyond its maximum.
+#[test]
+fn a_short_queue_is_spared() {
+    let params = |min_waiting| {
+        AqmParams::Red(red::Params {
+            profile: profile(packets(1), packets(2), 1.0),
+            common: common(1.0, Spacing::Bernoulli),
+            min_waiting: Packets::new(min_waiting),
+        })
+    };
+    let dropped = |min_waiting, waiting| {
+        let mut rng = Rng::stream(4, 0, "spared");
+        built(&params(min_waiting)).on_arrival(&finds(waiting), &mut Packet::default(), &mut rng) != Verdict::Pass
+    };
+    assert_eq!([0, 1, 2, 3, 4].map(|waiting| dropped(0, waiting)), [false, false, true, true, true]);
+    assert_eq!([0, 1, 2, 3, 4].map(|waiting| dropped(3, waiting)), [false, false, false, true, true]);
+    assert_eq!([3, 4].map(|waiting| dropped(4, waiting)), [false, true]);
 }
 
 /// How often each gap of `range` occurred in `n`; any other gap is a failure.

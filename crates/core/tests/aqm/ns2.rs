@@ -87,6 +87,7 @@ fn params(name: &str) -> AqmParams {
             beyond: if name.ends_with("gentle") { Beyond::Gentle } else { Beyond::Drop },
             ecn: false,
         },
+        min_waiting: Packets::new(0),
     })
 }
 

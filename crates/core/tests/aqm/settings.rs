@@ -7,7 +7,7 @@ use perhop_core::aqm::wred::{self, Member};
 use perhop_core::aqm::{AqmParams, red};
 use perhop_core::packet::Colour;
 use perhop_core::params::{Node, Place, Problems, Reader, Tree};
-use perhop_core::units::{Bytes, Length};
+use perhop_core::units::{Bytes, Length, Packets};
 use perhop_core::{ParamError, Scope};
 
 type Entries = Vec<(&'static str, Tree)>;
@@ -69,7 +69,11 @@ fn rio_as_written() {
 /// Defaults are those of the table in the file's head.
 #[test]
 fn red_with_defaults() {
-    let expected = red::Params { profile: profile(packets(5), packets(15), 0.1), common: defaults() };
+    let expected = red::Params {
+        profile: profile(packets(5), packets(15), 0.1),
+        common: defaults(),
+        min_waiting: Packets::new(0),
+    };
     assert_eq!(read("red", thresholds("5p", "15p")), Ok(AqmParams::Red(expected)));
 }
 
@@ -204,7 +208,7 @@ fn ecn() {
     use perhop_core::verdict::{Fate, Reason};
     let fate = |ecn, allowed, waiting| {
         let common = Common { ecn: allowed, weight: Weight(1.0), ..defaults() };
-        let params = AqmParams::Red(red::Params { profile: profile(packets(0), packets(10), 1.0), common });
+        let params = crate::support::red(profile(packets(0), packets(10), 1.0), common);
         let mut gate =
             Gate::new(params.build(&scope(50)).unwrap(), Limit::Packets(50), perhop_core::Rng::stream(0, 0, "ecn"));
         let backlog = perhop_core::aqm::Backlog { packets: waiting, ..Default::default() };

@@ -34,7 +34,7 @@ pub(crate) fn common(wq: f64, spacing: Spacing) -> Common {
 }
 
 pub(crate) fn red(profile: Profile, common: Common) -> AqmParams {
-    AqmParams::Red(red::Params { profile, common })
+    AqmParams::Red(red::Params { profile, common, min_waiting: Packets::new(0) })
 }
 
 pub(crate) fn rio([in_profile, out_profile]: [Profile; 2], mode: rio::Mode, common: Common) -> AqmParams {

@@ -230,3 +230,46 @@ fn the_first_fair_rate_by_hand() {
         assert!((gauge(&marker, Time::ZERO, name) / expected - 1.0).abs() < 1e-12, "{name}");
     }
 }
+
+/// Windows end at exactly K_c = 100 ms. 80 packets of one instant empty most of the bucket, then small ones come each
+/// 10 ms: the aggregate is congested at first, so alpha = CIR/2 stands until 100 ms and moves there; once A is below CIR
+/// at some time, alpha takes the largest label (20 000 B/s) exactly 100 ms after that and not before.
+#[test]
+fn windows_end_on_time() {
+    let mut marker = fsam(&[]);
+    let mut rng = Rng::stream(1, 0, "marker");
+    let mut send = |ms: u64, size: u32| {
+        let mut packet = Packet { size, ..Packet::default() };
+        packet.set_label(20_000.0);
+        let at = Time::from_ns(ms * 1_000_000);
+        pass(&mut marker, &Offered { at, packet }, &mut rng);
+        ["fair_rate_bytes_s", "arrival_rate_bytes_s"].map(|name| gauge(&marker, at, name))
+    };
+    for _ in 0..80 {
+        send(0, 1000);
+    }
+    let series: Vec<(u64, [f64; 2])> = (1..60).map(|i| (10 * i, send(10 * i, 100))).collect();
+    let first = |found: &dyn Fn(&[f64; 2]) -> bool| series.iter().find(|(_, s)| found(s)).map(|(ms, _)| *ms);
+    assert_eq!(first(&|s| s[0] != 31_250.0), Some(100));
+    let relaxed = first(&|s| s[1] < 62_500.0).unwrap();
+    assert!(relaxed > 200, "{relaxed}");
+    assert_eq!(first(&|s| s[0] == 20_000.0), Some(relaxed + 100));
+}
+
+/// Overflow takes 1 % of alpha at most `kdec` times a window; a retune gives no new credits.
+#[test]
+fn overflow_credits_end() {
+    let entries = [("cir", "500kbit/s"), ("cbs", "2000B")].map(|(field, text)| (field, quantity(text)));
+    let params = conditioner("f-sam", &[&entries[..], &[("kdec", Tree::Integer(2))]].concat());
+    let mut marker = params.build(&scope()).unwrap();
+    let mut packet = Packet { size: 1500, ..Packet::default() };
+    packet.set_label(1000.0);
+    let alphas = (0..5).map(|ms| {
+        let at = Time::from_ns(ms * 1_000_000);
+        marker.retune(at, &params, &scope()).unwrap();
+        pass(&mut marker, &Offered { at, packet }, &mut Rng::stream(0, 0, "unused"));
+        gauge(&marker, at, "fair_rate_bytes_s")
+    });
+    let [once, twice] = [31_250.0 * 0.99, 31_250.0 * 0.99 * 0.99];
+    assert_eq!(alphas.collect::<Vec<_>>(), [0.0, once, twice, twice, twice]);
+}

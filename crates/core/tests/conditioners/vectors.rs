@@ -210,6 +210,7 @@ fn cross_field_faults() {
         ("srtcm", vec![("cir", q("1Mbit/s")), ("cbs", q("0B")), ("ebs", q("0B"))], "E201", "cbs"),
         ("srtcm", vec![("cir", q("1Mbit/s")), ("cbs", q("1499B")), ("ebs", q("0B"))], "E212", "cbs"),
         ("srtcm", vec![("cir", q("1Mbit/s")), ("cbs", q("0B")), ("ebs", q("1499B"))], "E212", "ebs"),
+        ("srtcm", vec![("cir", q("1Mbit/s")), ("cbs", q("1500B")), ("ebs", q("1B"))], "E212", "ebs"),
         ("srtcm", vec![("cir", q("0bit/s")), ("cbs", q("1500B")), ("ebs", q("0B"))], "E201", "cir"),
         ("trtcm", two_rates("1Mbit/s", "1500B", "999kbit/s", "1500B"), "E213", "pir"),
         ("trtcm", two_rates("1Mbit/s", "1499B", "1Mbit/s", "1500B"), "E212", "cbs"),

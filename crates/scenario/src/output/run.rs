@@ -139,6 +139,9 @@ pub fn run(points: &[Point], options: &RunOptions, watch: &dyn Watch) -> Result<
     let work: Vec<_> = (0..points.len())
         .flat_map(|point| options.replications.clone().map(move |replication| (point, replication)))
         .collect();
+    if let Some(out) = &options.out {
+        std::fs::create_dir_all(out).map_err(|error| RunError::Write { path: out.clone(), error })?;
+    }
     let done = AtomicUsize::new(0);
     let total = work.len();
     let one = |(point, replication): (usize, u32)| {

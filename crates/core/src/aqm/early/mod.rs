@@ -98,6 +98,13 @@ impl Precedence {
         }
     }
 
+    /// An arrival that is spared whatever the average: counts as one below the minimum.
+    #[inline]
+    pub fn spare(&mut self) -> Verdict {
+        self.spacer.rest();
+        Verdict::Pass
+    }
+
     /// What became of the packet: a drop by the queue's limit restarts the count as any other.
     #[inline]
     pub fn on_fate(&mut self, fate: Fate) {

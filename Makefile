@@ -1,0 +1,59 @@
+# perhop: everything lives in .venv of this checkout.
+PYTHON ?= python3
+ARGS ?=
+BIN := .venv/bin
+PIP := $(if $(shell command -v uv),uv pip install --python $(BIN)/python,$(BIN)/python -m pip install --disable-pip-version-check)
+VENV := $(if $(shell command -v uv),uv venv --python $(PYTHON) --allow-existing,$(PYTHON) -m venv)
+RUST := $(shell git ls-files 'crates/*.rs' 'crates/*.toml' 2>/dev/null) Cargo.toml Cargo.lock pyproject.toml
+export PERHOP_PYTHON := $(CURDIR)/$(BIN)/python
+
+.PHONY: install test test-rust test-python reproduce lint wheel bench docs lock clean
+.DEFAULT_GOAL := install
+
+install: .venv/extension.stamp          ## build the release extension into .venv
+	@echo "perhop is at $(BIN)/perhop"
+
+test: test-rust test-python             ## all tests; what the machine lacks is skipped in plain words
+
+test-rust: .venv/packages.stamp
+	cargo test --workspace
+
+test-python: .venv/extension.stamp
+	$(BIN)/python -m pytest $(ARGS)
+
+reproduce: .venv/extension.stamp        ## the papers' tables and figures with verdicts; ARGS="--seeds 10"
+	$(BIN)/perhop reproduce pam-fsam $(or $(ARGS),--quick)
+
+lint: .venv/packages.stamp              ## clippy, rustfmt, ruff, mypy: warnings are errors
+	cargo clippy --workspace --all-targets -- -D warnings
+	rustfmt --edition 2024 --check $$(git ls-files '*.rs')
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+wheel: .venv/packages.stamp             ## dist/perhop-*.whl
+	$(BIN)/maturin build --release --out dist
+
+bench: .venv/extension.stamp            ## nanoseconds per packet-hop and per decision
+	$(BIN)/perhop bench $(ARGS)
+
+docs:                                   ## the generated part of docs/ (checked in), and target/doc
+	cargo run --quiet -p perhop --example docs
+	cargo doc --workspace --no-deps
+
+lock: .venv/packages.stamp              ## newest versions into requirements-dev.lock
+	scripts/lock.sh $(BIN)/python
+
+clean:                                  ## all that was built, results left alone
+	rm -rf .venv target dist python/perhop/_core*.so
+
+.venv/packages.stamp: requirements-dev.lock
+	@scripts/need.sh $(PYTHON)
+	$(VENV) .venv
+	$(PIP) -q -r requirements-dev.lock
+	@touch $@
+
+.venv/extension.stamp: .venv/packages.stamp $(RUST)
+	@scripts/need.sh $(PYTHON)
+	PATH="$(CURDIR)/$(BIN):$$PATH" VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release
+	@touch $@

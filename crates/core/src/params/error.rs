@@ -1,0 +1,69 @@
+//! A parameter that its algorithm refuses.
+
+use std::fmt;
+
+/// A parameter that an algorithm refuses: names field, value, bound and way out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParamError {
+    /// The key at fault.
+    pub field: &'static str,
+    /// Stable code.
+    pub code: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// Words under the caret.
+    pub label: String,
+    /// The way out.
+    pub help: String,
+}
+
+impl ParamError {
+    /// An error on `field`.
+    pub fn new(field: &'static str, code: &'static str, message: String) -> Self {
+        Self { field, code, message, label: String::new(), help: String::new() }
+    }
+
+    /// New parameters that belong to another algorithm.
+    pub fn other_kind() -> Self {
+        Self::new("kind", "E202", "a running algorithm cannot become another".into())
+            .help("a timed change may change parameters, not `kind` or `aqm`")
+    }
+
+    /// With the way out.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = help.into();
+        self
+    }
+
+    /// With words under the caret.
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = label.into();
+        self
+    }
+
+    /// # Errors
+    /// E201 unless `value >= least`.
+    pub fn at_least<T: PartialOrd + fmt::Display>(field: &'static str, value: T, least: T) -> Result<(), Self> {
+        if value >= least {
+            return Ok(());
+        }
+        Err(Self::new(field, "E201", format!("`{field}` is {value}")).help(format!("at least {least}")))
+    }
+
+    /// # Errors
+    /// E201 if `value` is its type's zero.
+    pub fn above_zero<T: PartialOrd + Default + fmt::Display>(field: &'static str, value: T) -> Result<(), Self> {
+        if value > T::default() {
+            return Ok(());
+        }
+        Err(Self::new(field, "E201", format!("`{field}` is {value}")).help("above 0"))
+    }
+}
+
+impl fmt::Display for ParamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} ({})", self.code, self.message, self.help)
+    }
+}
+
+impl std::error::Error for ParamError {}

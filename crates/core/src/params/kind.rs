@@ -1,0 +1,157 @@
+//! What may stand for a parameter.
+
+use super::{Params, Tree};
+
+/// A value written in a declaration.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Literal {
+    /// Text, a quantity most often.
+    Text(&'static str),
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Float(f64),
+    /// true or false
+    Bool(bool),
+}
+
+impl From<Literal> for Tree {
+    fn from(literal: Literal) -> Tree {
+        match literal {
+            Literal::Text(text) => Tree::Text(text.to_owned()),
+            Literal::Integer(n) => Tree::Integer(n),
+            Literal::Float(x) => Tree::Float(x),
+            Literal::Bool(b) => Tree::Bool(b),
+        }
+    }
+}
+
+/// What may stand for a field: drives the schema, the docs and the generators of the property tests.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// bit/s
+    Rate,
+    /// B
+    Size,
+    /// s
+    Time,
+    /// Packets.
+    Count,
+    /// Packets, bytes, time or percent of a queue.
+    Length,
+    /// [0, 1]
+    Probability,
+    /// Whole, at least 0.
+    Integer,
+    /// Real.
+    Number,
+    /// true or false
+    Bool,
+    /// Any text.
+    Text,
+    /// A code point by name, decimal or hex.
+    Dscp,
+    /// One of these names.
+    Choice(&'static [&'static str]),
+    /// A table of fields.
+    Table(&'static [Field]),
+    /// A list.
+    List(&'static Kind),
+    /// One value or a list of them.
+    OneOrMany(&'static Kind),
+    /// Several tables' fields in one: `#[param(flatten)]`.
+    Flat(&'static [Field]),
+    /// Anything: read by hand.
+    Any,
+}
+
+impl Kind {
+    /// For messages: "expected ...".
+    pub fn noun(&self) -> String {
+        match self {
+            Kind::Rate => "a rate".into(),
+            Kind::Size => "a size".into(),
+            Kind::Time => "a time".into(),
+            Kind::Count => "a number of packets".into(),
+            Kind::Length => "a queue length".into(),
+            Kind::Probability => "a probability".into(),
+            Kind::Integer => "a whole number".into(),
+            Kind::Number => "a number".into(),
+            Kind::Bool => "true or false".into(),
+            Kind::Text => "text".into(),
+            Kind::Dscp => "a DSCP".into(),
+            Kind::Choice(names) => format!("one of {}", names.join(", ")),
+            Kind::Table(_) | Kind::Flat(_) => "a table".into(),
+            Kind::List(of) => format!("a list of {}s", of.noun().trim_start_matches("a ")),
+            Kind::OneOrMany(of) => format!("{} or a list", of.noun()),
+            Kind::Any => "a value".into(),
+        }
+    }
+
+    /// Its unit in a table of parameters.
+    pub fn unit(&self) -> &'static str {
+        match self {
+            Kind::Rate => "bit/s",
+            Kind::Size => "B",
+            Kind::Time => "s",
+            Kind::Count => "p",
+            Kind::Length => "p, B, s, %",
+            Kind::List(of) | Kind::OneOrMany(of) => of.unit(),
+            _ => "-",
+        }
+    }
+
+    pub(super) fn help(&self) -> String {
+        match self {
+            Kind::Rate => "write it as text with its unit, as in \"5Mbit/s\"".into(),
+            Kind::Size => "write it as text with its unit, as in \"62500B\"".into(),
+            Kind::Time => "write it as text with its unit, as in \"10ms\"".into(),
+            Kind::Count => "write it as text with its unit, as in \"30p\"".into(),
+            Kind::Length => "write it as text with its unit, as in \"30p\", \"45kB\", \"5ms\" or \"40%\"".into(),
+            Kind::Probability => "a number between 0 and 1".into(),
+            Kind::Table(fields) => {
+                let names: Vec<_> = Field::all(fields).iter().map(|f| f.name).collect();
+                format!("write it as {{ {} = ... }}", names.join(" = ..., "))
+            }
+            Kind::Integer => "write it without quotes, as in 10".into(),
+            Kind::Number => "write it without quotes, as in 0.5".into(),
+            Kind::Bool => "write true or false, without quotes".into(),
+            Kind::Text => "write it in quotes".into(),
+            Kind::Dscp => "a name such as \"AF11\", or a number from 0 to 63".into(),
+            Kind::Choice(names) => format!("one of {}, in quotes", names.join(", ")),
+            Kind::OneOrMany(of) | Kind::List(of) => of.help(),
+            Kind::Flat(_) | Kind::Any => "see the documentation of this key".into(),
+        }
+    }
+}
+
+/// One declared parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// Its key.
+    pub name: &'static str,
+    /// Its meaning.
+    pub doc: &'static str,
+    /// What may stand for it.
+    pub kind: Kind,
+    /// What holds when it is left out.
+    pub default: Option<Literal>,
+    /// Whether it may be left out without a default.
+    pub optional: bool,
+}
+
+impl Field {
+    /// The declaration of a field whose own keys stand in the same table.
+    pub const fn flattened<P: Params>() -> Self {
+        Field { name: "", doc: "", kind: Kind::Flat(P::FIELDS), default: None, optional: true }
+    }
+
+    /// `fields` with the flattened ones in place.
+    pub fn all(fields: &'static [Field]) -> Vec<&'static Field> {
+        let one = |f: &'static Field| match f.kind {
+            Kind::Flat(inner) => Field::all(inner),
+            _ => vec![f],
+        };
+        fields.iter().flat_map(one).collect()
+    }
+}

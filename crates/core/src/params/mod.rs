@@ -1,0 +1,20 @@
+//! Parameters: declared once, read with places, all faults in one pass.
+//!
+//! `#[derive(Params)]` on a struct gives its reader, its defaults, its fields for schema and docs, and
+//! the way back to text. What is read is a tree of nodes that know their place in the file; the crate
+//! that parses files makes the tree, so this module does no I/O.
+
+pub use perhop_derive::{Choice, Params};
+
+mod error;
+mod kind;
+mod problems;
+mod read;
+mod tree;
+mod values;
+
+pub use error::ParamError;
+pub use kind::{Field, Kind, Literal};
+pub use problems::{Problem, Problems, Severity, suggest, unit_code};
+pub use read::{Params, Reader, Value, read_table, show_table};
+pub use tree::{Node, Place, Table, Tree, key};

@@ -1,0 +1,130 @@
+//! What is wrong with a file: code, place, reason, way out.
+
+use super::{Kind, Node, ParamError, Place, Tree};
+use crate::units::{UnitError, UnitFault};
+
+/// Whether a [`Problem`] stops the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The run may go on.
+    Warning,
+    /// It may not.
+    Error,
+}
+
+/// One fault of a file: what, where, why, and the way out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    /// Error or warning.
+    pub severity: Severity,
+    /// Stable code, documented in `docs/diagnostics.md`.
+    pub code: &'static str,
+    /// Where; `None` when it is about the file as a whole.
+    pub place: Option<Place>,
+    /// What is wrong.
+    pub message: String,
+    /// Words under the caret.
+    pub label: String,
+    /// The way out.
+    pub help: String,
+}
+
+/// Everything found so far, and the section that is being read.
+#[derive(Clone, Debug, Default)]
+pub struct Problems {
+    /// In the order found.
+    pub list: Vec<Problem>,
+    /// Section names from the outside in: `conditioner`, `marker`.
+    pub path: Vec<String>,
+}
+
+impl Problems {
+    /// Adds an error; returns `None` so that a reader can end with it.
+    pub fn error<T>(&mut self, code: &'static str, place: Place, what: [&str; 3]) -> Option<T> {
+        self.push(Severity::Error, code, Some(place), what)
+    }
+
+    /// Adds a warning.
+    pub fn warn(&mut self, code: &'static str, place: Place, what: [&str; 3]) {
+        self.push::<()>(Severity::Warning, code, Some(place), what);
+    }
+
+    /// Adds a problem; `what` is message, label under the caret, help.
+    pub fn push<T>(
+        &mut self,
+        severity: Severity,
+        code: &'static str,
+        place: Option<Place>,
+        what: [&str; 3],
+    ) -> Option<T> {
+        let [message, label, help] = what.map(str::to_owned);
+        self.list.push(Problem { severity, code, place, message, label, help });
+        None
+    }
+
+    /// Whether anything found forbids a run.
+    pub fn has_errors(&self) -> bool {
+        self.list.iter().any(|p| p.severity == Severity::Error)
+    }
+
+    /// Reads something inside a named section.
+    pub fn within<T>(&mut self, name: &str, read: impl FnOnce(&mut Self) -> T) -> T {
+        self.path.push(name.to_owned());
+        let out = read(self);
+        self.path.pop();
+        out
+    }
+
+    /// `[conditioner.marker]`, or "the file" at the top.
+    pub fn section(&self) -> String {
+        if self.path.is_empty() { "the file".to_owned() } else { format!("[{}]", self.path.join(".")) }
+    }
+
+    /// A value of another type than its key takes.
+    pub fn wrong_type<T>(&mut self, node: &Node, kind: &Kind) -> Option<T> {
+        let message = format!("expected {}, found {}", kind.noun(), node.tree.noun());
+        self.error("E003", node.place, [&message, "", &kind.help()])
+    }
+
+    /// A quantity that could not be read.
+    pub fn unit<T>(&mut self, node: &Node, error: UnitError) -> Option<T> {
+        self.error(unit_code(error.fault), node.place, [&error.message, "", &error.help])
+    }
+
+    /// A parameter whose value its algorithm refuses.
+    pub fn param<T>(&mut self, error: &ParamError, place: Place) -> Option<T> {
+        self.error(error.code, place, [&error.message, &error.label, &error.help])
+    }
+
+    /// One of a list of names, or an error with the nearest one.
+    pub fn choice(&mut self, node: &Node, names: &'static [&'static str]) -> Option<&'static str> {
+        let Tree::Text(text) = &node.tree else { return self.wrong_type(node, &Kind::Choice(names)) };
+        match names.iter().find(|n| *n == text) {
+            Some(name) => Some(name),
+            None => {
+                let message = format!("unknown name `{text}`");
+                self.error("E006", node.place, [&message, "", &suggest(text, names)])
+            }
+        }
+    }
+}
+
+/// The diagnostic code of a unit fault.
+pub fn unit_code(fault: UnitFault) -> &'static str {
+    match fault {
+        UnitFault::Missing => "E103",
+        UnitFault::Wrong => "E105",
+        UnitFault::Ambiguous => "E106",
+        UnitFault::Syntax => "E107",
+        UnitFault::Range => "E108",
+    }
+}
+
+/// "did you mean `x`?" for the nearest name, else all of them.
+pub fn suggest(text: &str, names: &[&str]) -> String {
+    let near = names.iter().map(|n| (strsim::jaro_winkler(text, n), *n)).max_by(|a, b| a.0.total_cmp(&b.0));
+    match near {
+        Some((likeness, name)) if likeness > 0.8 => format!("did you mean `{name}`?"),
+        _ => format!("valid names: {}", names.join(", ")),
+    }
+}

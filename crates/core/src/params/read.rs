@@ -1,0 +1,102 @@
+//! From a table to a struct, reporting every fault.
+
+use super::{Field, Kind, Node, Place, Problems, Table, Tree, suggest};
+
+/// A struct declared with `#[derive(Params)]`.
+pub trait Params: Sized {
+    /// Its fields, in order.
+    const FIELDS: &'static [Field];
+    /// Reads all fields, reporting every fault; `None` if there was one.
+    fn read(reader: &mut Reader<'_>) -> Option<Self>;
+    /// All effective values.
+    fn show(&self, out: &mut Vec<(&'static str, Tree)>);
+}
+
+/// Something that a key's value can be.
+pub trait Value: Sized {
+    /// What may stand for it.
+    const KIND: Kind;
+    /// Whether it may be absent.
+    const OPTIONAL: bool = false;
+    /// Reads it, or reports why not.
+    fn read(node: &Node, problems: &mut Problems) -> Option<Self>;
+    /// What stands for a key left out that may be.
+    fn absent() -> Option<Self> {
+        None
+    }
+    /// The way back; `None` where nothing stands.
+    fn tree(&self) -> Option<Tree>;
+}
+
+/// A table whose keys are taken one by one; what nobody took is an unknown key.
+pub struct Reader<'a> {
+    table: &'a Table,
+    place: Place,
+    known: Vec<&'static str>,
+    /// Where faults go.
+    pub problems: &'a mut Problems,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader of `table`, which stands at `place`.
+    pub fn new(table: &'a Table, place: Place, problems: &'a mut Problems) -> Self {
+        Self { table, place, known: Vec::new(), problems }
+    }
+
+    /// Takes a key for the caller to read by hand.
+    pub fn take(&mut self, name: &'static str) -> Option<&'a Node> {
+        self.known.push(name);
+        self.table.get(name)
+    }
+
+    /// Reads a declared field.
+    pub fn field<T: Value>(&mut self, field: &'static Field) -> Option<T> {
+        if let Some(node) = self.take(field.name) {
+            return T::read(node, self.problems);
+        }
+        if let Some(default) = field.default {
+            return T::read(&Node { place: self.place, tree: default.into() }, self.problems);
+        }
+        T::absent().or_else(|| {
+            let message = format!("missing key `{}` in {}", field.name, self.problems.section());
+            let help = format!("{} ({})", field.doc, field.kind.noun());
+            self.problems.error("E005", self.place, [&message, "", &help])
+        })
+    }
+
+    /// All that stands in the table.
+    pub fn entries(&self) -> &'a [(String, Place, Node)] {
+        &self.table.entries
+    }
+
+    /// The place of a key's value, of the whole table where it is absent.
+    pub fn place_of(&self, name: &str) -> Place {
+        self.table.get(name).map_or(self.place, |n| n.place)
+    }
+
+    /// Reports the keys that nobody took.
+    pub fn finish(self) {
+        for (name, place, _) in &self.table.entries {
+            if !self.known.contains(&name.as_str()) {
+                let message = format!("unknown key `{name}` in {}", self.problems.section());
+                self.problems.error::<()>("E004", *place, [&message, "", &suggest(name, &self.known)]);
+            }
+        }
+    }
+}
+
+/// Reads a whole table as `P`; unknown keys are errors.
+pub fn read_table<P: Params>(node: &Node, problems: &mut Problems) -> Option<P> {
+    let Tree::Table(table) = &node.tree else { return problems.wrong_type(node, &Kind::Table(P::FIELDS)) };
+    let mut reader = Reader::new(table, node.place, problems);
+    let out = P::read(&mut reader);
+    reader.finish();
+    out
+}
+
+/// All effective values of `params` as a table.
+pub fn show_table<P: Params>(params: &P) -> Tree {
+    let mut entries = Vec::new();
+    params.show(&mut entries);
+    Tree::table(entries)
+}

@@ -1,0 +1,17 @@
+//! The command line, the same function as the stand-alone binary's.
+
+use perhop::Outcome;
+use pyo3::prelude::*;
+use std::ffi::OsString;
+
+/// How a command line ended: `(exit code, None)`, or `(0, (verb, arguments as JSON))` for Python to carry out.
+type Ended = (u8, Option<(&'static str, String)>);
+
+/// Carries out a command line; `argv[0]` is the program's name.
+#[pyfunction]
+pub fn main(py: Python<'_>, argv: Vec<OsString>) -> Ended {
+    match py.detach(|| perhop::main(argv)) {
+        Outcome::Done(exit) => (exit as u8, None),
+        Outcome::Python(request) => (0, Some((request.verb, request.arguments.to_string()))),
+    }
+}

@@ -1,0 +1,50 @@
+//! Problems of a file as dictionaries.
+
+use crate::{ScenarioError, scenario};
+use perhop_core::params::Severity;
+use perhop_scenario::{Diagnostic, Diagnostics};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+/// All errors and warnings of a file, in the order of their places.
+#[pyfunction]
+pub fn check<'py>(
+    py: Python<'py>,
+    text: &str,
+    file_name: &str,
+    overrides: Vec<String>,
+    vary: Vec<String>,
+) -> PyResult<Bound<'py, PyList>> {
+    let options = scenario::options(file_name, &overrides, &vary);
+    let (Ok((_, found)) | Err(found)) = perhop_scenario::Scenario::parse(text, &options);
+    list(py, &found)
+}
+
+/// Problems as a list of dictionaries.
+pub fn list<'py>(py: Python<'py>, found: &Diagnostics) -> PyResult<Bound<'py, PyList>> {
+    let dicts = found.list.iter().map(|d| dict(py, d)).collect::<PyResult<Vec<_>>>()?;
+    PyList::new(py, dicts)
+}
+
+/// The exception of a scenario that cannot run.
+pub fn error(py: Python<'_>, found: &Diagnostics) -> PyErr {
+    let error = ScenarioError::new_err(format!("{found}\n{}", found.summary()));
+    match list(py, found).and_then(|dicts| error.value(py).setattr("diagnostics", dicts)) {
+        Ok(()) => error,
+        Err(other) => other,
+    }
+}
+
+fn dict<'py>(py: Python<'py>, d: &Diagnostic) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    let severity = if d.severity == Severity::Error { "error" } else { "warning" };
+    out.set_item("severity", severity)?;
+    out.set_item("code", d.code)?;
+    out.set_item("message", &d.message)?;
+    out.set_item("file", d.spot.as_ref().map_or(&d.file, |s| &s.name))?;
+    out.set_item("line", d.spot.as_ref().map(|s| s.line))?;
+    out.set_item("column", d.spot.as_ref().map(|s| s.column))?;
+    out.set_item("label", &d.label)?;
+    out.set_item("help", &d.help)?;
+    Ok(out)
+}

@@ -1,0 +1,116 @@
+//! Runs: the simulation on threads of its own, Python's thread listening for Ctrl-C meanwhile.
+
+use crate::{RunError, columns};
+use perhop_scenario::Point;
+use perhop_scenario::output::run::{self, Progress, Replication, RunOptions, Watch};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+/// How long Ctrl-C and progress may wait.
+const POLL: Duration = Duration::from_millis(50);
+
+/// How far the run is, and whether it shall end: written on one side, read on the other.
+struct Shared {
+    done: AtomicUsize,
+    stop: AtomicBool,
+    began: Instant,
+    listener: Thread,
+}
+
+impl Watch for Shared {
+    fn progress(&self, progress: Progress) {
+        self.done.fetch_max(progress.done, Relaxed);
+        self.listener.unpark();
+    }
+
+    fn stop(&self) -> bool {
+        self.stop.load(Relaxed)
+    }
+
+    fn clock(&self) -> Duration {
+        self.began.elapsed()
+    }
+}
+
+impl Shared {
+    #[allow(clippy::disallowed_methods)] // wall times go to the manifest, never into results
+    fn new() -> Self {
+        let (done, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        Self { done, stop, began: Instant::now(), listener: thread::current() }
+    }
+}
+
+/// Simulates every point without holding Python's lock.
+pub fn run<'py>(
+    py: Python<'py>,
+    points: &[Point],
+    (options, progress): (&RunOptions, Option<Py<PyAny>>),
+) -> PyResult<Bound<'py, PyList>> {
+    let (shared, total) = (Shared::new(), points.len() * options.replications.len());
+    let report = Report { progress, total };
+    let (finished, heard) =
+        py.detach(|| watched(|| run::run(points, options, &shared).map_err(Box::new), (&shared, &report)));
+    heard?;
+    let dicts = finished.map_err(|e| error(*e))?.iter().map(|r| dict(py, r)).collect::<PyResult<Vec<_>>>()?;
+    PyList::new(py, dicts)
+}
+
+/// Works on another thread, while this one (Python's main thread, which alone hears Ctrl-C) listens.
+fn watched<T: Send>(work: impl FnOnce() -> T + Send, (shared, report): (&Shared, &Report)) -> (T, PyResult<()>) {
+    thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            let result = work();
+            shared.listener.unpark();
+            result
+        });
+        let mut heard = Ok(());
+        while !worker.is_finished() {
+            thread::park_timeout(POLL);
+            if heard.is_ok() {
+                heard = Python::attach(|py| report.listen(py, shared.done.load(Relaxed)));
+            }
+            shared.stop.fetch_or(heard.is_err(), Relaxed);
+        }
+        (worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), heard)
+    })
+}
+
+/// Who is told how far the run is.
+struct Report {
+    progress: Option<Py<PyAny>>,
+    total: usize,
+}
+
+impl Report {
+    /// # Errors
+    /// `KeyboardInterrupt`, or what the callback raised.
+    fn listen(&self, py: Python<'_>, done: usize) -> PyResult<()> {
+        py.check_signals()?;
+        match &self.progress {
+            Some(progress) => progress.call1(py, (done, self.total)).map(drop),
+            None => Ok(()),
+        }
+    }
+}
+
+fn error(error: run::RunError) -> PyErr {
+    match error {
+        run::RunError::Interrupted { .. } => PyKeyboardInterrupt::new_err(error.to_string()),
+        run::RunError::Write { .. } => PyOSError::new_err(error.to_string()),
+        _ => RunError::new_err(error.to_string()),
+    }
+}
+
+fn dict<'py>(py: Python<'py>, replication: &Replication) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    out.set_item("point", replication.point)?;
+    out.set_item("replication", replication.replication)?;
+    out.set_item("hash", &replication.hash)?;
+    out.set_item("reused", replication.reused)?;
+    out.set_item("tables", columns::tables(py, &replication.tables)?)?;
+    Ok(out)
+}

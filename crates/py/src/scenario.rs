@@ -1,0 +1,100 @@
+//! A checked scenario.
+
+use crate::{diagnostics, run};
+use perhop_core::units::Span;
+use perhop_scenario::output::run::RunOptions;
+use perhop_scenario::{Options, Point};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use std::path::PathBuf;
+
+/// A checked scenario with the points of its sweep.
+#[pyclass(frozen)]
+pub struct Scenario {
+    scenario: perhop_scenario::Scenario,
+    found: perhop_scenario::Diagnostics,
+}
+
+/// How to read a text.
+pub fn options(file_name: &str, overrides: &[String], vary: &[String]) -> Options {
+    let options = overrides.iter().fold(Options::new(file_name), |options, text| options.set(text));
+    vary.iter().fold(options, |options, text| options.vary(text))
+}
+
+#[pymethods]
+impl Scenario {
+    #[new]
+    fn new(py: Python<'_>, text: &str, file_name: &str, overrides: Vec<String>, vary: Vec<String>) -> PyResult<Self> {
+        let read = perhop_scenario::Scenario::parse(text, &options(file_name, &overrides, &vary));
+        let (scenario, found) = read.map_err(|found| diagnostics::error(py, &found))?;
+        Ok(Self { scenario, found })
+    }
+
+    /// Name of the run's directory.
+    #[getter]
+    fn name(&self) -> &str {
+        self.scenario.name()
+    }
+
+    /// `[scenario]` with every effective value, times in seconds.
+    #[getter]
+    fn settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (settings, out) = (self.scenario.settings(), PyDict::new(py));
+        out.set_item("name", self.scenario.name())?;
+        out.set_item("duration_s", settings.duration.seconds())?;
+        out.set_item("warmup_s", settings.warmup.seconds())?;
+        out.set_item("seed", settings.seed)?;
+        out.set_item("replications", settings.replications)?;
+        out.set_item("accounting", settings.accounting.name())?;
+        out.set_item("sample_s", settings.sample.map(Span::seconds))?;
+        Ok(out)
+    }
+
+    /// The points of its sweep; one without labels if it has none.
+    #[getter]
+    fn points<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let dicts = self.scenario.points().iter().map(|p| point(py, p)).collect::<PyResult<Vec<_>>>()?;
+        PyList::new(py, dicts)
+    }
+
+    /// What runs, but hardly as meant.
+    #[getter]
+    fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        diagnostics::list(py, &self.found)
+    }
+
+    /// Every value in force, as TOML.
+    fn effective(&self) -> String {
+        self.scenario.effective()
+    }
+
+    /// What was stated, overrides applied.
+    fn to_toml(&self) -> String {
+        self.scenario.to_toml()
+    }
+
+    /// Simulates every point; see `perhop.Scenario.run`.
+    #[allow(clippy::too_many_arguments)] // Python's keywords
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        replications: (u32, u32),
+        seed: u64,
+        jobs: usize,
+        out: Option<PathBuf>,
+        resume: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let replications = replications.0..replications.1;
+        let options = RunOptions { replications, seed, jobs, out, resume, taps: Vec::new() };
+        run::run(py, &self.scenario.points(), (&options, progress))
+    }
+}
+
+fn point<'py>(py: Python<'py>, point: &Point) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    out.set_item("labels", point.labels.clone())?;
+    out.set_item("name", &point.name)?;
+    out.set_item("hash", &point.hash)?;
+    Ok(out)
+}

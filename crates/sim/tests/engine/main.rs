@@ -1,0 +1,24 @@
+//! The engine of perhop-sim against closed forms, slow versions, ns-2, and its own promises.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../transport/pipe.rs"]
+mod pipe;
+#[path = "../transport/reference.rs"]
+#[allow(dead_code)]
+mod reference;
+#[path = "../../../core/tests/common/stats.rs"]
+#[allow(dead_code)]
+mod stats;
+
+// mod allocations;
+// mod conservation;
+// mod determinism;
+// mod ecn;
+// mod fill;
+// mod kinds;
+// mod loss;
+// mod md1;
+mod ns2_pps_rtt;
+// mod routes;
+// mod transfers;

@@ -1,0 +1,35 @@
+"""perhop: traffic conditioners at the edge, queue management in the core.
+
+Names are imported when first used: `perhop --version` and `perhop check` need neither NumPy nor matplotlib.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from perhop._core import ScenarioError, __version__
+
+if TYPE_CHECKING:
+    from perhop.results import Point, Runs
+    from perhop.scenario import Scenario
+    from perhop.stats import Interval
+
+_HOME = {
+    "Interval": "perhop.stats",
+    "Point": "perhop.results",
+    "Runs": "perhop.results",
+    "Scenario": "perhop.scenario",
+}
+
+__all__ = ["Interval", "Point", "Runs", "Scenario", "ScenarioError", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'perhop' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

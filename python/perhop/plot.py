@@ -1,0 +1,61 @@
+"""`perhop plot`: named pictures of any run, as PNG, SVG or PDF."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from perhop.plots import packets, rates, series, style
+from perhop.results import Runs, opened
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PLOTS: dict[str, Callable[[Runs], Figure]] = {
+    "throughput": rates.throughput,
+    "fairness": rates.fairness,
+    "delay": rates.delay,
+    "colours": packets.colours,
+    "drops": packets.drops,
+    "queue": series.queue,
+    "bucket": series.bucket,
+}
+
+
+def figure(kind: str, runs: Runs) -> Figure:
+    """The picture called `kind`.
+
+    Raises:
+        ValueError: when there is no such picture, or this run has not got what it shows.
+    """
+    if kind not in PLOTS:
+        raise ValueError(f"no plot `{kind}`: there are {', '.join(PLOTS)}")
+    with style.styled():
+        drawn = PLOTS[kind](runs)
+        drawn.suptitle(f"{runs.name}\n{about(kind)}", x=0.01, ha="left", fontsize=9)
+    return drawn
+
+
+def about(kind: str) -> str:
+    """What a picture shows, in a line."""
+    return (PLOTS[kind].__doc__ or "").strip().rstrip(".")
+
+
+def plot(arguments: dict[str, Any]) -> int:
+    """The verb."""
+    if arguments["list"]:
+        for kind in PLOTS:
+            print(f"{kind:<12}{about(kind)}")
+        return 0
+    kind = arguments["kind"]
+    path = Path(arguments["output"] or f"{kind}.svg")
+    if path.suffix.lower() not in style.FORMATS:
+        raise ValueError(f"{path}: a picture's name ends with {', '.join(style.FORMATS)}")
+    runs = opened(arguments["runs"])
+    for note in runs.notes:
+        print(f"note: {note}", file=sys.stderr)
+    style.save(figure(kind, runs), path)
+    print(path)
+    return 0

@@ -1,0 +1,81 @@
+"""Where packets went: which colour they got, why they were dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from perhop.plots import grid, style
+from perhop.plots.grid import Quantity
+from perhop.results import Group, Runs, Values
+
+Counts = dict[Group, Values]
+ROWS = ("hop", "class", "colour")
+
+
+def colours(runs: Runs) -> Figure:
+    """Colours of each class behind the ports that mark, in per cent of its packets."""
+    marks = runs.table("conditioners")
+    hops = {
+        hop for hop, out in zip(marks["hop"], marks["colour_out"], strict=True) if out in ("green", "yellow", "red")
+    }
+    if not hops:
+        raise ValueError("no conditioner of this run gives colours")
+    counts = {g: n for g, n in _counts(runs, "arrived_packets").items() if g[-3] in hops}
+    parts = _parts(style.PACKETS, counts)
+    return _drawn(runs, _shares(parts, _sums(parts.values())), style.PACKETS)
+
+
+def drops(runs: Runs) -> Figure:
+    """Packets dropped at each port by reason, in per cent of those that arrived."""
+    counts = {reason: _counts(runs, f"dropped_{reason}_packets") for reason in style.REASONS}
+    lost = {group for of in counts.values() for group, packets in of.items() if packets.any()}
+    if not lost:
+        figure, (axes,) = style.panels(1)
+        axes.text(0.5, 0.5, "no packet was dropped", ha="center", transform=axes.transAxes)
+        return figure
+    parts = {reason: {g: of[g] for g in of if g in lost and of[g].any()} for reason, of in counts.items()}
+    return _drawn(runs, _shares(parts, _counts(runs, "arrived_packets")), style.REASONS)
+
+
+def _counts(runs: Runs, column: str) -> Counts:
+    return runs.totals("summary", column, by=[*runs.keys, *ROWS])
+
+
+def _parts(colours: Iterable[str], counts: Counts) -> dict[str, Counts]:
+    """By colour; the group loses it."""
+    return {colour: {g[:-1]: n for g, n in counts.items() if g[-1] == colour} for colour in colours}
+
+
+def _sums(parts: Iterable[Counts]) -> Counts:
+    whole: Counts = {}
+    for counts in parts:
+        for group, n in counts.items():
+            whole[group] = whole.get(group, np.zeros_like(n)) + n
+    return whole
+
+
+def _shares(parts: dict[str, Counts], whole: Counts) -> dict[str, Counts]:
+    """In per cent; nothing of nothing is not known."""
+    with np.errstate(invalid="ignore"):
+        return {part: {g: 100 * n / whole[g] for g, n in of.items()} for part, of in parts.items() if of}
+
+
+def _drawn(runs: Runs, shares: dict[str, Counts], look: dict[str, str]) -> Figure:
+    """Stacked bars of a single point; means with intervals over a sweep."""
+    if len(runs.points) > 1:
+        return grid.facets(runs, [Quantity(f"{part}, %", of) for part, of in shares.items()])
+    names: Sequence[Group] = list(dict.fromkeys(group for of in shares.values() for group in of))
+    figure, (axes,) = style.panels(1)
+    bottom = np.zeros(len(names))
+    for part, of in shares.items():
+        estimates = [grid.known(of[name]) if name in of else None for name in names]
+        heights = np.array([estimate.mean if estimate else 0.0 for estimate in estimates])
+        axes.bar(range(len(names)), heights, 0.7, bottom, color=look[part], label=part)
+        bottom += heights
+    grid.ticks(axes, [" ".join(name) for name in names])
+    axes.set_ylabel("packets, %")
+    figure.legend(loc="outside right upper")
+    return figure

@@ -1,0 +1,272 @@
+"""Results of runs as columns: every replication of every point, in memory or read from Parquet directories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from perhop import stats
+
+if TYPE_CHECKING:
+    import duckdb
+
+Column = npt.NDArray[Any]
+Columns = dict[str, Column]
+Values = npt.NDArray[np.float64]
+Group = tuple[str, ...]
+Run = tuple[int, int]
+"""Point and replication."""
+Fold = Callable[[Group, list[float]], float]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of a sweep; a plain run has one, without labels."""
+
+    labels: dict[str, str]
+    name: str
+    hash: str
+
+    @property
+    def title(self) -> str:
+        """`flows 5, marker pam`; empty without labels."""
+        return ", ".join(f"{short(key)} {value}" for key, value in self.labels.items())
+
+
+@dataclass(frozen=True)
+class Replication:
+    """One run of a point: its tables, and the hash of all of them."""
+
+    point: int
+    replication: int
+    hash: str
+    tables: dict[str, Columns]
+    reused: bool = False
+
+
+@dataclass(frozen=True)
+class Runs:
+    """All replications of all points of one scenario, ordered by point and replication."""
+
+    name: str
+    seed: int
+    points: list[Point]
+    replications: list[Replication]
+    settings: dict[str, Any] = field(default_factory=dict)
+    """`[scenario]` with every effective value, times in seconds."""
+    notes: list[str] = field(default_factory=list)
+    """What a reader of these results should know: what was left out of a directory that holds several runs."""
+    _tables: dict[str, Columns] = field(default_factory=dict, repr=False, compare=False)
+
+    @staticmethod
+    def open(directory: str | Path) -> Runs:
+        """Reads a run's directory: a scenario's, a point's or a replication's."""
+        from perhop.stored import read
+
+        return read(Path(directory))
+
+    @property
+    def keys(self) -> list[str]:
+        """The swept keys."""
+        return list(self.points[0].labels) if self.points else []
+
+    @property
+    def tables(self) -> list[str]:
+        """Names of the tables that there are."""
+        return list(dict.fromkeys(name for r in self.replications for name in r.tables))
+
+    def table(self, name: str) -> Columns:
+        """All rows of a table: the swept keys, `point` and `replication` first, then its own columns.
+
+        Raises:
+            KeyError: when there is no such table; the message names those there are.
+        """
+        if name not in self._tables:
+            if name not in self.tables:
+                raise KeyError(f"no table `{name}` here: there are {', '.join(self.tables)}")
+            self._tables[name] = self._joined(name)
+        return self._tables[name]
+
+    def _joined(self, name: str) -> Columns:
+        having = [r for r in self.replications if name in r.tables]
+        rows = [len(next(iter(r.tables[name].values()), ())) for r in having]
+        labels = [self.points[r.point].labels for r in having]
+        out: Columns = {key: _repeat([at[key] for at in labels], rows) for key in self.keys}
+        out["point"] = np.repeat(np.array([r.point for r in having], dtype=np.int64), rows)
+        out["replication"] = np.repeat(np.array([r.replication for r in having], dtype=np.int64), rows)
+        for column in having[0].tables[name]:
+            out[column] = np.concatenate([r.tables[name][column] for r in having])
+        return out
+
+    def values(
+        self,
+        table: str,
+        column: str,
+        where: Mapping[str, object] | None = None,
+        by: Sequence[str] = (),
+        missing: float | None = None,
+    ) -> dict[Group, Values]:
+        """For each group of `by`, in order of appearance, the column's value in each replication.
+
+        `by` and `where` name columns or swept keys (their last part will do); a group's key is a tuple of texts.
+        `missing` stands for the value of a replication that has no row of the group.
+
+        Raises:
+            ValueError: when a group has several rows in a replication, or none and `missing` is not given.
+        """
+        one = _one(f"{table}.{column}", missing)
+        return {group: self._folded(group, runs, one) for group, runs in self._cells(table, column, where, by).items()}
+
+    def totals(
+        self, table: str, column: str, where: Mapping[str, object] | None = None, by: Sequence[str] = ()
+    ) -> dict[Group, Values]:
+        """As `values`, summed over the rows of a group; a replication without a row counts as zero."""
+        cells = self._cells(table, column, where, by)
+        return {
+            group: self._folded(group, runs, lambda _group, rows: stats.total(rows)) for group, runs in cells.items()
+        }
+
+    def means(
+        self, table: str, column: str, where: Mapping[str, object] | None = None, by: Sequence[str] = ()
+    ) -> dict[Group, stats.Interval]:
+        """As `values`, with the mean and 95 % interval over the replications of each group."""
+        return {group: stats.interval(v) for group, v in self.values(table, column, where, by).items()}
+
+    def _cells(
+        self, table: str, column: str, where: Mapping[str, object] | None, by: Sequence[str]
+    ) -> dict[Group, dict[Run, list[float]]]:
+        """For each group the values of each replication's rows."""
+        columns = self.table(table)
+        groups = [_texts(columns[self._key(columns, name)]) for name in by]
+        measure = columns[self._key(columns, column)]
+        cells: dict[Group, dict[Run, list[float]]] = {}
+        for i in np.flatnonzero(self._mask(columns, where or {})):
+            run = (int(columns["point"][i]), int(columns["replication"][i]))
+            group = tuple(texts[i] for texts in groups)
+            cells.setdefault(group, {}).setdefault(run, []).append(float(measure[i]))
+        return cells
+
+    def _folded(self, group: Group, runs: dict[Run, list[float]], fold: Fold) -> Values:
+        points = {point for point, _ in runs}
+        order = [(r.point, r.replication) for r in self.replications if r.point in points]
+        return np.array([fold(group, runs.get(run, [])) for run in order], dtype=np.float64)
+
+    def _mask(self, columns: Columns, where: Mapping[str, object]) -> npt.NDArray[np.bool_]:
+        keep = np.ones(len(columns["point"]), dtype=np.bool_)
+        for name, wanted in where.items():
+            column = columns[self._key(columns, name)]
+            if column.dtype == object:
+                keep &= np.array([value == wanted or value == str(wanted) for value in column], dtype=np.bool_)
+            else:
+                keep &= column == wanted
+        return keep
+
+    def _key(self, columns: Columns, name: str) -> str:
+        """A column's name, or the one swept key that ends with it."""
+        if name in columns:
+            return name
+        ends = [key for key in self.keys if short(key) == name]
+        if len(ends) == 1:
+            return ends[0]
+        raise KeyError(f"no column `{name}`: there are {', '.join(columns)}")
+
+    def sql(self, query: str) -> Columns:
+        """The answer of a DuckDB query on the tables, made with one thread so that sums are the same every time."""
+        from perhop.stored import columns_of
+
+        with self.connection() as connection:
+            return columns_of(connection.execute(query))
+
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """A DuckDB connection with one view for each table."""
+        from perhop.stored import connect
+
+        connection = connect()
+        for name in self.tables:
+            connection.register(name, self.table(name))
+        return connection
+
+    def select(self, **labels: object) -> Runs:
+        """The runs at the points that carry these labels (the last part of a key will do)."""
+        wanted = {self._swept(key): str(value) for key, value in labels.items()}
+        kept = [i for i, p in enumerate(self.points) if all(p.labels[k] == v for k, v in wanted.items())]
+        new = {old: i for i, old in enumerate(kept)}
+        replications = [
+            Replication(new[r.point], r.replication, r.hash, r.tables, r.reused)
+            for r in self.replications
+            if r.point in new
+        ]
+        return Runs(self.name, self.seed, [self.points[i] for i in kept], replications, self.settings, self.notes)
+
+    def _swept(self, name: str) -> str:
+        ends = [key for key in self.keys if name in (key, short(key))]
+        if len(ends) != 1:
+            raise KeyError(f"`{name}` is not swept here: {', '.join(self.keys) or 'nothing is'}")
+        return ends[0]
+
+    def __iter__(self) -> Iterator[Replication]:
+        return iter(self.replications)
+
+    def __len__(self) -> int:
+        return len(self.replications)
+
+
+def opened(directories: Sequence[str | Path]) -> Runs:
+    """The runs of several directories as one, with `run` (the directory) as a swept key if there are several."""
+    every = [Runs.open(directory) for directory in directories]
+    return every[0] if len(every) == 1 else joined(dict(zip(map(str, directories), every, strict=True)))
+
+
+def joined(every: Mapping[str, Runs]) -> Runs:
+    """Several runs as one, with `run` as a swept key beside their own.
+
+    Raises:
+        ValueError: when they sweep different keys.
+    """
+    keys = {name: runs.keys for name, runs in every.items()}
+    if len({tuple(swept) for swept in keys.values()}) > 1:
+        raise ValueError(f"these runs sweep different keys and cannot stand in one picture: {keys}")
+    points: list[Point] = []
+    replications: list[Replication] = []
+    for name, runs in every.items():
+        first = len(points)
+        points += [Point({"run": name} | p.labels, p.name, p.hash) for p in runs.points]
+        replications += [Replication(first + r.point, r.replication, r.hash, r.tables, r.reused) for r in runs]
+    one = next(iter(every.values()))
+    names = list(dict.fromkeys(runs.name for runs in every.values()))
+    return Runs(
+        " and ".join(names), one.seed, points, replications, one.settings, [n for r in every.values() for n in r.notes]
+    )
+
+
+def short(key: str) -> str:
+    """The last part of a dotted key."""
+    return key.rsplit(".", 1)[-1]
+
+
+def _repeat(values: Sequence[str], rows: Sequence[int]) -> Column:
+    return np.repeat(np.array(values, dtype=object), rows)
+
+
+def _texts(column: Column) -> list[str]:
+    return ["" if value is None else str(value) for value in column]
+
+
+def _one(measure: str, missing: float | None) -> Fold:
+    def fold(group: Group, rows: list[float]) -> float:
+        if not rows and missing is not None:
+            return missing
+        if len(rows) != 1:
+            where = f" for {', '.join(group)}" if group else ""
+            raise ValueError(
+                f"{measure}{where} has {len(rows)} rows in a replication, not one: "
+                "narrow it with where= or by=, say what stands for a missing one, or ask for totals()"
+            )
+        return rows[0]
+
+    return fold

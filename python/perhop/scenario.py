@@ -1,0 +1,163 @@
+"""A scenario: read, checked and run by the Rust core."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from perhop import _core
+from perhop.results import Columns, Point, Replication, Runs
+
+if TYPE_CHECKING:
+    import duckdb
+
+Overrides = Mapping[str, object] | Iterable[str]
+Progress = Callable[[int, int], object]
+
+
+class Scenario:
+    """One scenario file, with its overrides and axes."""
+
+    def __init__(
+        self, text: str, file_name: str = "scenario.toml", overrides: Overrides = (), vary: Sequence[str] = ()
+    ) -> None:
+        """Reads and checks.
+
+        Raises:
+            ScenarioError: with everything that is wrong in it.
+        """
+        self._core = _core.Scenario(text, file_name, assignments(overrides), list(vary))
+        self._source = (text, file_name, assignments(overrides), list(vary))
+
+    @classmethod
+    def from_toml(cls, source: str | os.PathLike[str], overrides: Overrides = (), vary: Sequence[str] = ()) -> Scenario:
+        """From a file, or from TOML text (a text holds a line break, a path does not).
+
+        `overrides` is `{"traffic.bulk.flows": 20}` or `["traffic.bulk.flows=20"]`; `vary` is `["key=a,b,c"]`.
+        """
+        if isinstance(source, str) and "\n" in source:
+            return cls(source, overrides=overrides, vary=vary)
+        path = Path(source)
+        return cls(path.read_text(encoding="utf-8"), str(path), overrides, vary)
+
+    @property
+    def name(self) -> str:
+        """Its name: that of its directory of results."""
+        return self._core.name
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """`[scenario]` with every effective value: times in seconds."""
+        return self._core.settings
+
+    @property
+    def points(self) -> list[Point]:
+        """The points of its sweep; one without labels if it has none."""
+        return [Point(dict(p["labels"]), f"{p['name']}-{p['hash']}", p["hash"]) for p in self._core.points]
+
+    @property
+    def warnings(self) -> list[_core.Diagnostic]:
+        """What runs, but hardly as meant."""
+        return self._core.warnings
+
+    def effective(self) -> str:
+        """Every value in force, as TOML."""
+        return self._core.effective()
+
+    def to_toml(self) -> str:
+        """What was stated, overrides applied; read again it is an equal scenario."""
+        return self._core.to_toml()
+
+    def explain(self) -> str:
+        """Effective values, buffers in path, bucket times, as text."""
+        return self._core.explain()
+
+    def run(  # noqa: PLR0913
+        self,
+        replications: int | range | None = None,
+        *,
+        seed: int | None = None,
+        jobs: int = 0,
+        out: str | os.PathLike[str] | None = None,
+        resume: bool = True,
+        progress: Progress | bool | None = None,
+    ) -> Runs:
+        """Simulates every point; Ctrl-C keeps the finished replications on disk.
+
+        Args:
+            replications: how many, or which; the file's number by default.
+            seed: the file's by default.
+            jobs: threads; 0 is one for each core. The results do not depend on it.
+            out: directory for the results; without it they stay in memory.
+            resume: take from `out` what it already holds.
+            progress: called with (done, total); `True` shows a bar, `None` shows one on a terminal.
+        """
+        from perhop.progress import shown
+
+        chosen = self._replications(replications)
+        seed = int(self.settings["seed"]) if seed is None else seed
+        place = None if out is None else os.fspath(out)
+        with shown(progress, self.name) as report:
+            done = self._core.run((chosen.start, chosen.stop), seed, jobs, place, resume, report)
+        return Runs(self.name, seed, self.points, self._read(done, place), self.settings)
+
+    def _read(self, done: list[_core.ReplicationDict], out: str | None) -> list[Replication]:
+        """With the tables of those that were there already, read from `out`."""
+        from perhop import stored
+
+        with stored.connect() as connection:
+            return [
+                Replication(r["point"], r["replication"], r["hash"], self._tables(r, out, connection), r["reused"])
+                for r in done
+            ]
+
+    def _tables(
+        self, done: _core.ReplicationDict, out: str | None, connection: duckdb.DuckDBPyConnection
+    ) -> dict[str, Columns]:
+        from perhop import stored
+
+        if out is None or not done["reused"]:
+            return done["tables"]
+        point = self.points[done["point"]].name
+        return stored.tables(connection, Path(out) / self.name / point / f"rep-{done['replication']:03}")
+
+    def sweep(self, axes: Mapping[str, Sequence[object]], **options: Any) -> Runs:
+        """Runs the grid over `axes`, `{"traffic.bulk.flows": [5, 10]}`; see `run` for the options."""
+        from perhop.sweep import axis
+
+        text, file_name, overrides, vary = self._source
+        grid = vary + [axis(key, values) for key, values in axes.items()]
+        return Scenario(text, file_name, overrides, grid).run(**options)
+
+    def _replications(self, chosen: int | range | None) -> range:
+        if chosen is None:
+            chosen = int(self.settings["replications"])
+        chosen = range(chosen) if isinstance(chosen, int) else chosen
+        if len(chosen) == 0 or chosen.step != 1 or chosen.start < 0:
+            raise ValueError(f"replications = {chosen}: a positive number, or a range with step 1")
+        return chosen
+
+    def __repr__(self) -> str:
+        return f"Scenario({self.name!r}, points={len(self._core.points)})"
+
+
+def assignments(overrides: Overrides) -> list[str]:
+    """`key=value` texts, as `-s` takes them."""
+    if isinstance(overrides, Mapping):
+        return [f"{key}={toml(value)}" for key, value in overrides.items()]
+    return list(overrides)
+
+
+def toml(value: object) -> str:
+    """A value as TOML."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {toml(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, Sequence):
+        return "[" + ", ".join(toml(item) for item in value) + "]"
+    return repr(value)
