@@ -49,6 +49,9 @@ fn pump(through: &Through) -> Pump<'static> {
 
 fn finish(report: Result<Report, MarkError>, through: &Through, input: &Path) -> Result<Exit, Failure> {
     let report = report.map_err(|error| failure(&error, input))?;
+    for warning in report.warnings.iter().filter(|_| !through.json) {
+        eprintln!("warning: {warning}");
+    }
     if through.json {
         let text = serde_json::to_string(&report).map_err(|e| Failure::Error(e.to_string()))?;
         say!("{text}");
@@ -62,7 +65,7 @@ fn failure(error: &MarkError, input: &Path) -> Failure {
     if watch::interrupted().load(Ordering::SeqCst) {
         return Failure::Interrupted(format!("interrupted: {} was not marked, no output was written", input.display()));
     }
-    if matches!(error, MarkError::Capture(CaptureError::Write { .. })) {
+    if let MarkError::Capture(CaptureError::Write { .. }) = error {
         return Failure::Error(format!("error[E020] {error}\n   help: choose another output, or make room"));
     }
     Failure::Error(format!("error[E021] {}: {error}", input.display()))

@@ -4,7 +4,7 @@ use crate::engine::{HERE, Simulation, Transfer};
 use crate::heap::Key;
 use crate::host::{self, Connection, End};
 use crate::pool::{Record, RecordId};
-use crate::traffic::Offer;
+use crate::traffic::{Carrier, Offer};
 use crate::transport::{Receiver, Sender, Supply};
 use perhop_core::packet::FlowId;
 use perhop_core::units::{Span, Time};
@@ -133,10 +133,10 @@ impl Simulation {
     pub(crate) fn wake_source(&mut self, now: Time, index: usize) {
         let source = &mut self.sources[index];
         if now >= source.stop {
-            return;
+            return self.close(index);
         }
         let step = source.traffic.wake(now, &mut source.rng);
-        let (slot, table) = (source.flow as usize, usize::from(source.table));
+        let (slot, table, stop) = (source.flow as usize, usize::from(source.table), source.stop);
         if let Some(next) = step.next {
             self.events.push(Key::new(next, self.numbering().source(index)));
         }
@@ -146,7 +146,12 @@ impl Simulation {
                 let record = self.flows[slot].datagram(now, wire);
                 self.send(now, slot, End::Sender, record);
             }
-            Offer::Endless => self.open(now, slot, Supply::Unlimited),
+            Offer::Endless => {
+                if stop < Time::MAX {
+                    self.events.push(Key::new(stop, self.numbering().source(index)));
+                }
+                self.open(now, slot, Supply::Unlimited);
+            }
             Offer::Segments(n) => {
                 if self.flows[slot].tcp.is_none() {
                     self.open(now, slot, Supply::Offered);
@@ -161,6 +166,16 @@ impl Simulation {
                 self.open_transfers[table] += 1;
                 self.open(now, slot, Supply::Bytes(bytes));
             }
+        }
+    }
+
+    /// A source stops: its standing connection sends nothing new.
+    fn close(&mut self, source: usize) {
+        let source = &self.sources[source];
+        if source.traffic.carrier() == Carrier::Connection
+            && let Some(tcp) = &mut self.flows[source.flow as usize].tcp
+        {
+            tcp.sender.close();
         }
     }
 
@@ -213,7 +228,8 @@ impl Simulation {
         let Some(tcp) = &mut flow.tcp else { return };
         let Some(bytes) = tcp.transfer.take() else { return };
         let (table, source) = (flow.table, flow.source);
-        self.transfers.push(Transfer { table, source, opened: tcp.opened, complete: now, bytes });
+        let first = self.sources.partition_point(|s| s.table < table) as u32;
+        self.transfers.push(Transfer { table, source: source - first, opened: tcp.opened, complete: now, bytes });
         self.open_transfers[usize::from(table)] -= 1;
         self.ending.push(slot as u32);
         let source = &mut self.sources[source as usize];
