@@ -16,7 +16,7 @@ install: .venv/extension.stamp          ## build the release extension into .ven
 test: test-rust test-python             ## all tests; what the machine lacks is skipped in plain words
 
 test-rust: .venv/packages.stamp
-	cargo test --workspace
+	cargo test --workspace --no-fail-fast
 
 test-python: .venv/extension.stamp
 	$(BIN)/python -m pytest $(ARGS)

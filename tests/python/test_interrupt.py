@@ -68,3 +68,16 @@ def test_the_next_run_takes_what_is_finished(tmp_path: Path) -> None:
     again = Scenario(text, "small.toml").run(max(kept) + 2, out=tmp_path / "runs")
     assert {r.replication: r.hash for r in again if r.reused} == kept
     assert [r.hash for r in again] == [r.hash for r in Scenario(text, "small.toml").run(max(kept) + 2)]
+
+
+def test_ctrl_c_ends_reproduce(tmp_path: Path) -> None:
+    """Python carries this verb out; a full run of one figure takes several seconds."""
+    command = [sys.executable, "-m", "perhop", "reproduce", "pf-fig7", "--seeds", "40", "--out", "out"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    time.sleep(4.0)
+    assert process.poll() is None, "it ended before it could be interrupted"
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=WAIT_S)
+    assert process.returncode == 130, error
+    assert "Traceback" not in error
+    assert not list(tmp_path.rglob("results.json"))
