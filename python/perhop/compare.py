@@ -58,10 +58,14 @@ def differences(a: Runs, b: Runs, metrics: Sequence[str] = METRICS) -> list[Diff
 def refuse_unpaired(a: Runs, b: Runs) -> None:
     """Raises in plain words unless every replication of `a` has its partner in `b`."""
     if a.seed != b.seed:
-        raise ValueError(f"seed {a.seed} against seed {b.seed}: only runs of the same seed meet the same random numbers")
+        raise ValueError(
+            f"seed {a.seed} against seed {b.seed}: only runs of the same seed meet the same random numbers"
+        )
     for key in ("duration_s", "warmup_s", "accounting"):
         if a.settings[key] != b.settings[key]:
-            raise ValueError(f"{key} {a.settings[key]} against {b.settings[key]}: these are not measures of the same thing")
+            raise ValueError(
+                f"{key} {a.settings[key]} against {b.settings[key]}: these are not measures of the same thing"
+            )
     if len(a.points) > 1 and [p.labels for p in a.points] != [p.labels for p in b.points]:
         raise ValueError("the runs sweep different points: sweep the same, or name one point's directory of each")
     if len(a.points) != len(b.points):
@@ -140,18 +144,22 @@ def _print(found: list[Difference], names: tuple[str, str], runs: Runs) -> None:
     from rich.table import Table
 
     swept = bool(runs.keys)
-    table = Table("quantity", *(["point"] if swept else []), "row", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
+    for heading in ("quantity", *(["point"] if swept else []), "row"):
+        table.add_column(heading, no_wrap=not sys.stdout.isatty())
     for heading in ("A", "B", "B - A", ""):
         table.add_column(heading, justify="right", no_wrap=True)
     for d, mark in zip(found, marks(found), strict=True):
         name, unit, factor = units.named(d.metric.partition(".")[2])
         cells = [units.estimate(side, factor) for side in (d.a, d.b, d.difference)]
         table.add_row(f"{name}, {unit}" if unit else name, *([d.point] if swept else []), d.row, *cells, mark)
-    console = Console(soft_wrap=not sys.stdout.isatty())
+    console = Console(width=None if sys.stdout.isatty() else 200)
     console.print(f"A {names[0]}\nB {names[1]}", highlight=False)
     console.print(f"seed {runs.seed}, {len(runs)} pairs; mean ± half of the 95 % t-interval\n", highlight=False)
     console.print(table, highlight=False)
-    console.print("\n* the interval leaves zero out; ** so does it after Holm's correction for all rows", highlight=False)
+    console.print(
+        "\n* the interval leaves zero out; ** so does it after Holm's correction for all rows", highlight=False
+    )
 
 
 def marks(found: Sequence[Difference]) -> list[str]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from perhop import _core
 from perhop.results import Columns, Point, Replication, Runs
-
-if TYPE_CHECKING:
-    import duckdb
+from perhop.shapes import Diagnostic, ReplicationDict
 
 Overrides = Mapping[str, object] | Iterable[str]
 Progress = Callable[[int, int], object]
@@ -55,10 +53,12 @@ class Scenario:
     @property
     def points(self) -> list[Point]:
         """The points of its sweep; one without labels if it has none."""
-        return [Point(dict(p["labels"]), f"{p['name']}-{p['hash']}", p["hash"]) for p in self._core.points]
+        return [
+            Point(dict(p["labels"]), f"{p['name']}-{p['hash']}", p["hash"], p["effective"]) for p in self._core.points
+        ]
 
     @property
-    def warnings(self) -> list[_core.Diagnostic]:
+    def warnings(self) -> list[Diagnostic]:
         """What runs, but hardly as meant."""
         return self._core.warnings
 
@@ -101,27 +101,9 @@ class Scenario:
         place = None if out is None else os.fspath(out)
         with shown(progress, self.name) as report:
             done = self._core.run((chosen.start, chosen.stop), seed, jobs, place, resume, report)
-        return Runs(self.name, seed, self.points, self._read(done, place), self.settings)
-
-    def _read(self, done: list[_core.ReplicationDict], out: str | None) -> list[Replication]:
-        """With the tables of those that were there already, read from `out`."""
-        from perhop import stored
-
-        with stored.connect() as connection:
-            return [
-                Replication(r["point"], r["replication"], r["hash"], self._tables(r, out, connection), r["reused"])
-                for r in done
-            ]
-
-    def _tables(
-        self, done: _core.ReplicationDict, out: str | None, connection: duckdb.DuckDBPyConnection
-    ) -> dict[str, Columns]:
-        from perhop import stored
-
-        if out is None or not done["reused"]:
-            return done["tables"]
-        point = self.points[done["point"]].name
-        return stored.tables(connection, Path(out) / self.name / point / f"rep-{done['replication']:03}")
+        points = self.points
+        home = None if place is None else Path(place) / self.name
+        return Runs(self.name, seed, points, whole(done, points, home), self.settings)
 
     def sweep(self, axes: Mapping[str, Sequence[object]], **options: Any) -> Runs:
         """Runs the grid over `axes`, `{"traffic.bulk.flows": [5, 10]}`; see `run` for the options."""
@@ -141,6 +123,19 @@ class Scenario:
 
     def __repr__(self) -> str:
         return f"Scenario({self.name!r}, points={len(self._core.points)})"
+
+
+def whole(done: list[ReplicationDict], points: list[Point], home: Path | None) -> list[Replication]:
+    """Finished replications, with the tables of those that were there already read from the run's directory."""
+    from perhop import stored
+
+    def tables(r: ReplicationDict) -> dict[str, Columns]:
+        if home is None or not r["reused"]:
+            return r["tables"]
+        return stored.tables(connection, home / points[r["point"]].name / f"rep-{r['replication']:03}")
+
+    with stored.connect() as connection:
+        return [Replication(r["point"], r["replication"], r["hash"], tables(r), r["reused"]) for r in done]
 
 
 def assignments(overrides: Overrides) -> list[str]:

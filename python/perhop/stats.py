@@ -70,23 +70,24 @@ def interval(values: Iterable[float], confidence: float = CONFIDENCE) -> Interva
     return Interval(centre, centre - half, centre + half, n)
 
 
-def differences(a: Sequence[float], b: Sequence[float]) -> list[float]:
+def differences(a: Iterable[float], b: Iterable[float]) -> list[float]:
     """`b - a`, pair by pair.
 
     Raises:
         ValueError: when they are not pairs.
     """
-    if len(a) != len(b):
-        raise ValueError(f"{len(a)} values against {len(b)}: pairs need the same replications on both sides")
-    return [float(y) - float(x) for x, y in zip(a, b, strict=True)]
+    ours, theirs = [float(x) for x in a], [float(x) for x in b]
+    if len(ours) != len(theirs):
+        raise ValueError(f"{len(ours)} values against {len(theirs)}: pairs need the same replications on both sides")
+    return [y - x for x, y in zip(ours, theirs, strict=True)]
 
 
-def paired(a: Sequence[float], b: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
+def paired(a: Iterable[float], b: Iterable[float], confidence: float = CONFIDENCE) -> Interval:
     """The mean of `b - a` over replications with common random numbers."""
     return interval(differences(a, b), confidence)
 
 
-def paired_p(a: Sequence[float], b: Sequence[float]) -> float:
+def paired_p(a: Iterable[float], b: Iterable[float]) -> float:
     """Two-sided p-value of the paired t-test; NaN with fewer than two pairs, 1 if all differences are zero."""
     gaps = differences(a, b)
     spread, centre = deviation(gaps), mean(gaps)

@@ -77,12 +77,17 @@ def read(directory: Path) -> Runs:
     left_out = sorted({str(s.path.parent) for s in every} - {str(s.path.parent) for s in kept})
     notes = [f"{directory} holds several runs; the newest is taken, without {path}" for path in left_out]
     order = sorted({s.manifest["point_hash"]: s for s in kept}.values(), key=lambda s: _natural(s.labels.values()))
-    points = [Point(s.labels, s.path.parent.name, s.manifest["point_hash"]) for s in order]
+    points = [_point(s) for s in order]
     index = {point.hash: i for i, point in enumerate(points)}
     with connect() as connection:
         replications = [_replication(connection, s, index) for s in kept]
     replications.sort(key=lambda r: (r.point, r.replication))
     return Runs(names[0], kept[0].manifest["seed"], points, replications, settings(order[0]), notes)
+
+
+def _point(stored: Stored) -> Point:
+    manifest = stored.manifest
+    return Point(stored.labels, stored.path.parent.name, manifest["point_hash"], manifest["effective"])
 
 
 def found(directory: Path) -> list[Stored]:

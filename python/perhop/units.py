@@ -19,6 +19,10 @@ KEYS = {
 _UNITS = (("_bit_s", "Mbit/s", 1e-6), ("_ms", "ms", 1.0), ("_bytes", "B", 1.0), ("_packets", "packets", 1.0))
 
 
+ROUNDING = 1e-12
+"""Relative spread of equal values that is owed to arithmetic alone."""
+
+
 def named(column: str) -> tuple[str, str, float]:
     """`goodput_bit_s` as `goodput`, `Mbit/s` and the factor to it."""
     for ending, unit, factor in _UNITS:
@@ -32,18 +36,21 @@ def counted(column: str) -> bool:
     return column.endswith(("_packets", "_bytes")) or column in ("packets", "bytes")
 
 
-def text(value: float) -> str:
-    """Four digits; `-` for what is not known."""
+def text(value: float, uncertainty: float = math.nan) -> str:
+    """Four digits, or as many as an uncertainty's second; `-` for what is not known."""
     if math.isnan(value):
         return "-"
-    if value == 0 or 1e-3 <= abs(value) < 1e7:
-        return f"{value:.{max(0, 3 - math.floor(math.log10(abs(value)))) if value else 0}f}"
-    return f"{value:.3e}"
+    size, digits = (abs(value), 3) if math.isnan(uncertainty) or uncertainty == 0 else (uncertainty, 1)
+    if max(abs(value), size) >= 1e7 or 0 < size < 1e-4:
+        return f"{value:.3e}"
+    return f"{value:.{max(0, digits - math.floor(math.log10(size))) if size else 0}f}"
 
 
 def estimate(value: Interval | None, factor: float = 1.0) -> str:
-    """`3.500 ±0.113`; the mean alone without an interval."""
+    """`3.50 ±0.11`; the mean alone without an interval."""
     if value is None or math.isnan(value.mean):
         return "-"
-    mean = text(value.mean * factor)
-    return mean if math.isnan(value.half) else f"{mean} ±{text(value.half * factor)}"
+    mean, half = value.mean * factor, value.half * factor
+    if half < ROUNDING * abs(mean):
+        half = 0.0
+    return text(mean) if math.isnan(half) else f"{text(mean, half)} ±{text(half, half)}"

@@ -73,6 +73,11 @@ impl Scenario {
         self.scenario.to_toml()
     }
 
+    /// Effective values, every queue on a path, bucket times.
+    fn explain(&self) -> String {
+        perhop_scenario::explain(&self.scenario)
+    }
+
     /// Simulates every point; see `perhop.Scenario.run`.
     #[allow(clippy::too_many_arguments)] // Python's keywords
     fn run<'py>(
@@ -96,5 +101,6 @@ fn point<'py>(py: Python<'py>, point: &Point) -> PyResult<Bound<'py, PyDict>> {
     out.set_item("labels", point.labels.clone())?;
     out.set_item("name", &point.name)?;
     out.set_item("hash", &point.hash)?;
+    out.set_item("effective", point.scenario.effective())?;
     Ok(out)
 }

@@ -77,6 +77,7 @@ impl Simulation {
             arrivals: vec![Default::default(); plan.classes.len()],
             transfers: Vec::new(),
             open_transfers: vec![0; plan.traffic.len()],
+            refused: 0,
             retired: vec![Retired::default(); plan.traffic.len()],
             samples: Vec::new(),
             captured: Vec::new(),
@@ -204,6 +205,9 @@ impl Simulation {
             {
                 self.events.push(Key::new(at, numbering.aqm_timer(i)));
             }
+        }
+        if self.plan.warmup == Span::ZERO {
+            self.end_warmup();
         }
         self.wake_clock();
     }

@@ -38,7 +38,8 @@ impl Serialiser {
     /// Start and end of the transmission of `bytes` that could begin at `now`.
     #[inline]
     fn send(&mut self, now: Time, bytes: u32) -> (Time, Time) {
-        let start = if self.busy_until <= now {
+        // The transmission before ends within the nanosecond `busy_until`: what begins in it follows without a gap.
+        let start = if self.busy_until < now {
             self.remainder = 0;
             now
         } else {

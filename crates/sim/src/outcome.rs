@@ -158,6 +158,8 @@ pub struct Outcome {
     pub packet_hops: u64,
     /// Events, since the start.
     pub events: u64,
+    /// Transfers that had no place: too many at a time. The run is then worth nothing.
+    pub refused: u64,
     /// Breaches of conservation: a fault of perhop, never of the scenario.
     pub breaches: Vec<String>,
 }
@@ -237,6 +239,7 @@ impl Simulation {
             conditioners: self.conditioner_rows(&end, &base),
             headers: (0..self.flows.len()).map(|k| self.headers(k)).collect(),
             transfers: self.transfers.iter().copied().filter(|t| t.opened >= warm).collect(),
+            refused: self.refused,
             samples: self.samples,
             captured: self.captured,
             packet_hops: self.packet_hops,

@@ -7,7 +7,7 @@
 //! A 64-bit counter holds 2.3 GB.
 
 use crate::params::ParamError;
-use crate::units::{BitRate, Bytes, NS_PER_S, Span, Time};
+use crate::units::{BitRate, Bytes, NS_PER_S, Time};
 
 const NANOBITS_PER_BYTE: u64 = 8 * NS_PER_S;
 
@@ -97,11 +97,6 @@ impl TokenBucket {
     /// Depth in bytes.
     pub fn depth(&self) -> f64 {
         self.depth as f64 / NANOBITS_PER_BYTE as f64
-    }
-
-    /// Time that filling it from empty takes; `None` at rate zero.
-    pub fn fill_time(&self) -> Option<Span> {
-        self.depth.checked_div(self.rate).map(Span::from_ns)
     }
 
     /// Takes a new rate and depth at `now`, keeping the credit as far as it fits.

@@ -1,0 +1,191 @@
+//! Networks at random: a chain of routers with hosts, every traffic model, AQM and conditioner of the lists.
+
+use super::net::{self, Net};
+use perhop_core::aqm::early::{Beyond, Common, Spacing, Weight};
+use perhop_core::aqm::{AqmParams, red, rio, wred};
+use perhop_core::conditioner::{self, ConditionerParams};
+use perhop_core::edge::{Action, Per, StageSpec};
+use perhop_core::packet::Colour;
+use perhop_core::params::{Place, Problems, Reader, Table, Tree};
+use perhop_core::queue::Limit;
+use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
+use perhop_sim::traffic::{self, TrafficParams, app_limited, on_off, transfers};
+use perhop_sim::transport::{Config, PartialAckTimer, Recovery};
+use proptest::prelude::*;
+
+/// Rates at which a packet lasts a whole number of nanoseconds, and rates at which it does not.
+fn rate() -> impl Strategy<Value = BitRate> {
+    prop::sample::select(vec![1_000_000, 10_000_000, 777_777, 3_333_331, 30_000_001]).prop_map(BitRate::bps)
+}
+
+fn delay() -> impl Strategy<Value = Span> {
+    prop_oneof![Just(Span::ZERO), (1u64..20_000).prop_map(Span::from_us)]
+}
+
+fn common() -> impl Strategy<Value = Common> {
+    let spacing = vec![Spacing::Uniformised, Spacing::Bernoulli, Spacing::Wait, Spacing::DsRed];
+    let beyond = vec![Beyond::Drop, Beyond::Gentle];
+    (prop::sample::select(spacing), prop::sample::select(beyond), any::<bool>()).prop_map(|(spacing, beyond, ecn)| {
+        Common { weight: Weight(0.05), mean_packet: Bytes::new(500), spacing, beyond, ecn }
+    })
+}
+
+/// Any AQM of the list, with thresholds within a queue of 30 packets.
+fn aqm() -> impl Strategy<Value = AqmParams> {
+    let of = |(min, width, common, name): (u32, u32, Common, &str)| {
+        let packets = |n| Length::Packets(Packets::new(n));
+        let profile = |min| {
+            let max_p = Probability::new(0.3).unwrap();
+            perhop_core::aqm::early::Profile { min: packets(min), max: packets(min + width), max_p }
+        };
+        let [tight, wide] = [profile(min), profile(min + 3)];
+        match name {
+            "drop-tail" => net::drop_tail(),
+            "red" => AqmParams::Red(red::Params { profile: tight, common, min_waiting: Packets::new(min % 3) }),
+            "rio" => {
+                AqmParams::Rio(rio::Params { in_profile: wide, out_profile: tight, mode: rio::Mode::RioC, common })
+            }
+            "wred" => {
+                let green = vec![wred::Member::Colour(Colour::Green)];
+                let class = |members, profile| wred::Class { members, profile };
+                AqmParams::Wred(wred::Params { profiles: vec![class(green, wide), class(vec![], tight)], common })
+            }
+            other => panic!("the tests do not know the AQM {other}"),
+        }
+    };
+    (1u32..5, 1u32..12, common(), prop::sample::select(perhop_core::aqm::NAMES)).prop_map(of)
+}
+
+fn limit() -> impl Strategy<Value = Limit> {
+    prop_oneof![(1u32..30).prop_map(Limit::Packets), (1500u64..30_000).prop_map(Limit::Bytes)]
+}
+
+/// Parameters of a conditioner of the list: its defaults, and rates and buckets that a few flows exceed.
+fn conditioner(name: &str, [cir, pir]: [u32; 2], depth: u32) -> ConditionerParams {
+    let entry = conditioner::LIST.iter().find(|e| e.name == name).unwrap();
+    let text = |value: u32, unit: &str| Tree::Text(format!("{value}{unit}"));
+    let value = |field: &str| match field {
+        "cir" => Some(text(cir, "kbit/s")),
+        "pir" => Some(text(cir + pir, "kbit/s")),
+        "eir" => Some(text(pir, "kbit/s")),
+        "cbs" | "pbs" | "ebs" => Some(text(depth, "B")),
+        _ => None,
+    };
+    let fields = perhop_core::params::Field::all(entry.fields);
+    let needed = |field: &&&perhop_core::params::Field| field.default.is_none() && !field.optional;
+    let missing: Vec<_> = fields.iter().filter(needed).filter(|f| value(f.name).is_none()).map(|f| f.name).collect();
+    assert!(missing.is_empty(), "the tests know no value for {missing:?} of {name}");
+    let entries = fields.iter().filter_map(|f| Some((f.name, value(f.name)?))).collect();
+    let (tree, mut problems) = (Tree::table(entries), Problems::default());
+    let empty = Table::default();
+    let table = if let Tree::Table(table) = &tree { table } else { &empty };
+    let mut reader = Reader::new(table, Place::default(), &mut problems);
+    let params = ConditionerParams::read(name, Place::default(), &mut reader);
+    params.unwrap_or_else(|| panic!("{name}: {:?}", problems.list))
+}
+
+fn stage() -> impl Strategy<Value = StageSpec> {
+    let action = || {
+        let mark = Action::Mark("af12".parse().unwrap());
+        prop::sample::select(vec![Action::Transmit, Action::Transmit, mark, Action::Drop])
+    };
+    let per = prop::sample::select(vec![Per::Aggregate, Per::Flow, Per::Pair, Per::Class]);
+    let numbers = ([50u32..2000, 1u32..2000], 1500u32..20_000);
+    (prop::sample::select(conditioner::NAMES), numbers, per, [action(), action(), action(), action()]).prop_map(
+        |(name, (rates, depth), per, actions)| {
+            // What nobody has coloured goes on, or nothing would.
+            let actions = [Action::Transmit, actions[1], actions[2], actions[3]];
+            StageSpec { per, actions, ..net::stage(name, conditioner(name, rates, depth)) }
+        },
+    )
+}
+
+/// A traffic model of the list at a moderate load.
+fn model(name: &str, kbps: u64, size: u64) -> TrafficParams {
+    let (rate, gap) = (BitRate::kbps(kbps), Span::from_ms(100));
+    match name {
+        "ftp" => net::bulk(),
+        "cbr" => net::cbr(rate, size),
+        "poisson" => net::poisson(rate, size),
+        "on-off" => {
+            let (on, off) = (Span::from_ms(200), Span::from_ms(300));
+            TrafficParams::OnOff(on_off::Params { rate: BitRate::kbps(2 * kbps), size: Bytes::new(size), on, off })
+        }
+        "transfers" if kbps.is_multiple_of(2) => net::transfers(10 * size, gap, transfers::Loop::Open),
+        "transfers" => net::transfers(10 * size, gap, transfers::Loop::Closed),
+        "app-limited" => TrafficParams::AppLimited(app_limited::Params { rate }),
+        other => panic!("the tests do not know the traffic model {other}"),
+    }
+}
+
+fn tcp() -> impl Strategy<Value = Config> {
+    let recovery = vec![Recovery::Reno, Recovery::NewReno(PartialAckTimer::First)];
+    let delayed = prop::option::of(Just(Span::from_ms(100)));
+    (prop::sample::select(recovery), any::<[bool; 3]>(), delayed, 1u32..40).prop_map(
+        |(recovery, [ecn, syn, limited_transmit], delayed_ack, window)| Config {
+            recovery,
+            ecn,
+            syn,
+            limited_transmit,
+            delayed_ack,
+            window,
+            mss: 960,
+            ..Config::default()
+        },
+    )
+}
+
+/// One `[traffic]` table: model, rate in kbit/s, size, connection, which end is left, ECT, number of sources.
+type Load = (&'static str, (u64, u64), Config, [bool; 2], u32);
+
+fn load(name: &'static str) -> impl Strategy<Value = Load> {
+    (Just(name), (50u64..1500, 40u64..1500), tcp(), any::<[bool; 2]>(), 1u32..3)
+}
+
+/// One link: rate, delay, loss, AQM, limit, conditioner.
+type Hop = (BitRate, Span, f64, AqmParams, Limit, Option<StageSpec>);
+
+fn hop() -> impl Strategy<Value = Hop> {
+    let loss = prop_oneof![2 => Just(0.0), 1 => 0.0..0.1f64];
+    (rate(), delay(), loss, aqm(), limit(), prop::option::of(stage()))
+}
+
+fn add_link(net: &mut Net, ends: [usize; 2], (rate, delay, loss, aqm, limit, stage): Hop) {
+    let place = net.plan.links.len();
+    let link = net.link(ends, rate, delay);
+    link.scope = net::scope(rate, 30);
+    (link.loss, link.aqm, link.limit) = (Probability::new(loss).unwrap(), aqm, limit);
+    link.edge = stage.into_iter().map(|s| StageSpec { name: format!("{}{place}", s.name), ..s }).collect();
+}
+
+fn add_load(net: &mut Net, routers: usize, (name, (kbps, size), tcp, [left, ect], flows): Load) {
+    // Hosts 0, 1 hang on the first router, 2, 3 on the last.
+    let ends = if left { [0, 2] } else { [3, 1] };
+    let class = net.plan.traffic.len() as u16 % 2;
+    let traffic = net.traffic(ends.map(|host| routers + host), model(name, kbps, size));
+    (traffic.tcp, traffic.ect, traffic.flows, traffic.class) = (tcp, ect, flows, class);
+    traffic.spread = Span::from_ms(if ect { 0 } else { 50 });
+    traffic.stop = (name != "ftp" && left).then(|| Time::ZERO + Span::from_ms(1500));
+}
+
+fn build(routers: usize, mut hops: Vec<Hop>, loads: Vec<Load>) -> Net {
+    let mut net = Net::new(routers + 4, Span::from_s(2));
+    net.plan.classes = vec!["even".into(), "odd".into()];
+    net.plan.warmup = Span::from_ms(300);
+    net.plan.sample_every = Some(Span::from_ms(100));
+    let mut pairs: Vec<[usize; 2]> = (1..routers).map(|r| [r - 1, r]).collect();
+    pairs.extend([0, 1].map(|host| [routers + host, 0]));
+    pairs.extend([2, 3].map(|host| [routers + host, routers - 1]));
+    for [a, b] in pairs.into_iter().flat_map(|[a, b]| [[a, b], [b, a]]) {
+        add_link(&mut net, [a, b], hops.pop().unwrap());
+    }
+    loads.into_iter().for_each(|load| add_load(&mut net, routers, load));
+    net
+}
+
+/// One to three routers in a chain, two hosts at each end, two seconds of every traffic model of the list.
+pub fn any_net() -> impl Strategy<Value = Net> {
+    let loads: Vec<_> = traffic::NAMES.iter().map(|name| load(name)).collect();
+    let hops = prop::collection::vec(hop(), 12);
+    (1usize..4, hops, loads).prop_map(|(routers, hops, loads)| build(routers, hops, loads))
+}

@@ -1,0 +1,186 @@
+"""`perhop reproduce`: the papers' tables and figures again, with a verdict on each claim."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from perhop.studies import PAPERS, Paper, Study, paper
+from perhop.studies import criteria as frozen
+from perhop.studies import runs as simulation
+from perhop.studies.records import Record, cell_record, counts, overall, record, write
+from perhop.studies.runs import Budget, Job
+from perhop.studies.samples import Sample
+from perhop.studies.verdict import FULL, VERDICTS
+
+QUICK = 3
+FINE, FAILED = 0, 1
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line asks for."""
+
+    what: list[str]
+    budget: Budget
+    out: Path
+    strict: bool = False
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> Options:
+        """From the verb's arguments.
+
+        Raises:
+            ValueError: `--seeds` below 1, or beside `--quick`.
+        """
+        seeds = arguments["seeds"]
+        if seeds is not None and (seeds < 1 or arguments["quick"]):
+            raise ValueError("--seeds is a positive number, and --quick stands for --seeds 3: give one of them")
+        seeds = QUICK if arguments["quick"] else FULL if seeds is None else seeds
+        budget = Budget(seeds=seeds, seed=arguments["seed"], jobs=arguments["jobs"])
+        return cls(list(arguments["what"]), budget, Path(arguments["out"]), arguments["strict"])
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One paper's records and the samples behind them."""
+
+    paper: Paper
+    studies: list[Study]
+    records: list[Record]
+    samples: list[Sample]
+    budget: Budget
+
+
+def reproduce(arguments: Mapping[str, Any]) -> int:
+    """Carries out `perhop reproduce`."""
+    if arguments["list"]:
+        return studies({})
+    options = Options.of(arguments)
+    chosen = select(options.what)
+    if arguments["readings"]:
+        for found in dict.fromkeys(p.name for p, _ in chosen):
+            print(f"readings: {paper(found).module.try_readings(options.budget, options.out, say)}")
+        return FINE
+    return _all(chosen, options)
+
+
+def studies(_: Mapping[str, Any]) -> int:
+    """Carries out `perhop list studies`: every study with its claims."""
+    for name in PAPERS:
+        found = paper(name)
+        stated = frozen.load(simulation.data(name) / "criteria.toml")
+        print(f"{name}: {found.title}")
+        for study in found.studies:
+            print(f"  {study.id}  {study.title}")
+            for criterion in stated.of(study.id):
+                print(f"    {criterion.kind:6} {criterion.claim:36} {criterion.text}")
+            if cells := stated.table(study.id):
+                print(f"    report {len(cells)} printed table cells")
+    return FINE
+
+
+def select(what: list[str]) -> list[tuple[Paper, Study]]:
+    """The studies of `all`, of papers, or by their ids, each once.
+
+    Raises:
+        LookupError: a name that is none of these.
+    """
+    every = [(found, study) for found in map(paper, PAPERS) for study in found.studies]
+    known = {"all", *PAPERS, *(study.id for _, study in every)}
+    if unknown := [name for name in what if name not in known]:
+        ids = ", ".join(study.id for _, study in every)
+        raise LookupError(f"no study `{unknown[0]}`: give all, a paper ({', '.join(PAPERS)}) or studies ({ids})")
+    return [(p, s) for p, s in every if "all" in what or p.name in what or s.id in what]
+
+
+def _all(chosen: list[tuple[Paper, Study]], options: Options) -> int:
+    options.out.mkdir(parents=True, exist_ok=True)
+    began = time.monotonic()
+    names = list(dict.fromkeys(found.name for found, _ in chosen))
+    outcomes = [run(paper(n), [s for p, s in chosen if p.name == n], options.budget) for n in names]
+    records = [r for outcome in outcomes for r in outcome.records]
+    write(options.out / "results.json", records)
+    from perhop.studies import report
+
+    page = report.write(outcomes, options.out, say)
+    _summary(records, time.monotonic() - began)
+    print(f"\nreport  {page}\nresults {options.out / 'results.json'}")
+    failed = any(r["kind"] == "hard" and r["verdict"] == "not reproduced" for r in records)
+    return FAILED if options.strict and failed else FINE
+
+
+def run(found: Paper, chosen: list[Study], budget: Budget) -> Outcome:
+    """Simulates what the studies need, each set of runs once, and judges every claim."""
+    directory = simulation.data(found.name)
+    wanted = {study.runs for study in chosen}
+    jobs = simulation.prepare([s for s in simulation.load(directory) if s.name in wanted], budget)
+    samples = simulation.simulate(jobs, budget, _progress(jobs))
+    return Outcome(found, chosen, judge(found, chosen, samples), samples, budget)
+
+
+def judge(found: Paper, chosen: list[Study], samples: list[Sample]) -> list[Record]:
+    """Every criterion of the studies, then their printed tables."""
+    directory = simulation.data(found.name)
+    stated = frozen.load(directory / "criteria.toml")
+    tried = found.module.tried(directory)
+    by_set = simulation.by_set(samples)
+    records = []
+    for study in chosen:
+        runs = by_set[study.runs]
+        for criterion in stated.of(study.id):
+            records.append(record(criterion, study.judge(criterion, runs), tried.get((study.id, criterion.rule), "")))
+        for cell in stated.table(study.id):
+            records.append(cell_record(cell.criterion, found.module.cell(runs, cell), cell.arrivals))
+    return records
+
+
+def _progress(jobs: list[Job]) -> Callable[[Job, int], None]:
+    total = sum(job.total for job in jobs)
+    before = {id(job): sum(j.total for j in jobs[:i]) for i, job in enumerate(jobs)}
+
+    def progress(job: Job, done: int) -> None:
+        say(f"{job.set.name} {job.set.arrivals}: {before[id(job)] + done} of {total} runs")
+
+    return progress
+
+
+def say(text: str) -> None:
+    """A line of progress on standard error: rewritten in place on a terminal, silent elsewhere."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def _summary(records: list[Record], seconds: float) -> None:
+    say("")
+    for (study, rule, kind), found in _by_rule(records).items():
+        print(f"{study:8} {rule:34} {kind:5} {_counted(found)}")
+    print(f"\n{'':8}{'reproduced':>14}{'not reproduced':>16}{'undecided':>12}{'reported':>10}")
+    for kind, verdicts in counts(records).items():
+        row = (verdicts["reproduced"], verdicts["not reproduced"], verdicts["undecided"], verdicts["reported"])
+        print(f"{kind:8}{row[0]:>14}{row[1]:>16}{row[2]:>12}{row[3]:>10}")
+    names = dict.fromkeys(r["study"] for r in records)
+    print("\n" + "\n".join(f"{name:8} {overall(r for r in records if r['study'] == name)}" for name in names))
+    print(f"\n{len(records)} claims in {seconds:.0f} s")
+
+
+def _by_rule(records: list[Record]) -> dict[tuple[str, str, str], list[str]]:
+    """Verdicts of the claims that are judged; those of one line over its grid together."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for entry in records:
+        if entry["kind"] != "report":
+            rule = re.sub(r"(-r\d+)?(-n\d+)?$", "", entry["claim"])
+            found.setdefault((entry["study"], rule, entry["kind"]), []).append(entry["verdict"])
+    return found
+
+
+def _counted(verdicts: list[str]) -> str:
+    if len(verdicts) == 1:
+        return verdicts[0]
+    parts = [f"{n} {verdict}" for verdict in VERDICTS if (n := verdicts.count(verdict))]
+    return f"{', '.join(parts)} (of {len(verdicts)})"

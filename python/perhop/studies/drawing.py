@@ -1,0 +1,108 @@
+"""Pictures of a report: one style, SVG for the page and PNG beside it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from perhop import stats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = {"token-bucket": "#8a5a00", "tsw2cm": "#5b6b7a", "pam": "#0072b2", "f-sam": "#c2410c"}
+POINTS = {"token-bucket": "s", "tsw2cm": "^", "pam": "o", "f-sam": "D"}
+INK, MUTED, PUBLISHED, REFERENCE = "#1c2733", "#667584", "#111111", "#7c3aed"
+
+STYLE: dict[str, Any] = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 9.0,
+    "axes.titlesize": 9.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelsize": 9.0,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": "#b8c2cc",
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e6eaee",
+    "grid.linewidth": 0.8,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 4.5,
+    "figure.constrained_layout.use": True,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "perhop",
+}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One figure of the report."""
+
+    name: str
+    caption: str
+    alternative: str
+    """What a reader who cannot see it should know."""
+    svg: str
+    png: bytes
+
+
+def canvas(columns: int = 1, size: tuple[float, float] = (7.6, 3.1)) -> tuple[Figure, list[Axes]]:
+    """An empty figure with panels side by side."""
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    mpl.rcParams.update(STYLE)
+    figure = Figure(figsize=size)
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(1, columns, squeeze=False)[0]
+    return figure, list(axes)
+
+
+def picture(figure: Figure, name: str, caption: str, alternative: str) -> Picture:
+    """The figure as SVG (without its prologue) and PNG."""
+    vector, raster = io.StringIO(), io.BytesIO()
+    figure.savefig(vector, format="svg", metadata={"Date": None, "Creator": None, "Title": caption})
+    figure.savefig(raster, format="png", dpi=160, metadata={"Software": None})
+    text = vector.getvalue()
+    return Picture(name, caption, alternative, text[text.index("<svg") :].strip(), raster.getvalue())
+
+
+def curve(axes: Axes, marker: str, x: Sequence[float], found: Sequence[stats.Interval], label: str) -> None:
+    """Means with their intervals."""
+    means = [f.mean for f in found]
+    halves = [0.0 if f.half != f.half else f.half for f in found]
+    style = {"color": COLOURS[marker], "marker": POINTS[marker], "label": label}
+    axes.errorbar(x, means, yerr=halves, capsize=2.5, elinewidth=1.0, **style)
+
+
+def published_line(axes: Axes, value: float, text: str) -> None:
+    """A level that the paper states."""
+    axes.axhline(value, color=PUBLISHED, linestyle=(0, (5, 3)), linewidth=1.1)
+    where = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "color": PUBLISHED}
+    axes.annotate(text, (0.99, value), xytext=(0, 3), ha="right", va="bottom", fontsize=8, **where)
+
+
+def published_band(axes: Axes, band: tuple[float, float], text: str) -> None:
+    """A range that the paper states."""
+    axes.axhspan(*band, color="#111111", alpha=0.08, linewidth=0)
+    where = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "color": PUBLISHED}
+    axes.annotate(text, (0.99, band[1]), xytext=(0, 2), ha="right", va="bottom", fontsize=8, **where)
+
+
+def legend_above(figure: Figure, axes: Axes, columns: int) -> None:
+    """One legend over all panels."""
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=columns)

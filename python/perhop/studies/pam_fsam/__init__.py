@@ -1,0 +1,52 @@
+"""PAM and F-SAM: Das, Dutta and Helmy, "Fair Stateless Aggregate Traffic Marking using Active Queue Management
+
+Techniques", 2002. The studies in the order of the paper's section VI.
+"""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+from perhop.studies import Paper
+from perhop.studies.pam_fsam import bulk, mice, rogue, tokens
+from perhop.studies.pam_fsam.tokens import cell
+from perhop.studies.criteria import Cell
+from perhop.studies.drawing import Picture
+from perhop.studies.runs import Budget
+from perhop.studies.samples import Samples
+
+__all__ = ["PAPER", "cell", "pictures", "tried", "try_readings"]
+
+PAPER = Paper(
+    name="pam-fsam",
+    title="Fair Stateless Aggregate Traffic Marking using Active Queue Management Techniques",
+    source="A. Das, D. Dutta, A. Helmy, arXiv cs/0204011, April 2002",
+    studies=[*tokens.STUDIES, *bulk.STUDIES, *mice.STUDIES, *rogue.STUDIES],
+    module=sys.modules[__name__],
+)
+
+
+def pictures(study: str, runs: Samples, cells: list[Cell]) -> list[Picture]:
+    """The figures of one study."""
+    from perhop.studies.pam_fsam import figures
+
+    return figures.draw(study, runs, cells)
+
+
+def tried(directory: Path) -> dict[tuple[str, str], str]:
+    """What other readings gave, by study and claim."""
+    path = directory / "tried.toml"
+    stated = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return {(name.split("/")[0], name.split("/")[1]): text for name, text in stated.items()}
+
+
+def try_readings(budget: Budget, out: Path, say: Callable[[str], None]) -> Path:
+    """Runs the open readings and writes what each gave; see `trials`."""
+    from perhop.studies.pam_fsam import trials
+
+    runs_of = {study.id: study.runs for study in PAPER.studies}
+    judge = {study.id: study.judge for study in PAPER.studies}
+    return trials.run(lambda c, samples: judge[c.study](c, samples), runs_of, budget).write(out, say)

@@ -1,0 +1,96 @@
+"""Fig. 4 and 5: bulk TCP flows alone, and beside short transfers."""
+
+from __future__ import annotations
+
+from perhop import stats
+from perhop.studies import Study
+from perhop.studies.pam_fsam.terms import FEW, FSAM, MANY, PAM, TB, TSW, ceiling, ceilings, gain, over, pooled, ratio
+from perhop.studies.samples import Samples
+from perhop.studies.verdict import Finding, Part, at_most, greater, positive, within
+
+fig4 = Study("pf-fig4", title="Fig. 4: n bulk TCP flows", runs="pf-fig4")
+fig5 = Study("pf-fig5", title="Fig. 5: n bulk TCP flows beside short transfers", runs="pf-fig6")
+STUDIES = [fig4, fig5]
+
+
+def _gain_at_few(runs: Samples, marker: str) -> list[float]:
+    return pooled([gain(runs, marker, n=n) for n in FEW])
+
+
+def _spread(runs: Samples, marker: str) -> list[float]:
+    return over(runs, "bulk.std", marker)
+
+
+def _open_loop(runs: Samples) -> Samples:
+    return Samples(s for s in runs.all if s.at["loop"] == "open")
+
+
+@fig4.claim("fsam-gain")
+def fsam_is_better_than_the_bucket(runs: Samples) -> Finding:
+    """F-SAM is around 10 % better than TB."""
+    return Finding([positive("g(F-SAM), n <= 10", _gain_at_few(runs, FSAM))], ceilings(runs, FEW))
+
+
+@fig4.claim("fsam-gain-amount")
+def by_as_much_as_published(runs: Samples) -> Finding:
+    """Around 10 %."""
+    return Finding([within("g(F-SAM), n <= 10", _gain_at_few(runs, FSAM), (0.02, 0.25))], ceilings(runs, FEW))
+
+
+@fig4.claim("pam-gain")
+def pam_is_better_than_the_bucket(runs: Samples) -> Finding:
+    """PAM too performs better than TB."""
+    return Finding([positive("g(PAM), n <= 10", _gain_at_few(runs, PAM))], ceilings(runs, FEW))
+
+
+@fig4.claim("pam-gain-amount")
+def pam_by_as_much_as_published(runs: Samples) -> Finding:
+    """By 2 to 5 %."""
+    return Finding([within("g(PAM), n <= 10", _gain_at_few(runs, PAM), (0.01, 0.10))], ceilings(runs, FEW))
+
+
+@fig4.claim("spread-order")
+def the_flows_are_more_alike(runs: Samples) -> Finding:
+    """F-SAM has a much lower deviation over the flows than PAM, PAM a lower one than TB (bit/s)."""
+    bucket, pam, fsam = (_spread(runs, m) for m in (TB, PAM, FSAM))
+    return Finding([greater(("std(PAM)", "std(F-SAM)"), pam, fsam), greater(("std(TB)", "std(PAM)"), bucket, pam)])
+
+
+@fig4.claim("gains-and-ceilings")
+def gains_at_many_flows(runs: Samples) -> Finding:
+    """What is gained where the link is nearly full, and whether TSW2CM is worse than TB."""
+    rows = []
+    for n in (*FEW, *MANY):
+        bucket, sliding = (runs.values("bulk.goodput", marker=m, n=n) for m in (TB, TSW))
+        rows.append(
+            {
+                "n": n,
+                "g(F-SAM)": stats.mean(gain(runs, FSAM, n=n)),
+                "g(PAM)": stats.mean(gain(runs, PAM, n=n)),
+                "ceiling": ceiling(runs, n=n),
+                "TSW2CM - TB, kbit/s": stats.paired(bucket, sliding).mean / 1e3,
+            }
+        )
+    below = sum(row["TSW2CM - TB, kbit/s"] < 0 for row in rows)
+    seeds = len(runs.values("bulk.goodput", marker=TB, n=FEW[0]))
+    return Finding([], f"TSW2CM is below TB at {below} of {len(rows)} n (published: below).", rows, seeds)
+
+
+@fig5.claim("bulk-gain")
+def bulk_flows_gain_beside_mice(runs: Samples) -> Finding:
+    """The average per-flow throughput of long flows is higher with PAM and F-SAM."""
+    runs = _open_loop(runs)
+    parts = [positive(f"g({name}), n <= 10", _gain_at_few(runs, m)) for name, m in (("F-SAM", FSAM), ("PAM", PAM))]
+    return Finding(parts, ceilings(runs, FEW))
+
+
+@fig5.claim("spread")
+def bulk_flows_are_more_alike(runs: Samples) -> Finding:
+    """The deviation is lower with PAM, and almost half of TB's with F-SAM (bit/s)."""
+    runs = _open_loop(runs)
+    bucket, pam, fsam = (_spread(runs, m) for m in (TB, PAM, FSAM))
+    parts: list[Part] = [
+        greater(("std(TB)", "std(PAM)"), bucket, pam),
+        at_most("std(F-SAM)/std(TB)", ratio(fsam, bucket), 0.75),
+    ]
+    return Finding(parts)

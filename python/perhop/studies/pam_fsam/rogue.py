@@ -1,0 +1,163 @@
+"""Fig. 7, 8, 9 and the end of section VI: bulk TCP flows against a UDP flow that does not yield."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from perhop.studies import Study
+from perhop.studies.pam_fsam.terms import EVERY_N, FEW, FSAM, PAM, TB, TSW, ceilings, gain, ratio
+from perhop.studies.samples import Samples
+from perhop.studies.verdict import REPORTED, Finding, Part, greater, more_than, within
+
+fig7 = Study("pf-fig7", title="Fig. 7: n bulk TCP flows against a UDP flow of 1 Mbit/s", runs="pf-fig7")
+fig8 = Study("pf-fig8", title="Fig. 8: what the UDP flow gets", runs="pf-fig7")
+fig9 = Study("pf-fig9", title="Fig. 9: Jain's index over the TCP flows and the UDP flow", runs="pf-fig7")
+growing = Study("pf-udp", title="Section VI, end: the UDP flow grows", runs="pf-udp")
+STUDIES = [fig7, fig8, fig9, growing]
+
+RATES = (1, 2, 3, 4, 5)
+
+Order = Callable[..., list[Part]]
+
+
+def tcp_order(runs: Samples, **at: int) -> list[Part]:
+    """Mean TCP goodput: F-SAM > PAM > TB and F-SAM > TSW2CM (bit/s)."""
+    tcp = {m: runs.values("bulk.goodput", marker=m, **at) for m in (FSAM, PAM, TB, TSW)}
+    return [
+        greater(("F-SAM", "PAM"), tcp[FSAM], tcp[PAM]),
+        greater(("PAM", "TB"), tcp[PAM], tcp[TB]),
+        greater(("F-SAM", "TSW2CM"), tcp[FSAM], tcp[TSW]),
+    ]
+
+
+def udp_fsam_below_pam(runs: Samples, **at: int) -> list[Part]:
+    """UDP goodput: F-SAM < PAM (bit/s)."""
+    fsam, pam = (runs.values("rogue.goodput", marker=m, **at) for m in (FSAM, PAM))
+    return [greater(("UDP with PAM", "with F-SAM"), pam, fsam)]
+
+
+def udp_pam_below_bucket(runs: Samples, **at: int) -> list[Part]:
+    """UDP goodput: PAM < TB (bit/s)."""
+    pam, bucket = (runs.values("rogue.goodput", marker=m, **at) for m in (PAM, TB))
+    return [greater(("UDP with TB", "with PAM"), bucket, pam)]
+
+
+def jain_fsam_highest(runs: Samples, **at: int) -> list[Part]:
+    """Jain's index: F-SAM > PAM and F-SAM > TSW2CM."""
+    fsam, pam, sliding = (runs.values("jain", marker=m, **at) for m in (FSAM, PAM, TSW))
+    return [greater(("Jain F-SAM", "PAM"), fsam, pam), greater(("Jain F-SAM", "TSW2CM"), fsam, sliding)]
+
+
+def jain_pam_above_bucket(runs: Samples, **at: int) -> list[Part]:
+    """Jain's index: PAM > TB."""
+    pam, bucket = (runs.values("jain", marker=m, **at) for m in (PAM, TB))
+    return [greater(("Jain PAM", "TB"), pam, bucket)]
+
+
+def _judge(study: Study, criterion: str, order: Order) -> None:
+    """The order under jittered CBR, once for each point of the criterion's grid."""
+
+    def claim(runs: Samples, **at: int) -> Finding:
+        found = runs.at("jittered")
+        return Finding(order(found, **at), ceilings(found, (at["n"],), **_rate(at)) if order is tcp_order else "")
+
+    study.claim(criterion)(claim)
+
+
+def _report(study: Study, criterion: str, order: Order, grid: Iterable[dict[str, int]]) -> None:
+    """The same line under strict CBR over the whole grid: reported, never judged."""
+    points = list(grid)
+
+    def claim(runs: Samples) -> Finding:
+        strict = runs.at("strict")
+        return _reported([(at, order(strict, **at)) for at in points])
+
+    study.claim(criterion)(claim)
+
+
+def _reported(found: list[tuple[dict[str, int], list[Part]]]) -> Finding:
+    rows: list[dict[str, Any]] = []
+    held = 0
+    for at, parts in found:
+        held += all(part.holds for part in parts)
+        rows.append({**at, **{part.name: part.interval.mean for part in parts}, "holds": _all_hold(parts)})
+    note = f"Under strict CBR it holds at {held} of {len(rows)} points."
+    return Finding([], note, rows, seeds=min(p.interval.n for _, parts in found for p in parts))
+
+
+def _all_hold(parts: list[Part]) -> str:
+    verdict = Finding(parts).verdict
+    return verdict if verdict != REPORTED else ""
+
+
+def _rate(at: dict[str, int]) -> dict[str, int]:
+    return {key: value for key, value in at.items() if key == "rate"}
+
+
+AT_EVERY_N = [{"n": n} for n in EVERY_N]
+GROWING = [{"rate": rate, "n": n} for rate in RATES for n in FEW]
+
+ORDERS: list[tuple[Study, str, Order]] = [
+    (fig7, "tcp-order", tcp_order),
+    (fig8, "udp-fsam-below-pam", udp_fsam_below_pam),
+    (fig8, "udp-pam-below-bucket", udp_pam_below_bucket),
+    (fig9, "jain-fsam-highest", jain_fsam_highest),
+    (fig9, "jain-pam-above-bucket", jain_pam_above_bucket),
+]
+
+for _study, _criterion, _order in ORDERS:
+    _judge(_study, _criterion, _order)
+    _judge(growing, _criterion, _order)
+    _report(_study, f"strict-{_criterion}", _order, AT_EVERY_N)
+    _report(growing, f"strict-{_criterion}", _order, GROWING)
+
+
+def _pam_by_tsw2cm(runs: Samples, n: int) -> list[float]:
+    pam, sliding = (runs.values("bulk.goodput", marker=m, n=n) for m in (PAM, TSW))
+    return ratio(pam, sliding)
+
+
+def _not_below_tsw2cm(runs: Samples) -> list[Part]:
+    return [more_than(f"n = {n}: PAM/TSW2CM", _pam_by_tsw2cm(runs, n), 0.97) for n in EVERY_N]
+
+
+def _gains(runs: Samples) -> list[Part]:
+    parts = [within(f"n = {n}: g(F-SAM)", gain(runs, FSAM, n=n), (0.10, 0.70)) for n in EVERY_N]
+    return parts + [within(f"n = {n}: g(PAM)", gain(runs, PAM, n=n), (0.05, 0.45)) for n in EVERY_N]
+
+
+@fig7.claim("pam-near-tsw2cm")
+def pam_is_not_below_tsw2cm(runs: Samples) -> Finding:
+    """The performance of TSW2CM is close to PAM."""
+    return Finding(_not_below_tsw2cm(runs.at("jittered")))
+
+
+@fig7.claim("pam-above-tsw2cm")
+def pam_is_marginally_above_tsw2cm(runs: Samples) -> Finding:
+    """PAM is marginally better than TSW2CM."""
+    jittered = runs.at("jittered")
+    return Finding([within(f"n = {n}: PAM/TSW2CM", _pam_by_tsw2cm(jittered, n), (1.00, 1.20)) for n in EVERY_N])
+
+
+@fig7.claim("gains")
+def tcp_gains_as_published(runs: Samples) -> Finding:
+    """F-SAM gives TCP around 50 % more than TB, PAM around 30 %."""
+    jittered = runs.at("jittered")
+    return Finding(_gains(jittered), ceilings(jittered, EVERY_N))
+
+
+@fig7.claim("strict-pam-over-tsw2cm")
+def pam_and_tsw2cm_under_strict_cbr(runs: Samples) -> Finding:
+    """PAM over TSW2CM, strict CBR."""
+    strict = runs.at("strict")
+    return _reported([({"n": n}, [more_than("PAM/TSW2CM", _pam_by_tsw2cm(strict, n), 0.97)]) for n in EVERY_N])
+
+
+@fig7.claim("strict-gains")
+def gains_under_strict_cbr(runs: Samples) -> Finding:
+    """Gains over TB, strict CBR."""
+    strict = runs.at("strict")
+    bands = {FSAM: ("g(F-SAM)", (0.10, 0.70)), PAM: ("g(PAM)", (0.05, 0.45))}
+    rows = [({"n": n}, [within(name, gain(strict, m, n=n), band) for m, (name, band) in bands.items()]) for n in EVERY_N]
+    return _reported(rows)

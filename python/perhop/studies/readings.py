@@ -1,0 +1,76 @@
+"""The open readings of a paper: `studies/<paper>/readings.toml` as settings to lay over its scenario files."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One question the paper leaves open, with its answers."""
+
+    id: str
+    question: str
+    decided_by: str
+    frozen: str
+    values: dict[str, dict[str, Any]]
+    markers: list[str] | None = None
+    """Kinds of marker it concerns; None is all."""
+
+    def settings(self, value: str, group: str) -> dict[str, Any]:
+        """What this answer lays over the files of a group of studies."""
+        stated = self.values[value]
+        return {**stated.get("all", {}), **stated.get(group, {})}
+
+    @property
+    def others(self) -> list[str]:
+        """The answers that are not frozen."""
+        return [value for value in self.values if value != self.frozen]
+
+
+@dataclass(frozen=True)
+class Readings:
+    """All of a paper, and the grids over some of them."""
+
+    by_id: dict[str, Reading]
+    grids: dict[str, list[str]]
+
+    def combinations(self, marker: str) -> list[dict[str, str]]:
+        """Every combination of the readings in a marker's grid."""
+        axes = self.grids[marker]
+        return [dict(zip(axes, values, strict=True)) for values in product(*(self.by_id[a].values for a in axes))]
+
+    def settings(self, chosen: Mapping[str, str], group: str) -> dict[str, Any]:
+        """What the chosen answers lay over the files of a group."""
+        merged: dict[str, Any] = {}
+        for name, value in chosen.items():
+            merged |= self.by_id[name].settings(value, group)
+        return merged
+
+    def frozen(self, ids: Iterable[str] | None = None) -> dict[str, str]:
+        """The answers the scenario files have."""
+        return {name: self.by_id[name].frozen for name in (self.by_id if ids is None else ids)}
+
+
+def load(path: Path) -> Readings:
+    """Reads a paper's readings.
+
+    Raises:
+        ValueError: a frozen answer that is none of the values.
+    """
+    with path.open("rb") as file:
+        stated = tomllib.load(file)
+    found = {entry["id"]: _reading(entry) for entry in stated["reading"]}
+    for reading in found.values():
+        if reading.frozen not in reading.values:
+            raise ValueError(f"{path}: {reading.id} is frozen at {reading.frozen!r}, which is none of its values")
+    return Readings(found, stated["grid"])
+
+
+def _reading(entry: dict[str, Any]) -> Reading:
+    return Reading(entry["id"], entry["question"], entry["decided-by"], entry["frozen"], entry["values"], entry.get("markers"))

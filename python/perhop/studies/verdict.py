@@ -1,0 +1,136 @@
+"""From samples to a verdict: bounds, bands and paired comparisons over replications.
+
+A condition is a `Part`: what was measured, its 95 % t-interval, and whether it holds. A claim is a `Finding` of one
+or several parts. The rules are those at the head of a paper's `criteria.toml`:
+
+- a bound is decided by the mean; with fewer than `FULL` replications an interval that contains it decides nothing;
+- a comparison needs its whole interval on the stated side; with fewer than `FULL` replications an interval that
+  contains zero decides nothing, with `FULL` it fails.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from perhop import stats
+
+FULL = 10
+"""Replications from which on every claim is decided."""
+
+REPRODUCED, NOT_REPRODUCED, UNDECIDED, REPORTED = "reproduced", "not reproduced", "undecided", "reported"
+VERDICTS = (REPRODUCED, NOT_REPRODUCED, UNDECIDED, REPORTED)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One condition; `holds` is None while undecided."""
+
+    name: str
+    interval: stats.Interval
+    holds: bool | None
+
+    def __str__(self) -> str:
+        word = {True: "holds", False: "fails", None: "open"}[self.holds]
+        low, high = self.interval.low, self.interval.high
+        span = "" if math.isnan(low) else f" [{number(low)}, {number(high)}]"
+        return f"{self.name}: {number(self.interval.mean)}{span} {word}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a claim found: its parts, and what a reader should know beside them."""
+
+    parts: list[Part]
+    note: str = ""
+    table: list[dict[str, Any]] | None = None
+    """Rows of a claim of kind `report`: they stand in `measured` in place of the parts."""
+    seeds: int = field(default=0)
+
+    @property
+    def verdict(self) -> str:
+        """The weakest of its parts; without conditions it is only reported."""
+        states = [part.holds for part in self.parts]
+        if not states:
+            return REPORTED
+        if False in states:
+            return NOT_REPRODUCED
+        return UNDECIDED if None in states else REPRODUCED
+
+    @property
+    def replications(self) -> int:
+        """The smallest number behind any part."""
+        return min((part.interval.n for part in self.parts), default=self.seeds)
+
+
+def number(x: float) -> str:
+    """Four significant digits, without an exponent where that reads well."""
+    if x == 0 or not math.isfinite(x):
+        return f"{x:g}"
+    return f"{x:.4g}" if abs(x) < 1e4 else f"{x:.0f}"
+
+
+def at_least(name: str, values: Iterable[float], bound: float) -> Part:
+    """The mean is `bound` or more."""
+    found = stats.interval(values)
+    return Part(f"{name} >= {bound:g}", found, _bounded(found, bound, found.mean >= bound))
+
+
+def at_most(name: str, values: Iterable[float], bound: float) -> Part:
+    """The mean is `bound` or less."""
+    found = stats.interval(values)
+    return Part(f"{name} <= {bound:g}", found, _bounded(found, bound, found.mean <= bound))
+
+
+def more_than(name: str, values: Iterable[float], bound: float) -> Part:
+    """The mean is above `bound`."""
+    found = stats.interval(values)
+    return Part(f"{name} > {bound:g}", found, _bounded(found, bound, found.mean > bound))
+
+
+def within(name: str, values: Iterable[float], band: tuple[float, float]) -> Part:
+    """The mean lies in the band, its ends included."""
+    found = stats.interval(values)
+    low, high = band
+    inside = low <= found.mean <= high
+    open_ended = found.n < FULL and (_unknown(found) or found.contains(low) or found.contains(high))
+    return Part(f"{name} in [{low:g}, {high:g}]", found, None if open_ended else inside)
+
+
+def positive(name: str, values: Iterable[float]) -> Part:
+    """The whole interval is above zero."""
+    found = stats.interval(values)
+    if found.n < FULL and (_unknown(found) or found.contains(0.0)):
+        return Part(f"{name} > 0", found, None)
+    return Part(f"{name} > 0", found, found.above(0.0))
+
+
+def greater(names: tuple[str, str], a: Sequence[float], b: Sequence[float]) -> Part:
+    """`a > b`: the interval of the paired differences lies above zero."""
+    return positive(f"{names[0]} - {names[1]}", stats.differences(b, a))
+
+
+def ordered(series: dict[str, Sequence[float]]) -> list[Part]:
+    """Each series above the next, paired."""
+    named = list(series.items())
+    return [greater((a[0], b[0]), a[1], b[1]) for a, b in zip(named, named[1:], strict=False)]
+
+
+def never_below(name: str, values: Sequence[float], bound: float) -> Part:
+    """Every single value is `bound` or more; what is shown is the smallest."""
+    smallest = min(values)
+    found = stats.Interval(smallest, math.nan, math.nan, len(values))
+    return Part(f"smallest {name} >= {bound:g}", found, smallest >= bound)
+
+
+def _unknown(found: stats.Interval) -> bool:
+    return math.isnan(found.low) or math.isnan(found.high)
+
+
+def _bounded(found: stats.Interval, bound: float, holds: bool) -> bool | None:
+    if math.isnan(found.mean):
+        return False
+    undecided = found.n < FULL and (_unknown(found) or found.contains(bound))
+    return None if undecided else holds
