@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from perhop.reproduce import Outcome
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
+NOTHING = "\N{EN DASH}"
 MARKS = {"reproduced": "✓", "not reproduced": "✗", "undecided": "?", "reported": "·"}
 CLASSES = {"reproduced": "yes", "not reproduced": "no", "undecided": "open", "reported": "told"}
 
@@ -158,7 +159,7 @@ def _chip(verdict: str) -> str:
 def show(value: Any) -> str:
     """A measured or published value as text."""
     if value is None:
-        return "–"
+        return NOTHING
     if isinstance(value, bool | str):
         return str(value)
     if isinstance(value, int | float):
@@ -171,9 +172,9 @@ def show(value: Any) -> str:
 def span(value: Any) -> str:
     """An interval, or several."""
     if value is None:
-        return "–"
+        return NOTHING
     if value and isinstance(value[0], list):
         return ", ".join(span(item) for item in value)
     if any(item is None for item in value) or any(isinstance(v, float) and math.isnan(v) for v in value):
-        return "–"
+        return NOTHING
     return f"[{number(value[0])}, {number(value[1])}]"

@@ -189,7 +189,10 @@ def _result(variant: Variant, study: str, rule: str) -> str:
 
 def write_tried(path: Path, texts: dict[str, str]) -> None:
     """As TOML, one claim a line."""
-    head = "# What other readings gave for claims that are not reproduced; written by `perhop reproduce pam-fsam --readings`.\n"
+    head = (
+        "# What other readings gave for claims that are not reproduced;\n"
+        "# written by `perhop reproduce pam-fsam --readings`.\n"
+    )
     lines = [f'"{claim}" = {_quoted(text)}' for claim, text in texts.items()]
     path.write_text(head + "\n".join(lines) + "\n", encoding="utf-8")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from perhop.studies import criteria as frozen
@@ -45,13 +45,18 @@ class _Trials:
         differing = sensitivity.second_seed(world, (self.budget.seed, self.budget.seed + 1))
         sensitivity.write_tried(out / "tried.toml", sensitivity.tried(found, criteria))
         page = out / "readings.md"
-        parts = [_grid(decision, readings), _queues(found, readings), _sensitivity(found), _seeds(differing, self.budget)]
+        parts = [
+            _grid(decision, readings),
+            _queues(found, readings),
+            _sensitivity(found),
+            _seeds(differing, self.budget),
+        ]
         page.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
         say("")
         return page
 
 
-def table(head: list[str], rows: Iterable[list[object]]) -> str:
+def table(head: list[str], rows: Iterable[Sequence[object]]) -> str:
     """A Markdown table."""
     lines = [head, ["---"] * len(head), *([str(cell) for cell in row] for row in rows)]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
