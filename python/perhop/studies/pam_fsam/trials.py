@@ -9,7 +9,7 @@ from perhop.studies import criteria as frozen
 from perhop.studies import readings as stated
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
-from perhop.studies.pam_fsam import deciding, sensitivity
+from perhop.studies.pam_fsam import deciding, sensitivity, shares
 from perhop.studies.pam_fsam.sensitivity import Judge, Variant, World
 from perhop.studies.readings import Readings
 from perhop.studies.runs import Budget
@@ -41,12 +41,15 @@ class _Trials:
         world = World(sets, criteria, self.judge, self.budget, say)
         out.mkdir(parents=True, exist_ok=True)
         decision = deciding.decide(readings, criteria.cells, (sets, self.budget, say))
+        say("shares of 10 and 100 flows")
+        measured = shares.measure(self.directory, readings.by_id["a5"], self.budget)
         found = sensitivity.variants(world, readings)
         differing = sensitivity.second_seed(world, (self.budget.seed, self.budget.seed + 1))
         sensitivity.write_tried(out / "tried.toml", sensitivity.tried(found, criteria))
         page = out / "readings.md"
         parts = [
             _grid(decision, readings),
+            _shares(measured),
             _queues(found, readings),
             _sensitivity(found),
             _seeds(differing, self.budget),
@@ -95,6 +98,15 @@ def _grid(decision: deciding.Decision, readings: Readings) -> str:
             f"Smallest errors of all that keep the invariants, whatever burst and weight: {smallest}.",
         ]
     )
+
+
+def _shares(measured: list[shares.Share]) -> str:
+    rows = [
+        [s.flows, s.value, f"{s.modest:.3f}", f"{s.used:.3f}", f"{s.alpha:.2f}", f"{s.settled_s:.1f} s"]
+        for s in measured
+    ]
+    head = ["flows", "K / K_alpha / K_c", "modest flows IN", "tokens used", "alpha / fair rate", "settled after"]
+    return "### Shares of 10 and of 100 flows (a5)\n\n" + table(head, rows)
 
 
 def _queues(found: list[Variant], readings: Readings) -> str:
