@@ -62,8 +62,8 @@ class Finding:
 
     @property
     def replications(self) -> int:
-        """The smallest number behind any part."""
-        return min((part.interval.n for part in self.parts), default=self.seeds)
+        """As stated, or the smallest number behind any part."""
+        return self.seeds or min((part.interval.n for part in self.parts), default=0)
 
 
 def number(x: float) -> str:
