@@ -171,8 +171,13 @@ def tried(found: list[Variant], criteria: Criteria) -> dict[str, str]:
     for study, rule in rules:
         mine = [f.verdict for c, f in base.findings.values() if (c.study, c.rule) == (study, rule)]
         if NOT_REPRODUCED in mine:
-            results = "; ".join(f"{v.name}: {_result(v, study, rule)}" for v in others)
-            texts[f"{study}/{rule}"] = f"Other readings tried (one at a time): {results}"
+            as_frozen = _result(base, study, rule)
+            results = {v.name: _result(v, study, rule) for v in others}
+            differing = [f"{name}: {result}" for name, result in results.items() if result != as_frozen]
+            same = len(results) - len(differing)
+            texts[f"{study}/{rule}"] = (
+                f"Readings tried one at a time (frozen: {as_frozen}): {'; '.join([*differing, f'{same} others: the same'])}"
+            )
     return texts
 
 

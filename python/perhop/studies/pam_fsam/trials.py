@@ -110,7 +110,7 @@ def _shares(measured: list[shares.Share]) -> str:
 
 
 def _queues(found: list[Variant], readings: Readings) -> str:
-    """The rule of a9: room for 10 % at n = 5, then the most signs as published."""
+    """The rule of a9: room for a gain of 10 % at n = 5, and F-SAM gains over n <= 10; the signs beside it."""
     names = {value: f"a9: {value}" for value in readings.by_id["a9"].values}
     names[readings.by_id["a9"].frozen] = "frozen"
     columns = ("ceiling n=5, %", "fig4 g(F-SAM), %", "fig4 g(PAM), %", "fig7 g(F-SAM), %", "fig7 g(PAM), %")
