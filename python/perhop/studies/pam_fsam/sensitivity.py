@@ -175,9 +175,8 @@ def tried(found: list[Variant], criteria: Criteria) -> dict[str, str]:
             results = {v.name: _result(v, study, rule) for v in others}
             differing = [f"{name}: {result}" for name, result in results.items() if result != as_frozen]
             same = len(results) - len(differing)
-            texts[f"{study}/{rule}"] = (
-                f"Readings tried one at a time (frozen: {as_frozen}): {'; '.join([*differing, f'{same} others: the same'])}"
-            )
+            listed = "; ".join([*differing, f"{same} others: the same"])
+            texts[f"{study}/{rule}"] = f"Readings tried one at a time (frozen: {as_frozen}): {listed}"
     return texts
 
 
