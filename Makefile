@@ -37,8 +37,8 @@ wheel: .venv/packages.stamp             ## dist/perhop-*.whl
 bench: .venv/extension.stamp            ## nanoseconds per packet-hop and per decision
 	$(BIN)/perhop bench $(ARGS)
 
-docs:                                   ## the generated part of docs/ (checked in), and target/doc
-	cargo run --quiet -p perhop --example docs
+docs:                                   ## the generated part of docs/, and target/doc
+	cargo run -q -p perhop --example docs
 	cargo doc --workspace --no-deps
 
 lock: .venv/packages.stamp              ## newest versions into requirements-dev.lock

@@ -161,7 +161,7 @@ def test_holm_takes_stars_away() -> None:
     assert compare.marks([row(0.04), row(0.04)]) == ["*", "*"]
 
 
-UNPAIRED = {
+UNPAIRED: dict[str, tuple[list[object], str]] = {
     "seed": (["--seed", 2], "seed 1 against seed 2"),
     "replications": (["--replications", 2], "different replications"),
     "duration": (["--duration", "7s"], "duration_s 6.0 against 7.0"),

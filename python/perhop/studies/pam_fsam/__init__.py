@@ -1,6 +1,6 @@
-"""PAM and F-SAM: Das, Dutta and Helmy, "Fair Stateless Aggregate Traffic Marking using Active Queue Management
+"""PAM and F-SAM: the studies in the order of the paper's section VI.
 
-Techniques", 2002. The studies in the order of the paper's section VI.
+Das, Dutta and Helmy, "Fair Stateless Aggregate Traffic Marking using Active Queue Management Techniques", 2002.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from perhop.studies import Paper
-from perhop.studies.pam_fsam import bulk, mice, rogue, tokens
-from perhop.studies.pam_fsam.tokens import cell
 from perhop.studies.criteria import Cell
 from perhop.studies.drawing import Picture
+from perhop.studies.pam_fsam import bulk, mice, rogue, tokens
+from perhop.studies.pam_fsam.tokens import cell
 from perhop.studies.runs import Budget
 from perhop.studies.samples import Samples
 

@@ -171,8 +171,12 @@ def tried(found: list[Variant], criteria: Criteria) -> dict[str, str]:
     for study, rule in rules:
         mine = [f.verdict for c, f in base.findings.values() if (c.study, c.rule) == (study, rule)]
         if NOT_REPRODUCED in mine:
-            results = "; ".join(f"{v.name}: {_result(v, study, rule)}" for v in others)
-            texts[f"{study}/{rule}"] = f"Other readings tried (one at a time): {results}"
+            as_frozen = _result(base, study, rule)
+            results = {v.name: _result(v, study, rule) for v in others}
+            differing = [f"{name}: {result}" for name, result in results.items() if result != as_frozen]
+            same = len(results) - len(differing)
+            listed = "; ".join([*differing, f"{same} others: the same"])
+            texts[f"{study}/{rule}"] = f"Readings tried one at a time (frozen: {as_frozen}): {listed}"
     return texts
 
 
@@ -189,7 +193,10 @@ def _result(variant: Variant, study: str, rule: str) -> str:
 
 def write_tried(path: Path, texts: dict[str, str]) -> None:
     """As TOML, one claim a line."""
-    head = "# What other readings gave for claims that are not reproduced; written by `perhop reproduce pam-fsam --readings`.\n"
+    head = (
+        "# What other readings gave for claims that are not reproduced;\n"
+        "# written by `perhop reproduce pam-fsam --readings`.\n"
+    )
     lines = [f'"{claim}" = {_quoted(text)}' for claim, text in texts.items()]
     path.write_text(head + "\n".join(lines) + "\n", encoding="utf-8")
 
