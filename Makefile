@@ -37,7 +37,8 @@ wheel: .venv/packages.stamp             ## dist/perhop-*.whl
 bench: .venv/extension.stamp            ## nanoseconds per packet-hop and per decision
 	$(BIN)/perhop bench $(ARGS)
 
-docs:                                   ## target/doc
+docs:                                   ## the generated part of docs/, and target/doc
+	cargo run -q -p perhop --example docs
 	cargo doc --workspace --no-deps
 
 lock: .venv/packages.stamp              ## newest versions into requirements-dev.lock

@@ -1,9 +1,11 @@
 """The Rust side: handles in, columns out; no model lives in Python."""
 
 from collections.abc import Callable
-from typing import Any, TypedDict
+from typing import Any, final
 
-import numpy.typing as npt
+from perhop.shapes import Diagnostic, PointDict, ReplicationDict
+
+__all__ = ["RunError", "Scenario", "ScenarioError", "__version__", "check", "main"]
 
 __version__: str
 
@@ -13,34 +15,12 @@ class ScenarioError(ValueError):
     diagnostics: list[Diagnostic]
 
 class RunError(RuntimeError):
-    """A run that failed: a directory that cannot be written, a full disk, a breach of conservation."""
-
-class Diagnostic(TypedDict):
-    severity: str
-    code: str
-    message: str
-    file: str
-    line: int | None
-    column: int | None
-    label: str
-    help: str
-
-class PointDict(TypedDict):
-    labels: list[tuple[str, str]]
-    name: str
-    hash: str
-    effective: str
-
-class ReplicationDict(TypedDict):
-    point: int
-    replication: int
-    hash: str
-    reused: bool
-    tables: dict[str, dict[str, npt.NDArray[Any]]]
+    """A run that failed: its plan cannot be built, or packets do not add up."""
 
 def check(text: str, file_name: str, overrides: list[str], vary: list[str]) -> list[Diagnostic]: ...
 def main(argv: list[str]) -> tuple[int, tuple[str, str] | None]: ...
 
+@final
 class Scenario:
     def __new__(cls, text: str, file_name: str, overrides: list[str], vary: list[str]) -> Scenario: ...
     @property

@@ -9,6 +9,7 @@ from typing import Any
 
 from perhop import _core
 from perhop.results import Columns, Point, Replication, Runs
+from perhop.shapes import Diagnostic, ReplicationDict
 
 Overrides = Mapping[str, object] | Iterable[str]
 Progress = Callable[[int, int], object]
@@ -57,7 +58,7 @@ class Scenario:
         ]
 
     @property
-    def warnings(self) -> list[_core.Diagnostic]:
+    def warnings(self) -> list[Diagnostic]:
         """What runs, but hardly as meant."""
         return self._core.warnings
 
@@ -124,11 +125,11 @@ class Scenario:
         return f"Scenario({self.name!r}, points={len(self._core.points)})"
 
 
-def whole(done: list[_core.ReplicationDict], points: list[Point], home: Path | None) -> list[Replication]:
+def whole(done: list[ReplicationDict], points: list[Point], home: Path | None) -> list[Replication]:
     """Finished replications, with the tables of those that were there already read from the run's directory."""
     from perhop import stored
 
-    def tables(r: _core.ReplicationDict) -> dict[str, Columns]:
+    def tables(r: ReplicationDict) -> dict[str, Columns]:
         if home is None or not r["reused"]:
             return r["tables"]
         return stored.tables(connection, home / points[r["point"]].name / f"rep-{r['replication']:03}")

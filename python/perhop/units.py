@@ -19,6 +19,10 @@ KEYS = {
 _UNITS = (("_bit_s", "Mbit/s", 1e-6), ("_ms", "ms", 1.0), ("_bytes", "B", 1.0), ("_packets", "packets", 1.0))
 
 
+ROUNDING = 1e-12
+"""Relative spread of equal values that is owed to arithmetic alone."""
+
+
 def named(column: str) -> tuple[str, str, float]:
     """`goodput_bit_s` as `goodput`, `Mbit/s` and the factor to it."""
     for ending, unit, factor in _UNITS:
@@ -47,4 +51,6 @@ def estimate(value: Interval | None, factor: float = 1.0) -> str:
     if value is None or math.isnan(value.mean):
         return "-"
     mean, half = value.mean * factor, value.half * factor
+    if half < ROUNDING * abs(mean):
+        half = 0.0
     return text(mean) if math.isnan(half) else f"{text(mean, half)} ±{text(half, half)}"

@@ -68,7 +68,8 @@ fn page(chapter: &Chapter, entry: &Entry) -> String {
         out += "| key | meaning | value | where left out |\n|---|---|---|---|\n";
         entry.parameters().iter().for_each(|(name, field)| out += &row(name, field));
     }
-    let example = if *key == "model" { "" } else { &format!("Example: [examples/{name}.toml](../../examples/{name}.toml). ") };
+    let example =
+        if *key == "model" { "" } else { &format!("Example: [examples/{name}.toml](../../examples/{name}.toml). ") };
     let file = format!("crates/{folder}/{}", entry.file);
     out + &format!("\n{example}Source: [{file}](../../{file}).\n")
 }

@@ -65,7 +65,7 @@ fn failure(error: &MarkError, input: &Path) -> Failure {
     if watch::interrupted().load(Ordering::SeqCst) {
         return Failure::Interrupted(format!("interrupted: {} was not marked, no output was written", input.display()));
     }
-    if matches!(error, MarkError::Capture(CaptureError::Write { .. })) {
+    if let MarkError::Capture(CaptureError::Write { .. }) = error {
         return Failure::Error(format!("error[E020] {error}\n   help: choose another output, or make room"));
     }
     Failure::Error(format!("error[E021] {}: {error}", input.display()))

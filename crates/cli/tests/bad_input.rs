@@ -131,7 +131,8 @@ fn a_full_disk_leaves_old_results_as_they_were() {
     assert!(folder.contents() == contents, "old results are byte for byte there");
 }
 
-const POLICY: &str = "[conditioner.all]\nkind = \"token-bucket\"\ncir = \"1Mbit/s\"\ncbs = \"15kB\"\ngreen = \"mark AF11\"\n";
+const POLICY: &str =
+    "[conditioner.all]\nkind = \"token-bucket\"\ncir = \"1Mbit/s\"\ncbs = \"15kB\"\ngreen = \"mark AF11\"\n";
 
 /// Ethernet, one ARP packet.
 fn arp() -> Vec<u8> {
@@ -158,7 +159,8 @@ fn captures_that_cannot_be_marked() {
         ("text.pcap", POLICY.into(), &["error[E021] text.pcap", "looks like text", "tcpdump"]),
     ];
     for (name, bytes, words) in cases {
-        let folder = Folder::with(&[(name, &bytes), ("policy.toml", POLICY.as_bytes()), ("old.pcap", b"what was there")]);
+        let folder =
+            Folder::with(&[(name, &bytes), ("policy.toml", POLICY.as_bytes()), ("old.pcap", b"what was there")]);
         for args in [&["meter", name][..], &["mark", name, "new.pcap"], &["mark", name, "old.pcap"]] {
             let said = folder.refused(&[args, &["--policy", "policy.toml"]].concat());
             words.iter().for_each(|word| assert!(said.contains(word), "{args:?}: no `{word}` in\n{said}"));

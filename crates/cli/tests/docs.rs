@@ -17,8 +17,8 @@ fn text(path: &Path) -> String {
 fn generated_pages_are_current() {
     let docs = root().join("docs");
     let files = perhop::docs::files();
-    let stale: Vec<_> = files.iter().filter(|(n, t)| std::fs::read_to_string(docs.join(n)).ok() != Some(t.clone()));
-    let stale: Vec<_> = stale.map(|f| f.0.as_str()).collect();
+    let current = |(name, made): &&(String, String)| std::fs::read_to_string(docs.join(name)).is_ok_and(|t| t == *made);
+    let stale: Vec<_> = files.iter().filter(|file| !current(file)).map(|file| file.0.as_str()).collect();
     assert!(stale.is_empty(), "run `make docs`: {}", stale.join(", "));
     for entry in std::fs::read_dir(docs.join("algorithms")).unwrap() {
         let name = format!("algorithms/{}", entry.unwrap().file_name().to_string_lossy());
@@ -28,7 +28,8 @@ fn generated_pages_are_current() {
 
 /// Every page that people read.
 fn pages() -> Vec<PathBuf> {
-    let mut pages: Vec<_> = ["README.md", "DESIGN.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|p| root().join(p)).into();
+    let mut pages: Vec<_> =
+        ["README.md", "DESIGN.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|p| root().join(p)).into();
     for folder in ["docs", "docs/algorithms"] {
         let files = std::fs::read_dir(root().join(folder)).unwrap().map(|e| e.unwrap().path());
         pages.extend(files.filter(|p| p.extension().is_some_and(|e| e == "md")));
@@ -84,7 +85,7 @@ fn scenarios_in_the_text_are_sound() {
             parses(&joined, &name);
         }
     }
-    assert!(seen >= 12, "{seen} blocks");
+    assert!(seen >= 10, "{seen} blocks");
 }
 
 /// docs/scenario.md names every section and every key that is not an algorithm's own.
@@ -133,7 +134,9 @@ fn explained(page: &str, column: &str) -> bool {
     let written = |name: &str| page.contains(&format!("`{name}`"));
     let stem = column.strip_suffix("_bytes").is_some_and(|stem| written(&format!("{stem}_packets`, `_bytes")));
     let quantile = ["mean", "p50", "p99", "p999", "max"].iter().any(|q| {
-        column.strip_suffix(&format!("_{q}_ms")).is_some_and(|stem| written(&format!("{stem}_{{mean,p50,p99,p999,max}}_ms")))
+        column
+            .strip_suffix(&format!("_{q}_ms"))
+            .is_some_and(|stem| written(&format!("{stem}_{{mean,p50,p99,p999,max}}_ms")))
     });
     written(column) || stem || quantile
 }
@@ -151,7 +154,8 @@ fn commands_in_the_text_are_accepted() {
                 if let Err(error) = cli {
                     assert!(!error.use_stderr(), "{place}\n{error}");
                 }
-                let files = words.iter().filter(|w| ["examples/", "tests/", "studies/"].iter().any(|d| w.starts_with(d)));
+                let files =
+                    words.iter().filter(|w| ["examples/", "tests/", "studies/"].iter().any(|d| w.starts_with(d)));
                 files.for_each(|f| assert!(root().join(f).exists(), "{place}: no {f}"));
                 seen += 1;
             }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// Policies, each with the capture it is shown on.
-const POLICIES: [(&str, &str); 1] = [("mark-af", "tests/captures/tcp.pcap")];
+const POLICIES: [(&str, &str); 1] = [("mark-af", "tests/captures/udp-ns.pcap")];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

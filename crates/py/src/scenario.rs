@@ -73,6 +73,11 @@ impl Scenario {
         self.scenario.to_toml()
     }
 
+    /// Effective values, every queue on a path, bucket times.
+    fn explain(&self) -> String {
+        perhop_scenario::explain(&self.scenario)
+    }
+
     /// Simulates every point; see `perhop.Scenario.run`.
     #[allow(clippy::too_many_arguments)] // Python's keywords
     fn run<'py>(

@@ -123,7 +123,9 @@ fn name_of(reader: &mut Reader<'_>, what: (&'static str, Option<&'static str>), 
             };
             let help = format!("one of {}", names.join(", "));
             match misspelt(entries, key) {
-                Some((name, at)) => say("E004", at, format!("unknown key `{name}` in {section}"), &suggest(name, &[key])),
+                Some((name, at)) => {
+                    say("E004", at, format!("unknown key `{name}` in {section}"), &suggest(name, &[key]))
+                }
                 None => say("E005", place, format!("missing key `{key}` in {section}"), &help),
             }
             (String::new(), place)

@@ -4,7 +4,7 @@ use crate::engine::{HERE, Simulation, Transfer};
 use crate::heap::Key;
 use crate::host::{self, Connection, End};
 use crate::pool::{Record, RecordId};
-use crate::traffic::Offer;
+use crate::traffic::{Carrier, Offer};
 use crate::transport::{Receiver, Sender, Supply};
 use perhop_core::packet::FlowId;
 use perhop_core::units::{Span, Time};
@@ -133,10 +133,10 @@ impl Simulation {
     pub(crate) fn wake_source(&mut self, now: Time, index: usize) {
         let source = &mut self.sources[index];
         if now >= source.stop {
-            return;
+            return self.close(index);
         }
         let step = source.traffic.wake(now, &mut source.rng);
-        let (slot, table) = (source.flow as usize, usize::from(source.table));
+        let (slot, table, stop) = (source.flow as usize, usize::from(source.table), source.stop);
         if let Some(next) = step.next {
             self.events.push(Key::new(next, self.numbering().source(index)));
         }
@@ -146,7 +146,12 @@ impl Simulation {
                 let record = self.flows[slot].datagram(now, wire);
                 self.send(now, slot, End::Sender, record);
             }
-            Offer::Endless => self.open(now, slot, Supply::Unlimited),
+            Offer::Endless => {
+                if stop < Time::MAX {
+                    self.events.push(Key::new(stop, self.numbering().source(index)));
+                }
+                self.open(now, slot, Supply::Unlimited);
+            }
             Offer::Segments(n) => {
                 if self.flows[slot].tcp.is_none() {
                     self.open(now, slot, Supply::Offered);
@@ -157,31 +162,44 @@ impl Simulation {
                 self.pump(now, slot);
             }
             Offer::Transfer(bytes) => {
-                let slot = self.free_flow(table, index);
                 self.open_transfers[table] += 1;
-                self.open(now, slot, Supply::Bytes(bytes));
+                match self.free_flow(table, index) {
+                    Some(slot) => self.open(now, slot, Supply::Bytes(bytes)),
+                    None => self.refused += 1,
+                }
             }
         }
     }
 
-    /// A flow for one more transfer of a source: one that was used and is free, or a new one.
-    fn free_flow(&mut self, table: usize, source: usize) -> usize {
+    /// A source stops: its standing connection sends nothing new.
+    fn close(&mut self, source: usize) {
+        let source = &self.sources[source];
+        if source.traffic.carrier() == Carrier::Connection
+            && let Some(tcp) = &mut self.flows[source.flow as usize].tcp
+        {
+            tcp.sender.close();
+        }
+    }
+
+    /// A flow for one more transfer of a source: one that was used and is free, or a new one; `None` when keys
+    /// cannot name more.
+    fn free_flow(&mut self, table: usize, source: usize) -> Option<usize> {
         let slot = match self.idle_flows[table].pop() {
             Some(slot) => slot as usize,
             None => {
                 let first = self.sources[source].flow as usize;
                 let fresh = self.flows[first].tcp.is_none() && self.flows[first].counts.sent.packets == 0;
                 if fresh {
-                    return first;
+                    return Some(first);
                 }
                 let routes = self.flows[first].routes;
-                self.add_flow(source as u32, routes).expect("transfers at a time are bounded by the keys' room")
+                self.add_flow(source as u32, routes).ok()?
             }
         };
         self.flows[slot].source = source as u32;
         self.flows[slot].renew();
         self.announce(slot);
-        slot
+        Some(slot)
     }
 
     /// Opens a connection on a flow.
@@ -213,7 +231,8 @@ impl Simulation {
         let Some(tcp) = &mut flow.tcp else { return };
         let Some(bytes) = tcp.transfer.take() else { return };
         let (table, source) = (flow.table, flow.source);
-        self.transfers.push(Transfer { table, source, opened: tcp.opened, complete: now, bytes });
+        let first = self.sources.partition_point(|s| s.table < table) as u32;
+        self.transfers.push(Transfer { table, source: source - first, opened: tcp.opened, complete: now, bytes });
         self.open_transfers[usize::from(table)] -= 1;
         self.ending.push(slot as u32);
         let source = &mut self.sources[source as usize];

@@ -1,4 +1,4 @@
-//! Static shortest-path routes: fewest hops, then least delay, then the file's order.
+//! Static shortest-path routes: fewest hops, then least delay, then the file's order of nodes, and of links between two.
 
 use crate::plan::Link;
 use std::cmp::Reverse;

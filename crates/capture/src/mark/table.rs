@@ -28,7 +28,8 @@ impl Report {
     }
 
     fn colours(&self) -> String {
-        let mut table = new_table(&["conditioner", "kind", "colour in", "colour out", "packets", "bytes", "share %"], 4);
+        let mut table =
+            new_table(&["conditioner", "kind", "colour in", "colour out", "packets", "bytes", "share %"], 4);
         for it in &self.conditioners {
             let total = it.colours.iter().map(|row| row.volume.bytes).sum();
             it.colours.iter().for_each(|row| colour_row(&mut table, [&it.name, it.kind], row, total));

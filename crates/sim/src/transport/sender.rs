@@ -184,6 +184,14 @@ impl Sender {
         }
     }
 
+    /// The application has nothing more: an unlimited supply ends with what was sent so far. What was offered is sent.
+    pub fn close(&mut self) {
+        if self.end == NONE {
+            self.end = self.sent.max(SYN + 1);
+            self.limit = self.limit.min(self.end);
+        }
+    }
+
     /// An ACK has arrived.
     ///
     /// # Panics

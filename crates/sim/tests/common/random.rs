@@ -42,7 +42,9 @@ fn aqm() -> impl Strategy<Value = AqmParams> {
         match name {
             "drop-tail" => net::drop_tail(),
             "red" => AqmParams::Red(red::Params { profile: tight, common, min_waiting: Packets::new(min % 3) }),
-            "rio" => AqmParams::Rio(rio::Params { in_profile: wide, out_profile: tight, mode: rio::Mode::RioC, common }),
+            "rio" => {
+                AqmParams::Rio(rio::Params { in_profile: wide, out_profile: tight, mode: rio::Mode::RioC, common })
+            }
             "wred" => {
                 let green = vec![wred::Member::Colour(Colour::Green)];
                 let class = |members, profile| wred::Class { members, profile };

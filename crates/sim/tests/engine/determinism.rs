@@ -1,9 +1,9 @@
 //! Same seed, same outcome; one component's draws are its own.
 
-use crate::common::net::{Net, bulk, poisson, red};
+use crate::common::net::{Net, bulk, cbr, poisson, red};
 use crate::common::random::any_net;
 use perhop_core::aqm::AqmParams;
-use perhop_core::units::{BitRate, Probability, Span};
+use perhop_core::units::{BitRate, Probability, Span, Time};
 use perhop_sim::Outcome;
 use perhop_sim::plan::{Tap, TapPoint};
 use perhop_sim::tap::Captured;
@@ -71,4 +71,37 @@ fn another_replication_or_seed_draws_anew() {
     assert!(passed(&net.replicate(0)) == first);
     net.plan.seed += 1;
     assert!(passed(&net.run()) != first);
+}
+
+/// Two networks side by side, alike to the name: sources of one table, wires and queues draw from streams of their own.
+#[test]
+fn components_of_a_kind_draw_apart() {
+    let mut net = Net::new(4, Span::from_s(20));
+    for ends in [[0, 1], [2, 3]] {
+        net.duplex(ends, BitRate::mbps(1), Span::from_ms(10));
+        let link = net.plan.links.iter_mut().rev().nth(1).unwrap();
+        (link.aqm, link.loss) = (AqmParams::Red(red(2, 10, 0.1)), Probability::new(0.1).unwrap());
+        net.traffic(ends, cbr(BitRate::kbps(900), 500));
+    }
+    let arrivals = |outcome: &Outcome, link: u32| -> Vec<Time> {
+        outcome.captured.iter().filter(|c| c.link == link).map(|c| c.at).collect()
+    };
+    net.plan.taps = [0, 2].map(|link| Tap { link, point: TapPoint::Output }).to_vec();
+    let outcome = net.run();
+    assert!(arrivals(&outcome, 0) != arrivals(&outcome, 2), "the wires lose the same packets");
+    // Without wire loss, and overloaded so that RED drops.
+    for (link, traffic) in [(0, 0), (2, 1)] {
+        net.plan.links[link].loss = Probability::ZERO;
+        net.plan.traffic[traffic].model = cbr(BitRate::kbps(1100), 500);
+    }
+    let outcome = net.run();
+    assert!(arrivals(&outcome, 0) != arrivals(&outcome, 2), "the queues drop the same packets");
+    // Without RED's drops, two Poisson sources of one table.
+    let mut net = Net::new(2, Span::from_s(20));
+    net.duplex([0, 1], BitRate::mbps(100), Span::from_ms(10));
+    net.traffic([0, 1], poisson(BitRate::mbps(1), 500)).flows = 2;
+    net.plan.taps = vec![Tap { link: 0, point: TapPoint::Input }];
+    let captured = net.run().captured;
+    let of = |flow: u32| captured.iter().filter(|c| c.packet.flow.0 == flow).map(|c| c.at).collect::<Vec<_>>();
+    assert!(of(0) != of(2), "the sources send at the same times");
 }

@@ -10,6 +10,7 @@
 use crate::common::net::{Net, bulk};
 use perhop_core::queue::Limit;
 use perhop_core::units::{BitRate, Span};
+use perhop_core::verdict::Reason;
 use perhop_sim::Outcome;
 use perhop_sim::transport::Config;
 
@@ -30,6 +31,22 @@ fn run(window: u32, room: u32, [round_trip, warmup, measured]: [Span; 3]) -> Out
 
 fn delivered(outcome: &Outcome) -> u64 {
     outcome.flows[0].counts.delivered.packets
+}
+
+/// Room for 9 packets holds 9 and the one in transmission: of a burst of 20 ten are sent, ten lost.
+#[test]
+fn a_queue_has_the_room_it_states() {
+    let mut net = Net::new(2, Span::from_ms(15));
+    net.duplex([0, 1], RATE, Span::from_ms(1));
+    net.traffic([0, 1], bulk()).tcp =
+        Config { initial_window: 20, window: 20, syn: false, mss: 960, ..Config::default() };
+    for (limit, sent) in [(Limit::Packets(9), 10), (Limit::Bytes(9_000), 10), (Limit::Bytes(8_999), 9)] {
+        net.plan.links[0].limit = limit;
+        let outcome = net.run();
+        let fates = outcome.hops[0].fates;
+        let first_burst = fates.dropped[Reason::Overflow as usize].packets;
+        assert_eq!(20 - first_burst, sent, "{limit:?}: {fates:?}");
+    }
 }
 
 /// A window below the bandwidth-delay product: W segments in each round trip, to the segment.

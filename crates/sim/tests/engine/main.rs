@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../transport/pipe.rs"]
+#[allow(dead_code)]
 mod pipe;
 #[path = "../transport/reference.rs"]
 #[allow(dead_code)]
@@ -11,14 +12,14 @@ mod reference;
 #[allow(dead_code)]
 mod stats;
 
-// mod allocations;
+mod allocations;
 mod conservation;
 mod determinism;
-// mod ecn;
+mod ecn;
 mod fill;
 mod kinds;
-// mod loss;
+mod loss;
 mod md1;
 mod ns2_pps_rtt;
 mod routes;
-// mod transfers;
+mod transfers;

@@ -17,7 +17,7 @@ use perhop_sim::Outcome;
 use perhop_sim::transport::{Config, Recovery, RtoConfig};
 use serde_json::Value;
 
-const SEEDS: u32 = 8;
+const SEEDS: u32 = 20;
 const FLOWS: usize = 10;
 const SECONDS: u64 = 200;
 const ROOM: u32 = 100;

@@ -1,0 +1,40 @@
+"""The dictionaries in which the core answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypedDict
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+class Diagnostic(TypedDict):
+    """One problem of a file; what is not known is `None`."""
+
+    severity: str
+    code: str
+    message: str
+    file: str
+    line: int | None
+    column: int | None
+    label: str
+    help: str
+
+
+class PointDict(TypedDict):
+    """One point of a sweep."""
+
+    labels: list[tuple[str, str]]
+    name: str
+    hash: str
+    effective: str
+
+
+class ReplicationDict(TypedDict):
+    """One replication; of a reused one the tables are empty."""
+
+    point: int
+    replication: int
+    hash: str
+    reused: bool
+    tables: dict[str, dict[str, npt.NDArray[Any]]]

@@ -1,0 +1,96 @@
+"""What the tests share: a small scenario, the command line, and skips that fail where CI=1."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+import pluggy
+import pytest
+
+from perhop import Runs, Scenario
+
+ROOT = Path(__file__).resolve().parents[2]
+
+SCENARIO = """
+[scenario]
+name = "small"
+duration = "6s"
+warmup = "1s"
+replications = 3
+
+[dumbbell]
+flows = 4
+bottleneck = "2Mbit/s"
+rtt = "40ms"
+queue = "rio"
+marker = { kind = "token-bucket", cir = "500kbit/s", cbs = "20000B" }
+
+[queue.rio]
+aqm = "rio"
+limit = "40p"
+in = { min = "15p", max = "30p", max-p = 0.02 }
+out = { min = "5p", max = "15p", max-p = 0.2 }
+"""
+
+SWEPT = """
+[sweep]
+"dumbbell.flows" = [2, 10]
+"dumbbell.marker" = [
+  { kind = "token-bucket", cir = "500kbit/s", cbs = "20000B" },
+  { kind = "pam", cir = "500kbit/s", cbs = "20000B" },
+]
+"""
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="session")
+def small() -> Scenario:
+    return Scenario.from_toml(SCENARIO)
+
+
+@pytest.fixture(scope="session")
+def runs(small: Scenario) -> Runs:
+    return small.run()
+
+
+@pytest.fixture(scope="session")
+def swept() -> Runs:
+    return Scenario.from_toml(SCENARIO + SWEPT).run(2)
+
+
+@pytest.fixture
+def scenario_file(tmp_path: Path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+@pytest.fixture
+def perhop(tmp_path: Path) -> Command:
+    """The command line, run in a directory of its own."""
+
+    def run(*arguments: object, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "perhop", *map(str, arguments)]
+        return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
+
+    return run
+
+
+def files(directory: Path) -> dict[str, bytes]:
+    """All files below a directory, wall times left out."""
+    return {str(p.relative_to(directory)): p.read_bytes() for p in sorted(directory.rglob("*.parquet"))}
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pluggy.Result[pytest.TestReport], None]:
+    """Where CI=1, what a machine lacks is a failure."""
+    outcome = yield
+    report = outcome.get_result()
+    if report.skipped and os.environ.get("CI"):
+        report.outcome = "failed"
+        report.longrepr = f"CI must not skip {item.nodeid}: {report.longrepr}"

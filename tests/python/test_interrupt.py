@@ -1,0 +1,70 @@
+"""Ctrl-C: exit 130 within half a second, finished replications kept and used again."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from conftest import SCENARIO
+from perhop import Runs
+
+WAIT_S = 60.0
+PATIENCE_S = 0.5
+
+PYTHON = """
+import sys, perhop
+try:
+    perhop.Scenario.from_toml(sys.argv[1]).run(400, out="runs", jobs=1, progress=False)
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+
+VERBS = {
+    "run": ["-m", "perhop", "run", "small.toml", "--replications", "400", "-j", "1"],
+    "sweep": ["-m", "perhop", "sweep", "small.toml", "--vary", "dumbbell.flows=4", "--replications", "400", "-j", "1"],
+    "python": ["-c", PYTHON, "small.toml"],
+}
+
+
+def interrupted(command: Sequence[str], directory: Path) -> tuple[int, float, str]:
+    """Exit code, seconds from the signal to the end, standard error; the signal comes after two replications."""
+    process = subprocess.Popen(command, cwd=directory, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    until = time.monotonic() + WAIT_S
+    while len(list(directory.glob("runs/*/*/rep-*/manifest.json"))) < 2:
+        assert process.poll() is None, "it ended before it could be interrupted"
+        assert time.monotonic() < until, "no replication was finished"
+        time.sleep(0.01)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=WAIT_S)
+    return process.returncode, time.monotonic() - began, error
+
+
+@pytest.mark.parametrize("verb", list(VERBS))
+def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, verb: str) -> None:
+    (tmp_path / "small.toml").write_text(SCENARIO.replace('"6s"', '"60s"'))
+    code, seconds, error = interrupted([sys.executable, *VERBS[verb]], tmp_path)
+    assert code == 130, error
+    assert "Traceback" not in error
+    assert seconds < PATIENCE_S + 0.5, "half a second, and as much for the interpreter to end"
+    kept = Runs.open(tmp_path / "runs")
+    assert 2 <= len(kept) < 400
+    assert not list(tmp_path.rglob("*.partial"))
+
+
+def test_the_next_run_takes_what_is_finished(tmp_path: Path) -> None:
+    from perhop import Scenario
+
+    text = SCENARIO.replace('"6s"', '"60s"')
+    (tmp_path / "small.toml").write_text(text)
+    interrupted([sys.executable, *VERBS["python"]], tmp_path)
+    kept = {r.replication: r.hash for r in Runs.open(tmp_path / "runs")}
+    again = Scenario(text, "small.toml").run(max(kept) + 2, out=tmp_path / "runs")
+    assert {r.replication: r.hash for r in again if r.reused} == kept
+    assert [r.hash for r in again] == [r.hash for r in Scenario(text, "small.toml").run(max(kept) + 2)]

@@ -1,0 +1,216 @@
+"""`plot`, `report` and `compare` on any run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conftest import SCENARIO, SWEPT, Command
+from perhop import Runs, Scenario, compare, plot, report, stats, units
+from perhop.plots import grid
+from perhop.stats import Interval
+
+SERIES = {"scenario.sample": "100ms"}
+
+
+@pytest.fixture(scope="module")
+def sampled() -> Runs:
+    return Scenario.from_toml(SCENARIO, SERIES).run(2)
+
+
+@pytest.mark.parametrize("kind", list(plot.PLOTS))
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_every_plot_in_every_format(tmp_path: Path, perhop: Command, kind: str, ending: str) -> None:
+    Scenario.from_toml(SCENARIO, SERIES).run(2, out=tmp_path)
+    done = perhop("plot", "small", "--kind", kind, "-o", f"x.{ending}")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"x.{ending}\n", "")
+    start = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[ending]
+    assert (tmp_path / f"x.{ending}").read_bytes().startswith(start)
+
+
+@pytest.mark.parametrize("kind", ["throughput", "fairness", "delay", "colours", "drops"])
+def test_every_plot_of_a_sweep(swept: Runs, kind: str) -> None:
+    figure = plot.figure(kind, swept)
+    lines = {text.get_text() for text in figure.legends[0].get_texts()}
+    assert lines == {"token-bucket", "pam"}
+    assert all(axes.get_xlabel() == "flows" for axes in figure.axes)
+
+
+def test_a_plot_shows_the_means(runs: Runs) -> None:
+    axes = plot.figure("throughput", runs).axes[0]
+    drawn = [float(y) for container in axes.containers for y in container[0].get_ydata()]
+    expected = runs.means("traffic", "goodput_bit_s", by=["traffic"])
+    assert drawn == pytest.approx([estimate.mean / 1e6 for estimate in expected.values()])
+
+
+def test_colours_add_up_to_all_packets(runs: Runs) -> None:
+    axes = plot.figure("colours", runs).axes[0]
+    tops = np.sum([[bar.get_height() for bar in bars] for bars in axes.containers], axis=0)
+    np.testing.assert_allclose(tops, 100.0)
+
+
+def test_queues_and_buckets_over_time(sampled: Runs) -> None:
+    queue, bucket = plot.figure("queue", sampled).axes[0], plot.figure("bucket", sampled).axes[0]
+    assert [str(line.get_label()) for line in bucket.lines] == ["marker at E1 -> E2: bucket"]
+    assert max(line.get_ydata().max() for line in bucket.lines) <= 20000  # type: ignore[union-attr]
+    assert any("queue" in str(line.get_label()) for line in queue.lines)
+    assert float(queue.lines[0].get_xdata()[-1]) == 6.0  # type: ignore[index, arg-type]
+
+
+def test_plots_are_listed(perhop: Command) -> None:
+    done = perhop("plot", "--list")
+    assert [line.split()[0] for line in done.stdout.splitlines()] == list(plot.PLOTS)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("5Mbit/s", (5.0, "Mbit/s")), ("1e3", (1000.0, "")), ("-2.5 ms", (-2.5, "ms")), ("pam", None)]
+)
+def test_numbers_of_an_axis(text: str, number: tuple[float, str] | None) -> None:
+    assert grid.number(text) == number
+
+
+class Outside(HTMLParser):
+    """Collects what a page would load from elsewhere, and its elements."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loads: list[str] = []
+        self.tags: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        for name, value in attrs:
+            if name in ("src", "href", "xlink:href", "srcset", "data") and not (value or "").startswith(("#", "data:")):
+                self.loads.append(f"{tag} {name}={value}")
+
+
+def test_the_report_is_whole_and_loads_nothing(runs: Runs) -> None:
+    page = report.html(runs)
+    parser = Outside()
+    parser.feed(page)
+    assert parser.loads == []
+    assert "script" not in parser.tags
+    assert "@import" not in page
+    assert parser.tags.count("svg") == 5  # the series plots say why they are missing
+    assert parser.tags.count("table") == len(report.TABLES)
+    assert page.count("this run has no series") == 2
+    assert "cir = " in page
+
+
+def test_the_report_shows_the_means(runs: Runs) -> None:
+    expected = runs.means("traffic", "goodput_bit_s")[()]
+    assert units.estimate(expected, 1e-6) in report.html(runs)
+
+
+def test_names_are_escaped_in_the_report(runs: Runs) -> None:
+    page = report.html(replace(runs, name="a <b> & c"))
+    assert "a &lt;b&gt; &amp; c" in page
+    assert "<b>" not in page
+
+
+def test_a_report_of_a_sweep_has_a_row_for_each_point(swept: Runs) -> None:
+    table = report.tabled(swept, "traffic")
+    assert table.headings[0] == "point"
+    assert [row[0] for row in table.rows] == [point.title for point in swept.points]
+
+
+def test_the_report_in_a_browser(tmp_path: Path, perhop: Command) -> None:
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("chromium is not installed: apt install chromium")
+    Scenario.from_toml(SCENARIO, SERIES).run(2, out=tmp_path)
+    assert perhop("report", "small", "-o", "r.html").returncode == 0
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0"]
+    command = [chromium, *flags, f"--user-data-dir={tmp_path}/profile", "--dump-dom", (tmp_path / "r.html").as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, env=os.environ)
+    assert done.stdout.count("<svg") == len(plot.PLOTS)
+    assert not re.search(r"CONSOLE|ERR_", done.stderr), done.stderr
+
+
+def test_differences_by_hand(runs: Runs) -> None:
+    other = Scenario.from_toml(SCENARIO, {"dumbbell.flows": 8}).run()
+    found = {d.row: d for d in compare.differences(runs, other, ["traffic.goodput_mean_bit_s"])}
+    a, b = (r.values("traffic", "goodput_mean_bit_s")[()] for r in (runs, other))
+    (difference,) = found.values()
+    assert difference.difference == stats.interval(y - x for x, y in zip(a, b, strict=True))
+    assert difference.differs
+    assert difference.difference.below(0.0)
+
+
+def test_a_run_does_not_differ_from_itself(runs: Runs) -> None:
+    found = compare.differences(runs, runs)
+    assert found
+    assert {d.difference.mean for d in found if d.difference} == {0.0}
+    assert set(compare.marks(found)) == {""}
+
+
+def test_holm_takes_stars_away() -> None:
+    def row(p: float) -> compare.Difference:
+        return compare.Difference("m", "", "r", None, None, Interval(1.0, 0.5, 1.5, 3), p)
+
+    assert compare.marks([row(0.04)]) == ["**"]
+    assert compare.marks([row(0.04), row(0.04)]) == ["*", "*"]
+
+
+UNPAIRED: dict[str, tuple[list[object], str]] = {
+    "seed": (["--seed", 2], "seed 1 against seed 2"),
+    "replications": (["--replications", 2], "different replications"),
+    "duration": (["--duration", "7s"], "duration_s 6.0 against 7.0"),
+    "accounting": (["-s", "scenario.accounting=l2"], "accounting l3 against l2"),
+}
+
+
+@pytest.mark.parametrize("name", list(UNPAIRED))
+def test_what_is_not_a_pair_is_refused(perhop: Command, scenario_file: Path, name: str) -> None:
+    arguments, said = UNPAIRED[name]
+    assert perhop("run", scenario_file, "--out", "a").returncode == 0
+    assert perhop("run", scenario_file, "--out", "b", *arguments).returncode == 0
+    done = perhop("compare", "a", "b")
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_compare_as_a_table_and_as_json(perhop: Command, scenario_file: Path) -> None:
+    assert perhop("run", scenario_file, "--out", "a").returncode == 0
+    assert perhop("run", scenario_file, "--out", "b", "-s", "dumbbell.flows=8").returncode == 0
+    table = perhop("compare", "a", "b")
+    assert table.returncode == 0, table.stderr
+    assert "goodput mean, Mbit/s" in table.stdout
+    assert "seed 1, 3 pairs" in table.stdout
+    records = json.loads(perhop("compare", "a", "b", "--json", "--metric", "traffic.jain").stdout)
+    assert [r["metric"] for r in records] == ["traffic.jain"]
+    assert records[0]["difference"]["n"] == 3
+
+
+def test_a_sweep_against_another(tmp_path: Path, perhop: Command) -> None:
+    for name, flows in (("a", "2"), ("b", "3")):
+        text = SCENARIO + SWEPT.replace("[2, 10]", f"[{flows}, 10]")
+        Scenario.from_toml(text).run(2, out=tmp_path / name)
+    done = perhop("compare", "a", "b")
+    assert done.returncode == 2
+    assert "sweep different points" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (Interval(3.50612, 3.4, 3.6, 3), "3.51 ±0.10"),
+        (Interval(1.0, 1.0, 1.0, 3), "1.000 ±0"),
+        (Interval(2.5, float("nan"), float("nan"), 1), "2.500"),
+        (Interval(float("nan"), float("nan"), float("nan"), 0), "-"),
+        (Interval(123456.0, 123400.0, 123512.0, 3), "123456 ±56"),
+        (Interval(0.0, 0.0, 0.0, 3), "0 ±0"),
+        (None, "-"),
+    ],
+)
+def test_estimates_have_the_digits_they_deserve(value: Interval | None, shown: str) -> None:
+    assert units.estimate(value) == shown

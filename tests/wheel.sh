@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# The wheel in an empty environment elsewhere, without Rust: run, mark, reproduce. usage: tests/wheel.sh [WHEEL]
+set -euo pipefail
+home=$(cd "$(dirname "$0")/.." && pwd)
+wheel=$(realpath "${1:-$(ls -t "$home"/dist/perhop-*.whl | head -1)}")
+python=${PYTHON:-python3}
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+cd "$place"
+
+"$python" -m venv venv
+# The oldest major of DuckDB that is allowed; `make test` has the newest.
+venv/bin/python -m pip install -q --disable-pip-version-check "$wheel" 'duckdb<2'
+# Nothing but the environment's own programs is on the PATH: no Rust, no compiler.
+alone() { env -i HOME="$place" PATH="$place/venv/bin" "$@"; }
+
+data=$(alone python -c 'import perhop.files; print(perhop.files.data())')
+alone perhop --version
+alone perhop check "$data/examples/af-bottleneck.toml"
+alone perhop run "$data/examples/af-bottleneck.toml" --replications 2 --duration 20s
+alone perhop report runs/af-bottleneck
+alone perhop mark "$home/tests/captures/tcp.pcap" out.pcap --policy "$data/examples/mark-af.toml"
+alone perhop reproduce pam-fsam --quick --out reproduction
+for file in report.html out.pcap reproduction/results.json reproduction/report.html; do
+    [ -s "$file" ] || { echo "$file is missing" >&2; exit 1; }
+done
+echo "the wheel works: $(basename "$wheel")"
