@@ -149,6 +149,21 @@ def _mice(runs: Samples, marker: str) -> list[float]:
     return over(Samples(s for s in runs.all if s.at["loop"] == "open"), "mice.transfer", marker)
 
 
+def phase_lock(world: World, sizes: Reading) -> list[tuple[str, str, int, list[float]]]:
+    """UDP's share of the IN packets behind TB in Fig. 7, run by run, for each packet size and arrival model."""
+    found = []
+    for value in sizes.values:
+        world.say(f"phase lock: {value}")
+        settings = {**sizes.settings(value, "load"), "markers.only": [TB]}
+        samples = _simulate(world, [s for s in world.sets if s.name == "pf-fig7"], settings)
+        for arrivals in ("strict", "jittered"):
+            runs = Samples(samples).at(arrivals)
+            for n in (5, 10, 20, 30):
+                udp, tcp = (runs.values(f"{of}.in", marker=TB, n=n) for of in ("rogue", "bulk"))
+                found.append((value, arrivals, n, sorted(u / (u + t) for u, t in zip(udp, tcp, strict=True))))
+    return found
+
+
 def second_seed(world: World, seeds: tuple[int, int]) -> list[tuple[str, str, str]]:
     """Hard claims whose verdict differs between two base seeds: name and both verdicts."""
     found = []

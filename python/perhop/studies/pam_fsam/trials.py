@@ -44,6 +44,7 @@ class _Trials:
         say("shares of 10 and 100 flows")
         measured = shares.measure(self.directory, readings.by_id["a5"], self.budget)
         found = sensitivity.variants(world, readings)
+        locked = sensitivity.phase_lock(world, readings.by_id["a13"])
         differing = sensitivity.second_seed(world, (self.budget.seed, self.budget.seed + 1))
         sensitivity.write_tried(out / "tried.toml", sensitivity.tried(found, criteria))
         page = out / "readings.md"
@@ -52,6 +53,7 @@ class _Trials:
             _shares(measured),
             _queues(found, readings),
             _sensitivity(found),
+            _phases(locked),
             _seeds(differing, self.budget),
         ]
         page.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
@@ -132,6 +134,16 @@ def _sensitivity(found: list[Variant]) -> str:
             table(["reading", *figures], values),
         ]
     )
+
+
+def _phases(locked: list[tuple[str, str, int, list[float]]]) -> str:
+    rows = [
+        [size, arrivals, n, f"{values[0]:.2f}", f"{values[len(values) // 2]:.2f}", f"{values[-1]:.2f}"]
+        for size, arrivals, n, values in locked
+    ]
+    head = ["TCP packet (a13)", "UDP arrivals", "n", "smallest", "median", "largest"]
+    title = "### Fig. 7 behind TB: UDP's share of the IN packets, run by run"
+    return f"{title}\n\n{table(head, rows)}"
 
 
 def _seeds(differing: list[tuple[str, str, str]], budget: Budget) -> str:
