@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from perhop.studies import paper
 from perhop.studies.criteria import Criterion, load
 from perhop.studies.runs import data
