@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from perhop.studies import paper
 from perhop.studies.criteria import Criterion, load
 from perhop.studies.runs import data
@@ -85,6 +86,27 @@ def test_a_world_as_published_is_reproduced(study: str, rule: str) -> None:
 @pytest.mark.parametrize(("study", "rule"), WORLD)
 def test_a_world_turned_round_is_not(study: str, rule: str) -> None:
     assert judged(study, rule, TURNED) == {"not reproduced"}
+
+
+PAIRS = [("pf-fig4", "spread-order", pair) for pair in (("f-sam", "pam"), ("pam", "token-bucket"))]
+PAIRS += [("pf-fig5", "bulk-gain", ("pam", "token-bucket"))]
+PAIRS += [("pf-fig5", "spread", pair) for pair in (("pam", "token-bucket"), ("f-sam", "token-bucket"))]
+PAIRS += [("pf-fig6", "fsam-fastest", ("f-sam", other)) for other in ("pam", "tsw2cm", "token-bucket")]
+PAIRS += [("pf-fig7", "tcp-order", p) for p in (("f-sam", "pam"), ("pam", "token-bucket"), ("f-sam", "tsw2cm"))]
+PAIRS += [("pf-fig9", "jain-fsam-highest", ("f-sam", other)) for other in ("pam", "tsw2cm")]
+
+
+@pytest.mark.parametrize(("study", "rule", "pair"), PAIRS)
+def test_each_pair_of_an_order_counts(study: str, rule: str, pair: tuple[str, str]) -> None:
+    swapped = {**ORDER, pair[0]: ORDER[pair[1]], pair[1]: ORDER[pair[0]]}
+    assert judged(study, rule, world(swapped)) == {"not reproduced"}
+
+
+@pytest.mark.parametrize("rule", ["fsam-fastest", "fsam-by-a-margin", "fsam-constant-in-n"])
+@pytest.mark.parametrize("loop", ["open", "closed"])
+def test_both_loops_count(rule: str, loop: str) -> None:
+    mixed = [s for s in AS_PUBLISHED.all if s.at["loop"] != loop] + [s for s in TURNED.all if s.at["loop"] == loop]
+    assert judged("pf-fig6", rule, Samples(mixed)) == {"not reproduced"}
 
 
 def hard(study: str) -> list[str]:

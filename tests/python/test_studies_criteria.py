@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from perhop.studies import Study, criteria, paper
 from perhop.studies import readings as open_readings
 from perhop.studies import runs as simulation

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+
 from perhop import _core, stats
 from perhop import reproduce as verb
 from perhop.studies import paper, records

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+
 from perhop.studies import verdict
 from perhop.studies.verdict import (
     Finding,
