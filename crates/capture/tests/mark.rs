@@ -578,7 +578,7 @@ fn a_report_as_json_and_as_text() {
     assert!(text.contains("and 3 more flows"), "{text}");
     assert!(text.contains("udp 10.0.0.5:1000 > 192.0.2.1:2000") && !text.contains("10.0.0.3"), "{text}");
     assert!(!report.text(5).contains("more flows"));
-    assert!(text.lines().any(|line| line.starts_with("tb ") && line.ends_with("6000   40.0")), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("tb ") && line.ends_with("6000     40.0")), "{text}");
     assert!(text.contains("5 packets, 0.004000 s, forward 30.000 Mbit/s; bytes: IP length\n"), "{text}");
     assert_eq!(Marking::default().origin, Origin::Auto);
 }

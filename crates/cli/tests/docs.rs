@@ -17,8 +17,8 @@ fn text(path: &Path) -> String {
 fn generated_pages_are_current() {
     let docs = root().join("docs");
     let files = perhop::docs::files();
-    let stale = files.iter().filter(|(n, t)| std::fs::read_to_string(docs.join(n)).ok() != Some(t.clone()));
-    let stale: Vec<_> = stale.map(|f| f.0.as_str()).collect();
+    let current = |(name, made): &&(String, String)| std::fs::read_to_string(docs.join(name)).is_ok_and(|t| t == *made);
+    let stale: Vec<_> = files.iter().filter(|file| !current(file)).map(|file| file.0.as_str()).collect();
     assert!(stale.is_empty(), "run `make docs`: {}", stale.join(", "));
     for entry in std::fs::read_dir(docs.join("algorithms")).unwrap() {
         let name = format!("algorithms/{}", entry.unwrap().file_name().to_string_lossy());
@@ -85,7 +85,7 @@ fn scenarios_in_the_text_are_sound() {
             parses(&joined, &name);
         }
     }
-    assert!(seen >= 12, "{seen} blocks");
+    assert!(seen >= 10, "{seen} blocks");
 }
 
 /// docs/scenario.md names every section and every key that is not an algorithm's own.

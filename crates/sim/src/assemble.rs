@@ -77,6 +77,7 @@ impl Simulation {
             arrivals: vec![Default::default(); plan.classes.len()],
             transfers: Vec::new(),
             open_transfers: vec![0; plan.traffic.len()],
+            refused: 0,
             retired: vec![Retired::default(); plan.traffic.len()],
             samples: Vec::new(),
             captured: Vec::new(),

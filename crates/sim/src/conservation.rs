@@ -2,6 +2,7 @@
 //! port's conditioners; packets and bytes.
 
 use crate::engine::Simulation;
+use crate::link::Link;
 use perhop_core::count::Count;
 use perhop_core::edge::arrived;
 use perhop_core::packet::Colour;
@@ -10,46 +11,30 @@ impl Simulation {
     /// Every way in which counts do not add up.
     pub(crate) fn breaches(&self) -> Vec<String> {
         let mut breaches = self.flow_breaches();
-        for (i, link) in self.links.iter().enumerate() {
-            let name = &self.plan.links[i].name;
-            let mut complain = |what: String| breaches.push(format!("{name}: {what}"));
-            let mut on_link = vec![[Count::default(); 4]; self.plan.classes.len()];
-            for entry in link.fifo.iter() {
-                let packet = &self.pool.get(entry.record).packet;
-                on_link[usize::from(packet.class)][packet.colour.index()].add(packet.size);
+        for (link, planned) in self.links.iter().zip(&self.plan.links) {
+            let found = [self.queue_breaches(link), edge_breaches(link)].concat();
+            breaches.extend(found.into_iter().map(|what| format!("{}: {what}", planned.name)));
+        }
+        breaches
+    }
+
+    /// One fate for each arrival; queued = delivered + lost on the wire + on the link, by colour.
+    fn queue_breaches(&self, link: &Link) -> Vec<String> {
+        let mut breaches = Vec::new();
+        let on_link = link.on_link(&self.pool);
+        for colour in Colour::ALL {
+            let c = colour.index();
+            let fates = || link.gate.fates().iter().map(|class| &class[c]);
+            for (class, fates) in fates().enumerate().filter(|(_, fates)| !fates.conserved()) {
+                breaches.push(format!("class {class}, {}: {fates:?}", colour.name()));
             }
-            for (class, fates) in link.gate.fates().iter().enumerate() {
-                for colour in Colour::ALL {
-                    let (c, fates) = (colour.index(), &fates[colour.index()]);
-                    let passed = &link.passed[class][c];
-                    if !fates.conserved() {
-                        complain(format!("class {class}, {}: {fates:?}", colour.name()));
-                    }
-                    if fates.queued != passed.delivered + passed.lost + on_link[class][c] {
-                        let on = on_link[class][c];
-                        complain(format!(
-                            "class {class}, {}: queued {:?}, {passed:?}, on link {on:?}",
-                            colour.name(),
-                            fates.queued
-                        ));
-                    }
-                }
-                let came: Count = fates.iter().map(|f| f.arrived).sum();
-                let offered = &link.offered[class];
-                let policed: Count = offered.policed.iter().copied().sum();
-                if !link.edge.is_empty() && offered.offered != policed + came {
-                    complain(format!(
-                        "class {class}: offered {:?}, policed {policed:?}, came {came:?}",
-                        offered.offered
-                    ));
-                }
-            }
-            let offered: u64 = link.offered.iter().map(|o| o.offered.packets).sum();
-            for stage in link.edge.counts() {
-                let seen: Count = arrived(stage.counts).into_iter().sum();
-                if seen.packets > offered {
-                    complain(format!("conditioner {} saw {} of {offered} packets", stage.name, seen.packets));
-                }
+            let queued: Count = fates().map(|f| f.queued).sum();
+            let lost: Count = link.passed.iter().map(|class| class[c].lost).sum();
+            let on: Count = on_link.iter().map(|class| class[c]).sum();
+            let delivered = link.delivered[c];
+            if queued != delivered + lost + on {
+                let parts = format!("delivered {delivered:?}, lost {lost:?}, on link {on:?}");
+                breaches.push(format!("{}: queued {queued:?}, {parts}", colour.name()));
             }
         }
         breaches
@@ -76,10 +61,34 @@ impl Simulation {
     }
 }
 
+/// Offered = dropped by conditioners + come to the gate, by class; no conditioner saw more than was offered.
+fn edge_breaches(link: &Link) -> Vec<String> {
+    let mut breaches = Vec::new();
+    if link.edge.is_empty() {
+        return breaches;
+    }
+    for (class, (offered, fates)) in link.offered.iter().zip(link.gate.fates()).enumerate() {
+        let came: Count = fates.iter().map(|f| f.arrived).sum();
+        let policed: Count = offered.policed.iter().copied().sum();
+        let offered = offered.offered;
+        if offered != policed + came {
+            breaches.push(format!("class {class}: offered {offered:?}, policed {policed:?}, came {came:?}"));
+        }
+    }
+    let offered: u64 = link.offered.iter().map(|o| o.offered.packets).sum();
+    for stage in link.edge.counts() {
+        let seen: Count = arrived(stage.counts).into_iter().sum();
+        if seen.packets > offered {
+            breaches.push(format!("conditioner {} saw {} of {offered} packets", stage.name, seen.packets));
+        }
+    }
+    breaches
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Link, Node, Offered, Plan};
+    use crate::plan::{self, Node, Offered, Plan};
     use crate::traffic::{TrafficParams, cbr, ftp};
     use crate::{EngineOptions, transport};
     use perhop_core::Scope;
@@ -94,8 +103,8 @@ mod tests {
     use std::net::Ipv4Addr;
 
     /// A port of 1 Mbit/s with conditioners, wire loss and a short queue.
-    fn link(from: usize, edge: Vec<StageSpec>) -> Link {
-        Link {
+    fn link(from: usize, edge: Vec<StageSpec>) -> plan::Link {
+        plan::Link {
             name: format!("from {from}"),
             from,
             to: 1 - from,
@@ -175,7 +184,7 @@ mod tests {
             ("ACK sent", |s| s.flows[0].counts.acks[0].add(40)),
             ("ACK delivered", |s| s.flows[0].counts.acks[1].add(40)),
             ("held", |s| s.flows[0].in_network += 1),
-            ("passed", |s| s.links[0].passed[0][0].delivered.add(500)),
+            ("passed", |s| s.links[0].delivered[0].add(500)),
             ("lost on the wire", |s| s.links[1].passed[0][0].lost.add(40)),
             ("policed", |s| s.links[0].offered[0].policed[0].add(500)),
             ("vanished from the link", |s| _ = s.links[0].fifo.pop()),

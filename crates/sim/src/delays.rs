@@ -36,6 +36,12 @@ impl Delays {
         }
     }
 
+    /// The same with so many values in all, those not observed being zero.
+    pub fn among(&self, all: u64) -> Self {
+        let observed = self.zeros + self.others.as_ref().map_or(0, |h| h.len());
+        Self { zeros: self.zeros + all.saturating_sub(observed), others: self.others.clone() }
+    }
+
     /// Forgets everything, keeping the memory.
     pub fn clear(&mut self) {
         self.zeros = 0;

@@ -162,9 +162,11 @@ impl Simulation {
                 self.pump(now, slot);
             }
             Offer::Transfer(bytes) => {
-                let slot = self.free_flow(table, index);
                 self.open_transfers[table] += 1;
-                self.open(now, slot, Supply::Bytes(bytes));
+                match self.free_flow(table, index) {
+                    Some(slot) => self.open(now, slot, Supply::Bytes(bytes)),
+                    None => self.refused += 1,
+                }
             }
         }
     }
@@ -179,24 +181,25 @@ impl Simulation {
         }
     }
 
-    /// A flow for one more transfer of a source: one that was used and is free, or a new one.
-    fn free_flow(&mut self, table: usize, source: usize) -> usize {
+    /// A flow for one more transfer of a source: one that was used and is free, or a new one; `None` when keys
+    /// cannot name more.
+    fn free_flow(&mut self, table: usize, source: usize) -> Option<usize> {
         let slot = match self.idle_flows[table].pop() {
             Some(slot) => slot as usize,
             None => {
                 let first = self.sources[source].flow as usize;
                 let fresh = self.flows[first].tcp.is_none() && self.flows[first].counts.sent.packets == 0;
                 if fresh {
-                    return first;
+                    return Some(first);
                 }
                 let routes = self.flows[first].routes;
-                self.add_flow(source as u32, routes).expect("transfers at a time are bounded by the keys' room")
+                self.add_flow(source as u32, routes).ok()?
             }
         };
         self.flows[slot].source = source as u32;
         self.flows[slot].renew();
         self.announce(slot);
-        slot
+        Some(slot)
     }
 
     /// Opens a connection on a flow.

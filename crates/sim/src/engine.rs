@@ -87,6 +87,8 @@ pub struct Simulation {
     pub(crate) arrivals: Vec<[Arrivals; 4]>,
     pub(crate) transfers: Vec<Transfer>,
     pub(crate) open_transfers: Vec<u32>,
+    /// Transfers that keys had no room for.
+    pub(crate) refused: u64,
     /// What the connections of finished transfers did, by table.
     pub(crate) retired: Vec<Retired>,
     pub(crate) samples: Vec<Sample>,

@@ -57,14 +57,13 @@ impl Serialiser {
     }
 }
 
-/// What a link counted of one class and colour after the gate.
+/// What a link counted of one class and colour after the gate. What was delivered of them follows: queued, less
+/// lost, less those on the link.
 #[derive(Clone, Debug, Default)]
 pub struct Passed {
-    /// Arrived at the other end.
-    pub delivered: Count,
     /// Lost on the wire.
     pub lost: Count,
-    /// Time from arrival at the port to start of transmission.
+    /// Time from arrival at the port to start of transmission, of those that waited at all.
     pub waits: Delays,
 }
 
@@ -86,6 +85,8 @@ pub struct Link {
     pub gate: Gate,
     /// What is on it.
     pub fifo: Fifo,
+    /// Arrived at the other end, by colour.
+    pub delivered: [Count; 4],
     /// By class and colour, after the gate.
     pub passed: Vec<[Passed; 4]>,
     /// By class, before the gate; empty counts where there is no conditioner.
@@ -141,6 +142,7 @@ impl Link {
             edge: parts.edge,
             gate: parts.gate.with_classes(parts.classes),
             fifo: Fifo::default(),
+            delivered: Default::default(),
             passed: vec![Default::default(); parts.classes],
             offered: vec![Offered::default(); parts.classes],
             serialiser: Serialiser::new(parts.rate),
@@ -230,10 +232,23 @@ impl Link {
     pub fn deliver(&mut self, pool: &Pool) -> (RecordId, Option<Time>) {
         let entry = self.fifo.pop();
         let record = pool.get(entry.record);
-        let passed = &mut self.passed[usize::from(record.packet.class)][record.packet.colour.index()];
-        passed.delivered.add(record.packet.size);
-        passed.waits.observe(entry.starts.since(record.arrived).ns());
+        let packet = &record.packet;
+        self.delivered[packet.colour.index()].add(packet.size);
+        let wait = entry.starts.since(record.arrived).ns();
+        if wait > 0 {
+            self.passed[usize::from(packet.class)][packet.colour.index()].waits.observe(wait);
+        }
         (entry.record, self.fifo.next_delivery())
+    }
+
+    /// What is on the link, waiting, sent or propagating, by class and colour.
+    pub fn on_link(&self, pool: &Pool) -> Vec<[Count; 4]> {
+        let mut on_link = vec![[Count::default(); 4]; self.passed.len()];
+        for entry in self.fifo.iter() {
+            let packet = &pool.get(entry.record).packet;
+            on_link[usize::from(packet.class)][packet.colour.index()].add(packet.size);
+        }
+        on_link
     }
 
     /// Whether the packet that has just reached the end of the wire was lost on it.
@@ -241,9 +256,9 @@ impl Link {
         let Some((probability, rng)) = &mut self.wire_loss else { return false };
         let lost = rng.uniform() < *probability;
         if lost {
-            let passed = &mut self.passed[usize::from(packet.class)][packet.colour.index()];
-            passed.delivered = passed.delivered - Count { packets: 1, bytes: u64::from(packet.size) };
-            passed.lost.add(packet.size);
+            let delivered = &mut self.delivered[packet.colour.index()];
+            *delivered = *delivered - Count { packets: 1, bytes: u64::from(packet.size) };
+            self.passed[usize::from(packet.class)][packet.colour.index()].lost.add(packet.size);
         }
         lost
     }

@@ -158,6 +158,8 @@ pub struct Outcome {
     pub packet_hops: u64,
     /// Events, since the start.
     pub events: u64,
+    /// Transfers that had no place: too many at a time. The run is then worth nothing.
+    pub refused: u64,
     /// Breaches of conservation: a fault of perhop, never of the scenario.
     pub breaches: Vec<String>,
 }
@@ -189,7 +191,14 @@ impl Simulation {
             tcp: f.tcp.as_ref().map_or_else(Counters::default, |tcp| *tcp.sender.counters()),
         };
         let passed = |l: &crate::link::Link| {
-            l.passed.iter().map(|class| [0, 1, 2, 3].map(|c| [class[c].delivered, class[c].lost])).collect()
+            let on_link = l.on_link(&self.pool);
+            let class = |(i, fates): (usize, &[Fates; 4])| {
+                [0, 1, 2, 3].map(|c| {
+                    let lost = l.passed[i][c].lost;
+                    [fates[c].queued - lost - on_link[i][c], lost]
+                })
+            };
+            l.gate.fates().iter().enumerate().map(class).collect()
         };
         Totals {
             flows: self.flows.iter().map(flow).collect(),
@@ -237,6 +246,7 @@ impl Simulation {
             conditioners: self.conditioner_rows(&end, &base),
             headers: (0..self.flows.len()).map(|k| self.headers(k)).collect(),
             transfers: self.transfers.iter().copied().filter(|t| t.opened >= warm).collect(),
+            refused: self.refused,
             samples: self.samples,
             captured: self.captured,
             packet_hops: self.packet_hops,
@@ -331,7 +341,7 @@ impl Simulation {
         let passed = |i: usize| end.passed[link][class][c][i] - base.passed[link][class][c][i];
         let (delivered, lost) = (passed(0), passed(1));
         let any = fates.arrived.packets + policed.packets + delivered.packets + lost.packets > 0;
-        let wait = self.links[link].passed[class][c].waits.quantiles();
+        let wait = self.links[link].passed[class][c].waits.among((delivered + lost).packets).quantiles();
         any.then(|| HopRow { link, class, colour: Colour::ALL[c], policed, fates, delivered, lost, wait })
     }
 

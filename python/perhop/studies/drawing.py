@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ COLOURS = {"token-bucket": "#8a5a00", "tsw2cm": "#5b6b7a", "pam": "#0072b2", "f-
 POINTS = {"token-bucket": "s", "tsw2cm": "^", "pam": "o", "f-sam": "D"}
 INK, MUTED, PUBLISHED, REFERENCE = "#1c2733", "#667584", "#111111", "#7c3aed"
 
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9.0,
@@ -77,28 +78,33 @@ def picture(figure: Figure, name: str, caption: str, alternative: str) -> Pictur
     figure.savefig(vector, format="svg", metadata={"Date": None, "Creator": None, "Title": caption})
     figure.savefig(raster, format="png", dpi=160, metadata={"Software": None})
     text = vector.getvalue()
-    return Picture(name, caption, alternative, text[text.index("<svg") :].strip(), raster.getvalue())
+    return Picture(name, caption, alternative, _own_ids(text[text.index("<svg") :].strip(), name), raster.getvalue())
+
+
+def _own_ids(svg: str, name: str) -> str:
+    """Ids made unique, so that several pictures can stand in one page."""
+    return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", svg)
 
 
 def curve(axes: Axes, marker: str, x: Sequence[float], found: Sequence[stats.Interval], label: str) -> None:
     """Means with their intervals."""
     means = [f.mean for f in found]
     halves = [0.0 if f.half != f.half else f.half for f in found]
-    style = {"color": COLOURS[marker], "marker": POINTS[marker], "label": label}
+    style: dict[str, Any] = {"color": COLOURS[marker], "marker": POINTS[marker], "label": label}
     axes.errorbar(x, means, yerr=halves, capsize=2.5, elinewidth=1.0, **style)
 
 
 def published_line(axes: Axes, value: float, text: str) -> None:
     """A level that the paper states."""
     axes.axhline(value, color=PUBLISHED, linestyle=(0, (5, 3)), linewidth=1.1)
-    where = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "color": PUBLISHED}
+    where: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "color": PUBLISHED}
     axes.annotate(text, (0.99, value), xytext=(0, 3), ha="right", va="bottom", fontsize=8, **where)
 
 
 def published_band(axes: Axes, band: tuple[float, float], text: str) -> None:
     """A range that the paper states."""
     axes.axhspan(*band, color="#111111", alpha=0.08, linewidth=0)
-    where = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "color": PUBLISHED}
+    where: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "color": PUBLISHED}
     axes.annotate(text, (0.99, band[1]), xytext=(0, 2), ha="right", va="bottom", fontsize=8, **where)
 
 

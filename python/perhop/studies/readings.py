@@ -73,4 +73,6 @@ def load(path: Path) -> Readings:
 
 
 def _reading(entry: dict[str, Any]) -> Reading:
-    return Reading(entry["id"], entry["question"], entry["decided-by"], entry["frozen"], entry["values"], entry.get("markers"))
+    return Reading(
+        entry["id"], entry["question"], entry["decided-by"], entry["frozen"], entry["values"], entry.get("markers")
+    )

@@ -91,7 +91,7 @@ def counts(records: Iterable[Record]) -> dict[str, Counter[str]]:
 
 
 def overall(records: Iterable[Record]) -> str:
-    """`quantitatively reproduced`, `reproduced`, `undecided` or `not reproduced`: what the hard (and soft) lines say."""
+    """The verdict of hard and soft lines together: `reproduced`, `quantitatively reproduced`, or what the hard lack."""
     listed = list(records)
     hard, soft = ([r["verdict"] for r in listed if r["kind"] == kind] for kind in ("hard", "soft"))
     if "not reproduced" in hard:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from perhop.reproduce import Outcome
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
+NOTHING = "\N{EN DASH}"
 MARKS = {"reproduced": "✓", "not reproduced": "✗", "undecided": "?", "reported": "·"}
 CLASSES = {"reproduced": "yes", "not reproduced": "no", "undecided": "open", "reported": "told"}
 
@@ -133,7 +133,7 @@ def _render(papers: list[dict[str, Any]]) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"show": show, "span": span, "chip": _chip}
+    environment.filters |= {"show": show, "both": both, "chip": _chip}
     records = [r for entry in papers for r in entry["outcome"].records]
     readings = {
         entry["outcome"].paper.name: open_readings.load(simulation.data(entry["outcome"].paper.name) / "readings.toml")
@@ -158,7 +158,7 @@ def _chip(verdict: str) -> str:
 def show(value: Any) -> str:
     """A measured or published value as text."""
     if value is None:
-        return "–"
+        return NOTHING
     if isinstance(value, bool | str):
         return str(value)
     if isinstance(value, int | float):
@@ -168,12 +168,13 @@ def show(value: Any) -> str:
     return ", ".join(f"{key} {show(item)}" for key, item in value.items())
 
 
-def span(value: Any) -> str:
-    """An interval, or several."""
-    if value is None:
-        return "–"
-    if value and isinstance(value[0], list):
-        return ", ".join(span(item) for item in value)
-    if any(item is None for item in value) or any(isinstance(v, float) and math.isnan(v) for v in value):
-        return "–"
-    return f"[{number(value[0])}, {number(value[1])}]"
+def both(entry: Record) -> list[tuple[str, str]]:
+    """What was measured with its interval, one pair a condition."""
+    measured, spans = entry["measured"], entry["ci95"]
+    if not isinstance(measured, list):
+        measured, spans = [measured], [spans]
+    return [(show(value), _span(found)) for value, found in zip(measured, spans or [None] * len(measured), strict=True)]
+
+
+def _span(found: list[float] | None) -> str:
+    return "" if found is None else f"[{number(found[0])}, {number(found[1])}]"

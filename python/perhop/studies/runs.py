@@ -71,11 +71,11 @@ def in_bytes(text: str) -> float:
 
 
 def _of_marker(key: str) -> bool:
-    return key.split(".")[0] in (*KINDS, "marker", "markers")
+    return key.split(".", maxsplit=1)[0] in (*KINDS, "marker", "markers")
 
 
 def swept_markers(stated: Mapping[str, Any], settings: Settings) -> list[dict[str, Any]]:
-    """The swept markers of a file: `pam.x` changes PAM, `marker.x` each that has x, `markers.only` leaves the others out."""
+    """The swept markers of a file: `pam.x` changes PAM, `marker.x` each that has x, `markers.only` keeps kinds."""
     markers = [dict(marker) for marker in stated["sweep"][MARKERS]]
     for key, value in settings.items():
         kind, name = key.split(".", 1)
@@ -103,7 +103,11 @@ def load(directory: Path) -> list[RunSet]:
     """All run sets of a paper."""
     with (directory / "runs.toml").open("rb") as file:
         stated = tomllib.load(file)
-    return [_run_set(directory, (name, entry), model) for name, entry in stated.items() for model in entry["arrivals"].items()]
+    return [
+        _run_set(directory, (name, entry), model)
+        for name, entry in stated.items()
+        for model in entry["arrivals"].items()
+    ]
 
 
 def _run_set(directory: Path, entry: tuple[str, dict[str, Any]], model: tuple[str, dict[str, Any]]) -> RunSet:

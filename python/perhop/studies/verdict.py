@@ -11,8 +11,9 @@ or several parts. The rules are those at the head of a paper's `criteria.toml`:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from perhop import stats
@@ -61,8 +62,8 @@ class Finding:
 
     @property
     def replications(self) -> int:
-        """The smallest number behind any part."""
-        return min((part.interval.n for part in self.parts), default=self.seeds)
+        """As stated, or the smallest number behind any part."""
+        return self.seeds or min((part.interval.n for part in self.parts), default=0)
 
 
 def number(x: float) -> str:
@@ -112,10 +113,10 @@ def greater(names: tuple[str, str], a: Sequence[float], b: Sequence[float]) -> P
     return positive(f"{names[0]} - {names[1]}", stats.differences(b, a))
 
 
-def ordered(series: dict[str, Sequence[float]]) -> list[Part]:
+def ordered(series: Mapping[str, Sequence[float]]) -> list[Part]:
     """Each series above the next, paired."""
     named = list(series.items())
-    return [greater((a[0], b[0]), a[1], b[1]) for a, b in zip(named, named[1:], strict=False)]
+    return [greater((a[0], b[0]), a[1], b[1]) for a, b in pairwise(named)]
 
 
 def never_below(name: str, values: Sequence[float], bound: float) -> Part:

@@ -215,6 +215,14 @@ impl Job<'_> {
     }
 
     fn check(&self, outcome: &Outcome) -> Result<(), RunError> {
+        if outcome.refused > 0 {
+            let most = perhop_sim::engine::MAX_COMPONENTS / 2;
+            let message = format!(
+                "error[E205] more than {most} connections at a time: {} transfers had no place\n   help: longer gaps, or a faster link",
+                outcome.refused
+            );
+            return Err(RunError::Plan(Box::new(PlanError::Other(message))));
+        }
         debug_assert!(outcome.breaches.is_empty(), "{:?}", outcome.breaches);
         if outcome.breaches.is_empty() {
             return Ok(());

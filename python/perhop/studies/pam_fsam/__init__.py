@@ -1,6 +1,6 @@
-"""PAM and F-SAM: Das, Dutta and Helmy, "Fair Stateless Aggregate Traffic Marking using Active Queue Management
+"""PAM and F-SAM: the studies in the order of the paper's section VI.
 
-Techniques", 2002. The studies in the order of the paper's section VI.
+Das, Dutta and Helmy, "Fair Stateless Aggregate Traffic Marking using Active Queue Management Techniques", 2002.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from perhop.studies import Paper
-from perhop.studies.pam_fsam import bulk, mice, rogue, tokens
-from perhop.studies.pam_fsam.tokens import cell
 from perhop.studies.criteria import Cell
 from perhop.studies.drawing import Picture
+from perhop.studies.pam_fsam import bulk, mice, rogue, tokens
+from perhop.studies.pam_fsam.tokens import cell
 from perhop.studies.runs import Budget
 from perhop.studies.samples import Samples
 
@@ -37,10 +37,15 @@ def pictures(study: str, runs: Samples, cells: list[Cell]) -> list[Picture]:
 
 
 def tried(directory: Path) -> dict[tuple[str, str], str]:
-    """What other readings gave, by study and claim."""
-    path = directory / "tried.toml"
-    stated = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return {(name.split("/")[0], name.split("/")[1]): text for name, text in stated.items()}
+    """By study and claim: why it fails (`notes.toml`), and what other readings gave (`tried.toml`)."""
+    found: dict[tuple[str, str], str] = {}
+    for file in ("notes.toml", "tried.toml"):
+        path = directory / file
+        stated = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        for name, text in stated.items():
+            study, _, claim = name.partition("/")
+            found[study, claim] = f"{found[study, claim]}. {text}" if (study, claim) in found else text
+    return found
 
 
 def try_readings(budget: Budget, out: Path, say: Callable[[str], None]) -> Path:

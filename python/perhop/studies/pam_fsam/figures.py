@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from perhop import stats
 from perhop.studies.criteria import Cell
@@ -79,7 +79,7 @@ def _shares(study: str, runs: Samples, cells: list[Cell]) -> Picture:
             (right, marks.f, [p[0] / sum(p) for p in printed]),
         ):
             found = [stats.interval(column) for column in zip(*rows, strict=True)]
-            bars = {"color": SHADES[marker], "width": 0.24, "label": NAMES[marker], "alpha": 0.85}
+            bars: dict[str, Any] = {"color": SHADES[marker], "width": 0.24, "label": NAMES[marker], "alpha": 0.85}
             axes.bar(x, [f.mean for f in found], yerr=[_half(f) for f in found], capsize=2, ecolor=MUTED, **bars)
             label = "published" if i == 0 else None
             axes.plot(x, dots, linestyle="", marker="D", markersize=5.5, mfc="white", mec=PUBLISHED, label=label)
@@ -94,7 +94,7 @@ def _shares(study: str, runs: Samples, cells: list[Cell]) -> Picture:
         figure,
         f"{study}-shares",
         f"Fig. {number}: who gets the tokens ({arrivals} arrivals; bars with 95 % intervals, diamonds as published).",
-        "Bars: with the token bucket one flow has nearly all tokens, with PAM tokens follow rates, with F-SAM they are equal.",
+        "Bars: the token bucket gives one flow nearly all tokens, PAM by rate, F-SAM to all alike.",
     )
 
 
@@ -130,7 +130,9 @@ def _phases(study: str, runs: Samples) -> Picture:
     axes.legend(loc="lower left")
     number = study.removeprefix("pf-fig")
     caption = f"Fig. {number}, token bucket: strictly periodic sources lock in phase with the tokens; jitter undoes it."
-    return picture(figure, f"{study}-phases", caption, "Dots of single runs by arrival model; strict runs spread far more.")
+    return picture(
+        figure, f"{study}-phases", caption, "Dots of single runs by arrival model; strict runs spread far more."
+    )
 
 
 def _largest_share(marks: Marks) -> list[float]:
@@ -148,7 +150,7 @@ def _levels(axes: Axes, runs: Samples, quantity: str, scale: float = 1e3) -> Non
 
 
 def _gains(axes: Axes, runs: Samples) -> None:
-    """g by n with the ceiling."""
+    """G by n with the ceiling."""
     for marker in MARKERS[1:]:
         found = [stats.interval([100 * g for g in gain(runs, marker, n=n)]) for n in EVERY_N]
         curve(axes, marker, EVERY_N, found, NAMES[marker])
@@ -163,7 +165,13 @@ def _ns2(axes: Axes, points: dict[str, dict[int, float]]) -> None:
     """What ns-2 2.35 gave on its own reading of the set-up."""
     for i, (marker, values) in enumerate(points.items()):
         label = "ns-2 2.35" if i == 0 else None
-        shape = {"marker": "x", "markersize": 6, "linestyle": "", "color": COLOURS[marker], "label": label}
+        shape: dict[str, Any] = {
+            "marker": "x",
+            "markersize": 6,
+            "linestyle": "",
+            "color": COLOURS[marker],
+            "label": label,
+        }
         axes.plot(list(values), list(values.values()), **shape)
 
 
@@ -183,7 +191,9 @@ def _bulk(study: str, title: str, runs: Samples, published: float | None) -> Pic
     legend_above(figure, left, 5)
     number = study.removeprefix("pf-fig")
     caption = f"Fig. {number}: {title}. Goodput, spread and gain over the token bucket (95 % intervals)."
-    return picture(figure, study, caption, "Curves over n: means nearly equal for all markers; F-SAM's deviation is lowest.")
+    return picture(
+        figure, study, caption, "Curves over n: means nearly equal for all markers; F-SAM's deviation is lowest."
+    )
 
 
 def _mice(runs: Samples) -> Picture:
@@ -196,7 +206,9 @@ def _mice(runs: Samples) -> Picture:
     axes[2].set_title("all transfers, closed loop, kbit/s")
     axes[2].title.set_fontsize(8.5)
     legend_above(figure, axes[0], 4)
-    caption = "Fig. 6: short transfers of 20 kB. Published as a plot only: F-SAM best by far and nearly constant in n, TB above PAM."
+    caption = (
+        "Fig. 6: short transfers of 20 kB. Published as a plot only: F-SAM best by far, nearly constant; TB above PAM."
+    )
     return picture(figure, "pf-fig6", caption, "Goodput of a transfer falls with n for every marker.")
 
 
@@ -211,7 +223,12 @@ def _protected(runs: Samples) -> Picture:
     right.set_title("gain over TB, %")
     legend_above(figure, left, 5)
     caption = "Fig. 7: n bulk TCP flows against a jittered UDP flow of 1 Mbit/s; crosses are ns-2's TB and TSW2CM."
-    return picture(figure, "pf-fig7", caption, "Mean TCP goodput is nearly the same with all markers, far from the published gains.")
+    return picture(
+        figure,
+        "pf-fig7",
+        caption,
+        "Mean TCP goodput is nearly the same with all markers, far from the published gains.",
+    )
 
 
 def _rogue(runs: Samples) -> Picture:

@@ -159,5 +159,7 @@ def gains_under_strict_cbr(runs: Samples) -> Finding:
     """Gains over TB, strict CBR."""
     strict = runs.at("strict")
     bands = {FSAM: ("g(F-SAM)", (0.10, 0.70)), PAM: ("g(PAM)", (0.05, 0.45))}
-    rows = [({"n": n}, [within(name, gain(strict, m, n=n), band) for m, (name, band) in bands.items()]) for n in EVERY_N]
+    rows = [
+        ({"n": n}, [within(name, gain(strict, m, n=n), band) for m, (name, band) in bands.items()]) for n in EVERY_N
+    ]
     return _reported(rows)

@@ -149,6 +149,21 @@ def _mice(runs: Samples, marker: str) -> list[float]:
     return over(Samples(s for s in runs.all if s.at["loop"] == "open"), "mice.transfer", marker)
 
 
+def phase_lock(world: World, sizes: Reading) -> list[tuple[str, str, int, list[float]]]:
+    """UDP's share of the IN packets behind TB in Fig. 7, run by run, for each packet size and arrival model."""
+    found = []
+    for value in sizes.values:
+        world.say(f"phase lock: {value}")
+        settings = {**sizes.settings(value, "load"), "markers.only": [TB]}
+        samples = _simulate(world, [s for s in world.sets if s.name == "pf-fig7"], settings)
+        for arrivals in ("strict", "jittered"):
+            runs = Samples(samples).at(arrivals)
+            for n in (5, 10, 20, 30):
+                udp, tcp = (runs.values(f"{of}.in", marker=TB, n=n) for of in ("rogue", "bulk"))
+                found.append((value, arrivals, n, sorted(u / (u + t) for u, t in zip(udp, tcp, strict=True))))
+    return found
+
+
 def second_seed(world: World, seeds: tuple[int, int]) -> list[tuple[str, str, str]]:
     """Hard claims whose verdict differs between two base seeds: name and both verdicts."""
     found = []
@@ -171,8 +186,12 @@ def tried(found: list[Variant], criteria: Criteria) -> dict[str, str]:
     for study, rule in rules:
         mine = [f.verdict for c, f in base.findings.values() if (c.study, c.rule) == (study, rule)]
         if NOT_REPRODUCED in mine:
-            results = "; ".join(f"{v.name}: {_result(v, study, rule)}" for v in others)
-            texts[f"{study}/{rule}"] = f"Other readings tried (one at a time): {results}"
+            as_frozen = _result(base, study, rule)
+            results = {v.name: _result(v, study, rule) for v in others}
+            differing = [f"{name}: {result}" for name, result in results.items() if result != as_frozen]
+            same = len(results) - len(differing)
+            listed = "; ".join([*differing, f"{same} others: the same"])
+            texts[f"{study}/{rule}"] = f"Readings tried one at a time (frozen: {as_frozen}): {listed}"
     return texts
 
 
@@ -189,7 +208,10 @@ def _result(variant: Variant, study: str, rule: str) -> str:
 
 def write_tried(path: Path, texts: dict[str, str]) -> None:
     """As TOML, one claim a line."""
-    head = "# What other readings gave for claims that are not reproduced; written by `perhop reproduce pam-fsam --readings`.\n"
+    head = (
+        "# What other readings gave for claims that are not reproduced;\n"
+        "# written by `perhop reproduce pam-fsam --readings`.\n"
+    )
     lines = [f'"{claim}" = {_quoted(text)}' for claim, text in texts.items()]
     path.write_text(head + "\n".join(lines) + "\n", encoding="utf-8")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from perhop import stats
 from perhop.studies.samples import Samples
 
@@ -21,8 +23,8 @@ def pooled(series: list[list[float]]) -> list[float]:
 
 
 def ratio(a: list[float], b: list[float]) -> list[float]:
-    """`a / b` within each replication."""
-    return [x / y for x, y in zip(a, b, strict=True)]
+    """`a / b` within each replication; infinite where b is zero."""
+    return [x / y if y else math.inf for x, y in zip(a, b, strict=True)]
 
 
 def over(runs: Samples, quantity: str, marker: str, ns: tuple[int, ...] = EVERY_N) -> list[float]:

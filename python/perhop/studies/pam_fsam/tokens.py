@@ -149,7 +149,9 @@ def no_more_tokens_than_there_are(runs: Samples) -> Finding:
     """IN bytes never exceed CIR T + CBS, in any run of either arrival model."""
     bucketed = [s for s in runs.all if s.at["marker"] in (TB, PAM, FSAM)]
     unspent = [CIR * DURATION + s.values["cbs"] - s.values["in_bytes"] for s in bucketed]
-    return Finding([never_below("CIR T + CBS - IN bytes", unspent, 0)], f"{len(unspent)} runs of TB, PAM and F-SAM.")
+    part = never_below("CIR T + CBS - IN bytes", unspent, 0)
+    seeds = len(runs.at("jittered").values("in_bytes", marker=TB))
+    return Finding([part], f"{len(unspent)} runs of TB, PAM and F-SAM", seeds=seeds)
 
 
 @fig2.claim("strict-cbr")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from perhop.studies import criteria as frozen
 from perhop.studies import readings as stated
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
-from perhop.studies.pam_fsam import deciding, sensitivity
+from perhop.studies.pam_fsam import deciding, sensitivity, shares
 from perhop.studies.pam_fsam.sensitivity import Judge, Variant, World
 from perhop.studies.readings import Readings
 from perhop.studies.runs import Budget
@@ -41,17 +41,27 @@ class _Trials:
         world = World(sets, criteria, self.judge, self.budget, say)
         out.mkdir(parents=True, exist_ok=True)
         decision = deciding.decide(readings, criteria.cells, (sets, self.budget, say))
+        say("shares of 10 and 100 flows")
+        measured = shares.measure(self.directory, readings.by_id["a5"], self.budget)
         found = sensitivity.variants(world, readings)
+        locked = sensitivity.phase_lock(world, readings.by_id["a13"])
         differing = sensitivity.second_seed(world, (self.budget.seed, self.budget.seed + 1))
         sensitivity.write_tried(out / "tried.toml", sensitivity.tried(found, criteria))
         page = out / "readings.md"
-        parts = [_grid(decision, readings), _queues(found, readings), _sensitivity(found), _seeds(differing, self.budget)]
+        parts = [
+            _grid(decision, readings),
+            _shares(measured),
+            _queues(found, readings),
+            _sensitivity(found),
+            _phases(locked),
+            _seeds(differing, self.budget),
+        ]
         page.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
         say("")
         return page
 
 
-def table(head: list[str], rows: Iterable[list[object]]) -> str:
+def table(head: list[str], rows: Iterable[Sequence[object]]) -> str:
     """A Markdown table."""
     lines = [head, ["---"] * len(head), *([str(cell) for cell in row] for row in rows)]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
@@ -92,8 +102,17 @@ def _grid(decision: deciding.Decision, readings: Readings) -> str:
     )
 
 
+def _shares(measured: list[shares.Share]) -> str:
+    rows = [
+        [s.flows, s.value, f"{s.modest:.3f}", f"{s.used:.3f}", f"{s.alpha:.2f}", f"{s.settled_s:.1f} s"]
+        for s in measured
+    ]
+    head = ["flows", "K / K_alpha / K_c", "modest flows IN", "tokens used", "alpha / fair rate", "settled after"]
+    return "### Shares of 10 and of 100 flows (a5)\n\n" + table(head, rows)
+
+
 def _queues(found: list[Variant], readings: Readings) -> str:
-    """The rule of a9: room for 10 % at n = 5, then the most signs as published."""
+    """The rule of a9: room for a gain of 10 % at n = 5, and F-SAM gains over n <= 10; the signs beside it."""
     names = {value: f"a9: {value}" for value in readings.by_id["a9"].values}
     names[readings.by_id["a9"].frozen] = "frozen"
     columns = ("ceiling n=5, %", "fig4 g(F-SAM), %", "fig4 g(PAM), %", "fig7 g(F-SAM), %", "fig7 g(PAM), %")
@@ -115,6 +134,16 @@ def _sensitivity(found: list[Variant]) -> str:
             table(["reading", *figures], values),
         ]
     )
+
+
+def _phases(locked: list[tuple[str, str, int, list[float]]]) -> str:
+    rows = [
+        [size, arrivals, n, f"{values[0]:.2f}", f"{values[len(values) // 2]:.2f}", f"{values[-1]:.2f}"]
+        for size, arrivals, n, values in locked
+    ]
+    head = ["TCP packet (a13)", "UDP arrivals", "n", "smallest", "median", "largest"]
+    title = "### Fig. 7 behind TB: UDP's share of the IN packets, run by run"
+    return f"{title}\n\n{table(head, rows)}"
 
 
 def _seeds(differing: list[tuple[str, str, str]], budget: Budget) -> str:

@@ -1,0 +1,134 @@
+"""The worked example of docs/add-a-marker.md: a patch of one new file and one line, applied to a copy and used.
+
+Copy and build stay in target/add-a-marker, so that a second run builds nothing. The build begins with what the
+repository's own has made of the dependencies. It must not share the directory: cargo gives the crates of both the same
+file names, and would take the patched ones for those of the repository.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PATCH = ROOT / "docs/add-a-marker.patch"
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+COPY, BUILD = TARGET / "add-a-marker/source", TARGET / "add-a-marker/build"
+POLICY = '[conditioner.all]\nkind = "every-nth"\nn = 4\ngreen = "mark AF11"\nred = "mark AF13"\n'
+
+pytestmark = [
+    pytest.mark.skipif(shutil.which("cargo") is None, reason="Rust is not installed: https://rustup.rs"),
+    pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is no git checkout"),
+]
+
+
+def run(*command: str | Path, cwd: Path = ROOT) -> str:
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(BUILD), "GIT_CEILING_DIRECTORIES": str(cwd.parent)}
+    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def put(source: Path, target: Path) -> None:
+    """Copies a file unless its like is there: cargo goes by the time of change."""
+    if not target.exists() or target.read_bytes() != source.read_bytes():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+
+
+@pytest.fixture(scope="module")
+def patched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the repository as it is now, with the patch."""
+    stage = tmp_path_factory.mktemp("stage")
+    for name in run("git", "ls-files", "--cached", "--others", "--exclude-standard").splitlines():
+        if (ROOT / name).is_file() and not (ROOT / name).is_symlink():
+            put(ROOT / name, stage / name)
+    run("git", "apply", PATCH, cwd=stage)
+    names = {path.relative_to(stage) for path in stage.rglob("*") if path.is_file()}
+    for path in [p for p in COPY.rglob("*") if p.is_file() and p.relative_to(COPY) not in names]:
+        path.unlink()
+    for path in names:
+        put(stage / path, COPY / path)
+    return COPY
+
+
+def lend_dependencies() -> None:
+    """Copies what the repository's build has made, programs left out: only times and names matter to cargo."""
+    if BUILD.exists() or not (TARGET / "debug").exists():
+        return
+    for part in (".fingerprint", "build", "deps"):
+        wanted = ("*.rlib", "*.rmeta", "*.so", "*.d") if part == "deps" else ("*",)
+        for path in (p for pattern in wanted for p in (TARGET / "debug" / part).rglob(pattern) if p.is_file()):
+            target = BUILD / path.relative_to(TARGET)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, target)
+
+
+@pytest.fixture(scope="module")
+def built(patched: Path) -> dict[str, Path]:
+    """The patched programs, by name: `perhop` and the writer of the docs."""
+    lend_dependencies()
+    command = ("cargo", "build", "-p", "perhop", "--bin", "perhop", "--example", "docs", "--message-format", "json")
+    messages = [json.loads(line) for line in run(*command, cwd=patched).splitlines()]
+    return {m["target"]["name"]: Path(m["executable"]) for m in messages if m.get("executable")}
+
+
+def test_the_patch_is_one_file_and_one_line() -> None:
+    changes = [line.split("\t") for line in run("git", "apply", "--numstat", PATCH).splitlines()]
+    changed = {name: (int(added), int(removed)) for added, removed, name in changes}
+    new = "crates/core/src/conditioner/every_nth.rs"
+    listed = "crates/core/src/conditioner/mod.rs"
+    assert set(changed) == {new, listed}
+    assert changed[listed] == (2, 0), "the line and its comment"
+    assert PATCH.read_text().count("new file mode") == 1
+
+
+def test_it_is_listed(built: dict[str, Path]) -> None:
+    assert "every-nth       One packet in n is green." in run(built["perhop"], "list")
+    page = run(built["perhop"], "list", "every-nth")
+    assert "RFC 5475" in page
+    assert "One packet in so many is green. (a whole number; default 10)" in page
+
+
+def test_check_knows_its_keys(built: dict[str, Path], tmp_path: Path) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text(POLICY.replace("n = 4", "n = 0"))
+    done = subprocess.run([built["perhop"], "check", policy], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "error[E201] `n` is 0" in done.stdout
+    assert "above 0" in done.stdout
+
+
+def test_it_runs(built: dict[str, Path], tmp_path: Path) -> None:
+    marker = 'dumbbell.marker={ kind = "every-nth", n = 4 }'
+    arguments = ("run", ROOT / "examples/dumbbell.toml", "-s", marker, "--out", tmp_path)
+    printed = run(built["perhop"], *arguments)
+    rates = {row.split()[4]: float(row.split()[5]) for row in printed.splitlines() if row.startswith("E1 -> E2")}
+    # all packets but the three-way handshakes' have one size
+    assert rates["green"] / (rates["green"] + rates["red"]) == pytest.approx(0.25, abs=0.001)
+
+
+def test_it_marks_a_capture(built: dict[str, Path], tmp_path: Path) -> None:
+    policy, marked = tmp_path / "policy.toml", tmp_path / "marked.pcap"
+    policy.write_text(POLICY)
+    capture = ROOT / "tests/captures/udp-ns.pcap"
+    report = json.loads(run(built["perhop"], "mark", capture, marked, "--policy", policy, "--json"))
+    packets = {row["after"]: row["packets"] for row in report["conditioners"][0]["colours"]}
+    total = sum(packets.values())
+    assert (packets["green"], packets["red"]) == (total // 4, total - total // 4)
+    assert marked.stat().st_size == capture.stat().st_size
+    assert marked.read_bytes() != capture.read_bytes()
+
+
+def test_it_is_in_docs_and_schema(built: dict[str, Path], patched: Path) -> None:
+    run(built["docs"], cwd=patched)
+    page = (patched / "docs/algorithms/every-nth.md").read_text()
+    assert "# `every-nth`" in page
+    assert "| `n` | One packet in so many is green. | a whole number | `10` |" in page
+    assert "[`every-nth`](every-nth.md)" in (patched / "docs/algorithms/index.md").read_text()
+    schema = json.loads((patched / "docs/scenario.schema.json").read_text())
+    kinds = [one["properties"]["kind"]["const"] for one in schema["$defs"]["conditioner"]["oneOf"]]
+    assert "every-nth" in kinds

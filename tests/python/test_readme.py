@@ -1,0 +1,56 @@
+"""README's table has the shape that docs/readme_table.py gives it; its numbers are those of a reproduction."""
+
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = runpy.run_path(str(ROOT / "docs/readme_table.py"))
+
+
+def records(measured: float = 100.0) -> list[dict[str, Any]]:
+    return [
+        {
+            "study": "pf-fig2",
+            "claim": f"cell-{marker}-{flow}-in",
+            "published": 67,
+            "measured": measured,
+            "ci95": [measured - 5, measured + 5],
+            "seeds": 10,
+        }
+        for marker in SCRIPT["MARKERS"]
+        for flow in SCRIPT["FLOWS"]
+    ]
+
+
+def shape(block: str) -> str:
+    return re.sub(r"\d+", "0", block)
+
+
+def test_the_table_is_one_that_the_script_writes() -> None:
+    readme = (ROOT / "README.md").read_text()
+    block = readme.split(SCRIPT["BEGIN"])[1].split(SCRIPT["END"])[0].strip("\n")
+    assert shape(block) == shape(SCRIPT["table"](records()).strip("\n"))
+
+
+def test_filling_changes_the_block_alone_and_is_done_once() -> None:
+    page = "a\n" + SCRIPT["BEGIN"] + "old\n" + SCRIPT["END"] + "b\n"
+    once = SCRIPT["filled"](page, SCRIPT["table"](records()))
+    assert "| token bucket | 100 ± 5 (67) | 100 ± 5 (67) | 100 ± 5 (67) |" in once
+    assert once.startswith("a\n")
+    assert once.endswith("b\n")
+    assert SCRIPT["filled"](once, SCRIPT["table"](records())) == once
+
+
+def test_a_missing_record_is_named() -> None:
+    with pytest.raises(SystemExit, match="cell-pam-udp-in"):
+        SCRIPT["table"]([r for r in records() if r["claim"] != "cell-pam-udp-in"])
+
+
+def test_the_figure_is_there() -> None:
+    readme = (ROOT / "README.md").read_text()
+    assert "docs/figures/pf-fig2.svg" in readme
+    assert "<svg" in (ROOT / "docs/figures/pf-fig2.svg").read_text()

@@ -1,0 +1,265 @@
+"""`perhop reproduce`: the contract of results.json, the files beside it, and the page in a browser."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from perhop import _core, stats
+from perhop import reproduce as verb
+from perhop.studies import paper, records
+from perhop.studies import runs as simulation
+from perhop.studies.criteria import Criterion, load
+from perhop.studies.runs import Budget
+from perhop.studies.samples import Sample, Samples, labels, quantities
+from perhop.studies.verdict import Finding, Part, positive
+
+DATA = simulation.data("pam-fsam")
+CRITERIA = load(DATA / "criteria.toml")
+ARGUMENTS = {
+    "what": ["pf-fig4", "pf-fig2"],
+    "quick": False,
+    "seeds": 2,
+    "seed": 1,
+    "jobs": 2,
+    "strict": False,
+    "list": False,
+    "readings": False,
+}
+SHORT = ["scenario.duration=8s"]
+
+
+@pytest.fixture(scope="session")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two studies of short runs, reproduced once for all tests here."""
+    return _reproduced(tmp_path_factory.mktemp("reproduction"), jobs=2)
+
+
+def _reproduced(out: Path, jobs: int) -> Path:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(simulation.RunSet, "overrides", _shorter(simulation.RunSet.overrides))
+        patch.setattr(simulation.RunSet, "replications", lambda self, budget: budget.seeds)
+        assert verb.reproduce({**ARGUMENTS, "out": str(out), "jobs": jobs}) == 0
+    return out
+
+
+def _shorter(overrides: Callable[..., list[str]]) -> Callable[..., list[str]]:
+    return lambda self, reading: [*overrides(self, reading), *SHORT]
+
+
+def listed(out: Path) -> list[records.Record]:
+    found: list[records.Record] = json.loads((out / "results.json").read_text())
+    return found
+
+
+def test_records_have_the_fields_of_the_contract(out: Path) -> None:
+    for entry in listed(out):
+        assert tuple(entry) == records.KEYS
+        assert entry["kind"] in ("hard", "soft", "report")
+        assert entry["verdict"] in ("reproduced", "not reproduced", "undecided", "reported")
+        assert (entry["verdict"] == "reported") == (entry["kind"] == "report")
+        assert isinstance(entry["seeds"], int)
+        assert entry["seeds"] >= 2
+        assert entry["criterion"]
+        assert entry["note"]
+        assert entry["measured"] is not None
+
+
+def test_every_criterion_and_every_printed_cell_of_the_studies_has_one_record(out: Path) -> None:
+    names = [(r["study"], r["claim"]) for r in listed(out)]
+    stated = [(c.study, c.claim) for c in CRITERIA.claims if c.study in ("pf-fig2", "pf-fig4")]
+    stated += [(c.study, c.criterion.claim) for c in CRITERIA.table("pf-fig2")]
+    assert sorted(names) == sorted(stated)
+    assert len(set(names)) == len(names)
+
+
+def test_an_interval_is_a_pair_around_what_was_measured(out: Path) -> None:
+    pairs = [r for r in listed(out) if isinstance(r["measured"], float) and r["ci95"]]
+    assert len(pairs) > 10
+    assert all(r["ci95"][0] <= r["measured"] <= r["ci95"][1] for r in pairs)
+
+
+def test_the_same_seed_gives_the_same_bytes_on_one_thread_and_on_two(out: Path, tmp_path: Path) -> None:
+    again = _reproduced(tmp_path, jobs=1)
+    for name in ("results.json", "samples-pam-fsam.parquet"):
+        assert (again / name).read_bytes() == (out / name).read_bytes(), name
+
+
+def rows(query: str) -> list[tuple[object, ...]]:
+    with duckdb.connect() as connection:
+        return connection.execute(query).fetchall()
+
+
+def test_samples_are_all_there_as_parquet(out: Path) -> None:
+    grouped = "SELECT runs, count(DISTINCT (arrivals, marker, n, replication)) FROM '{}' GROUP BY 1 ORDER BY 1"
+    query = grouped.format(out / "samples-pam-fsam.parquet")
+    assert rows(query) == [("pf-fig2", 3 * 4 * 2), ("pf-fig4", 4 * 6 * 2)]
+    nulls = f"SELECT count(*) FROM '{out}/samples-pam-fsam.parquet' WHERE runs = 'pf-fig2' AND n IS NOT NULL"
+    assert rows(nulls) == [(0,)]
+
+
+def test_each_figure_is_there_as_svg_and_png(out: Path) -> None:
+    vectors = sorted(p.stem for p in (out / "figures").glob("*.svg"))
+    assert vectors == ["pf-fig2-phases", "pf-fig2-shares", "pf-fig4"]
+    assert sorted(p.stem for p in (out / "figures").glob("*.png")) == vectors
+    assert all((out / "figures" / f"{name}.png").read_bytes().startswith(b"\x89PNG") for name in vectors)
+
+
+def test_the_page_is_whole_and_needs_no_network(out: Path) -> None:
+    page = (out / "report.html").read_text()
+    assert page.count("<figure") == page.count("</figure>") == 3
+    wanted = re.findall(r"""(?:src|href)="([^"#][^"]*)\"""", page)
+    assert all(link.startswith(("figures/", "data:,")) for link in wanted), wanted
+    assert all((out / link).is_file() for link in wanted if link.startswith("figures/"))
+    assert "<script" not in page
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(set(ids)) == len(ids)
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= set(ids)
+
+
+PROBE = """<script>
+addEventListener('load', () => {
+  const box = (e) => e.getBoundingClientRect();
+  const ok = [...document.querySelectorAll('figure')].map((f) => {
+    const svg = f.querySelector('svg'), b = box(svg), drawn = svg.querySelectorAll('path').length;
+    return b.width > 200 && b.height > 100 && drawn > 10 && getComputedStyle(svg).visibility === 'visible';
+  });
+  document.body.dataset.figures = ok.join(' ');
+  document.body.dataset.wide = document.documentElement.scrollWidth > innerWidth;
+});
+</script></body>"""
+
+
+@pytest.mark.parametrize("width", [1280, 420])
+def test_the_page_opens_in_a_browser_with_every_figure_visible(out: Path, tmp_path: Path, width: int) -> None:
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if browser is None:
+        reason = "chromium is not installed: the report was not opened (apt-get install chromium)"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    page = out / f"probe-{width}.html"
+    page.write_text((out / "report.html").read_text().replace("</body>", PROBE))
+    flags = [
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--window-size={width},900",
+        f"--user-data-dir={tmp_path}",
+    ]
+    flags += ["--enable-logging=stderr", "--v=0", "--virtual-time-budget=5000", "--dump-dom"]
+    shown = subprocess.run([browser, *flags, page.as_uri()], capture_output=True, text=True, timeout=120, check=True)
+    assert 'data-figures="true true true"' in shown.stdout
+    assert 'data-wide="false"' in shown.stdout
+    complaints = [line for line in shown.stderr.splitlines() if "CONSOLE" in line]
+    assert complaints == []
+
+
+def finding(values: list[float]) -> Finding:
+    return Finding([positive("x", values)])
+
+
+def test_what_was_tried_is_noted_only_where_a_claim_failed() -> None:
+    criterion = Criterion("s", "c", "hard", "x > 0")
+    assert "tried" not in records.record(criterion, finding([1.0, 1.1] * 5), "tried")["note"]
+    assert "tried" in records.record(criterion, finding([-1.0, -1.1] * 5), "tried")["note"]
+
+
+def test_a_report_is_never_judged() -> None:
+    assert records.record(Criterion("s", "c", "report", "x"), finding([1.0, 1.1] * 5))["verdict"] == "reported"
+
+
+def test_several_conditions_give_lists_and_no_number_is_null() -> None:
+    endless = Part("y", stats.Interval(math.inf, math.nan, math.nan, 10), holds=False)
+    entry = records.record(Criterion("s", "c", "hard", "x"), Finding([*finding([1.0, 3.0] * 5).parts, endless]))
+    assert entry["measured"] == [2.0, None]
+    assert entry["ci95"][1] is None
+    assert entry["ci95"][0] == pytest.approx([1.245, 2.754], abs=1e-3)
+
+
+def test_overall_needs_every_hard_line() -> None:
+    def lines(*verdicts: str) -> list[dict[str, str]]:
+        return [{"kind": kind, "verdict": v} for kind, v in zip(("hard", "hard", "soft"), verdicts, strict=True)]
+
+    assert records.overall(lines("reproduced", "reproduced", "reproduced")) == "quantitatively reproduced"
+    assert records.overall(lines("reproduced", "reproduced", "not reproduced")) == "reproduced"
+    assert records.overall(lines("reproduced", "undecided", "reproduced")) == "undecided"
+    assert records.overall(lines("not reproduced", "undecided", "reproduced")) == "not reproduced"
+
+
+def test_what_is_asked_for_is_found_or_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert [s.id for _, s in verb.select(["pf-fig9", "pf-fig2"])] == ["pf-fig2", "pf-fig9"]
+    assert len(verb.select(["all"])) == len(verb.select(["pam-fsam"])) == 9
+    with pytest.raises(LookupError, match="no study `pf-fig1`"):
+        verb.select(["pf-fig1"])
+    assert verb.studies({}) == 0
+    assert "pf-udp" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("given", "seeds"), [({"quick": True, "seeds": None}, 3), ({"seeds": None}, 10), ({"seeds": 4}, 4)]
+)
+def test_seeds_are_ten_three_or_as_stated(given: dict[str, object], seeds: int) -> None:
+    assert verb.Options.of({**ARGUMENTS, "out": "x", **given}).budget.seeds == seeds
+
+
+@pytest.mark.parametrize("given", [{"seeds": 0}, {"quick": True, "seeds": 5}])
+def test_seeds_that_make_no_sense_are_refused(given: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="--seeds"):
+        verb.Options.of({**ARGUMENTS, "out": "x", **given})
+
+
+def test_strict_fails_on_a_hard_claim_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    failed = [{"study": "pf-fig4", "claim": "c", "kind": "hard", "verdict": "not reproduced"}]
+    entry = {**dict.fromkeys(records.KEYS), **failed[0], "note": "", "seeds": 2, "criterion": "x"}
+    monkeypatch.setattr(verb, "run", lambda p, s, b: verb.Outcome(p, s, [entry], [], b))
+    monkeypatch.setattr("perhop.studies.report.write", lambda *_: tmp_path)
+    assert verb.reproduce({**ARGUMENTS, "out": str(tmp_path), "strict": True}) == 1
+    assert verb.reproduce({**ARGUMENTS, "out": str(tmp_path)}) == 0
+
+
+def test_each_set_of_runs_is_simulated_once() -> None:
+    sets = simulation.load(DATA)
+    by_study = {study: s.name for s in sets for study in s.studies}
+    assert by_study == {study.id: study.runs for study in paper("pam-fsam").studies}
+    assert len({(s.name, s.arrivals) for s in sets}) == len(sets)
+    assert [s.draws for s in sets if s.name == "pf-fig3"] == [None, 50, None]
+    assert {s.replications(Budget(seeds=3)) for s in sets} == {3, 50}
+
+
+def test_quantities_are_the_tables_columns() -> None:
+    """Against the core's own tables: nothing is read from the wrong row."""
+    text = (DATA / "pf-fig7.toml").read_text()
+    scenario = _core.Scenario(text, "pf-fig7.toml", ["scenario.duration=8s"], ["traffic.bulk.flows=3"])
+    result = scenario.run((0, 1), 1, 1, None, False, None)[0]
+    tables, found = result["tables"], quantities(result["tables"])
+    flows = tables["flows"]
+    bulk = [g for g, name in zip(flows["goodput_bit_s"], flows["traffic"], strict=True) if name == "bulk"]
+    assert len(bulk) == 3
+    assert found["bulk.goodput"] == pytest.approx(stats.mean(bulk))
+    assert found["bulk.total"] == pytest.approx(sum(bulk))
+    assert found["bulk.std"] == pytest.approx(math.sqrt(stats.mean((g - stats.mean(bulk)) ** 2 for g in bulk)))
+    assert found["jain"] == pytest.approx(stats.jain(flows["goodput_bit_s"]))
+    marked = tables["conditioners"]
+    green = [
+        p
+        for c, out, p in zip(marked["conditioner"], marked["colour_out"], marked["packets"], strict=True)
+        if (c, out) == ("marker", "green")
+    ]
+    assert found["bulk.in"] + found["rogue.in"] == sum(green)
+    assert 0.5 < found["utilisation"] <= 1
+    assert labels(dict(scenario.points[0]["labels"])) == {"n": 3, "marker": "token-bucket"}
+
+
+def test_values_of_one_arrival_model_are_ordered_by_replication() -> None:
+    rows = [Sample("r", a, {"marker": "pam"}, i, {"q": float(i)}) for i in (2, 0, 1) for a in ("strict", "jittered")]
+    assert Samples(rows).at("strict").values("q", marker="pam") == [0.0, 1.0, 2.0]
