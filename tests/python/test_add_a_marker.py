@@ -50,8 +50,8 @@ def patched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     names = {path.relative_to(stage) for path in stage.rglob("*") if path.is_file()}
     for path in [p for p in COPY.rglob("*") if p.is_file() and p.relative_to(COPY) not in names]:
         path.unlink()
-    for name in names:
-        put(stage / name, COPY / name)
+    for path in names:
+        put(stage / path, COPY / path)
     return COPY
 
 
