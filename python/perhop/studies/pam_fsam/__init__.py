@@ -36,6 +36,9 @@ def pictures(study: str, runs: Samples, cells: list[Cell]) -> list[Picture]:
     return figures.draw(study, runs, cells)
 
 
+_ORDERS = {(study.id, claim) for study, claim, _ in rogue.ORDERS}
+
+
 def tried(directory: Path) -> dict[tuple[str, str], str]:
     """By study and claim: why it fails (`notes.toml`), and what other readings gave (`tried.toml`)."""
     found: dict[tuple[str, str], str] = {}
@@ -45,6 +48,9 @@ def tried(directory: Path) -> dict[tuple[str, str], str]:
         for name, text in stated.items():
             study, _, claim = name.partition("/")
             found[study, claim] = f"{found[study, claim]}. {text}" if (study, claim) in found else text
+            if file == "tried.toml" and (study, claim) in _ORDERS:
+                grown = found.get(("pf-udp", claim), "")
+                found["pf-udp", claim] = f"{grown}. At 1 Mbit/s, on the grid of {study}: {text}"
     return found
 
 
