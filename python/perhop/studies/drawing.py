@@ -108,7 +108,10 @@ def published_band(axes: Axes, band: tuple[float, float], text: str) -> None:
     axes.annotate(text, (0.99, band[1]), xytext=(0, 2), ha="right", va="bottom", fontsize=8, **where)
 
 
-def legend_above(figure: Figure, axes: Axes, columns: int) -> None:
+def legend_above(figure: Figure) -> None:
     """One legend over all panels."""
-    handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=columns)
+    shown: dict[str, Any] = {}
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            shown.setdefault(label, handle)
+    figure.legend(list(shown.values()), list(shown), loc="outside upper center", ncols=len(shown))

@@ -88,7 +88,7 @@ def _shares(study: str, runs: Samples, cells: list[Cell]) -> Picture:
         axes.set_title(title)
         axes.grid(visible=False, axis="x")
         axes.set_ylim(bottom=0)
-    legend_above(figure, left, 4)
+    legend_above(figure)
     number = study.removeprefix("pf-fig")
     return picture(
         figure,
@@ -188,7 +188,7 @@ def _bulk(study: str, title: str, runs: Samples, published: float | None) -> Pic
     if published is not None:
         published_line(right, 100 * published, "published F-SAM, ~10 %")
         published_band(right, (2, 5), "published PAM, 2-5 %")
-    legend_above(figure, left, 5)
+    legend_above(figure)
     number = study.removeprefix("pf-fig")
     caption = f"Fig. {number}: {title}. Goodput, spread and gain over the token bucket (95 % intervals)."
     return picture(
@@ -205,7 +205,7 @@ def _mice(runs: Samples) -> Picture:
     _levels(axes[2], _loop(runs, "closed"), "mice.total")
     axes[2].set_title("all transfers, closed loop, kbit/s")
     axes[2].title.set_fontsize(8.5)
-    legend_above(figure, axes[0], 4)
+    legend_above(figure)
     caption = (
         "Fig. 6: short transfers of 20 kB. Published as a plot only: F-SAM best by far, nearly constant; TB above PAM."
     )
@@ -221,7 +221,7 @@ def _protected(runs: Samples) -> Picture:
     published_line(right, 50, "published F-SAM, ~50 %")
     published_line(right, 30, "published PAM, ~30 %")
     right.set_title("gain over TB, %")
-    legend_above(figure, left, 5)
+    legend_above(figure)
     caption = "Fig. 7: n bulk TCP flows against a jittered UDP flow of 1 Mbit/s; crosses are ns-2's TB and TSW2CM."
     return picture(
         figure,
@@ -238,7 +238,7 @@ def _rogue(runs: Samples) -> Picture:
         panel.set_title(f"UDP goodput, {model} CBR, kbit/s")
         panel.set_ylim(bottom=500)
     _ns2(axes[0], FIG8_UDP)
-    legend_above(figure, axes[0], 5)
+    legend_above(figure)
     caption = "Fig. 8: what the UDP flow gets. Published as a plot only: F-SAM lowest, PAM below TB; crosses are ns-2."
     return picture(figure, "pf-fig8", caption, "UDP goodput falls with n; F-SAM's curve is lowest.")
 
@@ -249,7 +249,7 @@ def _jain(runs: Samples) -> Picture:
         _levels(panel, runs.at(model), "jain", 1.0)
         panel.set_title(f"Jain's index over TCP and UDP, {model} CBR")
         panel.set_ylim(0.4, 1.0)
-    legend_above(figure, axes[0], 4)
+    legend_above(figure)
     caption = "Fig. 9: fairness over all flows. Published as a plot only: F-SAM above all, PAM above TB."
     return picture(figure, "pf-fig9", caption, "Jain's index falls with n; F-SAM's curve is highest.")
 
@@ -269,7 +269,7 @@ def _growing(runs: Samples) -> Picture:
         curve(axes[2], marker, RATES, found, NAMES[marker])
     axes[2].set_title("Jain's index, n = 10")
     _rates(axes)
-    legend_above(figure, axes[0], 4)
+    legend_above(figure)
     caption = "Section VI, end: the UDP flow grows from 1 to 5 Mbit/s. Published without figures: the gain persists."
     return picture(figure, "pf-udp", caption, "F-SAM's gain over the token bucket grows with the UDP rate.")
 
