@@ -30,6 +30,8 @@ pub mod offered;
 pub mod ports;
 /// Who writes labels and who reads them.
 pub mod labels;
+/// Where tickets go, and whether tags can say them.
+pub mod tickets;
 /// What runs, but hardly as meant.
 pub mod advice;
 /// Model -> plan.
