@@ -12,6 +12,10 @@ pub mod source;
 pub mod toml;
 /// Dotted keys, places, overrides.
 pub mod tree;
+/// Series of names.
+pub mod series;
+/// What stands in a series' braces.
+pub mod expression;
 /// The short form.
 pub mod dumbbell;
 /// Tree -> model.

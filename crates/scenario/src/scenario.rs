@@ -6,7 +6,7 @@ use crate::model::Model;
 use crate::options::Options;
 use crate::source::Sources;
 use crate::sweep::{self, Point};
-use crate::{dumbbell, offered, read, show, toml, topology, tree};
+use crate::{dumbbell, offered, read, series, show, toml, topology, tree};
 use perhop_core::params::{Node, Problems};
 use perhop_sim::plan::Plan;
 
@@ -63,8 +63,11 @@ impl Scenario {
 
     /// The scenario of a tree without `[sweep]`.
     pub(crate) fn point(stated: &Node, stem: &str, problems: &mut Problems) -> Option<Self> {
-        let Some(root) = dumbbell::expand(stated, problems) else {
-            read::model(&tree::without(stated, "dumbbell"), problems);
+        let found = problems.list.len();
+        let plain = series::expand(stated, problems);
+        let sound = problems.list.len() == found;
+        let Some(root) = dumbbell::expand(&plain, problems).filter(|_| sound) else {
+            read::model(&tree::without(&plain, "dumbbell"), problems);
             return None;
         };
         let mut model = read::model(&root, problems);
