@@ -63,6 +63,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("W306", "a conditioner where no traffic passes"),
     ("W307", "a section that nothing uses"),
     ("W310", "a policy that changes no packet"),
+    ("W311", "a change that changes nothing"),
     ("W312", "traffic without labels at a queue that reads them"),
 ];
 

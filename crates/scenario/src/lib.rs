@@ -38,6 +38,10 @@ pub mod labels;
 pub mod advice;
 /// Model -> plan.
 pub mod build;
+/// `[[change]]` as it is stated.
+pub mod overlay;
+/// What a change alters.
+pub mod change;
 /// Model -> text.
 pub mod show;
 /// Grids.

@@ -100,6 +100,33 @@ impl Plan {
         Ok(())
     }
 
+    /// What has to be altered for `after` to hold: a plan of the same network, traffic and algorithms.
+    pub fn alterations(&self, after: &Self) -> Vec<Alteration> {
+        let mut what = Vec::new();
+        for (link, (old, new)) in self.links.iter().zip(&after.links).enumerate() {
+            if old.rate != new.rate {
+                what.push(Alteration::Rate { link, rate: new.rate });
+            }
+            if (&old.aqm, &old.scope) != (&new.aqm, &new.scope) {
+                what.push(Alteration::Aqm { link, params: new.aqm.clone(), scope: new.scope.clone() });
+            }
+            let stages = old.edge.iter().zip(&new.edge);
+            let differing = stages.filter(|(old, new)| (&old.params, &old.scope) != (&new.params, &new.scope));
+            what.extend(differing.map(|(_, new)| Alteration::Conditioner {
+                link,
+                name: new.name.clone(),
+                params: new.params.clone(),
+                scope: new.scope.clone(),
+            }));
+        }
+        for (table, (old, new)) in self.traffic.iter().zip(&after.traffic).enumerate() {
+            if old.model != new.model {
+                what.push(Alteration::Traffic { table, params: new.model.clone() });
+            }
+        }
+        what
+    }
+
     /// Surroundings of the sources of a `[traffic]` table.
     pub(crate) fn traffic_scope(&self, table: usize) -> TrafficScope {
         TrafficScope { largest: LARGEST_PACKET, segment: Bytes::new(self.traffic[table].tcp.mss.into()) }
