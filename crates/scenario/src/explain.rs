@@ -1,12 +1,14 @@
 //! `perhop explain`: every effective value, every queue on each path, times of buckets and loops.
 
 use crate::advice::{longest_rtt, parameter};
+use crate::at::Shown;
+use crate::model::find;
 use crate::offered::{Flowline, tcp_section};
 use crate::ports::{File, Stage};
 use crate::scenario::Scenario;
 use crate::show;
 use crate::tcp::TcpRef;
-use perhop_core::params::show_table;
+use perhop_core::params::{Tree, show_table};
 use perhop_core::queue::Limit;
 use perhop_core::units::{BitRate, Bytes, Span};
 use perhop_sim::plan;
@@ -161,6 +163,7 @@ fn conditioners(scenario: &Scenario, out: &mut String) {
         let kind = stage.spec.params.name();
         let takes = if takes.is_empty() { "nothing".to_owned() } else { takes.join(", ") };
         let _ = writeln!(out, "{} at {port}: {kind} takes {takes}; largest packet {largest}", stage.name);
+        own(scenario, stage, out);
         for (size, fill) in BUCKETS {
             bucket(stage, (size, fill), out);
         }
@@ -168,6 +171,16 @@ fn conditioners(scenario: &Scenario, out: &mut String) {
         {
             hint(stage, (cir, rtt), out);
         }
+    }
+}
+
+/// What holds at this port and not at all of its conditioner's.
+fn own(scenario: &Scenario, stage: &Stage, out: &mut String) {
+    let Some(section) = find(&scenario.model.conditioners, &stage.name) else { return };
+    let named = section.ports.iter().position(|port| port.name.as_ref() == Some(&stage.port));
+    let own = named.map(|i| Shown::new(&section.ports).own.swap_remove(i)).unwrap_or_default();
+    if !own.is_empty() {
+        let _ = writeln!(out, "  of this port alone: {}", show::inline(&Tree::table(own)));
     }
 }
 

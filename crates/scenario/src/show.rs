@@ -1,8 +1,9 @@
 //! Model -> tree -> TOML text: the way back, exact.
 
+use crate::at::Shown;
 use crate::model::{Model, Named};
 use crate::sections::{ConditionerSection, Queue, TrafficSection};
-use perhop_core::params::{Node, Params, Table, Tree, Value, show_table};
+use perhop_core::params::{Node, Params, Table, Tree, show_table};
 use std::fmt::Write;
 
 /// Sections whose entries are written as one line each.
@@ -42,11 +43,11 @@ pub fn queue(queue: &Queue) -> Tree {
 
 /// `[conditioner.X]`
 pub fn conditioner(section: &ConditionerSection) -> Tree {
-    let mut entries = Entries::new();
-    entries.extend(section.at.tree().map(|at| ("at", at)));
+    let (mut entries, shown) = (Entries::new(), Shown::new(&section.ports));
+    entries.extend(shown.at(&section.ports).map(|at| ("at", at)));
     section.placement.show(&mut entries);
-    entries.push(("kind", Tree::Text(section.params.name().into())));
-    section.params.show(&mut entries);
+    entries.extend(section.ports.first().map(|port| ("kind", Tree::Text(port.params.name().into()))));
+    entries.extend(shown.common);
     section.actions.show(&mut entries);
     Tree::table(entries)
 }
@@ -63,7 +64,7 @@ pub fn toml(tree: &Tree) -> String {
     let mut out = String::new();
     let Tree::Table(root) = tree else { return out };
     let (sections, values): (Vec<_>, Vec<_>) = root.entries.iter().partition(|e| matches!(e.2.tree, Tree::Table(_)));
-    values.iter().for_each(|e| line(&mut out, &e.0, &e.2));
+    values.iter().for_each(|e| pair(&mut out, &key(&e.0), &e.2));
     for (name, _, node) in sections {
         let Tree::Table(table) = &node.tree else { continue };
         let all_tables = table.entries.iter().all(|e| matches!(e.2.tree, Tree::Table(_)));
@@ -82,11 +83,19 @@ pub fn toml(tree: &Tree) -> String {
 fn section(out: &mut String, heading: &str, table: &Table) {
     let gap = if out.is_empty() { "" } else { "\n" };
     let _ = writeln!(out, "{gap}[{heading}]");
-    table.entries.iter().for_each(|e| line(out, &e.0, &e.2));
+    for (name, _, node) in &table.entries {
+        match &node.tree {
+            Tree::Table(ports) if name == "at" => {
+                ports.entries.iter().for_each(|e| pair(out, &format!("at.{}", key(&e.0)), &e.2));
+            }
+            _ => pair(out, &key(name), node),
+        }
+    }
 }
 
-fn line(out: &mut String, name: &str, node: &Node) {
-    let _ = writeln!(out, "{} = {}", key(name), inline(&node.tree));
+/// `name` is a key as TOML writes it.
+fn pair(out: &mut String, name: &str, node: &Node) {
+    let _ = writeln!(out, "{name} = {}", inline(&node.tree));
 }
 
 /// A value on one line.
