@@ -4,11 +4,11 @@
 //! of it is read and built with every check; what then differs from before is what has to be altered.
 
 use crate::build::Built;
-use crate::model::Change;
+use crate::model::{Change, Model};
 use crate::overlay::Overlay;
 use crate::scenario::InForce;
 use crate::sections::{Actions, Placement, QueueCommon, TrafficCommon};
-use crate::{show, topology, tree};
+use crate::{at, show, topology, tree};
 use perhop_core::params::{Field, Node, Params, Place, Problems, Table, Tree};
 use perhop_sim::change::{self, Alteration};
 
@@ -24,7 +24,7 @@ pub fn follow(
         let stem = before.model.settings.name.clone().unwrap_or_default();
         let after = InForce::new(overlay.over(&before.root), &stem, &mut found);
         if let (Some(old), Some(new), false) = (&before.built, &after.built, found.has_errors()) {
-            let what = difference(&show::model(&before.model), &show::model(&after.model));
+            let what = difference(&effective(&before.model).tree, &effective(&after.model).tree);
             let step = Step { plans: (old, new), root: &after.root, overlay, problems: &mut found };
             planned.extend(step.alterations(what.as_ref()).map(|what| change::Change { at: overlay.time(), what }));
             changes.extend(what.map(|what| Change { at: overlay.at, what }));
@@ -65,7 +65,8 @@ impl Step<'_> {
         }
         if alterations.is_empty() && self.overlay.whole {
             let message = format!("the change at {} changes nothing", self.overlay.at);
-            let help = "what it states is in force already, or nothing uses it";
+            let help =
+                "what it states is in force already, or nothing uses it: a port's own value goes before its section's";
             self.problems.warn("W311", self.overlay.place, [&message, "", help]);
         }
         (!alterations.is_empty()).then_some(alterations)
@@ -94,7 +95,7 @@ impl Step<'_> {
         let path = match alteration {
             Alteration::Conditioner { link, name, .. } => {
                 let stage = new.stages.iter().find(|s| s.link == *link && s.spec.name == *name);
-                vec!["conditioner".to_owned(), stage.map_or(name, |s| &s.name).clone()]
+                return at::place(self.root, stage.expect("a stage of this plan"), field);
             }
             Alteration::Aqm { link, .. } => topology::queue_path(self.root, &new.topology.links[*link]),
             Alteration::Rate { link, .. } => vec!["links".into(), new.topology.links[*link].entries[0].clone()],
@@ -103,6 +104,15 @@ impl Step<'_> {
         let path: Vec<_> = path.iter().map(String::as_str).chain(field.split('.')).collect();
         tree::place(self.root, &path)
     }
+}
+
+/// Every effective value at the path by which a change states it.
+pub fn effective(model: &Model) -> Node {
+    let mut out = Node::from(show::model(model));
+    if let Some(conditioners) = tree::get_mut(&mut out, &["conditioner"]) {
+        conditioners.tree = show::named(&model.conditioners, show::conditioner_by_port);
+    }
+    out
 }
 
 /// What `after` says otherwise than `before`.

@@ -1,15 +1,16 @@
 //! `perhop explain`: every effective value, every queue on each path, times of buckets and loops.
 
 use crate::advice::{longest_rtt, parameter};
-use crate::change::leaves;
-use crate::model::Model;
+use crate::at::Shown;
+use crate::change::{effective, leaves};
+use crate::model::{Model, find};
 use crate::offered::{Flowline, tcp_section};
 use crate::ports::{File, Stage};
 use crate::scenario::Scenario;
 use crate::show;
 use crate::tcp::TcpRef;
 use crate::tree;
-use perhop_core::params::{Node, show_table};
+use perhop_core::params::{Node, Tree, show_table};
 use perhop_core::queue::Limit;
 use perhop_core::units::{BitRate, Bytes, Span};
 use perhop_sim::plan;
@@ -165,6 +166,7 @@ fn conditioners(scenario: &Scenario, out: &mut String) {
         let kind = stage.spec.params.name();
         let takes = if takes.is_empty() { "nothing".to_owned() } else { takes.join(", ") };
         let _ = writeln!(out, "{} at {port}: {kind} takes {takes}; largest packet {largest}", stage.name);
+        own(scenario, stage, out);
         for (size, fill) in BUCKETS {
             bucket(stage, (size, fill), out);
         }
@@ -172,6 +174,16 @@ fn conditioners(scenario: &Scenario, out: &mut String) {
         {
             hint(stage, (cir, rtt), out);
         }
+    }
+}
+
+/// What holds at this port and not at all of its conditioner's.
+fn own(scenario: &Scenario, stage: &Stage, out: &mut String) {
+    let Some(section) = find(&scenario.model.conditioners, &stage.name) else { return };
+    let named = section.ports.iter().position(|port| port.name.as_ref() == Some(&stage.port));
+    let own = named.map(|i| Shown::new(&section.ports).own.swap_remove(i)).unwrap_or_default();
+    if !own.is_empty() {
+        let _ = writeln!(out, "  of this port alone: {}", show::inline(&Tree::table(own)));
     }
 }
 
@@ -206,7 +218,7 @@ fn changes(scenario: &Scenario, out: &mut String) {
     }
     heading(out, "Changes: what differs from a time on; all above holds at the start");
     let start = Model { changes: Vec::new(), ..scenario.model.clone() };
-    let mut now = Node::from(show::model(&start));
+    let mut now = effective(&start);
     for change in &scenario.model.changes {
         let _ = writeln!(out, "{}:", change.at);
         for path in leaves(&change.what) {

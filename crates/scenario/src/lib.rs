@@ -24,6 +24,8 @@ pub mod read;
 pub mod sections;
 /// `[tcp]` and its presets.
 pub mod tcp;
+/// Ports and what holds at each.
+pub mod at;
 /// All sections read.
 pub mod model;
 /// Links and nodes.

@@ -135,9 +135,9 @@ fn known(node: Node, file: &InForce, problems: &mut Problems) -> Node {
             continue;
         }
         let Some(names) = problems.within(&section, |problems| read::table(&node, problems)) else { continue };
-        let sound = names.entries.iter().filter(|entry| Named { section: &section, file, problems }.is_known(entry));
-        let table = Table { entries: sound.cloned().collect() };
-        entries.push((section, place, Node { place: node.place, tree: Tree::Table(table) }));
+        let named = |entry| Named { section: &section, file, problems: &mut *problems }.known(entry);
+        let sound = names.entries.iter().filter_map(named).collect();
+        entries.push((section, place, Node { place: node.place, tree: Tree::Table(Table { entries: sound }) }));
     }
     Node { place: node.place, tree: Tree::Table(Table { entries }) }
 }
@@ -164,27 +164,26 @@ struct Named<'a> {
 }
 
 impl Named<'_> {
-    fn is_known(mut self, (name, place, node): &(String, Place, Node)) -> bool {
+    fn known(mut self, (name, place, node): &(String, Place, Node)) -> Option<(String, Place, Node)> {
         let names = tree::names(&self.file.root, self.section);
         let direction = self.section == "links" && names.iter().any(|other| topology::covers(other, name));
         if !names.contains(&name.as_str()) && !direction {
             return self.unknown((name, *place), &names);
         }
-        let table = self
-            .problems
-            .within(self.section, |problems| problems.within(name, |problems| read::table(node, problems)).is_some());
-        table && self.same_algorithm(name, node) && self.ports_known(name, node) && self.queue_stands_here(name, node)
+        self.problems.within(self.section, |problems| problems.within(name, |problems| read::table(node, problems)))?;
+        let mut node = node.clone();
+        let sound = self.same_algorithm(name, &node) && self.queue_stands_here(name, &node);
+        (sound && self.ports(name, &mut node)).then(|| (name.clone(), *place, node))
     }
 
-    fn unknown(&mut self, (name, place): (&str, Place), names: &[&str]) -> bool {
+    fn unknown<T>(&mut self, (name, place): (&str, Place), names: &[&str]) -> Option<T> {
         let help = match names.is_empty() {
             true => format!("the file has no [{}]", self.section),
             false => suggest(name, names),
         };
         let noun = self.section.trim_end_matches('s');
         let label = "a change alters what the file has";
-        self.problems.error::<()>("E006", place, [&format!("unknown {noun} `{name}`"), label, &help]);
-        false
+        self.problems.error("E006", place, [&format!("unknown {noun} `{name}`"), label, &help])
     }
 
     /// Whether `kind`, `aqm` or `model`, if stated, is the one that runs.
@@ -206,24 +205,6 @@ impl Named<'_> {
         false
     }
 
-    /// Whether the ports of `at`, if stated as a table, are the conditioner's.
-    fn ports_known(&mut self, name: &str, node: &Node) -> bool {
-        let Some(Tree::Table(stated)) = tree::get(node, &["at"]).map(|n| &n.tree) else { return true };
-        if self.section != "conditioner" {
-            return true;
-        }
-        let Some(at) = tree::get(&self.file.root, &["conditioner", name, "at"]).map(port_table) else { return false };
-        let Tree::Table(has) = &at.tree else { return false };
-        let names: Vec<_> = has.entries.iter().map(|e| e.0.as_str()).collect();
-        let mut sound = true;
-        for (port, place, _) in stated.entries.iter().filter(|e| !names.contains(&e.0.as_str())) {
-            let message = format!("conditioner `{name}` does not sit at port `{port}`");
-            self.problems.error::<()>("E235", *place, [&message, "", &suggest(port, &names)]);
-            sound = false;
-        }
-        sound
-    }
-
     /// Whether a link's queue, if stated as a table, stands at the link and not in a section of its own.
     fn queue_stands_here(&mut self, name: &str, node: &Node) -> bool {
         let Some(stated) = tree::get(node, &["queue"]).filter(|n| matches!(n.tree, Tree::Table(_))) else {
@@ -235,5 +216,27 @@ impl Named<'_> {
         let help = format!("state what changes in it as queue.{}", show::key(queue));
         self.problems.error::<()>("E202", stated.place, [&message, "", &help]);
         false
+    }
+
+    /// Leaves out what is stated for ports that are not the conditioner's; `false` where the ports themselves would change.
+    fn ports(&mut self, name: &str, node: &mut Node) -> bool {
+        let Some(at) = tree::get_mut(node, &["at"]).filter(|_| self.section == "conditioner") else { return true };
+        let Tree::Table(stated) = &mut at.tree else {
+            let help = "state what changes at a port below it, as in at.\"A -> B\".cir = \"2Mbit/s\"";
+            let what = ["the ports of a conditioner cannot change", "", help];
+            return self.problems.error::<()>("E202", at.place, what).is_some();
+        };
+        let at = tree::get(&self.file.root, &["conditioner", name, "at"]).map(port_table);
+        let Some(Tree::Table(ports)) = at.map(|at| at.tree) else { return false };
+        let known: Vec<_> = ports.entries.iter().map(|e| e.0.as_str()).collect();
+        stated.entries.retain(|(port, place, _)| {
+            let sits = known.contains(&port.as_str());
+            if !sits {
+                let message = format!("conditioner `{name}` does not sit at port `{port}`");
+                self.problems.error::<()>("E235", *place, [&message, "", &suggest(port, &known)]);
+            }
+            sits
+        });
+        true
     }
 }

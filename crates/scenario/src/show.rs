@@ -1,8 +1,9 @@
 //! Model -> tree -> TOML text: the way back, exact.
 
+use crate::at::Shown;
 use crate::change::leaves;
 use crate::model::{Change, Model, Named};
-use crate::sections::{ConditionerSection, Queue, TrafficSection};
+use crate::sections::{ConditionerSection, Port, Queue, TrafficSection};
 use crate::tree;
 use perhop_core::params::{Node, Params, Table, Tree, Value, show_table};
 use std::fmt::Write;
@@ -55,11 +56,29 @@ pub fn queue(queue: &Queue) -> Tree {
 
 /// `[conditioner.X]`
 pub fn conditioner(section: &ConditionerSection) -> Tree {
-    let mut entries = Entries::new();
-    entries.extend(section.at.tree().map(|at| ("at", at)));
+    let (mut entries, shown) = (Entries::new(), Shown::new(&section.ports));
+    entries.extend(shown.at(&section.ports).map(|at| ("at", at)));
     section.placement.show(&mut entries);
-    entries.push(("kind", Tree::Text(section.params.name().into())));
-    section.params.show(&mut entries);
+    entries.extend(section.ports.first().map(|port| ("kind", Tree::Text(port.params.name().into()))));
+    entries.extend(shown.common);
+    section.actions.show(&mut entries);
+    Tree::table(entries)
+}
+
+/// As [`conditioner`], all that holds at each of several ports stated there.
+pub fn conditioner_by_port(section: &ConditionerSection) -> Tree {
+    if section.ports.len() <= 1 {
+        return conditioner(section);
+    }
+    let port = |port: &Port| {
+        let mut entries = Entries::new();
+        port.params.show(&mut entries);
+        Some((port.name.clone()?, Tree::table(entries)))
+    };
+    let ports: Vec<_> = section.ports.iter().filter_map(port).collect();
+    let at = Tree::table(ports.iter().map(|(name, own)| (name.as_str(), own.clone())).collect());
+    let mut entries: Entries = vec![("at", at)];
+    section.placement.show(&mut entries);
     section.actions.show(&mut entries);
     Tree::table(entries)
 }
@@ -77,7 +96,7 @@ pub fn toml(tree: &Tree) -> String {
     let Tree::Table(root) = tree else { return out };
     let is_section = |node: &Node| matches!(node.tree, Tree::Table(_)) || is_list_of_tables(node);
     let (sections, values): (Vec<_>, Vec<_>) = root.entries.iter().partition(|e| is_section(&e.2));
-    values.iter().for_each(|e| line(&mut out, &e.0, &e.2));
+    values.iter().for_each(|e| pair(&mut out, &key(&e.0), &e.2));
     for (name, _, node) in sections {
         let Tree::Table(table) = &node.tree else {
             changes(&mut out, name, node);
@@ -109,7 +128,7 @@ fn changes(out: &mut String, name: &str, node: &Node) {
         let _ = writeln!(out, "{gap}[[{}]]", key(name));
         for path in leaves(&item.tree) {
             let value = tree::get(item, &path).expect("a path of this tree");
-            let _ = writeln!(out, "{} = {}", dotted(&path), inline(&value.tree));
+            pair(out, &dotted(&path), value);
         }
     }
 }
@@ -122,11 +141,19 @@ pub fn dotted(path: &[&str]) -> String {
 fn section(out: &mut String, heading: &str, table: &Table) {
     let gap = if out.is_empty() { "" } else { "\n" };
     let _ = writeln!(out, "{gap}[{heading}]");
-    table.entries.iter().for_each(|e| line(out, &e.0, &e.2));
+    for (name, _, node) in &table.entries {
+        match &node.tree {
+            Tree::Table(ports) if name == "at" => {
+                ports.entries.iter().for_each(|e| pair(out, &format!("at.{}", key(&e.0)), &e.2));
+            }
+            _ => pair(out, &key(name), node),
+        }
+    }
 }
 
-fn line(out: &mut String, name: &str, node: &Node) {
-    let _ = writeln!(out, "{} = {}", key(name), inline(&node.tree));
+/// `name` is a key as TOML writes it.
+fn pair(out: &mut String, name: &str, node: &Node) {
+    let _ = writeln!(out, "{name} = {}", inline(&node.tree));
 }
 
 /// A value on one line.

@@ -31,10 +31,11 @@ pub fn place(root: &Node, path: &[&str]) -> Place {
     known.map_or(root.place, |n| n.place)
 }
 
-/// The place of `text` in the list at `path`, or of the whole value.
+/// The place of `text` in the list or table at `path`, or of the whole value.
 pub fn item_place(root: &Node, path: &[&str], text: &str) -> Place {
     let items = match get(root, path).map(|n| &n.tree) {
         Some(Tree::List(items)) => items.as_slice(),
+        Some(Tree::Table(_)) => return key_place(root, &[path, &[text]].concat()),
         _ => &[],
     };
     let item = items.iter().find(|n| matches!(&n.tree, Tree::Text(t) if t == text));
@@ -146,8 +147,8 @@ pub fn parse_value(text: &str, base: usize, problems: &mut Problems) -> Option<N
     Some(Node { place, tree: Tree::Text(text.trim().to_owned()) })
 }
 
-/// Splits `KEY=VALUE` at the first `=` outside quotes and braces.
-fn split(text: &str) -> Option<(&str, usize)> {
+/// Splits `KEY=VALUE` at the first `=` outside quotes: the key, and where the value begins.
+pub fn split(text: &str) -> Option<(&str, usize)> {
     let mut quote = None;
     for (i, c) in text.char_indices() {
         match (quote, c) {
