@@ -13,6 +13,7 @@ mod reference;
 mod stats;
 
 mod allocations;
+mod changes;
 mod conservation;
 mod determinism;
 mod ecn;
