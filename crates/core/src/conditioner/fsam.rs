@@ -37,7 +37,7 @@
 //! the whole aggregate (A).
 
 use crate::Scope;
-use crate::conditioner::{Conditioner, Passage, bucket_threshold};
+use crate::conditioner::{Conditioner, Passage, Writes, bucket_threshold};
 use crate::estimate::fair_rate::{Ceiling, EPS, Judged, Rules};
 use crate::estimate::{FairRate, TokenBucket};
 use crate::packet::{Colour, Packet};
@@ -153,7 +153,6 @@ impl FSam {
 
 impl Conditioner for FSam {
     type Params = Params;
-    const READS_LABEL: bool = true;
 
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let label = self.label(packet);
@@ -164,6 +163,10 @@ impl Conditioner for FSam {
         }
         packet.colour = if marked { Colour::Green } else { Colour::Red };
         Verdict::Pass
+    }
+
+    fn reads(&self) -> Option<Writes> {
+        Some(Writes::Rate)
     }
 
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
