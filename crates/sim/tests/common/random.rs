@@ -2,7 +2,7 @@
 
 use super::net::{self, Net};
 use perhop_core::aqm::early::{Beyond, Common, Spacing, Weight};
-use perhop_core::aqm::{AqmParams, red, rio, wred};
+use perhop_core::aqm::{AqmParams, csfq, red, rio, wred};
 use perhop_core::conditioner::{self, ConditionerParams};
 use perhop_core::edge::{Action, Per, StageSpec};
 use perhop_core::packet::Colour;
@@ -49,6 +49,10 @@ fn aqm() -> impl Strategy<Value = AqmParams> {
                 let green = vec![wred::Member::Colour(Colour::Green)];
                 let class = |members, profile| wred::Class { members, profile };
                 AqmParams::Wred(wred::Params { profiles: vec![class(green, wide), class(vec![], tight)], common })
+            }
+            "csfq" => {
+                let [k_alpha, k_c] = [50, 20].map(Span::from_ms);
+                AqmParams::Csfq(csfq::Params { k_alpha, k_c, threshold: packets(min), kdec: width, ecn: common.ecn })
             }
             other => panic!("the tests do not know the AQM {other}"),
         }

@@ -14,6 +14,7 @@ mod stats;
 
 mod allocations;
 mod conservation;
+mod csfq;
 mod determinism;
 mod ecn;
 mod fill;
