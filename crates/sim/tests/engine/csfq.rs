@@ -140,8 +140,8 @@ fn shares_are_max_min_fair_by_weight() {
         // The last wants half of its share: it gets that, the others 4/3 of theirs.
         weighted(&[5.0, 5.0, 5.0, 2.0], &[1.0, 2.0, 3.0, 4.0]),
         weighted(&[0.4, 9.0, 9.0], &[1.0, 1.0, 3.0]),
-        // Labels above C, and a share of one unit of weight above C.
-        weighted(&[5.0; 4], &[0.1, 0.2, 0.3, 0.4]),
+        // A share of one unit of weight of 10 C, labels above that.
+        weighted(&[5.0; 4], &[0.01, 0.02, 0.03, 0.04]),
         // A share of one unit of weight below one packet a second.
         weighted(&[5.0; 4], &[1000.0, 2000.0, 3000.0, 4000.0]),
     ];
