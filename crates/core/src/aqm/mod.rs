@@ -27,6 +27,8 @@ crate::algorithms! {
     "wred" => wred::{Params, Wred},
     /// Core-stateless fair queueing: flows share by weight, told apart by their labels alone.
     "csfq" => csfq::{Params, Csfq},
+    /// PPS: RED that drops the sooner the fewer tickets a packet carries.
+    "tred" => tred::{Params, Tred},
 }
 
 pub mod early;
