@@ -129,6 +129,7 @@ mod tests {
             version: 4,
             dscp: 0,
             ecn: 0,
+            flow_label: None,
             l3_length: 100,
             l4_length: 80,
             protocol: 17,

@@ -11,6 +11,7 @@ use perhop_core::verdict::Verdict;
 
 use super::clock::Clock;
 use super::demand::Demand;
+use super::labels::Labels;
 use super::ledger::Ledger;
 use super::{MarkError, Marking};
 use crate::export::TCP_FLAGS;
@@ -47,8 +48,9 @@ pub(crate) struct Marker {
     pub(crate) ledger: Ledger,
     /// By conditioner.
     pub(crate) demands: Vec<Demand>,
+    pub(crate) labels: Labels,
+    pub(crate) needs: Needs,
     phases: Vec<Phase>,
-    wants_reverse: bool,
 }
 
 impl Marker {
@@ -58,18 +60,19 @@ impl Marker {
             MarkError::Conditioner { name, error: error.to_string() }
         })?;
         Ok(Self {
-            wants_reverse: edge.needs().contains(Needs::REVERSE),
+            needs: edge.needs(),
             edge,
             flows: FlowTable::new(),
             clock: Clock::new(marking.origin),
             ledger: Ledger::default(),
             demands: marking.stages.iter().map(Demand::new).collect(),
+            labels: Labels::new(marking.flow_label),
             phases: Vec::new(),
             marking,
         })
     }
 
-    /// Meters a packet, writes its new code point into its bytes, says whether it stays.
+    /// Meters a packet, writes its new code point and label into its bytes, says whether it stays.
     pub(crate) fn visit(&mut self, record: Record<'_>) -> Fate {
         let now = record.time_ns.map(|stamp| self.clock.at(stamp));
         match (locate(record.link, record.data, record.original), now) {
@@ -84,11 +87,15 @@ impl Marker {
         self.ledger.ip_length(headers.l3_length);
         let flow = FlowId(self.flows.id(headers));
         let mut packet = Packet { flow, size: self.size(record.link, headers), ..view(headers) };
+        self.labels.read(headers, &mut packet);
         let fate = match self.is_forward(headers) {
             true => self.forward(now, headers, &mut packet),
             false => self.reverse(now, &mut packet),
         };
-        write_back(record.data, headers, &packet);
+        if fate == Fate::Keep {
+            write_back(record.data, headers, &packet);
+            self.labels.write(record.data, headers, &packet);
+        }
         fate
     }
 
@@ -111,15 +118,19 @@ impl Marker {
         if let Some((place, instance)) = colouring {
             self.demands[place].add(instance, now, packet.size);
         }
-        let verdict = self.edge.forward(&Passage { now, truth: None }, packet);
-        let fate = obey(verdict, packet);
+        let at = Passage { now, truth: None };
+        let fate = obey(self.edge.forward(&at, packet), packet);
+        // a capture has no queue: what passes departs at once
+        if fate == Fate::Keep && self.needs.contains(Needs::DEPARTURES) {
+            self.edge.departing(&at, packet);
+        }
         self.ledger.forward(&before, packet, (colouring.is_some(), fate));
         fate
     }
 
     fn reverse(&mut self, now: Time, packet: &mut Packet) -> Fate {
         self.ledger.reverse(packet);
-        if self.wants_reverse
+        if self.needs.contains(Needs::REVERSE)
             && let Some(key) = self.flows.key(packet.flow.0)
             && let Some(mate) = self.flows.find(&key.reversed())
         {

@@ -9,6 +9,7 @@ use perhop_core::packet::Colour;
 use serde::Serialize;
 
 use super::demand::Demand;
+use super::labels::{LabelCounts, Labels};
 use super::ledger::{ETHERNET_MTU, FlowCounts, Ledger};
 use super::marker::Marker;
 use crate::flows::FlowKey;
@@ -104,6 +105,23 @@ pub struct FlowRow {
     pub dropped: Volume,
 }
 
+/// Labels in IPv6 flow labels, in packets of both directions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LabelReport {
+    /// What they carry: `tickets` or `rate`.
+    pub carried: &'static str,
+    /// Came with a label.
+    pub came: u64,
+    /// Left with a label in their flow label.
+    pub left: u64,
+    /// Of those: with another flow label than they came with.
+    pub changed: u64,
+    /// Of those that left: the label was beyond the codes, and the nearest code was written.
+    pub saturated: u64,
+    /// Left without the label they had got, as IPv4 has no room for it.
+    pub no_room: u64,
+}
+
 /// Packets that passed unchanged because they could not be metered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unchanged {
@@ -142,6 +160,8 @@ pub struct Report {
     pub unmatched: Vec<ColourRow>,
     /// Forward packets by code point.
     pub code_points: Vec<CodePointRow>,
+    /// Labels in flow labels; `None` where the policy does not carry them there.
+    pub labels: Option<LabelReport>,
     /// By flow, most bytes first.
     pub flows: Vec<FlowRow>,
     /// Packets that could not be metered, by reason.
@@ -160,7 +180,7 @@ pub struct Report {
 
 impl Report {
     pub(super) fn new(marker: Marker, tally: &Tally) -> Self {
-        let Marker { edge, marking, flows, clock, ledger, demands, .. } = marker;
+        let Marker { edge, marking, flows, clock, ledger, demands, labels, .. } = marker;
         let duration_s = tally.span_ns.map(|(first, last)| (last - first) as f64 / 1e9);
         let stages = marking.stages.iter().zip(edge.counts()).zip(&demands);
         let mut report = Self {
@@ -177,6 +197,7 @@ impl Report {
             conditioners: stages.map(|((spec, it), demand)| conditioner(spec, it.counts, demand)).collect(),
             unmatched: unmatched(&ledger),
             code_points: code_points(&ledger),
+            labels: label_report(&labels),
             flows: flow_rows(flows.keys(), &ledger.flows),
             unchanged: unchanged(&ledger),
             untimed: ledger.untimed,
@@ -214,6 +235,7 @@ impl Report {
                 ledger.long, ledger.longest
             ));
         }
+        found.extend(self.labels.iter().flat_map(LabelReport::warnings));
         found.extend(self.time_warnings());
         if self.ip_packets() > 0 && self.forward.packets == 0 {
             found.push("no packet goes from inside to outside: look at `inside` in [policy]".into());
@@ -237,6 +259,30 @@ impl Report {
         }
         found
     }
+}
+
+impl LabelReport {
+    fn warnings(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        if self.no_room > 0 {
+            found.push(format!(
+                "{} packets got a label and are IPv4, which has no flow label: the output does not carry it",
+                self.no_room
+            ));
+        }
+        if self.saturated > 0 {
+            found.push(format!(
+                "{} labels are beyond the codes of flow-label = \"{}\": the nearest code was written",
+                self.saturated, self.carried
+            ));
+        }
+        found
+    }
+}
+
+fn label_report(labels: &Labels) -> Option<LabelReport> {
+    let LabelCounts { came, left, changed, saturated, no_room } = labels.counts;
+    Some(LabelReport { carried: labels.carried?.name(), came, left, changed, saturated, no_room })
 }
 
 fn conditioner(spec: &StageSpec, counts: &ColourMatrix, demand: &Demand) -> ConditionerReport {

@@ -7,8 +7,9 @@ use super::report::{ColourRow, FlowRow, Report, Volume};
 impl Report {
     /// The report as text of several tables, with the `flows` largest flows. Warnings are not part of it.
     pub fn text(&self, flows: usize) -> String {
+        let (colours, contracts, code_points) = (self.colours(), self.contracts(), self.code_points());
         let parts =
-            [self.summary(), self.colours(), self.contracts(), self.code_points(), self.flows(flows), self.unchanged()];
+            [self.summary(), colours, contracts, code_points, self.labels(), self.flows(flows), self.unchanged()];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 
@@ -58,6 +59,15 @@ impl Report {
             let (before, after) = (row.before, row.after);
             let counts = [before.packets, after.packets, before.bytes, after.bytes].map(|n| n.to_string());
             table.add_row([row.name.clone()].into_iter().chain(counts));
+        }
+        shown(&table)
+    }
+
+    fn labels(&self) -> String {
+        let mut table = new_table(&["flow label", "came", "left", "changed", "saturated", "no room (IPv4)"], 1);
+        if let Some(it) = &self.labels {
+            let counts = [it.came, it.left, it.changed, it.saturated, it.no_room].map(|n| n.to_string());
+            table.add_row([it.carried.to_owned()].into_iter().chain(counts));
         }
         shown(&table)
     }
