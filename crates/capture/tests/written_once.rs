@@ -222,7 +222,8 @@ fn exported(outcome: &Outcome) -> Vec<u8> {
 }
 
 fn marked(case: &Case, input: &[u8], (seed, origin): (u64, Origin)) -> (Vec<u8>, Report) {
-    let marking = Marking { stages: stages(case), overhead: case.overhead, inside: vec![], seed, origin };
+    let stages = stages(case);
+    let marking = Marking { stages, overhead: case.overhead, seed, origin, ..Marking::default() };
     let mut output = Vec::new();
     let mut capture = Capture::new(input).expect("a capture");
     let report = run(marking, &mut capture, Some(&mut output), &Pump::default()).expect("marked");
