@@ -21,7 +21,7 @@ use std::path::Path;
 use perhop_core::classify::Prefix;
 use perhop_core::conditioner::Writes;
 use perhop_core::edge::{Action, StageSpec};
-use perhop_core::flow_label::FlowLabel;
+use perhop_core::flow_label::Encoding;
 use thiserror::Error;
 
 use crate::error::CaptureError;
@@ -31,7 +31,9 @@ use crate::pump::Pump;
 use marker::Marker;
 
 pub use clock::Origin;
-pub use report::{CodePointRow, ColourRow, ConditionerReport, FlowRow, LabelReport, Report, Unchanged, Volume};
+pub use report::{
+    CodePointRow, ColourRow, ConditionerReport, FlowRow, LabelReport, Report, TallyRow, Unchanged, Volume,
+};
 
 /// What is done to a capture: a policy, checked.
 #[derive(Clone, Debug, Default)]
@@ -43,8 +45,8 @@ pub struct Marking {
     pub overhead: u32,
     /// Forward is from these prefixes to any other address; all else is reverse. Without prefixes all is forward.
     pub inside: Vec<Prefix>,
-    /// What IPv6 flow labels carry; `None`: they are neither read nor written.
-    pub flow_label: Option<FlowLabel>,
+    /// How IPv6 flow labels carry labels; `None`: they are neither read nor written.
+    pub flow_label: Option<Encoding>,
     /// With each conditioner's name it keys a random stream, as in replication 0 of a run.
     pub seed: u64,
     /// Where time zero lies.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use perhop_capture::mark::{LabelReport, Marking, Report};
 use perhop_capture::{Fate, FlowTable, Pump, locate, set_flow_label};
 use perhop_core::edge::{Action, Per, StageSpec};
-use perhop_core::flow_label::{self, FlowLabel};
+use perhop_core::flow_label::{self, Encoding};
 use perhop_core::params::Tree;
 
 use common::copy;
@@ -27,7 +27,7 @@ fn text(value: &str) -> Tree {
 }
 
 fn rates(stages: Vec<StageSpec>) -> Marking {
-    Marking { flow_label: Some(FlowLabel::Rate), ..marking(stages) }
+    Marking { flow_label: Some(Encoding::Rate), ..marking(stages) }
 }
 
 /// A rate for each flow.
@@ -115,7 +115,7 @@ fn a_rate_stands_in_every_flow_label() {
         let (old, new) = (flow_labels(&before), flow_labels(&after));
         assert!(relabelled(&output, |i| old[i].unwrap()) == input, "{name}: something else differs");
         for (i, (rate, label)) in rates_by_the_book(&before).into_iter().zip(&new).enumerate() {
-            let label = FlowLabel::Rate.value(label.unwrap()).unwrap();
+            let label = Encoding::Rate.value(label.unwrap()).unwrap();
             // half a unit below 64 B/s; above, 2^-16 of the code, 2^-24 of the label's 32 bits and some 1e-12 of exp
             let bound = (1.0f64 / 1024.0).max(rate * (1.0 / 65536.0 + 1e-7));
             assert!((f64::from(label) - rate).abs() <= bound, "{name} packet {i}: {label} of {rate}");
@@ -124,7 +124,7 @@ fn a_rate_stands_in_every_flow_label() {
         let changed = old.iter().zip(&new).filter(|(old, new)| old != new).count() as u64;
         let all = before.len() as u64;
         assert!(came > all / 2 && changed > all / 2, "{name}: {came} and {changed} of {all}");
-        let expected = LabelReport { carried: "rate", came, left: all, changed, saturated: 0, no_room: 0 };
+        let expected = LabelReport { carried: "rate", came, foreign: 0, left: all, changed, saturated: 0, no_room: 0 };
         assert_eq!(labels(&report), &expected, "{name}");
         assert!(!report.warnings.iter().any(|text| text.contains("label")), "{name}: {:?}", report.warnings);
     }
@@ -189,7 +189,7 @@ fn ipv4_has_no_room() {
     let (output, report) = marked(&input, rates(vec![labeller(vec![])])).unwrap();
     assert!(output == input);
     let no_room = report.forward.packets;
-    let expected = LabelReport { carried: "rate", came: 0, left: 0, changed: 0, saturated: 0, no_room };
+    let expected = LabelReport { carried: "rate", came: 0, foreign: 0, left: 0, changed: 0, saturated: 0, no_room };
     assert_eq!(labels(&report), &expected);
     let said = format!("{no_room} packets got a label and are IPv4");
     assert!(report.warnings.iter().any(|text| text.starts_with(&said)), "{:?}", report.warnings);

@@ -12,7 +12,7 @@ use perhop_core::Scope;
 use perhop_core::classify::{Match, Prefix};
 use perhop_core::conditioner::{ConditionerParams, fsam, rate_labeller, token_bucket};
 use perhop_core::edge::{Action, Per, StageSpec};
-use perhop_core::flow_label::FlowLabel;
+use perhop_core::flow_label::Encoding;
 use perhop_core::params::Tree;
 use perhop_core::units::{BitRate, Bytes};
 
@@ -500,7 +500,7 @@ fn a_policy_that_changes_nothing_is_noticed() {
     let nothing = |stages: &[StageSpec]| changes_nothing(&marking(stages.to_vec()));
     assert!(nothing(&[idle.clone(), label.clone()]), "a labeller's actions are never used");
     assert!(nothing(&[]));
-    let carried = |stages: &[StageSpec]| Marking { flow_label: Some(FlowLabel::Rate), ..marking(stages.to_vec()) };
+    let carried = |stages: &[StageSpec]| Marking { flow_label: Some(Encoding::Rate), ..marking(stages.to_vec()) };
     assert!(!changes_nothing(&carried(&[idle.clone(), label])), "its labels are carried");
     assert!(changes_nothing(&carried(std::slice::from_ref(&idle))));
     for action in [Action::Drop, af("AF13")] {

@@ -37,7 +37,7 @@ fn marking(through: &Through) -> Result<Marking, Failure> {
         stages: policy.stages(),
         overhead: policy.overhead(),
         inside: policy.inside().to_vec(),
-        flow_label: policy.settings().flow_label,
+        flow_label: policy.encoding(),
         seed: through.seed,
         origin: Origin::Auto,
     })

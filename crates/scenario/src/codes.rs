@@ -55,6 +55,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E244", "a scenario without links"),
     ("E245", "a policy without conditioner"),
     ("E251", "tickets on ACKs that do not come back the way their data went"),
+    ("E255", "a label that a policy's flow labels cannot carry"),
     ("E900", "packets do not add up: a fault of perhop"),
     ("W301", "a bucket below CIR x RTT: TCP will stay below its contract"),
     ("W302", "EF traffic that nothing polices"),
@@ -63,6 +64,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("W307", "a section that nothing uses"),
     ("W310", "a policy that changes no packet"),
     ("W312", "traffic without labels at a queue that reads them"),
+    ("W313", "a conditioner that looks at what comes back, in a policy that does not say what does"),
 ];
 
 /// What a code means.

@@ -66,7 +66,7 @@ impl Marker {
             clock: Clock::new(marking.origin),
             ledger: Ledger::default(),
             demands: marking.stages.iter().map(Demand::new).collect(),
-            labels: Labels::new(marking.flow_label),
+            labels: Labels::new(marking.flow_label.clone()),
             phases: Vec::new(),
             marking,
         })
@@ -130,28 +130,40 @@ impl Marker {
 
     fn reverse(&mut self, now: Time, packet: &mut Packet) -> Fate {
         self.ledger.reverse(packet);
-        if self.needs.contains(Needs::REVERSE)
-            && let Some(key) = self.flows.key(packet.flow.0)
-            && let Some(mate) = self.flows.find(&key.reversed())
-        {
-            self.edge.reverse(&Passage { now, truth: None }, FlowId(mate), packet);
+        if self.needs.contains(Needs::REVERSE) {
+            let mate = FlowId(self.flows.mate(packet.flow.0));
+            // a capture may begin in the middle of a connection, with what comes back
+            if self.phase(mate) == Phase::Unknown {
+                self.register(mate);
+                self.phases[mate.0 as usize] = Phase::Open;
+            }
+            self.edge.reverse(&Passage { now, truth: None }, mate, packet);
         }
         Fate::Keep
     }
 
-    /// Tells the edge of a flow before its first packet; and when a SYN behind other segments opens another connection
+    /// Tells the edge of a flow before its first packet; also when a SYN behind other segments opens another connection
     /// on the same ports, as conditioners start afresh with each in the simulator. A SYN behind a SYN is the same one again.
     fn announce(&mut self, flow: FlowId, tcp: Option<TcpView>) {
+        let syn = tcp.is_some_and(|tcp| tcp.flags & TCP_SYN != 0);
+        let before = self.phase(flow);
+        if before == Phase::Unknown || (syn && before == Phase::Open) {
+            self.register(flow);
+        }
+        self.phases[flow.0 as usize] = if syn { Phase::Opening } else { Phase::Open };
+    }
+
+    fn phase(&mut self, flow: FlowId) -> Phase {
         let slot = flow.0 as usize;
         if self.phases.len() <= slot {
             self.phases.resize(slot + 1, Phase::Unknown);
         }
-        let syn = tcp.is_some_and(|tcp| tcp.flags & TCP_SYN != 0);
-        let before = std::mem::replace(&mut self.phases[slot], if syn { Phase::Opening } else { Phase::Open });
-        if before == Phase::Unknown || (syn && before == Phase::Open) {
-            let key = self.flows.key(flow.0).expect("the table has just numbered it");
-            self.edge.register(flow, &flow_headers(key));
-        }
+        self.phases[slot]
+    }
+
+    fn register(&mut self, flow: FlowId) {
+        let key = self.flows.key(flow.0).expect("the table has numbered it");
+        self.edge.register(flow, &flow_headers(key));
     }
 }
 

@@ -42,6 +42,15 @@ pub struct ColourRow {
     pub volume: Volume,
 }
 
+/// A total of a conditioner, over all its instances.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TallyRow {
+    /// What was counted.
+    pub quantity: &'static str,
+    /// How many.
+    pub total: u64,
+}
+
 /// One conditioner of the policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConditionerReport {
@@ -51,6 +60,8 @@ pub struct ConditionerReport {
     pub kind: &'static str,
     /// Colours in and out; rows without packets are left out.
     pub colours: Vec<ColourRow>,
+    /// Totals that it keeps itself, such as tags beyond their codes.
+    pub tallies: Vec<TallyRow>,
     /// Committed rate, where it has one.
     pub cir_bit_s: Option<u64>,
     /// Committed burst, where it has one.
@@ -112,6 +123,8 @@ pub struct LabelReport {
     pub carried: &'static str,
     /// Came with a label.
     pub came: u64,
+    /// Came with a flow label that no tag has, and counted as without.
+    pub foreign: u64,
     /// Left with a label in their flow label.
     pub left: u64,
     /// Of those: with another flow label than they came with.
@@ -183,6 +196,12 @@ impl Report {
         let Marker { edge, marking, flows, clock, ledger, demands, labels, .. } = marker;
         let duration_s = tally.span_ns.map(|(first, last)| (last - first) as f64 / 1e9);
         let stages = marking.stages.iter().zip(edge.counts()).zip(&demands);
+        let conditioners = stages.map(|((spec, it), demand)| conditioner(spec, it.counts, demand));
+        let mut conditioners: Vec<_> = conditioners.collect();
+        edge.tallies(&mut |name, quantity, total| {
+            let of_name = conditioners.iter_mut().filter(|it| it.name == name);
+            of_name.for_each(|it| it.tallies.push(TallyRow { quantity, total }));
+        });
         let mut report = Self {
             packets: tally.packets,
             original_bytes: tally.original_bytes,
@@ -194,7 +213,7 @@ impl Report {
             forward: ledger.forward.into(),
             reverse: ledger.reverse.into(),
             dropped: ledger.dropped.into(),
-            conditioners: stages.map(|((spec, it), demand)| conditioner(spec, it.counts, demand)).collect(),
+            conditioners,
             unmatched: unmatched(&ledger),
             code_points: code_points(&ledger),
             labels: label_report(&labels),
@@ -264,6 +283,13 @@ impl Report {
 impl LabelReport {
     fn warnings(&self) -> Vec<String> {
         let mut found = Vec::new();
+        if self.foreign > 0 {
+            found.push(format!(
+                "{} packets came with a flow label that no tag of this policy has: they counted as without; hosts set \
+                 flow labels of their own, so all of a domain's ingresses have to write or clear them",
+                self.foreign
+            ));
+        }
         if self.no_room > 0 {
             found.push(format!(
                 "{} packets got a label and are IPv4, which has no flow label: the output does not carry it",
@@ -281,8 +307,9 @@ impl LabelReport {
 }
 
 fn label_report(labels: &Labels) -> Option<LabelReport> {
-    let LabelCounts { came, left, changed, saturated, no_room } = labels.counts;
-    Some(LabelReport { carried: labels.carried?.name(), came, left, changed, saturated, no_room })
+    let LabelCounts { came, foreign, left, changed, saturated, no_room } = labels.counts;
+    let carried = labels.encoding.as_ref()?.carried().name();
+    Some(LabelReport { carried, came, foreign, left, changed, saturated, no_room })
 }
 
 fn conditioner(spec: &StageSpec, counts: &ColourMatrix, demand: &Demand) -> ConditionerReport {
@@ -290,6 +317,7 @@ fn conditioner(spec: &StageSpec, counts: &ColourMatrix, demand: &Demand) -> Cond
         name: spec.name.clone(),
         kind: spec.params.name(),
         colours: colour_rows(counts),
+        tallies: Vec::new(),
         cir_bit_s: demand.cir.map(|cir| cir.bit_s()),
         cbs_bytes: demand.cbs.map(|cbs| cbs.get()),
         conforming_cbs_bytes: demand.conforming_cbs(),
@@ -324,7 +352,9 @@ fn code_points(ledger: &Ledger) -> Vec<CodePointRow> {
 }
 
 fn flow_rows(keys: &[FlowKey], counts: &[FlowCounts]) -> Vec<FlowRow> {
-    let mut rows: Vec<FlowRow> = keys.iter().zip(counts).map(|(key, counts)| flow_row(key, counts)).collect();
+    let rows = keys.iter().zip(counts).map(|(key, counts)| flow_row(key, counts));
+    // a mate that was not seen has a number, and no packets
+    let mut rows: Vec<FlowRow> = rows.filter(|row| row.total.packets > 0).collect();
     // stable: of equals the one that was seen first comes first
     rows.sort_by_key(|row| std::cmp::Reverse(row.total.bytes));
     rows
