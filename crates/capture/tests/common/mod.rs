@@ -4,6 +4,7 @@
 pub(crate) mod frame;
 pub(crate) mod marking;
 pub(crate) mod ng;
+pub(crate) mod simulated;
 
 use std::borrow::Cow;
 
