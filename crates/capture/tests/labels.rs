@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use perhop_capture::mark::{LabelReport, Marking, Report};
 use perhop_capture::{Fate, FlowTable, Pump, locate, set_flow_label};
+use perhop_core::classify::Prefix;
+use perhop_core::conditioner::Conditioner;
 use perhop_core::edge::{Action, Per, StageSpec};
 use perhop_core::flow_label::{self, Encoding};
 use perhop_core::params::Tree;
@@ -220,8 +222,7 @@ fn saturation_is_counted() {
 fn only_what_leaves_is_counted() {
     let policy = |actions| {
         let dropping = StageSpec { actions, ..fair() };
-        let inside = vec![perhop_core::classify::Prefix("fd77::1/128".parse().unwrap())];
-        Marking { inside, ..rates(vec![labeller(vec![]), dropping]) }
+        Marking { inside: sender(), ..rates(vec![labeller(vec![]), dropping]) }
     };
     let input = relabelled(&read("tcp6-ns.pcap"), |_| 0);
     let (output, report) =
@@ -230,4 +231,106 @@ fn only_what_leaves_is_counted() {
     assert_eq!(labels(&report).left, report.forward.packets - report.dropped.packets);
     let labelled = flow_labels(&packets(&output)).iter().filter(|label| **label != Some(0)).count();
     assert_eq!(labelled as u64, labels(&report).left);
+}
+
+/// Tickets, of the traffic that fd77::1 sends.
+fn tickets(stages: Vec<StageSpec>) -> Marking {
+    let tags = |stage: &StageSpec| stage.params.build(&stage.scope).unwrap().tags().cloned();
+    let encoding = stages.iter().find_map(tags).map(Encoding::Tickets);
+    Marking { flow_label: encoding, inside: sender(), ..marking(stages) }
+}
+
+fn sender() -> Vec<Prefix> {
+    vec![Prefix("fd77::1/128".parse().unwrap())]
+}
+
+fn tagger(entries: Vec<(&str, Tree)>) -> StageSpec {
+    StageSpec { per: Per::Flow, ..stage("tagger", by_name("pps-tagger", entries)) }
+}
+
+fn relabeller() -> StageSpec {
+    stage("next", by_name("pps-relabeller", vec![("tickets", text("250t/s"))]))
+}
+
+/// Data of the sender; its ACKs of what comes back are none.
+fn data(packet: &Seen) -> bool {
+    let ip = packet.ip.unwrap();
+    let pure_ack = ip.tcp.is_some_and(|tcp| tcp.payload == 0 && tcp.flags & 0x10 != 0);
+    ip.source.to_string() == "fd77::1" && !pure_ack
+}
+
+/// A source's host tags, the next domain exchanges: byte for byte what one edge makes of it that does both. The tags are
+/// on the sender's data and nowhere else, and hosts' own flow labels, of more than 8 bits, are not taken for tickets.
+#[test]
+fn tickets_of_one_domain_are_exchanged_in_the_next() {
+    let input = read("tcp6-ns.pcap");
+    let tagging = || tagger(vec![("tickets", text("1000t/s"))]);
+    let (tagged, first) = marked(&input, tickets(vec![tagging()])).unwrap();
+    let (apart, second) = marked(&tagged, tickets(vec![relabeller()])).unwrap();
+    let (together, _) = marked(&input, tickets(vec![tagging(), relabeller()])).unwrap();
+    assert!(apart == together);
+    let [before, between, after] = [&input, &tagged, &apart].map(|bytes| packets(bytes));
+    let [old, tags, exchanged] = [&before, &between, &after].map(|packets| flow_labels(packets));
+    assert!(relabelled(&apart, |i| old[i].unwrap()) == input, "something else differs");
+    for (i, packet) in before.iter().enumerate() {
+        if data(packet) {
+            assert!([tags[i], exchanged[i]].iter().flatten().all(|tag| (1..256).contains(tag)), "packet {i}");
+        } else {
+            assert!(tags[i] == old[i] && exchanged[i] == old[i], "packet {i}");
+        }
+    }
+    let all = before.iter().filter(|packet| data(packet)).count() as u64;
+    let foreign = |labels: &[Option<u32>]| labels.iter().flatten().filter(|label| **label > 255).count() as u64;
+    let (first, second) = (labels(&first), labels(&second));
+    assert_eq!((first.came, first.foreign, first.left), (0, foreign(&old), all));
+    assert_eq!((second.came, second.foreign, second.left), (all, foreign(&tags), all));
+    assert!(second.changed > all / 2 && second.saturated == 0, "{second:?}");
+}
+
+/// The rate of ACKs divides the tickets: a tagger that sees none, as where all packets go forward, has to write the most
+/// that a tag can say.
+#[test]
+fn a_tagger_needs_what_comes_back() {
+    let input = read("tcp6-ns.pcap");
+    let tags = |inside| {
+        let unpoliced = tagger(vec![("tickets", text("100t/s")), ("policing", text("off"))]);
+        let policy = Marking { inside, ..tickets(vec![unpoliced]) };
+        let output = packets(&marked(&input, policy).unwrap().0);
+        let tags = output.iter().filter(|packet| data(packet)).map(|packet| packet.ip.unwrap().flow_label.unwrap());
+        tags.collect::<BTreeSet<_>>()
+    };
+    assert_eq!(tags(vec![]), BTreeSet::from([255]));
+    let divided = tags(sender());
+    assert!(divided.len() > 5 && divided.iter().any(|tag| *tag < 100), "{divided:?}");
+}
+
+/// The first packet of a connection that was captured is an ACK with 200 tickets. The source has them when its first
+/// segment comes: one segment in the window, so 200 tickets a segment. Without them it would write 255.
+#[test]
+fn a_capture_may_begin_with_what_comes_back() {
+    let input = read("tcp6-ns.pcap");
+    let all = packets(&input);
+    let segment = all.iter().position(|packet| data(packet) && packet.original > 1000).unwrap();
+    let back = |packet: &Seen| {
+        let (ip, of) = (packet.ip.unwrap(), all[segment].ip.unwrap());
+        ip.source == of.destination && ip.ports.map(|it| it.destination) == of.ports.map(|it| it.source)
+    };
+    let ack = (segment..all.len()).find(|i| back(&all[*i])).unwrap();
+    let order = |wanted: [usize; 2]| {
+        let one = |wanted: usize| {
+            let visit = |record: perhop_capture::Record<'_>| {
+                let headers = locate(record.link, record.data, record.original).unwrap();
+                set_flow_label(record.data, &headers, if wanted == ack { 200 } else { 0 }).unwrap();
+                Ok(if record.index as usize == wanted { Fate::Keep } else { Fate::Drop })
+            };
+            copy(&input, Pump::default(), visit).unwrap().0
+        };
+        [&one(wanted[0])[..], &one(wanted[1])[24..]].concat()
+    };
+    let tags = |capture: &[u8]| {
+        let output = marked(capture, tickets(vec![tagger(vec![("rate", text("sent"))])])).unwrap().0;
+        flow_labels(&packets(&output))
+    };
+    assert_eq!(tags(&order([ack, segment])), [Some(200), Some(200)]);
+    assert_eq!(tags(&order([segment, ack])), [Some(255), Some(200)]);
 }
