@@ -54,6 +54,8 @@ pub mod sweep;
 pub mod scenario;
 /// A checked policy.
 pub mod policy;
+/// Labels in a policy.
+pub mod policy_labels;
 /// Problems as a person reads them.
 pub mod diagnostics;
 
