@@ -19,15 +19,18 @@
 //! | -          | `policing`   | -         | ratio   |
 //! | -          | `warm-start` | s         | -       |
 //! | -          | `unit`       | -         | packets |
+//! | -          | `scarce`     | -         | raise   |
 //! | -          | `bits`, `tags`, `rounding` | - | 8, linear, nearest |
 //!
 //! With `rate = "sent"` the rate is that of what is sent, which is all that a datagram source knows. With
-//! `unit = "bytes"` tickets are spread over bytes: a packet's tag is in proportion to its size.
+//! `unit = "bytes"` tickets are spread over bytes: a packet's tag is in proportion to its size. A source so fast that
+//! there is less than one ticket for a packet puts out more than it was issued, as no tag says less; with
+//! `scarce = "drop"` such packets are thinned out to what was issued. Sources that heed no drop are held so.
 //!
-//! Deviations: the paper does not say what the first packets carry, before an ACK has come. `warm-start`, `sent` and
-//! `bytes` are ours.
+//! Deviations: the paper does not say what the first packets carry, before an ACK has come. `warm-start`, `sent`,
+//! `bytes` and `scarce` are ours.
 
-use super::pps::{Issuer, Issuing, Tags, ack_tickets};
+use super::pps::{Issuer, Issuing, Scarce, Tags, ack_tickets};
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, Writes};
 use crate::estimate::EventRate;
@@ -36,7 +39,7 @@ use crate::packet::{Packet, flags};
 use crate::params::{Choice, ParamError, Params as Declared};
 use crate::rng::Rng;
 use crate::units::{Span, TicketRate, Time};
-use crate::verdict::Verdict;
+use crate::verdict::{Reason, Verdict};
 
 /// Which events make a source's rate.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +85,9 @@ pub struct Params {
     /// What tickets are spread over.
     #[param(default = "packets")]
     pub unit: Unit,
+    /// What becomes of a packet for which there is less than one ticket.
+    #[param(default = "raise")]
+    pub scarce: Scarce,
     /// Window, policing, tags.
     #[param(flatten)]
     pub issuing: Issuing,
@@ -164,8 +170,11 @@ impl Conditioner for PpsTagger {
         if self.rules.rate == RateOf::Sent {
             self.rate.update(at.now, self.rules.unit.of(packet.size));
         }
-        let wanted = (self.raw(at.now, packet.size), self.issued());
-        packet.set_label(self.issuer.issue(at.now, wanted, rng));
+        let raw = self.raw(at.now, packet.size);
+        if self.rules.scarce == Scarce::Drop && self.issuer.refuses(raw, rng) {
+            return Verdict::Drop(Reason::Policer);
+        }
+        packet.set_label(self.issuer.issue(at.now, (raw, self.issued()), rng));
         Verdict::Pass
     }
 

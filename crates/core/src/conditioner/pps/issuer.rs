@@ -38,6 +38,15 @@ pub enum Policing {
     Off,
 }
 
+/// What becomes of a packet for which there is less than one ticket.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scarce {
+    /// It gets the least tag there is: more tickets go out than were issued.
+    Raise,
+    /// It goes on with the probability that keeps to the tickets issued, else it is dropped.
+    Drop,
+}
+
 /// What every tagger and relabeller states.
 #[derive(Params, Clone, Debug, PartialEq)]
 pub struct Issuing {
@@ -86,6 +95,12 @@ impl Issuer {
         let tag = self.tagging.tag(tickets, rng);
         self.emitted.update(now, f64::from(tag));
         tag
+    }
+
+    /// Whether a packet that should carry `raw` tickets gets none: by a draw, where that is less than one.
+    #[inline]
+    pub fn refuses(&self, raw: f64, rng: &mut Rng) -> bool {
+        raw < 1.0 && rng.uniform() >= raw
     }
 
     fn police(&mut self, now: Time, issued: f64) -> f64 {
