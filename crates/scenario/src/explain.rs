@@ -2,13 +2,15 @@
 
 use crate::advice::{longest_rtt, parameter};
 use crate::at::Shown;
-use crate::model::find;
+use crate::change::{effective, leaves};
+use crate::model::{Model, find};
 use crate::offered::{Flowline, tcp_section};
 use crate::ports::{File, Stage};
 use crate::scenario::Scenario;
 use crate::show;
 use crate::tcp::TcpRef;
-use perhop_core::params::{Tree, show_table};
+use crate::tree;
+use perhop_core::params::{Node, Tree, show_table};
 use perhop_core::queue::Limit;
 use perhop_core::units::{BitRate, Bytes, Span};
 use perhop_sim::plan;
@@ -24,6 +26,7 @@ pub fn explain(scenario: &Scenario) -> String {
     paths(scenario, &mut out);
     queues(scenario, &mut out);
     conditioners(scenario, &mut out);
+    changes(scenario, &mut out);
     sweep(scenario, &mut out);
     out
 }
@@ -205,6 +208,26 @@ fn hint(stage: &Stage, (cir, rtt): (BitRate, Span), out: &mut String) {
         Some(cbs) if cbs < product => _ = writeln!(out, ", above cbs: TCP will stay below its contract"),
         Some(_) => out.push_str(", within cbs\n"),
         None => out.push('\n'),
+    }
+}
+
+/// What each change makes of what, in order of time.
+fn changes(scenario: &Scenario, out: &mut String) {
+    if scenario.model.changes.is_empty() {
+        return;
+    }
+    heading(out, "Changes: what differs from a time on; all above holds at the start");
+    let start = Model { changes: Vec::new(), ..scenario.model.clone() };
+    let mut now = effective(&start);
+    for change in &scenario.model.changes {
+        let _ = writeln!(out, "{}:", change.at);
+        for path in leaves(&change.what) {
+            let text = |root: &Node| tree::get(root, &path).map(|node| show::inline(&node.tree));
+            let what = Node::from(change.what.clone());
+            let (old, new) = (text(&now).unwrap_or("as the link".into()), text(&what).unwrap_or_default());
+            let _ = writeln!(out, "  {}: {old} -> {new}", show::dotted(&path));
+        }
+        tree::lay(&mut now, &change.what.clone().into());
     }
 }
 

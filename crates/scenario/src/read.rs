@@ -13,11 +13,11 @@ use perhop_core::units::Span;
 use perhop_sim::traffic::{self, TrafficParams};
 
 /// The sections of a scenario file.
-pub const SECTIONS: [&str; 9] =
-    ["scenario", "nodes", "links", "queue", "conditioner", "traffic", "tcp", "dumbbell", "sweep"];
+pub const SECTIONS: [&str; 10] =
+    ["scenario", "nodes", "links", "queue", "conditioner", "traffic", "tcp", "dumbbell", "sweep", "change"];
 
 /// Reads all sections. Those with an error are left out, so that the others can still be checked together.
-/// The tree has no `[dumbbell]` any more.
+/// The tree has no `[dumbbell]` and no `[[change]]` any more.
 pub fn model(root: &Node, problems: &mut Problems) -> Model {
     let nothing = Table::default();
     let table = table(root, problems).unwrap_or(&nothing);
@@ -34,11 +34,12 @@ pub fn model(root: &Node, problems: &mut Problems) -> Model {
         conditioners: sections(table, "conditioner", problems, |node, problems| conditioner(node, true, problems)),
         traffic: sections(table, "traffic", problems, traffic_section),
         tcp: sections(table, "tcp", problems, read_table),
+        changes: Vec::new(),
     }
 }
 
 /// A node that has to be a table.
-fn table<'a>(node: &'a Node, problems: &mut Problems) -> Option<&'a Table> {
+pub fn table<'a>(node: &'a Node, problems: &mut Problems) -> Option<&'a Table> {
     match &node.tree {
         Tree::Table(table) => Some(table),
         other => {

@@ -143,7 +143,7 @@ fn axis((key, place, node): &(String, Place, Node), problems: &mut Problems) -> 
             [&message, "", "as in \"traffic.bulk.flows\" or \"links.'C -> E2'.rate\""],
         );
     };
-    if ["sweep", "scenario.name"].contains(&key.as_str()) {
+    if ["sweep", "scenario.name"].contains(&key.as_str()) || path.first().is_some_and(|part| part.0 == "change") {
         return problems.error(
             "E240",
             *place,

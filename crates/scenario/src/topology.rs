@@ -113,7 +113,7 @@ fn default_queue() -> Queue {
 }
 
 /// The keys of `[links]` by the ends they name.
-struct Keys<'a> {
+pub struct Keys<'a> {
     all: Vec<&'a str>,
     /// Two-way links, each both ways round.
     duplex: BTreeSet<(&'a str, &'a str)>,
@@ -122,7 +122,8 @@ struct Keys<'a> {
 }
 
 impl<'a> Keys<'a> {
-    fn new(root: &'a Node) -> Self {
+    /// Those of a file.
+    pub fn new(root: &'a Node) -> Self {
         let mut keys = Self { all: tree::names(root, "links"), duplex: BTreeSet::new(), one_way: BTreeMap::new() };
         for key in &keys.all {
             match ends(key) {
@@ -135,7 +136,7 @@ impl<'a> Keys<'a> {
     }
 
     /// Whether a key states what differs in one direction of a two-way link.
-    fn overrides(&self, key: &str) -> bool {
+    pub fn overrides(&self, key: &str) -> bool {
         ends(key).is_some_and(|e| !e.both && self.duplex.contains(&(e.from, e.to)))
     }
 }
