@@ -36,6 +36,8 @@ pub mod offered;
 pub mod ports;
 /// Who writes labels and who reads them.
 pub mod labels;
+/// Where tickets go, and whether tags can say them.
+pub mod tickets;
 /// What runs, but hardly as meant.
 pub mod advice;
 /// Model -> plan.
@@ -52,6 +54,8 @@ pub mod sweep;
 pub mod scenario;
 /// A checked policy.
 pub mod policy;
+/// Labels in a policy.
+pub mod policy_labels;
 /// Problems as a person reads them.
 pub mod diagnostics;
 

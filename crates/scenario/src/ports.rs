@@ -41,7 +41,7 @@ impl File<'_> {
 
     /// A scope whose largest packet (IP length) and its traffic are known; zero bytes while they may not be.
     pub fn scope_of(&self, largest: Option<(u32, &str)>) -> Scope {
-        let mut scope = Scope::default();
+        let mut scope = Scope { overhead: self.overhead(), ..Scope::default() };
         if let Some((size, name)) = largest {
             scope.largest_packet = Bytes::new(u64::from(size + self.overhead()));
             scope.largest_of = format!("traffic `{name}`");

@@ -15,6 +15,7 @@ mod stats;
 mod allocations;
 mod changes;
 mod conservation;
+mod csfq;
 mod determinism;
 mod ecn;
 mod fill;
