@@ -110,7 +110,7 @@ impl Policy {
             let message =
                 "this kind looks at what comes back, and nothing does: without `inside` all packets go forward";
             problems.warn(
-                "W313",
+                "W314",
                 place,
                 [message, "", "state the senders' side, as in inside = [\"2001:db8::/32\"] in [policy]"],
             );
