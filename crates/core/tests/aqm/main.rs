@@ -12,6 +12,7 @@ mod stats;
 
 mod against_oracle;
 mod csfq;
+mod csfq_laws;
 mod gaps;
 mod idle_and_retune;
 mod kinship;
