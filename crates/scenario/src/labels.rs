@@ -43,6 +43,9 @@ pub fn check(file: File<'_>, (stages, links): (&[Stage], &[plan::Link]), problem
         }
         acks(file, (i, flow), stages, problems);
     }
+    if !problems.has_errors() {
+        crate::tickets::check(file, (stages, links), problems);
+    }
     for (i, link) in links.iter().enumerate() {
         queue(file, (i, link), &queues[i], problems);
     }

@@ -161,14 +161,21 @@ impl Actions {
 /// `[conditioner.X]`
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConditionerSection {
-    /// Ports; empty in a policy.
-    pub at: Vec<String>,
     /// What it takes.
     pub placement: Placement,
-    /// `kind` with its parameters.
-    pub params: ConditionerParams,
+    /// Where it sits, at least one; in a policy the one that has no name.
+    pub ports: Vec<Port>,
     /// An action per colour.
     pub actions: Actions,
+}
+
+/// A port of a conditioner.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Port {
+    /// As the file writes it.
+    pub name: Option<String>,
+    /// `kind` with the parameters that hold there.
+    pub params: ConditionerParams,
 }
 
 /// What stands in `[traffic.X]` beside the model's own parameters.
