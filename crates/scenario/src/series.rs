@@ -50,6 +50,11 @@ impl Expansion<'_> {
         self.problems.error::<()>("E250", place, [&message, "", &help]);
     }
 
+    /// Whether nothing was left out since `found` problems were known.
+    fn sound_since(&self, found: usize) -> bool {
+        self.problems.list[found..].iter().all(|p| p.code != "E250")
+    }
+
     /// What stands outside any series.
     fn node(&mut self, node: &Node, path: &[&str]) -> Node {
         let tree = match &node.tree {
@@ -67,8 +72,13 @@ impl Expansion<'_> {
     fn table(&mut self, table: &Table, path: &[&str]) -> Table {
         let mut entries = Vec::new();
         for (key, place, node) in &table.entries {
+            let found = self.problems.list.len();
             if !is_series(key) {
-                entries.push((key, (key.clone(), *place, self.node(node, &[path, &[key]].concat()))));
+                let node = self.node(node, &[path, &[key]].concat());
+                // A section that lacks what was left out is left out itself, or it would be at fault again.
+                if path.len() != 1 || self.sound_since(found) {
+                    entries.push((key, (key.clone(), *place, node)));
+                }
             } else if keys_are_names(path) {
                 let copy = |it: &mut Self, name, i| (key, (name, *place, it.copy(node, (key, i))));
                 entries.extend(self.each((key, *place), copy));
@@ -101,7 +111,7 @@ impl Expansion<'_> {
         for i in numbers {
             let name = self.text((key, place), i);
             copies.push(copy(self, name, i));
-            if self.problems.list.len() > found {
+            if !self.sound_since(found) {
                 return Vec::new();
             }
         }
@@ -231,4 +241,19 @@ fn fill(text: &str, i: u64) -> Result<String, Fault> {
         Piece::Braces(inner) => evaluate(inner, i).map(|value| value.to_string()),
     };
     pieces(text)?.into_iter().map(value).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A key that takes a name in one section is not that of a number in an algorithm.
+    #[test]
+    fn no_number_stands_at_a_key_of_names() {
+        let lists = [perhop_core::conditioner::LIST, perhop_core::aqm::LIST, perhop_sim::traffic::LIST];
+        for field in lists.concat().iter().flat_map(|entry| Field::all(entry.fields)) {
+            assert!(!takes_name(field.name) || matches!(field.kind, Kind::Text), "{}", field.name);
+        }
+        assert!(["from", "to", "class", "tcp", "queue", "traffic"].iter().all(|key| takes_name(key)));
+    }
 }
