@@ -116,6 +116,7 @@ fn plan(case: &Case) -> Plan {
         links,
         classes: vec!["all".into()],
         traffic: sources(),
+        changes: Vec::new(),
         sample_every: None,
         taps: [TapPoint::Input, TapPoint::Output].map(|point| Tap { link: 4, point }).into(),
     }

@@ -90,6 +90,7 @@ fn plan(case: &Case) -> Plan {
         links,
         classes: vec!["all".into()],
         traffic: sources(),
+        changes: Vec::new(),
         sample_every: None,
         taps: [(OUT, TapPoint::Input), (OUT, TapPoint::Output), (BACK, TapPoint::Input), (BACK, TapPoint::Output)]
             .map(|(link, point)| Tap { link, point })
