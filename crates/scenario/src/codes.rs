@@ -68,7 +68,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("W311", "a change that changes nothing"),
     ("W312", "traffic without labels at a queue that reads them"),
     ("W313", "more tickets on a packet than its tag can say, or less than one"),
-    ("W313", "a conditioner that looks at what comes back, in a policy that does not say what does"),
+    ("W314", "a conditioner that looks at what comes back, in a policy that does not say what does"),
 ];
 
 /// What a code means.

@@ -32,7 +32,7 @@ fn direction(policy: Policy<'_>, problems: &mut Problems) {
     for (name, _) in conditioners.iter().filter(|(_, it)| settings.inside.is_empty() && looks(it)) {
         let message = "this kind looks at what comes back, and nothing does: without `inside` all packets go forward";
         let help = "state the senders' side, as in inside = [\"2001:db8::/32\"] in [policy]";
-        problems.warn("W313", place(policy, name, "kind"), [message, "", help]);
+        problems.warn("W314", place(policy, name, "kind"), [message, "", help]);
     }
 }
 
