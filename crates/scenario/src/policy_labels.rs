@@ -77,7 +77,12 @@ fn written_before(policy: Policy<'_>, problems: &mut Problems) {
             continue;
         }
         let carried = if read == Writes::Rate { Carried::Rate } else { Carried::Tickets }.name();
-        let message = format!("this kind reads {}, and no conditioner before it writes them", read.noun());
+        let who = if read == Writes::AckTickets {
+            "they come from outside alone"
+        } else {
+            "no conditioner before it writes them"
+        };
+        let message = format!("this kind reads {}, and {who}", read.noun());
         let wire = format!("`flow-label = \"{carried}\"` in [policy] if they come in IPv6 flow labels");
         let help = if read == Writes::AckTickets { wire } else { format!("{}, or {wire}", writer_of(read)) };
         problems.error::<()>("E236", place(policy, name, "kind"), [&message, "", &help]);
