@@ -17,7 +17,9 @@
 //! | -          | `relabel`  | -         | departure |
 //! | WinLength  | `window`   | s         | 5s        |
 //! | -          | `policing` | -         | ratio     |
-//! | -          | `bits`, `tags`, `rounding` | - | 8, linear, nearest |
+//! | -          | `bits`     | -         | 8         |
+//! | -          | `tags`     | -         | linear    |
+//! | -          | `rounding` | -         | nearest   |
 //!
 //! Packets without tickets pass as they are. A link to which nobody issued anything has no relabeller: its tickets go
 //! on unchanged.

@@ -1,5 +1,7 @@
-//! RED, RIO and WRED: against their oracle, their laws, ns-2; every AQM of the list under random operations.
+//! RED, RIO, WRED and TRED: against their oracle, their laws, ns-2; every AQM of the list under random operations.
 
+#[path = "../oracle/tred.rs"]
+mod expectation;
 #[path = "../oracle/aqm_early.rs"]
 mod oracle;
 #[path = "../common/port.rs"]

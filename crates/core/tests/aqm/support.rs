@@ -1,8 +1,11 @@
 //! What the tests share: parameters, loads, a run.
 
 use crate::port::Port;
+use perhop_core::aqm::early::Order;
 use perhop_core::aqm::early::{Beyond, Common, Profile, Spacing, Weight};
+use perhop_core::aqm::tred::{self, Minimum};
 use perhop_core::aqm::{AnyAqm, AqmParams, red, rio, wred};
+use perhop_core::conditioner::pps_tagger::Unit;
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::{Colour, Ecn, Packet};
 use perhop_core::queue::{Gate, Limit};
@@ -46,6 +49,46 @@ pub(crate) fn wred(profiles: Vec<(Vec<wred::Member>, Profile)>, common: Common) 
     AqmParams::Wred(wred::Params { profiles, common })
 }
 
+/// TRED with a profile, RED's settings, and `own` for the rest.
+pub(crate) fn tred(profile: Profile, common: Common, own: &tred::Params) -> AqmParams {
+    let Common { weight, mean_packet, spacing, beyond, ecn } = common;
+    AqmParams::Tred(tred::Params { profile, weight, mean_packet, spacing, beyond, ecn, ..own.clone() })
+}
+
+/// The published TRED but for its thresholds' profile.
+pub(crate) fn published(profile: Profile) -> tred::Params {
+    let Common { weight, mean_packet, spacing, beyond, ecn } = common(0.002, Spacing::Bernoulli);
+    tred::Params {
+        profile,
+        n: 3.0,
+        k: 2.0,
+        window: Span::from_s(5),
+        min_interval: Span::from_s(5),
+        minimum: Minimum::Interval,
+        unit: Unit::Packets,
+        weight,
+        mean_packet,
+        spacing,
+        scaling: Order::BeforeSpacing,
+        beyond,
+        ecn,
+    }
+}
+
+/// TRED's own parameters, with times that the short loads span many times or never.
+pub(crate) fn any_tred() -> impl Strategy<Value = tred::Params> {
+    let time = || (2.0..7.0f64).prop_map(|e| Span::from_us(perhop_core::math::pow(10.0, e) as u64));
+    let minimum = prop::sample::select(vec![Minimum::Interval, Minimum::Quantile]);
+    let unit = prop::sample::select(vec![Unit::Packets, Unit::Bytes]);
+    let scaling = prop::sample::select(vec![Order::BeforeSpacing, Order::AfterSpacing]);
+    (0.0..5.0, 1.01..5.0, time(), time(), minimum, unit, scaling).prop_map(
+        |(n, k, window, min_interval, minimum, unit, scaling)| {
+            let base = published(profile(packets(5), packets(55), 0.2));
+            tred::Params { n, k, window, min_interval, minimum, unit, scaling, ..base }
+        },
+    )
+}
+
 pub(crate) fn built(params: &AqmParams) -> AnyAqm {
     params.build(&scope(1000)).unwrap()
 }
@@ -58,15 +101,21 @@ pub(crate) fn port(params: &AqmParams, limit: u32) -> Port {
 /// A packet and the time since the one before.
 pub(crate) type Load = Vec<(Span, Packet)>;
 
-/// Overload with pauses that empty the queue.
+/// Overload with pauses that empty the queue; most packets with tickets.
 pub(crate) fn load(colours: &'static [Colour]) -> impl Strategy<Value = Load> {
     let gap = prop_oneof![30 => 0u64..800, 1 => 0u64..60_000].prop_map(Span::from_us);
     let ecn = prop::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]);
-    let packet = (100u32..1500, prop::sample::select(colours), prop::sample::select(CODE_POINTS.to_vec()), ecn)
-        .prop_map(|(size, colour, dscp, ecn)| {
-            let dscp: Dscp = dscp.parse().unwrap();
-            Packet { size, colour, dscp, ecn, ..Packet::default() }
-        });
+    let tickets = prop_oneof![1 => Just(0.0f32), 4 => 40.0..120.0f32, 1 => 1.0..255.0f32];
+    let packet =
+        (100u32..1500, prop::sample::select(colours), prop::sample::select(CODE_POINTS.to_vec()), ecn, tickets)
+            .prop_map(|(size, colour, dscp, ecn, tickets)| {
+                let dscp: Dscp = dscp.parse().unwrap();
+                let mut packet = Packet { size, colour, dscp, ecn, ..Packet::default() };
+                if tickets > 0.0 {
+                    packet.set_label(tickets);
+                }
+                packet
+            });
     prop::collection::vec((gap, packet), 1..400)
 }
 

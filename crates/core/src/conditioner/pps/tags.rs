@@ -143,7 +143,8 @@ impl Tagging {
         }
     }
 
-    /// How far `tickets` has come from the value of code `below` to that of the next, outside the codes on the code's scale.
+    /// How far `tickets` has come from the value of code `below` to that of the next; outside the codes, on the codes'
+    /// scale.
     fn share(&self, tickets: f64, below: f64) -> f64 {
         if !(1.0..f64::from(self.rules.codes())).contains(&below) {
             return self.rules.position(tickets) - below;
