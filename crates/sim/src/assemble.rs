@@ -80,6 +80,7 @@ impl Simulation {
             refused: 0,
             retired: vec![Retired::default(); plan.traffic.len()],
             samples: Vec::new(),
+            flow_samples: Vec::new(),
             captured: Vec::new(),
             packet_hops: 0,
             event_count: 0,

@@ -11,7 +11,7 @@ use crate::link::{Link, Wakes};
 use crate::outcome::Retired;
 use crate::plan::{Plan, TapPoint};
 use crate::pool::{Pool, RecordId};
-use crate::series::Sample;
+use crate::series::{FlowSample, Sample};
 use crate::tap::Captured;
 use crate::traffic::AnyTraffic;
 use perhop_core::Rng;
@@ -92,6 +92,7 @@ pub struct Simulation {
     /// What the connections of finished transfers did, by table.
     pub(crate) retired: Vec<Retired>,
     pub(crate) samples: Vec<Sample>,
+    pub(crate) flow_samples: Vec<FlowSample>,
     pub(crate) captured: Vec<Captured>,
     pub(crate) packet_hops: u64,
     pub(crate) event_count: u64,
@@ -168,6 +169,7 @@ impl Simulation {
             && now >= self.next_sample
         {
             self.sample(now);
+            self.sample_flows(now);
             self.next_sample = now + interval;
         }
         self.wake_clock();
