@@ -252,7 +252,7 @@ impl Params {
 
     fn common(&self) -> Common {
         let Self { mean_packet, spacing, beyond, ecn, .. } = *self;
-        Common { weight: self.weight.clone(), mean_packet, spacing, beyond, ecn }
+        Common { weight: self.weight, mean_packet, spacing, beyond, ecn }
     }
 }
 
