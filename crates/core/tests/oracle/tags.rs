@@ -45,11 +45,19 @@ impl Tags {
         (i as f64, (v - low) / (high - low), ln(v / low) / step)
     }
 
+    /// The value of the code that is written as `label`, if there is one.
+    fn exact(&self, label: f32) -> Option<f64> {
+        let found = self.codes.binary_search_by(|code| (*code as f32).total_cmp(&label));
+        found.ok().map(|i| self.codes[i])
+    }
+
     pub fn quantise(&mut self, v: f64, u: f64) -> f32 {
         self.counts[0] += 1;
         if self.codes.is_empty() {
             return v.max(1e-9) as f32;
         }
+        // A label has 24 bits: what is a code's value to that precision is the code.
+        let v = self.exact(v as f32).unwrap_or(v);
         let (below, by_value, by_code) = self.between(v);
         let up = match self.rules.rounding {
             Rounding::Floor => false,
