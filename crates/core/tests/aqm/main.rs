@@ -18,3 +18,4 @@ mod ns2;
 mod operations;
 mod settings;
 mod support;
+mod tred;
