@@ -1,8 +1,9 @@
 //! The engine: events in the order of (time, component), packets from hop to hop.
 //!
 //! Components are numbered: ends of transmission of each link, deliveries of each link, timers of each
-//! link's AQM, sources, then the engine's own clock (end of warm-up, samples). So at equal times
-//! departures come before arrivals. TCP's timers have a heap of their own; at equal times they come last.
+//! link's AQM, sources, then the engine's own clock (end of warm-up, samples, timed changes). So at equal
+//! times departures come before arrivals, and a change holds for what comes after it. TCP's timers have a
+//! heap of their own; at equal times they come last.
 
 use crate::delays::Delays;
 use crate::heap::{Heap, Key};
@@ -99,6 +100,7 @@ pub struct Simulation {
     pub(crate) warm: Option<crate::outcome::Totals>,
     pub(crate) overhead: u32,
     pub(crate) next_sample: Time,
+    pub(crate) changes_made: usize,
 }
 
 /// Numbers of the components, from the number of links and sources.
@@ -150,12 +152,12 @@ impl Simulation {
         Numbering { links: self.links.len(), sources: self.sources.len() }
     }
 
-    /// Asks for the next event of the engine's own clock: a sample or the end of the warm-up.
+    /// Asks for the next event of the engine's own clock: a sample, a change or the end of the warm-up.
     pub(crate) fn wake_clock(&mut self) {
         let warm = Time::ZERO + self.plan.warmup;
         let warm = if self.warm.is_none() { warm } else { Time::MAX };
         let sample = if self.plan.sample_every.is_some() { self.next_sample } else { Time::MAX };
-        let at = warm.min(sample);
+        let at = warm.min(sample).min(self.next_change());
         if at < Time::MAX {
             self.events.push(Key::new(at, self.numbering().clock()));
         }
@@ -172,6 +174,7 @@ impl Simulation {
             self.sample_flows(now);
             self.next_sample = now + interval;
         }
+        self.make_changes(now);
         self.wake_clock();
     }
 

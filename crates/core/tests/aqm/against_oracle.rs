@@ -36,7 +36,7 @@ fn settings() -> impl Strategy<Value = Setting> {
     let system = prop::sample::select(vec!["red", "rio-c", "rio-d", "wred", "tred"]);
     let numbers = prop::collection::vec(support::any_numbers(), 1..5);
     let shape = (system, numbers, any::<bool>(), support::any_common());
-    (shape, support::any_tred(), 16u32..32, support::load(&Colour::ALL)).prop_map(
+    (shape, support::any_tred(), 16u32..32, support::tickets(&Colour::ALL)).prop_map(
         |((system, mut numbers, in_bytes, common), tred, limit, load)| {
             let rules = [("red", 1), ("rio-c", 2), ("rio-d", 2), ("wred", numbers.len()), ("tred", 1)];
             let wanted = rules.iter().find(|r| r.0 == system).unwrap().1;

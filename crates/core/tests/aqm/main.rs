@@ -1,5 +1,7 @@
-//! RED, RIO, WRED and TRED: against their oracle, their laws, ns-2; every AQM of the list under random operations.
+//! RED, RIO, WRED, TRED and CSFQ: against their oracles, their laws, ns-2; every AQM of the list under random operations.
 
+#[path = "../oracle/csfq.rs"]
+mod csfq_oracle;
 #[path = "../oracle/tred.rs"]
 mod expectation;
 #[path = "../oracle/aqm_early.rs"]
@@ -11,6 +13,7 @@ mod port;
 mod stats;
 
 mod against_oracle;
+mod csfq;
 mod gaps;
 mod idle_and_retune;
 mod kinship;

@@ -101,21 +101,45 @@ pub(crate) fn port(params: &AqmParams, limit: u32) -> Port {
 /// A packet and the time since the one before.
 pub(crate) type Load = Vec<(Span, Packet)>;
 
-/// Overload with pauses that empty the queue; most packets with tickets.
+/// A label, bytes/s: around the share of a few flows of the link, out of all bounds, or none.
+pub(crate) fn any_label() -> impl Strategy<Value = Option<f32>> {
+    prop_oneof![
+        6 => (3.0..7.0f64).prop_map(|e| Some(perhop_core::math::pow(10.0, e) as f32)),
+        2 => Just(None),
+        1 => prop::sample::select(vec![0.0, -1.0, 1.0, f32::NAN, f32::INFINITY]).prop_map(Some),
+    ]
+}
+
+/// A label, tickets: most of them near each other, some of rich flows, some none.
+pub(crate) fn any_tickets() -> impl Strategy<Value = Option<f32>> {
+    prop_oneof![
+        8 => (40.0..120.0f32).prop_map(Some),
+        2 => (1.0..255.0f32).prop_map(Some),
+        2 => Just(None),
+        1 => prop::sample::select(vec![0.0, -1.0, f32::NAN, f32::INFINITY]).prop_map(Some),
+    ]
+}
+
+/// Overload with pauses that empty the queue; labels that are rates.
 pub(crate) fn load(colours: &'static [Colour]) -> impl Strategy<Value = Load> {
+    labelled(colours, any_label())
+}
+
+/// The same with tickets.
+pub(crate) fn tickets(colours: &'static [Colour]) -> impl Strategy<Value = Load> {
+    labelled(colours, any_tickets())
+}
+
+fn labelled(colours: &'static [Colour], labels: impl Strategy<Value = Option<f32>>) -> impl Strategy<Value = Load> {
     let gap = prop_oneof![30 => 0u64..800, 1 => 0u64..60_000].prop_map(Span::from_us);
     let ecn = prop::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]);
-    let tickets = prop_oneof![1 => Just(0.0f32), 4 => 40.0..120.0f32, 1 => 1.0..255.0f32];
-    let packet =
-        (100u32..1500, prop::sample::select(colours), prop::sample::select(CODE_POINTS.to_vec()), ecn, tickets)
-            .prop_map(|(size, colour, dscp, ecn, tickets)| {
-                let dscp: Dscp = dscp.parse().unwrap();
-                let mut packet = Packet { size, colour, dscp, ecn, ..Packet::default() };
-                if tickets > 0.0 {
-                    packet.set_label(tickets);
-                }
-                packet
-            });
+    let fields = (prop::sample::select(colours), prop::sample::select(CODE_POINTS.to_vec()), ecn);
+    let packet = (100u32..1500, fields, labels).prop_map(|(size, (colour, dscp, ecn), label)| {
+        let dscp: Dscp = dscp.parse().unwrap();
+        let mut packet = Packet { size, colour, dscp, ecn, ..Packet::default() };
+        label.into_iter().for_each(|label| packet.set_label(label));
+        packet
+    });
     prop::collection::vec((gap, packet), 1..400)
 }
 

@@ -1,7 +1,7 @@
 //! TRED's laws (PPS specification, section 1.9): RED where tickets are equal, cubes where they are not.
 
 use crate::port::Port;
-use crate::support::{self, Load, any_common, any_profile, any_tred, load, published, run};
+use crate::support::{self, Load, any_common, any_profile, any_tred, published, run};
 use perhop_core::Rng;
 use perhop_core::aqm::early::{Order, Spacing};
 use perhop_core::aqm::tred::{self, Minimum};
@@ -34,7 +34,7 @@ proptest! {
     /// with every spacing, in both orders.
     #[test]
     fn equal_tickets_are_red(
-        profile in any_profile(), common in any_common(), own in any_tred(), load in load(&Colour::ALL), tickets in 1.0..255.0f32,
+        profile in any_profile(), common in any_common(), own in any_tred(), load in support::tickets(&Colour::ALL), tickets in 1.0..255.0f32,
     ) {
         let of = |packet: &Packet| if own.unit == Unit::Bytes { packet.size as f32 / 64.0 } else { tickets };
         let (load, red) = (relabelled(&load, of), support::red(profile.clone(), common.clone()));
@@ -43,7 +43,7 @@ proptest! {
 
     /// No packet has tickets: RED.
     #[test]
-    fn no_tickets_are_red(profile in any_profile(), common in any_common(), own in any_tred(), load in load(&Colour::ALL)) {
+    fn no_tickets_are_red(profile in any_profile(), common in any_common(), own in any_tred(), load in support::tickets(&Colour::ALL)) {
         let mut load = load;
         load.iter_mut().for_each(|(_, packet)| *packet = Packet { label: 0.0, flags: 0, ..*packet });
         let red = run(&support::red(profile.clone(), common.clone()), LIMIT, &load);
@@ -53,7 +53,7 @@ proptest! {
     /// Invariant 8 at a queue: a currency's unit does not matter; a power of 2 is exact.
     #[test]
     fn units_cancel(
-        profile in any_profile(), common in any_common(), own in any_tred(), load in load(&Colour::ALL), unit in -20i32..20,
+        profile in any_profile(), common in any_common(), own in any_tred(), load in support::tickets(&Colour::ALL), unit in -20i32..20,
     ) {
         let tred = support::tred(profile, common, &own);
         let unit = perhop_core::math::pow(2.0, f64::from(unit)) as f32;
@@ -65,7 +65,7 @@ proptest! {
     /// E is a mean of what passed the filter, so between the least and the most of it; AvgTkt of all; E is at most K times
     /// the least tickets of all where the minimum is one of intervals longer than the load.
     #[test]
-    fn expectations_are_means(own in any_tred(), load in load(&Colour::ALL)) {
+    fn expectations_are_means(own in any_tred(), load in support::tickets(&Colour::ALL)) {
         let own = tred::Params { min_interval: Span::from_s(1000), minimum: Minimum::Interval, ..own };
         let params = support::tred(published_profile(), support::common(0.1, Spacing::Bernoulli), &own);
         let (mut port, mut now) = (support::port(&params, LIMIT), Time::ZERO);
@@ -73,7 +73,7 @@ proptest! {
         for (gap, packet) in &load {
             now += *gap;
             port.arrive(now, *packet);
-            let Some(tickets) = packet.label() else { continue };
+            let Some(tickets) = packet.label().filter(|g| *g > 0.0 && g.is_finite()) else { continue };
             let density = f64::from(tickets) / if own.unit == Unit::Bytes { f64::from(packet.size) } else { 1.0 };
             (least, most) = (least.min(density), most.max(density));
             let [all, expected] = ["average_tickets", "expected_tickets"].map(|name| port.gauge(now, name));

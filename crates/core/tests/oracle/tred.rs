@@ -81,7 +81,7 @@ impl Expectation {
 
     /// Takes an arrival; (E/g)^n, 1 for a packet without tickets.
     pub(crate) fn factor(&mut self, at: Time, packet: &Packet) -> Option<f64> {
-        let tickets = f64::from(packet.label().filter(|g| *g > 0.0)?);
+        let tickets = f64::from(packet.label().filter(|g| *g > 0.0 && g.is_finite())?);
         let amount = if self.params.unit == Unit::Bytes { f64::from(packet.size) } else { 1.0 };
         self.arrivals.push(Arrival { at, tickets, amount, expected: false });
         let expected = tickets / amount < self.params.k * self.min_tkt();
