@@ -18,7 +18,9 @@
 //! | -          | `scarce`   | -         | raise     |
 //! | WinLength  | `window`   | s         | 5s        |
 //! | -          | `policing` | -         | ratio     |
-//! | -          | `bits`, `tags`, `rounding` | - | 8, linear, nearest |
+//! | -          | `bits`     | -         | 8         |
+//! | -          | `tags`     | -         | linear    |
+//! | -          | `rounding` | -         | nearest   |
 //!
 //! `scarce = "drop"` (with `relabel = "arrival"`) thins out packets for which there is less than one ticket, so that no
 //! input puts out more than it was issued. Packets without tickets pass as they are. A link to which nobody issued anything has no relabeller: its tickets go

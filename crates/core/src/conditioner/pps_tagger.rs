@@ -13,19 +13,22 @@
 //!
 //! | symbol     | field        | unit      | default |
 //! |------------|--------------|-----------|---------|
-//! | OutTktRate | `tickets`    | tickets/s | - (receiver-based: what its ACKs bring) |
+//! | OutTktRate | `tickets`    | tickets/s | -       |
 //! | AvgRate    | `rate`       | packets/s | acks    |
 //! | WinLength  | `window`     | s         | 5s      |
 //! | -          | `policing`   | -         | ratio   |
 //! | -          | `warm-start` | s         | -       |
 //! | -          | `unit`       | -         | packets |
 //! | -          | `scarce`     | -         | raise   |
-//! | -          | `bits`, `tags`, `rounding` | - | 8, linear, nearest |
+//! | -          | `bits`       | -         | 8       |
+//! | -          | `tags`       | -         | linear  |
+//! | -          | `rounding`   | -         | nearest |
 //!
-//! With `rate = "sent"` the rate is that of what is sent, which is all that a datagram source knows. With
-//! `unit = "bytes"` tickets are spread over bytes: a packet's tag is in proportion to its size. A source so fast that
-//! there is less than one ticket for a packet puts out more than it was issued, as no tag says less; with
-//! `scarce = "drop"` such packets are thinned out to what was issued. Sources that heed no drop are held so.
+//! Without `tickets` the source issues what its ACKs bring (receiver-based). With `rate = "sent"` the rate is that of
+//! what is sent, which is all that a datagram source knows. With `unit = "bytes"` tickets are spread over bytes: a
+//! packet's tag is in proportion to its size. A source so fast that there is less than one ticket for a packet puts out
+//! more than it was issued, as no tag says less; with `scarce = "drop"` such packets are thinned out to what was issued.
+//! Sources that heed no drop are held so.
 //!
 //! Deviations: the paper does not say what the first packets carry, before an ACK has come. `warm-start`, `sent`,
 //! `bytes` and `scarce` are ours.
@@ -144,17 +147,18 @@ impl PpsTagger {
         self.acknowledged.get_or_insert(packet.seq_end.wrapping_sub(u32::from(packet.payload)));
     }
 
-    /// Packets (or bytes) that an ACK newly acknowledges; a duplicate's as the rules say.
-    fn newly(&mut self, ack: u32) -> f64 {
+    /// Packets (or bytes) that an ACK newly acknowledges; a duplicate's as the rules say. With data it is no duplicate
+    /// (RFC 5681, section 2).
+    fn newly(&mut self, packet: &Packet) -> f64 {
         let Some(before) = self.acknowledged else { return 0.0 };
         let (payload, size) = self.segment;
-        let bytes = ack.wrapping_sub(before) as i32;
+        let bytes = packet.ack.wrapping_sub(before) as i32;
         if bytes > 0 && payload > 0 {
-            self.acknowledged = Some(ack);
+            self.acknowledged = Some(packet.ack);
             return f64::from(bytes) / f64::from(payload) * self.rules.unit.of(size);
         }
-        let counted = bytes == 0 && payload > 0 && self.rules.rate == RateOf::AcksAndDuplicates;
-        if counted { self.rules.unit.of(size) } else { 0.0 }
+        let duplicate = bytes == 0 && payload > 0 && packet.pure_ack();
+        if duplicate && self.rules.rate == RateOf::AcksAndDuplicates { self.rules.unit.of(size) } else { 0.0 }
     }
 }
 
@@ -185,7 +189,7 @@ impl Conditioner for PpsTagger {
         if let Some(tickets) = ack_tickets(packet) {
             self.granted.update(at.now, tickets);
         }
-        let newly = self.newly(packet.ack);
+        let newly = self.newly(packet);
         if newly > 0.0 && self.rules.rate != RateOf::Sent {
             self.rate.update(at.now, newly);
         }

@@ -1,7 +1,9 @@
-//! RED, RIO, WRED and CSFQ: against their oracles, their laws, ns-2; every AQM of the list under random operations.
+//! RED, RIO, WRED, TRED and CSFQ: against their oracles, their laws, ns-2; every AQM of the list under random operations.
 
 #[path = "../oracle/csfq.rs"]
 mod csfq_oracle;
+#[path = "../oracle/tred.rs"]
+mod expectation;
 #[path = "../oracle/aqm_early.rs"]
 mod oracle;
 #[path = "../common/port.rs"]
@@ -20,3 +22,4 @@ mod ns2;
 mod operations;
 mod settings;
 mod support;
+mod tred;
