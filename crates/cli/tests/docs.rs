@@ -108,7 +108,8 @@ fn the_guide_names_every_key() {
     ];
     let keys = fields.into_iter().flat_map(Field::all).map(|f| format!("`{}`", f.name));
     let sections = read::SECTIONS.iter().map(|s| format!("`[{s}"));
-    let missing: Vec<_> = keys.chain(sections).filter(|word| !guide.contains(word.as_str())).collect();
+    let named = |word: &String| guide.contains(word) || guide.contains(&word.replacen("`[", "`[[", 1));
+    let missing: Vec<_> = keys.chain(sections).filter(|word| !named(word)).collect();
     assert!(missing.is_empty(), "{}", missing.join(", "));
 }
 

@@ -72,6 +72,19 @@ enum Key {
     Class(String, u8, u16),
 }
 
+/// Sums by name, in the order of appearance.
+#[derive(Clone, Debug, Default)]
+struct Tallies(Vec<(&'static str, u64)>);
+
+impl Tallies {
+    fn add(&mut self, what: &'static str, n: u64) {
+        match self.0.iter_mut().find(|sum| sum.0 == what) {
+            Some(sum) => sum.1 += n,
+            None => self.0.push((what, n)),
+        }
+    }
+}
+
 /// One conditioner at a port, with an instance for each flow, pair or class it has met.
 #[derive(Clone, Debug)]
 struct Stage {
@@ -84,6 +97,8 @@ struct Stage {
     by_flow: Vec<u32>,
     rng: Rng,
     counts: ColourMatrix,
+    /// Tallies of instances that others have taken the place of.
+    past: Tallies,
 }
 
 impl Stage {
@@ -93,7 +108,7 @@ impl Stage {
         let original = !first.rewrites();
         let instances = if spec.per == Per::Aggregate { vec![first] } else { Vec::new() };
         let (by_key, by_flow, counts) = (BTreeMap::new(), Vec::new(), ColourMatrix::default());
-        Ok(Self { spec, writes, original, instances, by_key, by_flow, rng, counts })
+        Ok(Self { spec, writes, original, instances, by_key, by_flow, rng, counts, past: Tallies::default() })
     }
 
     fn another(&mut self) -> u32 {
@@ -115,7 +130,9 @@ impl Stage {
         match self.spec.per {
             Per::Aggregate => 0,
             Per::Flow if before != NOBODY => {
-                self.instances[before as usize] = self.spec.params.build(&self.spec.scope).expect("built once before");
+                let new = self.spec.params.build(&self.spec.scope).expect("built once before");
+                let old = std::mem::replace(&mut self.instances[before as usize], new);
+                old.tallies(&mut |what, n| self.past.add(what, n));
                 before
             }
             Per::Flow => self.another(),
@@ -273,14 +290,11 @@ impl Edge {
     /// Totals of each conditioner over its instances: conditioner's name, what, how many.
     pub fn tallies(&self, each: &mut dyn FnMut(&str, &'static str, u64)) {
         for stage in &self.stages {
-            let mut sums: Vec<(&'static str, u64)> = Vec::new();
+            let mut sums = stage.past.clone();
             for instance in &stage.instances {
-                instance.tallies(&mut |what, n| match sums.iter_mut().find(|s| s.0 == what) {
-                    Some(sum) => sum.1 += n,
-                    None => sums.push((what, n)),
-                });
+                instance.tallies(&mut |what, n| sums.add(what, n));
             }
-            sums.into_iter().for_each(|(what, n)| each(&stage.spec.name, what, n));
+            sums.0.into_iter().for_each(|(what, n)| each(&stage.spec.name, what, n));
         }
     }
 

@@ -9,10 +9,11 @@ use crate::overlay::Overlay;
 use crate::scenario::InForce;
 use crate::sections::{Actions, Placement, QueueCommon, TrafficCommon};
 use crate::{at, show, topology, tree};
-use perhop_core::params::{Field, Node, Params, Place, Problems, Table, Tree};
+use perhop_core::params::{Field, Node, Params, Place, Problems, Severity, Table, Tree};
 use perhop_sim::change::{self, Alteration};
 
-/// Every change in order of time, for the model and for the plan. All faults are reported.
+/// Every change in order of time, for the model and for the plan. All faults are reported; a change that has one is left
+/// out, so that those after it can still be checked.
 pub fn follow(
     mut before: InForce,
     overlays: &[Overlay],
@@ -23,18 +24,38 @@ pub fn follow(
         let mut found = Problems::default();
         let stem = before.model.settings.name.clone().unwrap_or_default();
         let after = InForce::new(overlay.over(&before.root), &stem, &mut found);
-        if let (Some(old), Some(new), false) = (&before.built, &after.built, found.has_errors()) {
-            let what = difference(&effective(&before.model).tree, &effective(&after.model).tree);
-            let step = Step { plans: (old, new), root: &after.root, overlay, problems: &mut found };
-            planned.extend(step.alterations(what.as_ref()).map(|what| change::Change { at: overlay.time(), what }));
-            changes.extend(what.map(|what| Change { at: overlay.at, what }));
-        }
+        let step = step((&before, &after), overlay, &mut found);
         found.list.retain(|problem| !known.contains(problem));
+        let faulty = found.has_errors();
+        // What is left out has nothing to be warned of.
+        found.list.retain(|problem| !faulty || problem.severity == Severity::Error);
         known.extend(found.list.iter().cloned());
         problems.list.extend(found.list.into_iter().map(|problem| overlay.own(problem, &after.root)));
+        if faulty {
+            continue;
+        }
+        if let Some((alterations, what)) = step {
+            planned.extend(alterations.map(|what| change::Change { at: overlay.time(), what }));
+            changes.extend(what.map(|what| Change { at: overlay.at, what }));
+        }
         before = after;
     }
     (changes, planned)
+}
+
+/// What differs from one to the next, in effective values and in the plan; `None` while anything is at fault.
+fn step(
+    (before, after): (&InForce, &InForce),
+    overlay: &Overlay,
+    problems: &mut Problems,
+) -> Option<(Option<Vec<Alteration>>, Option<Tree>)> {
+    if problems.has_errors() {
+        return None;
+    }
+    let what = difference(&effective(&before.model).tree, &effective(&after.model).tree);
+    let plans = (before.built.as_ref()?, after.built.as_ref()?);
+    let step = Step { plans, root: &after.root, overlay, problems };
+    Some((step.alterations(what.as_ref()), what))
 }
 
 /// From one plan to the next.

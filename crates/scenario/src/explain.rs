@@ -224,7 +224,7 @@ fn changes(scenario: &Scenario, out: &mut String) {
         for path in leaves(&change.what) {
             let text = |root: &Node| tree::get(root, &path).map(|node| show::inline(&node.tree));
             let what = Node::from(change.what.clone());
-            let (old, new) = (text(&now).unwrap_or("as the link".into()), text(&what).unwrap_or_default());
+            let (old, new) = (text(&now).unwrap_or("(as the link)".into()), text(&what).unwrap_or_default());
             let _ = writeln!(out, "  {}: {old} -> {new}", show::dotted(&path));
         }
         tree::lay(&mut now, &change.what.clone().into());

@@ -15,6 +15,8 @@ const TICKETS: &str = "(t/s|kt/s|Mt/s)";
 const RATE: &str = "(bit/s|kbit/s|Mbit/s|Gbit/s|bps|kbps|Mbps|Gbps)";
 const SIZE: &str = "(B|kB|MB|GB|KiB|MiB|GiB)";
 const TIME: &str = "(ns|us|ms|s|min|h)";
+/// A key of `[links]`.
+const LINK: &str = "^.+( - |->).+$";
 /// What a series fills in.
 const BRACES: &str = r"\{[^{}]+\}";
 const LENGTH: &str = "(p|%|B|kB|MB|GB|KiB|MiB|GiB|ns|us|ms|s|min|h)";
@@ -25,7 +27,7 @@ pub fn schema() -> Value {
         "scenario": object(Settings::FIELDS),
         "nodes": { "type": "object", "additionalProperties": object(NodeSection::FIELDS) },
         "links": { "type": "object", "additionalProperties": false,
-            "patternProperties": { "^.+( - |->).+$": object(LinkSection::FIELDS) } },
+            "patternProperties": { LINK: object(LinkSection::FIELDS) } },
         "queue": { "type": "object", "additionalProperties": { "$ref": "#/$defs/queue" } },
         "conditioner": { "type": "object", "additionalProperties": { "$ref": "#/$defs/conditioner" } },
         "traffic": { "type": "object", "additionalProperties": { "$ref": "#/$defs/traffic" } },
@@ -41,12 +43,43 @@ pub fn schema() -> Value {
         "tcp": object(TcpSection::FIELDS),
     });
     [&mut definitions, &mut sections["links"]].into_iter().for_each(allow_series);
+    sections["change"] = change();
     definitions["marker"] = conditioner();
     definitions["marker"]["description"] = json!("A conditioner without `at`.");
     json!({
         "$schema": DRAFT, "title": "perhop scenario", "type": "object", "additionalProperties": false,
         "properties": sections, "$defs": definitions,
     })
+}
+
+/// `[[change]]`: parameters of what runs, none of them needed.
+fn change() -> Value {
+    let of = |section: &str, list: &[Entry]| {
+        let variant = |(i, entry): (usize, &Entry)| {
+            let definition = format!("#/$defs/{section}/oneOf/{i}/properties");
+            let same = |f: &&Field| (f.name.to_owned(), json!({ "$ref": format!("{definition}/{}", f.name) }));
+            let mut properties: Map<_, _> = Field::all(entry.fields).iter().map(same).collect();
+            if section == "conditioner" {
+                properties.insert("at".into(), json!({ "$ref": format!("{definition}/at/oneOf/2") }));
+            }
+            json!({ "type": "object", "additionalProperties": false, "properties": properties })
+        };
+        json!({ "anyOf": list.iter().enumerate().map(variant).collect::<Vec<_>>() })
+    };
+    let aqm = of("queue", perhop_core::aqm::LIST);
+    let mut rate = kind(&Kind::Rate);
+    allow_series(&mut rate);
+    let link = json!({ "type": "object", "additionalProperties": false, "properties": { "rate": rate, "queue": aqm } });
+    let properties = json!({
+        "at": quantity(TIME),
+        "links": { "type": "object", "additionalProperties": false, "patternProperties": { LINK: link } },
+        "queue": { "type": "object", "additionalProperties": aqm },
+        "conditioner": { "type": "object",
+            "additionalProperties": of("conditioner", perhop_core::conditioner::LIST) },
+        "traffic": { "type": "object", "additionalProperties": of("traffic", perhop_sim::traffic::LIST) },
+    });
+    json!({ "type": "array", "description": "What differs from a time on: keys as in the sections.", "items":
+        { "type": "object", "additionalProperties": false, "required": ["at"], "properties": properties } })
 }
 
 /// Lets what a series fills in stand for quantities and numbers.

@@ -3,11 +3,12 @@
 use perhop_scenario::{Diagnostics, Options, Policy, Scenario};
 use proptest::prelude::*;
 
-const GOOD: [&str; 5] = [
+const GOOD: [&str; 6] = [
     include_str!("good/explicit.toml"),
     include_str!("good/protected-tcp.toml"),
     include_str!("good/every-key.toml"),
     include_str!("good/dumbbell.toml"),
+    include_str!("good/changes.toml"),
     include_str!("good/series.toml"),
 ];
 const POLICIES: [&str; 2] = [include_str!("good/mark-af-policy.toml"), include_str!("good/labels-policy.toml")];

@@ -150,6 +150,29 @@ fn it_refuses_what_the_parser_refuses() {
     }
 }
 
+#[test]
+fn it_refuses_changes_that_the_parser_refuses() {
+    let good = include_str!("good/changes.toml");
+    for (from, to) in [
+        ("at = \"10s\"", "at = 10"),
+        ("at = \"10s\"\n", ""),
+        ("[[change]]\nat = \"10s\"", "[[change]]\nscenario.seed = 2\nat = \"10s\""),
+        ("conditioner.core.cir", "conditioner.core.per"),
+        ("conditioner.core.cir", "conditioner.core.crr"),
+        (".window = \"500ms\"", ".window = \"500B\""),
+        ("traffic.voice.rate", "traffic.voice.stop"),
+        ("queue.max = ", "queue.limit = "),
+        ("links.\"A -> B\".rate", "links.\"A -> B\".delay"),
+        ("links.\"A -> B\".rate", "links.\"A\".rate"),
+    ] {
+        let bad = good.replacen(from, to, 1);
+        assert_ne!(bad, good, "{from}");
+        assert!(!accepted(&schema(), &bad), "{from} -> {to}");
+        let options = perhop_scenario::Options::new("x.toml");
+        assert!(perhop_scenario::Scenario::parse(&bad, &options).is_err(), "{from} -> {to}");
+    }
+}
+
 /// Each unit of a pattern is one that the parser takes, and none is missing.
 #[test]
 fn units_of_the_schema_are_those_of_the_parser() {

@@ -85,7 +85,7 @@ fn limit() -> impl Strategy<Value = Limit> {
 }
 
 /// Parameters of a conditioner of the list: its defaults, and rates and buckets that a few flows exceed.
-fn conditioner(name: &str, [cir, pir]: [u32; 2], depth: u32) -> ConditionerParams {
+pub fn conditioner(name: &str, [cir, pir]: [u32; 2], depth: u32) -> ConditionerParams {
     let entry = conditioner::LIST.iter().find(|e| e.name == name).unwrap();
     let text = |value: u32, unit: &str| Tree::Text(format!("{value}{unit}"));
     let value = |field: &Field| match field.name {

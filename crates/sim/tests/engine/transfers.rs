@@ -1,7 +1,9 @@
 //! Transfers: when they arrive, how long they take, whose packets are whose. And when sources stop.
 
-use crate::common::net::{Net, bulk, cbr, poisson, transfers};
+use crate::common::net::{Net, bulk, cbr, poisson, stage, transfers};
+use crate::common::random::conditioner;
 use crate::stats;
+use perhop_core::edge::{Per, StageSpec};
 use perhop_core::packet::flags;
 use perhop_core::units::{BitRate, Bytes, Span, Time};
 use perhop_sim::engine::Transfer;
@@ -134,6 +136,23 @@ fn no_packet_of_an_old_connection_is_left_for_a_new_one() {
     }
     assert_eq!(openings, outcome.transfers.len());
     assert!(openings > 10 * outcome.headers.len());
+}
+
+/// A tagger for each flow, and places that are used again: what earlier connections had tagged still counts.
+#[test]
+fn tallies_outlive_the_instance_of_a_flow() {
+    let mut net = two_nodes(20, BitRate::mbps(100));
+    net.plan.warmup = Span::from_s(5);
+    net.traffic([0, 1], transfers(5_000, Span::from_ms(200), Loop::Closed)).flows = 2;
+    let tagger = stage("tagger", conditioner("pps-tagger", [1, 1], 1));
+    net.plan.links[0].edge = vec![StageSpec { per: Per::Flow, ..tagger }];
+    net.tap_all();
+    let outcome = net.run();
+    let out = outcome.captured.iter().filter(|c| c.link == 0 && c.point == TapPoint::Input);
+    let sent = out.filter(|c| c.at > Time::ZERO + Span::from_s(5)).count();
+    let tagged = outcome.tallies.iter().find(|t| t.quantity == "tagged_packets").unwrap().value;
+    assert!(outcome.transfers.len() > 10 * outcome.headers.len());
+    assert_eq!(tagged as usize, sent);
 }
 
 /// Every model of the list, at a rate that leaves nothing waiting.
