@@ -48,9 +48,11 @@ pub fn read(section: &mut Reader<'_>, (kind, place): (&str, Place), stated: &[St
     let Some(entry) = conditioner::LIST.iter().find(|e| e.name == kind) else {
         return ConditionerParams::read(kind, place, section).map(|_| Vec::new());
     };
-    Field::all(entry.fields).iter().for_each(|field| _ = section.take(field.name));
+    let fields = Field::all(entry.fields);
+    fields.iter().for_each(|field| _ = section.take(field.name));
     let own: Vec<_> = stated.iter().map(|port| port.table(entry, section.problems)).collect();
-    let layers = Layers { kind, place, below: section.entries(), at: section.place, needed: needed(entry, &own) };
+    let below = section.entries().iter().filter(|e| fields.iter().any(|field| field.name == e.0)).collect();
+    let layers = Layers { kind, place, below, at: section.place, needed: needed(entry, &own) };
     let ports = stated.iter().zip(&own).map(|(port, own)| layers.read(port, own.as_ref()?, section.problems));
     ports.collect::<Vec<_>>().into_iter().collect()
 }
@@ -84,8 +86,8 @@ impl Stated<'_> {
 struct Layers<'a> {
     kind: &'a str,
     place: Place,
-    /// The section's entries and its place.
-    below: &'a [(String, Place, Node)],
+    /// The parameters that the section states, and its place.
+    below: Vec<&'a (String, Place, Node)>,
     at: Place,
     needed: Vec<&'static str>,
 }
@@ -94,7 +96,7 @@ impl Layers<'_> {
     /// What nobody states is missing in the section; what other ports state is missing at this one.
     fn read(&self, port: &Stated<'_>, own: &Table, problems: &mut Problems) -> Option<Port> {
         let below = self.below.iter().filter(|e| own.get(&e.0).is_none());
-        let both = Table { entries: below.chain(&own.entries).cloned().collect() };
+        let both = Table { entries: below.copied().chain(&own.entries).cloned().collect() };
         let read = |at: Place, problems: &mut Problems| {
             ConditionerParams::read(self.kind, self.place, &mut Reader::new(&both, at, problems))
         };

@@ -80,12 +80,14 @@ pub fn read(model: &Model, net: (&Topology, &[plan::Link]), root: &Node, problem
         let help = "add [traffic.X] with model, from and to; `perhop list` shows the models";
         problems.push::<()>(Severity::Error, "E238", None, ["scenario without traffic", "", help]);
     }
-    let each = model.traffic.iter();
-    each.filter_map(|(name, section)| Reading { model, net, root, name, section, problems }.flowline()).collect()
+    let (classes, each) = (&classes(model), model.traffic.iter());
+    each.filter_map(|(name, section)| Reading { model, classes, net, root, name, section, problems }.flowline())
+        .collect()
 }
 
 struct Reading<'a> {
     model: &'a Model,
+    classes: &'a [&'a str],
     net: (&'a Topology, &'a [plan::Link]),
     root: &'a Node,
     name: &'a str,
@@ -211,7 +213,7 @@ impl Reading<'_> {
     fn offered(&self, (from, to): (usize, usize), tcp: transport::Config) -> plan::Offered {
         let common = &self.section.common;
         let name = class_of(self.name, self.section);
-        let class = classes(self.model).iter().position(|c| *c == name).unwrap_or_default() as u16;
+        let class = self.classes.iter().position(|c| *c == name).unwrap_or_default() as u16;
         plan::Offered {
             name: self.name.to_owned(),
             class,

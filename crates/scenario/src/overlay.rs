@@ -166,7 +166,7 @@ struct Named<'a> {
 impl Named<'_> {
     fn known(mut self, (name, place, node): &(String, Place, Node)) -> Option<(String, Place, Node)> {
         let names = tree::names(&self.file.root, self.section);
-        let direction = self.section == "links" && names.iter().any(|other| topology::covers(other, name));
+        let direction = self.section == "links" && topology::Keys::new(&self.file.root).overrides(name);
         if !names.contains(&name.as_str()) && !direction {
             return self.unknown((name, *place), &names);
         }

@@ -10,8 +10,7 @@ use perhop_core::classify::Prefix;
 use perhop_core::conditioner::{AnyConditioner, Conditioner as _};
 use perhop_core::edge::StageSpec;
 use perhop_core::flow_label::{Carried, Encoding};
-use perhop_core::needs::Needs;
-use perhop_core::params::{Node, Place, Problems, Reader, Tree, read_table, show_table};
+use perhop_core::params::{Node, Problems, Reader, Tree, read_table, show_table};
 use perhop_core::scope::Scope;
 use perhop_core::units::Bytes;
 
@@ -68,14 +67,17 @@ impl Policy {
         let mut settings: PolicySettings = settings.or_else(|| read_table(&empty, &mut Problems::default()))?;
         settings.name.get_or_insert_with(|| options.stem());
         let policy = Self { settings, conditioners };
-        policy.check(root, problems);
+        let built = policy.check(root, problems);
+        if sound && policy.conditioners.len() == tree::names(root, "conditioner").len() {
+            policy_labels::check((root, &policy.settings, &built), problems);
+        }
         sound.then_some(policy)
     }
 
-    fn check(&self, root: &Node, problems: &mut Problems) {
+    /// Checks one conditioner after the other; gives those that are sound.
+    fn check(&self, root: &Node, problems: &mut Problems) -> Vec<(String, AnyConditioner)> {
         crate::build::check_name((self.name(), tree::place(root, &["policy", "name"])), problems);
-        let all = tree::names(root, "conditioner");
-        if all.is_empty() {
+        if tree::names(root, "conditioner").is_empty() {
             let help = "add [conditioner.X] with kind and its parameters";
             let severity = perhop_core::params::Severity::Error;
             problems.push::<()>(severity, "E245", None, ["policy without conditioner", "", help]);
@@ -93,28 +95,10 @@ impl Policy {
             }
             match stage.params.build(&stage.scope) {
                 Err(error) => problems.param(&error, place(error.field)).unwrap_or_default(),
-                Ok(conditioner) => {
-                    self.check_direction(&conditioner, (place("kind"), problems));
-                    built.push((stage.name.clone(), conditioner));
-                }
+                Ok(conditioner) => built.push((stage.name.clone(), conditioner)),
             }
         }
-        if built.len() == all.len() {
-            let policy = policy_labels::Policy { root, carried: self.settings.flow_label, conditioners: &built };
-            policy_labels::check(&policy, problems);
-        }
-    }
-
-    fn check_direction(&self, conditioner: &AnyConditioner, (place, problems): (Place, &mut Problems)) {
-        if conditioner.needs().contains(Needs::REVERSE) && self.settings.inside.is_empty() {
-            let message =
-                "this kind looks at what comes back, and nothing does: without `inside` all packets go forward";
-            problems.warn(
-                "W314",
-                place,
-                [message, "", "state the senders' side, as in inside = [\"2001:db8::/32\"] in [policy]"],
-            );
-        }
+        built
     }
 
     /// Its name.

@@ -87,6 +87,17 @@ pub struct Stage {
     pub needs: Needs,
 }
 
+impl Stage {
+    /// Whether nothing it is there for comes by: data, or the ACKs that it labels.
+    fn is_idle(&self) -> bool {
+        if self.writes == Some(Writes::AckTickets) && !self.rewrites {
+            self.takes_acks.is_empty()
+        } else {
+            self.takes.is_empty()
+        }
+    }
+}
+
 /// The stages of all ports, in the file's order; every fault is reported.
 pub fn stages(file: File<'_>, problems: &mut Problems) -> Vec<Stage> {
     let mut out = Vec::new();
@@ -248,7 +259,7 @@ fn warn_idle(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
     if !stages.iter().any(on_path) {
         let message = format!("no traffic passes the port of conditioner `{}`", first.name);
         problems.warn("W306", file.place(&first.name, "at"), [&message, "", "put it on a link that traffic uses"]);
-    } else if stages.iter().all(|s| s.takes.is_empty()) {
+    } else if stages.iter().all(Stage::is_idle) {
         let message = format!("conditioner `{}` takes no traffic's data", first.name);
         problems.warn(
             "W305",

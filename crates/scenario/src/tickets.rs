@@ -7,11 +7,11 @@
 use crate::advice::parameter;
 use crate::offered::Flowline;
 use crate::ports::{File, Stage};
-use perhop_core::conditioner::Writes;
 use perhop_core::conditioner::pps::tags::{Scale, Tags};
+use perhop_core::conditioner::{Conditioner as _, Writes};
 use perhop_core::edge::Per;
 use perhop_core::needs::Needs;
-use perhop_core::params::{Params as _, Problems, Tree, read_table};
+use perhop_core::params::Problems;
 use perhop_core::units::{BitRate, TicketRate};
 use perhop_sim::plan;
 
@@ -180,7 +180,8 @@ struct Misfit<'a> {
 
 /// The first traffic that does not fit the tags of a station.
 fn misfit<'a>((ledger, links): (&Ledger<'a>, &[plan::Link]), stage: &'a Stage) -> Option<Misfit<'a>> {
-    let tags = tags(stage).filter(|tags| tags.tags != Scale::Real)?;
+    let built = stage.spec.params.build(&stage.spec.scope).ok()?;
+    let tags = built.tags().filter(|tags| tags.tags != Scale::Real)?;
     for (i, way) in ledger.ways.iter().enumerate() {
         let Some(k) = way.stations.iter().position(|s| std::ptr::eq(*s, stage)) else { continue };
         let (Some(issued), Some(packets_s)) = (ledger.issued[i][k], ledger.packets_s(i, links)) else { continue };
@@ -188,7 +189,7 @@ fn misfit<'a>((ledger, links): (&Ledger<'a>, &[plan::Link]), stage: &'a Stage) -
         if !(1.0..=tags.top()).contains(&each) {
             let flow = &ledger.traffic[i];
             let share = BitRate::bps((packets_s * 8.0 * f64::from(flow.data)) as u64);
-            return Some(Misfit { stage, tags, traffic: &flow.offered.name, each: round(each), share });
+            return Some(Misfit { stage, tags: tags.clone(), traffic: &flow.offered.name, each: round(each), share });
         }
     }
     None
@@ -216,15 +217,4 @@ fn widths(file: File<'_>, mut misfits: Vec<Misfit<'_>>, problems: &mut Problems)
 fn round(tickets: f64) -> String {
     let digits = if tickets >= 100.0 { 0 } else { (2 - tickets.log10().floor() as i32).max(0) as usize };
     format!("{tickets:.digits$}")
-}
-
-/// The tags that a conditioner writes, if it states any.
-fn tags(stage: &Stage) -> Option<Tags> {
-    let mut shown = Vec::new();
-    stage.spec.params.show(&mut shown);
-    shown.retain(|(name, _)| Tags::FIELDS.iter().any(|field| field.name == *name));
-    if shown.len() < Tags::FIELDS.len() {
-        return None;
-    }
-    read_table(&Tree::table(shown).into(), &mut Problems::default())
 }

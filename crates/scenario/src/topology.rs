@@ -8,6 +8,7 @@ use perhop_core::params::{Node, Problems, Severity, Tree, suggest};
 use perhop_core::queue::Limit;
 use perhop_core::units::{BitRate, Length, Packets, Probability, Span};
 use perhop_sim::plan;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
 /// Limit of a queue that nobody stated, packets: what Linux gives an interface.
@@ -96,10 +97,9 @@ fn arrow(from: &str, to: &str) -> String {
 
 /// Fills in what links leave out, so that the model holds every effective value.
 pub fn fill_defaults(links: &mut Named<LinkSection>, root: &Node) {
-    let keys = tree::names(root, "links");
+    let keys = Keys::new(root);
     for (name, link) in links {
-        let overrides = keys.iter().any(|other| covers(other, name));
-        if !overrides {
+        if !keys.overrides(name) {
             link.delay.get_or_insert(Span::ZERO);
             link.loss.get_or_insert(Probability::ZERO);
             link.queue.get_or_insert_with(|| QueueRef::Inline(default_queue()));
@@ -112,31 +112,50 @@ fn default_queue() -> Queue {
     Queue { common: QueueCommon { limit: Length::Packets(Packets::new(DEFAULT_LIMIT)) }, aqm: drop_tail }
 }
 
-/// Whether `duplex` is the two-way link of which `one_way` is a direction.
-pub fn covers(duplex: &str, one_way: &str) -> bool {
-    match (ends(duplex), ends(one_way)) {
-        (Some(d), Some(o)) => {
-            d.both && !o.both && ((d.from, d.to) == (o.from, o.to) || (d.to, d.from) == (o.from, o.to))
+/// The keys of `[links]` by the ends they name.
+pub struct Keys<'a> {
+    all: Vec<&'a str>,
+    /// Two-way links, each both ways round.
+    duplex: BTreeSet<(&'a str, &'a str)>,
+    /// One-way keys; of those that name the same ends the first.
+    one_way: BTreeMap<(&'a str, &'a str), &'a str>,
+}
+
+impl<'a> Keys<'a> {
+    /// Those of a file.
+    pub fn new(root: &'a Node) -> Self {
+        let mut keys = Self { all: tree::names(root, "links"), duplex: BTreeSet::new(), one_way: BTreeMap::new() };
+        for key in &keys.all {
+            match ends(key) {
+                Some(Ends { from, to, both: true }) => keys.duplex.extend([(from, to), (to, from)]),
+                Some(Ends { from, to, both: false }) => _ = keys.one_way.entry((from, to)).or_insert(key),
+                None => {}
+            }
         }
-        _ => false,
+        keys
+    }
+
+    /// Whether a key states what differs in one direction of a two-way link.
+    pub fn overrides(&self, key: &str) -> bool {
+        ends(key).is_some_and(|e| !e.both && self.duplex.contains(&(e.from, e.to)))
     }
 }
 
 /// Reads the topology; links with an error are left out.
 pub fn read(model: &Model, root: &Node, problems: &mut Problems) -> Topology {
-    let keys = tree::names(root, "links");
+    let keys = Keys::new(root);
     let from = problems.list.len();
     let topology = Topology { complete: true, ..Topology::default() };
     let mut builder = Builder { model, root, problems, keys, topology };
     tree::names(root, "nodes").iter().for_each(|name| _ = builder.node(name));
-    builder.keys.clone().iter().for_each(|key| _ = builder.entry(key));
+    builder.keys.all.clone().iter().for_each(|key| _ = builder.entry(key));
     builder.addresses();
-    if builder.keys.is_empty() && tree::get(root, &["links"]).is_none_or(|n| matches!(n.tree, Tree::Table(_))) {
+    if builder.keys.all.is_empty() && tree::get(root, &["links"]).is_none_or(|n| matches!(n.tree, Tree::Table(_))) {
         let what =
             ["no links", "", "add [links] with lines such as \"A - B\" = { rate = \"10Mbit/s\", delay = \"5ms\" }"];
         builder.problems.push::<()>(Severity::Error, "E244", None, what);
     }
-    let read = model.links.len() == builder.keys.len() && model.nodes.len() == tree::names(root, "nodes").len();
+    let read = model.links.len() == builder.keys.all.len() && model.nodes.len() == tree::names(root, "nodes").len();
     let queues = model.queues.len() == tree::names(root, "queue").len();
     let mut topology = builder.topology;
     topology.complete = read && queues && !topology.links.is_empty() && problems.list.len() == from;
@@ -147,7 +166,7 @@ struct Builder<'a> {
     model: &'a Model,
     root: &'a Node,
     problems: &'a mut Problems,
-    keys: Vec<&'a str>,
+    keys: Keys<'a>,
     topology: Topology,
 }
 
@@ -175,7 +194,7 @@ impl Builder<'_> {
             let help = "a link joins two nodes";
             return self.problems.error("E230", place, [&format!("`{key}` leads from a node to itself"), "", help]);
         }
-        if self.keys.iter().any(|other| covers(other, key)) {
+        if self.keys.overrides(key) {
             return Some(());
         }
         let (from, to) = (self.node(from), self.node(to));
@@ -195,9 +214,9 @@ impl Builder<'_> {
             return self.problems.error("E002", place, [&format!("duplicate link `{name}`"), "", "keep one of them"]);
         }
         find(&self.model.links, key)?;
-        let overrides = |k: &&&str| covers(key, k) && ends(k).is_some_and(|e| arrow(e.from, e.to) == name);
-        let overriding = self.keys.iter().find(overrides).map(|k| (*k).to_owned());
-        let entries: Vec<_> = overriding.into_iter().chain([key.to_owned()]).collect();
+        let way = [from, to].map(|node| self.topology.nodes[node].name.as_str());
+        let overriding = self.keys.one_way.get(&way.into()).filter(|other| **other != key);
+        let entries: Vec<_> = overriding.copied().into_iter().chain([key]).map(str::to_owned).collect();
         let link = Direction {
             rate: self.rate(&entries)?,
             delay: self.value(&entries, |l| l.delay)?,
@@ -323,8 +342,10 @@ mod tests {
         for bad in ["C", "C-E2", " -> E2", "A - B - C", "A -> B -> C", ""] {
             assert_eq!(ends(bad), None, "{bad}");
         }
-        assert!(covers("A - B", "B -> A") && covers("A - B", "A->B"));
-        assert!(!covers("A -> B", "B -> A") && !covers("A - B", "A -> C"));
+        let root = crate::toml::parse("[links]\n'A - B' = 1\n'C -> B' = 1", 0, &mut Vec::new()).unwrap();
+        let keys = Keys::new(&root);
+        assert!(keys.overrides("B -> A") && keys.overrides("A->B"));
+        assert!(!keys.overrides("B -> C") && !keys.overrides("A -> C") && !keys.overrides("A - B"));
     }
 
     #[test]

@@ -11,7 +11,7 @@ const GOOD: [&str; 6] = [
     include_str!("good/changes.toml"),
     include_str!("good/series.toml"),
 ];
-const POLICY: &str = include_str!("good/mark-af-policy.toml");
+const POLICIES: [&str; 2] = [include_str!("good/mark-af-policy.toml"), include_str!("good/labels-policy.toml")];
 
 fn options() -> Options {
     Options::new("file.toml")
@@ -164,8 +164,11 @@ fn good_files_are_their_own_inverse() {
         assert_eq!(parse(&scenario.to_toml()).unwrap(), scenario);
         assert_eq!(parse(&scenario.effective()).unwrap().effective(), scenario.effective());
     }
-    let policy = Policy::parse(POLICY, &options()).unwrap_or_else(|d| panic!("{d}")).0;
-    assert_eq!(Policy::parse(&policy.effective(), &options()).unwrap().0, policy);
+    for text in POLICIES {
+        let (policy, said) = Policy::parse(text, &options()).unwrap_or_else(|d| panic!("{d}"));
+        assert_eq!(said.list, [], "{said}");
+        assert_eq!(Policy::parse(&policy.effective(), &options()).unwrap().0, policy);
+    }
 }
 
 /// Every accepted plan is one the simulator takes.

@@ -36,11 +36,12 @@
 //! another is dropped. It counts as dropped in F, so that alpha stays the fair rate; its label stays, since its flow
 //! goes on as fast as it came.
 //!
-//! Deviations: L = min(L, alpha) is section 2.2.3; the pseudo-code writes alpha even where it has just risen above L. The
-//! 0.99 and its bound (0.99^29 = 0.75 between two changes of alpha) are the paper's; the authors' ns-2 code gives new
-//! credits only when congestion begins. Start, unknown alpha and the bound of alpha by C are that code's, as ports of it
-//! have them; with a weight below 1 labels may exceed C, and then the largest label is the bound. alpha is at least
-//! 1 B/s, the smallest label. Where `accounting` counts more than IP packets, A and F leave it out, as the link does.
+//! Deviations: L = min(L, alpha) is section 2.2.3; the pseudo-code writes alpha even where it has just risen above L.
+//! The 0.99 and its bound (0.99^29 = 0.75 between two changes of alpha) are the paper's. Start, unknown alpha and the
+//! bound of alpha by C are those of the authors' ns-2 code as two ports have it; there new credits come only when
+//! congestion begins. With a weight below 1 labels may exceed C, and then the largest label is the bound. alpha is at
+//! least 1 B/s, the smallest label. Where `accounting` counts more than IP packets, A and F leave it out, as the link
+//! does.
 
 use super::early::found;
 use super::early::level::{Level, link_rate};

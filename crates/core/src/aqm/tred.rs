@@ -18,15 +18,16 @@
 //!
 //! | symbol    | field          | unit       | default          |
 //! |-----------|----------------|------------|------------------|
-//! | min       | `min`          | p, B, s, % | - (paper: 5p)    |
-//! | max       | `max`          | p, B, s, % | - (paper: 55p)   |
-//! | MaxP      | `max-p`        | -          | 0.1 (paper: 0.2) |
+//! | min       | `min`          | p, B, s, % | -                |
+//! | max       | `max`          | p, B, s, % | -                |
+//! | MaxP      | `max-p`        | -          | 0.1              |
 //! | n         | `n`            | -          | 3                |
 //! | K         | `k`            | -          | 2                |
 //! | WinLength | `window`       | s          | 5s               |
 //! | interval  | `min-interval` | s          | 5s               |
 //! | MinTkt    | `minimum`      | -          | interval         |
-//! | wq        | `wq`, `weight` | -          | 0.002            |
+//! | wq        | `wq`           | -          | 0.002            |
+//! | -         | `weight`       | -          | -                |
 //! | -         | `mean-packet`  | B          | 500B             |
 //! | -         | `spacing`      | -          | bernoulli        |
 //! | -         | `scaling`      | -          | before-spacing   |
@@ -34,10 +35,11 @@
 //! | -         | `beyond`       | -          | drop             |
 //! | -         | `ecn`          | -          | false            |
 //!
-//! `spacing = "bernoulli"` takes the pseudo-code literally; the others space drops as RED does, of the scaled p
-//! (`before-spacing`) or of RED's own, scaled afterwards (`after-spacing`). `minimum = "quantile"` puts the 5 %
-//! quantile in the place of the minimum: a single packet of 1 ticket then does not keep all others out of E.
-//! `unit = "bytes"` compares tickets per byte. Packets without tickets (ACKs) count nowhere and get RED's p.
+//! The paper's queues have `min` 5p, `max` 55p and `max-p` 0.2. `spacing = "bernoulli"` takes the pseudo-code
+//! literally; the others space drops as RED does, of the scaled p (`before-spacing`) or of RED's own, scaled afterwards
+//! (`after-spacing`). `minimum = "quantile"` puts the 5 % quantile in the place of the minimum: a single packet of
+//! 1 ticket then does not keep all others out of E. `unit = "bytes"` compares tickets per byte. Packets without tickets
+//! (ACKs) count nowhere and get RED's p.
 //!
 //! Deviations: the paper does not give the interval of MinTkt nor how early drops are spaced. The minimum is that of
 //! the present interval and the one before; an interval without packets does not end. `quantile`, `bytes` and `ecn` are
@@ -250,7 +252,7 @@ impl Params {
 
     fn common(&self) -> Common {
         let Self { mean_packet, spacing, beyond, ecn, .. } = *self;
-        Common { weight: self.weight.clone(), mean_packet, spacing, beyond, ecn }
+        Common { weight: self.weight, mean_packet, spacing, beyond, ecn }
     }
 }
 

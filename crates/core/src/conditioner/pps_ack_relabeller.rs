@@ -18,7 +18,9 @@
 //! | AckOutTktRate | `tickets`  | tickets/s | -       |
 //! | WinLength     | `window`   | s         | 5s      |
 //! | -             | `policing` | -         | ratio   |
-//! | -             | `bits`, `tags`, `rounding` | - | 8, linear, nearest |
+//! | -             | `bits`     | -         | 8       |
+//! | -             | `tags`     | -         | linear  |
+//! | -             | `rounding` | -         | nearest |
 //!
 //! Deviations: X is taken from the tickets measured on the data, as in the sender-based scheme, not as the inverse of
 //! the ACKs' rate; in equilibrium the two agree.

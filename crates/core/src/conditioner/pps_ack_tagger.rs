@@ -14,7 +14,9 @@
 //! | AckOutTktRate | `tickets`  | tickets/s | -       |
 //! | WinLength     | `window`   | s         | 5s      |
 //! | -             | `policing` | -         | ratio   |
-//! | -             | `bits`, `tags`, `rounding` | - | 8, linear, nearest |
+//! | -             | `bits`     | -         | 8       |
+//! | -             | `tags`     | -         | linear  |
+//! | -             | `rounding` | -         | nearest |
 //!
 //! Delayed ACKs change nothing: the rate of ACKs is what is divided.
 //!

@@ -15,17 +15,21 @@
 //! | OutTktRate | `tickets`  | tickets/s | -         |
 //! | InTktRate  | `measure`  | -         | arrivals  |
 //! | -          | `relabel`  | -         | departure |
+//! | -          | `scarce`   | -         | raise     |
 //! | WinLength  | `window`   | s         | 5s        |
 //! | -          | `policing` | -         | ratio     |
-//! | -          | `bits`, `tags`, `rounding` | - | 8, linear, nearest |
+//! | -          | `bits`     | -         | 8         |
+//! | -          | `tags`     | -         | linear    |
+//! | -          | `rounding` | -         | nearest   |
 //!
-//! Packets without tickets pass as they are. A link to which nobody issued anything has no relabeller: its tickets go
+//! `scarce = "drop"` (with `relabel = "arrival"`) thins out packets for which there is less than one ticket, so that no
+//! input puts out more than it was issued. Packets without tickets pass as they are. A link to which nobody issued anything has no relabeller: its tickets go
 //! on unchanged.
 //!
 //! Deviations: the paper does not say whether a tag is exchanged before or after the queue, or whether dropped packets
-//! count as incoming; both are choices here.
+//! count as incoming; both are choices here. `scarce` is ours.
 
-use super::pps::{Issuer, Issuing, Tags, tickets};
+use super::pps::{Issuer, Issuing, Scarce, Tags, tickets};
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, Writes};
 use crate::estimate::EventRate;
@@ -34,7 +38,7 @@ use crate::packet::Packet;
 use crate::params::{Choice, ParamError, Params as Declared};
 use crate::rng::Rng;
 use crate::units::{TicketRate, Time};
-use crate::verdict::Verdict;
+use crate::verdict::{Reason, Verdict};
 
 /// Which packets make the incoming rate.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +69,9 @@ pub struct Params {
     /// When tags are exchanged.
     #[param(default = "departure")]
     pub relabel: Moment,
+    /// What becomes of a packet for which there is less than one ticket.
+    #[param(default = "raise")]
+    pub scarce: Scarce,
     /// Window, policing, tags.
     #[param(flatten)]
     pub issuing: Issuing,
@@ -87,6 +94,11 @@ impl Params {
             let message = "`measure = \"departures\"` with `relabel = \"arrival\"`".into();
             let help = "what departs is not known before the queue: relabel = \"departure\", or measure = \"arrivals\"";
             return Err(ParamError::new("measure", "E201", message).help(help));
+        }
+        if (self.scarce, self.relabel) == (Scarce::Drop, Moment::Departure) {
+            let message = "`scarce = \"drop\"` with `relabel = \"departure\"`".into();
+            let help = "behind the queue nothing is dropped: relabel = \"arrival\", or scarce = \"raise\"";
+            return Err(ParamError::new("scarce", "E201", message).help(help));
         }
         let issuer = self.issuing.issuer()?;
         Ok(PpsRelabeller { incoming: EventRate::new(self.issuing.window), issuer, rules: self })
@@ -122,9 +134,14 @@ impl Conditioner for PpsRelabeller {
         if self.rules.measure == Measure::Arrivals {
             self.count(at.now, packet);
         }
-        if self.rules.relabel == Moment::Arrival {
-            self.relabel(at.now, packet, rng);
+        if self.rules.relabel == Moment::Departure {
+            return Verdict::Pass;
         }
+        let raw = tickets(packet).map(|tickets| tickets * self.exchange_rate());
+        if self.rules.scarce == Scarce::Drop && raw.is_some_and(|raw| self.issuer.refuses(raw, rng)) {
+            return Verdict::Drop(Reason::Policer);
+        }
+        self.relabel(at.now, packet, rng);
         Verdict::Pass
     }
 

@@ -13,21 +13,27 @@
 //!
 //! | symbol     | field        | unit      | default |
 //! |------------|--------------|-----------|---------|
-//! | OutTktRate | `tickets`    | tickets/s | - (receiver-based: what its ACKs bring) |
+//! | OutTktRate | `tickets`    | tickets/s | -       |
 //! | AvgRate    | `rate`       | packets/s | acks    |
 //! | WinLength  | `window`     | s         | 5s      |
 //! | -          | `policing`   | -         | ratio   |
 //! | -          | `warm-start` | s         | -       |
 //! | -          | `unit`       | -         | packets |
-//! | -          | `bits`, `tags`, `rounding` | - | 8, linear, nearest |
+//! | -          | `scarce`     | -         | raise   |
+//! | -          | `bits`       | -         | 8       |
+//! | -          | `tags`       | -         | linear  |
+//! | -          | `rounding`   | -         | nearest |
 //!
-//! With `rate = "sent"` the rate is that of what is sent, which is all that a datagram source knows. With
-//! `unit = "bytes"` tickets are spread over bytes: a packet's tag is in proportion to its size.
+//! Without `tickets` the source issues what its ACKs bring (receiver-based). With `rate = "sent"` the rate is that of
+//! what is sent, which is all that a datagram source knows. With `unit = "bytes"` tickets are spread over bytes: a
+//! packet's tag is in proportion to its size. A source so fast that there is less than one ticket for a packet puts out
+//! more than it was issued, as no tag says less; with `scarce = "drop"` such packets are thinned out to what was issued.
+//! Sources that heed no drop are held so.
 //!
-//! Deviations: the paper does not say what the first packets carry, before an ACK has come. `warm-start`, `sent` and
-//! `bytes` are ours.
+//! Deviations: the paper does not say what the first packets carry, before an ACK has come. `warm-start`, `sent`,
+//! `bytes` and `scarce` are ours.
 
-use super::pps::{Issuer, Issuing, Tags, ack_tickets};
+use super::pps::{Issuer, Issuing, Scarce, Tags, ack_tickets};
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, Writes};
 use crate::estimate::EventRate;
@@ -36,7 +42,7 @@ use crate::packet::{Packet, flags};
 use crate::params::{Choice, ParamError, Params as Declared};
 use crate::rng::Rng;
 use crate::units::{Span, TicketRate, Time};
-use crate::verdict::Verdict;
+use crate::verdict::{Reason, Verdict};
 
 /// Which events make a source's rate.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +88,9 @@ pub struct Params {
     /// What tickets are spread over.
     #[param(default = "packets")]
     pub unit: Unit,
+    /// What becomes of a packet for which there is less than one ticket.
+    #[param(default = "raise")]
+    pub scarce: Scarce,
     /// Window, policing, tags.
     #[param(flatten)]
     pub issuing: Issuing,
@@ -138,17 +147,18 @@ impl PpsTagger {
         self.acknowledged.get_or_insert(packet.seq_end.wrapping_sub(u32::from(packet.payload)));
     }
 
-    /// Packets (or bytes) that an ACK newly acknowledges; a duplicate's as the rules say.
-    fn newly(&mut self, ack: u32) -> f64 {
+    /// Packets (or bytes) that an ACK newly acknowledges; a duplicate's as the rules say. With data it is no duplicate
+    /// (RFC 5681, section 2).
+    fn newly(&mut self, packet: &Packet) -> f64 {
         let Some(before) = self.acknowledged else { return 0.0 };
         let (payload, size) = self.segment;
-        let bytes = ack.wrapping_sub(before) as i32;
+        let bytes = packet.ack.wrapping_sub(before) as i32;
         if bytes > 0 && payload > 0 {
-            self.acknowledged = Some(ack);
+            self.acknowledged = Some(packet.ack);
             return f64::from(bytes) / f64::from(payload) * self.rules.unit.of(size);
         }
-        let counted = bytes == 0 && payload > 0 && self.rules.rate == RateOf::AcksAndDuplicates;
-        if counted { self.rules.unit.of(size) } else { 0.0 }
+        let duplicate = bytes == 0 && payload > 0 && packet.pure_ack();
+        if duplicate && self.rules.rate == RateOf::AcksAndDuplicates { self.rules.unit.of(size) } else { 0.0 }
     }
 }
 
@@ -164,8 +174,11 @@ impl Conditioner for PpsTagger {
         if self.rules.rate == RateOf::Sent {
             self.rate.update(at.now, self.rules.unit.of(packet.size));
         }
-        let wanted = (self.raw(at.now, packet.size), self.issued());
-        packet.set_label(self.issuer.issue(at.now, wanted, rng));
+        let raw = self.raw(at.now, packet.size);
+        if self.rules.scarce == Scarce::Drop && self.issuer.refuses(raw, rng) {
+            return Verdict::Drop(Reason::Policer);
+        }
+        packet.set_label(self.issuer.issue(at.now, (raw, self.issued()), rng));
         Verdict::Pass
     }
 
@@ -176,7 +189,7 @@ impl Conditioner for PpsTagger {
         if let Some(tickets) = ack_tickets(packet) {
             self.granted.update(at.now, tickets);
         }
-        let newly = self.newly(packet.ack);
+        let newly = self.newly(packet);
         if newly > 0.0 && self.rules.rate != RateOf::Sent {
             self.rate.update(at.now, newly);
         }

@@ -1,5 +1,6 @@
 //! Packet for packet as the oracle, on the same draws.
 
+use crate::expectation::Expectation;
 use crate::oracle::{Oracle, Rule, Seen};
 use crate::port::Port;
 use crate::support::{self, CODE_POINTS, Load, RATE};
@@ -7,6 +8,7 @@ use perhop_core::Rng;
 use perhop_core::aqm::AqmParams;
 use perhop_core::aqm::early::{Beyond, Common, Profile};
 use perhop_core::aqm::rio::Mode;
+use perhop_core::aqm::tred;
 use perhop_core::aqm::wred::Member;
 use perhop_core::packet::{Colour, Packet};
 use perhop_core::queue::{Gate, Limit};
@@ -25,20 +27,21 @@ struct Setting {
     numbers: Vec<Numbers>,
     in_bytes: bool,
     common: Common,
+    tred: tred::Params,
     limit: u32,
     load: Load,
 }
 
 fn settings() -> impl Strategy<Value = Setting> {
-    let system = prop::sample::select(vec!["red", "rio-c", "rio-d", "wred"]);
+    let system = prop::sample::select(vec!["red", "rio-c", "rio-d", "wred", "tred"]);
     let numbers = prop::collection::vec(support::any_numbers(), 1..5);
     let shape = (system, numbers, any::<bool>(), support::any_common());
-    (shape, 16u32..32, support::load(&Colour::ALL)).prop_map(
-        |((system, mut numbers, in_bytes, common), limit, load)| {
-            let rules = [("red", 1), ("rio-c", 2), ("rio-d", 2), ("wred", numbers.len())];
+    (shape, support::any_tred(), 16u32..32, support::tickets(&Colour::ALL)).prop_map(
+        |((system, mut numbers, in_bytes, common), tred, limit, load)| {
+            let rules = [("red", 1), ("rio-c", 2), ("rio-d", 2), ("wred", numbers.len()), ("tred", 1)];
             let wanted = rules.iter().find(|r| r.0 == system).unwrap().1;
             numbers.resize(wanted, numbers[0]);
-            Setting { system, numbers, in_bytes, common, limit, load }
+            Setting { system, numbers, in_bytes, common, tred, limit, load }
         },
     )
 }
@@ -70,6 +73,7 @@ impl Setting {
         let pair = || [profiles[0].clone(), profiles[1].clone()];
         match self.system {
             "red" => support::red(profiles[0].clone(), common),
+            "tred" => support::tred(profiles[0].clone(), common, &self.tred),
             "rio-c" => support::rio(pair(), Mode::RioC, common),
             "rio-d" => support::rio(pair(), Mode::RioD, common),
             _ => {
@@ -103,6 +107,7 @@ impl Setting {
             avg: vec![0.0; if self.system.starts_with("rio") { 2 } else { 1 }],
             count: vec![-1; of],
             last_arrival: Time::ZERO,
+            expectation: (self.system == "tred").then(|| (Expectation::new(&self.tred), self.tred.scaling)),
         }
     }
 }
@@ -123,6 +128,13 @@ proptest! {
             let seen = Seen { now, waiting: &waiting, idle_since: port.backlog().idle_since, room };
             let expected = oracle.arrive(seen, packet);
             prop_assert_eq!(port.arrive(now, *packet), expected, "packet {}", n);
+            if let Some((expectation, _)) = &oracle.expectation {
+                let want = [Some(expectation.incoming()), expectation.means()[0], expectation.means()[1]];
+                for (name, want) in ["incoming_tickets_s", "average_tickets", "expected_tickets"].iter().zip(want) {
+                    let (got, want) = (port.gauge(now, name), want.unwrap_or_default());
+                    prop_assert!((got - want).abs() <= 1e-9 * want, "{} at packet {}: {} not {}", name, n, got, want);
+                }
+            }
         }
     }
 }
@@ -140,6 +152,6 @@ fn every_fate_occurs() {
             *seen.entry((setting.system, format!("{fate:?}"))).or_default() += 1;
         }
     }
-    assert_eq!(seen.len(), 4 * 5, "{seen:?}");
+    assert_eq!(seen.len(), 5 * 5, "{seen:?}");
     assert!(seen.values().all(|n| *n >= 50), "{seen:?}");
 }

@@ -1,7 +1,9 @@
-//! RED, RIO, WRED and CSFQ: against their oracles, their laws, ns-2; every AQM of the list under random operations.
+//! RED, RIO, WRED, TRED and CSFQ: against their oracles, their laws, ns-2; every AQM of the list under random operations.
 
 #[path = "../oracle/csfq.rs"]
 mod csfq_oracle;
+#[path = "../oracle/tred.rs"]
+mod expectation;
 #[path = "../oracle/aqm_early.rs"]
 mod oracle;
 #[path = "../common/port.rs"]
@@ -12,6 +14,7 @@ mod stats;
 
 mod against_oracle;
 mod csfq;
+mod csfq_laws;
 mod gaps;
 mod idle_and_retune;
 mod kinship;
@@ -19,3 +22,4 @@ mod ns2;
 mod operations;
 mod settings;
 mod support;
+mod tred;

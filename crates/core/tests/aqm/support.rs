@@ -1,8 +1,11 @@
 //! What the tests share: parameters, loads, a run.
 
 use crate::port::Port;
+use perhop_core::aqm::early::Order;
 use perhop_core::aqm::early::{Beyond, Common, Profile, Spacing, Weight};
+use perhop_core::aqm::tred::{self, Minimum};
 use perhop_core::aqm::{AnyAqm, AqmParams, red, rio, wred};
+use perhop_core::conditioner::pps_tagger::Unit;
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::{Colour, Ecn, Packet};
 use perhop_core::queue::{Gate, Limit};
@@ -46,6 +49,46 @@ pub(crate) fn wred(profiles: Vec<(Vec<wred::Member>, Profile)>, common: Common) 
     AqmParams::Wred(wred::Params { profiles, common })
 }
 
+/// TRED with a profile, RED's settings, and `own` for the rest.
+pub(crate) fn tred(profile: Profile, common: Common, own: &tred::Params) -> AqmParams {
+    let Common { weight, mean_packet, spacing, beyond, ecn } = common;
+    AqmParams::Tred(tred::Params { profile, weight, mean_packet, spacing, beyond, ecn, ..own.clone() })
+}
+
+/// The published TRED but for its thresholds' profile.
+pub(crate) fn published(profile: Profile) -> tred::Params {
+    let Common { weight, mean_packet, spacing, beyond, ecn } = common(0.002, Spacing::Bernoulli);
+    tred::Params {
+        profile,
+        n: 3.0,
+        k: 2.0,
+        window: Span::from_s(5),
+        min_interval: Span::from_s(5),
+        minimum: Minimum::Interval,
+        unit: Unit::Packets,
+        weight,
+        mean_packet,
+        spacing,
+        scaling: Order::BeforeSpacing,
+        beyond,
+        ecn,
+    }
+}
+
+/// TRED's own parameters, with times that the short loads span many times or never.
+pub(crate) fn any_tred() -> impl Strategy<Value = tred::Params> {
+    let time = || (2.0..7.0f64).prop_map(|e| Span::from_us(perhop_core::math::pow(10.0, e) as u64));
+    let minimum = prop::sample::select(vec![Minimum::Interval, Minimum::Quantile]);
+    let unit = prop::sample::select(vec![Unit::Packets, Unit::Bytes]);
+    let scaling = prop::sample::select(vec![Order::BeforeSpacing, Order::AfterSpacing]);
+    (0.0..5.0, 1.01..5.0, time(), time(), minimum, unit, scaling).prop_map(
+        |(n, k, window, min_interval, minimum, unit, scaling)| {
+            let base = published(profile(packets(5), packets(55), 0.2));
+            tred::Params { n, k, window, min_interval, minimum, unit, scaling, ..base }
+        },
+    )
+}
+
 pub(crate) fn built(params: &AqmParams) -> AnyAqm {
     params.build(&scope(1000)).unwrap()
 }
@@ -67,12 +110,31 @@ pub(crate) fn any_label() -> impl Strategy<Value = Option<f32>> {
     ]
 }
 
-/// Overload with pauses that empty the queue.
+/// A label, tickets: most of them near each other, some of rich flows, some none.
+pub(crate) fn any_tickets() -> impl Strategy<Value = Option<f32>> {
+    prop_oneof![
+        8 => (40.0..120.0f32).prop_map(Some),
+        2 => (1.0..255.0f32).prop_map(Some),
+        2 => Just(None),
+        1 => prop::sample::select(vec![0.0, -1.0, f32::NAN, f32::INFINITY]).prop_map(Some),
+    ]
+}
+
+/// Overload with pauses that empty the queue; labels that are rates.
 pub(crate) fn load(colours: &'static [Colour]) -> impl Strategy<Value = Load> {
+    labelled(colours, any_label())
+}
+
+/// The same with tickets.
+pub(crate) fn tickets(colours: &'static [Colour]) -> impl Strategy<Value = Load> {
+    labelled(colours, any_tickets())
+}
+
+fn labelled(colours: &'static [Colour], labels: impl Strategy<Value = Option<f32>>) -> impl Strategy<Value = Load> {
     let gap = prop_oneof![30 => 0u64..800, 1 => 0u64..60_000].prop_map(Span::from_us);
     let ecn = prop::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]);
     let fields = (prop::sample::select(colours), prop::sample::select(CODE_POINTS.to_vec()), ecn);
-    let packet = (100u32..1500, fields, any_label()).prop_map(|(size, (colour, dscp, ecn), label)| {
+    let packet = (100u32..1500, fields, labels).prop_map(|(size, (colour, dscp, ecn), label)| {
         let dscp: Dscp = dscp.parse().unwrap();
         let mut packet = Packet { size, colour, dscp, ecn, ..Packet::default() };
         label.into_iter().for_each(|label| packet.set_label(label));

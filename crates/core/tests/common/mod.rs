@@ -2,6 +2,7 @@
 // Each test crate uses a part of it.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod dialogue;
 pub mod generate;
 pub mod load;
 pub mod stats;

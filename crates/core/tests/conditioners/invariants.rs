@@ -1,11 +1,12 @@
 //! What holds for every conditioner of the list, whatever its parameters and whatever arrives.
 
+use crate::common::dialogue::{Event, Host, Step, call, dialogues};
 use crate::common::generate::{any_conditioner, any_tree, read_conditioner};
-use crate::common::load::{Offered, arrivals, pass, run};
+use crate::common::load::{Offered, arrivals, run};
 use crate::scope;
 use perhop_core::Rng;
 use perhop_core::conditioner::{AnyConditioner, Conditioner, ConditionerParams, LIST, Writes};
-use perhop_core::packet::{Colour, FlowId, Packet};
+use perhop_core::packet::{Colour, Packet, flags};
 use perhop_core::params::{Field, Tree};
 use perhop_core::registry::Entry;
 use perhop_core::units::{BitRate, Bytes, Time};
@@ -25,6 +26,12 @@ fn for_all<T: std::fmt::Debug>(
 
 fn marked(params: &ConditionerParams, load: &[Offered], seed: u64) -> Vec<Packet> {
     run(&mut params.build(&scope()).unwrap(), load, &mut Rng::stream(seed, 0, "marker"))
+}
+
+/// Every packet after each of its events.
+fn played(conditioner: AnyConditioner, steps: &[Step], seed: u64) -> Vec<Option<Packet>> {
+    let (mut host, mut rng) = (Host::new(conditioner), Rng::stream(seed, 0, "marker"));
+    steps.iter().map(|step| host.step(step, |it, now, packet| call(it, step.event, (now, packet), &mut rng))).collect()
 }
 
 /// The value of a shown parameter.
@@ -124,18 +131,19 @@ fn a_retune_keeps_the_contract_piecewise() {
 /// stand where they stood: retune keeps all state.
 #[test]
 fn a_retune_to_the_same_changes_nothing() {
-    let input = |entry| (any_conditioner(entry, scope()), arrivals(200), any::<u64>()).boxed();
-    for_all(&[], input, |(params, load, seed)| {
-        let mut marker = params.build(&scope()).unwrap();
-        let mut rng = Rng::stream(seed, 0, "marker");
+    let input = |entry| (any_conditioner(entry, scope()), dialogues(200), any::<u64>()).boxed();
+    for_all(&[], input, |(params, steps, seed)| {
+        let (mut host, mut rng) = (Host::new(params.build(&scope()).unwrap()), Rng::stream(seed, 0, "marker"));
         let mut out = Vec::new();
-        for offered in &load {
-            let before = gauges(&marker, offered.at);
-            marker.retune(offered.at, &params, &scope()).unwrap();
-            prop_assert_eq!(before, gauges(&marker, offered.at));
-            out.push(pass(&mut marker, offered, &mut rng));
+        for step in &steps {
+            let now = step.offered.at;
+            let before = gauges(&host.conditioner, now);
+            host.conditioner.retune(now, &params, &scope()).unwrap();
+            prop_assert_eq!(before, gauges(&host.conditioner, now));
+            out.push(host.step(step, |it, now, packet| call(it, step.event, (now, packet), &mut rng)));
         }
-        prop_assert_eq!(format!("{:?}", out), format!("{:?}", marked(&params, &load, seed)));
+        let untouched = played(params.build(&scope()).unwrap(), &steps, seed);
+        prop_assert_eq!(format!("{:?}", out), format!("{:?}", untouched));
         Ok(())
     });
 }
@@ -151,14 +159,14 @@ fn gauges(marker: &AnyConditioner, now: Time) -> Vec<(&'static str, f64)> {
 #[test]
 fn a_retune_takes_every_parameter() {
     let input = |entry: &'static Entry| {
-        (any_conditioner(entry, scope()), any_conditioner(entry, scope()), arrivals(200), any::<u64>()).boxed()
+        (any_conditioner(entry, scope()), any_conditioner(entry, scope()), dialogues(200), any::<u64>()).boxed()
     };
-    for_all(&[], input, |(old, new, load, seed)| {
+    for_all(&[], input, |(old, new, steps, seed)| {
         let Some(old) = with_state_of(&old, &new) else { return Ok(()) };
         let mut marker = old.build(&scope()).unwrap();
         marker.retune(Time::ZERO, &new, &scope()).unwrap();
-        let out = run(&mut marker, &load, &mut Rng::stream(seed, 0, "marker"));
-        prop_assert_eq!(format!("{:?}", out), format!("{:?}", marked(&new, &load, seed)));
+        let [got, want] = [marker, new.build(&scope()).unwrap()].map(|it| played(it, &steps, seed));
+        prop_assert_eq!(format!("{:?}", got), format!("{:?}", want));
         Ok(())
     });
 }
@@ -182,15 +190,32 @@ fn with_state_of(old: &ConditionerParams, new: &ConditionerParams) -> Option<Con
 /// Invariants 6 of PAM and 8 of F-SAM: flow ids are not read. Permuting them leaves every other field as it was.
 #[test]
 fn flow_ids_are_invisible() {
-    let input = |entry| (any_conditioner(entry, scope()), arrivals(200), any::<u32>(), any::<u64>()).boxed();
-    for_all(&[], input, |(params, load, mix, seed)| {
-        let permuted: Vec<_> = load
-            .iter()
-            .map(|o| Offered { packet: Packet { flow: FlowId(o.packet.flow.0 ^ mix), ..o.packet }, ..*o })
-            .collect();
-        let mut back = marked(&params, &permuted, seed);
-        back.iter_mut().for_each(|p| p.flow.0 ^= mix);
-        prop_assert_eq!(format!("{:?}", marked(&params, &load, seed)), format!("{:?}", back));
+    let input = |entry| (any_conditioner(entry, scope()), dialogues(200), any::<u32>(), any::<u64>()).boxed();
+    for_all(&[], input, |(params, steps, mix, seed)| {
+        let mut permuted = steps.clone();
+        permuted.iter_mut().for_each(|step| step.offered.packet.flow.0 ^= mix);
+        let [want, mut back] = [&steps, &permuted].map(|s| played(params.build(&scope()).unwrap(), s, seed));
+        back.iter_mut().flatten().for_each(|p| p.flow.0 ^= mix);
+        prop_assert_eq!(format!("{:?}", want), format!("{:?}", back));
+        Ok(())
+    });
+}
+
+/// Whatever happens, nobody but the sender writes sizes, numbers, code points; a colour changes on the way to the queue only.
+#[test]
+fn the_rest_of_a_packet_is_left_alone() {
+    let input = |entry| (any_conditioner(entry, scope()), dialogues(200), any::<u64>()).boxed();
+    for_all(&[], input, |(params, steps, seed)| {
+        let out = played(params.build(&scope()).unwrap(), &steps, seed);
+        let offered = steps.iter().zip(&out).filter(|(step, _)| matches!(step.event, Event::Forward | Event::Reverse));
+        for (step, packet) in offered {
+            let (before, after) = (step.offered.packet, packet.expect("offered"));
+            let colour = if step.event == Event::Forward { after.colour } else { before.colour };
+            let labels = Packet { label: after.label, ack_label: after.ack_label, flags: after.flags, ..before };
+            prop_assert_eq!(format!("{:?}", after), format!("{:?}", Packet { colour, ..labels }));
+            let unlabelled = !(flags::LABELLED | flags::ACK_LABELLED);
+            prop_assert_eq!(after.flags & unlabelled, before.flags & unlabelled);
+        }
         Ok(())
     });
 }
@@ -238,17 +263,16 @@ fn a_refusal_is_always_explained() {
 /// Gauges are finite, never negative, and looking changes nothing.
 #[test]
 fn gauges_are_numbers_and_change_nothing() {
-    let input = |entry| (any_conditioner(entry, scope()), arrivals(100), any::<u64>()).boxed();
-    for_all(&[], input, |(params, load, seed)| {
-        let mut marker = params.build(&scope()).unwrap();
-        let mut rng = Rng::stream(seed, 0, "marker");
-        for offered in &load {
-            run(&mut marker, std::slice::from_ref(offered), &mut rng);
-            let before = format!("{marker:?}");
+    let input = |entry| (any_conditioner(entry, scope()), dialogues(100), any::<u64>()).boxed();
+    for_all(&[], input, |(params, steps, seed)| {
+        let (mut host, mut rng) = (Host::new(params.build(&scope()).unwrap()), Rng::stream(seed, 0, "marker"));
+        for step in &steps {
+            host.step(step, |it, now, packet| call(it, step.event, (now, packet), &mut rng));
+            let before = format!("{:?}", host.conditioner);
             let mut fine = true;
-            marker.gauges(offered.at, &mut |_, value| fine &= value.is_finite() && value >= 0.0);
+            host.conditioner.gauges(step.offered.at, &mut |_, value| fine &= value.is_finite() && value >= 0.0);
             prop_assert!(fine);
-            prop_assert_eq!(before, format!("{marker:?}"));
+            prop_assert_eq!(before, format!("{:?}", host.conditioner));
         }
         Ok(())
     });

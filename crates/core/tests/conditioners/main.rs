@@ -10,6 +10,9 @@ mod ns2;
 mod oracle;
 mod oracles;
 mod pam;
+mod pps_exchange;
+mod pps_policing;
+mod pps_tags;
 mod tsw;
 mod vectors;
 

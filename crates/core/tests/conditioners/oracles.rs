@@ -1,12 +1,14 @@
-//! Fast against slow: the same colours and labels, packet for packet, for whatever is declared and whatever arrives.
+//! Fast against slow: the same colours, labels and totals, step for step, for whatever is declared and whatever happens.
 
+use crate::common::dialogue::{Event, Host, Step, call, dialogues};
 use crate::common::generate::any_conditioner;
-use crate::common::load::{arrivals, pass};
+use crate::oracle::Oracle;
 use crate::{oracle, scope};
 use perhop_core::Rng;
-use perhop_core::conditioner::LIST;
+use perhop_core::conditioner::{AnyConditioner, Conditioner, ConditionerParams, LIST};
+use perhop_core::packet::Packet;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
+use proptest::test_runner::{Config, TestCaseResult, TestRunner};
 
 /// Labels are floats of 24 bits made from doubles that may differ in the last bits.
 fn same_label(a: Option<f32>, b: Option<f32>) -> bool {
@@ -16,27 +18,52 @@ fn same_label(a: Option<f32>, b: Option<f32>) -> bool {
     }
 }
 
+/// The same packet; labels as nearly as they can be.
+fn same(got: &Packet, want: &Packet) -> bool {
+    let labels = same_label(got.label(), want.label()) && same_label(got.ack_label(), want.ack_label());
+    let rest = |p: &Packet| format!("{:?}", Packet { label: 0.0, ack_label: 0.0, ..*p });
+    labels && rest(got) == rest(want)
+}
+
+/// Its totals, in the order of the slow version's.
+fn tallies(it: &AnyConditioner) -> [u64; 3] {
+    let mut all = [0; 3];
+    it.tallies(&mut |name, n| {
+        let i = ["tagged_packets", "saturated_tags", "raised_tags"].iter().position(|t| *t == name);
+        all[i.expect("a total of tags")] += n;
+    });
+    all
+}
+
+fn agree(params: &ConditionerParams, steps: &[Step], seed: u64) -> TestCaseResult {
+    let Some(slow) = oracle::of(params, &scope()) else {
+        return Err(TestCaseError::fail("write its slow version in tests/oracle and name it in `of`"));
+    };
+    let (mut fast, mut slow) = (Host::new(params.build(&scope()).unwrap()), Host::new(slow));
+    for (i, step) in steps.iter().enumerate() {
+        // A stream for each step: both see the same number, whether they ask for it or not.
+        let mut rng = Rng::stream(seed, i as u32, "packet");
+        let u = rng.clone().uniform();
+        let want = slow.step(step, |it: &mut Box<dyn Oracle>, now, packet| match step.event {
+            Event::Forward => it.mark(now.ns(), packet, u),
+            Event::Reverse => it.reverse(now.ns(), packet, u),
+            _ => it.departing(now.ns(), packet, u),
+        });
+        let got = fast.step(step, |it, now, packet| call(it, step.event, (now, packet), &mut rng));
+        if let (Some(got), Some(want)) = (got, want) {
+            prop_assert!(same(&got, &want), "step {i} of {}:\nfast {got:?}\nslow {want:?}", steps.len());
+        }
+        prop_assert_eq!(tallies(&fast.conditioner), slow.conditioner.tallies(), "step {}", i);
+    }
+    Ok(())
+}
+
 #[test]
 fn every_conditioner_agrees_with_its_slow_version() {
     for entry in LIST {
         let mut runner = TestRunner::new(Config { cases: 256, ..Config::default() });
-        let input = (any_conditioner(entry, scope()), arrivals(400), any::<u64>());
-        let agree = |(params, load, seed): (perhop_core::conditioner::ConditionerParams, Vec<_>, u64)| {
-            let Some(mut slow) = oracle::of(&params, &scope()) else {
-                return Err(TestCaseError::fail("write its slow version in tests/oracle and name it in `of`"));
-            };
-            let mut fast = params.build(&scope()).unwrap();
-            for (i, offered) in load.iter().enumerate() {
-                // A stream for each packet: both see the same number, whether they ask for it or not.
-                let rng = Rng::stream(seed, i as u32, "packet");
-                let got = pass(&mut fast, offered, &mut rng.clone());
-                let mut want = offered.packet;
-                slow.mark(offered.at.ns(), &mut want, rng.clone().uniform());
-                prop_assert_eq!(got.colour, want.colour, "packet {} of {}", i, load.len());
-                prop_assert!(same_label(got.label(), want.label()), "{:?} {:?}", got.label(), want.label());
-            }
-            Ok(())
-        };
-        runner.run(&input, agree).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
+        let input = (any_conditioner(entry, scope()), dialogues(400), any::<u64>());
+        let check = |(params, steps, seed): (_, Vec<_>, _)| agree(&params, &steps, seed);
+        runner.run(&input, check).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
     }
 }

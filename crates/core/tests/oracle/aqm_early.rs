@@ -1,9 +1,11 @@
-//! RED, RIO and WRED as the papers write them: plain, slow, floating point, one function.
+//! RED, RIO, WRED and TRED as the papers write them: plain, slow, floating point, one function.
 //!
 //! Floyd and Jacobson 1993 (figure 2, section 7), Clark and Fang 1998, ns-2's `wait_` and dsRED by description. Queue
 //! contents are searched at every arrival; idle time is applied packet by packet.
 
+use crate::expectation::Expectation;
 use perhop_core::Rng;
+use perhop_core::aqm::early::Order;
 use perhop_core::math;
 use perhop_core::packet::{Colour, Packet};
 use perhop_core::units::Time;
@@ -31,7 +33,7 @@ pub(crate) struct Seen<'a> {
 /// The system, its constants in the papers' letters, its state.
 #[derive(Clone)]
 pub(crate) struct Oracle {
-    /// `red`, `rio-c`, `rio-d` or `wred`.
+    /// `red`, `rio-c`, `rio-d`, `wred` or `tred`.
     pub(crate) system: &'static str,
     /// One for RED; IN and OUT for RIO; any number for WRED.
     pub(crate) rules: Vec<Rule>,
@@ -48,6 +50,8 @@ pub(crate) struct Oracle {
     pub(crate) avg: Vec<f64>,
     pub(crate) count: Vec<i64>,
     pub(crate) last_arrival: Time,
+    /// TRED's, and where its factor enters.
+    pub(crate) expectation: Option<(Expectation, Order)>,
 }
 
 fn is_in(packet: &Packet) -> bool {
@@ -62,7 +66,7 @@ impl Oracle {
     /// Which rule judges the packet.
     fn rule_of(&self, packet: &Packet) -> usize {
         match self.system {
-            "red" => 0,
+            "red" | "tred" => 0,
             "rio-c" | "rio-d" => usize::from(!is_in(packet)),
             _ => {
                 let own = [packet.dscp.to_string(), packet.colour.name().to_owned()];
@@ -115,12 +119,23 @@ impl Oracle {
         }
     }
 
+    /// The probability of an early drop, and whether a drop is certain.
+    fn p_drop(&self, (p_b, count): (f64, i64), factor: f64) -> (f64, bool) {
+        let order = self.expectation.as_ref().map_or(Order::BeforeSpacing, |e| e.1);
+        let p = match order {
+            Order::BeforeSpacing => self.p_a((p_b * factor).min(1.0), count),
+            Order::AfterSpacing => self.p_a(p_b, count).min(1.0) * factor,
+        };
+        (p, p_b * factor >= 1.0)
+    }
+
     /// The fate of `packet`.
     pub(crate) fn arrive(&mut self, seen: Seen<'_>, packet: &Packet) -> Fate {
         self.rest(seen);
         self.last_arrival = seen.now;
         self.measure(seen, packet);
         let i = self.rule_of(packet);
+        let tickets = self.expectation.as_mut().and_then(|e| e.0.factor(seen.now, packet));
         let Rule { min, max, max_p, .. } = self.rules[i].clone();
         let avg = self.avg[if self.avg.len() > 1 { i } else { 0 }];
         let p_b = if avg < max { max_p * (avg - min) / (max - min) } else { max_p + (1.0 - max_p) * (avg - max) / max };
@@ -131,8 +146,12 @@ impl Oracle {
             Fate::Dropped(Reason::Forced)
         } else {
             self.count[i] += 1;
-            match self.rng.uniform() < self.p_a(p_b, self.count[i]) {
-                true if self.ecn && packet.ecn.capable() => Fate::Marked,
+            let (p, certain) = match tickets {
+                Some(factor) => self.p_drop((p_b, self.count[i]), factor),
+                None => (self.p_a(p_b, self.count[i]), false),
+            };
+            match self.rng.uniform() < p {
+                true if self.ecn && packet.ecn.capable() && !certain => Fate::Marked,
                 true => Fate::Dropped(Reason::Early),
                 false => Fate::Queued,
             }

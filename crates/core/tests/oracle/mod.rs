@@ -6,6 +6,8 @@ pub mod buckets;
 pub mod fsam;
 pub mod label;
 pub mod pam;
+pub mod pps;
+pub mod tags;
 pub mod tsw;
 
 use perhop_core::Scope;
@@ -14,8 +16,19 @@ use perhop_core::packet::{Colour, Packet};
 
 /// What a slow version says of a packet at `now` (ns), given a uniform number it may use.
 pub trait Oracle {
-    /// Colours or labels the packet.
+    /// Colours or labels the packet, on its way to the queue.
     fn mark(&mut self, now: u64, packet: &mut Packet, u: f64);
+
+    /// A packet that came back over the mate link.
+    fn reverse(&mut self, _now: u64, _packet: &mut Packet, _u: f64) {}
+
+    /// A packet that leaves the queue.
+    fn departing(&mut self, _now: u64, _packet: &mut Packet, _u: f64) {}
+
+    /// Tags made, beyond the last code, below the first.
+    fn tallies(&self) -> [u64; 3] {
+        [0; 3]
+    }
 }
 
 /// The slow version of a conditioner; `None` for one that nobody has written yet.
@@ -32,6 +45,10 @@ pub fn of(params: &ConditionerParams, scope: &Scope) -> Option<Box<dyn Oracle>> 
         P::Pam(p) => Box::new(pam::Pam::new(p)),
         P::FSam(p) => Box::new(fsam::FSam::new(p, scope)),
         P::RateLabeller(p) => Box::new(label::Labeller::new(p)),
+        P::PpsTagger(p) => Box::new(pps::Tagger::new(p)),
+        P::PpsRelabeller(p) => Box::new(pps::Relabeller::new(p)),
+        P::PpsAckTagger(p) => Box::new(pps::AckTagger::new(p)),
+        P::PpsAckRelabeller(p) => Box::new(pps::AckRelabeller::new(p)),
         _ => return None,
     };
     Some(slow)

@@ -77,7 +77,7 @@ impl Spacer {
     #[inline]
     pub fn hits_scaled(&mut self, p_b: f64, factor: f64, rng: &mut Rng) -> bool {
         self.count += 1;
-        let hit = rng.uniform() < self.chance(p_b) * factor;
+        let hit = rng.uniform() < self.chance(p_b).min(1.0) * factor;
         if hit {
             self.restart();
         }

@@ -6,7 +6,7 @@
 //! raw:        what a tagger or an exchange rate asks for, tickets
 //! ratio:      tag = raw x clamp(O/A, 1/4, 4)           (published)
 //! integral:   m = clamp(m x (O/A)^(dt/W), 1/4, 4);  tag = raw x m
-//! A:          TSW of the tickets put on packets
+//! A:          TSW of the tickets put on packets;  dt: since the packet before;  O/A is 1 where one of them is 0
 //! ```
 //!
 //! | symbol | field      | unit      | default |
@@ -36,6 +36,15 @@ pub enum Policing {
     Integral,
     /// Not at all.
     Off,
+}
+
+/// What becomes of a packet for which there is less than one ticket.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scarce {
+    /// It gets the least tag there is: more tickets go out than were issued.
+    Raise,
+    /// It goes on with the probability that keeps to the tickets issued, else it is dropped.
+    Drop,
 }
 
 /// What every tagger and relabeller states.
@@ -88,17 +97,20 @@ impl Issuer {
         tag
     }
 
+    /// Whether a packet that should carry `raw` tickets gets none: by a draw, where that is less than one.
+    #[inline]
+    pub fn refuses(&self, raw: f64, rng: &mut Rng) -> bool {
+        raw < 1.0 && rng.uniform() >= raw
+    }
+
     fn police(&mut self, now: Time, issued: f64) -> f64 {
+        let gap = self.last.replace(now).map_or(0.0, |last| now.since(last).seconds());
         let emitted = self.emitted.rate();
-        if emitted <= 0.0 || issued <= 0.0 {
-            return 1.0;
-        }
-        let wanted = issued / emitted;
+        let wanted = if emitted > 0.0 && issued > 0.0 { issued / emitted } else { 1.0 };
         match self.policing {
             Policing::Off => 1.0,
             Policing::Ratio => wanted.clamp(1.0 / BOUND, BOUND),
             Policing::Integral => {
-                let gap = self.last.replace(now).map_or(0.0, |last| now.since(last).seconds());
                 let moved = self.factor * math::pow(wanted, gap / self.window.seconds());
                 self.factor = moved.clamp(1.0 / BOUND, BOUND);
                 self.factor

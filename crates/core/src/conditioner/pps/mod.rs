@@ -11,7 +11,7 @@
 pub mod issuer;
 pub mod tags;
 
-pub use issuer::{Issuer, Issuing};
+pub use issuer::{Issuer, Issuing, Scarce};
 pub use tags::{Tagging, Tags};
 
 use crate::packet::Packet;

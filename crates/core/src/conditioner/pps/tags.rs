@@ -9,8 +9,9 @@
 //! | real   | - (any positive number: the oracle)         |
 //!
 //! Code 0 is a packet without tickets. A value between two codes goes to the lower (`floor`), the nearer (`nearest`,
-//! half up) or either, with the probability that keeps the mean (`stochastic`). What lies beyond the codes goes to the
-//! last one, or to the first, and is counted.
+//! half up) or either, with the probability that keeps the mean (`stochastic`). What is a code's value to the 24 bits of
+//! a label is that code, so that an exchange at a rate of 1 changes nothing. What lies beyond the codes goes to the last
+//! one, or to the first, and is counted.
 //!
 //! Deviations: the paper does not say how it rounds; logarithmic tags are ours.
 
@@ -134,16 +135,22 @@ impl Tagging {
 
     /// The code before it is held within the codes there are.
     fn round(&self, tickets: f64, rng: &mut Rng) -> f64 {
+        let draw = if self.rules.rounding == Rounding::Stochastic { rng.uniform() } else { 0.0 };
+        let nearest = self.rules.code(tickets);
+        if self.rules.value(nearest) as f32 == tickets as f32 {
+            return f64::from(nearest);
+        }
         let position = self.rules.position(tickets);
         let below = libm::floor(position);
         match self.rules.rounding {
             Rounding::Floor => below,
             Rounding::Nearest => libm::floor(position + 0.5),
-            Rounding::Stochastic => below + f64::from(u8::from(rng.uniform() < self.share(tickets, below))),
+            Rounding::Stochastic => below + f64::from(u8::from(draw < self.share(tickets, below))),
         }
     }
 
-    /// How far `tickets` has come from the value of code `below` to that of the next, outside the codes on the code's scale.
+    /// How far `tickets` has come from the value of code `below` to that of the next; outside the codes, on the codes'
+    /// scale.
     fn share(&self, tickets: f64, below: f64) -> f64 {
         if !(1.0..f64::from(self.rules.codes())).contains(&below) {
             return self.rules.position(tickets) - below;

@@ -1,0 +1,296 @@
+//! PPS's taggers and relabellers from the specification, sections 1.2 to 1.8: whole histories, nothing kept that a list
+//! of events can tell.
+
+use super::Oracle;
+use super::tags::Tags;
+use perhop_core::conditioner::pps::issuer::{Issuing, Policing};
+use perhop_core::conditioner::pps_relabeller::{Measure, Moment};
+use perhop_core::conditioner::pps_tagger::{RateOf, Unit};
+use perhop_core::conditioner::{pps_ack_relabeller, pps_ack_tagger, pps_relabeller, pps_tagger};
+use perhop_core::packet::{Packet, flags};
+use perhop_core::units::Span;
+use std::collections::BTreeMap;
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+/// Tickets of a packet or ACK; what is no positive number is none.
+fn carried(label: Option<f32>) -> Option<f64> {
+    label.map(f64::from).filter(|g| *g > 0.0 && g.is_finite())
+}
+
+/// Section 1.2: all events, with their amounts.
+struct History {
+    window: f64,
+    warm: Option<f64>,
+    events: Vec<(u64, f64)>,
+}
+
+impl History {
+    fn new(window: Span) -> Self {
+        Self { window: seconds(window.ns()), warm: None, events: Vec::new() }
+    }
+
+    fn update(&mut self, now: u64, amount: f64) {
+        self.events.push((now, amount));
+    }
+
+    /// The recursion, from the first event on.
+    fn rate(&self) -> f64 {
+        let Some(&(first, _)) = self.events.first() else { return 0.0 };
+        let (mut avg, mut front, mut sum) = (0.0, first, 0.0);
+        for &(now, amount) in &self.events {
+            avg = (avg * self.window + amount) / (seconds(now - front) + self.window);
+            front = now;
+            sum += amount;
+            if let Some(warm) = self.warm.filter(|_| seconds(now - first) < self.window) {
+                avg = sum / seconds(now - first).max(warm);
+            }
+        }
+        avg
+    }
+
+    /// As if an event of nothing came now.
+    fn read(&self, now: u64) -> f64 {
+        let Some(&(front, _)) = self.events.last() else { return 0.0 };
+        self.rate() * self.window / (seconds(now - front) + self.window)
+    }
+}
+
+/// Sections 1.4 and 1.8.
+struct Issuer {
+    policing: Policing,
+    tags: Tags,
+    actual: History,
+    m: f64,
+}
+
+impl Issuer {
+    fn new(rules: &Issuing) -> Self {
+        Self { policing: rules.policing, tags: Tags::new(&rules.tags), actual: History::new(rules.window), m: 1.0 }
+    }
+
+    fn tag(&mut self, now: u64, (raw, out): (f64, f64), u: f64) -> f32 {
+        let ratio = if out > 0.0 && self.actual.rate() > 0.0 { out / self.actual.rate() } else { 1.0 };
+        let police = match self.policing {
+            Policing::Off => 1.0,
+            Policing::Ratio => ratio.clamp(0.25, 4.0),
+            Policing::Integral => {
+                let gap = self.actual.events.last().map_or(0.0, |last| seconds(now - last.0));
+                self.m = (self.m * perhop_core::math::pow(ratio, gap / self.actual.window)).clamp(0.25, 4.0);
+                self.m
+            }
+        };
+        let tag = self.tags.quantise(raw * police, u);
+        self.actual.update(now, f64::from(tag));
+        tag
+    }
+}
+
+/// Segments sent, by the position after their last byte in the whole stream (not modulo anything), with their sizes.
+#[derive(Default)]
+struct Stream {
+    sent: BTreeMap<u64, u32>,
+    /// Position up to which all is acknowledged.
+    acked: Option<u64>,
+    /// Size of the last packet with data.
+    size: u32,
+}
+
+impl Stream {
+    /// The position nearest to the acknowledged one that a number of 32 bits can stand for.
+    fn position(&self, number: u32) -> u64 {
+        let near = self.acked.unwrap_or(1 << 40 | u64::from(number));
+        let candidates =
+            [-1i64, 0, 1].map(|wraps| ((near >> 32) as i64 + wraps) as u64 * (1 << 32) + u64::from(number));
+        candidates.into_iter().min_by_key(|c| c.abs_diff(near)).expect("three")
+    }
+
+    fn send(&mut self, packet: &Packet) {
+        let end = self.position(packet.seq_end);
+        self.acked.get_or_insert(end - u64::from(packet.payload));
+        if packet.payload > 0 {
+            self.size = packet.size;
+            self.sent.insert(end, packet.size);
+        }
+    }
+
+    /// Sizes of the segments that an ACK newly acknowledges; of a duplicate ACK, one more if they count.
+    fn acknowledge(&mut self, packet: &Packet, duplicates: bool) -> Vec<u32> {
+        let (Some(acked), ack) = (self.acked, self.position(packet.ack)) else { return vec![] };
+        if ack <= acked {
+            let duplicate = ack == acked && packet.payload == 0 && self.size > 0;
+            return if duplicate && duplicates { vec![self.size] } else { vec![] };
+        }
+        self.acked = Some(ack);
+        self.sent.range(acked + 1..=ack).map(|(_, size)| *size).collect()
+    }
+}
+
+/// Sections 1.3 and 1.7 at the source.
+pub struct Tagger {
+    p: pps_tagger::Params,
+    stream: Stream,
+    avg: History,
+    granted: History,
+    issuer: Issuer,
+}
+
+impl Tagger {
+    pub fn new(p: &pps_tagger::Params) -> Self {
+        let (granted, mut avg) = (History::new(p.issuing.window), History::new(p.issuing.window));
+        avg.warm = p.warm_start.map(|warm| seconds(warm.ns()));
+        Self { stream: Stream::default(), avg, granted, issuer: Issuer::new(&p.issuing), p: p.clone() }
+    }
+
+    fn amount(&self, size: u32) -> f64 {
+        if self.p.unit == Unit::Bytes { f64::from(size) } else { 1.0 }
+    }
+}
+
+impl Oracle for Tagger {
+    fn mark(&mut self, now: u64, packet: &mut Packet, u: f64) {
+        if packet.payload == 0 && packet.flags & flags::ACK != 0 {
+            return;
+        }
+        self.stream.send(packet);
+        if self.p.rate == RateOf::Sent {
+            self.avg.update(now, self.amount(packet.size));
+        }
+        let out = self.p.tickets.map_or(self.granted.rate(), |t| t.tickets_s());
+        let avg = self.avg.read(now);
+        let raw = match out == 0.0 || avg == 0.0 {
+            true => self.issuer.tags.most(),
+            false => out / avg * self.amount(packet.size),
+        };
+        packet.set_label(self.issuer.tag(now, (raw, out), u));
+    }
+
+    fn reverse(&mut self, now: u64, packet: &mut Packet, _u: f64) {
+        if packet.flags & flags::ACK == 0 {
+            return;
+        }
+        if let Some(g) = carried(packet.ack_label()) {
+            self.granted.update(now, g);
+        }
+        let newly = self.stream.acknowledge(packet, self.p.rate == RateOf::AcksAndDuplicates);
+        let amount = newly.into_iter().map(|size| self.amount(size)).sum();
+        if amount > 0.0 && self.p.rate != RateOf::Sent {
+            self.avg.update(now, amount);
+        }
+    }
+
+    fn tallies(&self) -> [u64; 3] {
+        self.issuer.tags.counts
+    }
+}
+
+/// Section 1.6.
+pub struct Relabeller {
+    p: pps_relabeller::Params,
+    incoming: History,
+    issuer: Issuer,
+}
+
+impl Relabeller {
+    pub fn new(p: &pps_relabeller::Params) -> Self {
+        Self { incoming: History::new(p.issuing.window), issuer: Issuer::new(&p.issuing), p: p.clone() }
+    }
+
+    fn step(&mut self, now: u64, packet: &mut Packet, (measure, moment, u): (Measure, Moment, f64)) {
+        let Some(g) = carried(packet.label()) else { return };
+        if self.p.measure == measure {
+            self.incoming.update(now, g);
+        }
+        if self.p.relabel == moment {
+            let out = self.p.tickets.tickets_s();
+            let x = if self.incoming.rate() == 0.0 { 1.0 } else { out / self.incoming.rate() };
+            packet.set_label(self.issuer.tag(now, (g * x, out), u));
+        }
+    }
+}
+
+impl Oracle for Relabeller {
+    fn mark(&mut self, now: u64, packet: &mut Packet, u: f64) {
+        self.step(now, packet, (Measure::Arrivals, Moment::Arrival, u));
+    }
+
+    fn departing(&mut self, now: u64, packet: &mut Packet, u: f64) {
+        self.step(now, packet, (Measure::Departures, Moment::Departure, u));
+    }
+
+    fn tallies(&self) -> [u64; 3] {
+        self.issuer.tags.counts
+    }
+}
+
+/// Section 1.7 at the sink.
+pub struct AckTagger {
+    out: f64,
+    avg: History,
+    issuer: Issuer,
+}
+
+impl AckTagger {
+    pub fn new(p: &pps_ack_tagger::Params) -> Self {
+        let avg = History::new(p.issuing.window);
+        Self { out: p.tickets.tickets_s(), avg, issuer: Issuer::new(&p.issuing) }
+    }
+}
+
+impl Oracle for AckTagger {
+    fn mark(&mut self, now: u64, packet: &mut Packet, u: f64) {
+        if packet.payload == 0 && packet.flags & flags::ACK != 0 {
+            self.avg.update(now, 1.0);
+            packet.set_ack_label(self.issuer.tag(now, (self.out / self.avg.rate(), self.out), u));
+        }
+    }
+
+    fn tallies(&self) -> [u64; 3] {
+        self.issuer.tags.counts
+    }
+}
+
+/// Section 1.7 at a link.
+pub struct AckRelabeller {
+    ack_out: f64,
+    ack_in: History,
+    data_in: History,
+    acks: Issuer,
+    data: Issuer,
+}
+
+impl AckRelabeller {
+    pub fn new(p: &pps_ack_relabeller::Params) -> Self {
+        let (ack_in, data_in) = (History::new(p.issuing.window), History::new(p.issuing.window));
+        let (acks, data) = (Issuer::new(&p.issuing), Issuer::new(&p.issuing));
+        Self { ack_out: p.tickets.tickets_s(), ack_in, data_in, acks, data }
+    }
+}
+
+impl Oracle for AckRelabeller {
+    fn mark(&mut self, now: u64, packet: &mut Packet, _u: f64) {
+        if let Some(g) = carried(packet.label()) {
+            self.data_in.update(now, g);
+        }
+    }
+
+    fn reverse(&mut self, now: u64, packet: &mut Packet, u: f64) {
+        let Some(g) = carried(packet.ack_label()) else { return };
+        self.ack_in.update(now, g);
+        let raw = g * (self.ack_out / self.ack_in.rate());
+        packet.set_ack_label(self.acks.tag(now, (raw, self.ack_out), u));
+    }
+
+    fn departing(&mut self, now: u64, packet: &mut Packet, u: f64) {
+        let Some(g) = carried(packet.label()) else { return };
+        let (out, incoming) = (self.ack_in.rate(), self.data_in.rate());
+        let x = if out == 0.0 || incoming == 0.0 { 1.0 } else { out / incoming };
+        packet.set_label(self.data.tag(now, (g * x, out), u));
+    }
+
+    fn tallies(&self) -> [u64; 3] {
+        [0, 1, 2].map(|i| self.acks.tags.counts[i] + self.data.tags.counts[i])
+    }
+}
