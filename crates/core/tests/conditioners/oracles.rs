@@ -41,9 +41,11 @@ fn agree(params: &ConditionerParams, steps: &[Step], seed: u64) -> TestCaseResul
     };
     let (mut fast, mut slow) = (Host::new(params.build(&scope()).unwrap()), Host::new(slow));
     for (i, step) in steps.iter().enumerate() {
-        // A stream for each step: both see the same number, whether they ask for it or not.
+        // A stream for each step: both see the same numbers, whether they ask for it or not.
         let mut rng = Rng::stream(seed, i as u32, "packet");
-        let u = rng.clone().uniform();
+        let mut draws = rng.clone();
+        let (u, another) = (draws.uniform(), draws.uniform());
+        slow.conditioner.another(another);
         let want = slow.step(step, |it: &mut Box<dyn Oracle>, now, packet| match step.event {
             Event::Forward => it.mark(now.ns(), packet, u),
             Event::Reverse => it.reverse(now.ns(), packet, u),

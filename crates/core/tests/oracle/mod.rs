@@ -19,6 +19,9 @@ pub trait Oracle {
     /// Colours or labels the packet, on its way to the queue.
     fn mark(&mut self, now: u64, packet: &mut Packet, u: f64);
 
+    /// A second uniform number for the packet that is marked next.
+    fn another(&mut self, _u: f64) {}
+
     /// A packet that came back over the mate link.
     fn reverse(&mut self, _now: u64, _packet: &mut Packet, _u: f64) {}
 

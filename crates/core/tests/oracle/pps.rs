@@ -3,7 +3,7 @@
 
 use super::Oracle;
 use super::tags::Tags;
-use perhop_core::conditioner::pps::issuer::{Issuing, Policing};
+use perhop_core::conditioner::pps::issuer::{Issuing, Policing, Scarce};
 use perhop_core::conditioner::pps_relabeller::{Measure, Moment};
 use perhop_core::conditioner::pps_tagger::{RateOf, Unit};
 use perhop_core::conditioner::{pps_ack_relabeller, pps_ack_tagger, pps_relabeller, pps_tagger};
@@ -64,11 +64,28 @@ struct Issuer {
     tags: Tags,
     actual: History,
     m: f64,
+    another: f64,
 }
 
 impl Issuer {
     fn new(rules: &Issuing) -> Self {
-        Self { policing: rules.policing, tags: Tags::new(&rules.tags), actual: History::new(rules.window), m: 1.0 }
+        Self {
+            policing: rules.policing,
+            tags: Tags::new(&rules.tags),
+            actual: History::new(rules.window),
+            m: 1.0,
+            another: 0.0,
+        }
+    }
+
+    /// `scarce = "drop"`: less than one ticket is one with that probability, else the packet goes no further; the
+    /// uniform number that is left for its tag.
+    fn thin(&self, raw: f64, u: f64) -> Option<f64> {
+        match (raw < 1.0, u < raw) {
+            (false, _) => Some(u),
+            (true, true) => Some(self.another),
+            (true, false) => None,
+        }
     }
 
     fn tag(&mut self, now: u64, (raw, out): (f64, f64), u: f64) -> f32 {
@@ -164,7 +181,14 @@ impl Oracle for Tagger {
             true => self.issuer.tags.most(),
             false => out / avg * self.amount(packet.size),
         };
-        packet.set_label(self.issuer.tag(now, (raw, out), u));
+        let drops = self.p.scarce == Scarce::Drop;
+        if let Some(u) = if drops { self.issuer.thin(raw, u) } else { Some(u) } {
+            packet.set_label(self.issuer.tag(now, (raw, out), u));
+        }
+    }
+
+    fn another(&mut self, u: f64) {
+        self.issuer.another = u;
     }
 
     fn reverse(&mut self, now: u64, packet: &mut Packet, _u: f64) {
@@ -206,12 +230,19 @@ impl Relabeller {
         if self.p.relabel == moment {
             let out = self.p.tickets.tickets_s();
             let x = if self.incoming.rate() == 0.0 { 1.0 } else { out / self.incoming.rate() };
-            packet.set_label(self.issuer.tag(now, (g * x, out), u));
+            let drops = self.p.scarce == Scarce::Drop;
+            if let Some(u) = if drops { self.issuer.thin(g * x, u) } else { Some(u) } {
+                packet.set_label(self.issuer.tag(now, (g * x, out), u));
+            }
         }
     }
 }
 
 impl Oracle for Relabeller {
+    fn another(&mut self, u: f64) {
+        self.issuer.another = u;
+    }
+
     fn mark(&mut self, now: u64, packet: &mut Packet, u: f64) {
         self.step(now, packet, (Measure::Arrivals, Moment::Arrival, u));
     }
