@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from perhop import stats
 from perhop.studies import runs as simulation
@@ -56,8 +55,8 @@ class Variant:
 
 def base_sets(world: World) -> list[RunSet]:
     """The run sets that are varied, with the budget's replications and without what is only reported."""
-    wanted = [s for s in world.sets if s.name in VARIED and s.arrivals != "poisson"]
-    return [replace(s, draws=None) for s in wanted if not (s.name == "pf-fig7" and s.arrivals == "strict")]
+    wanted = [s for s in world.sets if s.name in VARIED and s.at["arrivals"] != "poisson"]
+    return [replace(s, draws=None) for s in wanted if not (s.name == "pf-fig7" and s.at["arrivals"] == "strict")]
 
 
 def variants(world: World, readings: Readings) -> list[Variant]:
@@ -85,8 +84,8 @@ def _with(world: World, changed: tuple[Reading, str], base: list[Sample]) -> lis
                 settings = {key: v for key, v in settings.items() if not key.startswith("tcp.")}
             if settings:
                 chosen = [s for s in base_sets(world) if s.name == name]
-                fresh = _simulate(world, chosen, _only(settings, reading.markers))
-                samples = _replaced(samples, fresh, name, reading.markers)
+                fresh = _simulate(world, chosen, _only(settings, reading.concerns))
+                samples = _replaced(samples, fresh, name, reading.concerns)
     return samples
 
 
@@ -122,7 +121,7 @@ def _variant(world: World, name: str, samples: list[Sample]) -> Variant:
 
 
 def _figures(runs: dict[str, Samples]) -> dict[str, float]:
-    bulk, jittered = runs["pf-fig4"], runs["pf-fig7"].at("jittered")
+    bulk, jittered = runs["pf-fig4"], runs["pf-fig7"].at(arrivals="jittered")
     mice = {m: _mice(runs["pf-fig6"], m) for m in (TB, TSW, PAM, FSAM)}
     tcp = {m: pooled([gain(jittered, m, n=n) for n in FEW]) for m in (PAM, FSAM)}
     udp = {m: over(jittered, "rogue.goodput", m) for m in (TB, PAM, FSAM)}
@@ -157,7 +156,7 @@ def phase_lock(world: World, sizes: Reading) -> list[tuple[str, str, int, list[f
         settings = {**sizes.settings(value, "load"), "markers.only": [TB]}
         samples = _simulate(world, [s for s in world.sets if s.name == "pf-fig7"], settings)
         for arrivals in ("strict", "jittered"):
-            runs = Samples(samples).at(arrivals)
+            runs = Samples(samples).at(arrivals=arrivals)
             for n in (5, 10, 20, 30):
                 udp, tcp = (runs.values(f"{of}.in", marker=TB, n=n) for of in ("rogue", "bulk"))
                 found.append((value, arrivals, n, sorted(u / (u + t) for u, t in zip(udp, tcp, strict=True))))
@@ -167,7 +166,7 @@ def phase_lock(world: World, sizes: Reading) -> list[tuple[str, str, int, list[f
 def second_seed(world: World, seeds: tuple[int, int]) -> list[tuple[str, str, str]]:
     """Hard claims whose verdict differs between two base seeds: name and both verdicts."""
     found = []
-    wanted = [s for s in world.sets if s.arrivals != "poisson" or s.name in TOKENS]
+    wanted = [s for s in world.sets if s.at["arrivals"] != "poisson" or s.name in TOKENS]
     for seed in seeds:
         world.say(f"base seed {seed}")
         at = replace(world, budget=replace(world.budget, seed=seed))
@@ -204,17 +203,3 @@ def _result(variant: Variant, study: str, rule: str) -> str:
         holding = sum(part.holds is True for part in finding.parts)
         return f"{holding} of {len(finding.parts)} conditions hold"
     return ", ".join(f"{part.interval.mean:.3g}" for part in finding.parts) + (" (holds)" if held else "")
-
-
-def write_tried(path: Path, texts: dict[str, str]) -> None:
-    """As TOML, one claim a line."""
-    head = (
-        "# What other readings gave for claims that are not reproduced;\n"
-        "# written by `perhop reproduce pam-fsam --readings`.\n"
-    )
-    lines = [f'"{claim}" = {_quoted(text)}' for claim, text in texts.items()]
-    path.write_text(head + "\n".join(lines) + "\n", encoding="utf-8")
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

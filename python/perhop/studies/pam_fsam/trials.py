@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from perhop.studies import criteria as frozen
-from perhop.studies import readings as stated
-from perhop.studies import runs as simulation
+from perhop.studies import Paper, notes
 from perhop.studies.criteria import Criterion
 from perhop.studies.pam_fsam import deciding, sensitivity, shares
 from perhop.studies.pam_fsam.sensitivity import Judge, Variant, World
@@ -19,34 +17,32 @@ from perhop.studies.verdict import Finding
 STUDIES = ("pf-fig2", "pf-fig3", "pf-fig4", "pf-fig5", "pf-fig6", "pf-fig7", "pf-fig8", "pf-fig9")
 
 
-def run(judge_with: Callable[[Criterion, Samples], Finding], runs_of: dict[str, str], budget: Budget) -> _Trials:
-    """Prepares the trials; `runs_of` is the run set of each study."""
+def run(paper: Paper, budget: Budget) -> _Trials:
+    """Prepares the trials."""
 
     def judge(criterion: Criterion, by_set: dict[str, Samples]) -> Finding:
-        return judge_with(criterion, by_set[runs_of[criterion.study]])
+        study = paper.study(criterion.study)
+        return study.judge(criterion, by_set[study.runs])
 
-    return _Trials(judge, budget)
+    return _Trials(paper, judge, budget)
 
 
 class _Trials:
-    def __init__(self, judge: Judge, budget: Budget) -> None:
-        self.directory = simulation.data("pam-fsam")
-        self.judge, self.budget = judge, budget
+    def __init__(self, paper: Paper, judge: Judge, budget: Budget) -> None:
+        self.paper, self.judge, self.budget = paper, judge, budget
 
     def write(self, out: Path, say: Callable[[str], None]) -> Path:
         """Runs all of it; writes `readings.md` and `tried.toml`, and returns the former."""
-        readings = stated.load(self.directory / "readings.toml")
-        criteria = frozen.load(self.directory / "criteria.toml")
-        sets = simulation.load(self.directory)
+        readings, criteria, sets = self.paper.readings(), self.paper.criteria(), self.paper.runs()
         world = World(sets, criteria, self.judge, self.budget, say)
         out.mkdir(parents=True, exist_ok=True)
         decision = deciding.decide(readings, criteria.cells, (sets, self.budget, say))
         say("shares of 10 and 100 flows")
-        measured = shares.measure(self.directory, readings.by_id["a5"], self.budget)
+        measured = shares.measure(self.paper.directory, readings.by_id["a5"], self.budget)
         found = sensitivity.variants(world, readings)
         locked = sensitivity.phase_lock(world, readings.by_id["a13"])
         differing = sensitivity.second_seed(world, (self.budget.seed, self.budget.seed + 1))
-        sensitivity.write_tried(out / "tried.toml", sensitivity.tried(found, criteria))
+        notes.write_tried(out / notes.TRIED, self.paper.name, sensitivity.tried(found, criteria))
         page = out / "readings.md"
         parts = [
             _grid(decision, readings),
