@@ -1,8 +1,8 @@
 //! The edge of a port: classifier, then conditioner, then an action per colour.
 //!
 //! Several conditioners may sit at a port, in the file's order. Of those that write the same thing
-//! (the colour, or the label) the first whose match agrees takes the packet: a labeller and a marker
-//! both see it, two markers do not. Every host runs this code: simulator port, capture, interface.
+//! (the colour, or a label) the first whose match agrees takes the packet: a labeller and a marker
+//! both see it, two markers do not. One that rewrites the label it reads comes in addition. Every host runs this code: simulator port, capture, interface.
 
 use crate::Scope;
 use crate::classify::{FlowHeaders, Match};
@@ -77,6 +77,8 @@ enum Key {
 struct Stage {
     spec: StageSpec,
     writes: Writes,
+    /// Whether it writes what it has not read: of those at a port the first alone takes a packet.
+    original: bool,
     instances: Vec<AnyConditioner>,
     by_key: BTreeMap<Key, u32>,
     by_flow: Vec<u32>,
@@ -88,9 +90,10 @@ impl Stage {
     fn new(spec: StageSpec, rng: Rng) -> Result<Self, ParamError> {
         let first = spec.params.build(&spec.scope)?;
         let writes = first.writes();
+        let original = !first.rewrites();
         let instances = if spec.per == Per::Aggregate { vec![first] } else { Vec::new() };
         let (by_key, by_flow, counts) = (BTreeMap::new(), Vec::new(), ColourMatrix::default());
-        Ok(Self { spec, writes, instances, by_key, by_flow, rng, counts })
+        Ok(Self { spec, writes, original, instances, by_key, by_flow, rng, counts })
     }
 
     fn another(&mut self) -> u32 {
@@ -198,10 +201,10 @@ impl Edge {
     /// Sends a packet through: recolours, relabels, marks; or says that it is dropped.
     #[inline]
     pub fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet) -> Verdict {
-        let mut written = [false; 2];
+        let mut written = [false; 3];
         for stage in &mut self.stages {
             let Some(instance) = stage.takes(packet) else { continue };
-            if std::mem::replace(&mut written[stage.writes as usize], true) {
+            if stage.original && std::mem::replace(&mut written[stage.writes.field()], true) {
                 continue;
             }
             let verdict = stage.forward(instance, at, packet);
@@ -234,7 +237,7 @@ impl Edge {
             if let Some(&instance) = stage.by_flow.get(mate.0 as usize)
                 && instance != NOBODY
             {
-                stage.instances[instance as usize].reverse(at, packet);
+                stage.instances[instance as usize].reverse(at, packet, &mut stage.rng);
             }
         }
     }
@@ -264,6 +267,20 @@ impl Edge {
             if let Some(instance) = stage.instances.first() {
                 instance.gauges(now, &mut |gauge, value| each(&stage.spec.name, gauge, value));
             }
+        }
+    }
+
+    /// Totals of each conditioner over its instances: conditioner's name, what, how many.
+    pub fn tallies(&self, each: &mut dyn FnMut(&str, &'static str, u64)) {
+        for stage in &self.stages {
+            let mut sums: Vec<(&'static str, u64)> = Vec::new();
+            for instance in &stage.instances {
+                instance.tallies(&mut |what, n| match sums.iter_mut().find(|s| s.0 == what) {
+                    Some(sum) => sum.1 += n,
+                    None => sums.push((what, n)),
+                });
+            }
+            sums.into_iter().for_each(|(what, n)| each(&stage.spec.name, what, n));
         }
     }
 

@@ -1,5 +1,6 @@
 //! Model -> plan of a run, with every check that needs more than one section.
 
+use crate::labels;
 use crate::model::Model;
 use crate::offered::{self, Flowline};
 use crate::ports::{self, File, Stage};
@@ -34,13 +35,13 @@ pub fn build(model: &Model, root: &Node, problems: &mut Problems) -> Option<Buil
     let traffic = offered::read(model, (&topology, &links), root, problems);
     let file = File { model, root, topology: &topology, traffic: &traffic };
     let stages = ports::stages(file, problems);
-    ports::check_labels(file, &stages, problems);
     crate::advice::check(file, (&stages, &links), problems);
     for (i, link) in links.iter_mut().enumerate() {
         link.scope = scope(file, (i, link));
         link.edge = ports::specs_at(&stages, i);
         check_aqm(file, (i, link), problems);
     }
+    labels::check(file, (&stages, &links), problems);
     check_size(&links, &traffic, problems);
     if !file.knows_traffic() {
         return None;

@@ -54,6 +54,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E243", "not an address, or one that two nodes have"),
     ("E244", "a scenario without links"),
     ("E245", "a policy without conditioner"),
+    ("E251", "tickets on ACKs that do not come back the way their data went"),
     ("E900", "packets do not add up: a fault of perhop"),
     ("W301", "a bucket below CIR x RTT: TCP will stay below its contract"),
     ("W302", "EF traffic that nothing polices"),
@@ -61,6 +62,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("W306", "a conditioner where no traffic passes"),
     ("W307", "a section that nothing uses"),
     ("W310", "a policy that changes no packet"),
+    ("W312", "traffic without labels at a queue that reads them"),
 ];
 
 /// What a code means.

@@ -28,6 +28,8 @@ pub mod topology;
 pub mod offered;
 /// Conditioners at their ports.
 pub mod ports;
+/// Who writes labels and who reads them.
+pub mod labels;
 /// What runs, but hardly as meant.
 pub mod advice;
 /// Model -> plan.

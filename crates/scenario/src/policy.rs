@@ -91,7 +91,7 @@ impl Policy {
             match stage.params.build(&stage.scope) {
                 Err(error) => problems.param(&error, place(error.field)).unwrap_or_default(),
                 Ok(reader) if all.len() == stages.len() => {
-                    ports::check_policy_labels(&reader, &stages[..i], (place("kind"), problems));
+                    crate::labels::check_policy(&reader, &stages[..i], (place("kind"), problems));
                 }
                 Ok(_) => {}
             }

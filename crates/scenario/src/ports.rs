@@ -1,4 +1,4 @@
-//! `[conditioner]` -> what sits at each port; who reaches it; whether labels are written and read in order.
+//! `[conditioner]` -> what sits at each port and who reaches it.
 
 use crate::model::{Model, Named};
 use crate::offered::Flowline;
@@ -6,15 +6,13 @@ use crate::sections::ConditionerSection;
 use crate::topology::Topology;
 use crate::tree;
 use perhop_core::classify::{FlowHeaders, Match, Protocol};
-use perhop_core::conditioner::{AnyConditioner, Writes};
+use perhop_core::conditioner::{Conditioner as _, Writes};
 use perhop_core::edge::{Action, StageSpec};
+use perhop_core::needs::Needs;
 use perhop_core::params::{Node, Place, Problems, suggest};
 use perhop_core::scope::Scope;
 use perhop_core::units::Bytes;
 use std::net::IpAddr;
-
-/// The way out where labels are missing.
-const LABELLER: &str = "put a conditioner that writes labels (kind = \"rate-labeller\", per = \"flow\") upstream of it";
 
 /// What the file says, for the checks.
 #[derive(Clone, Copy)]
@@ -30,7 +28,8 @@ pub struct File<'a> {
 }
 
 impl File<'_> {
-    fn place(&self, name: &str, field: &str) -> Place {
+    /// Where a conditioner's key stands.
+    pub fn place(&self, name: &str, field: &str) -> Place {
         tree::place(self.root, &["conditioner", name, field])
     }
 
@@ -52,7 +51,7 @@ impl File<'_> {
     }
 
     /// Whether all conditioners are known.
-    fn knows_conditioners(&self) -> bool {
+    pub fn knows_conditioners(&self) -> bool {
         self.model.conditioners.len() == tree::names(self.root, "conditioner").len()
     }
 
@@ -73,10 +72,16 @@ pub struct Stage {
     pub spec: StageSpec,
     /// Indices of the traffic whose data it may take.
     pub takes: Vec<usize>,
+    /// Indices of the traffic whose ACKs it may take.
+    pub takes_acks: Vec<usize>,
     /// What it writes; `None` where its parameters are at fault.
     pub writes: Option<Writes>,
-    /// Whether it reads labels.
-    pub reads_label: bool,
+    /// The label it reads.
+    pub reads: Option<Writes>,
+    /// Whether it writes anew what it reads.
+    pub rewrites: bool,
+    /// Which hooks it wants.
+    pub needs: Needs,
 }
 
 /// The stages of all ports, in the file's order; every fault is reported.
@@ -124,7 +129,7 @@ fn check_names(file: File<'_>, (name, section): (&str, &ConditionerSection), pro
 fn stage(file: File<'_>, (name, section): (&str, &ConditionerSection), (i, link): (usize, usize)) -> Stage {
     let port = &file.topology.links[link].name;
     let matches = section.placement.matches.clone().unwrap_or_default();
-    let (takes, scope) = reach(file, &matches, link);
+    let (takes, takes_acks, scope) = reach(file, &matches, link);
     let spec = StageSpec {
         name: if i == 0 { name.to_owned() } else { format!("{name} at {port}") },
         matches,
@@ -133,12 +138,22 @@ fn stage(file: File<'_>, (name, section): (&str, &ConditionerSection), (i, link)
         actions: section.actions.all(),
         scope,
     };
-    Stage { link, name: name.to_owned(), spec, takes, writes: None, reads_label: false }
+    Stage {
+        link,
+        name: name.to_owned(),
+        spec,
+        takes,
+        takes_acks,
+        writes: None,
+        reads: None,
+        rewrites: false,
+        needs: Needs::NOTHING,
+    }
 }
 
-/// Whose data may be taken at a port, and the largest packet among them and the ACKs taken there.
-fn reach(file: File<'_>, matches: &Match, link: usize) -> (Vec<usize>, Scope) {
-    let (mut takes, mut largest) = (Vec::new(), None::<(u32, &str)>);
+/// Whose data and whose ACKs may be taken at a port, and the largest packet among them.
+fn reach(file: File<'_>, matches: &Match, link: usize) -> (Vec<usize>, Vec<usize>, Scope) {
+    let (mut takes, mut acks, mut largest) = (Vec::new(), Vec::new(), None::<(u32, &str)>);
     for (i, flow) in file.traffic.iter().enumerate() {
         let over = |way: &[u32]| way.contains(&(link as u32));
         let data = over(&flow.forward) && may_take(file, matches, (flow, false));
@@ -146,12 +161,15 @@ fn reach(file: File<'_>, matches: &Match, link: usize) -> (Vec<usize>, Scope) {
         if data {
             takes.push(i);
         }
+        if ack {
+            acks.push(i);
+        }
         let size = if data { flow.data } else { flow.ack };
         if (data || ack) && largest.is_none_or(|l| l.0 < size) {
             largest = Some((size, &flow.offered.name));
         }
     }
-    (takes, file.scope_of(largest))
+    (takes, acks, file.scope_of(largest))
 }
 
 /// Whether a match may take a traffic's packets. Ports are given by the simulator and code points may be rewritten
@@ -182,14 +200,16 @@ fn build(file: File<'_>, stages: &mut [Stage], problems: &mut Problems) {
         match stage.spec.params.build(&stage.spec.scope) {
             Ok(conditioner) => {
                 stage.writes = Some(conditioner.writes());
-                stage.reads_label = conditioner.reads_label();
+                stage.reads = conditioner.reads();
+                stage.rewrites = conditioner.rewrites();
+                stage.needs = conditioner.needs();
             }
             Err(error) => {
                 let path: Vec<_> = ["conditioner", &stage.name].into_iter().chain(error.field.split('.')).collect();
                 problems.param::<()>(&error, tree::place(file.root, &path));
             }
         }
-        if stage.writes == Some(Writes::Label) && stage.spec.actions != [Action::Transmit; 4] {
+        if stage.writes.is_some_and(|writes| writes != Writes::Colour) && stage.spec.actions != [Action::Transmit; 4] {
             let message = format!("kind \"{}\" gives no colour to act on", stage.spec.params.name());
             let place = file.place(&stage.name, "kind");
             problems.error::<()>("E239", place, [&message, "", "leave out green, yellow, red and unmarked"]);
@@ -216,58 +236,6 @@ fn warn_idle(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
     }
 }
 
-/// Labels along each traffic's path: one writer, and no reader before it.
-pub fn check_labels(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
-    if !file.knows_conditioners() || stages.iter().any(|s| s.writes.is_none()) {
-        return;
-    }
-    for (i, flow) in file.traffic.iter().enumerate() {
-        let mut writer: Option<&Stage> = None;
-        for &link in &flow.forward {
-            for stage in taking(stages, link as usize, i) {
-                check_label(file, (flow, writer), stage, problems);
-                if stage.writes == Some(Writes::Label) {
-                    writer = writer.or(Some(stage));
-                }
-            }
-        }
-    }
-}
-
-/// Those stages of a port that get a traffic's packets: of those that write the same, the first.
-fn taking(stages: &[Stage], link: usize, traffic: usize) -> Vec<&Stage> {
-    let mut written = Vec::new();
-    let here = stages.iter().filter(|s| s.link == link && s.takes.contains(&traffic));
-    here.filter(|s| {
-        let partial = !s.spec.matches.dscp.is_empty();
-        let first = !written.contains(&s.writes);
-        if !partial {
-            written.push(s.writes);
-        }
-        first
-    })
-    .collect()
-}
-
-fn check_label(file: File<'_>, (flow, writer): (&Flowline, Option<&Stage>), stage: &Stage, problems: &mut Problems) {
-    let traffic = &flow.offered.name;
-    let kind = stage.spec.params.name();
-    if stage.reads_label && writer.is_none() {
-        let message = format!("kind \"{kind}\" reads labels, and traffic `{traffic}` comes without");
-        problems.error::<()>("E236", file.place(&stage.name, "kind"), [&message, "", LABELLER]);
-    }
-    if let (Some(Writes::Label), Some(writer)) = (stage.writes, writer) {
-        let message = format!("second writer of labels on the path of traffic `{traffic}`");
-        let label = format!("`{}` at {} writes them first", writer.name, file.topology.links[writer.link].name);
-        let place = file.place(&stage.name, "kind");
-        problems.error::<()>(
-            "E237",
-            place,
-            [&message, &label, "a label has one writer on a path: leave one of them out"],
-        );
-    }
-}
-
 /// The conditioners at one port, for the edge.
 pub fn specs_at(stages: &[Stage], link: usize) -> Vec<StageSpec> {
     stages.iter().filter(|s| s.link == link).map(|s| s.spec.clone()).collect()
@@ -284,13 +252,4 @@ pub fn policy_stages(conditioners: &Named<ConditionerSection>, scope: &Scope) ->
         scope: scope.clone(),
     };
     conditioners.iter().map(spec).collect()
-}
-
-/// In a policy a reader of labels needs a writer among the conditioners `before` it.
-pub fn check_policy_labels(reader: &AnyConditioner, before: &[StageSpec], (place, problems): (Place, &mut Problems)) {
-    let writes_label = |spec: &StageSpec| spec.params.build(&spec.scope).is_ok_and(|c| c.writes() == Writes::Label);
-    if reader.reads_label() && !before.iter().any(writes_label) {
-        let what = ["this kind reads labels, and no conditioner before it writes them", "", LABELLER];
-        problems.error::<()>("E236", place, what);
-    }
 }

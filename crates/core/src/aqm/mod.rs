@@ -6,6 +6,7 @@
 //! To add one: write its file, add its line to the list below.
 
 use crate::Scope;
+use crate::conditioner::Writes;
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::ParamError;
@@ -87,6 +88,11 @@ pub trait Aqm {
         Needs::NOTHING
     }
 
+    /// The label it reads: a path where nobody has written it is then an error in `check`.
+    fn reads(&self) -> Option<Writes> {
+        None
+    }
+
     /// When it wants `on_timer`.
     fn poll_at(&self) -> Option<Time> {
         None
@@ -100,6 +106,9 @@ pub trait Aqm {
 
     /// Values for series: name, value. Changes nothing.
     fn gauges(&self, _now: Time, _each: &mut dyn FnMut(&'static str, f64)) {}
+
+    /// Totals for tables: name, how many since the start.
+    fn tallies(&self, _each: &mut dyn FnMut(&'static str, u64)) {}
 }
 
 impl Aqm for AnyAqm {
@@ -122,6 +131,9 @@ impl Aqm for AnyAqm {
     fn needs(&self) -> Needs {
         dispatch!(self, x => x.needs())
     }
+    fn reads(&self) -> Option<Writes> {
+        dispatch!(self, x => x.reads())
+    }
     fn poll_at(&self) -> Option<Time> {
         dispatch!(self, x => x.poll_at())
     }
@@ -130,5 +142,8 @@ impl Aqm for AnyAqm {
     }
     fn gauges(&self, now: Time, each: &mut dyn FnMut(&'static str, f64)) {
         dispatch!(self, x => x.gauges(now, each));
+    }
+    fn tallies(&self, each: &mut dyn FnMut(&'static str, u64)) {
+        dispatch!(self, x => x.tallies(each));
     }
 }

@@ -36,7 +36,7 @@
 //! the whole aggregate (A).
 
 use crate::Scope;
-use crate::conditioner::{Conditioner, Passage, bucket_threshold};
+use crate::conditioner::{Conditioner, Passage, Writes, bucket_threshold};
 use crate::estimate::{ExpRate, TokenBucket};
 use crate::packet::{Colour, Packet};
 use crate::params::{ParamError, Params as Declared};
@@ -237,7 +237,6 @@ impl FSam {
 
 impl Conditioner for FSam {
     type Params = Params;
-    const READS_LABEL: bool = true;
 
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let label = self.label(packet);
@@ -248,6 +247,10 @@ impl Conditioner for FSam {
         }
         packet.colour = if marked { Colour::Green } else { Colour::Red };
         Verdict::Pass
+    }
+
+    fn reads(&self) -> Option<Writes> {
+        Some(Writes::Rate)
     }
 
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {

@@ -57,13 +57,38 @@ pub struct Passage<'a> {
     pub truth: Option<&'a SenderTruth>,
 }
 
-/// What a conditioner writes on a packet. On a path a label has one writer.
+/// What a conditioner writes on a packet. On a path a label has one writer; those that rewrite what they read may follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writes {
     /// The colour: a meter with its marker.
     Colour,
-    /// The label: a labeller or tagger.
-    Label,
+    /// The label, as a rate in bytes/s: a labeller.
+    Rate,
+    /// The label, as tickets: a tagger.
+    Tickets,
+    /// The label of an ACK, as tickets: a tagger at a sink.
+    AckTickets,
+}
+
+impl Writes {
+    /// The field of the packet, by number: rates and tickets share one.
+    pub const fn field(self) -> usize {
+        match self {
+            Self::Colour => 0,
+            Self::Rate | Self::Tickets => 1,
+            Self::AckTickets => 2,
+        }
+    }
+
+    /// For messages: "reads tickets".
+    pub const fn noun(self) -> &'static str {
+        match self {
+            Self::Colour => "colours",
+            Self::Rate => "rates",
+            Self::Tickets => "tickets",
+            Self::AckTickets => "tickets on ACKs",
+        }
+    }
 }
 
 /// Published by one conditioner for others of its kind (RTT-RTO's minima).
@@ -86,14 +111,12 @@ pub trait Conditioner {
     type Params;
     /// What it writes.
     const WRITES: Writes = Writes::Colour;
-    /// Whether it reads the label: a path without a labeller is then an error in `check`.
-    const READS_LABEL: bool = false;
 
     /// A packet on its way to the port's queue.
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict;
 
     /// A packet that arrived over the mate link; may rewrite, never drops.
-    fn reverse(&mut self, _at: &Passage<'_>, _packet: &mut Packet) {}
+    fn reverse(&mut self, _at: &Passage<'_>, _packet: &mut Packet, _rng: &mut Rng) {}
 
     /// A packet at the start of its transmission.
     fn departing(&mut self, _at: &Passage<'_>, _packet: &mut Packet, _rng: &mut Rng) {}
@@ -107,6 +130,11 @@ pub trait Conditioner {
     /// Which hooks beyond `forward` it wants.
     fn needs(&self) -> Needs {
         Needs::NOTHING
+    }
+
+    /// The label it reads: a path where nobody has written it is then an error in `check`.
+    fn reads(&self) -> Option<Writes> {
+        None
     }
 
     /// When it wants `on_timer`.
@@ -125,6 +153,9 @@ pub trait Conditioner {
 
     /// Values for series: name, value. Changes nothing.
     fn gauges(&self, _now: Time, _each: &mut dyn FnMut(&'static str, f64)) {}
+
+    /// Totals for tables: name, how many since the start. A host adds those of all instances.
+    fn tallies(&self, _each: &mut dyn FnMut(&'static str, u64)) {}
 }
 
 /// # Errors
@@ -153,18 +184,15 @@ fn bucket_threshold(field: &'static str, threshold: Length, depth: Bytes) -> Res
 }
 
 impl AnyConditioner {
+    /// Whether it writes anew what it reads, as a relabeller does.
+    pub fn rewrites(&self) -> bool {
+        self.reads().is_some_and(|read| read.field() == self.writes().field())
+    }
+
     /// What it writes.
     pub const fn writes(&self) -> Writes {
         const fn of<T: Conditioner>(_: &T) -> Writes {
             T::WRITES
-        }
-        dispatch!(self, x => of(x))
-    }
-
-    /// Whether it reads the label.
-    pub const fn reads_label(&self) -> bool {
-        const fn of<T: Conditioner>(_: &T) -> bool {
-            T::READS_LABEL
         }
         dispatch!(self, x => of(x))
     }
@@ -177,8 +205,8 @@ impl Conditioner for AnyConditioner {
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         dispatch!(self, x => x.forward(at, packet, rng))
     }
-    fn reverse(&mut self, at: &Passage<'_>, packet: &mut Packet) {
-        dispatch!(self, x => x.reverse(at, packet));
+    fn reverse(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) {
+        dispatch!(self, x => x.reverse(at, packet, rng));
     }
     fn departing(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) {
         dispatch!(self, x => x.departing(at, packet, rng));
@@ -192,6 +220,9 @@ impl Conditioner for AnyConditioner {
     fn needs(&self) -> Needs {
         dispatch!(self, x => x.needs())
     }
+    fn reads(&self) -> Option<Writes> {
+        dispatch!(self, x => x.reads())
+    }
     fn poll_at(&self) -> Option<Time> {
         dispatch!(self, x => x.poll_at())
     }
@@ -203,5 +234,8 @@ impl Conditioner for AnyConditioner {
     }
     fn gauges(&self, now: Time, each: &mut dyn FnMut(&'static str, f64)) {
         dispatch!(self, x => x.gauges(now, each));
+    }
+    fn tallies(&self, each: &mut dyn FnMut(&'static str, u64)) {
+        dispatch!(self, x => x.tallies(each));
     }
 }

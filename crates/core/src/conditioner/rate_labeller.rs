@@ -136,7 +136,7 @@ impl RateLabeller {
 
 impl Conditioner for RateLabeller {
     type Params = Params;
-    const WRITES: Writes = Writes::Label;
+    const WRITES: Writes = Writes::Rate;
 
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         let rate = self.measure(at.now, packet.size);
