@@ -53,6 +53,7 @@ fn needed(name: &str) -> Entries {
     let entry = LIST.iter().find(|entry| entry.name == name).expect("it is in the list");
     let fields = Field::all(entry.fields).into_iter().filter(|field| field.default.is_none() && !field.optional);
     let value = |field: &Field| match field.kind {
+        Kind::Tickets => text("1000t/s"),
         Kind::Rate => text("3Mbit/s"),
         Kind::Size => text("20000B"),
         Kind::Time => text("100ms"),

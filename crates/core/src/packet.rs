@@ -95,6 +95,8 @@ pub mod flags {
     pub const FIN: u8 = 16;
     /// `label` holds a value.
     pub const LABELLED: u8 = 32;
+    /// `ack_label` holds a value.
+    pub const ACK_LABELLED: u8 = 64;
 }
 
 /// What a conditioner or an AQM may read and write of a packet.
@@ -106,7 +108,7 @@ pub struct Packet {
     pub flow: FlowId,
     /// Label written at the ingress: arrival rate of the flow in bytes/s, or tickets. One writer on a path.
     pub label: f32,
-    /// Label echoed on ACKs.
+    /// Label of an ACK: tickets of the receiver-based scheme of PPS.
     pub ack_label: f32,
     /// TCP sequence number after this segment's last byte, modulo 2^32.
     pub seq_end: u32,
@@ -136,6 +138,22 @@ impl Packet {
     pub fn set_label(&mut self, label: f32) {
         self.label = label;
         self.flags |= flags::LABELLED;
+    }
+
+    /// The label of an ACK, if one was written.
+    pub fn ack_label(&self) -> Option<f32> {
+        (self.flags & flags::ACK_LABELLED != 0).then_some(self.ack_label)
+    }
+
+    /// Writes the label of an ACK.
+    pub fn set_ack_label(&mut self, label: f32) {
+        self.ack_label = label;
+        self.flags |= flags::ACK_LABELLED;
+    }
+
+    /// Whether it is an ACK and nothing else: no data, no datagram.
+    pub const fn pure_ack(&self) -> bool {
+        self.payload == 0 && self.flags & flags::ACK != 0
     }
 }
 

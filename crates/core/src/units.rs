@@ -30,6 +30,10 @@ pub struct Bytes(u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Packets(u32);
 
+/// A rate of tickets, in tickets per second: what one entity of PPS issues to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TicketRate(u64);
+
 /// A probability, always within [0, 1].
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Probability(f64);
@@ -163,6 +167,18 @@ impl Packets {
     /// The number of packets.
     pub const fn get(self) -> u32 {
         self.0
+    }
+}
+
+impl TicketRate {
+    /// `n` tickets per second.
+    pub const fn per_second(n: u64) -> Self {
+        Self(n)
+    }
+
+    /// Tickets per second.
+    pub const fn tickets_s(self) -> f64 {
+        self.0 as f64
     }
 }
 
@@ -306,6 +322,12 @@ impl fmt::Display for Packets {
     }
 }
 
+impl fmt::Display for TicketRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}t/s", self.0)
+    }
+}
+
 impl fmt::Display for Probability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -389,6 +411,9 @@ const TIME: Reader = Reader {
     units: &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3600e9)],
 };
 const COUNT: Reader = Reader { quantity: "number of packets", example: "30p", units: &[("p", 1.0)] };
+
+const TICKETS: Reader =
+    Reader { quantity: "ticket rate", example: "900t/s", units: &[("t/s", 1.0), ("kt/s", 1e3), ("Mt/s", 1e6)] };
 
 /// Units that mean something elsewhere, with what they mean.
 const FOREIGN: [(&str, &str); 6] = [
@@ -518,6 +543,13 @@ impl std::str::FromStr for Packets {
     }
 }
 
+impl std::str::FromStr for TicketRate {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        TICKETS.read(text).map(Self)
+    }
+}
+
 impl std::str::FromStr for Length {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
@@ -560,6 +592,11 @@ mod tests {
         for text in ["62500B", "0B"] {
             assert_eq!(text.parse::<Bytes>().unwrap().to_string(), text);
         }
+        for text in ["900t/s", "0t/s"] {
+            assert_eq!(text.parse::<TicketRate>().unwrap().to_string(), text);
+        }
+        assert_eq!("1.5kt/s".parse::<TicketRate>().unwrap(), TicketRate::per_second(1500));
+        assert_eq!("0.5t/s".parse::<TicketRate>().unwrap_err().fault, UnitFault::Range);
         for text in ["30p", "45000B", "5ms", "40%"] {
             assert_eq!(text.parse::<Length>().unwrap().to_string(), text);
         }

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 const NUMBER: &str = r"[0-9][0-9_]*(\.[0-9_]+)?([eE][+-]?[0-9]+)?\s*";
+const TICKETS: &str = "(t/s|kt/s|Mt/s)";
 const RATE: &str = "(bit/s|kbit/s|Mbit/s|Gbit/s|bps|kbps|Mbps|Gbps)";
 const SIZE: &str = "(B|kB|MB|GB|KiB|MiB|GiB)";
 const TIME: &str = "(ns|us|ms|s|min|h)";
@@ -117,6 +118,7 @@ fn quantity(units: &str) -> Value {
 fn kind(kind: &Kind) -> Value {
     match kind {
         Kind::Rate => quantity(RATE),
+        Kind::Tickets => quantity(TICKETS),
         Kind::Size => quantity(SIZE),
         Kind::Time => quantity(TIME),
         Kind::Count => quantity("p"),

@@ -112,6 +112,7 @@ fn table(fields: &'static [Field]) -> Table {
 fn value(name: &str, kind: &Kind) -> Tree {
     let text = |t: &str| Tree::Text(t.to_owned());
     match kind {
+        Kind::Tickets => text("1000t/s"),
         Kind::Rate => text(if name == "pir" || name == "eir" { "8Mbit/s" } else { "5Mbit/s" }),
         Kind::Size => text("62500B"),
         Kind::Time => text("100ms"),

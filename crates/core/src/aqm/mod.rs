@@ -25,6 +25,8 @@ crate::algorithms! {
     "rio" => rio::{Params, Rio},
     /// Weighted RED: thresholds by colour or DSCP, one average for all.
     "wred" => wred::{Params, Wred},
+    /// PPS: RED that drops the sooner the fewer tickets a packet carries.
+    "tred" => tred::{Params, Tred},
 }
 
 pub mod early;

@@ -35,7 +35,17 @@ crate::algorithms! {
     "f-sam" => fsam::{Params, FSam},
     /// Writes a flow's rate on its packets, for F-SAM and CSFQ.
     "rate-labeller" => rate_labeller::{Params, RateLabeller},
+    /// PPS: spreads a source's tickets over its packets.
+    "pps-tagger" => pps_tagger::{Params, PpsTagger},
+    /// PPS: exchanges tickets at a link for those of the next entity.
+    "pps-relabeller" => pps_relabeller::{Params, PpsRelabeller},
+    /// PPS, receiver-based: spreads a sink's tickets over its ACKs.
+    "pps-ack-tagger" => pps_ack_tagger::{Params, PpsAckTagger},
+    /// PPS, receiver-based: exchanges tickets of ACKs and of the data they belong to.
+    "pps-ack-relabeller" => pps_ack_relabeller::{Params, PpsAckRelabeller},
 }
+
+pub mod pps;
 
 /// What the simulator knows of a sender and the wire does not carry: the oracle of the RTT papers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -154,7 +164,7 @@ pub trait Conditioner {
     /// Values for series: name, value. Changes nothing.
     fn gauges(&self, _now: Time, _each: &mut dyn FnMut(&'static str, f64)) {}
 
-    /// Totals for tables: name, how many since the start. A host adds those of all instances.
+    /// Totals for tables: name, how many since the start. A host adds up those of one name, over all instances.
     fn tallies(&self, _each: &mut dyn FnMut(&'static str, u64)) {}
 }
 

@@ -64,7 +64,7 @@ impl Conditioner for Tsw3Cm {
     type Params = Params;
 
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
-        let average = self.rate.update(at.now, packet.size);
+        let average = self.rate.update(at.now, f64::from(packet.size));
         packet.colour = match average * (1.0 - rng.uniform()) {
             part if part > self.pir => Colour::Red,
             part if part > self.cir => Colour::Yellow,

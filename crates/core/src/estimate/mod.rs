@@ -1,10 +1,12 @@
 //! Instruments: they measure and have no opinion.
 
+pub mod event_rate;
 pub mod ewma;
 pub mod exp_rate;
 pub mod token_bucket;
 pub mod tsw;
 
+pub use event_rate::EventRate;
 pub use ewma::Ewma;
 pub use exp_rate::ExpRate;
 pub use token_bucket::TokenBucket;

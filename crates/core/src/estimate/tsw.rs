@@ -11,7 +11,7 @@
 //! |--------|-----------|------|
 //! | W      | `window`  | s    |
 //! | avg    | `initial` | B/s  |
-//! | B      | `size`    | B    |
+//! | B      | `size`    | B, or whatever else is counted: packets, tickets |
 //! | t      | `now`     | s    |
 //!
 //! Deviations: none. The clock starts at 0; packets of the same instant need no special case, the window keeps the
@@ -35,11 +35,22 @@ impl Tsw {
 
     /// Counts a packet; returns the rate with it, in bytes/s.
     #[inline]
-    pub fn update(&mut self, now: Time, size: u32) -> f64 {
+    pub fn update(&mut self, now: Time, size: f64) -> f64 {
         let gap = now.since(self.front).seconds();
-        self.average = (self.average * self.window + f64::from(size)) / (gap + self.window);
+        self.average = (self.average * self.window + size) / (gap + self.window);
         self.front = self.front.max(now);
         self.average
+    }
+
+    /// Starts the clock at `start`, at a rate of `average`.
+    pub fn restart(&mut self, start: Time, average: f64) {
+        (self.front, self.average) = (start, average);
+    }
+
+    /// The rate at `now` if nothing more has come: the last one, decayed.
+    #[inline]
+    pub fn decayed(&self, now: Time) -> f64 {
+        self.average * self.window / (now.since(self.front).seconds() + self.window)
     }
 
     /// The rate at the last packet, bytes/s.
@@ -61,9 +72,9 @@ mod tests {
     #[test]
     fn a_rate_by_hand() {
         let mut tsw = Tsw::new(Span::from_s(1), 125_000.0);
-        assert_eq!(tsw.update(Time::from_ns(1_000_000_000), 1_000), 126_000.0 / 2.0);
-        assert_eq!(tsw.update(Time::from_ns(1_000_000_000), 1_000), 64_000.0);
-        assert_eq!(tsw.update(Time::from_ns(4_000_000_000), 0), 16_000.0);
+        assert_eq!(tsw.update(Time::from_ns(1_000_000_000), 1_000.0), 126_000.0 / 2.0);
+        assert_eq!(tsw.update(Time::from_ns(1_000_000_000), 1_000.0), 64_000.0);
+        assert_eq!(tsw.update(Time::from_ns(4_000_000_000), 0.0), 16_000.0);
     }
 
     /// Packets of l bytes every T seconds: avg (T + W) = avg W + l has the one solution l/T. What is left of the
@@ -75,14 +86,14 @@ mod tests {
         let mut now = Time::ZERO;
         for _ in 0..21 * 50 {
             now += gap;
-            tsw.update(now, 1_000);
+            tsw.update(now, 1_000.0);
         }
         assert!((tsw.rate() - 1e5).abs() < 1e-4, "{}", tsw.rate());
         let mut cold = Tsw::new(Span::from_ms(500), 0.0);
         let mut now = Time::ZERO;
         for _ in 0..21 * 50 {
             now += gap;
-            cold.update(now, 1_000);
+            cold.update(now, 1_000.0);
         }
         assert!((cold.rate() / 1e5 - 1.0).abs() < 1e-8, "{}", cold.rate());
     }

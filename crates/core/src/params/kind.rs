@@ -37,6 +37,8 @@ pub enum Kind {
     Time,
     /// Packets.
     Count,
+    /// Tickets per second.
+    Tickets,
     /// Packets, bytes, time or percent of a queue.
     Length,
     /// [0, 1]
@@ -73,6 +75,7 @@ impl Kind {
             Kind::Size => "a size".into(),
             Kind::Time => "a time".into(),
             Kind::Count => "a number of packets".into(),
+            Kind::Tickets => "a ticket rate".into(),
             Kind::Length => "a queue length".into(),
             Kind::Probability => "a probability".into(),
             Kind::Integer => "a whole number".into(),
@@ -95,6 +98,7 @@ impl Kind {
             Kind::Size => "B",
             Kind::Time => "s",
             Kind::Count => "p",
+            Kind::Tickets => "t/s",
             Kind::Length => "p, B, s, %",
             Kind::List(of) | Kind::OneOrMany(of) => of.unit(),
             _ => "-",
@@ -107,6 +111,7 @@ impl Kind {
             Kind::Size => "write it as text with its unit, as in \"62500B\"".into(),
             Kind::Time => "write it as text with its unit, as in \"10ms\"".into(),
             Kind::Count => "write it as text with its unit, as in \"30p\"".into(),
+            Kind::Tickets => "write it as text with its unit, as in \"900t/s\"".into(),
             Kind::Length => "write it as text with its unit, as in \"30p\", \"45kB\", \"5ms\" or \"40%\"".into(),
             Kind::Probability => "a number between 0 and 1".into(),
             Kind::Table(fields) => {

@@ -1,7 +1,7 @@
 //! What a key's value can be: quantities, numbers, names, lists.
 
 use super::{Kind, Node, Problems, Tree, Value};
-use crate::units::{BitRate, Bytes, Length, Packets, Probability, Span};
+use crate::units::{BitRate, Bytes, Length, Packets, Probability, Span, TicketRate};
 
 macro_rules! quantities {
     ($($type:ty => $kind:expr, $base:expr;)*) => { $(
@@ -31,6 +31,7 @@ quantities! {
     Bytes => Kind::Size, Some("B");
     Span => Kind::Time, None::<&str>;
     Packets => Kind::Count, Some("p");
+    TicketRate => Kind::Tickets, Some("t/s");
     Length => Kind::Length, None::<&str>;
 }
 

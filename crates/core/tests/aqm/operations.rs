@@ -40,6 +40,7 @@ impl Generator {
     fn value(&mut self, kind: &Kind) -> Tree {
         let text = |text: String| Tree::Text(text);
         match kind {
+            Kind::Tickets => text(format!("{}t/s", self.below(20_000))),
             Kind::Rate => text(format!("{}kbit/s", self.below(20_000))),
             Kind::Size => text(format!("{}B", self.below(20_000))),
             Kind::Time => text(format!("{}ms", self.below(1000))),

@@ -20,6 +20,7 @@ fn text(value: impl ToString, unit: &str) -> Tree {
 /// A value that may stand for a field of this kind; now and then one that may not be wanted there.
 fn any_value(kind: &Kind) -> BoxedStrategy<Tree> {
     match *kind {
+        Kind::Tickets => log_uniform(1.0, 1e6).prop_map(|x| text(x as u64, "t/s")).boxed(),
         Kind::Rate => log_uniform(1e3, 1e10).prop_map(|x| text(x as u64, "bit/s")).boxed(),
         Kind::Size => prop_oneof![
             1 => Just(text(0, "B")),

@@ -4,7 +4,7 @@ use crate::common::generate::{any_conditioner, any_tree, read_conditioner};
 use crate::common::load::{Offered, arrivals, pass, run};
 use crate::scope;
 use perhop_core::Rng;
-use perhop_core::conditioner::{AnyConditioner, Conditioner, ConditionerParams, LIST};
+use perhop_core::conditioner::{AnyConditioner, Conditioner, ConditionerParams, LIST, Writes};
 use perhop_core::packet::{Colour, FlowId, Packet};
 use perhop_core::params::{Field, Tree};
 use perhop_core::registry::Entry;
@@ -163,12 +163,14 @@ fn a_retune_takes_every_parameter() {
     });
 }
 
-/// `old` with what sets the initial state taken from `new`: the bursts, the TSW's rate, F-SAM's credits.
+/// `old` with what sets the initial state taken from `new`: the bursts, the TSW's rate, F-SAM's credits; and what it
+/// refuses to change.
 fn with_state_of(old: &ConditionerParams, new: &ConditionerParams) -> Option<ConditionerParams> {
     let (mut entries, mut theirs) = (Vec::new(), Vec::new());
     old.show(&mut entries);
     new.show(&mut theirs);
-    let initial: &[&str] = if old.name().starts_with("tsw") { &["cir"] } else { &["cbs", "ebs", "pbs", "kdec"] };
+    let initial: &[&str] =
+        if old.name().starts_with("tsw") { &["cir"] } else { &["cbs", "ebs", "pbs", "kdec", "relabel"] };
     for (name, value) in &mut entries {
         if let Some(other) = theirs.iter().find(|t| t.0 == *name && initial.contains(name)) {
             *value = other.1.clone();
@@ -193,21 +195,23 @@ fn flow_ids_are_invisible() {
     });
 }
 
-/// A meter writes the colour and a labeller the label, and nothing else of a packet (F-SAM's `relabel-in` apart); a
+/// A meter writes the colour, a labeller or tagger its label, and nothing else of a packet (F-SAM's `relabel-in` apart); a
 /// meter leaves no packet unmarked, and the two-colour ones know no yellow.
 #[test]
 fn only_what_is_declared_is_written() {
     let input = |entry| (any_conditioner(entry, scope()), arrivals(100), any::<u64>()).boxed();
     for_all(&[], input, |(params, load, seed)| {
-        let labels = params.name() == "rate-labeller";
+        let writes = params.build(&scope()).unwrap().writes();
         let relabels = matches!(&params, ConditionerParams::FSam(p) if p.relabel_in);
         let two = ["token-bucket", "tsw2cm", "pam", "f-sam"].contains(&params.name());
         for (offered, out) in load.iter().zip(marked(&params, &load, seed)) {
             let mut expected = offered.packet;
-            if labels || (relabels && out.colour == Colour::Green) {
+            if writes == Writes::AckTickets {
+                (expected.ack_label, expected.flags) = (out.ack_label, out.flags);
+            } else if writes != Writes::Colour || (relabels && out.colour == Colour::Green) {
                 (expected.label, expected.flags) = (out.label, out.flags);
             }
-            if !labels {
+            if writes == Writes::Colour {
                 prop_assert!(out.colour != Colour::Unmarked && !(two && out.colour == Colour::Yellow));
                 expected.colour = out.colour;
             }

@@ -6,7 +6,7 @@ use perhop_core::aqm::{AqmParams, red, rio, wred};
 use perhop_core::conditioner::{self, ConditionerParams};
 use perhop_core::edge::{Action, Per, StageSpec};
 use perhop_core::packet::Colour;
-use perhop_core::params::{Place, Problems, Reader, Table, Tree};
+use perhop_core::params::{Field, Kind, Place, Problems, Reader, Tree, Value as _};
 use perhop_core::queue::Limit;
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
 use perhop_sim::traffic::{self, TrafficParams, app_limited, on_off, transfers};
@@ -50,10 +50,33 @@ fn aqm() -> impl Strategy<Value = AqmParams> {
                 let class = |members, profile| wred::Class { members, profile };
                 AqmParams::Wred(wred::Params { profiles: vec![class(green, wide), class(vec![], tight)], common })
             }
-            other => panic!("the tests do not know the AQM {other}"),
+            other => declared(other, [min, min + width], &common),
         }
     };
     (1u32..5, 1u32..12, common(), prop::sample::select(perhop_core::aqm::NAMES)).prop_map(of)
+}
+
+/// Parameters of any AQM, from nothing but its declaration: thresholds, and what of `common` it declares.
+fn declared(name: &str, [min, max]: [u32; 2], common: &Common) -> AqmParams {
+    let entry = perhop_core::aqm::LIST.iter().find(|e| e.name == name).unwrap();
+    let value = |field: &Field| match (field.name, field.kind) {
+        ("ecn", Kind::Bool) => Some(Tree::Bool(common.ecn)),
+        ("spacing", _) => common.spacing.tree(),
+        (_, Kind::Length) if field.name.contains("min") => Some(Tree::Text(format!("{min}p"))),
+        (_, Kind::Length) => Some(Tree::Text(format!("{max}p"))),
+        _ if field.default.is_some() || field.optional => None,
+        _ => panic!("the tests know no value for `{}` of {name}", field.name),
+    };
+    let entries = Field::all(entry.fields).into_iter().filter_map(|f| Some((f.name, value(f)?))).collect();
+    read(entries, |reader| AqmParams::read(name, Place::default(), reader))
+}
+
+/// Parameters from a table of keys.
+fn read<T>(entries: Vec<(&str, Tree)>, read: impl FnOnce(&mut Reader<'_>) -> Option<T>) -> T {
+    let Tree::Table(table) = Tree::table(entries) else { unreachable!("a table") };
+    let mut problems = Problems::default();
+    let params = read(&mut Reader::new(&table, Place::default(), &mut problems));
+    params.unwrap_or_else(|| panic!("{:?}", problems.list))
 }
 
 fn limit() -> impl Strategy<Value = Limit> {
@@ -64,24 +87,16 @@ fn limit() -> impl Strategy<Value = Limit> {
 fn conditioner(name: &str, [cir, pir]: [u32; 2], depth: u32) -> ConditionerParams {
     let entry = conditioner::LIST.iter().find(|e| e.name == name).unwrap();
     let text = |value: u32, unit: &str| Tree::Text(format!("{value}{unit}"));
-    let value = |field: &str| match field {
+    let value = |field: &Field| match field.name {
+        "tickets" => Some(text(cir, "t/s")),
         "cir" => Some(text(cir, "kbit/s")),
         "pir" => Some(text(cir + pir, "kbit/s")),
         "eir" => Some(text(pir, "kbit/s")),
         "cbs" | "pbs" | "ebs" => Some(text(depth, "B")),
         _ => None,
     };
-    let fields = perhop_core::params::Field::all(entry.fields);
-    let needed = |field: &&&perhop_core::params::Field| field.default.is_none() && !field.optional;
-    let missing: Vec<_> = fields.iter().filter(needed).filter(|f| value(f.name).is_none()).map(|f| f.name).collect();
-    assert!(missing.is_empty(), "the tests know no value for {missing:?} of {name}");
-    let entries = fields.iter().filter_map(|f| Some((f.name, value(f.name)?))).collect();
-    let (tree, mut problems) = (Tree::table(entries), Problems::default());
-    let empty = Table::default();
-    let table = if let Tree::Table(table) = &tree { table } else { &empty };
-    let mut reader = Reader::new(table, Place::default(), &mut problems);
-    let params = ConditionerParams::read(name, Place::default(), &mut reader);
-    params.unwrap_or_else(|| panic!("{name}: {:?}", problems.list))
+    let entries = Field::all(entry.fields).into_iter().filter_map(|f| Some((f.name, value(f)?))).collect();
+    read(entries, |reader| ConditionerParams::read(name, Place::default(), reader))
 }
 
 fn stage() -> impl Strategy<Value = StageSpec> {

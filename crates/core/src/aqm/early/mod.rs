@@ -13,7 +13,8 @@ pub mod weight;
 
 use crate::Scope;
 use crate::aqm::Arrival;
-use crate::params::{ParamError, Params};
+use crate::math;
+use crate::params::{Choice, ParamError, Params};
 use crate::rng::Rng;
 use crate::units::Bytes;
 use crate::verdict::{Fate, Reason, Verdict};
@@ -72,6 +73,26 @@ impl Common {
     }
 }
 
+/// Whether a probability is scaled before or after its drops are spaced.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The spacing takes the scaled p_b.
+    BeforeSpacing,
+    /// The spacing takes RED's p_b, what comes of it is scaled.
+    AfterSpacing,
+}
+
+/// By how much a packet's probability differs from RED's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scaled {
+    /// Its base,
+    pub ratio: f64,
+    /// raised to this.
+    pub exponent: f64,
+    /// Where in the order.
+    pub order: Order,
+}
+
 /// One drop precedence: thresholds, spacing, and what an early drop is.
 #[derive(Clone, Debug)]
 pub struct Precedence {
@@ -95,6 +116,23 @@ impl Precedence {
                 self.spacer.restart();
                 Verdict::Drop(Reason::Forced)
             }
+        }
+    }
+
+    /// The verdict on an arrival whose probability is a multiple of RED's: with a factor of 1 that of
+    /// [`Precedence::decide`], draw for draw. Where it reaches 1 the packet is dropped, not marked.
+    #[inline]
+    pub fn decide_scaled(&mut self, average: f64, scaled: Scaled, rng: &mut Rng) -> Verdict {
+        let Zone::Between(p_b) = self.ramp.zone(average) else { return self.decide(average, rng) };
+        let factor = math::pow(scaled.ratio, scaled.exponent);
+        let hit = match scaled.order {
+            Order::BeforeSpacing => self.spacer.hits((p_b * factor).min(1.0), rng),
+            Order::AfterSpacing => self.spacer.hits_scaled(p_b, factor, rng),
+        };
+        match hit {
+            true if p_b * factor >= 1.0 => Verdict::Drop(Reason::Early),
+            true => self.early,
+            false => Verdict::Pass,
         }
     }
 

@@ -70,8 +70,14 @@ impl Spacer {
     /// Counts an arrival in the probabilistic zone and decides. Always takes one draw.
     #[inline]
     pub fn hits(&mut self, p_b: f64, rng: &mut Rng) -> bool {
+        self.hits_scaled(p_b, 1.0, rng)
+    }
+
+    /// The same for a packet whose p_a is `factor` times what the spacing makes of p_b.
+    #[inline]
+    pub fn hits_scaled(&mut self, p_b: f64, factor: f64, rng: &mut Rng) -> bool {
         self.count += 1;
-        let hit = rng.uniform() < self.chance(p_b);
+        let hit = rng.uniform() < self.chance(p_b) * factor;
         if hit {
             self.restart();
         }

@@ -1,0 +1,294 @@
+//! TRED: RED that drops the sooner the fewer tickets a packet carries.
+//!
+//! Source: Zhang et al., "Probabilistic Packet Scheduling" (INFOCOM 2002), section II-C.
+//!
+//! ```text
+//! on arrival of a packet with g tickets:
+//!   avg: as RED;  InTktRate = TSW(g), InPktRate = TSW(1)
+//!   MinTkt: the least g of some interval
+//!   g < K MinTkt:     ExpectTktRate = TSW(g), ExpectPktRate = TSW(1)
+//!   avg <= min:       enqueue
+//!   min < avg < max:  p as in RED;  E = ExpectTktRate/ExpectPktRate
+//!                     drop or mark with probability min(1, p (E/g)^n)
+//!   max <= avg:       drop
+//! ```
+//!
+//! A flow above its share has fewer tickets on its packets than E and loses more of them; packets of a flow far below
+//! its share (K MinTkt and more) are kept out of E.
+//!
+//! | symbol    | field          | unit       | default          |
+//! |-----------|----------------|------------|------------------|
+//! | min       | `min`          | p, B, s, % | - (paper: 5p)    |
+//! | max       | `max`          | p, B, s, % | - (paper: 55p)   |
+//! | MaxP      | `max-p`        | -          | 0.1 (paper: 0.2) |
+//! | n         | `n`            | -          | 3                |
+//! | K         | `k`            | -          | 2                |
+//! | WinLength | `window`       | s          | 5s               |
+//! | interval  | `min-interval` | s          | 5s               |
+//! | MinTkt    | `minimum`      | -          | interval         |
+//! | wq        | `wq`, `weight` | -          | 0.002            |
+//! | -         | `mean-packet`  | B          | 500B             |
+//! | -         | `spacing`      | -          | bernoulli        |
+//! | -         | `scaling`      | -          | before-spacing   |
+//! | -         | `unit`         | -          | packets          |
+//! | -         | `beyond`       | -          | drop             |
+//! | -         | `ecn`          | -          | false            |
+//!
+//! `spacing = "bernoulli"` takes the pseudo-code literally; the others space drops as RED does, of the scaled p
+//! (`before-spacing`) or of RED's own, scaled afterwards (`after-spacing`). `minimum = "quantile"` puts the 5 %
+//! quantile in the place of the minimum: a single packet of 1 ticket then does not keep all others out of E.
+//! `unit = "bytes"` compares tickets per byte. Packets without tickets (ACKs) count nowhere and get RED's p.
+//!
+//! Deviations: the paper does not give the interval of MinTkt nor how early drops are spaced. The minimum is that of
+//! the present interval and the one before; an interval without packets does not end. `quantile`, `bytes` and `ecn` are
+//! ours; where the probability reaches 1 a packet is dropped, not marked.
+
+use super::early::{Average, Beyond, Common, Order, Precedence, Profile, Scaled, Spacing, Weight, same_unit};
+use crate::Scope;
+use crate::aqm::{Aqm, Arrival};
+use crate::conditioner::Writes;
+use crate::conditioner::pps::tickets;
+use crate::conditioner::pps_tagger::Unit;
+use crate::estimate::EventRate;
+use crate::packet::Packet;
+use crate::params::{Choice, ParamError, Params as Declared};
+use crate::rng::Rng;
+use crate::units::{Bytes, Span, Time};
+use crate::verdict::{Fate, Verdict};
+
+/// What stands for the least number of tickets seen.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Minimum {
+    /// The least of the present interval and the one before.
+    Interval,
+    /// The 5 % quantile.
+    Quantile,
+}
+
+/// What a scenario states.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Params {
+    /// The thresholds.
+    #[param(flatten)]
+    pub profile: Profile,
+    /// Exponent of E/g.
+    #[param(default = 3.0)]
+    pub n: f64,
+    /// Packets with this many times the least tickets, or more, are kept out of E.
+    #[param(default = 2.0)]
+    pub k: f64,
+    /// Window of the rates.
+    #[param(default = "5s")]
+    pub window: Span,
+    /// Interval of the minimum.
+    #[param(default = "5s")]
+    pub min_interval: Span,
+    /// What stands for the least number of tickets seen.
+    #[param(default = "interval")]
+    pub minimum: Minimum,
+    /// Whether tickets are compared by packet or by byte.
+    #[param(default = "packets")]
+    pub unit: Unit,
+    /// Weight of one arrival in the average.
+    #[param(flatten)]
+    pub weight: Weight,
+    /// Size of a packet that an idle link is taken to have missed.
+    #[param(default = "500B")]
+    pub mean_packet: Bytes,
+    /// How early drops are spread over the arrivals.
+    #[param(default = "bernoulli")]
+    pub spacing: Spacing,
+    /// Whether the spacing takes the scaled probability or RED's own.
+    #[param(default = "before-spacing")]
+    pub scaling: Order,
+    /// What happens when the average is at its maximum or above.
+    #[param(default = "drop")]
+    pub beyond: Beyond,
+    /// Whether ECN-capable packets are marked where others are dropped early.
+    #[param(default = false)]
+    pub ecn: bool,
+}
+
+/// One queue's TRED.
+#[derive(Clone, Debug)]
+pub struct Tred {
+    average: Average,
+    precedence: Precedence,
+    expectation: Expectation,
+    scaling: Order,
+    n: f64,
+}
+
+/// What the link expects of a packet.
+#[derive(Clone, Debug)]
+struct Expectation {
+    k: f64,
+    unit: Unit,
+    least: Least,
+    /// Tickets and packets (or bytes) per second: all, and those below K MinTkt.
+    all: Pair,
+    expected: Pair,
+}
+
+/// Two rates over the same events, so that their ratio is a mean.
+#[derive(Clone, Debug)]
+struct Pair {
+    tickets: EventRate,
+    units: EventRate,
+}
+
+impl Pair {
+    fn new(window: Span) -> Self {
+        Self { tickets: EventRate::new(window), units: EventRate::new(window) }
+    }
+
+    #[inline]
+    fn update(&mut self, now: Time, tickets: f64, units: f64) {
+        self.tickets.update(now, tickets);
+        self.units.update(now, units);
+    }
+
+    /// Tickets per packet (or byte); `None` before the first.
+    fn mean(&self) -> Option<f64> {
+        (self.units.rate() > 0.0).then(|| self.tickets.rate() / self.units.rate())
+    }
+
+    fn rewindow(&mut self, window: Span) {
+        self.tickets.rewindow(window);
+        self.units.rewindow(window);
+    }
+}
+
+impl Expectation {
+    fn new(params: &Params) -> Self {
+        let (all, expected) = (Pair::new(params.window), Pair::new(params.window));
+        let least = Least {
+            minimum: params.minimum,
+            interval: params.min_interval,
+            since: Time::ZERO,
+            least: [f64::INFINITY; 2],
+        };
+        Self { k: params.k, unit: params.unit, least, all, expected }
+    }
+
+    /// Takes a packet's tickets; E/g.
+    #[inline]
+    fn take(&mut self, now: Time, (tickets, size): (f64, u32)) -> f64 {
+        let units = self.unit.of(size);
+        let density = tickets / units;
+        self.all.update(now, tickets, units);
+        if density < self.k * self.least.update(now, density) {
+            self.expected.update(now, tickets, units);
+        }
+        self.expected.mean().map_or(1.0, |expected| expected / density)
+    }
+
+    fn retune(&mut self, params: &Params) {
+        (self.k, self.unit, self.least.minimum, self.least.interval) =
+            (params.k, params.unit, params.minimum, params.min_interval);
+        self.all.rewindow(params.window);
+        self.expected.rewindow(params.window);
+    }
+}
+
+/// Share of packets below the quantile, and by how much one packet moves it.
+const QUANTILE: f64 = 0.05;
+const STEP: f64 = 0.05;
+
+/// The least number of tickets seen: of the present interval, and of the one before.
+#[derive(Clone, Debug)]
+struct Least {
+    minimum: Minimum,
+    interval: Span,
+    since: Time,
+    least: [f64; 2],
+}
+
+impl Least {
+    /// Takes a packet's tickets; the least so far, of this packet too.
+    #[inline]
+    fn update(&mut self, now: Time, tickets: f64) -> f64 {
+        match self.minimum {
+            Minimum::Interval => self.tumble(now, tickets),
+            Minimum::Quantile => self.track(tickets),
+        }
+        self.least[0].min(self.least[1])
+    }
+
+    fn tumble(&mut self, now: Time, tickets: f64) {
+        if now.since(self.since) >= self.interval {
+            self.since = now;
+            self.least = [f64::INFINITY, self.least[0]];
+        }
+        self.least[0] = self.least[0].min(tickets);
+    }
+
+    /// Up a little for what lies above, down a lot for what lies below: at rest where 5 % lie below.
+    fn track(&mut self, tickets: f64) {
+        let [quantile, _] = self.least;
+        let moved = if tickets < quantile { 1.0 - STEP * (1.0 - QUANTILE) } else { 1.0 + STEP * QUANTILE };
+        self.least = [if quantile.is_finite() { quantile * moved } else { tickets }, f64::INFINITY];
+    }
+}
+
+impl Params {
+    /// # Errors
+    /// As RED's; E201 for `n` below 0, `k` not above 1, `window` or `min-interval` of 0.
+    pub fn build(self, scope: &Scope) -> Result<Tred, ParamError> {
+        ParamError::at_least("n", self.n, 0.0)?;
+        if self.k <= 1.0 {
+            return Err(ParamError::new("k", "E201", format!("`k` is {}", self.k)).help("above 1"));
+        }
+        ParamError::above_zero("window", self.window)?;
+        ParamError::above_zero("min-interval", self.min_interval)?;
+        let common = self.common();
+        let (precedence, unit) = common.precedence(&self.profile, scope)?;
+        let average = common.average(unit, scope)?;
+        let expectation = Expectation::new(&self);
+        Ok(Tred { average, precedence, expectation, scaling: self.scaling, n: self.n })
+    }
+
+    fn common(&self) -> Common {
+        let Self { mean_packet, spacing, beyond, ecn, .. } = *self;
+        Common { weight: self.weight.clone(), mean_packet, spacing, beyond, ecn }
+    }
+}
+
+impl Aqm for Tred {
+    type Params = Params;
+
+    #[inline]
+    fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+        let average = self.average.on_arrival(at);
+        let Some(tickets) = tickets(packet) else { return self.precedence.decide(average, rng) };
+        let ratio = self.expectation.take(at.now, (tickets, packet.size));
+        let scaled = Scaled { ratio, exponent: self.n, order: self.scaling };
+        self.precedence.decide_scaled(average, scaled, rng)
+    }
+
+    fn on_fate(&mut self, _at: &Arrival, _packet: &Packet, fate: Fate) {
+        self.precedence.on_fate(fate);
+    }
+
+    fn reads(&self) -> Option<Writes> {
+        Some(Writes::Tickets)
+    }
+
+    fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
+        let mut new = params.clone().build(scope)?;
+        same_unit(self.average.unit(), new.average.unit(), "min")?;
+        new.average.resume(&self.average);
+        new.precedence.resume(&self.precedence);
+        self.expectation.retune(params);
+        *self = Self { expectation: self.expectation.clone(), ..new };
+        Ok(())
+    }
+
+    fn gauges(&self, _now: Time, each: &mut dyn FnMut(&'static str, f64)) {
+        each(self.average.gauge(), self.average.value());
+        each("drop_p", self.precedence.drop_p(self.average.value()));
+        each("incoming_tickets_s", self.expectation.all.tickets.rate());
+        each("average_tickets", self.expectation.all.mean().unwrap_or_default());
+        each("expected_tickets", self.expectation.expected.mean().unwrap_or_default());
+    }
+}

@@ -1,0 +1,131 @@
+//! The issuer of tags: spreads a ticket rate over packets, polices what it has put on them.
+//!
+//! Source: PPS, sections II-B (tagging), II-D (exchange), II-G (policing); the analysis of policing is in DESIGN.md.
+//!
+//! ```text
+//! raw:        what a tagger or an exchange rate asks for, tickets
+//! ratio:      tag = raw x clamp(O/A, 1/4, 4)           (published)
+//! integral:   m = clamp(m x (O/A)^(dt/W), 1/4, 4);  tag = raw x m
+//! A:          TSW of the tickets put on packets
+//! ```
+//!
+//! | symbol | field      | unit      | default |
+//! |--------|------------|-----------|---------|
+//! | O      | `tickets`  | tickets/s | -       |
+//! | W      | `window`   | s         | 5s      |
+//! | -      | `policing` |           | ratio   |
+//!
+//! With a bias b (tickets emitted without policing, by those issued) the published rule settles where A = b O^2/A, at
+//! A = O sqrt(b): it halves the error on a logarithmic scale. `integral` removes it.
+//!
+//! Deviations: the bounds 1/4 and 4, and `integral`, are ours.
+
+use super::tags::{Tagging, Tags};
+use crate::estimate::EventRate;
+use crate::math;
+use crate::params::{Choice, ParamError, Params};
+use crate::rng::Rng;
+use crate::units::{Span, Time};
+
+/// How the tickets put on packets are held to the rate issued.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policing {
+    /// Times issued by emitted, as published: halves the error.
+    Ratio,
+    /// A factor that moves until emitted is issued.
+    Integral,
+    /// Not at all.
+    Off,
+}
+
+/// What every tagger and relabeller states.
+#[derive(Params, Clone, Debug, PartialEq)]
+pub struct Issuing {
+    /// Window of all its rates.
+    #[param(default = "5s")]
+    pub window: Span,
+    /// How the tickets put on packets are held to the rate issued.
+    #[param(default = "ratio")]
+    pub policing: Policing,
+    /// Its tags.
+    #[param(flatten)]
+    pub tags: Tags,
+}
+
+/// Most that policing changes a tag by, either way.
+const BOUND: f64 = 4.0;
+
+impl Issuing {
+    /// # Errors
+    /// E201 for `window` or `bits`.
+    pub fn issuer(&self) -> Result<Issuer, ParamError> {
+        ParamError::above_zero("window", self.window)?;
+        let tagging = self.tags.tagging()?;
+        let emitted = EventRate::new(self.window);
+        Ok(Issuer { policing: self.policing, window: self.window, tagging, emitted, factor: 1.0, last: None })
+    }
+}
+
+/// Puts tags on packets.
+#[derive(Clone, Debug)]
+pub struct Issuer {
+    policing: Policing,
+    window: Span,
+    tagging: Tagging,
+    emitted: EventRate,
+    /// Of integral policing.
+    factor: f64,
+    last: Option<Time>,
+}
+
+impl Issuer {
+    /// The tag of a packet that should carry `raw` tickets, out of `issued` tickets/s.
+    #[inline]
+    pub fn issue(&mut self, now: Time, (raw, issued): (f64, f64), rng: &mut Rng) -> f32 {
+        let tickets = raw * self.police(now, issued);
+        let tag = self.tagging.tag(tickets, rng);
+        self.emitted.update(now, f64::from(tag));
+        tag
+    }
+
+    fn police(&mut self, now: Time, issued: f64) -> f64 {
+        let emitted = self.emitted.rate();
+        if emitted <= 0.0 || issued <= 0.0 {
+            return 1.0;
+        }
+        let wanted = issued / emitted;
+        match self.policing {
+            Policing::Off => 1.0,
+            Policing::Ratio => wanted.clamp(1.0 / BOUND, BOUND),
+            Policing::Integral => {
+                let gap = self.last.replace(now).map_or(0.0, |last| now.since(last).seconds());
+                let moved = self.factor * math::pow(wanted, gap / self.window.seconds());
+                self.factor = moved.clamp(1.0 / BOUND, BOUND);
+                self.factor
+            }
+        }
+    }
+
+    /// Tickets/s put on packets so far.
+    pub const fn emitted(&self) -> f64 {
+        self.emitted.rate()
+    }
+
+    /// The most tickets that a tag can say.
+    pub fn top(&self) -> f64 {
+        self.tagging.rules().top()
+    }
+
+    /// Takes new parameters, keeps what it has measured.
+    pub fn retune(&mut self, rules: &Issuing) {
+        self.policing = rules.policing;
+        self.window = rules.window;
+        self.emitted.rewindow(rules.window);
+        self.tagging.retag(rules.tags.clone());
+    }
+
+    /// Totals of its tags.
+    pub fn tallies(&self, each: &mut dyn FnMut(&'static str, u64)) {
+        self.tagging.tallies(each);
+    }
+}

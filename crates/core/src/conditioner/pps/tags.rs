@@ -1,0 +1,171 @@
+//! Tags: tickets as the few bits of a header hold them.
+//!
+//! Source: PPS, section III-J: 8 bits in all published runs, 17 (`ip_off` and TOS) at most.
+//!
+//! | tags   | code c in 1 .. 2^bits - 1 stands for        |
+//! |--------|---------------------------------------------|
+//! | linear | c tickets                                   |
+//! | log    | 10^(6 (c - 1)/(2^bits - 2)) tickets: 1 .. 10^6 |
+//! | real   | - (any positive number: the oracle)         |
+//!
+//! Code 0 is a packet without tickets. A value between two codes goes to the lower (`floor`), the nearer (`nearest`,
+//! half up) or either, with the probability that keeps the mean (`stochastic`). What lies beyond the codes goes to the
+//! last one, or to the first, and is counted.
+//!
+//! Deviations: the paper does not say how it rounds; logarithmic tags are ours.
+
+use crate::math;
+use crate::params::{Choice, ParamError, Params};
+use crate::rng::Rng;
+
+/// What a tag's codes stand for.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// As many tickets as the code says.
+    Linear,
+    /// Evenly spaced logarithms from 1 to 10^6 tickets.
+    Log,
+    /// No code: the number itself.
+    Real,
+}
+
+/// Where a value between two codes goes.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounding {
+    /// The nearer, half up.
+    Nearest,
+    /// The lower.
+    Floor,
+    /// Either, by a draw that keeps the mean.
+    Stochastic,
+}
+
+/// What a tagger or relabeller states of its tags.
+#[derive(Params, Clone, Debug, PartialEq)]
+pub struct Tags {
+    /// Width of a tag, 4 to 17 bits.
+    #[param(default = 8)]
+    pub bits: u32,
+    /// What its codes stand for.
+    #[param(default = "linear")]
+    pub tags: Scale,
+    /// Where a value between two codes goes.
+    #[param(default = "nearest")]
+    pub rounding: Rounding,
+}
+
+/// Least and greatest width, bits.
+const WIDTHS: std::ops::RangeInclusive<u32> = 4..=17;
+/// What the last code of logarithmic tags stands for.
+const LOG_TOP: f64 = 1e6;
+/// The least that a tag in real numbers holds: a label of 0 would be none.
+const LEAST: f64 = 1e-9;
+
+impl Tags {
+    /// # Errors
+    /// E201 for a width out of bounds.
+    pub fn tagging(&self) -> Result<Tagging, ParamError> {
+        if !WIDTHS.contains(&self.bits) {
+            let error = ParamError::new("bits", "E201", format!("`bits` is {}", self.bits));
+            return Err(error.help(format!("between {} and {}", WIDTHS.start(), WIDTHS.end())));
+        }
+        Ok(Tagging { rules: self.clone(), tagged: 0, saturated: 0, raised: 0 })
+    }
+
+    /// The last code.
+    pub const fn codes(&self) -> u32 {
+        (1 << self.bits) - 1
+    }
+
+    /// The most tickets that a tag can say; in real numbers what as many bits would.
+    pub fn top(&self) -> f64 {
+        match self.tags {
+            Scale::Log => LOG_TOP,
+            Scale::Linear | Scale::Real => f64::from(self.codes()),
+        }
+    }
+
+    /// Tickets of a code, for tags that have codes.
+    pub fn value(&self, code: u32) -> f64 {
+        match self.tags {
+            Scale::Log => math::pow(LOG_TOP, f64::from(code - 1) / f64::from(self.codes() - 1)),
+            Scale::Linear | Scale::Real => f64::from(code),
+        }
+    }
+
+    /// The code of what [`Tags::value`] gave; rounds anything else to the nearest.
+    pub fn code(&self, tickets: f64) -> u32 {
+        let nearest = libm::round(self.position(tickets));
+        nearest.clamp(1.0, f64::from(self.codes())) as u32
+    }
+
+    /// Where among the codes a number of tickets lies; not clamped.
+    fn position(&self, tickets: f64) -> f64 {
+        match self.tags {
+            Scale::Log => 1.0 + f64::from(self.codes() - 1) * math::ln(tickets.max(LEAST)) / math::ln(LOG_TOP),
+            Scale::Linear | Scale::Real => tickets,
+        }
+    }
+}
+
+/// Makes tags, and counts what they cannot say.
+#[derive(Clone, Debug)]
+pub struct Tagging {
+    rules: Tags,
+    tagged: u64,
+    saturated: u64,
+    raised: u64,
+}
+
+impl Tagging {
+    /// The tag for a number of tickets.
+    #[inline]
+    pub fn tag(&mut self, tickets: f64, rng: &mut Rng) -> f32 {
+        self.tagged += 1;
+        if self.rules.tags == Scale::Real {
+            return tickets.max(LEAST) as f32;
+        }
+        let code = self.round(tickets, rng);
+        let last = f64::from(self.rules.codes());
+        self.saturated += u64::from(code > last);
+        self.raised += u64::from(code < 1.0);
+        self.rules.value(code.clamp(1.0, last) as u32) as f32
+    }
+
+    /// The code before it is held within the codes there are.
+    fn round(&self, tickets: f64, rng: &mut Rng) -> f64 {
+        let position = self.rules.position(tickets);
+        let below = libm::floor(position);
+        match self.rules.rounding {
+            Rounding::Floor => below,
+            Rounding::Nearest => libm::floor(position + 0.5),
+            Rounding::Stochastic => below + f64::from(u8::from(rng.uniform() < self.share(tickets, below))),
+        }
+    }
+
+    /// How far `tickets` has come from the value of code `below` to that of the next, outside the codes on the code's scale.
+    fn share(&self, tickets: f64, below: f64) -> f64 {
+        if !(1.0..f64::from(self.rules.codes())).contains(&below) {
+            return self.rules.position(tickets) - below;
+        }
+        let (low, high) = (self.rules.value(below as u32), self.rules.value(below as u32 + 1));
+        (tickets - low) / (high - low)
+    }
+
+    /// What its tags are.
+    pub const fn rules(&self) -> &Tags {
+        &self.rules
+    }
+
+    /// Takes other rules; what was counted stays.
+    pub fn retag(&mut self, rules: Tags) {
+        self.rules = rules;
+    }
+
+    /// Totals: tags made, those that wanted more than the last code, those that wanted less than the first.
+    pub fn tallies(&self, each: &mut dyn FnMut(&'static str, u64)) {
+        each("tagged_packets", self.tagged);
+        each("saturated_tags", self.saturated);
+        each("raised_tags", self.raised);
+    }
+}

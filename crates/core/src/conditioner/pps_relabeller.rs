@@ -1,0 +1,169 @@
+//! PPS relabeller: at each link the tickets of one currency become those of the next.
+//!
+//! Source: Zhang et al., "Probabilistic Packet Scheduling" (INFOCOM 2002), sections II-D and II-G.
+//!
+//! ```text
+//! on arrival:    In = TSW(tickets that come to the link's queue)
+//! on departure:  X = O/In, 1 where nothing has come
+//!                tag = round(tag x X x policing), see pps/issuer.rs and pps/tags.rs
+//! ```
+//!
+//! One instance at the output port u -> v, for all packets: v issues O tickets/s, in its own currency, to this link.
+//!
+//! | symbol     | field      | unit      | default   |
+//! |------------|------------|-----------|-----------|
+//! | OutTktRate | `tickets`  | tickets/s | -         |
+//! | InTktRate  | `measure`  | -         | arrivals  |
+//! | -          | `relabel`  | -         | departure |
+//! | WinLength  | `window`   | s         | 5s        |
+//! | -          | `policing` | -         | ratio     |
+//! | -          | `bits`, `tags`, `rounding` | - | 8, linear, nearest |
+//!
+//! Packets without tickets pass as they are. A link to which nobody issued anything has no relabeller: its tickets go
+//! on unchanged.
+//!
+//! Deviations: the paper does not say whether a tag is exchanged before or after the queue, or whether dropped packets
+//! count as incoming; both are choices here.
+
+use super::pps::{Issuer, Issuing, tickets};
+use crate::Scope;
+use crate::conditioner::{Conditioner, Passage, Writes};
+use crate::estimate::EventRate;
+use crate::needs::Needs;
+use crate::packet::Packet;
+use crate::params::{Choice, ParamError, Params as Declared};
+use crate::rng::Rng;
+use crate::units::{TicketRate, Time};
+use crate::verdict::Verdict;
+
+/// Which packets make the incoming rate.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// All that come to the queue.
+    Arrivals,
+    /// Those that it lets through.
+    Departures,
+}
+
+/// When tags are exchanged.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// Behind the queue.
+    Departure,
+    /// Before it.
+    Arrival,
+}
+
+/// What a scenario states.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Params {
+    /// Tickets that the node at the link's other end issues to it.
+    pub tickets: TicketRate,
+    /// Which packets make the incoming rate.
+    #[param(default = "arrivals")]
+    pub measure: Measure,
+    /// When tags are exchanged.
+    #[param(default = "departure")]
+    pub relabel: Moment,
+    /// Window, policing, tags.
+    #[param(flatten)]
+    pub issuing: Issuing,
+}
+
+/// One link's exchange.
+#[derive(Clone, Debug)]
+pub struct PpsRelabeller {
+    rules: Params,
+    incoming: EventRate,
+    issuer: Issuer,
+}
+
+impl Params {
+    /// # Errors
+    /// E201 for `tickets` or `window` of 0, `bits` out of bounds, or `measure = "departures"` before the queue.
+    pub fn build(self, _scope: &Scope) -> Result<PpsRelabeller, ParamError> {
+        ParamError::above_zero("tickets", self.tickets)?;
+        if (self.measure, self.relabel) == (Measure::Departures, Moment::Arrival) {
+            let message = "`measure = \"departures\"` with `relabel = \"arrival\"`".into();
+            let help = "what departs is not known before the queue: relabel = \"departure\", or measure = \"arrivals\"";
+            return Err(ParamError::new("measure", "E201", message).help(help));
+        }
+        let issuer = self.issuing.issuer()?;
+        Ok(PpsRelabeller { incoming: EventRate::new(self.issuing.window), issuer, rules: self })
+    }
+}
+
+impl PpsRelabeller {
+    fn exchange_rate(&self) -> f64 {
+        match self.incoming.rate() {
+            0.0 => 1.0,
+            incoming => self.rules.tickets.tickets_s() / incoming,
+        }
+    }
+
+    fn relabel(&mut self, now: Time, packet: &mut Packet, rng: &mut Rng) {
+        let Some(tickets) = tickets(packet) else { return };
+        let wanted = (tickets * self.exchange_rate(), self.rules.tickets.tickets_s());
+        packet.set_label(self.issuer.issue(now, wanted, rng));
+    }
+
+    fn count(&mut self, now: Time, packet: &Packet) {
+        if let Some(tickets) = tickets(packet) {
+            self.incoming.update(now, tickets);
+        }
+    }
+}
+
+impl Conditioner for PpsRelabeller {
+    type Params = Params;
+    const WRITES: Writes = Writes::Tickets;
+
+    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+        if self.rules.measure == Measure::Arrivals {
+            self.count(at.now, packet);
+        }
+        if self.rules.relabel == Moment::Arrival {
+            self.relabel(at.now, packet, rng);
+        }
+        Verdict::Pass
+    }
+
+    fn departing(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) {
+        if self.rules.measure == Measure::Departures {
+            self.count(at.now, packet);
+        }
+        if self.rules.relabel == Moment::Departure {
+            self.relabel(at.now, packet, rng);
+        }
+    }
+
+    fn needs(&self) -> Needs {
+        if self.rules.relabel == Moment::Departure { Needs::DEPARTURES } else { Needs::NOTHING }
+    }
+
+    fn reads(&self) -> Option<Writes> {
+        Some(Writes::Tickets)
+    }
+
+    fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
+        let next = params.clone().build(scope)?;
+        if next.rules.relabel != self.rules.relabel {
+            let error = ParamError::new("relabel", "E202", "`relabel` changes while running".into());
+            return Err(error.help("packets that wait would be exchanged twice or not at all: keep it as it is"));
+        }
+        self.issuer.retune(&params.issuing);
+        self.incoming.rewindow(params.issuing.window);
+        self.rules = next.rules;
+        Ok(())
+    }
+
+    fn gauges(&self, _now: Time, each: &mut dyn FnMut(&'static str, f64)) {
+        each("exchange_rate", self.exchange_rate());
+        each("incoming_tickets_s", self.incoming.rate());
+        each("emitted_tickets_s", self.issuer.emitted());
+    }
+
+    fn tallies(&self, each: &mut dyn FnMut(&'static str, u64)) {
+        self.issuer.tallies(each);
+    }
+}

@@ -1,0 +1,212 @@
+//! PPS tagger: a source spreads its tickets over its packets.
+//!
+//! Source: Zhang et al., "Probabilistic Packet Scheduling" (INFOCOM 2002), sections II-B, II-F (receiver-based), II-G.
+//!
+//! ```text
+//! on ACK:   AvgRate = TSW(packets newly acknowledged)
+//!           receiver-based: O = TSW(tickets on ACKs)
+//! on send:  raw = O / AvgRate            (nothing measured yet: the most that a tag can say)
+//!           tag = round(raw x policing), see pps/issuer.rs and pps/tags.rs
+//! ```
+//!
+//! One instance is one source: `per = "flow"`, at the output port of the source's host. Pure ACKs pass untagged.
+//!
+//! | symbol     | field        | unit      | default |
+//! |------------|--------------|-----------|---------|
+//! | OutTktRate | `tickets`    | tickets/s | - (receiver-based: what its ACKs bring) |
+//! | AvgRate    | `rate`       | packets/s | acks    |
+//! | WinLength  | `window`     | s         | 5s      |
+//! | -          | `policing`   | -         | ratio   |
+//! | -          | `warm-start` | s         | -       |
+//! | -          | `unit`       | -         | packets |
+//! | -          | `bits`, `tags`, `rounding` | - | 8, linear, nearest |
+//!
+//! With `rate = "sent"` the rate is that of what is sent, which is all that a datagram source knows. With
+//! `unit = "bytes"` tickets are spread over bytes: a packet's tag is in proportion to its size.
+//!
+//! Deviations: the paper does not say what the first packets carry, before an ACK has come. `warm-start`, `sent` and
+//! `bytes` are ours.
+
+use super::pps::{Issuer, Issuing, ack_tickets};
+use crate::Scope;
+use crate::conditioner::{Conditioner, Passage, Writes};
+use crate::estimate::EventRate;
+use crate::needs::Needs;
+use crate::packet::{Packet, flags};
+use crate::params::{Choice, ParamError, Params as Declared};
+use crate::rng::Rng;
+use crate::units::{Span, TicketRate, Time};
+use crate::verdict::Verdict;
+
+/// Which events make a source's rate.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RateOf {
+    /// Packets newly acknowledged.
+    Acks,
+    /// The same, and a duplicate ACK counts as one packet.
+    AcksAndDuplicates,
+    /// Packets sent.
+    Sent,
+}
+
+/// What tickets are spread over.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Packets, whatever their size.
+    Packets,
+    /// Bytes.
+    Bytes,
+}
+
+impl Unit {
+    /// What a packet of `size` bytes counts.
+    #[inline]
+    pub fn of(self, size: u32) -> f64 {
+        match self {
+            Self::Packets => 1.0,
+            Self::Bytes => f64::from(size),
+        }
+    }
+}
+
+/// What a scenario states.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Params {
+    /// Tickets issued to the source; where left out, those that its ACKs bring (receiver-based).
+    pub tickets: Option<TicketRate>,
+    /// Which events make its rate.
+    #[param(default = "acks")]
+    pub rate: RateOf,
+    /// During the first window its rate is the plain mean over at least this; off where left out.
+    pub warm_start: Option<Span>,
+    /// What tickets are spread over.
+    #[param(default = "packets")]
+    pub unit: Unit,
+    /// Window, policing, tags.
+    #[param(flatten)]
+    pub issuing: Issuing,
+}
+
+/// One source.
+#[derive(Clone, Debug)]
+pub struct PpsTagger {
+    rules: Params,
+    issuer: Issuer,
+    /// Packets/s or bytes/s.
+    rate: EventRate,
+    /// Tickets/s that ACKs bring.
+    granted: EventRate,
+    acknowledged: Option<u32>,
+    /// Payload and size of the last packet with data: what an acknowledged byte stands for.
+    segment: (u16, u32),
+}
+
+impl Params {
+    /// # Errors
+    /// E201 for `tickets`, `window` or `warm-start` of 0, or `bits` out of bounds.
+    pub fn build(self, _scope: &Scope) -> Result<PpsTagger, ParamError> {
+        if let Some(tickets) = self.tickets {
+            ParamError::above_zero("tickets", tickets)?;
+        }
+        if let Some(warm) = self.warm_start {
+            ParamError::above_zero("warm-start", warm)?;
+        }
+        let issuer = self.issuing.issuer()?;
+        let rate = EventRate::new(self.issuing.window);
+        let (granted, rate) = (rate, rate.warmed(self.warm_start));
+        Ok(PpsTagger { issuer, rate, granted, acknowledged: None, segment: (0, 0), rules: self })
+    }
+}
+
+impl PpsTagger {
+    /// Tickets/s it may issue now.
+    fn issued(&self) -> f64 {
+        self.rules.tickets.map_or(self.granted.rate(), TicketRate::tickets_s)
+    }
+
+    /// Tickets that policing has not yet seen.
+    fn raw(&self, now: Time, size: u32) -> f64 {
+        let (issued, rate) = (self.issued(), self.rate.decayed(now));
+        if issued > 0.0 && rate > 0.0 { issued / rate * self.rules.unit.of(size) } else { self.issuer.top() }
+    }
+
+    /// Remembers what a segment is, and where the first one begins.
+    fn sends(&mut self, packet: &Packet) {
+        if packet.payload > 0 {
+            self.segment = (packet.payload, packet.size);
+        }
+        self.acknowledged.get_or_insert(packet.seq_end.wrapping_sub(u32::from(packet.payload)));
+    }
+
+    /// Packets (or bytes) that an ACK newly acknowledges; a duplicate's as the rules say.
+    fn newly(&mut self, ack: u32) -> f64 {
+        let Some(before) = self.acknowledged else { return 0.0 };
+        let (payload, size) = self.segment;
+        let bytes = ack.wrapping_sub(before) as i32;
+        if bytes > 0 && payload > 0 {
+            self.acknowledged = Some(ack);
+            return f64::from(bytes) / f64::from(payload) * self.rules.unit.of(size);
+        }
+        let counted = bytes == 0 && payload > 0 && self.rules.rate == RateOf::AcksAndDuplicates;
+        if counted { self.rules.unit.of(size) } else { 0.0 }
+    }
+}
+
+impl Conditioner for PpsTagger {
+    type Params = Params;
+    const WRITES: Writes = Writes::Tickets;
+
+    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+        if packet.pure_ack() {
+            return Verdict::Pass;
+        }
+        self.sends(packet);
+        if self.rules.rate == RateOf::Sent {
+            self.rate.update(at.now, self.rules.unit.of(packet.size));
+        }
+        let wanted = (self.raw(at.now, packet.size), self.issued());
+        packet.set_label(self.issuer.issue(at.now, wanted, rng));
+        Verdict::Pass
+    }
+
+    fn reverse(&mut self, at: &Passage<'_>, packet: &mut Packet, _rng: &mut Rng) {
+        if packet.flags & flags::ACK == 0 {
+            return;
+        }
+        if let Some(tickets) = ack_tickets(packet) {
+            self.granted.update(at.now, tickets);
+        }
+        let newly = self.newly(packet.ack);
+        if newly > 0.0 && self.rules.rate != RateOf::Sent {
+            self.rate.update(at.now, newly);
+        }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::REVERSE
+    }
+
+    fn reads(&self) -> Option<Writes> {
+        self.rules.tickets.is_none().then_some(Writes::AckTickets)
+    }
+
+    fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
+        let next = params.clone().build(scope)?;
+        self.issuer.retune(&params.issuing);
+        self.rate = self.rate.warmed(params.warm_start);
+        self.rate.rewindow(params.issuing.window);
+        self.granted.rewindow(params.issuing.window);
+        self.rules = next.rules;
+        Ok(())
+    }
+
+    fn gauges(&self, now: Time, each: &mut dyn FnMut(&'static str, f64)) {
+        each("issued_tickets_s", self.issued());
+        each("emitted_tickets_s", self.issuer.emitted());
+        each("tickets_per_packet", self.raw(now, self.segment.1));
+    }
+
+    fn tallies(&self, each: &mut dyn FnMut(&'static str, u64)) {
+        self.issuer.tallies(each);
+    }
+}
