@@ -117,7 +117,7 @@ def _all(chosen: list[tuple[Paper, Study]], options: Options) -> int:
 
 def run(found: Paper, chosen: list[Study], budget: Budget) -> Outcome:
     """Simulates what the studies need, each set of runs once, and judges every claim."""
-    wanted = {study.runs for study in chosen}
+    wanted = {name for study in chosen for name in study.sets}
     jobs = simulation.prepare([s for s in found.runs() if s.name in wanted], budget)
     samples = simulation.simulate(jobs, budget, _progress(jobs))
     criteria = found.criteria()
@@ -131,7 +131,7 @@ def judge(by: tuple[Paper, Criteria], chosen: list[Study], samples: list[Sample]
     by_set = simulation.by_set(samples)
     records = []
     for study in chosen:
-        runs = by_set[study.runs]
+        runs = study.samples(by_set)
         for criterion in criteria.of(study.id):
             records.append(record(criterion, study.judge(criterion, runs), notes.get((study.id, criterion.rule), "")))
         for cell in criteria.table(study.id):

@@ -230,8 +230,7 @@ def test_strict_fails_on_a_hard_claim_that_fails(tmp_path: Path, monkeypatch: py
 
 def test_each_set_of_runs_is_simulated_once() -> None:
     sets = PAPER.runs()
-    by_study = {study: s.name for s in sets for study in s.studies}
-    assert by_study == {study.id: study.runs for study in PAPER.studies}
+    assert {s.name for s in sets} == {name for study in PAPER.studies for name in study.sets}
     assert len({(s.name, s.at["arrivals"]) for s in sets}) == len(sets)
     assert [s.draws for s in sets if s.name == "pf-fig3"] == [None, 50, None]
     assert {s.replications(Budget(seeds=3)) for s in sets} == {3, 50}
@@ -274,22 +273,23 @@ VARIED = """
 
 [x]
 scenario = "x-{scheme}.toml"
-studies = ["x"]
 over = ["size"]
 set = { "a.b" = 1, "c" = "d" }
 [x.scheme.sender]
 [x.scheme.receiver]
 draws = 7
+[x.size.500]
+set = { "e" = 3 }
 """
 
 
 def test_a_run_set_is_run_in_every_variant(tmp_path: Path) -> None:
     (tmp_path / "runs.toml").write_text(VARIED)
     sets = simulation.load(tmp_path, METHOD)
-    places = [{"scheme": s, "size": n} for s in ("sender", "receiver") for n in (1000, 500)]
+    places = [{"size": n, "scheme": s} for n in (1000, 500) for s in ("sender", "receiver")]
     assert [s.at for s in sets] == places
     assert [s.scenario.name for s in sets] == [f"x-{s['scheme']}.toml" for s in places]
-    assert [s.draws for s in sets] == [None, None, 7, 7]
+    assert [s.draws for s in sets] == [None, 7, None, 7]
     assert sets[0].settings == {"a.b": 1, "c": "d"}
-    assert sets[1].settings == {"a.b": 2, "c": "d", "tcp.host.segment": "460B"}
+    assert sets[2].settings == {"a.b": 2, "c": "d", "tcp.host.segment": "460B", "e": 3}
     assert simulation.plain(sets[0], {"a.b": 1, "c": "d"}) == ["a.b=1", 'c="d"']

@@ -14,7 +14,7 @@ A paper is a package with a `PAPER`, a directory of files, and its line in `PAPE
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -46,8 +46,18 @@ class Study:
 
     id: str
     title: str
-    runs: str
+    runs: str | tuple[str, ...]
+    """The run set of `runs.toml`, or several."""
     claims: dict[str, Claim] = field(default_factory=dict)
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """All run sets it reads."""
+        return (self.runs,) if isinstance(self.runs, str) else self.runs
+
+    def samples(self, by_set: Mapping[str, Samples]) -> Samples:
+        """What they gave, together."""
+        return Samples(sample for name in self.sets for sample in by_set[name].all)
 
     def claim(self, criterion: str) -> Callable[[Claim], Claim]:
         """Registers a function as what judges this criterion.

@@ -67,7 +67,7 @@ def _sections(outcome: Outcome, figures: Path, say: Callable[[str], None]) -> li
     for study in outcome.studies:
         say(f"{study.id}: figures")
         cells = outcome.criteria.table(study.id)
-        pictures = outcome.paper.pictures(study.id, by_set[study.runs], cells)
+        pictures = outcome.paper.pictures(study.id, study.samples(by_set), cells)
         _save(pictures, figures)
         mine = [r for r in outcome.records if r["study"] == study.id]
         is_cell = {cell.criterion.claim for cell in cells}

@@ -9,10 +9,10 @@
 
     [pps-fig4]
     scenario = "pps-fig4-{scheme}.toml"    # names may hold the variant's
-    studies = ["pps-fig4"]
     over = ["size"]                        # the shared axes it is run over
     set = { "scenario.sample" = "1s" }     # keys of the file, in every variant
     [pps-fig4.scheme.sender]               # an axis of its own: any other table; a variant has `set` and `draws`
+    [pps-fig4.size.500]                    # what it adds to a shared variant
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from perhop.studies.samples import Sample, Samples, Tables
 Settings = Mapping[str, Any]
 """Keys and values laid over a scenario: `queue.rio.limit`, or what the paper's `overrides` makes of one."""
 
-OWN_KEYS = ("scenario", "studies", "over", "set", "draws")
+OWN_KEYS = ("scenario", "over", "set", "draws")
 HERE = Path(__file__).resolve().parent
 
 
@@ -88,7 +88,6 @@ class RunSet:
     scenario: Path
     at: dict[str, Any]
     """The variant, by axis."""
-    studies: tuple[str, ...]
     method: Method
     draws: int | None = None
     settings: dict[str, Any] = field(default_factory=dict)
@@ -123,23 +122,34 @@ def load(directory: Path, method: Method) -> list[RunSet]:
     return [found for name, entry in stated.items() for found in _variants((directory, method), (name, entry), shared)]
 
 
-def _variants(own: tuple[Path, Method], named: tuple[str, dict[str, Any]], shared: dict[str, Any]) -> Iterable[RunSet]:
+Variants = Mapping[str, Mapping[str, Any]]
+"""What each value of an axis changes."""
+
+
+def _variants(own: tuple[Path, Method], named: tuple[str, dict[str, Any]], shared: dict[str, Variants]) -> list[RunSet]:
     (directory, method), (name, entry) = own, named
-    axes = {key: table for key, table in entry.items() if key not in OWN_KEYS}
-    axes |= {key: shared[key] for key in entry.get("over", ())}
-    for variants in product(*(table.items() for table in axes.values())):
-        values = (value for value, _ in variants)
-        at = {axis: int(value) if value.isdigit() else value for axis, value in zip(axes, values, strict=True)}
-        layers = [entry, *(changes for _, changes in variants)]
-        yield RunSet(
-            name=name,
-            scenario=directory / entry["scenario"].format(**at),
-            at=at,
-            studies=tuple(entry["studies"]),
-            method=method,
-            draws=next((layer["draws"] for layer in reversed(layers) if "draws" in layer), None),
-            settings={key: value for layer in layers for key, value in layer.get("set", {}).items()},
-        )
+    axes = _axes(entry, shared)
+    found = []
+    for values in product(*axes.values()):
+        chosen = dict(zip(axes, values, strict=True))
+        at = {axis: int(value) if value.isdigit() else value for axis, value in chosen.items()}
+        layers = [entry, *(axes[axis][value] for axis, value in chosen.items())]
+        settings = {key: value for layer in layers for key, value in layer.get("set", {}).items()}
+        draws = next((layer["draws"] for layer in reversed(layers) if "draws" in layer), None)
+        found.append(RunSet(name, directory / entry["scenario"].format(**at), at, method, draws, settings))
+    return found
+
+
+def _axes(entry: Mapping[str, Any], shared: Mapping[str, Variants]) -> dict[str, Variants]:
+    """The shared axes it names, with what it adds to their variants, then its own."""
+    own: dict[str, Variants] = {key: table for key, table in entry.items() if key not in OWN_KEYS}
+    named = {key: _together(shared[key], own.get(key, {})) for key in entry.get("over", ())}
+    return {**named, **{key: table for key, table in own.items() if key not in named}}
+
+
+def _together(shared: Variants, own: Variants) -> Variants:
+    both = {value: (shared.get(value, {}), own.get(value, {})) for value in {**shared, **own}}
+    return {value: {**a, **b, "set": {**a.get("set", {}), **b.get("set", {})}} for value, (a, b) in both.items()}
 
 
 @dataclass

@@ -45,6 +45,10 @@ class Samples:
             raise LookupError(f"no runs at {where}; there are {self.grid()}")
         return Samples(found)
 
+    def of(self, runs: str) -> Samples:
+        """Those of one run set."""
+        return Samples(s for s in self.all if s.runs == runs)
+
     def values(self, quantity: str, **where: Any) -> list[float]:
         """The quantity at one grid point, by replication.
 

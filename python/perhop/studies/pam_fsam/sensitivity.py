@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from perhop import stats
+from perhop.studies import Study
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criteria, Criterion
 from perhop.studies.pam_fsam.terms import EVERY_N, FEW, FSAM, PAM, TB, TSW, ceiling, gain, over, pooled, ratio
@@ -25,6 +26,7 @@ VARIED = (*TOKENS, "pf-fig4", "pf-fig6", "pf-fig7")
 class World:
     """What every variant shares."""
 
+    studies: list[Study]
     sets: list[RunSet]
     criteria: Criteria
     judge: Judge
@@ -114,7 +116,8 @@ def wire_bytes(samples: list[Sample]) -> list[Sample]:
 
 def _variant(world: World, name: str, samples: list[Sample]) -> Variant:
     by_set = simulation.by_set(samples)
-    names = {study for s in base_sets(world) for study in s.studies}
+    varied = {s.name for s in base_sets(world)}
+    names = {study.id for study in world.studies if varied.issuperset(study.sets)}
     judged = [c for c in world.criteria.claims if c.study in names and c.kind != "report"]
     findings = {(c.study, c.claim): (c, world.judge(c, by_set)) for c in judged}
     return Variant(name, findings, _figures(by_set), _signs(by_set["pf-fig4"]))

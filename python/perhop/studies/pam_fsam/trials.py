@@ -22,7 +22,7 @@ def run(paper: Paper, budget: Budget) -> _Trials:
 
     def judge(criterion: Criterion, by_set: dict[str, Samples]) -> Finding:
         study = paper.study(criterion.study)
-        return study.judge(criterion, by_set[study.runs])
+        return study.judge(criterion, study.samples(by_set))
 
     return _Trials(paper, judge, budget)
 
@@ -34,7 +34,7 @@ class _Trials:
     def write(self, out: Path, say: Callable[[str], None]) -> Path:
         """Runs all of it; writes `readings.md` and `tried.toml`, and returns the former."""
         readings, criteria, sets = self.paper.readings(), self.paper.criteria(), self.paper.runs()
-        world = World(sets, criteria, self.judge, self.budget, say)
+        world = World(self.paper.studies, sets, criteria, self.judge, self.budget, say)
         out.mkdir(parents=True, exist_ok=True)
         decision = deciding.decide(readings, criteria.cells, (sets, self.budget, say))
         say("shares of 10 and 100 flows")
