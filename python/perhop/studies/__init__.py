@@ -36,6 +36,7 @@ Say = Callable[[str], None]
 
 PAPERS = {
     "pam-fsam": "perhop.studies.pam_fsam",
+    "pps": "perhop.studies.pps",
 }
 """Papers by name, and the package that holds their studies."""
 

@@ -117,7 +117,7 @@ def parquet(outcome: Outcome, path: Path) -> None:
         "value": np.array([value for _, _, value in rows], dtype=np.float64),
     }
     names = {axis.name: axis.column for axis in outcome.paper.method.axes.values()}
-    axes = ", ".join(f"{_column(axis, values)} AS {names.get(axis, axis)}" for axis, values in grid.items())
+    axes = ", ".join(f'{_column(axis, values)} AS "{names.get(axis, axis)}"' for axis, values in grid.items())
     order = ", ".join(str(1 + i) for i in range(len(grid) + 3))
     path.unlink(missing_ok=True)
     with duckdb.connect() as connection:
@@ -132,7 +132,7 @@ def parquet(outcome: Outcome, path: Path) -> None:
 
 def _column(axis: str, values: list[Any]) -> str:
     """Its SQL: numbers as numbers."""
-    stated = f"nullif({axis}, '')"
+    stated = f"nullif(\"{axis}\", '')"
     return f"CAST({stated} AS BIGINT)" if all(isinstance(value, int) for value in values) else stated
 
 
