@@ -12,6 +12,7 @@ KEYS = {
     "flows": ("traffic", "flow"),
     "summary": ("hop", "class", "colour"),
     "conditioners": ("hop", "conditioner", "colour_in", "colour_out"),
+    "tallies": ("hop", "conditioner", "quantity"),
     "links": ("hop",),
 }
 """What tells the rows of a table apart."""

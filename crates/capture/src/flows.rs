@@ -58,28 +58,28 @@ impl FlowTable {
 
     /// The number of the flow the packet belongs to, a new one if it is the flow's first packet.
     pub fn id(&mut self, headers: &IpHeaders) -> u32 {
-        let Some(fragment) = headers.fragment else { return self.number(headers) };
+        let Some(fragment) = headers.fragment else { return self.number(key(headers)) };
         let IpHeaders { source, destination, protocol, .. } = *headers;
         let packet = PacketKey { source, destination, protocol, id: fragment.id };
         if fragment.first {
-            let flow = self.number(headers);
+            let flow = self.number(key(headers));
             self.remember(packet, flow);
             return flow;
         }
         match self.fragmented.get(&packet) {
             Some(&flow) => flow,
-            None => self.number(headers),
+            None => self.number(key(headers)),
         }
+    }
+
+    /// The number of what comes back for flow `id`, a new one if none of it was seen.
+    pub fn mate(&mut self, id: u32) -> u32 {
+        self.number(self.keys[id as usize].reversed())
     }
 
     /// The flow with number `id`, if there is one.
     pub fn key(&self, id: u32) -> Option<&FlowKey> {
         self.keys.get(id as usize)
-    }
-
-    /// The number of the flow with this key, if it was seen.
-    pub fn find(&self, key: &FlowKey) -> Option<u32> {
-        self.ids.get(key).copied()
     }
 
     /// All flows in order of their numbers.
@@ -97,9 +97,7 @@ impl FlowTable {
         self.keys.is_empty()
     }
 
-    fn number(&mut self, headers: &IpHeaders) -> u32 {
-        let IpHeaders { source, destination, protocol, ports, .. } = *headers;
-        let key = FlowKey { source, destination, protocol, ports };
+    fn number(&mut self, key: FlowKey) -> u32 {
         *self.ids.entry(key).or_insert_with(|| {
             self.keys.push(key);
             u32::try_from(self.keys.len() - 1).expect("2^32 flows need 300 GB")
@@ -118,6 +116,11 @@ impl FlowTable {
     }
 }
 
+fn key(headers: &IpHeaders) -> FlowKey {
+    let IpHeaders { source, destination, protocol, ports, .. } = *headers;
+    FlowKey { source, destination, protocol, ports }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,6 +132,7 @@ mod tests {
             version: 4,
             dscp: 0,
             ecn: 0,
+            flow_label: None,
             l3_length: 100,
             l4_length: 80,
             protocol: 17,
@@ -150,8 +154,8 @@ mod tests {
         assert_eq!(table.len(), 3);
         assert_eq!(table.key(1).unwrap().source, there.destination);
         assert_eq!(table.key(3), None);
-        let mate = |id: u32| table.find(&table.key(id).unwrap().reversed());
-        assert_eq!([mate(0), mate(1), mate(2)], [Some(1), Some(0), None]);
+        assert_eq!([0, 1, 2, 3].map(|id| table.mate(id)), [1, 0, 3, 2], "one that was not seen gets a number");
+        assert_eq!(table.len(), 4);
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub struct IpHeaders {
     pub dscp: u8,
     /// The two ECN bits (RFC 3168): 0 Not-ECT, 1 ECT(1), 2 ECT(0), 3 CE.
     pub ecn: u8,
+    /// IPv6's flow label, 20 bits (RFC 6437); `None` in IPv4, which has no such field.
+    pub flow_label: Option<u32>,
     /// Bytes of the whole IP packet, header included. Where the header says 0 (segmentation offload, jumbogram), the original length
     /// without the link header: that counts a frame check sequence too, if one was captured.
     pub l3_length: u32,
@@ -155,6 +157,7 @@ fn ipv4(ip: &[u8], wire: u32) -> Result<Located, Unread> {
         version: 4,
         dscp: header.dcp().value(),
         ecn: header.ecn().value(),
+        flow_label: None,
         l3_length,
         l4_length: 0,
         protocol: slice.payload_ip_number().0,
@@ -178,6 +181,7 @@ fn ipv6(ip: &[u8], wire: u32) -> Result<Located, Unread> {
         version: 6,
         dscp: header.dscp().value(),
         ecn: header.ecn().value(),
+        flow_label: Some(header.flow_label().value()),
         l3_length: if offloaded { wire } else { 40 + u32::from(header.payload_length()) },
         l4_length: 0,
         protocol: slice.payload().ip_number.0,

@@ -2,7 +2,7 @@
 //!
 //! In packet order:
 //! [`mod@file`] cuts a pcap or pcapng file into chunks, [`headers`] finds the IP header in a packet, [`flows`] numbers the
-//! flows, [`rewrite`] patches the DSCP in place, [`pump`] copies chunk after chunk, [`output`] puts the result in
+//! flows, [`rewrite`] patches DSCP and flow label in place, [`pump`] copies chunk after chunk, [`output`] puts the result in
 //! place of the old file at the end. [`mark`](mod@mark) puts them together: a capture through the conditioners of perhop-core.
 //! [`export`] writes what the simulator sees as a capture.
 //!
@@ -35,4 +35,4 @@ pub use headers::{Fragment, IpHeaders, Ports, TcpView, Unread, locate};
 pub use link::LinkType;
 pub use output::OutputFile;
 pub use pump::{Fate, Pump, Tally};
-pub use rewrite::{DscpOutOfRange, set_ce, set_dscp};
+pub use rewrite::{DscpOutOfRange, FlowLabelError, set_ce, set_dscp, set_flow_label};

@@ -3,11 +3,13 @@
 //! The edge is perhop-core's, the one that simulated ports have; a capture written at a simulated port and sent through
 //! with the same conditioners and seed gets the same colours packet for packet. Time is the capture's own, see [`Origin`].
 //! A packet comes with the colour that its AF code point states, and leaves with the code point of its colour's action.
+//! Where the policy says so its label comes and leaves in the IPv6 flow label.
 //!
 //! Packets without a readable IP header or without a time pass unchanged and are counted by reason.
 
 mod clock;
 mod demand;
+mod labels;
 mod ledger;
 mod marker;
 mod report;
@@ -19,7 +21,7 @@ use std::path::Path;
 use perhop_core::classify::Prefix;
 use perhop_core::conditioner::Writes;
 use perhop_core::edge::{Action, StageSpec};
-use perhop_core::packet::Colour;
+use perhop_core::flow_label::Encoding;
 use thiserror::Error;
 
 use crate::error::CaptureError;
@@ -29,7 +31,9 @@ use crate::pump::Pump;
 use marker::Marker;
 
 pub use clock::Origin;
-pub use report::{CodePointRow, ColourRow, ConditionerReport, FlowRow, Report, Unchanged, Volume};
+pub use report::{
+    CodePointRow, ColourRow, ConditionerReport, FlowRow, LabelReport, Report, TallyRow, Unchanged, Volume,
+};
 
 /// What is done to a capture: a policy, checked.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +45,8 @@ pub struct Marking {
     pub overhead: u32,
     /// Forward is from these prefixes to any other address; all else is reverse. Without prefixes all is forward.
     pub inside: Vec<Prefix>,
+    /// How IPv6 flow labels carry labels; `None`: they are neither read nor written.
+    pub flow_label: Option<Encoding>,
     /// With each conditioner's name it keys a random stream, as in replication 0 of a run.
     pub seed: u64,
     /// Where time zero lies.
@@ -123,12 +129,12 @@ pub fn run<R: Read>(
     }
 }
 
-/// Whether no action of these conditioners changes a packet: `mark` would copy the capture as it is.
-pub fn changes_nothing(stages: &[StageSpec]) -> bool {
-    let acts = |stage: &&StageSpec| {
-        let built = stage.params.build(&stage.scope);
-        built.map_or(true, |conditioner| conditioner.writes() == Writes::Colour)
+/// Whether no conditioner changes a packet: none has an action, none writes a label that is carried. `mark` would copy
+/// the capture as it is.
+pub fn changes_nothing(marking: &Marking) -> bool {
+    let idle = |stage: &StageSpec| match stage.params.build(&stage.scope) {
+        Ok(conditioner) if conditioner.writes() != Writes::Colour => marking.flow_label.is_none(),
+        _ => stage.actions == [Action::Transmit; 4],
     };
-    let idle = |stage: &StageSpec| Colour::ALL.iter().all(|colour| stage.actions[colour.index()] == Action::Transmit);
-    stages.iter().filter(acts).all(idle)
+    marking.stages.iter().all(idle)
 }

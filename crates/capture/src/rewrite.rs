@@ -1,5 +1,6 @@
-//! Set the DSCP of a captured packet in place (RFC 2474), its ECN bits untouched (RFC 3168).
+//! Set the DSCP of a captured packet in place (RFC 2474), its ECN bits untouched (RFC 3168); and its IPv6 flow label.
 
+use perhop_core::flow_label;
 use thiserror::Error;
 
 use crate::headers::IpHeaders;
@@ -10,6 +11,17 @@ use crate::headers::IpHeaders;
     "DSCP {0} is not within 0 to 63; a whole TOS octet such as 0xb8 holds the code point in its upper six bits (0xb8 is 46, EF)"
 )]
 pub struct DscpOutOfRange(pub u8);
+
+/// Why a flow label could not be set. No byte was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum FlowLabelError {
+    /// More than 20 bits.
+    #[error("flow label {0:#x} is not within 0 to 0xfffff: IPv6 has 20 bits for it; use a narrower code")]
+    OutOfRange(u32),
+    /// An IPv4 packet.
+    #[error("an IPv4 packet has no flow label: labels can be carried in IPv6 only")]
+    Ipv4,
+}
 
 /// Write `dscp` into the IP header that `headers` found in the captured bytes `data`.
 ///
@@ -33,6 +45,25 @@ pub fn set_ce(data: &mut [u8], headers: &IpHeaders) {
     if headers.ecn != 0b11 {
         set_tos(data, headers, |tos| tos | 0b11);
     }
+}
+
+/// Write `label` into the flow label of an IPv6 header (RFC 8200 section 3). Nothing else changes: IPv6 has no header
+/// checksum, and those of TCP and UDP do not cover the flow label (RFC 8200 section 8.1).
+///
+/// # Errors
+/// A label above 20 bits, or an IPv4 packet.
+pub fn set_flow_label(data: &mut [u8], headers: &IpHeaders, label: u32) -> Result<(), FlowLabelError> {
+    if label > flow_label::MAX {
+        return Err(FlowLabelError::OutOfRange(label));
+    }
+    if headers.flow_label.is_none() {
+        return Err(FlowLabelError::Ipv4);
+    }
+    let [_, upper, middle, lower] = label.to_be_bytes();
+    let ip = &mut data[headers.ip_offset..];
+    ip[1] = ip[1] & 0xf0 | upper;
+    ip[2..4].copy_from_slice(&[middle, lower]);
+    Ok(())
 }
 
 /// Change the TOS octet or traffic class as it stands in the packet.
@@ -89,6 +120,22 @@ mod tests {
         let headers = locate(LinkType::RAW, &ip, 20).unwrap();
         let error = set_dscp(&mut ip, &headers, 0xb8).unwrap_err().to_string();
         assert!(error.contains("DSCP 184 is not within 0 to 63"), "{error}");
+    }
+
+    #[test]
+    fn a_flow_label_has_twenty_bits_and_ipv4_none() {
+        let mut six = [0x60, 0, 0, 0, 0, 0, 59, 64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0].repeat(2);
+        let headers = locate(LinkType::RAW, &six, 40).unwrap();
+        let error = set_flow_label(&mut six, &headers, 0x10_0000).unwrap_err();
+        assert!(error.to_string().starts_with("flow label 0x100000 is not within 0 to 0xfffff"), "{error}");
+        set_flow_label(&mut six, &headers, 0xf_ffff).unwrap();
+        assert_eq!(six[..5], [0x60, 0x0f, 0xff, 0xff, 0]);
+        let mut four =
+            Ipv4Header::new(0, 64, etherparse::IpNumber(17), [10, 0, 0, 1], [10, 0, 0, 2]).unwrap().to_bytes();
+        let before = four.clone();
+        let headers = locate(LinkType::RAW, &four, 20).unwrap();
+        assert_eq!(set_flow_label(&mut four, &headers, 1), Err(FlowLabelError::Ipv4));
+        assert_eq!(four, before);
     }
 
     fn ipv4() -> impl Strategy<Value = Ipv4Header> {
@@ -199,6 +246,32 @@ mod tests {
             prop_assert_eq!((now.dscp, now.ecn, ip[0]), (headers.dscp, 3, before[0]));
             prop_assert_eq!(ip[1], before[1] | 0x30);
             prop_assert_eq!(&ip[2..], &before[2..]);
+        }
+
+        /// A label, a code point and CE, in any order, do not disturb each other.
+        #[test]
+        fn a_flow_label_keeps_the_rest(
+            start in any::<[u8; 4]>(),
+            label in 0..=flow_label::MAX,
+            dscp in 0u8..64,
+            order in Just([0, 1, 2]).prop_shuffle(),
+        ) {
+            let mut ip = [0u8; 44];
+            ip[..4].copy_from_slice(&start);
+            ip[0] = 0x60 | start[0] & 0x0f;
+            ip[6] = 59;
+            let before = ip;
+            let headers = locate(LinkType::RAW, &ip, 40).unwrap();
+            for step in order {
+                match step {
+                    0 => set_flow_label(&mut ip, &headers, label).unwrap(),
+                    1 => set_dscp(&mut ip, &headers, dscp).unwrap(),
+                    _ => set_ce(&mut ip, &headers),
+                }
+            }
+            let now = locate(LinkType::RAW, &ip, 40).unwrap();
+            prop_assert_eq!((now.flow_label, now.dscp, now.ecn, now.version), (Some(label), dscp, 3, 6));
+            prop_assert_eq!(&ip[4..], &before[4..]);
         }
 
         #[test]

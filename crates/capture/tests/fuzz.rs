@@ -3,7 +3,7 @@
 mod common;
 
 use common::{concat, copy, file, shift_dscp};
-use perhop_capture::{Capture, FlowTable, LinkType, Pump, locate, set_dscp};
+use perhop_capture::{Capture, FlowTable, LinkType, Pump, locate, set_dscp, set_flow_label};
 use proptest::prelude::*;
 
 /// Read to the end or to the first error; the same error must come again.
@@ -45,6 +45,20 @@ fn exercise_headers(link: u16, data: &[u8], original: u32, dscp: u8) {
     let at = |place: usize| place.wrapping_sub(headers.ip_offset);
     let allowed = |place| at(place) < 2 || headers.version == 4 && (10..12).contains(&at(place));
     assert!((0..data.len()).all(|place| data[place] == changed[place] || allowed(place)));
+    exercise_flow_label(link, (data, original), &headers);
+}
+
+/// In IPv6 the second to the fourth byte may change; IPv4 is refused as it stands.
+fn exercise_flow_label(link: u16, (data, original): (&[u8], u32), headers: &perhop_capture::IpHeaders) {
+    let mut changed = data.to_vec();
+    let label = original & 0xf_ffff;
+    let set = set_flow_label(&mut changed, headers, label);
+    assert_eq!(set.is_ok(), headers.version == 6);
+    let now = locate(LinkType(link), &changed, original).expect("as before");
+    let wanted = headers.flow_label.map(|_| label);
+    assert_eq!(now, perhop_capture::IpHeaders { flow_label: wanted, ..*headers });
+    let allowed = |place: usize| (1..4).contains(&place.wrapping_sub(headers.ip_offset));
+    assert!((0..data.len()).all(|place| data[place] == changed[place] || allowed(place) && headers.version == 6));
 }
 
 proptest! {

@@ -1,56 +1,30 @@
 //! `mark` and `meter` on real and on made captures: what a user may rely on.
 
+mod common;
+
 use std::net::IpAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use perhop_capture::export::{Exporter, SimulatedPacket, SimulatedTransport};
-use perhop_capture::mark::{MarkError, Marking, Origin, Report, changes_nothing, mark, meter, run};
-use perhop_capture::{Capture, CaptureError, IpHeaders, Ports, Pump, locate};
+use perhop_capture::mark::{MarkError, Marking, Origin, Report, changes_nothing, mark, meter};
+use perhop_capture::{CaptureError, Ports, Pump};
 use perhop_core::Scope;
 use perhop_core::classify::{Match, Prefix};
 use perhop_core::conditioner::{ConditionerParams, fsam, rate_labeller, token_bucket};
 use perhop_core::edge::{Action, Per, StageSpec};
-use perhop_core::params::{Place, Problems, Reader, Table, Tree};
+use perhop_core::flow_label::Encoding;
+use perhop_core::params::Tree;
 use perhop_core::units::{BitRate, Bytes};
+
+use common::marking::{Seen, af, by_name, file, marked, marking, packets, stage};
 
 const CIR: u64 = 1_000_000;
 const CBS: u64 = 15_000;
 const NS: u128 = 1_000_000_000;
 
-fn file(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures").join(name)
-}
-
-fn af(text: &str) -> Action {
-    Action::Mark(text.parse().expect("a name"))
-}
-
-fn stage(name: &str, params: ConditionerParams) -> StageSpec {
-    StageSpec {
-        name: name.into(),
-        matches: Match::default(),
-        per: Per::Aggregate,
-        params,
-        actions: [af("AF11"), af("AF12"), af("AF13"), Action::Transmit],
-        scope: Scope::default(),
-    }
-}
-
 fn bucket(cir: u64, cbs: u64) -> ConditionerParams {
     let params = token_bucket::Params { cir: BitRate::bps(cir), cbs: Bytes::new(cbs) };
     ConditionerParams::TokenBucketMarker(params)
-}
-
-fn by_name(name: &str, entries: Vec<(&str, Tree)>) -> ConditionerParams {
-    let Tree::Table(table) = Tree::table(entries) else { unreachable!() };
-    read(name, &table)
-}
-
-fn read(name: &str, table: &Table) -> ConditionerParams {
-    let mut problems = Problems::default();
-    let read =
-        ConditionerParams::read(name, Place::default(), &mut Reader::new(table, Place::default(), &mut problems));
-    read.unwrap_or_else(|| panic!("{problems:?}"))
 }
 
 fn fair(cir: &str) -> Vec<StageSpec> {
@@ -59,36 +33,6 @@ fn fair(cir: &str) -> Vec<StageSpec> {
     let marker = by_name("f-sam", vec![("cir", Tree::Text(cir.into())), ("cbs", Tree::Text("20000B".into()))]);
     assert!(matches!(marker, ConditionerParams::FSam(fsam::Params { .. })));
     vec![StageSpec { per: Per::Flow, ..stage("label", label) }, stage("fair", marker)]
-}
-
-fn marking(stages: Vec<StageSpec>) -> Marking {
-    Marking { stages, seed: 1, ..Marking::default() }
-}
-
-fn marked(input: &[u8], marking: Marking) -> Result<(Vec<u8>, Report), MarkError> {
-    let mut output = Vec::new();
-    let report = run(marking, &mut Capture::new(input)?, Some(&mut output), &Pump::default())?;
-    Ok((output, report))
-}
-
-/// A packet of a capture.
-struct Seen {
-    stamp_ns: u64,
-    original: u32,
-    data: Vec<u8>,
-    ip: Option<IpHeaders>,
-}
-
-fn packets(bytes: &[u8]) -> Vec<Seen> {
-    let mut capture = Capture::new(bytes).expect("a capture");
-    let mut found = Vec::new();
-    while let Some(mut chunk) = capture.next_chunk().expect("sound") {
-        let Some(record) = chunk.record() else { continue };
-        let ip = locate(record.link, record.data, record.original).ok();
-        let original = record.original;
-        found.push(Seen { stamp_ns: record.time_ns.expect("timed"), original, data: record.data.to_vec(), ip });
-    }
-    found
 }
 
 const REAL: [&str; 14] = [
@@ -553,11 +497,15 @@ fn parameters_out_of_bounds_are_named() {
 fn a_policy_that_changes_nothing_is_noticed() {
     let idle = StageSpec { actions: [Action::Transmit; 4], ..stage("tb", bucket(CIR, CBS)) };
     let label = stage("label", by_name("rate-labeller", vec![]));
-    assert!(changes_nothing(&[idle.clone(), label]), "a labeller's actions are never used");
-    assert!(changes_nothing(&[]));
+    let nothing = |stages: &[StageSpec]| changes_nothing(&marking(stages.to_vec()));
+    assert!(nothing(&[idle.clone(), label.clone()]), "a labeller's actions are never used");
+    assert!(nothing(&[]));
+    let carried = |stages: &[StageSpec]| Marking { flow_label: Some(Encoding::Rate), ..marking(stages.to_vec()) };
+    assert!(!changes_nothing(&carried(&[idle.clone(), label])), "its labels are carried");
+    assert!(changes_nothing(&carried(std::slice::from_ref(&idle))));
     for action in [Action::Drop, af("AF13")] {
         let actions = [Action::Transmit, Action::Transmit, action, Action::Transmit];
-        assert!(!changes_nothing(&[idle.clone(), StageSpec { actions, ..idle.clone() }]));
+        assert!(!nothing(&[idle.clone(), StageSpec { actions, ..idle.clone() }]));
     }
 }
 

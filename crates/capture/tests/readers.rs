@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 
 use common::{copy, shift_dscp};
 use perhop_capture::export::{Exporter, SimulatedPacket, SimulatedTransport};
-use perhop_capture::{Capture, Fate, IpHeaders, LinkType, Ports, Pump, Unread, locate, set_dscp};
+use perhop_capture::{Capture, Fate, IpHeaders, LinkType, Ports, Pump, Unread, locate, set_dscp, set_flow_label};
 
 const CAPTURES: usize = 14;
 const EF: u8 = 46;
@@ -66,7 +66,7 @@ fn no_scapy() -> bool {
     !probe.is_ok_and(|status| status.success()) && missing("scapy", "pip install scapy")
 }
 
-const FIELDS: [&str; 19] = [
+const FIELDS: [&str; 20] = [
     "frame.time_epoch",
     "frame.len",
     "frame.cap_len",
@@ -76,6 +76,7 @@ const FIELDS: [&str; 19] = [
     "ip.checksum.status",
     "ipv6.tclass.dscp",
     "ipv6.tclass.ecn",
+    "ipv6.flow",
     "ipv6.plen",
     "ip.src",
     "ipv6.src",
@@ -120,7 +121,7 @@ fn ours(bytes: &[u8]) -> Vec<Vec<String>> {
         ];
         let headers = match locate(record.link, record.data, record.original) {
             Ok(headers) => ip_fields(&headers),
-            Err(Unread::EtherType(0x0806) | Unread::Version(0)) => vec![String::new(); 16],
+            Err(Unread::EtherType(0x0806) | Unread::Version(0)) => vec![String::new(); 17],
             Err(other) => panic!("packet {}: {other}", record.index),
         };
         lines.push([&frame[..], &headers].concat());
@@ -129,7 +130,7 @@ fn ours(bytes: &[u8]) -> Vec<Vec<String>> {
 }
 
 fn ip_fields(headers: &IpHeaders) -> Vec<String> {
-    let IpHeaders { version, dscp, ecn, l3_length, source, ports, tcp, protocol, .. } = *headers;
+    let IpHeaders { version, dscp, ecn, flow_label, l3_length, source, ports, tcp, protocol, .. } = *headers;
     let of_version = |wanted: u8, text: String| if version == wanted { text } else { String::new() };
     let of_protocol = |wanted: u8, port: fn(Ports) -> u16| match ports {
         Some(ports) if protocol == wanted => port(ports).to_string(),
@@ -143,6 +144,7 @@ fn ip_fields(headers: &IpHeaders) -> Vec<String> {
         of_version(4, "1".into()), // the IPv4 checksum is good
         of_version(6, dscp.to_string()),
         of_version(6, ecn.to_string()),
+        flow_label.map_or(String::new(), |label| format!("{label:#08x}")),
         of_version(6, l3_length.wrapping_sub(40).to_string()),
         of_version(4, source.to_string()),
         of_version(6, source.to_string()),
@@ -220,6 +222,70 @@ fn tshark_confirms_what_was_marked() {
             }
         }
         assert_eq!(seen, readable, "{name}");
+    }
+}
+
+/// Another flow label for each packet that has one: all 20 bits take part. Gives the copy and the labels.
+fn labelled(bytes: &[u8]) -> (Vec<u8>, Vec<u32>) {
+    let mut written = Vec::new();
+    let (output, _) = copy(bytes, Pump::default(), |record| {
+        if let Ok(headers) = locate(record.link, record.data, record.original)
+            && headers.version == 6
+        {
+            let label = (record.index as u32 + 1).wrapping_mul(2_654_435_761) >> 12;
+            set_flow_label(record.data, &headers, label).expect("20 bits");
+            written.push(label);
+        }
+        Ok(Fate::Keep)
+    })
+    .expect("a sound capture");
+    (output, written)
+}
+
+#[test]
+fn tshark_confirms_flow_labels() {
+    if no_tshark() {
+        return;
+    }
+    let mut seen = 0;
+    for path in captures() {
+        let (output, written) = labelled(&std::fs::read(&path).unwrap());
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let file = Temporary::new(&format!("labels-{name}"), &output);
+        let mut written = written.iter().map(|label| format!("{label:#08x}"));
+        for (before, after) in tshark(&path).iter().zip(&tshark(&file.0)) {
+            for (field, (old, new)) in FIELDS.iter().zip(before.iter().zip(after)) {
+                let labelled = *field == "ipv6.flow" && !old.is_empty();
+                seen += usize::from(labelled);
+                let wanted = if labelled { written.next().expect("one a packet") } else { old.clone() };
+                assert_eq!(new, &wanted, "{name} {field}");
+            }
+        }
+        assert_eq!(written.next(), None, "{name}");
+    }
+    assert!(seen > 300, "{seen}");
+}
+
+/// Prints the flow labels of a file's IPv6 packets.
+const SCAPY_FLOW_LABELS: &str = r#"
+import sys
+from scapy.all import IPv6, rdpcap
+print(*(packet[IPv6].fl for packet in rdpcap(sys.argv[1]) if IPv6 in packet))
+"#;
+
+#[test]
+fn scapy_confirms_flow_labels() {
+    if no_scapy() {
+        return;
+    }
+    for path in captures().iter().filter(|path| !path.ends_with("sections.pcapng")) {
+        let (output, written) = labelled(&std::fs::read(path).unwrap());
+        let file = Temporary::new(&format!("scapy-labels-{}", path.file_name().unwrap().to_str().unwrap()), &output);
+        let output = Command::new(python()).args(["-c", SCAPY_FLOW_LABELS]).arg(&file.0).output().expect("python runs");
+        assert!(output.status.success(), "scapy: {}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).expect("ASCII");
+        let seen: Vec<u32> = text.split_whitespace().map(|word| word.parse().expect("a number")).collect();
+        assert_eq!(seen, written, "{}", path.display());
     }
 }
 

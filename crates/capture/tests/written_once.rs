@@ -1,5 +1,8 @@
 //! Written once is proved: what comes to a simulated port, written as a capture and sent through `mark`, gets the colours
-//! that the port gave it, packet for packet, for every conditioner of the list.
+//! that the port gave it, packet for packet, for every conditioner of the list. `written_once_labels.rs` says the same of
+//! labels.
+
+mod common;
 
 use std::net::Ipv4Addr;
 
@@ -7,28 +10,19 @@ use perhop_capture::export::{Exporter, SimulatedPacket};
 use perhop_capture::mark::{ColourRow, Marking, Origin, Report, run};
 use perhop_capture::{Capture, Pump, locate};
 use perhop_core::Scope;
-use perhop_core::aqm::AqmParams;
-use perhop_core::classify::FlowHeaders;
-use perhop_core::conditioner::{ConditionerParams, LIST};
-use perhop_core::dscp::Dscp;
+use perhop_core::conditioner::{ConditionerParams, LIST, Writes};
 use perhop_core::edge::{Action, Per, StageSpec};
 use perhop_core::packet::Colour;
-use perhop_core::params::{Field, Kind, Place, Problems, Reader, Table, Tree};
-use perhop_core::queue::Limit;
-use perhop_core::units::{BitRate, Bytes, Probability, Span, Time};
+use perhop_core::params::Tree;
+use perhop_core::units::{Bytes, Span};
 use perhop_sim::plan::{Link, Node, Offered, Plan, Tap, TapPoint};
 use perhop_sim::tap::Captured;
-use perhop_sim::traffic::TrafficParams;
-use perhop_sim::{EngineOptions, Outcome, Simulation, transport};
+use perhop_sim::{EngineOptions, Outcome, Simulation};
+
+use common::simulated::{Entries, conditioner, headers, link, needed, offered, text, traffic};
 
 const SEED: u64 = 20;
 const OTHER_SEED: u64 = 21;
-
-type Entries = Vec<(&'static str, Tree)>;
-
-fn text(value: &str) -> Tree {
-    Tree::Text(value.into())
-}
 
 /// Parameters of each conditioner under which the test's load of about 6 Mbit/s gets all its colours. `aware` goes to
 /// those that have a colour-aware mode.
@@ -46,40 +40,6 @@ fn parameters(name: &str, aware: bool) -> Entries {
         "rate-labeller" => vec![("k", text("50ms")), ("first-label", text("l-over-k"))],
         other => needed(other),
     }
-}
-
-/// What a conditioner without parameters above has to be told, at half the load's rate.
-fn needed(name: &str) -> Entries {
-    let entry = LIST.iter().find(|entry| entry.name == name).expect("it is in the list");
-    let fields = Field::all(entry.fields).into_iter().filter(|field| field.default.is_none() && !field.optional);
-    let value = |field: &Field| match field.kind {
-        Kind::Tickets => text("1000t/s"),
-        Kind::Rate => text("3Mbit/s"),
-        Kind::Size => text("20000B"),
-        Kind::Time => text("100ms"),
-        _ => panic!("add parameters for {name}: what stands for `{}`?", field.name),
-    };
-    fields.map(|field| (field.name, value(field))).collect()
-}
-
-fn table(entries: Entries) -> Table {
-    let Tree::Table(table) = Tree::table(entries) else { unreachable!() };
-    table
-}
-
-fn conditioner(name: &str, entries: Entries) -> ConditionerParams {
-    let (table, mut problems) = (table(entries), Problems::default());
-    let mut reader = Reader::new(&table, Place::default(), &mut problems);
-    let params = ConditionerParams::read(name, Place::default(), &mut reader);
-    reader.finish();
-    assert!(!problems.has_errors(), "{name}: {problems:?}");
-    params.expect("no error was reported")
-}
-
-fn traffic(name: &str, entries: Entries) -> TrafficParams {
-    let (table, mut problems) = (table(entries), Problems::default());
-    let mut reader = Reader::new(&table, Place::default(), &mut problems);
-    TrafficParams::read(name, Place::default(), &mut reader).unwrap_or_else(|| panic!("{name}: {problems:?}"))
 }
 
 /// A conditioner that marks AF11, AF12 and AF13, so that code points tell colours.
@@ -123,41 +83,6 @@ const S1: usize = 0;
 const S2: usize = 1;
 const E: usize = 2;
 const C: usize = 3;
-
-fn link(from: usize, to: usize) -> Link {
-    let mut problems = Problems::default();
-    let empty = Table::default();
-    let mut reader = Reader::new(&empty, Place::default(), &mut problems);
-    Link {
-        name: format!("{from} -> {to}"),
-        from,
-        to,
-        rate: BitRate::mbps(50),
-        delay: Span::from_ms(5),
-        loss: Probability::ZERO,
-        aqm: AqmParams::read("drop-tail", Place::default(), &mut reader).expect("without parameters"),
-        limit: Limit::Packets(100_000),
-        scope: Scope::default(),
-        edge: vec![],
-    }
-}
-
-fn offered(name: &str, (from, to): (usize, usize), model: TrafficParams) -> Offered {
-    Offered {
-        name: name.into(),
-        class: 0,
-        from,
-        to,
-        flows: 1,
-        start: Time::ZERO,
-        spread: Span::from_ms(300),
-        stop: None,
-        model,
-        tcp: transport::Config { window: 12, mss: 960, ecn: true, ..transport::Config::default() },
-        dscp: Dscp::BE,
-        ect: false,
-    }
-}
 
 /// UDP and TCP from two sides; short transfers that use their ports again; ACKs of what comes from outside; code points
 /// from sources and from a conditioner upstream.
@@ -207,11 +132,6 @@ fn tap(outcome: &Outcome, point: TapPoint) -> Vec<Captured> {
     outcome.captured.iter().filter(|packet| packet.point == point).copied().collect()
 }
 
-fn headers(outcome: &Outcome, packet: &Captured) -> FlowHeaders {
-    let out = &outcome.headers[packet.packet.flow.0 as usize / 2];
-    if packet.packet.flow.0.is_multiple_of(2) { out.clone() } else { out.reversed() }
-}
-
 fn exported(outcome: &Outcome) -> Vec<u8> {
     let mut exporter = Exporter::new(Vec::new()).expect("memory takes all");
     for packet in tap(outcome, TapPoint::Input) {
@@ -223,7 +143,8 @@ fn exported(outcome: &Outcome) -> Vec<u8> {
 }
 
 fn marked(case: &Case, input: &[u8], (seed, origin): (u64, Origin)) -> (Vec<u8>, Report) {
-    let marking = Marking { stages: stages(case), overhead: case.overhead, inside: vec![], seed, origin };
+    let stages = stages(case);
+    let marking = Marking { stages, overhead: case.overhead, seed, origin, ..Marking::default() };
     let mut output = Vec::new();
     let mut capture = Capture::new(input).expect("a capture");
     let report = run(marking, &mut capture, Some(&mut output), &Pump::default()).expect("marked");
@@ -278,7 +199,7 @@ fn check(case: &Case) -> (Outcome, Vec<u8>) {
 fn cases() -> Vec<Case> {
     let aware = |entry: &perhop_core::registry::Entry| entry.fields.iter().any(|field| field.name == "colour-aware");
     let mut cases = Vec::new();
-    for entry in LIST {
+    for entry in LIST.iter().filter(|entry| colours(entry.name)) {
         let per = if entry.name == "rate-labeller" { Per::Flow } else { Per::Aggregate };
         let case = Case { name: entry.name, aware: false, per, overhead: 0 };
         cases.push(case);
@@ -287,6 +208,12 @@ fn cases() -> Vec<Case> {
         }
     }
     cases
+}
+
+/// Whether it gives colours, or labels that a conditioner of colours reads.
+fn colours(name: &str) -> bool {
+    let built = conditioner(name, parameters(name, false)).build(&Scope::default()).expect("sound");
+    [Writes::Colour, Writes::Rate].contains(&built.writes())
 }
 
 #[test]

@@ -10,9 +10,9 @@ use std::sync::atomic::Ordering;
 
 pub(crate) fn mark(args: &Mark) -> Result<Exit, Failure> {
     let marking = marking(&args.through)?;
-    if mark::changes_nothing(&marking.stages) {
+    if mark::changes_nothing(&marking) {
         eprintln!(
-            "warning[W310] no colour of this policy has an action: the output will be the input\n   \
+            "warning[W310] no colour of this policy has an action, and no label is carried: the output will be the input\n   \
              help: write green = \"mark AF11\", red = \"drop\" and so on in [conditioner.X]"
         );
     }
@@ -37,6 +37,7 @@ fn marking(through: &Through) -> Result<Marking, Failure> {
         stages: policy.stages(),
         overhead: policy.overhead(),
         inside: policy.inside().to_vec(),
+        flow_label: policy.encoding(),
         seed: through.seed,
         origin: Origin::Auto,
     })

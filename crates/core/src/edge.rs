@@ -284,16 +284,21 @@ impl Edge {
         }
     }
 
-    /// Takes new parameters for the conditioner called `name` at `now`, keeping its state.
+    /// Takes new parameters and surroundings for the conditioner called `name` at `now`, keeping its state.
     ///
     /// # Errors
     /// The parameter at fault; earlier parameters stay in force.
-    pub fn retune(&mut self, now: Time, name: &str, params: &ConditionerParams) -> Result<(), ParamError> {
+    pub fn retune(
+        &mut self,
+        now: Time,
+        name: &str,
+        (params, scope): (&ConditionerParams, &Scope),
+    ) -> Result<(), ParamError> {
         for stage in self.stages.iter_mut().filter(|s| s.spec.name == name) {
             for instance in &mut stage.instances {
-                instance.retune(now, params, &stage.spec.scope)?;
+                instance.retune(now, params, scope)?;
             }
-            stage.spec.params = params.clone();
+            (stage.spec.params, stage.spec.scope) = (params.clone(), scope.clone());
         }
         Ok(())
     }

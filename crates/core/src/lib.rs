@@ -10,6 +10,8 @@ pub mod units;
 pub mod packet;
 /// Code points and the drop precedence they carry.
 pub mod dscp;
+/// Labels in the IPv6 flow label.
+pub mod flow_label;
 
 /// Which aggregate a packet belongs to.
 pub mod classify;

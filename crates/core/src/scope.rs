@@ -15,12 +15,15 @@ pub struct Scope {
     pub link_rate: Option<BitRate>,
     /// Limit of the queue: packets or bytes.
     pub limit: Option<Length>,
+    /// Bytes a packet counts beyond what the link sends of it (`accounting`).
+    pub overhead: u32,
 }
 
 impl Default for Scope {
     /// An Ethernet's packets and nothing else known.
     fn default() -> Self {
-        Self { largest_packet: Bytes::new(1500), largest_of: "Ethernet".into(), link_rate: None, limit: None }
+        let largest_packet = Bytes::new(1500);
+        Self { largest_packet, largest_of: "Ethernet".into(), link_rate: None, limit: None, overhead: 0 }
     }
 }
 

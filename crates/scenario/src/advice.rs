@@ -1,5 +1,6 @@
 //! Warnings: what runs, but hardly as its author means it.
 
+use crate::at;
 use crate::ports::{File, Stage};
 use crate::tree;
 use perhop_core::dscp::Dscp;
@@ -47,7 +48,7 @@ fn small_burst(file: File<'_>, (stage, links): (&Stage, &[plan::Link]), problems
     let message = format!("`{}` will hold TCP below its contract", stage.name);
     let label = format!("cir x longest base RTT ({rtt}) = {needed}");
     let help = format!("a burst of at least {needed} lets a window pass");
-    let place = tree::place(file.root, &["conditioner", &stage.name, "cbs"]);
+    let place = at::place(file.root, stage, "cbs");
     problems.warn("W301", place, [&message, &label, &help]);
 }
 

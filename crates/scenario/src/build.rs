@@ -78,6 +78,7 @@ fn plan(model: &Model, topology: &Topology, (links, traffic): (Vec<plan::Link>, 
         classes: offered::classes(model).into_iter().map(str::to_owned).collect(),
         traffic: traffic.iter().map(|f| f.offered.clone()).collect(),
         sample_every: settings.sample,
+        changes: Vec::new(),
         taps: Vec::new(),
     }
 }

@@ -54,7 +54,10 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E243", "not an address, or one that two nodes have"),
     ("E244", "a scenario without links"),
     ("E245", "a policy without conditioner"),
+    ("E250", "not a series of names, or not an expression in one"),
     ("E251", "tickets on ACKs that do not come back the way their data went"),
+    ("E252", "a currency loop"),
+    ("E255", "a label that a policy's flow labels cannot carry"),
     ("E900", "packets do not add up: a fault of perhop"),
     ("W301", "a bucket below CIR x RTT: TCP will stay below its contract"),
     ("W302", "EF traffic that nothing polices"),
@@ -62,7 +65,10 @@ pub const TABLE: &[(&str, &str)] = &[
     ("W306", "a conditioner where no traffic passes"),
     ("W307", "a section that nothing uses"),
     ("W310", "a policy that changes no packet"),
+    ("W311", "a change that changes nothing"),
     ("W312", "traffic without labels at a queue that reads them"),
+    ("W313", "more tickets on a packet than its tag can say, or less than one"),
+    ("W313", "a conditioner that looks at what comes back, in a policy that does not say what does"),
 ];
 
 /// What a code means.

@@ -2,6 +2,7 @@
 
 use crate::source::{Sources, Spot};
 use perhop_core::params::{Problem, Problems, Severity};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Column at which the place stands in a heading.
@@ -34,16 +35,21 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Looks up the places of `problems`; what was found twice stands once.
+    /// Looks up the places of `problems`. What was found twice stands once; of those at one place that differ in their
+    /// numbers alone (copies of a series, ports, points of a sweep) the first stands, with how many there are.
     pub fn new(problems: Problems, sources: &Sources) -> Self {
-        let mut found: Vec<Problem> = Vec::new();
+        let (mut found, mut known) = (Vec::<(Problem, BTreeSet<String>)>::new(), BTreeMap::new());
         for problem in problems.list {
-            if !found.contains(&problem) {
-                found.push(problem);
+            let words = format!("{}\n{}", problem.message, problem.label);
+            let place = problem.place.map(|p| (p.start, p.end));
+            let index = *known.entry((problem.code, place, without_numbers(&words))).or_insert(found.len());
+            if index == found.len() {
+                found.push((problem, BTreeSet::new()));
             }
+            found[index].1.insert(words);
         }
-        found.sort_by_key(|p| p.place.map_or(0, |place| place.start));
-        Self { list: found.into_iter().map(|p| Diagnostic::new(p, sources)).collect() }
+        found.sort_by_key(|(problem, _)| problem.place.map_or(0, |place| place.start));
+        Self { list: found.into_iter().map(|(first, all)| Diagnostic::new(alike(first, all.len()), sources)).collect() }
     }
 
     /// A file that could not even be read as text.
@@ -88,6 +94,28 @@ impl Diagnostics {
     pub fn to_json(&self) -> serde_json::Value {
         self.list.iter().map(Diagnostic::to_json).collect()
     }
+}
+
+/// A problem that stands for `count` of its kind.
+fn alike(mut problem: Problem, count: usize) -> Problem {
+    if count > 1 {
+        let gap = if problem.label.is_empty() { "" } else { "; " };
+        problem.label += &format!("{gap}the first of {count} alike");
+    }
+    problem
+}
+
+/// Words with `#` for each number, its unit included.
+fn without_numbers(words: &str) -> String {
+    let (mut out, mut within) = (String::new(), false);
+    for c in words.chars() {
+        let goes_on = within && (c.is_alphanumeric() || matches!(c, '.' | '/' | '%'));
+        if !goes_on {
+            within = c.is_ascii_digit();
+            out.push(if within { '#' } else { c });
+        }
+    }
+    out
 }
 
 impl Diagnostic {

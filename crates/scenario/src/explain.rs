@@ -1,12 +1,16 @@
 //! `perhop explain`: every effective value, every queue on each path, times of buckets and loops.
 
 use crate::advice::{longest_rtt, parameter};
+use crate::at::Shown;
+use crate::change::{effective, leaves};
+use crate::model::{Model, find};
 use crate::offered::{Flowline, tcp_section};
 use crate::ports::{File, Stage};
 use crate::scenario::Scenario;
 use crate::show;
 use crate::tcp::TcpRef;
-use perhop_core::params::show_table;
+use crate::tree;
+use perhop_core::params::{Node, Tree, show_table};
 use perhop_core::queue::Limit;
 use perhop_core::units::{BitRate, Bytes, Span};
 use perhop_sim::plan;
@@ -22,6 +26,7 @@ pub fn explain(scenario: &Scenario) -> String {
     paths(scenario, &mut out);
     queues(scenario, &mut out);
     conditioners(scenario, &mut out);
+    changes(scenario, &mut out);
     sweep(scenario, &mut out);
     out
 }
@@ -161,6 +166,7 @@ fn conditioners(scenario: &Scenario, out: &mut String) {
         let kind = stage.spec.params.name();
         let takes = if takes.is_empty() { "nothing".to_owned() } else { takes.join(", ") };
         let _ = writeln!(out, "{} at {port}: {kind} takes {takes}; largest packet {largest}", stage.name);
+        own(scenario, stage, out);
         for (size, fill) in BUCKETS {
             bucket(stage, (size, fill), out);
         }
@@ -168,6 +174,16 @@ fn conditioners(scenario: &Scenario, out: &mut String) {
         {
             hint(stage, (cir, rtt), out);
         }
+    }
+}
+
+/// What holds at this port and not at all of its conditioner's.
+fn own(scenario: &Scenario, stage: &Stage, out: &mut String) {
+    let Some(section) = find(&scenario.model.conditioners, &stage.name) else { return };
+    let named = section.ports.iter().position(|port| port.name.as_ref() == Some(&stage.port));
+    let own = named.map(|i| Shown::new(&section.ports).own.swap_remove(i)).unwrap_or_default();
+    if !own.is_empty() {
+        let _ = writeln!(out, "  of this port alone: {}", show::inline(&Tree::table(own)));
     }
 }
 
@@ -192,6 +208,26 @@ fn hint(stage: &Stage, (cir, rtt): (BitRate, Span), out: &mut String) {
         Some(cbs) if cbs < product => _ = writeln!(out, ", above cbs: TCP will stay below its contract"),
         Some(_) => out.push_str(", within cbs\n"),
         None => out.push('\n'),
+    }
+}
+
+/// What each change makes of what, in order of time.
+fn changes(scenario: &Scenario, out: &mut String) {
+    if scenario.model.changes.is_empty() {
+        return;
+    }
+    heading(out, "Changes: what differs from a time on; all above holds at the start");
+    let start = Model { changes: Vec::new(), ..scenario.model.clone() };
+    let mut now = effective(&start);
+    for change in &scenario.model.changes {
+        let _ = writeln!(out, "{}:", change.at);
+        for path in leaves(&change.what) {
+            let text = |root: &Node| tree::get(root, &path).map(|node| show::inline(&node.tree));
+            let what = Node::from(change.what.clone());
+            let (old, new) = (text(&now).unwrap_or("as the link".into()), text(&what).unwrap_or_default());
+            let _ = writeln!(out, "  {}: {old} -> {new}", show::dotted(&path));
+        }
+        tree::lay(&mut now, &change.what.clone().into());
     }
 }
 

@@ -5,14 +5,13 @@ use crate::ports::{File, Stage};
 use crate::topology;
 use crate::tree;
 use perhop_core::aqm::Aqm as _;
-use perhop_core::conditioner::{AnyConditioner, Conditioner as _, Writes};
-use perhop_core::edge::StageSpec;
+use perhop_core::conditioner::Writes;
 use perhop_core::needs::Needs;
-use perhop_core::params::{Place, Problems};
+use perhop_core::params::Problems;
 use perhop_sim::plan;
 
 /// The way out where nobody writes a label.
-const fn writer_of(label: Writes) -> &'static str {
+pub(crate) const fn writer_of(label: Writes) -> &'static str {
     match label {
         Writes::Colour | Writes::Rate => {
             "put a conditioner that writes rates (kind = \"rate-labeller\", per = \"flow\") upstream of it"
@@ -43,6 +42,9 @@ pub fn check(file: File<'_>, (stages, links): (&[Stage], &[plan::Link]), problem
             departing.into_iter().for_each(|stage| walk.pass(stage));
         }
         acks(file, (i, flow), stages, problems);
+    }
+    if !problems.has_errors() {
+        crate::tickets::check(file, (stages, links), problems);
     }
     for (i, link) in links.iter().enumerate() {
         queue(file, (i, link), &queues[i], problems);
@@ -165,15 +167,5 @@ fn acks(file: File<'_>, (i, flow): (usize, &Flowline), stages: &[Stage], problem
         let label = format!("data go {}, ACKs come back over {}", name(&out), name(&back));
         let help = "make both ways the same (delays, links of `[links]`), or use the sender-based scheme (`tickets` at the pps-tagger)";
         problems.error::<()>("E251", place, [&message, &label, help]);
-    }
-}
-
-/// In a policy a reader of labels needs a writer among the conditioners `before` it.
-pub fn check_policy(reader: &AnyConditioner, before: &[StageSpec], (place, problems): (Place, &mut Problems)) {
-    let Some(read) = reader.reads() else { return };
-    let writes_it = |spec: &StageSpec| spec.params.build(&spec.scope).is_ok_and(|c| c.writes() == read);
-    if !before.iter().any(writes_it) {
-        let message = format!("this kind reads {}, and no conditioner before it writes them", read.noun());
-        problems.error::<()>("E236", place, [&message, "", writer_of(read)]);
     }
 }

@@ -12,6 +12,10 @@ pub mod source;
 pub mod toml;
 /// Dotted keys, places, overrides.
 pub mod tree;
+/// Series of names.
+pub mod series;
+/// What stands in a series' braces.
+pub mod expression;
 /// The short form.
 pub mod dumbbell;
 /// Tree -> model.
@@ -20,6 +24,8 @@ pub mod read;
 pub mod sections;
 /// `[tcp]` and its presets.
 pub mod tcp;
+/// Ports and what holds at each.
+pub mod at;
 /// All sections read.
 pub mod model;
 /// Links and nodes.
@@ -30,10 +36,16 @@ pub mod offered;
 pub mod ports;
 /// Who writes labels and who reads them.
 pub mod labels;
+/// Where tickets go, and whether tags can say them.
+pub mod tickets;
 /// What runs, but hardly as meant.
 pub mod advice;
 /// Model -> plan.
 pub mod build;
+/// `[[change]]` as it is stated.
+pub mod overlay;
+/// What a change alters.
+pub mod change;
 /// Model -> text.
 pub mod show;
 /// Grids.
@@ -42,6 +54,8 @@ pub mod sweep;
 pub mod scenario;
 /// A checked policy.
 pub mod policy;
+/// Labels in a policy.
+pub mod policy_labels;
 /// Problems as a person reads them.
 pub mod diagnostics;
 

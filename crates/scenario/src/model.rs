@@ -2,6 +2,8 @@
 
 use crate::sections::{ConditionerSection, LinkSection, NodeSection, Queue, Settings, TrafficSection};
 use crate::tcp::TcpSection;
+use perhop_core::params::Tree;
+use perhop_core::units::Span;
 
 /// Sections of one kind by name, in the file's order.
 pub type Named<T> = Vec<(String, T)>;
@@ -23,6 +25,17 @@ pub struct Model {
     pub traffic: Named<TrafficSection>,
     /// `[tcp]`
     pub tcp: Named<TcpSection>,
+    /// `[[change]]`, in order of time.
+    pub changes: Vec<Change>,
+}
+
+/// What differs from a time on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// When.
+    pub at: Span,
+    /// The effective values that differ from those in force before.
+    pub what: Tree,
 }
 
 /// The section called `name`.

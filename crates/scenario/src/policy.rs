@@ -5,10 +5,13 @@ use crate::model::Named;
 use crate::options::Options;
 use crate::sections::{ConditionerSection, PolicySettings};
 use crate::source::Sources;
-use crate::{ports, read, show, tree};
+use crate::{policy_labels, ports, read, show, tree};
 use perhop_core::classify::Prefix;
+use perhop_core::conditioner::{AnyConditioner, Conditioner as _};
 use perhop_core::edge::StageSpec;
-use perhop_core::params::{Node, Problems, Reader, Tree, read_table, show_table};
+use perhop_core::flow_label::{Carried, Encoding};
+use perhop_core::needs::Needs;
+use perhop_core::params::{Node, Place, Problems, Reader, Tree, read_table, show_table};
 use perhop_core::scope::Scope;
 use perhop_core::units::Bytes;
 
@@ -77,8 +80,8 @@ impl Policy {
             let severity = perhop_core::params::Severity::Error;
             problems.push::<()>(severity, "E245", None, ["policy without conditioner", "", help]);
         }
-        let stages = self.stages();
-        for (i, stage) in stages.iter().enumerate() {
+        let mut built = Vec::new();
+        for stage in &self.stages() {
             let place = |field: &str| {
                 let path: Vec<_> = ["conditioner", &stage.name].into_iter().chain(field.split('.')).collect();
                 tree::place(root, &path)
@@ -90,11 +93,27 @@ impl Policy {
             }
             match stage.params.build(&stage.scope) {
                 Err(error) => problems.param(&error, place(error.field)).unwrap_or_default(),
-                Ok(reader) if all.len() == stages.len() => {
-                    crate::labels::check_policy(&reader, &stages[..i], (place("kind"), problems));
+                Ok(conditioner) => {
+                    self.check_direction(&conditioner, (place("kind"), problems));
+                    built.push((stage.name.clone(), conditioner));
                 }
-                Ok(_) => {}
             }
+        }
+        if built.len() == all.len() {
+            let policy = policy_labels::Policy { root, carried: self.settings.flow_label, conditioners: &built };
+            policy_labels::check(&policy, problems);
+        }
+    }
+
+    fn check_direction(&self, conditioner: &AnyConditioner, (place, problems): (Place, &mut Problems)) {
+        if conditioner.needs().contains(Needs::REVERSE) && self.settings.inside.is_empty() {
+            let message =
+                "this kind looks at what comes back, and nothing does: without `inside` all packets go forward";
+            problems.warn(
+                "W313",
+                place,
+                [message, "", "state the senders' side, as in inside = [\"2001:db8::/32\"] in [policy]"],
+            );
         }
     }
 
@@ -111,6 +130,15 @@ impl Policy {
     /// Prefixes of the inside; where there are none all packets are forward.
     pub fn inside(&self) -> &[Prefix] {
         &self.settings.inside
+    }
+
+    /// How its flow labels carry labels; `None`: they do not.
+    pub fn encoding(&self) -> Option<Encoding> {
+        let tags = |stage: &StageSpec| stage.params.build(&stage.scope).ok()?.tags().cloned();
+        match self.settings.flow_label? {
+            Carried::Rate => Some(Encoding::Rate),
+            Carried::Tickets => self.stages().iter().find_map(tags).map(Encoding::Tickets),
+        }
     }
 
     /// Bytes a packet counts beyond its IP length.

@@ -1,8 +1,9 @@
 //! `[conditioner]` -> what sits at each port and who reaches it.
 
+use crate::at;
 use crate::model::{Model, Named};
 use crate::offered::Flowline;
-use crate::sections::ConditionerSection;
+use crate::sections::{ConditionerSection, Port};
 use crate::topology::Topology;
 use crate::tree;
 use perhop_core::classify::{FlowHeaders, Match, Protocol};
@@ -40,7 +41,7 @@ impl File<'_> {
 
     /// A scope whose largest packet (IP length) and its traffic are known; zero bytes while they may not be.
     pub fn scope_of(&self, largest: Option<(u32, &str)>) -> Scope {
-        let mut scope = Scope::default();
+        let mut scope = Scope { overhead: self.overhead(), ..Scope::default() };
         if let Some((size, name)) = largest {
             scope.largest_packet = Bytes::new(u64::from(size + self.overhead()));
             scope.largest_of = format!("traffic `{name}`");
@@ -68,6 +69,8 @@ pub struct Stage {
     pub link: usize,
     /// Its name in the file.
     pub name: String,
+    /// Its port as the file writes it.
+    pub port: String,
     /// For the edge.
     pub spec: StageSpec,
     /// Indices of the traffic whose data it may take.
@@ -89,9 +92,7 @@ pub fn stages(file: File<'_>, problems: &mut Problems) -> Vec<Stage> {
     let mut out = Vec::new();
     for (name, section) in &file.model.conditioners {
         check_names(file, (name, section), problems);
-        let links: Vec<_> = section.at.iter().filter_map(|port| port_index(file, (name, port), problems)).collect();
-        let stages = links.iter().enumerate().map(|(i, &link)| stage(file, (name, section), (i, link)));
-        let mut stages: Vec<_> = stages.collect();
+        let mut stages = placed(file, (name, section), problems);
         build(file, &mut stages, problems);
         if file.knows_traffic() {
             warn_idle(file, &stages, problems);
@@ -101,7 +102,25 @@ pub fn stages(file: File<'_>, problems: &mut Problems) -> Vec<Stage> {
     out
 }
 
-fn port_index(file: File<'_>, (name, port): (&str, &str), problems: &mut Problems) -> Option<usize> {
+/// A stage for each port, none of them twice.
+fn placed(file: File<'_>, (name, section): (&str, &ConditionerSection), problems: &mut Problems) -> Vec<Stage> {
+    let mut stages = Vec::<Stage>::new();
+    for port in &section.ports {
+        let Some(link) = port_index(file, (name, port), problems) else { continue };
+        let next = stage(file, (name, section), (stages.len(), port), link);
+        if stages.iter().all(|s| s.link != link) {
+            stages.push(next);
+            continue;
+        }
+        let message = format!("port `{}` stands twice in `at`", next.port);
+        let place = tree::item_place(file.root, &["conditioner", name, "at"], &next.port);
+        problems.error::<()>("E002", place, [&message, "", "keep one of them"]);
+    }
+    stages
+}
+
+fn port_index(file: File<'_>, (name, port): (&str, &Port), problems: &mut Problems) -> Option<usize> {
+    let port = port.name.as_deref()?;
     file.topology.link(port).or_else(|| {
         if file.topology.is_faulty(port) {
             return None;
@@ -126,21 +145,27 @@ fn check_names(file: File<'_>, (name, section): (&str, &ConditionerSection), pro
 
 /// The stage at the `i`-th port of a conditioner. Its name is that of its random stream: the first port has the
 /// section's own, further ones add the port, so that no two draw the same numbers.
-fn stage(file: File<'_>, (name, section): (&str, &ConditionerSection), (i, link): (usize, usize)) -> Stage {
-    let port = &file.topology.links[link].name;
+fn stage(
+    file: File<'_>,
+    (name, section): (&str, &ConditionerSection),
+    (i, port): (usize, &Port),
+    link: usize,
+) -> Stage {
+    let at = &file.topology.links[link].name;
     let matches = section.placement.matches.clone().unwrap_or_default();
     let (takes, takes_acks, scope) = reach(file, &matches, link);
     let spec = StageSpec {
-        name: if i == 0 { name.to_owned() } else { format!("{name} at {port}") },
+        name: if i == 0 { name.to_owned() } else { format!("{name} at {at}") },
         matches,
         per: section.placement.per,
-        params: section.params.clone(),
+        params: port.params.clone(),
         actions: section.actions.all(),
         scope,
     };
     Stage {
         link,
         name: name.to_owned(),
+        port: port.name.clone().unwrap_or_default(),
         spec,
         takes,
         takes_acks,
@@ -204,10 +229,7 @@ fn build(file: File<'_>, stages: &mut [Stage], problems: &mut Problems) {
                 stage.rewrites = conditioner.rewrites();
                 stage.needs = conditioner.needs();
             }
-            Err(error) => {
-                let path: Vec<_> = ["conditioner", &stage.name].into_iter().chain(error.field.split('.')).collect();
-                problems.param::<()>(&error, tree::place(file.root, &path));
-            }
+            Err(error) => problems.param(&error, at::place(file.root, stage, error.field)).unwrap_or_default(),
         }
         if stage.writes.is_some_and(|writes| writes != Writes::Colour) && stage.spec.actions != [Action::Transmit; 4] {
             let message = format!("kind \"{}\" gives no colour to act on", stage.spec.params.name());
@@ -243,13 +265,15 @@ pub fn specs_at(stages: &[Stage], link: usize) -> Vec<StageSpec> {
 
 /// The stages of a policy: no ports, no traffic known.
 pub fn policy_stages(conditioners: &Named<ConditionerSection>, scope: &Scope) -> Vec<StageSpec> {
-    let spec = |(name, section): &(String, ConditionerSection)| StageSpec {
-        name: name.clone(),
-        matches: section.placement.matches.clone().unwrap_or_default(),
-        per: section.placement.per,
-        params: section.params.clone(),
-        actions: section.actions.all(),
-        scope: scope.clone(),
+    let spec = |(name, section): &(String, ConditionerSection)| {
+        Some(StageSpec {
+            name: name.clone(),
+            matches: section.placement.matches.clone().unwrap_or_default(),
+            per: section.placement.per,
+            params: section.ports.first()?.params.clone(),
+            actions: section.actions.all(),
+            scope: scope.clone(),
+        })
     };
-    conditioners.iter().map(spec).collect()
+    conditioners.iter().filter_map(spec).collect()
 }

@@ -1,22 +1,23 @@
 //! Tree -> model: every section read by its declaration, every fault reported.
 
+use crate::at;
 use crate::model::{Model, Named};
 use crate::sections::{
     Actions, ConditionerSection, LinkSection, NodeSection, Placement, Queue, QueueCommon, Settings, TrafficCommon,
     TrafficSection,
 };
 use perhop_core::aqm::{self, AqmParams};
-use perhop_core::conditioner::{self, ConditionerParams};
+use perhop_core::conditioner;
 use perhop_core::params::{Node, Params, Place, Problems, Reader, Table, Tree, Value, read_table, suggest};
 use perhop_core::units::Span;
 use perhop_sim::traffic::{self, TrafficParams};
 
 /// The sections of a scenario file.
-pub const SECTIONS: [&str; 9] =
-    ["scenario", "nodes", "links", "queue", "conditioner", "traffic", "tcp", "dumbbell", "sweep"];
+pub const SECTIONS: [&str; 10] =
+    ["scenario", "nodes", "links", "queue", "conditioner", "traffic", "tcp", "dumbbell", "sweep", "change"];
 
 /// Reads all sections. Those with an error are left out, so that the others can still be checked together.
-/// The tree has no `[dumbbell]` any more.
+/// The tree has no `[dumbbell]` and no `[[change]]` any more.
 pub fn model(root: &Node, problems: &mut Problems) -> Model {
     let nothing = Table::default();
     let table = table(root, problems).unwrap_or(&nothing);
@@ -33,11 +34,12 @@ pub fn model(root: &Node, problems: &mut Problems) -> Model {
         conditioners: sections(table, "conditioner", problems, |node, problems| conditioner(node, true, problems)),
         traffic: sections(table, "traffic", problems, traffic_section),
         tcp: sections(table, "tcp", problems, read_table),
+        changes: Vec::new(),
     }
 }
 
 /// A node that has to be a table.
-fn table<'a>(node: &'a Node, problems: &mut Problems) -> Option<&'a Table> {
+pub fn table<'a>(node: &'a Node, problems: &mut Problems) -> Option<&'a Table> {
     match &node.tree {
         Tree::Table(table) => Some(table),
         other => {
@@ -152,30 +154,15 @@ pub fn queue(node: &Node, problems: &mut Problems) -> Option<Queue> {
 /// `[conditioner.X]`, with `at` in a scenario, without in a policy.
 pub fn conditioner(node: &Node, has_at: bool, problems: &mut Problems) -> Option<ConditionerSection> {
     chosen(node, problems, |reader| {
-        let at = if has_at { ports(reader) } else { Some(Vec::new()) };
+        let stated = if has_at { at::stated(reader) } else { Some(vec![at::NOWHERE]) };
         let placement = <Placement as Params>::read(reader);
         let (name, place) = name_of(reader, ("kind", None), conditioner::NAMES);
-        let params = if name.is_empty() { None } else { ConditionerParams::read(&name, place, reader) };
+        let at = stated.as_deref().unwrap_or(&[at::NOWHERE]);
+        let ports = if name.is_empty() { None } else { at::read(reader, (&name, place), at) };
         let actions = <Actions as Params>::read(reader);
-        let read = || Some(ConditionerSection { at: at?, placement: placement?, params: params?, actions: actions? });
-        (conditioner::NAMES.contains(&name.as_str()), read())
+        let read = || Some(ConditionerSection { placement: placement?, ports: ports?, actions: actions? });
+        (conditioner::NAMES.contains(&name.as_str()), read().filter(|_| stated.is_some()))
     })
-}
-
-/// `at`: one port or a list, at least one.
-fn ports(reader: &mut Reader<'_>) -> Option<Vec<String>> {
-    let place = reader.place_of("at");
-    let ports =
-        reader.take("at").map_or_else(|| Some(Vec::new()), |node| Vec::<String>::read(node, reader.problems))?;
-    if ports.is_empty() {
-        let message = format!("missing key `at` in {}", reader.problems.section());
-        return reader.problems.error(
-            "E005",
-            place,
-            [&message, "", "the port it sits at, as in \"E1 -> C\", or a list"],
-        );
-    }
-    Some(ports)
 }
 
 fn traffic_section(node: &Node, problems: &mut Problems) -> Option<TrafficSection> {

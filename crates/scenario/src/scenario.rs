@@ -6,7 +6,7 @@ use crate::model::Model;
 use crate::options::Options;
 use crate::source::Sources;
 use crate::sweep::{self, Point};
-use crate::{dumbbell, offered, read, show, toml, topology, tree};
+use crate::{change, dumbbell, offered, overlay, read, series, show, toml, topology, tree};
 use perhop_core::params::{Node, Problems};
 use perhop_sim::plan::Plan;
 
@@ -63,15 +63,18 @@ impl Scenario {
 
     /// The scenario of a tree without `[sweep]`.
     pub(crate) fn point(stated: &Node, stem: &str, problems: &mut Problems) -> Option<Self> {
-        let Some(root) = dumbbell::expand(stated, problems) else {
-            read::model(&tree::without(stated, "dumbbell"), problems);
+        let found = problems.list.len();
+        let plain = series::expand(&tree::without(stated, "change"), problems);
+        let sound = problems.list.len() == found;
+        let Some(root) = dumbbell::expand(&plain, problems).filter(|_| sound) else {
+            read::model(&tree::without(&plain, "dumbbell"), problems);
             return None;
         };
-        let mut model = read::model(&root, problems);
-        model.settings.name.get_or_insert_with(|| stem.to_owned());
-        topology::fill_defaults(&mut model.links, &root);
-        offered::fill_defaults(&mut model.traffic);
-        let built = build::build(&model, &root, problems)?;
+        let base = InForce::new(root, stem, problems);
+        let overlays = overlay::all(stated, &base, problems);
+        let (changes, planned) = change::follow(base.clone(), &overlays, problems);
+        let (model, mut built) = (Model { changes, ..base.model }, base.built?);
+        built.plan.changes = planned;
         Some(Self { model, built, stated: stated.clone(), points: Vec::new() })
     }
 
@@ -114,6 +117,29 @@ impl Scenario {
             tree::set(&mut stated, &path, name, &mut Problems::default());
         }
         show::toml(&stated.tree)
+    }
+}
+
+/// What a file says for some stretch of time, read and built.
+#[derive(Clone, Debug)]
+pub struct InForce {
+    /// Short forms written out.
+    pub root: Node,
+    /// What was read, defaults filled in.
+    pub model: Model,
+    /// `None` if it cannot run.
+    pub built: Option<Built>,
+}
+
+impl InForce {
+    /// Reads and builds a tree without short forms; its name is `stem` unless it states one.
+    pub fn new(root: Node, stem: &str, problems: &mut Problems) -> Self {
+        let mut model = read::model(&root, problems);
+        model.settings.name.get_or_insert_with(|| stem.to_owned());
+        topology::fill_defaults(&mut model.links, &root);
+        offered::fill_defaults(&mut model.traffic);
+        let built = build::build(&model, &root, problems);
+        Self { root, model, built }
     }
 }
 

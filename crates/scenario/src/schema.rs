@@ -15,11 +15,13 @@ const TICKETS: &str = "(t/s|kt/s|Mt/s)";
 const RATE: &str = "(bit/s|kbit/s|Mbit/s|Gbit/s|bps|kbps|Mbps|Gbps)";
 const SIZE: &str = "(B|kB|MB|GB|KiB|MiB|GiB)";
 const TIME: &str = "(ns|us|ms|s|min|h)";
+/// What a series fills in.
+const BRACES: &str = r"\{[^{}]+\}";
 const LENGTH: &str = "(p|%|B|kB|MB|GB|KiB|MiB|GiB|ns|us|ms|s|min|h)";
 
 /// Schema of a scenario file.
 pub fn schema() -> Value {
-    let sections = json!({
+    let mut sections = json!({
         "scenario": object(Settings::FIELDS),
         "nodes": { "type": "object", "additionalProperties": object(NodeSection::FIELDS) },
         "links": { "type": "object", "additionalProperties": false,
@@ -32,21 +34,36 @@ pub fn schema() -> Value {
         "sweep": { "type": "object", "additionalProperties": { "type": "array", "minItems": 1 },
             "description": "A key in quotes, as in \"traffic.bulk.flows\", and the list of its values." },
     });
-    let at = json!({ "description": "The port it sits at, as in \"E1 -> C\", or a list.",
-        "oneOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" }, "minItems": 1 }] });
-    let mut marker = conditioner(None);
-    marker["description"] = json!("A conditioner without `at`.");
+    let mut definitions = json!({
+        "queue": chosen(("aqm", Some("drop-tail")), perhop_core::aqm::LIST, &[QueueCommon::FIELDS]),
+        "conditioner": conditioner_at_ports(),
+        "traffic": chosen(("model", None), perhop_sim::traffic::LIST, &[TrafficCommon::FIELDS]),
+        "tcp": object(TcpSection::FIELDS),
+    });
+    [&mut definitions, &mut sections["links"]].into_iter().for_each(allow_series);
+    definitions["marker"] = conditioner();
+    definitions["marker"]["description"] = json!("A conditioner without `at`.");
     json!({
         "$schema": DRAFT, "title": "perhop scenario", "type": "object", "additionalProperties": false,
-        "properties": sections,
-        "$defs": {
-            "queue": chosen(("aqm", Some("drop-tail")), perhop_core::aqm::LIST, &[QueueCommon::FIELDS]),
-            "conditioner": conditioner(Some(at)),
-            "marker": marker,
-            "traffic": chosen(("model", None), perhop_sim::traffic::LIST, &[TrafficCommon::FIELDS]),
-            "tcp": object(TcpSection::FIELDS),
-        },
+        "properties": sections, "$defs": definitions,
     })
+}
+
+/// Lets what a series fills in stand for quantities and numbers.
+fn allow_series(schema: &mut Value) {
+    let Some(map) = schema.as_object_mut() else {
+        return schema.as_array_mut().into_iter().flatten().for_each(allow_series);
+    };
+    if let Some(pattern) = map.get("pattern").and_then(Value::as_str) {
+        let either = json!(format!("{pattern}|{BRACES}"));
+        map.insert("pattern".into(), either);
+    } else if map.get("type").is_some_and(|kind| kind == "integer" || kind == "number") {
+        let number: Map<_, _> =
+            ["type", "minimum", "maximum"].into_iter().filter_map(|k| map.remove_entry(k)).collect();
+        map.insert("anyOf".into(), json!([number, { "type": "string", "pattern": format!("^{BRACES}$") }]));
+    } else {
+        map.values_mut().for_each(allow_series);
+    }
 }
 
 /// Schema of a policy file.
@@ -56,18 +73,39 @@ pub fn policy_schema() -> Value {
         "required": ["conditioner"],
         "properties": {
             "policy": object(PolicySettings::FIELDS),
-            "conditioner": { "type": "object", "additionalProperties": conditioner(None) },
+            "conditioner": { "type": "object", "additionalProperties": conditioner() },
         },
     })
 }
 
-fn conditioner(at: Option<Value>) -> Value {
-    let common = &[Placement::FIELDS, Actions::FIELDS];
-    let mut schema = chosen(("kind", None), perhop_core::conditioner::LIST, common);
-    let Some(at) = at else { return schema };
-    for variant in schema["oneOf"].as_array_mut().into_iter().flatten() {
-        variant["properties"]["at"] = at.clone();
-        variant["required"].as_array_mut().expect("a list").insert(0, json!("at"));
+fn conditioner() -> Value {
+    chosen(("kind", None), perhop_core::conditioner::LIST, &[Placement::FIELDS, Actions::FIELDS])
+}
+
+/// With `at`, which may be a table of ports: then what the kind needs may stand there.
+fn conditioner_at_ports() -> Value {
+    let mut schema = conditioner();
+    let variants = schema["oneOf"].as_array_mut().into_iter().flatten();
+    for (i, (variant, entry)) in variants.zip(perhop_core::conditioner::LIST).enumerate() {
+        let fields = Field::all(entry.fields);
+        let same = |f: &&Field| {
+            (f.name.to_owned(), json!({ "$ref": format!("#/$defs/conditioner/oneOf/{i}/properties/{}", f.name) }))
+        };
+        let port: Map<_, _> = fields.iter().map(same).collect();
+        let needed: Vec<_> = needed(&fields);
+        let required = variant["required"].as_array_mut().expect("a list");
+        required.retain(|key| needed.iter().all(|name| key != name));
+        required.insert(0, json!("at"));
+        variant["anyOf"] = json!([{ "required": needed }, { "properties": { "at": { "type": "object" } } }]);
+        variant["properties"]["at"] = json!({
+            "description": "The port it sits at, as in \"E1 -> C\", a list, or a table of ports with what differs there.",
+            "oneOf": [
+                { "type": "string" },
+                { "type": "array", "items": { "type": "string" }, "minItems": 1 },
+                { "type": "object", "minProperties": 1, "additionalProperties":
+                    { "type": "object", "additionalProperties": false, "properties": port } },
+            ]
+        });
     }
     schema
 }
@@ -93,8 +131,11 @@ fn object(fields: &'static [Field]) -> Value {
 
 fn table(fields: &[&Field]) -> Value {
     let properties: Map<String, Value> = fields.iter().map(|f| (f.name.to_owned(), property(f))).collect();
-    let required: Vec<_> = fields.iter().filter(|f| f.default.is_none() && !f.optional).map(|f| f.name).collect();
-    json!({ "type": "object", "additionalProperties": false, "properties": properties, "required": required })
+    json!({ "type": "object", "additionalProperties": false, "properties": properties, "required": needed(fields) })
+}
+
+fn needed(fields: &[&Field]) -> Vec<&'static str> {
+    fields.iter().filter(|f| f.default.is_none() && !f.optional).map(|f| f.name).collect()
 }
 
 fn property(field: &Field) -> Value {
@@ -128,7 +169,7 @@ fn kind(kind: &Kind) -> Value {
         Kind::Number => json!({ "type": "number" }),
         Kind::Bool => json!({ "type": "boolean" }),
         Kind::Text => json!({ "type": "string" }),
-        Kind::Dscp => json!({ "oneOf": [{ "type": "string" }, { "type": "integer", "minimum": 0, "maximum": 63 }] }),
+        Kind::Dscp => json!({ "anyOf": [{ "type": "string" }, { "type": "integer", "minimum": 0, "maximum": 63 }] }),
         Kind::Choice(names) => json!({ "enum": names }),
         Kind::Table(fields) => object(fields),
         Kind::List(of) => json!({ "type": "array", "items": self::kind(of) }),

@@ -5,6 +5,7 @@ use perhop_core::classify::Match;
 use perhop_core::conditioner::ConditionerParams;
 use perhop_core::dscp::Dscp;
 use perhop_core::edge::{Action, Per};
+use perhop_core::flow_label::Carried;
 use perhop_core::params::{Choice, Kind, Node, Params, Problems, Tree, Value};
 use perhop_core::units::{BitRate, Length, Probability, Span};
 use perhop_sim::traffic::TrafficParams;
@@ -72,6 +73,8 @@ pub struct PolicySettings {
     /// Prefixes of the inside: forward is from inside to outside, the rest is reverse (ACKs). All is forward where
     /// left out.
     pub inside: Vec<perhop_core::classify::Prefix>,
+    /// What IPv6 flow labels carry: packets come and leave labelled. They are neither read nor written where left out.
+    pub flow_label: Option<Carried>,
     /// Keys the random streams of probabilistic conditioners.
     #[param(default = 1)]
     pub seed: u64,
@@ -158,14 +161,21 @@ impl Actions {
 /// `[conditioner.X]`
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConditionerSection {
-    /// Ports; empty in a policy.
-    pub at: Vec<String>,
     /// What it takes.
     pub placement: Placement,
-    /// `kind` with its parameters.
-    pub params: ConditionerParams,
+    /// Where it sits, at least one; in a policy the one that has no name.
+    pub ports: Vec<Port>,
     /// An action per colour.
     pub actions: Actions,
+}
+
+/// A port of a conditioner.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Port {
+    /// As the file writes it.
+    pub name: Option<String>,
+    /// `kind` with the parameters that hold there.
+    pub params: ConditionerParams,
 }
 
 /// What stands in `[traffic.X]` beside the model's own parameters.

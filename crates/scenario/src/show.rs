@@ -1,14 +1,17 @@
 //! Model -> tree -> TOML text: the way back, exact.
 
-use crate::model::{Model, Named};
-use crate::sections::{ConditionerSection, Queue, TrafficSection};
+use crate::at::Shown;
+use crate::change::leaves;
+use crate::model::{Change, Model, Named};
+use crate::sections::{ConditionerSection, Port, Queue, TrafficSection};
+use crate::tree;
 use perhop_core::params::{Node, Params, Table, Tree, Value, show_table};
 use std::fmt::Write;
 
 /// Sections whose entries are written as one line each.
 const LINES: [&str; 2] = ["links", "sweep"];
 
-type Entries = Vec<(&'static str, Tree)>;
+type Entries<'a> = Vec<(&'a str, Tree)>;
 
 /// The whole model with every effective value.
 pub fn model(model: &Model) -> Tree {
@@ -24,7 +27,18 @@ pub fn model(model: &Model) -> Tree {
     add("conditioner", named(&model.conditioners, conditioner));
     add("traffic", named(&model.traffic, traffic));
     add("tcp", named(&model.tcp, show_table));
+    if !model.changes.is_empty() {
+        root.push(("change", Tree::List(model.changes.iter().map(|it| change(it).into()).collect())));
+    }
     Tree::table(root)
+}
+
+fn change(change: &Change) -> Tree {
+    let mut entries: Entries = change.at.tree().map(|at| ("at", at)).into_iter().collect();
+    if let Tree::Table(what) = &change.what {
+        entries.extend(what.entries.iter().map(|(name, _, node)| (name.as_str(), node.tree.clone())));
+    }
+    Tree::table(entries)
 }
 
 /// Sections of one kind.
@@ -42,11 +56,29 @@ pub fn queue(queue: &Queue) -> Tree {
 
 /// `[conditioner.X]`
 pub fn conditioner(section: &ConditionerSection) -> Tree {
-    let mut entries = Entries::new();
-    entries.extend(section.at.tree().map(|at| ("at", at)));
+    let (mut entries, shown) = (Entries::new(), Shown::new(&section.ports));
+    entries.extend(shown.at(&section.ports).map(|at| ("at", at)));
     section.placement.show(&mut entries);
-    entries.push(("kind", Tree::Text(section.params.name().into())));
-    section.params.show(&mut entries);
+    entries.extend(section.ports.first().map(|port| ("kind", Tree::Text(port.params.name().into()))));
+    entries.extend(shown.common);
+    section.actions.show(&mut entries);
+    Tree::table(entries)
+}
+
+/// As [`conditioner`], all that holds at each of several ports stated there.
+pub fn conditioner_by_port(section: &ConditionerSection) -> Tree {
+    if section.ports.len() <= 1 {
+        return conditioner(section);
+    }
+    let port = |port: &Port| {
+        let mut entries = Entries::new();
+        port.params.show(&mut entries);
+        Some((port.name.clone()?, Tree::table(entries)))
+    };
+    let ports: Vec<_> = section.ports.iter().filter_map(port).collect();
+    let at = Tree::table(ports.iter().map(|(name, own)| (name.as_str(), own.clone())).collect());
+    let mut entries: Entries = vec![("at", at)];
+    section.placement.show(&mut entries);
     section.actions.show(&mut entries);
     Tree::table(entries)
 }
@@ -62,10 +94,14 @@ fn traffic(section: &TrafficSection) -> Tree {
 pub fn toml(tree: &Tree) -> String {
     let mut out = String::new();
     let Tree::Table(root) = tree else { return out };
-    let (sections, values): (Vec<_>, Vec<_>) = root.entries.iter().partition(|e| matches!(e.2.tree, Tree::Table(_)));
-    values.iter().for_each(|e| line(&mut out, &e.0, &e.2));
+    let is_section = |node: &Node| matches!(node.tree, Tree::Table(_)) || is_list_of_tables(node);
+    let (sections, values): (Vec<_>, Vec<_>) = root.entries.iter().partition(|e| is_section(&e.2));
+    values.iter().for_each(|e| pair(&mut out, &key(&e.0), &e.2));
     for (name, _, node) in sections {
-        let Tree::Table(table) = &node.tree else { continue };
+        let Tree::Table(table) = &node.tree else {
+            changes(&mut out, name, node);
+            continue;
+        };
         let all_tables = table.entries.iter().all(|e| matches!(e.2.tree, Tree::Table(_)));
         if LINES.contains(&name.as_str()) || table.entries.is_empty() || !all_tables {
             section(&mut out, &key(name), table);
@@ -79,14 +115,45 @@ pub fn toml(tree: &Tree) -> String {
     out
 }
 
+fn is_list_of_tables(node: &Node) -> bool {
+    let table = |item: &Node| matches!(&item.tree, Tree::Table(table) if !table.entries.is_empty());
+    matches!(&node.tree, Tree::List(items) if !items.is_empty() && items.iter().all(table))
+}
+
+/// A list of tables, each under a heading of its own, with a line for each value in it.
+fn changes(out: &mut String, name: &str, node: &Node) {
+    let Tree::List(items) = &node.tree else { return };
+    for item in items {
+        let gap = if out.is_empty() { "" } else { "\n" };
+        let _ = writeln!(out, "{gap}[[{}]]", key(name));
+        for path in leaves(&item.tree) {
+            let value = tree::get(item, &path).expect("a path of this tree");
+            pair(out, &dotted(&path), value);
+        }
+    }
+}
+
+/// A path as a dotted key.
+pub fn dotted(path: &[&str]) -> String {
+    path.iter().map(|part| key(part)).collect::<Vec<_>>().join(".")
+}
+
 fn section(out: &mut String, heading: &str, table: &Table) {
     let gap = if out.is_empty() { "" } else { "\n" };
     let _ = writeln!(out, "{gap}[{heading}]");
-    table.entries.iter().for_each(|e| line(out, &e.0, &e.2));
+    for (name, _, node) in &table.entries {
+        match &node.tree {
+            Tree::Table(ports) if name == "at" => {
+                ports.entries.iter().for_each(|e| pair(out, &format!("at.{}", key(&e.0)), &e.2));
+            }
+            _ => pair(out, &key(name), node),
+        }
+    }
 }
 
-fn line(out: &mut String, name: &str, node: &Node) {
-    let _ = writeln!(out, "{} = {}", key(name), inline(&node.tree));
+/// `name` is a key as TOML writes it.
+fn pair(out: &mut String, name: &str, node: &Node) {
+    let _ = writeln!(out, "{name} = {}", inline(&node.tree));
 }
 
 /// A value on one line.

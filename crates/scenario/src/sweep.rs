@@ -70,20 +70,20 @@ pub fn vary(root: &mut Node, vary: &[String], out: (&mut Sources, &mut Problems)
     let (sources, problems) = out;
     for text in vary {
         let base = sources.add("--vary", text);
-        let Some((key, list)) = text.rsplit_once('=').filter(|(key, _)| !key.contains('{')) else {
+        let is_table = |value: &str| value.trim_start().starts_with('{');
+        let Some((key, begin)) = tree::split(text).filter(|s| !text[s.1..].split(',').any(is_table)) else {
             let place = Place { start: base, end: base + text.len() };
             let what = [&*format!("`{text}` is not an axis"), "", "write key=a,b,c; tables are swept in [sweep]"];
             problems.error::<()>("E010", place, what);
             continue;
         };
-        let (mut at, mut items) = (base + key.len() + 1, Vec::new());
+        let (mut at, mut items) = (base + begin, Vec::new());
         let place = Place { start: base, end: base + key.len() };
-        for item in list.split(',') {
+        for item in text[begin..].split(',') {
             items.extend(tree::parse_value(item, at, problems));
             at += item.len() + 1;
         }
-        let list =
-            Node { place: Place { start: base + key.len() + 1, end: base + text.len() }, tree: Tree::List(items) };
+        let list = Node { place: Place { start: base + begin, end: base + text.len() }, tree: Tree::List(items) };
         tree::set(root, &[("sweep".to_owned(), place), (key.to_owned(), place)], list, problems);
     }
 }
@@ -143,7 +143,7 @@ fn axis((key, place, node): &(String, Place, Node), problems: &mut Problems) -> 
             [&message, "", "as in \"traffic.bulk.flows\" or \"links.'C -> E2'.rate\""],
         );
     };
-    if ["sweep", "scenario.name"].contains(&key.as_str()) {
+    if ["sweep", "scenario.name"].contains(&key.as_str()) || path.first().is_some_and(|part| part.0 == "change") {
         return problems.error(
             "E240",
             *place,

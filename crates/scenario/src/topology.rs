@@ -113,7 +113,7 @@ fn default_queue() -> Queue {
 }
 
 /// Whether `duplex` is the two-way link of which `one_way` is a direction.
-fn covers(duplex: &str, one_way: &str) -> bool {
+pub fn covers(duplex: &str, one_way: &str) -> bool {
     match (ends(duplex), ends(one_way)) {
         (Some(d), Some(o)) => {
             d.both && !o.both && ((d.from, d.to) == (o.from, o.to) || (d.to, d.from) == (o.from, o.to))

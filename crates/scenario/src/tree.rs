@@ -17,16 +17,25 @@ pub fn get<'a>(root: &'a Node, path: &[&str]) -> Option<&'a Node> {
     })
 }
 
+/// As [`get`], to be altered.
+pub fn get_mut<'a>(root: &'a mut Node, path: &[&str]) -> Option<&'a mut Node> {
+    path.iter().try_fold(root, |node, name| match &mut node.tree {
+        Tree::Table(table) => table.entries.iter_mut().find(|e| e.0 == *name).map(|e| &mut e.2),
+        _ => None,
+    })
+}
+
 /// The place of the value at `path`, or of the nearest table around it.
 pub fn place(root: &Node, path: &[&str]) -> Place {
     let known = (0..=path.len()).rev().find_map(|n| get(root, &path[..n]));
     known.map_or(root.place, |n| n.place)
 }
 
-/// The place of `text` in the list at `path`, or of the whole value.
+/// The place of `text` in the list or table at `path`, or of the whole value.
 pub fn item_place(root: &Node, path: &[&str], text: &str) -> Place {
     let items = match get(root, path).map(|n| &n.tree) {
         Some(Tree::List(items)) => items.as_slice(),
+        Some(Tree::Table(_)) => return key_place(root, &[path, &[text]].concat()),
         _ => &[],
     };
     let item = items.iter().find(|n| matches!(&n.tree, Tree::Text(t) if t == text));
@@ -49,6 +58,40 @@ pub fn without(root: &Node, section: &str) -> Node {
         table.entries.retain(|e| e.0 != section);
     }
     out
+}
+
+/// Lays one tree over another: tables are merged, anything else is replaced.
+pub fn lay(under: &mut Node, over: &Node) {
+    let (Tree::Table(table), Tree::Table(entries)) = (&mut under.tree, &over.tree) else {
+        *under = over.clone();
+        return;
+    };
+    for entry in &entries.entries {
+        match table.entries.iter_mut().find(|e| e.0 == entry.0) {
+            Some(known) => lay(&mut known.2, &entry.2),
+            None => table.entries.push(entry.clone()),
+        }
+    }
+}
+
+/// The path of the key that stands at `place`, or whose value does (an item of a list counts as its list).
+pub fn path_to(root: &Node, place: Place) -> Option<Vec<&str>> {
+    match &root.tree {
+        Tree::Table(table) => table.entries.iter().find_map(|(name, key, node)| {
+            let below = path_to(node, place).or_else(|| (*key == place || node.place == place).then(Vec::new))?;
+            Some([vec![name.as_str()], below].concat())
+        }),
+        Tree::List(items) => {
+            let within = |item: &Node| item.place == place || path_to(item, place).is_some();
+            items.iter().any(within).then(Vec::new)
+        }
+        _ => None,
+    }
+}
+
+/// The place of the deepest value on `path` that the tree has; `None` if it has not even the first.
+pub fn nearest(root: &Node, path: &[&str]) -> Option<Place> {
+    (1..=path.len()).rev().find_map(|n| get(root, &path[..n])).map(|node| node.place)
 }
 
 /// The keys of the table at `kind`: all that the file declares, sound or not.
@@ -104,8 +147,8 @@ pub fn parse_value(text: &str, base: usize, problems: &mut Problems) -> Option<N
     Some(Node { place, tree: Tree::Text(text.trim().to_owned()) })
 }
 
-/// Splits `KEY=VALUE` at the first `=` outside quotes and braces.
-fn split(text: &str) -> Option<(&str, usize)> {
+/// Splits `KEY=VALUE` at the first `=` outside quotes: the key, and where the value begins.
+pub fn split(text: &str) -> Option<(&str, usize)> {
     let mut quote = None;
     for (i, c) in text.char_indices() {
         match (quote, c) {

@@ -3,11 +3,12 @@
 use perhop_scenario::{Diagnostics, Options, Policy, Scenario};
 use proptest::prelude::*;
 
-const GOOD: [&str; 4] = [
+const GOOD: [&str; 5] = [
     include_str!("good/explicit.toml"),
     include_str!("good/protected-tcp.toml"),
     include_str!("good/every-key.toml"),
     include_str!("good/dumbbell.toml"),
+    include_str!("good/series.toml"),
 ];
 const POLICY: &str = include_str!("good/mark-af-policy.toml");
 
@@ -20,7 +21,7 @@ fn parse(text: &str) -> Result<Scenario, Diagnostics> {
 }
 
 /// What a mutation puts into a good file.
-const WORDS: [&str; 24] = [
+const WORDS: [&str; 30] = [
     "\"",
     "[",
     "]",
@@ -45,6 +46,12 @@ const WORDS: [&str; 24] = [
     "#",
     "\"50%\"",
     "\"mark EF\"",
+    "{1..3}",
+    "{i}",
+    "{2*i-0.5}",
+    "{i",
+    "..",
+    "{1..9999}",
 ];
 
 fn mutated() -> impl Strategy<Value = String> {

@@ -49,6 +49,7 @@ impl Validator<'_> {
             "pattern" => value.as_str().is_none_or(|text| matches(want.as_str().unwrap(), text)),
             "minimum" => value.as_f64().is_none_or(|x| x >= want.as_f64().unwrap()),
             "maximum" => value.as_f64().is_none_or(|x| x <= want.as_f64().unwrap()),
+            "minProperties" => value.as_object().is_none_or(|o| o.len() as u64 >= want.as_u64().unwrap()),
             "minItems" => value.as_array().is_none_or(|a| a.len() as u64 >= want.as_u64().unwrap()),
             "items" => value.as_array().is_none_or(|a| a.iter().all(|item| self.accepts(want, item))),
             "required" => want.as_array().unwrap().iter().all(|k| value.get(k.as_str().unwrap()).is_some()),
@@ -88,8 +89,15 @@ fn is(value: &Value, kind: &Value) -> bool {
     }
 }
 
-/// The patterns of quantities: a number, then one of the units in the last parentheses.
+/// The patterns of quantities: a number, then one of the units in the last parentheses; or what a series fills in,
+/// braces anywhere (after `|`) or around the whole text (after `^`).
 fn matches(pattern: &str, text: &str) -> bool {
+    if let Some((quantity, _)) = pattern.split_once(r"|\{") {
+        let braces = text.split_once('{').and_then(|(_, rest)| rest.find('}'));
+        return braces.is_some_and(|length| length > 0) || matches(quantity, text);
+    } else if pattern.starts_with(r"^\{") {
+        return text.len() > 2 && text.rfind('{') == Some(0) && text.find('}') == Some(text.len() - 1);
+    }
     let units = pattern.trim_end_matches(")$").trim_end_matches('$');
     let units: Vec<_> = units[units.rfind([')', '(', '*']).unwrap() + 1..].split('|').collect();
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());

@@ -1,6 +1,6 @@
 //! From a plan to a simulation at time zero: links, sources, routes, first events.
 
-use crate::engine::{HERE, LARGEST_PACKET, Simulation, Source};
+use crate::engine::{HERE, Simulation, Source};
 use crate::heap::{Heap, Key, MAX_COMPONENTS};
 use crate::host::{self, Flow};
 use crate::link::{Link, Parts};
@@ -8,7 +8,7 @@ use crate::outcome::Retired;
 use crate::plan::Plan;
 use crate::pool::Pool;
 use crate::route::Router;
-use crate::traffic::{Carrier, TrafficScope};
+use crate::traffic::Carrier;
 use perhop_core::Rng;
 use perhop_core::aqm::Aqm as _;
 use perhop_core::classify::{FlowHeaders, Protocol};
@@ -17,7 +17,7 @@ use perhop_core::needs::Needs;
 use perhop_core::packet::Ecn;
 use perhop_core::params::ParamError;
 use perhop_core::queue::Gate;
-use perhop_core::units::{Bytes, Span, Time};
+use perhop_core::units::{Span, Time};
 use std::net::IpAddr;
 
 /// Why a plan cannot be run. A validated scenario gives none of these.
@@ -80,14 +80,17 @@ impl Simulation {
             refused: 0,
             retired: vec![Retired::default(); plan.traffic.len()],
             samples: Vec::new(),
+            flow_samples: Vec::new(),
             captured: Vec::new(),
             packet_hops: 0,
             event_count: 0,
             warm: None,
             overhead: plan.overhead,
             next_sample: Time::ZERO,
+            changes_made: 0,
             plan,
         };
+        check_changes(&it.plan)?;
         it.mates = it.find_mates();
         it.add_sources()?;
         it.start();
@@ -109,7 +112,7 @@ impl Simulation {
     fn add_sources(&mut self) -> Result<(), PlanError> {
         for (table, routes) in self.find_routes()?.into_iter().enumerate() {
             let offered = self.plan.traffic[table].clone();
-            let scope = TrafficScope { largest: LARGEST_PACKET, segment: Bytes::new(offered.tcp.mss.into()) };
+            let scope = self.plan.traffic_scope(table);
             for i in 0..offered.flows {
                 let built = offered.model.build(&scope);
                 let traffic =
@@ -178,14 +181,30 @@ impl Simulation {
         }
     }
 
-    /// Tells every conditioner on the way of a flow, out and back, who it is.
+    /// Tells the conditioners that will see a flow's packets, out and back, who it is.
     pub(crate) fn announce(&mut self, slot: usize) {
         let headers = self.headers(slot);
         let reversed = headers.reversed();
-        for link in self.links.iter_mut().filter(|l| !l.edge.is_empty()) {
-            link.edge.register(host::out(slot), &headers);
-            link.edge.register(host::back(slot), &reversed);
+        for port in self.ports_of(slot, 0) {
+            self.links[port].edge.register(host::out(slot), &headers);
         }
+        for port in self.ports_of(slot, 1) {
+            self.links[port].edge.register(host::back(slot), &reversed);
+        }
+    }
+
+    /// The ports whose conditioners see one way of a flow: those it passes, and those that look at what comes back over
+    /// the links of its other way.
+    fn ports_of(&self, slot: usize, way: usize) -> Vec<usize> {
+        let links = |way: usize| {
+            let hops = &self.hops[self.flows[slot].routes[way] as usize..];
+            hops.iter().take_while(|&&hop| hop != HERE).map(|&hop| hop as usize)
+        };
+        let mut ports: Vec<_> = links(way).collect();
+        let looking: Vec<_> = links(1 - way).filter_map(|link| Some(self.mates[link]? as usize)).collect();
+        ports.extend(looking.into_iter().filter(|port| !links(way).any(|link| link == *port)));
+        ports.retain(|&port| !self.links[port].edge.is_empty());
+        ports
     }
 
     /// Puts the first events into the heap.
@@ -213,6 +232,19 @@ impl Simulation {
     }
 }
 
+/// Whether what runs will take every change when it comes.
+fn check_changes(plan: &Plan) -> Result<(), PlanError> {
+    if !plan.changes.is_sorted_by_key(|change| change.at) {
+        return Err(PlanError::Other("changes are not in order of time".into()));
+    }
+    let mut altered = plan.clone();
+    for change in &plan.changes {
+        let refused = |error| PlanError::Param(format!("change at {}", Span::from_ns(change.at.ns())), Box::new(error));
+        change.what.iter().try_for_each(|what| altered.alter(what)).map_err(refused)?;
+    }
+    Ok(())
+}
+
 fn taps(plan: &Plan) -> Vec<[bool; 2]> {
     let mut taps = vec![[false; 2]; plan.links.len()];
     for tap in &plan.taps {
@@ -222,10 +254,10 @@ fn taps(plan: &Plan) -> Vec<[bool; 2]> {
 }
 
 fn build_links(plan: &Plan, options: EngineOptions) -> Result<Vec<Link>, PlanError> {
-    plan.links.iter().map(|link| build_link(plan, link, options)).collect()
+    plan.links.iter().enumerate().map(|(i, link)| build_link(plan, (i, link), options)).collect()
 }
 
-fn build_link(plan: &Plan, link: &crate::plan::Link, options: EngineOptions) -> Result<Link, PlanError> {
+fn build_link(plan: &Plan, (i, link): (usize, &crate::plan::Link), options: EngineOptions) -> Result<Link, PlanError> {
     let stream = |what: &str| Rng::stream(plan.seed, plan.replication, &format!("{what}.{}", link.name));
     let aqm = link.aqm.build(&link.scope);
     let aqm = aqm.map_err(|error| PlanError::Param(format!("queue of {}", link.name), Box::new(error)))?;
@@ -241,6 +273,90 @@ fn build_link(plan: &Plan, link: &crate::plan::Link, options: EngineOptions) -> 
         delay: link.delay,
         wire_loss: (loss > 0.0).then(|| (loss, stream("wire"))),
         classes: plan.classes.len(),
-        force_transmit_done: options.transmit_done,
+        force_transmit_done: options.transmit_done || plan.has_timed_rate(i),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{self, Node, Offered};
+    use crate::traffic::{TrafficParams, cbr};
+    use perhop_core::Scope;
+    use perhop_core::aqm::{AqmParams, drop_tail};
+    use perhop_core::classify::Match;
+    use perhop_core::conditioner::{ConditionerParams, token_bucket};
+    use perhop_core::dscp::Dscp;
+    use perhop_core::edge::{Action, Per, StageSpec};
+    use perhop_core::queue::Limit;
+    use perhop_core::units::{BitRate, Bytes, Probability};
+    use std::net::Ipv4Addr;
+
+    /// Data go 0 -> 1 over link 0 and come back 1 -> 2 -> 0 over links 1 and 2; links 3 and 4 lead the other way.
+    fn triangle() -> Simulation {
+        let bucket = token_bucket::Params { cir: BitRate::mbps(1), cbs: Bytes::new(3000) };
+        let stage = StageSpec {
+            name: "m".into(),
+            matches: Match::default(),
+            per: Per::Flow,
+            params: ConditionerParams::TokenBucketMarker(bucket),
+            actions: [Action::Transmit; 4],
+            scope: Scope::default(),
+        };
+        let link = |(from, to): (usize, usize)| plan::Link {
+            name: format!("{from} -> {to}"),
+            from,
+            to,
+            rate: BitRate::mbps(1),
+            delay: Span::ZERO,
+            loss: Probability::ZERO,
+            aqm: AqmParams::DropTail(drop_tail::Params {}),
+            limit: Limit::Packets(10),
+            scope: Scope::default(),
+            edge: vec![stage.clone()],
+        };
+        let size = Bytes::new(1000);
+        let model = cbr::Params { rate: BitRate::mbps(1), size, jitter: Probability::ZERO, random_phase: true };
+        let offered = Offered {
+            name: "t".into(),
+            class: 0,
+            from: 0,
+            to: 1,
+            flows: 1,
+            start: Time::ZERO,
+            spread: Span::ZERO,
+            stop: None,
+            model: TrafficParams::Cbr(model),
+            tcp: Default::default(),
+            dscp: Dscp::BE,
+            ect: false,
+        };
+        let plan = Plan {
+            seed: 1,
+            replication: 0,
+            duration: Span::from_s(1),
+            warmup: Span::ZERO,
+            overhead: 0,
+            nodes: (0..3).map(|i| Node { name: i.to_string(), address: Ipv4Addr::LOCALHOST }).collect(),
+            links: [(0, 1), (1, 2), (2, 0), (2, 1), (0, 2)].map(link).into(),
+            classes: vec!["all".into()],
+            traffic: vec![offered],
+            changes: vec![],
+            sample_every: None,
+            taps: vec![],
+        };
+        Simulation::new(plan, EngineOptions::default()).unwrap()
+    }
+
+    #[test]
+    fn a_flow_is_known_where_it_passes_and_where_its_other_way_is_looked_at() {
+        let mut it = triangle();
+        assert_eq!((it.ports_of(0, 0), it.ports_of(0, 1)), (vec![0], vec![1, 2]));
+        // Link 3 is opposite to link 1, link 4 to link 2: their conditioners look at the ACKs.
+        (it.mates[1], it.mates[2]) = (Some(3), Some(4));
+        assert_eq!((it.ports_of(0, 0), it.ports_of(0, 1)), (vec![0, 3, 4], vec![1, 2]));
+        // And those of link 1, if it were opposite to link 0, at the data.
+        it.mates[0] = Some(1);
+        assert_eq!(it.ports_of(0, 1), [1, 2], "once, though it passes there as well");
+    }
 }

@@ -1,8 +1,9 @@
 //! The engine: events in the order of (time, component), packets from hop to hop.
 //!
 //! Components are numbered: ends of transmission of each link, deliveries of each link, timers of each
-//! link's AQM, sources, then the engine's own clock (end of warm-up, samples). So at equal times
-//! departures come before arrivals. TCP's timers have a heap of their own; at equal times they come last.
+//! link's AQM, sources, then the engine's own clock (end of warm-up, samples, timed changes). So at equal
+//! times departures come before arrivals, and a change holds for what comes after it. TCP's timers have a
+//! heap of their own; at equal times they come last.
 
 use crate::delays::Delays;
 use crate::heap::{Heap, Key};
@@ -11,7 +12,7 @@ use crate::link::{Link, Wakes};
 use crate::outcome::Retired;
 use crate::plan::{Plan, TapPoint};
 use crate::pool::{Pool, RecordId};
-use crate::series::Sample;
+use crate::series::{FlowSample, Sample};
 use crate::tap::Captured;
 use crate::traffic::AnyTraffic;
 use perhop_core::Rng;
@@ -92,12 +93,14 @@ pub struct Simulation {
     /// What the connections of finished transfers did, by table.
     pub(crate) retired: Vec<Retired>,
     pub(crate) samples: Vec<Sample>,
+    pub(crate) flow_samples: Vec<FlowSample>,
     pub(crate) captured: Vec<Captured>,
     pub(crate) packet_hops: u64,
     pub(crate) event_count: u64,
     pub(crate) warm: Option<crate::outcome::Totals>,
     pub(crate) overhead: u32,
     pub(crate) next_sample: Time,
+    pub(crate) changes_made: usize,
 }
 
 /// Numbers of the components, from the number of links and sources.
@@ -149,12 +152,12 @@ impl Simulation {
         Numbering { links: self.links.len(), sources: self.sources.len() }
     }
 
-    /// Asks for the next event of the engine's own clock: a sample or the end of the warm-up.
+    /// Asks for the next event of the engine's own clock: a sample, a change or the end of the warm-up.
     pub(crate) fn wake_clock(&mut self) {
         let warm = Time::ZERO + self.plan.warmup;
         let warm = if self.warm.is_none() { warm } else { Time::MAX };
         let sample = if self.plan.sample_every.is_some() { self.next_sample } else { Time::MAX };
-        let at = warm.min(sample);
+        let at = warm.min(sample).min(self.next_change());
         if at < Time::MAX {
             self.events.push(Key::new(at, self.numbering().clock()));
         }
@@ -168,8 +171,10 @@ impl Simulation {
             && now >= self.next_sample
         {
             self.sample(now);
+            self.sample_flows(now);
             self.next_sample = now + interval;
         }
+        self.make_changes(now);
         self.wake_clock();
     }
 

@@ -10,6 +10,8 @@ pub mod transport;
 
 /// What a run is built from.
 pub mod plan;
+/// New parameters at a time.
+pub mod change;
 /// From a plan to a simulation at time zero.
 mod assemble;
 /// Events, and packets from hop to hop.

@@ -2,11 +2,13 @@
 
 use crate::delays::{Delays, Quantiles};
 use crate::engine::{Simulation, Transfer};
-use crate::host::{Connection, FlowCounts};
+use crate::host::{Connection, Flow, FlowCounts};
 use crate::link::Offered;
-use crate::series::Sample;
+use crate::series::{FlowSample, Sample};
 use crate::tap::Captured;
+use crate::traffic::Carrier;
 use crate::transport::Counters;
+use perhop_core::aqm::Aqm as _;
 use perhop_core::classify::FlowHeaders;
 use perhop_core::count::Count;
 use perhop_core::edge::ColourMatrix;
@@ -118,6 +120,25 @@ pub struct ConditionerRow {
     pub counts: ColourMatrix,
 }
 
+/// A total that an AQM or a conditioner keeps beside packets and bytes: saturated tags, for one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tally {
+    /// Index of the link.
+    pub link: usize,
+    /// Name of the conditioner; `None` for the queue's AQM.
+    pub conditioner: Option<String>,
+    /// What.
+    pub quantity: &'static str,
+    /// How many.
+    pub value: u64,
+}
+
+impl Tally {
+    fn same(&self, other: &Self) -> bool {
+        (self.link, self.quantity) == (other.link, other.quantity) && self.conditioner == other.conditioner
+    }
+}
+
 /// One `[traffic]` table.
 #[derive(Clone, Debug)]
 pub struct TableRow {
@@ -146,10 +167,14 @@ pub struct Outcome {
     pub hops: Vec<HopRow>,
     /// Conditioners.
     pub conditioners: Vec<ConditionerRow>,
+    /// Totals of AQMs and conditioners.
+    pub tallies: Vec<Tally>,
     /// Transfers opened after the warm-up and complete, in the order of completion.
     pub transfers: Vec<Transfer>,
     /// Series, if asked for.
     pub samples: Vec<Sample>,
+    /// Series of the standing flows, if asked for.
+    pub flow_samples: Vec<FlowSample>,
     /// Packets at taps.
     pub captured: Vec<Captured>,
     /// Headers of flow `k` (packet numbers `2 k` and `2 k + 1`), for captures.
@@ -173,6 +198,7 @@ pub(crate) struct Totals {
     passed: Vec<Vec<[[Count; 2]; 4]>>,
     offered: Vec<Vec<Offered>>,
     edges: Vec<Vec<ColourMatrix>>,
+    tallies: Vec<Tally>,
     arrivals: Vec<[Count; 4]>,
 }
 
@@ -185,9 +211,9 @@ struct FlowTotals {
 
 impl Simulation {
     fn totals(&self) -> Totals {
-        let flow = |f: &crate::host::Flow| FlowTotals {
+        let flow = |f: &Flow| FlowTotals {
             counts: f.counts,
-            goodput_bytes: f.tcp.as_ref().map_or(0, |tcp| tcp.receiver.delivered_bytes()),
+            goodput_bytes: self.goodput_bytes(f),
             tcp: f.tcp.as_ref().map_or_else(Counters::default, |tcp| *tcp.sender.counters()),
         };
         let passed = |l: &crate::link::Link| {
@@ -207,6 +233,7 @@ impl Simulation {
             passed: self.links.iter().map(passed).collect(),
             offered: self.links.iter().map(|l| l.offered.clone()).collect(),
             edges: self.links.iter().map(|l| l.edge.counts().map(|c| *c.counts).collect()).collect(),
+            tallies: self.tallies(),
             arrivals: self.arrivals.iter().map(|class| [0, 1, 2, 3].map(|c| class[c].delivered)).collect(),
         }
     }
@@ -244,10 +271,12 @@ impl Simulation {
             arrivals: self.arrival_rows(&end, &base),
             hops: self.hop_rows(&end, &base),
             conditioners: self.conditioner_rows(&end, &base),
+            tallies: tallies_since(&end.tallies, &base.tallies),
             headers: (0..self.flows.len()).map(|k| self.headers(k)).collect(),
             transfers: self.transfers.iter().copied().filter(|t| t.opened >= warm).collect(),
             refused: self.refused,
             samples: self.samples,
+            flow_samples: self.flow_samples,
             captured: self.captured,
             packet_hops: self.packet_hops,
             events: self.event_count,
@@ -255,9 +284,35 @@ impl Simulation {
         }
     }
 
-    fn is_standing(&self, slot: usize) -> bool {
+    fn tallies(&self) -> Vec<Tally> {
+        let mut all = Vec::new();
+        for (link, it) in self.links.iter().enumerate() {
+            it.gate.aqm().tallies(&mut |quantity, value| {
+                all.push(Tally { link, conditioner: None, quantity, value });
+            });
+            it.edge.tallies(&mut |name, quantity, value| {
+                all.push(Tally { link, conditioner: Some(name.to_owned()), quantity, value });
+            });
+        }
+        all
+    }
+
+    /// Payload of a flow that has arrived: in order for TCP, at all for datagrams (28 bytes of headers each).
+    pub(crate) fn goodput_bytes(&self, flow: &Flow) -> u64 {
+        let Count { packets, bytes } = flow.counts.delivered;
+        match &flow.tcp {
+            Some(tcp) => tcp.receiver.delivered_bytes(),
+            None if self.sources[flow.source as usize].traffic.carrier() == Carrier::Datagrams => {
+                bytes.saturating_sub(packets * 28)
+            }
+            None => 0,
+        }
+    }
+
+    /// Whether a flow lasts as long as its source; those of transfers do not.
+    pub(crate) fn is_standing(&self, slot: usize) -> bool {
         let source = &self.sources[self.flows[slot].source as usize];
-        source.traffic.carrier() != crate::traffic::Carrier::Transfers
+        source.traffic.carrier() != Carrier::Transfers
     }
 
     fn flow_rows(&self, end: &Totals, base: &Totals) -> Vec<FlowRow> {
@@ -266,14 +321,12 @@ impl Simulation {
         for (slot, flow) in self.flows.iter().enumerate().filter(|(slot, _)| self.is_standing(*slot)) {
             let (now, then) = (end.flows[slot], base.flows[slot]);
             let counts = counts_since(&now.counts, &then.counts);
-            let headers = counts.delivered.packets * 28;
-            let datagrams = counts.delivered.bytes.saturating_sub(headers);
             let table = usize::from(flow.table);
             rows.push(FlowRow {
                 table,
                 number: number[table],
                 counts,
-                goodput_bytes: if flow.tcp.is_some() { now.goodput_bytes - then.goodput_bytes } else { datagrams },
+                goodput_bytes: now.goodput_bytes - then.goodput_bytes,
                 tcp: flow.tcp.as_ref().map(|_| difference(&now.tcp, &then.tcp)),
                 delay: flow.delays.quantiles(),
                 jitter: flow.jitters.quantiles(),
@@ -286,10 +339,8 @@ impl Simulation {
     fn table_rows(&self, end: &Totals, base: &Totals, warm: Time) -> Vec<TableRow> {
         let total = |t: &Totals, table: usize| {
             let mut all = t.retired[table];
-            for (flow, row) in self.flows.iter().zip(&t.flows).filter(|(f, _)| usize::from(f.table) == table) {
-                let datagrams = row.counts.delivered.bytes.saturating_sub(row.counts.delivered.packets * 28);
-                let is_tcp = self.sources[flow.source as usize].traffic.carrier() != crate::traffic::Carrier::Datagrams;
-                all.goodput_bytes += if is_tcp { row.goodput_bytes } else { datagrams };
+            for (_, row) in self.flows.iter().zip(&t.flows).filter(|(f, _)| usize::from(f.table) == table) {
+                all.goodput_bytes += row.goodput_bytes;
                 all.counters = sum(&all.counters, &row.tcp);
             }
             all
@@ -365,6 +416,12 @@ fn counts_since(now: &FlowCounts, then: &FlowCounts) -> FlowCounts {
         dropped: now.dropped - then.dropped,
         acks: [0, 1, 2].map(|i| now.acks[i] - then.acks[i]),
     }
+}
+
+/// A tally that nobody had begun at the end of the warm-up stood at 0.
+fn tallies_since(now: &[Tally], then: &[Tally]) -> Vec<Tally> {
+    let before = |tally: &Tally| then.iter().find(|t| t.same(tally)).map_or(0, |t| t.value);
+    now.iter().map(|tally| Tally { value: tally.value - before(tally), ..tally.clone() }).collect()
 }
 
 fn fates_since(now: &Fates, then: &Fates) -> Fates {

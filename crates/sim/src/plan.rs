@@ -1,5 +1,6 @@
 //! The plan of a run: plain data that a validated scenario becomes and the engine is built from.
 
+use crate::change::Change;
 use crate::traffic::TrafficParams;
 use crate::transport;
 use perhop_core::aqm::AqmParams;
@@ -31,6 +32,8 @@ pub struct Plan {
     pub classes: Vec<String>,
     /// Traffic, in the file's order.
     pub traffic: Vec<Offered>,
+    /// What changes while it runs, in order of time.
+    pub changes: Vec<Change>,
     /// Interval of the series; `None`: no series.
     pub sample_every: Option<Span>,
     /// Links whose packets are recorded.

@@ -19,7 +19,43 @@ pub struct Sample {
     pub value: f64,
 }
 
+/// What one flow had brought by one time, since the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowSample {
+    /// When.
+    pub at: Time,
+    /// Index of its `[traffic]` table.
+    pub table: u16,
+    /// Number within the table.
+    pub number: u32,
+    /// Arrived at the destination (IP length).
+    pub delivered_bytes: u64,
+    /// Payload that arrived in order (TCP) or at all (datagrams).
+    pub goodput_bytes: u64,
+}
+
 impl Simulation {
+    /// Samples what every standing flow has brought.
+    pub(crate) fn sample_flows(&mut self, at: Time) {
+        let mut number = vec![0; self.plan.traffic.len()];
+        for slot in 0..self.flows.len() {
+            if !self.is_standing(slot) {
+                continue;
+            }
+            let flow = &self.flows[slot];
+            let number = &mut number[usize::from(flow.table)];
+            let (delivered_bytes, goodput_bytes) = (flow.counts.delivered.bytes, self.goodput_bytes(flow));
+            self.flow_samples.push(FlowSample {
+                at,
+                table: flow.table,
+                number: *number,
+                delivered_bytes,
+                goodput_bytes,
+            });
+            *number += 1;
+        }
+    }
+
     /// Samples every link's queue, its AQM's gauges and its conditioners' gauges.
     pub(crate) fn sample(&mut self, at: Time) {
         for (i, link) in self.links.iter_mut().enumerate() {

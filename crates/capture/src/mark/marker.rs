@@ -11,6 +11,7 @@ use perhop_core::verdict::Verdict;
 
 use super::clock::Clock;
 use super::demand::Demand;
+use super::labels::Labels;
 use super::ledger::Ledger;
 use super::{MarkError, Marking};
 use crate::export::TCP_FLAGS;
@@ -47,8 +48,9 @@ pub(crate) struct Marker {
     pub(crate) ledger: Ledger,
     /// By conditioner.
     pub(crate) demands: Vec<Demand>,
+    pub(crate) labels: Labels,
+    pub(crate) needs: Needs,
     phases: Vec<Phase>,
-    wants_reverse: bool,
 }
 
 impl Marker {
@@ -58,18 +60,19 @@ impl Marker {
             MarkError::Conditioner { name, error: error.to_string() }
         })?;
         Ok(Self {
-            wants_reverse: edge.needs().contains(Needs::REVERSE),
+            needs: edge.needs(),
             edge,
             flows: FlowTable::new(),
             clock: Clock::new(marking.origin),
             ledger: Ledger::default(),
             demands: marking.stages.iter().map(Demand::new).collect(),
+            labels: Labels::new(marking.flow_label.clone()),
             phases: Vec::new(),
             marking,
         })
     }
 
-    /// Meters a packet, writes its new code point into its bytes, says whether it stays.
+    /// Meters a packet, writes its new code point and label into its bytes, says whether it stays.
     pub(crate) fn visit(&mut self, record: Record<'_>) -> Fate {
         let now = record.time_ns.map(|stamp| self.clock.at(stamp));
         match (locate(record.link, record.data, record.original), now) {
@@ -84,11 +87,15 @@ impl Marker {
         self.ledger.ip_length(headers.l3_length);
         let flow = FlowId(self.flows.id(headers));
         let mut packet = Packet { flow, size: self.size(record.link, headers), ..view(headers) };
+        self.labels.read(headers, &mut packet);
         let fate = match self.is_forward(headers) {
             true => self.forward(now, headers, &mut packet),
             false => self.reverse(now, &mut packet),
         };
-        write_back(record.data, headers, &packet);
+        if fate == Fate::Keep {
+            write_back(record.data, headers, &packet);
+            self.labels.write(record.data, headers, &packet);
+        }
         fate
     }
 
@@ -111,36 +118,52 @@ impl Marker {
         if let Some((place, instance)) = colouring {
             self.demands[place].add(instance, now, packet.size);
         }
-        let verdict = self.edge.forward(&Passage { now, truth: None }, packet);
-        let fate = obey(verdict, packet);
+        let at = Passage { now, truth: None };
+        let fate = obey(self.edge.forward(&at, packet), packet);
+        // a capture has no queue: what passes departs at once
+        if fate == Fate::Keep && self.needs.contains(Needs::DEPARTURES) {
+            self.edge.departing(&at, packet);
+        }
         self.ledger.forward(&before, packet, (colouring.is_some(), fate));
         fate
     }
 
     fn reverse(&mut self, now: Time, packet: &mut Packet) -> Fate {
         self.ledger.reverse(packet);
-        if self.wants_reverse
-            && let Some(key) = self.flows.key(packet.flow.0)
-            && let Some(mate) = self.flows.find(&key.reversed())
-        {
-            self.edge.reverse(&Passage { now, truth: None }, FlowId(mate), packet);
+        if self.needs.contains(Needs::REVERSE) {
+            let mate = FlowId(self.flows.mate(packet.flow.0));
+            // a capture may begin in the middle of a connection, with what comes back
+            if self.phase(mate) == Phase::Unknown {
+                self.register(mate);
+                self.phases[mate.0 as usize] = Phase::Open;
+            }
+            self.edge.reverse(&Passage { now, truth: None }, mate, packet);
         }
         Fate::Keep
     }
 
-    /// Tells the edge of a flow before its first packet; and when a SYN behind other segments opens another connection
+    /// Tells the edge of a flow before its first packet; also when a SYN behind other segments opens another connection
     /// on the same ports, as conditioners start afresh with each in the simulator. A SYN behind a SYN is the same one again.
     fn announce(&mut self, flow: FlowId, tcp: Option<TcpView>) {
+        let syn = tcp.is_some_and(|tcp| tcp.flags & TCP_SYN != 0);
+        let before = self.phase(flow);
+        if before == Phase::Unknown || (syn && before == Phase::Open) {
+            self.register(flow);
+        }
+        self.phases[flow.0 as usize] = if syn { Phase::Opening } else { Phase::Open };
+    }
+
+    fn phase(&mut self, flow: FlowId) -> Phase {
         let slot = flow.0 as usize;
         if self.phases.len() <= slot {
             self.phases.resize(slot + 1, Phase::Unknown);
         }
-        let syn = tcp.is_some_and(|tcp| tcp.flags & TCP_SYN != 0);
-        let before = std::mem::replace(&mut self.phases[slot], if syn { Phase::Opening } else { Phase::Open });
-        if before == Phase::Unknown || (syn && before == Phase::Open) {
-            let key = self.flows.key(flow.0).expect("the table has just numbered it");
-            self.edge.register(flow, &flow_headers(key));
-        }
+        self.phases[slot]
+    }
+
+    fn register(&mut self, flow: FlowId) {
+        let key = self.flows.key(flow.0).expect("the table has numbered it");
+        self.edge.register(flow, &flow_headers(key));
     }
 }
 

@@ -9,6 +9,7 @@ use perhop_core::packet::Colour;
 use serde::Serialize;
 
 use super::demand::Demand;
+use super::labels::{LabelCounts, Labels};
 use super::ledger::{ETHERNET_MTU, FlowCounts, Ledger};
 use super::marker::Marker;
 use crate::flows::FlowKey;
@@ -41,6 +42,15 @@ pub struct ColourRow {
     pub volume: Volume,
 }
 
+/// A total of a conditioner, over all its instances.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TallyRow {
+    /// What was counted.
+    pub quantity: &'static str,
+    /// How many.
+    pub total: u64,
+}
+
 /// One conditioner of the policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConditionerReport {
@@ -50,6 +60,8 @@ pub struct ConditionerReport {
     pub kind: &'static str,
     /// Colours in and out; rows without packets are left out.
     pub colours: Vec<ColourRow>,
+    /// Totals that it keeps itself, such as tags beyond their codes.
+    pub tallies: Vec<TallyRow>,
     /// Committed rate, where it has one.
     pub cir_bit_s: Option<u64>,
     /// Committed burst, where it has one.
@@ -104,6 +116,25 @@ pub struct FlowRow {
     pub dropped: Volume,
 }
 
+/// Labels in IPv6 flow labels, in packets of both directions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LabelReport {
+    /// What they carry: `tickets` or `rate`.
+    pub carried: &'static str,
+    /// Came with a label.
+    pub came: u64,
+    /// Came with a flow label that no tag has, and counted as without.
+    pub foreign: u64,
+    /// Left with a label in their flow label.
+    pub left: u64,
+    /// Of those: with another flow label than they came with.
+    pub changed: u64,
+    /// Of those that left: the label was beyond the codes, and the nearest code was written.
+    pub saturated: u64,
+    /// Left without the label they had got, as IPv4 has no room for it.
+    pub no_room: u64,
+}
+
 /// Packets that passed unchanged because they could not be metered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unchanged {
@@ -142,6 +173,8 @@ pub struct Report {
     pub unmatched: Vec<ColourRow>,
     /// Forward packets by code point.
     pub code_points: Vec<CodePointRow>,
+    /// Labels in flow labels; `None` where the policy does not carry them there.
+    pub labels: Option<LabelReport>,
     /// By flow, most bytes first.
     pub flows: Vec<FlowRow>,
     /// Packets that could not be metered, by reason.
@@ -160,9 +193,15 @@ pub struct Report {
 
 impl Report {
     pub(super) fn new(marker: Marker, tally: &Tally) -> Self {
-        let Marker { edge, marking, flows, clock, ledger, demands, .. } = marker;
+        let Marker { edge, marking, flows, clock, ledger, demands, labels, .. } = marker;
         let duration_s = tally.span_ns.map(|(first, last)| (last - first) as f64 / 1e9);
         let stages = marking.stages.iter().zip(edge.counts()).zip(&demands);
+        let conditioners = stages.map(|((spec, it), demand)| conditioner(spec, it.counts, demand));
+        let mut conditioners: Vec<_> = conditioners.collect();
+        edge.tallies(&mut |name, quantity, total| {
+            let of_name = conditioners.iter_mut().filter(|it| it.name == name);
+            of_name.for_each(|it| it.tallies.push(TallyRow { quantity, total }));
+        });
         let mut report = Self {
             packets: tally.packets,
             original_bytes: tally.original_bytes,
@@ -174,9 +213,10 @@ impl Report {
             forward: ledger.forward.into(),
             reverse: ledger.reverse.into(),
             dropped: ledger.dropped.into(),
-            conditioners: stages.map(|((spec, it), demand)| conditioner(spec, it.counts, demand)).collect(),
+            conditioners,
             unmatched: unmatched(&ledger),
             code_points: code_points(&ledger),
+            labels: label_report(&labels),
             flows: flow_rows(flows.keys(), &ledger.flows),
             unchanged: unchanged(&ledger),
             untimed: ledger.untimed,
@@ -214,6 +254,7 @@ impl Report {
                 ledger.long, ledger.longest
             ));
         }
+        found.extend(self.labels.iter().flat_map(LabelReport::warnings));
         found.extend(self.time_warnings());
         if self.ip_packets() > 0 && self.forward.packets == 0 {
             found.push("no packet goes from inside to outside: look at `inside` in [policy]".into());
@@ -239,11 +280,44 @@ impl Report {
     }
 }
 
+impl LabelReport {
+    fn warnings(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        if self.foreign > 0 {
+            found.push(format!(
+                "{} packets came with a flow label that no tag of this policy has: they counted as without; hosts set \
+                 flow labels of their own, so all of a domain's ingresses have to write or clear them",
+                self.foreign
+            ));
+        }
+        if self.no_room > 0 {
+            found.push(format!(
+                "{} packets got a label and are IPv4, which has no flow label: the output does not carry it",
+                self.no_room
+            ));
+        }
+        if self.saturated > 0 {
+            found.push(format!(
+                "{} labels are beyond the codes of flow-label = \"{}\": the nearest code was written",
+                self.saturated, self.carried
+            ));
+        }
+        found
+    }
+}
+
+fn label_report(labels: &Labels) -> Option<LabelReport> {
+    let LabelCounts { came, foreign, left, changed, saturated, no_room } = labels.counts;
+    let carried = labels.encoding.as_ref()?.carried().name();
+    Some(LabelReport { carried, came, foreign, left, changed, saturated, no_room })
+}
+
 fn conditioner(spec: &StageSpec, counts: &ColourMatrix, demand: &Demand) -> ConditionerReport {
     ConditionerReport {
         name: spec.name.clone(),
         kind: spec.params.name(),
         colours: colour_rows(counts),
+        tallies: Vec::new(),
         cir_bit_s: demand.cir.map(|cir| cir.bit_s()),
         cbs_bytes: demand.cbs.map(|cbs| cbs.get()),
         conforming_cbs_bytes: demand.conforming_cbs(),
@@ -278,7 +352,9 @@ fn code_points(ledger: &Ledger) -> Vec<CodePointRow> {
 }
 
 fn flow_rows(keys: &[FlowKey], counts: &[FlowCounts]) -> Vec<FlowRow> {
-    let mut rows: Vec<FlowRow> = keys.iter().zip(counts).map(|(key, counts)| flow_row(key, counts)).collect();
+    let rows = keys.iter().zip(counts).map(|(key, counts)| flow_row(key, counts));
+    // a mate that was not seen has a number, and no packets
+    let mut rows: Vec<FlowRow> = rows.filter(|row| row.total.packets > 0).collect();
     // stable: of equals the one that was seen first comes first
     rows.sort_by_key(|row| std::cmp::Reverse(row.total.bytes));
     rows

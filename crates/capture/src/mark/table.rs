@@ -7,9 +7,10 @@ use super::report::{ColourRow, FlowRow, Report, Volume};
 impl Report {
     /// The report as text of several tables, with the `flows` largest flows. Warnings are not part of it.
     pub fn text(&self, flows: usize) -> String {
-        let parts =
-            [self.summary(), self.colours(), self.contracts(), self.code_points(), self.flows(flows), self.unchanged()];
-        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+        let conditioners = [self.colours(), self.contracts(), self.tallies()];
+        let packets = [self.code_points(), self.labels(), self.flows(flows), self.unchanged()];
+        let parts = [self.summary()].into_iter().chain(conditioners).chain(packets);
+        parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 
     fn summary(&self) -> String {
@@ -51,6 +52,16 @@ impl Report {
         shown(&table)
     }
 
+    fn tallies(&self) -> String {
+        let mut table = new_table(&["conditioner", "counted", "total"], 2);
+        for it in &self.conditioners {
+            for row in &it.tallies {
+                table.add_row([&it.name, row.quantity, &row.total.to_string()]);
+            }
+        }
+        shown(&table)
+    }
+
     fn code_points(&self) -> String {
         let header = ["DSCP", "packets before", "after", "bytes before", "after"];
         let mut table = new_table(&header, 1);
@@ -58,6 +69,16 @@ impl Report {
             let (before, after) = (row.before, row.after);
             let counts = [before.packets, after.packets, before.bytes, after.bytes].map(|n| n.to_string());
             table.add_row([row.name.clone()].into_iter().chain(counts));
+        }
+        shown(&table)
+    }
+
+    fn labels(&self) -> String {
+        let header = ["flow label", "came", "foreign", "left", "changed", "saturated", "no room (IPv4)"];
+        let mut table = new_table(&header, 1);
+        if let Some(it) = &self.labels {
+            let counts = [it.came, it.foreign, it.left, it.changed, it.saturated, it.no_room].map(|n| n.to_string());
+            table.add_row([it.carried.to_owned()].into_iter().chain(counts));
         }
         shown(&table)
     }

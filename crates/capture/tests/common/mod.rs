@@ -2,7 +2,9 @@
 #![allow(dead_code)] // each test file uses a part
 
 pub(crate) mod frame;
+pub(crate) mod marking;
 pub(crate) mod ng;
+pub(crate) mod simulated;
 
 use std::borrow::Cow;
 

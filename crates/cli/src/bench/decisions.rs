@@ -61,7 +61,6 @@ fn conditioner_ns(entry: &Entry) -> Result<f64, String> {
     let mut rng = Rng::stream(1, 0, "bench");
     Ok(fastest(|now| {
         let mut packet = packet(now);
-        packet.set_label(((now / GAP_NS) % 10) as f32 * 125_000.0);
         let passage = Passage { now: Time::from_ns(now), truth: None };
         black_box(conditioner.forward(&passage, &mut packet, &mut rng));
         black_box(packet);
@@ -83,7 +82,10 @@ fn aqm_ns(entry: &Entry) -> Result<f64, String> {
 }
 
 fn packet(now: u64) -> Packet {
-    Packet { size: 1000, flow: FlowId(((now / GAP_NS) % 10) as u32), ..Packet::default() }
+    let flow = ((now / GAP_NS) % 10) as u32;
+    let mut packet = Packet { size: 1000, flow: FlowId(flow), ..Packet::default() };
+    packet.set_label(flow as f32 * 125_000.0);
+    packet
 }
 
 fn scope() -> Scope {

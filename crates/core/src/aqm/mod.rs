@@ -25,6 +25,8 @@ crate::algorithms! {
     "rio" => rio::{Params, Rio},
     /// Weighted RED: thresholds by colour or DSCP, one average for all.
     "wred" => wred::{Params, Wred},
+    /// Core-stateless fair queueing: flows share by weight, told apart by their labels alone.
+    "csfq" => csfq::{Params, Csfq},
     /// PPS: RED that drops the sooner the fewer tickets a packet carries.
     "tred" => tred::{Params, Tred},
 }

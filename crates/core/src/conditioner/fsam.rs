@@ -1,8 +1,9 @@
 //! F-SAM: fair stateless aggregate marker, CSFQ with tokens in place of link capacity.
 //!
 //! Source: Das, Dutta and Helmy, "Fair Stateless Aggregate Traffic Marking using Active Queue Management Techniques"
-//! (2002), section on F-SAM; iteration of alpha as in Stoica, Shenker and Zhang, "Core-Stateless Fair Queueing",
-//! section II-B. Labels come from [`crate::conditioner::rate_labeller`].
+//! (2002), section on F-SAM; alpha as in Stoica, Shenker and Zhang, "Core-Stateless Fair Queueing": the iteration that
+//! it shares with [`crate::aqm::csfq`] is [`crate::estimate::fair_rate`]. Labels come from
+//! [`crate::conditioner::rate_labeller`].
 //!
 //! A packet says by its label L how fast its flow is. It may ask for tokens with probability min(1, alpha/L), so a
 //! flow of rate r gets min(r, alpha) of them. alpha, the fair rate, is found from two rates of the aggregate: A
@@ -37,18 +38,13 @@
 
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, Writes, bucket_threshold};
-use crate::estimate::{ExpRate, TokenBucket};
+use crate::estimate::fair_rate::{Ceiling, EPS, Judged, Rules};
+use crate::estimate::{FairRate, TokenBucket};
 use crate::packet::{Colour, Packet};
 use crate::params::{ParamError, Params as Declared};
 use crate::rng::Rng;
 use crate::units::{BitRate, Bytes, Length, Span, Time};
 use crate::verdict::Verdict;
-
-/// Label of a flow of which nothing is known yet, bytes/s: slower than any fair rate.
-pub const EPS: f32 = 1.0;
-
-/// What a packet that finds no token leaves of alpha.
-const OVERFLOW: f64 = 0.99;
 
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
@@ -88,17 +84,8 @@ pub struct Params {
 pub struct FSam {
     rules: Params,
     bucket: TokenBucket,
-    cir: f64,
     thr: f64,
-    floor: f64,
-    /// A and F.
-    rates: ExpRate<2>,
-    /// 0: unknown.
-    alpha: f64,
-    tmp_alpha: f64,
-    congested: bool,
-    window: Time,
-    credits: u32,
+    fair: FairRate,
     forced: u64,
 }
 
@@ -115,21 +102,20 @@ impl Params {
             let error = ParamError::new("thr", "E201", format!("`thr` is {}", self.thr));
             return Err(error.help(format!("at most `cbs` ({}): beyond it the fair rate would never apply", self.cbs)));
         }
-        let cir = self.cir.bytes_s();
-        Ok(FSam {
-            bucket: TokenBucket::full(self.cir, self.cbs, "cbs")?,
-            cir,
-            thr,
-            floor: cir.min(scope.largest_packet.get() as f64),
-            rates: ExpRate::new(self.k_alpha, [0.0; 2]),
-            alpha: 0.0,
-            tmp_alpha: 0.0,
-            congested: true,
-            window: Time::ZERO,
-            credits: self.kdec,
-            forced: 0,
-            rules: self,
-        })
+        let bucket = TokenBucket::full(self.cir, self.cbs, "cbs")?;
+        Ok(FSam { bucket, thr, fair: FairRate::new(self.fair(scope)), forced: 0, rules: self })
+    }
+
+    fn fair(&self, scope: &Scope) -> Rules {
+        let capacity = self.cir.bytes_s();
+        Rules {
+            capacity,
+            floor: capacity.min(scope.largest_packet.get() as f64),
+            ceiling: Ceiling::Capacity,
+            k_alpha: self.k_alpha,
+            k_c: self.k_c,
+            kdec: self.kdec,
+        }
     }
 }
 
@@ -138,100 +124,30 @@ impl FSam {
         match packet.label() {
             Some(label) if label > 0.0 && label.is_finite() => label.into(),
             _ if self.rules.trusted => EPS.into(),
-            _ => self.rates.rates()[0],
-        }
-    }
-
-    /// A rate as alpha may be: never 0, which means unknown, never above the token rate.
-    fn fair(&self, rate: f64) -> f64 {
-        rate.clamp(self.floor, self.cir)
-    }
-
-    fn nearly_full(&self) -> bool {
-        self.bucket.depth() - self.bucket.level() < self.thr
-    }
-
-    /// Counts a packet of `size` bytes with label `label`, and moves alpha.
-    fn estimate(&mut self, now: Time, (size, label): (u32, f64), accepted: bool) {
-        let size = f64::from(size);
-        if !self.rates.add(now, [size, if accepted { size } else { 0.0 }]) {
-            return;
-        }
-        if self.alpha == 0.0 && !self.first_alpha(label) {
-            return;
-        }
-        if self.rates.rates()[0] >= self.cir { self.congested(now) } else { self.uncongested(now, label) }
-    }
-
-    /// Makes a first alpha once tokens are missing; whether there is one.
-    fn first_alpha(&mut self, label: f64) -> bool {
-        if self.nearly_full() {
-            self.tmp_alpha = self.tmp_alpha.max(label);
-            return false;
-        }
-        self.alpha = self.fair(if self.tmp_alpha > 0.0 { self.tmp_alpha } else { self.cir / 2.0 });
-        self.tmp_alpha = 0.0;
-        true
-    }
-
-    fn congested(&mut self, now: Time) {
-        let entered = !self.congested;
-        if !entered && now.since(self.window) < self.rules.k_c {
-            return;
-        }
-        self.congested = true;
-        self.window = now;
-        self.credits = self.rules.kdec;
-        let accepted = self.rates.rates()[1];
-        if !entered && accepted > 0.0 {
-            self.alpha = self.fair(self.alpha * self.cir / accepted);
-        }
-    }
-
-    fn uncongested(&mut self, now: Time, label: f64) {
-        if self.congested {
-            self.congested = false;
-            self.window = now;
-            self.tmp_alpha = 0.0;
-        } else if now.since(self.window) < self.rules.k_c {
-            self.tmp_alpha = self.tmp_alpha.max(label);
-        } else {
-            self.relax(now);
-        }
-    }
-
-    /// An uncongested window is over: its fastest flow sets alpha, or alpha becomes unknown.
-    fn relax(&mut self, now: Time) {
-        self.window = now;
-        if self.nearly_full() {
-            self.alpha = 0.0;
-            return;
-        }
-        self.alpha = if self.tmp_alpha > 0.0 { self.fair(self.tmp_alpha) } else { 0.0 };
-        self.tmp_alpha = 0.0;
-    }
-
-    /// A packet that passed the filter found no token.
-    fn overflow(&mut self) {
-        self.forced += 1;
-        if self.rules.overflow && self.credits > 0 {
-            self.credits -= 1;
-            if self.alpha > 0.0 {
-                self.alpha = self.fair(self.alpha * OVERFLOW);
-            }
+            _ => self.fair.arriving(),
         }
     }
 
     #[inline]
     fn is_in(&mut self, now: Time, (size, label): (u32, f64), rng: &mut Rng) -> bool {
         self.bucket.refill(now);
-        let filtered = self.alpha > 0.0 && label > self.alpha && rng.uniform() < 1.0 - self.alpha / label;
+        let filtered = self.fair.refuses(label, rng);
         let marked = !filtered && self.bucket.spend(size);
-        self.estimate(now, (size, label), marked || (!filtered && self.rules.a_rule));
+        let accepted = marked || (!filtered && self.rules.a_rule);
+        let spare = self.bucket.depth() - self.bucket.level() < self.thr;
+        self.fair.count(&Judged { now, size, label, accepted, spare });
         if !filtered && !marked {
             self.overflow();
         }
         marked
+    }
+
+    /// A packet that passed the filter found no token.
+    fn overflow(&mut self) {
+        self.forced += 1;
+        if self.rules.overflow {
+            self.fair.overflow();
+        }
     }
 }
 
@@ -240,9 +156,9 @@ impl Conditioner for FSam {
 
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let label = self.label(packet);
-        let alpha = self.alpha;
+        let cut = self.fair.cuts(label).then_some(self.fair.alpha());
         let marked = self.is_in(at.now, (packet.size, label), rng);
-        if marked && self.rules.relabel_in && alpha > 0.0 && label > alpha {
+        if let Some(alpha) = cut.filter(|_| marked && self.rules.relabel_in) {
             packet.set_label(alpha as f32);
         }
         packet.colour = if marked { Colour::Green } else { Colour::Red };
@@ -256,27 +172,16 @@ impl Conditioner for FSam {
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let next = params.clone().build(scope)?;
         self.bucket.retune(now, (params.cir, params.cbs), "cbs")?;
-        self.rates.reaverage(params.k_alpha);
-        *self = Self {
-            bucket: self.bucket.clone(),
-            rates: self.rates,
-            alpha: if self.alpha > 0.0 { next.fair(self.alpha) } else { 0.0 },
-            tmp_alpha: self.tmp_alpha,
-            congested: self.congested,
-            window: self.window,
-            credits: self.credits,
-            forced: self.forced,
-            ..next
-        };
+        self.fair.retune(params.fair(scope));
+        *self = Self { bucket: self.bucket.clone(), fair: self.fair.clone(), forced: self.forced, ..next };
         Ok(())
     }
 
     fn gauges(&self, now: Time, each: &mut dyn FnMut(&'static str, f64)) {
-        let [arriving, accepted] = self.rates.rates();
         each("bucket_bytes", self.bucket.level_at(now));
-        each("fair_rate_bytes_s", self.alpha);
-        each("arrival_rate_bytes_s", arriving);
-        each("accepted_rate_bytes_s", accepted);
+        each("fair_rate_bytes_s", self.fair.alpha());
+        each("arrival_rate_bytes_s", self.fair.arriving());
+        each("accepted_rate_bytes_s", self.fair.accepted());
         each("forced_out_packets", self.forced as f64);
     }
 }

@@ -147,6 +147,11 @@ pub trait Conditioner {
         None
     }
 
+    /// How it writes tickets, if it does: what a flow label carries them as.
+    fn tags(&self) -> Option<&pps::Tags> {
+        None
+    }
+
     /// When it wants `on_timer`.
     fn poll_at(&self) -> Option<Time> {
         None
@@ -232,6 +237,9 @@ impl Conditioner for AnyConditioner {
     }
     fn reads(&self) -> Option<Writes> {
         dispatch!(self, x => x.reads())
+    }
+    fn tags(&self) -> Option<&pps::Tags> {
+        dispatch!(self, x => x.tags())
     }
     fn poll_at(&self) -> Option<Time> {
         dispatch!(self, x => x.poll_at())

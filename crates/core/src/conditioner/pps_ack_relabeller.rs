@@ -23,7 +23,7 @@
 //! Deviations: X is taken from the tickets measured on the data, as in the sender-based scheme, not as the inverse of
 //! the ACKs' rate; in equilibrium the two agree.
 
-use super::pps::{Issuer, Issuing, ack_tickets, tickets};
+use super::pps::{Issuer, Issuing, Tags, ack_tickets, tickets};
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, Writes};
 use crate::estimate::EventRate;
@@ -118,6 +118,10 @@ impl Conditioner for PpsAckRelabeller {
 
     fn reads(&self) -> Option<Writes> {
         Some(Writes::AckTickets)
+    }
+
+    fn tags(&self) -> Option<&Tags> {
+        Some(self.acks.issuer.tags())
     }
 
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {

@@ -20,7 +20,7 @@
 //!
 //! Deviations: none beyond those of the files named.
 
-use super::pps::{Issuer, Issuing};
+use super::pps::{Issuer, Issuing, Tags};
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, Writes};
 use crate::estimate::EventRate;
@@ -69,6 +69,10 @@ impl Conditioner for PpsAckTagger {
             packet.set_ack_label(self.issuer.issue(at.now, wanted, rng));
         }
         Verdict::Pass
+    }
+
+    fn tags(&self) -> Option<&Tags> {
+        Some(self.issuer.tags())
     }
 
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {

@@ -25,7 +25,7 @@
 //! Deviations: the paper does not say whether a tag is exchanged before or after the queue, or whether dropped packets
 //! count as incoming; both are choices here.
 
-use super::pps::{Issuer, Issuing, tickets};
+use super::pps::{Issuer, Issuing, Tags, tickets};
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, Writes};
 use crate::estimate::EventRate;
@@ -143,6 +143,10 @@ impl Conditioner for PpsRelabeller {
 
     fn reads(&self) -> Option<Writes> {
         Some(Writes::Tickets)
+    }
+
+    fn tags(&self) -> Option<&Tags> {
+        Some(self.issuer.tags())
     }
 
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {

@@ -27,7 +27,7 @@
 //! Deviations: the paper does not say what the first packets carry, before an ACK has come. `warm-start`, `sent` and
 //! `bytes` are ours.
 
-use super::pps::{Issuer, Issuing, ack_tickets};
+use super::pps::{Issuer, Issuing, Tags, ack_tickets};
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, Writes};
 use crate::estimate::EventRate;
@@ -188,6 +188,10 @@ impl Conditioner for PpsTagger {
 
     fn reads(&self) -> Option<Writes> {
         self.rules.tickets.is_none().then_some(Writes::AckTickets)
+    }
+
+    fn tags(&self) -> Option<&Tags> {
+        Some(self.issuer.tags())
     }
 
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {

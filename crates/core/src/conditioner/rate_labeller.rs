@@ -27,9 +27,9 @@
 //! every first packet. After an idle time longer than `expire` the next packet counts as a first one.
 
 use crate::Scope;
-use crate::conditioner::fsam::EPS;
 use crate::conditioner::{Conditioner, Passage, Writes};
 use crate::estimate::ExpRate;
+use crate::estimate::fair_rate::EPS;
 use crate::packet::Packet;
 use crate::params::{Choice, ParamError, Params as Declared};
 use crate::rng::Rng;

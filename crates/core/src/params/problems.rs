@@ -120,11 +120,15 @@ pub fn unit_code(fault: UnitFault) -> &'static str {
     }
 }
 
-/// "did you mean `x`?" for the nearest name, else all of them.
+/// Most names that a message lists.
+const LISTED: usize = 40;
+
+/// "did you mean `x`?" for the nearest name, else all of them, or the first of very many.
 pub fn suggest(text: &str, names: &[&str]) -> String {
     let near = names.iter().map(|n| (strsim::jaro_winkler(text, n), *n)).max_by(|a, b| a.0.total_cmp(&b.0));
     match near {
         Some((likeness, name)) if likeness > 0.8 => format!("did you mean `{name}`?"),
-        _ => format!("valid names: {}", names.join(", ")),
+        _ if names.len() <= LISTED => format!("valid names: {}", names.join(", ")),
+        _ => format!("valid names: {} and {} more", names[..LISTED].join(", "), names.len() - LISTED),
     }
 }

@@ -31,7 +31,8 @@ pub trait Value: Sized {
 /// A table whose keys are taken one by one; what nobody took is an unknown key.
 pub struct Reader<'a> {
     table: &'a Table,
-    place: Place,
+    /// Where the table stands.
+    pub place: Place,
     known: Vec<&'static str>,
     /// Where faults go.
     pub problems: &'a mut Problems,

@@ -1,5 +1,7 @@
-//! RED, RIO and WRED: against their oracle, their laws, ns-2; every AQM of the list under random operations.
+//! RED, RIO, WRED and CSFQ: against their oracles, their laws, ns-2; every AQM of the list under random operations.
 
+#[path = "../oracle/csfq.rs"]
+mod csfq_oracle;
 #[path = "../oracle/aqm_early.rs"]
 mod oracle;
 #[path = "../common/port.rs"]
@@ -9,6 +11,7 @@ mod port;
 mod stats;
 
 mod against_oracle;
+mod csfq;
 mod gaps;
 mod idle_and_retune;
 mod kinship;

@@ -58,15 +58,26 @@ pub(crate) fn port(params: &AqmParams, limit: u32) -> Port {
 /// A packet and the time since the one before.
 pub(crate) type Load = Vec<(Span, Packet)>;
 
+/// A label, bytes/s: around the share of a few flows of the link, out of all bounds, or none.
+pub(crate) fn any_label() -> impl Strategy<Value = Option<f32>> {
+    prop_oneof![
+        6 => (3.0..7.0f64).prop_map(|e| Some(perhop_core::math::pow(10.0, e) as f32)),
+        2 => Just(None),
+        1 => prop::sample::select(vec![0.0, -1.0, 1.0, f32::NAN, f32::INFINITY]).prop_map(Some),
+    ]
+}
+
 /// Overload with pauses that empty the queue.
 pub(crate) fn load(colours: &'static [Colour]) -> impl Strategy<Value = Load> {
     let gap = prop_oneof![30 => 0u64..800, 1 => 0u64..60_000].prop_map(Span::from_us);
     let ecn = prop::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]);
-    let packet = (100u32..1500, prop::sample::select(colours), prop::sample::select(CODE_POINTS.to_vec()), ecn)
-        .prop_map(|(size, colour, dscp, ecn)| {
-            let dscp: Dscp = dscp.parse().unwrap();
-            Packet { size, colour, dscp, ecn, ..Packet::default() }
-        });
+    let fields = (prop::sample::select(colours), prop::sample::select(CODE_POINTS.to_vec()), ecn);
+    let packet = (100u32..1500, fields, any_label()).prop_map(|(size, (colour, dscp, ecn), label)| {
+        let dscp: Dscp = dscp.parse().unwrap();
+        let mut packet = Packet { size, colour, dscp, ecn, ..Packet::default() };
+        label.into_iter().for_each(|label| packet.set_label(label));
+        packet
+    });
     prop::collection::vec((gap, packet), 1..400)
 }
 

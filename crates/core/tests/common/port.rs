@@ -13,6 +13,8 @@ pub(crate) struct Port {
     pub(crate) gate: Gate,
     /// What waits.
     pub(crate) waiting: VecDeque<(Time, Packet)>,
+    /// The last arrival as the gate left it.
+    pub(crate) judged: Packet,
     /// Packets whose transmission has begun.
     pub(crate) sent: u64,
     rate: BitRate,
@@ -31,6 +33,7 @@ impl Port {
         Self {
             gate,
             waiting: VecDeque::new(),
+            judged: Packet::default(),
             sent: 0,
             rate,
             bytes: 0,
@@ -72,6 +75,7 @@ impl Port {
         self.advance(now);
         self.integrate(now);
         let fate = self.gate.arrive(now, self.backlog(), &mut packet);
+        self.judged = packet;
         if fate.stays() {
             self.bytes += u64::from(packet.size);
             self.waiting.push_back((now, packet));

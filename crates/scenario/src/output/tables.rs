@@ -8,8 +8,10 @@
 //! | `traffic`      | `[traffic]` table                              |
 //! | `transfers`    | transfer complete, opened after the warm-up    |
 //! | `conditioners` | conditioner x colour in x colour out           |
+//! | `tallies`      | total that an AQM or a conditioner keeps       |
 //! | `links`        | direction of a link                            |
 //! | `series`       | time x hop x quantity, if asked for            |
+//! | `flow_series`  | time x flow, if asked for                      |
 
 use super::columns::{Cell, Table};
 use perhop_core::count::Count;
@@ -34,8 +36,10 @@ pub fn tables(plan: &Plan, outcome: &Outcome) -> Vec<Table> {
         traffic(plan, outcome, seconds),
         transfers(plan, outcome),
         conditioners(plan, outcome),
+        tallies(plan, outcome),
         links(plan, outcome, seconds),
         series(plan, outcome),
+        flow_series(plan, outcome),
     ]
 }
 
@@ -323,6 +327,17 @@ fn conditioners(plan: &Plan, outcome: &Outcome) -> Table {
     table
 }
 
+const TALLIES: &[(&str, Cell)] = &[("hop", TEXT), ("conditioner", TEXT), ("quantity", TEXT), ("value", INTEGER)];
+
+fn tallies(plan: &Plan, outcome: &Outcome) -> Table {
+    let mut table = Table::new("tallies", TALLIES);
+    for tally in &outcome.tallies {
+        let hop = plan.links[tally.link].name.as_str();
+        table.push(vec![hop.into(), tally.conditioner.as_deref().into(), tally.quantity.into(), tally.value.into()]);
+    }
+    table
+}
+
 const LINKS: &[(&str, Cell)] = &[
     ("hop", TEXT),
     ("rate_bit_s", INTEGER),
@@ -366,6 +381,23 @@ fn series(plan: &Plan, outcome: &Outcome) -> Table {
             sample.conditioner.as_deref().into(),
             sample.quantity.into(),
             sample.value.into(),
+        ]);
+    }
+    table
+}
+
+const FLOW_SERIES: &[(&str, Cell)] =
+    &[("t_s", REAL), ("traffic", TEXT), ("flow", INTEGER), ("delivered_bytes", INTEGER), ("goodput_bytes", INTEGER)];
+
+fn flow_series(plan: &Plan, outcome: &Outcome) -> Table {
+    let mut table = Table::new("flow_series", FLOW_SERIES);
+    for sample in &outcome.flow_samples {
+        table.push(vec![
+            sample.at.seconds().into(),
+            plan.traffic[usize::from(sample.table)].name.as_str().into(),
+            u64::from(sample.number).into(),
+            sample.delivered_bytes.into(),
+            sample.goodput_bytes.into(),
         ]);
     }
     table

@@ -9,6 +9,7 @@ use perhop_core::packet::Colour;
 use perhop_core::params::{Field, Kind, Place, Problems, Reader, Tree, Value as _};
 use perhop_core::queue::Limit;
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
+use perhop_sim::change::{Alteration, Change};
 use perhop_sim::traffic::{self, TrafficParams, app_limited, on_off, transfers};
 use perhop_sim::transport::{Config, PartialAckTimer, Recovery};
 use proptest::prelude::*;
@@ -203,4 +204,41 @@ pub fn any_net() -> impl Strategy<Value = Net> {
     let loads: Vec<_> = traffic::NAMES.iter().map(|name| load(name)).collect();
     let hops = prop::collection::vec(hop(), 12);
     (1usize..4, hops, loads).prop_map(|(routers, hops, loads)| build(routers, hops, loads))
+}
+
+/// The same kind with other numbers.
+fn another(params: &ConditionerParams, scale: u32) -> ConditionerParams {
+    conditioner(params.name(), [100 * scale, 50 * scale], 1500 + 1000 * scale)
+}
+
+fn faster(params: &TrafficParams, scale: u64) -> TrafficParams {
+    model(params.name(), 100 * scale, 100 * scale)
+}
+
+/// What one throw of the dice changes: of a link its rate, its AQM's surroundings, its conditioners; of a traffic its model.
+fn alterations(net: &Net, (place, scale): (usize, u32)) -> Vec<Alteration> {
+    let (link, table) = (place % net.plan.links.len(), place % net.plan.traffic.len());
+    let it = &net.plan.links[link];
+    let rate = BitRate::bps(999_983 * u64::from(scale));
+    let scope = perhop_core::Scope { link_rate: Some(rate), ..it.scope.clone() };
+    let mut what = vec![Alteration::Rate { link, rate }, Alteration::Aqm { link, params: it.aqm.clone(), scope }];
+    what.extend(it.edge.iter().map(|spec| Alteration::Conditioner {
+        link,
+        name: spec.name.clone(),
+        params: another(&spec.params, scale),
+        scope: spec.scope.clone(),
+    }));
+    let params = faster(&net.plan.traffic[table].model, u64::from(scale));
+    what.push(Alteration::Traffic { table, params });
+    what
+}
+
+/// A network with changes at up to five times.
+pub fn changed(net: impl Strategy<Value = Net>) -> impl Strategy<Value = Net> {
+    let dice = prop::collection::btree_map(1u64..2_000_000, (0usize..100, 1u32..15), 1..6);
+    (net, dice).prop_map(|(mut net, dice)| {
+        let change = |(us, dice)| Change { at: Time::ZERO + Span::from_us(us), what: alterations(&net, dice) };
+        net.plan.changes = dice.into_iter().map(change).collect();
+        net
+    })
 }

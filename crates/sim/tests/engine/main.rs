@@ -13,7 +13,9 @@ mod reference;
 mod stats;
 
 mod allocations;
+mod changes;
 mod conservation;
+mod csfq;
 mod determinism;
 mod ecn;
 mod fill;

@@ -57,6 +57,23 @@ impl Level {
             }
         })
     }
+
+    /// A limit in the other unit cannot be compared.
+    ///
+    /// # Errors
+    /// E215 when it is not below the queue's limit, so that no queue ever reaches it; `stated` is its field and what
+    /// stands there.
+    pub fn below_limit(self, stated: (&'static str, Length), scope: &Scope) -> Result<(), ParamError> {
+        let (field, written) = stated;
+        let Some(length) = scope.limit else { return Ok(()) };
+        let limit = Self::of(field, length, scope)?;
+        if limit.unit != self.unit || self.value < limit.value {
+            return Ok(());
+        }
+        Err(ParamError::new(field, "E215", format!("`{field}` {written} is not below the queue's limit {length}"))
+            .label("the queue can never reach it")
+            .help("lower it or raise `limit`"))
+    }
 }
 
 fn sent_in(span: Span, rate: BitRate) -> Level {

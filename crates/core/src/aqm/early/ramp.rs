@@ -70,7 +70,7 @@ impl Profile {
         if min.value >= max.value {
             return Err(self.not_below());
         }
-        self.below_limit(min, scope)?;
+        min.below_limit(("min", self.min), scope)?;
         let end = match beyond {
             Beyond::Drop => max.value,
             Beyond::Gentle => 2.0 * max.value,
@@ -87,18 +87,6 @@ impl Profile {
         let message = format!("`min` {} is measured in {}, `max` {} in {}", self.min, min.noun(), self.max, max.noun());
         ParamError::new("max", "E219", message)
             .help("one average is compared with both: write both in packets, or both in bytes or time")
-    }
-
-    /// A limit in the other unit cannot be compared.
-    fn below_limit(&self, min: Level, scope: &Scope) -> Result<(), ParamError> {
-        let Some(length) = scope.limit else { return Ok(()) };
-        let limit = Level::of("min", length, scope)?;
-        if limit.unit != min.unit || min.value < limit.value {
-            return Ok(());
-        }
-        Err(ParamError::new("min", "E215", format!("`min` {} is not below the queue's limit {length}", self.min))
-            .label("the average can never reach it")
-            .help("lower the thresholds or raise `limit`"))
     }
 }
 

@@ -116,6 +116,11 @@ impl Issuer {
         self.tagging.rules().top()
     }
 
+    /// How it writes tickets.
+    pub const fn tags(&self) -> &Tags {
+        self.tagging.rules()
+    }
+
     /// Takes new parameters, keeps what it has measured.
     pub fn retune(&mut self, rules: &Issuing) {
         self.policing = rules.policing;

@@ -1,0 +1,64 @@
+//! Labels on the wire: from IPv6 flow labels to packets and back.
+
+use perhop_core::flow_label::{Coded, Encoding};
+use perhop_core::packet::Packet;
+
+use crate::headers::IpHeaders;
+use crate::rewrite::set_flow_label;
+
+/// Packets whose labels were read or written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LabelCounts {
+    /// Came with a label.
+    pub(crate) came: u64,
+    /// Came with a flow label that is no label: they are as good as without.
+    pub(crate) foreign: u64,
+    /// Left with a label in their flow label.
+    pub(crate) left: u64,
+    /// Left with another flow label than they came with.
+    pub(crate) changed: u64,
+    /// Of those that left: the label is beyond the codes, and the nearest was written.
+    pub(crate) saturated: u64,
+    /// Left with a label that IPv4 has no room for.
+    pub(crate) no_room: u64,
+}
+
+/// Carries labels in flow labels, where the policy says so.
+#[derive(Clone, Debug)]
+pub(crate) struct Labels {
+    pub(crate) encoding: Option<Encoding>,
+    pub(crate) counts: LabelCounts,
+}
+
+impl Labels {
+    pub(crate) fn new(encoding: Option<Encoding>) -> Self {
+        Self { encoding, counts: LabelCounts::default() }
+    }
+
+    /// A flow label other than 0 is the packet's label.
+    pub(crate) fn read(&mut self, headers: &IpHeaders, packet: &mut Packet) {
+        let (Some(encoding), Some(code @ 1..)) = (&self.encoding, headers.flow_label) else { return };
+        match encoding.value(code) {
+            Some(label) => {
+                encoding.set_label(packet, label);
+                self.counts.came += 1;
+            }
+            None => self.counts.foreign += 1,
+        }
+    }
+
+    /// Writes the label of a packet that stays. Where there is none the flow label is left alone.
+    pub(crate) fn write(&mut self, data: &mut [u8], headers: &IpHeaders, packet: &Packet) {
+        let Some(encoding) = &self.encoding else { return };
+        let Some(label) = encoding.label(packet) else { return };
+        let Some(before) = headers.flow_label else {
+            self.counts.no_room += 1;
+            return;
+        };
+        let Coded { code, saturated } = encoding.code(label);
+        set_flow_label(data, headers, code).expect("IPv6, and a code has 20 bits");
+        self.counts.left += 1;
+        self.counts.changed += u64::from(code != before);
+        self.counts.saturated += u64::from(saturated);
+    }
+}

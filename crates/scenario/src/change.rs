@@ -1,0 +1,157 @@
+//! Timed changes: what each alters in the model and in the plan.
+//!
+//! A change is an overlay: keys as they stand in the file, laid over all that was in force before. The tree that comes
+//! of it is read and built with every check; what then differs from before is what has to be altered.
+
+use crate::build::Built;
+use crate::model::{Change, Model};
+use crate::overlay::Overlay;
+use crate::scenario::InForce;
+use crate::sections::{Actions, Placement, QueueCommon, TrafficCommon};
+use crate::{at, show, topology, tree};
+use perhop_core::params::{Field, Node, Params, Place, Problems, Table, Tree};
+use perhop_sim::change::{self, Alteration};
+
+/// Every change in order of time, for the model and for the plan. All faults are reported.
+pub fn follow(
+    mut before: InForce,
+    overlays: &[Overlay],
+    problems: &mut Problems,
+) -> (Vec<Change>, Vec<change::Change>) {
+    let (mut changes, mut planned, mut known) = (Vec::new(), Vec::new(), problems.list.clone());
+    for overlay in overlays {
+        let mut found = Problems::default();
+        let stem = before.model.settings.name.clone().unwrap_or_default();
+        let after = InForce::new(overlay.over(&before.root), &stem, &mut found);
+        if let (Some(old), Some(new), false) = (&before.built, &after.built, found.has_errors()) {
+            let what = difference(&effective(&before.model).tree, &effective(&after.model).tree);
+            let step = Step { plans: (old, new), root: &after.root, overlay, problems: &mut found };
+            planned.extend(step.alterations(what.as_ref()).map(|what| change::Change { at: overlay.time(), what }));
+            changes.extend(what.map(|what| Change { at: overlay.at, what }));
+        }
+        found.list.retain(|problem| !known.contains(problem));
+        known.extend(found.list.iter().cloned());
+        problems.list.extend(found.list.into_iter().map(|problem| overlay.own(problem, &after.root)));
+        before = after;
+    }
+    (changes, planned)
+}
+
+/// From one plan to the next.
+struct Step<'a> {
+    plans: (&'a Built, &'a Built),
+    root: &'a Node,
+    overlay: &'a Overlay,
+    problems: &'a mut Problems,
+}
+
+impl Step<'_> {
+    /// What has to be altered, from what differs in effective values; `None` where nothing is, or where it cannot be.
+    fn alterations(mut self, what: Option<&Tree>) -> Option<Vec<Alteration>> {
+        let paths = what.map(leaves).unwrap_or_default();
+        let fixed: Vec<_> = paths.iter().filter(|path| !may_change(path)).collect();
+        fixed.iter().for_each(|path| self.overlay.refuse(path, self.problems));
+        if !fixed.is_empty() {
+            return None;
+        }
+        self.check_limits();
+        let (old, new) = self.plans;
+        let (alterations, mut plan) = (old.plan.alterations(&new.plan), old.plan.clone());
+        for alteration in &alterations {
+            if let Err(error) = plan.alter(alteration) {
+                let place = self.place(alteration, error.field);
+                self.problems.param::<()>(&error, place);
+            }
+        }
+        if alterations.is_empty() && self.overlay.whole {
+            let message = format!("the change at {} changes nothing", self.overlay.at);
+            let help =
+                "what it states is in force already, or nothing uses it: a port's own value goes before its section's";
+            self.problems.warn("W311", self.overlay.place, [&message, "", help]);
+        }
+        (!alterations.is_empty()).then_some(alterations)
+    }
+
+    /// A limit in time is so many bytes, and those do not change.
+    fn check_limits(&mut self) {
+        let (old, new) = self.plans;
+        let links = old.plan.links.iter().zip(&new.plan.links).zip(&new.topology.links);
+        for ((_, new), link) in links.filter(|((old, new), _)| old.limit != new.limit) {
+            let key = topology::place_key(self.root, &link.entries, "rate");
+            let message = format!("the `limit` of the queue at `{}` would change with the rate", new.name);
+            let label = format!("it is {} at the link's rate", link.queue.common.limit);
+            let help = "a queue keeps its room while it runs: state `limit` in packets or bytes";
+            self.problems.error::<()>(
+                "E202",
+                tree::place(self.root, &["links", key, "rate"]),
+                [&message, &label, help],
+            );
+        }
+    }
+
+    /// Where a parameter that is altered stands.
+    fn place(&self, alteration: &Alteration, field: &str) -> Place {
+        let new = self.plans.1;
+        let path = match alteration {
+            Alteration::Conditioner { link, name, .. } => {
+                let stage = new.stages.iter().find(|s| s.link == *link && s.spec.name == *name);
+                return at::place(self.root, stage.expect("a stage of this plan"), field);
+            }
+            Alteration::Aqm { link, .. } => topology::queue_path(self.root, &new.topology.links[*link]),
+            Alteration::Rate { link, .. } => vec!["links".into(), new.topology.links[*link].entries[0].clone()],
+            Alteration::Traffic { table, .. } => vec!["traffic".into(), new.plan.traffic[*table].name.clone()],
+        };
+        let path: Vec<_> = path.iter().map(String::as_str).chain(field.split('.')).collect();
+        tree::place(self.root, &path)
+    }
+}
+
+/// Every effective value at the path by which a change states it.
+pub fn effective(model: &Model) -> Node {
+    let mut out = Node::from(show::model(model));
+    if let Some(conditioners) = tree::get_mut(&mut out, &["conditioner"]) {
+        conditioners.tree = show::named(&model.conditioners, show::conditioner_by_port);
+    }
+    out
+}
+
+/// What `after` says otherwise than `before`.
+fn difference(before: &Tree, after: &Tree) -> Option<Tree> {
+    let (Tree::Table(old), Tree::Table(new)) = (before, after) else {
+        return (before != after).then(|| after.clone());
+    };
+    let differs = |(name, place, node): &(String, Place, Node)| {
+        let tree = match old.get(name) {
+            Some(before) => difference(&before.tree, &node.tree)?,
+            None => node.tree.clone(),
+        };
+        Some((name.clone(), *place, Node { place: node.place, tree }))
+    };
+    let entries: Vec<_> = new.entries.iter().filter_map(differs).collect();
+    (!entries.is_empty()).then_some(Tree::Table(Table { entries }))
+}
+
+/// The paths of all values in a tree.
+pub fn leaves(tree: &Tree) -> Vec<Vec<&str>> {
+    match tree {
+        Tree::Table(table) if !table.entries.is_empty() => {
+            let below = |(name, _, node)| leaves(node).into_iter().map(move |path| [vec![name], path].concat());
+            table.entries.iter().map(|(name, place, node)| (name.as_str(), place, &node.tree)).flat_map(below).collect()
+        }
+        _ => vec![Vec::new()],
+    }
+}
+
+/// Whether what stands at `path` may change while the scenario runs.
+fn may_change(path: &[&str]) -> bool {
+    let among = |fields: &'static [Field], key: &str| Field::all(fields).iter().any(|field| field.name == key);
+    match path {
+        ["links", _, "rate"] | ["conditioner", _, "at", _, _, ..] => true,
+        ["links", _, "queue", key, ..] | ["queue", _, key, ..] => *key != "aqm" && !among(QueueCommon::FIELDS, key),
+        ["conditioner", _, key, ..] => {
+            !["at", "kind"].contains(key) && !among(Placement::FIELDS, key) && !among(Actions::FIELDS, key)
+        }
+        ["traffic", _, key, ..] => *key != "model" && !among(TrafficCommon::FIELDS, key),
+        _ => false,
+    }
+}
