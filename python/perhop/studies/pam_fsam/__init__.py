@@ -43,7 +43,7 @@ def try_readings(budget: Budget, out: Path, say: Say) -> Path:
     """Runs the open readings and writes what each gave; see `trials`."""
     from perhop.studies.pam_fsam import trials
 
-    return trials.run(PAPER, budget).write(out, say)
+    return trials.run(PAPER, budget, (out, say))
 
 
 PAPER = Paper(
