@@ -138,7 +138,7 @@ def not_below(names: tuple[str, str], a: Sequence[float], b: Sequence[float]) ->
     name = f"{names[0]} - {names[1]}, not below 0"
     if found.n < FULL and (_unknown(found) or found.contains(0.0)):
         return Part(name, found, None)
-    return Part(name, found, not found.below(0.0))
+    return Part(name, found, not (math.isnan(found.mean) or found.below(0.0)))
 
 
 def most(name: str, parts: Sequence[Part], needed: int) -> Part:

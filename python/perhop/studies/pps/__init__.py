@@ -12,12 +12,12 @@ from perhop import stats
 from perhop.studies import Paper, Say, Study
 from perhop.studies.criteria import Cell
 from perhop.studies.drawing import Picture
-from perhop.studies.pps import shares, worked
+from perhop.studies.pps import csfq, diffserv, domains, rtt, shares, worked
 from perhop.studies.pps.method import METHOD
 from perhop.studies.runs import Budget
 from perhop.studies.samples import Samples
 
-GROUPS = (worked, shares)
+GROUPS = (worked, shares, domains, rtt, diffserv, csfq)
 """Modules of studies: `STUDIES`, and `CELLS` (what stands for a printed cell) by study where there are any."""
 
 

@@ -19,8 +19,8 @@ from perhop.studies.drawing import (
     legend_above,
     picture,
 )
-from perhop.studies.pps import shares, worked
-from perhop.studies.pps.terms import LOOKS, SCHEMES, SIZES, Rates, Shares, mbit
+from perhop.studies.pps import csfq, diffserv, domains, rtt, shares, worked
+from perhop.studies.pps.terms import LOOKS, RECEIVER, SCHEMES, SENDER, SIZES, Rates, Shares, mbit
 from perhop.studies.samples import Samples
 
 if TYPE_CHECKING:
@@ -41,6 +41,12 @@ def draw(study: str, runs: Samples, cells: list[Cell]) -> list[Picture]:
         "pps-fig7": lambda: [_unused(runs)],
         "pps-fig8": lambda: [_over_time("pps-fig8", runs, size) for size in SIZES],
         "pps-fig9": lambda: [_over_time("pps-fig9", runs, size) for size in SIZES],
+        "pps-tab1": lambda: [_domains("pps-tab1", runs)],
+        "pps-tab2": lambda: [_domains("pps-tab2", runs)],
+        "pps-tab3": lambda: [_round_trips(runs, cells)],
+        "pps-fig11": lambda: [_far(runs)],
+        "pps-tab4": lambda: [_profiles(runs)],
+        "pps-fig12": lambda: [_weighted(runs)],
         "pps-bits": lambda: [_widths(runs)],
         "pps-n": lambda: [_exponents(runs)],
     }
@@ -169,6 +175,120 @@ def _over_time(study: str, runs: Samples, size: int) -> Picture:
     caption = f"Fig. {number}: {what}, packets of {size} B. Bins of 1 s: mean over the seeds, thin one run."
     alternative = "Rates of A, B and C over time, at new levels soon after 100 s."
     return picture(figure, f"{study}-{size}", caption, alternative)
+
+
+def _bars(axes: Axes, look: Look, shift: float, found: list[stats.Interval]) -> None:
+    style: dict[str, Any] = {"color": look.colour, "width": 0.26, "label": look.label, "alpha": 0.85}
+    places = [i + shift for i in range(len(found))]
+    axes.bar(places, [f.mean for f in found], yerr=halves(found), capsize=2, ecolor=MUTED, **style)
+
+
+def _printed(axes: Axes, x: Sequence[float], y: Sequence[float], label: str | None = "published") -> None:
+    axes.plot(x, y, linestyle="", marker="D", markersize=5, mfc="white", mec=PUBLISHED, label=label, zorder=5)
+
+
+def _domains(study: str, runs: Samples) -> Picture:
+    figure, panels = canvas(2, (8.6, 3.1))
+    expected = domains.EXPECTED[study]
+    for axes, size in zip(panels, SIZES, strict=True):
+        for shift, scheme in zip((-0.15, 0.15), SCHEMES, strict=True):
+            _bars(axes, LOOKS[scheme], shift, Shares.of(runs.at(scheme=scheme, size=size), expected).intervals())
+            label = "published" if shift < 0 else None
+            _printed(axes, [i + shift for i in range(4)], list(domains.PUBLISHED[study, scheme].values()), label)
+        for i, rate in enumerate(expected.values()):
+            axes.plot([i - 0.4, i + 0.4], [rate, rate], **EXPECTED, label="expected" if i == 0 else None)
+        axes.set_xticks(range(4), list(expected))
+        axes.grid(visible=False, axis="x")
+        axes.set_title(f"Mbit/s, packets of {size} B")
+    legend_above(figure)
+    roman = {"pps-tab1": "I", "pps-tab2": "II"}[study]
+    caption = f"Table {roman}: four flows over two bottlenecks, measured (bars), published and expected."
+    return picture(figure, study, caption, "Bars of A, B, C and D beside the printed and the expected rates.")
+
+
+def _round_trips(runs: Samples, cells: list[Cell]) -> Picture:
+    figure, panels = canvas(2, (8.6, 3.4))
+    printed = {(c.column, c.row): c.published for c in cells}
+    reno = Look("Reno over RED", "#5b6b7a", "^", ":")
+    for axes, size in zip(panels, SIZES, strict=True):
+        for look, scheme in ((SENDER, "sender"), (RECEIVER, "receiver"), (reno, "reno")):
+            found = rtt.ten(runs, "b", scheme, size).intervals()
+            curve(axes, look, rtt.ROUND_TRIPS["b"], found)
+        for column, shape in (("b sender", "D"), ("b Reno", "^")):
+            rates = [printed[column, f"flow {i}"] for i in range(1, 11)]
+            name = "PPS" if column == "b sender" else "Reno"
+            style: dict[str, Any] = {"linestyle": "", "mfc": "white", "mec": PUBLISHED, "label": f"published, {name}"}
+            axes.plot(rtt.ROUND_TRIPS["b"], rates, marker=shape, zorder=5, **style)
+        axes.axhline(0.11, **EXPECTED, label="expected")
+        axes.set_xlabel("round-trip time, ms")
+        axes.set_ylim(0, 0.25)
+        axes.set_title(f"case b: Mbit/s, packets of {size} B")
+    legend_above(figure)
+    caption = "Table III, case b: ten flows with equal tickets and round-trip times of 30 to 300 ms."
+    return picture(figure, "pps-tab3", caption, "Reno's rates fall steeply with the round-trip time, PPS's gently.")
+
+
+def _far(runs: Samples) -> Picture:
+    figure, panels = canvas(2, (8.6, 3.4))
+    tickets = [100 * i for i in range(1, 11)]
+    for axes, size in zip(panels, SIZES, strict=True):
+        for case, point in (("X", "o"), ("Y", "s")):
+            for scheme in SCHEMES:
+                look = Look(f"{case}, {LOOKS[scheme].label}", {"X": "#0072b2", "Y": "#c2410c"}[case], point, LOOKS[scheme].line)
+                curve(
+                    axes, look, tickets, Shares.of(runs.at(case=case, scheme=scheme, size=size), rtt.FIG11).intervals()
+                )
+        _line(axes, tickets, list(rtt.FIG11.values()))
+        _over_tickets(axes, size)
+    legend_above(figure)
+    caption = "Fig. 11: one flow at 260 ms, the others at 26 ms: flow 1 in X, flow 10 in Y."
+    return picture(figure, "pps-fig11", caption, "Flow 10 falls well below the line in Y, flow 1 stays near it in X.")
+
+
+def _profiles(runs: Samples) -> Picture:
+    figure, panels = canvas(3, (9.6, 3.1))
+    titles = {
+        "below": "profiles 0.15, 0.10, 0.05",
+        "matched": "profiles 0.6, 0.4, 0.2",
+        "above": "profiles 1.2, 0.8, 0.4",
+    }
+    looks = (Look("DiffServ", "#8a5a00"), SENDER, RECEIVER)
+    size = 1000
+    for axes, (profile, title) in zip(panels, titles.items(), strict=True):
+        rows = [diffserv.diffserv(runs, profile, size), *(diffserv.pps(runs, scheme=s, size=size) for s in SCHEMES)]
+        for look, shift, shares_of in zip(looks, (-0.28, 0.0, 0.28), rows, strict=True):
+            _bars(axes, look, shift, shares_of.intervals())
+        if profile in diffserv.PUBLISHED:
+            _printed(axes, [i - 0.28 for i in range(3)], list(diffserv.PUBLISHED[profile].values()))
+        for i, rate in enumerate(diffserv.PROPORTIONAL.values()):
+            axes.plot([i - 0.42, i + 0.42], [rate, rate], **EXPECTED, label="in proportion" if i == 0 else None)
+        axes.set_xticks(range(3), list(diffserv.PROPORTIONAL))
+        axes.set_ylim(0, 0.7)
+        axes.grid(visible=False, axis="x")
+        axes.set_title(title)
+    legend_above(figure)
+    caption = "Table IV: DiffServ with profiles below, at and above the link of 1.2 Mbit/s, and PPS; 1000 B, Mbit/s."
+    return picture(figure, "pps-tab4", caption, "DiffServ is in proportion only where profiles match; PPS always.")
+
+
+def _weighted(runs: Samples) -> Picture:
+    figure, panels = canvas(2, (8.6, 3.6))
+    weights = list(range(1, 31))
+    udp = Look("CSFQ, UDP", "#12633b", "^")
+    tcp = Look("CSFQ, TCP", "#7c3aed", "s")
+    for axes, size in zip(panels, SIZES, strict=True):
+        _points(axes, udp, weights, csfq.weighted(runs, "udp", size).intervals())
+        _points(axes, tcp, weights, csfq.weighted(runs, "tcp", size).intervals())
+        pps = Look("PPS, sender-based", SENDER.colour, SENDER.point)
+        _points(axes, pps, weights, csfq.pps(runs, scheme="sender", size=size).intervals())
+        _line(axes, weights, list(shares.FIG4.values()))
+        axes.set_xlabel("weight, or tickets/s by 100")
+        axes.set_title(f"Mbit/s, packets of {size} B")
+        axes.set_xlim(left=0)
+        axes.set_ylim(bottom=0)
+    legend_above(figure)
+    caption = "Fig. 12: weighted CSFQ on the set-up of Fig. 4, with TCP and with UDP sources, beside PPS."
+    return picture(figure, "pps-fig12", caption, "UDP under CSFQ lies on the line; TCP under CSFQ scatters around it.")
 
 
 def _widths(runs: Samples) -> Picture:

@@ -2,7 +2,7 @@
 
 Settings of `runs.toml` and `readings.toml` may name an algorithm in the place of a section: `tred.n` is n of every
 queue of the file with TRED, `pps-relabeller.measure` that of every relabeller, `pps.bits` that of every conditioner
-of PPS. A file without one is left as it is.
+of PPS, `cbr.size` that of every traffic of this model. A file without one is left as it is.
 
 | quantity                    | unit  | is                                                                     |
 |-----------------------------|-------|------------------------------------------------------------------------|
@@ -40,7 +40,7 @@ from perhop.studies.samples import Tables, real
 
 FAMILY = "pps"
 CONDITIONERS = ("pps-tagger", "pps-relabeller", "pps-ack-tagger", "pps-ack-relabeller")
-ALGORITHMS = (FAMILY, *CONDITIONERS, "tred", "red", "csfq")
+ALGORITHMS = (FAMILY, *CONDITIONERS, "tred", "red", "rio", "csfq", "cbr")
 START, END = 20.0, 200.0
 """Seconds between which a run is taken to be settled."""
 
@@ -71,6 +71,8 @@ def _sections(path: Path) -> dict[str, list[str]]:
             found[FAMILY].append(f"conditioner.{name}")
     for name, section in stated.get("queue", {}).items():
         found[section["aqm"]].append(f"queue.{name}")
+    for name, section in stated["traffic"].items():
+        found[section["model"]].append(f'traffic."{name}"')
     return found
 
 
