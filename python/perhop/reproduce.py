@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -11,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from perhop.studies import PAPERS, Paper, Study, paper
-from perhop.studies import criteria as frozen
 from perhop.studies import runs as simulation
+from perhop.studies.criteria import Criteria
 from perhop.studies.records import Record, cell_record, counts, overall, record, write
 from perhop.studies.runs import Budget, Job
 from perhop.studies.samples import Sample
@@ -48,10 +47,11 @@ class Options:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One paper's records and the samples behind them."""
+    """One paper's records, what they were judged by, and the samples behind them."""
 
     paper: Paper
     studies: list[Study]
+    criteria: Criteria
     records: list[Record]
     samples: list[Sample]
     budget: Budget
@@ -65,7 +65,7 @@ def reproduce(arguments: Mapping[str, Any]) -> int:
     chosen = select(options.what)
     if arguments["readings"]:
         for found in dict.fromkeys(p.name for p, _ in chosen):
-            print(f"readings: {paper(found).module.try_readings(options.budget, options.out, say)}")
+            print(f"readings: {paper(found).try_readings(options.budget, options.out, say)}")
         return FINE
     return _all(chosen, options)
 
@@ -74,7 +74,7 @@ def studies(_: Mapping[str, Any]) -> int:
     """Carries out `perhop list studies`: every study with its claims."""
     for name in PAPERS:
         found = paper(name)
-        stated = frozen.load(simulation.data(name) / "criteria.toml")
+        stated = found.criteria()
         print(f"{name}: {found.title}")
         for study in found.studies:
             print(f"  {study.id}  {study.title}")
@@ -109,7 +109,7 @@ def _all(chosen: list[tuple[Paper, Study]], options: Options) -> int:
     from perhop.studies import report
 
     page = report.write(outcomes, options.out, say)
-    _summary(records, time.monotonic() - began)
+    _summary(outcomes, time.monotonic() - began)
     print(f"\nreport  {page}\nresults {options.out / 'results.json'}")
     failed = any(r["kind"] == "hard" and r["verdict"] == "not reproduced" for r in records)
     return FAILED if options.strict and failed else FINE
@@ -117,26 +117,25 @@ def _all(chosen: list[tuple[Paper, Study]], options: Options) -> int:
 
 def run(found: Paper, chosen: list[Study], budget: Budget) -> Outcome:
     """Simulates what the studies need, each set of runs once, and judges every claim."""
-    directory = simulation.data(found.name)
-    wanted = {study.runs for study in chosen}
-    jobs = simulation.prepare([s for s in simulation.load(directory) if s.name in wanted], budget)
+    wanted = {name for study in chosen for name in study.sets}
+    jobs = simulation.prepare([s for s in found.runs() if s.name in wanted], budget)
     samples = simulation.simulate(jobs, budget, _progress(jobs))
-    return Outcome(found, chosen, judge(found, chosen, samples), samples, budget)
+    criteria = found.criteria()
+    return Outcome(found, chosen, criteria, judge((found, criteria), chosen, samples), samples, budget)
 
 
-def judge(found: Paper, chosen: list[Study], samples: list[Sample]) -> list[Record]:
+def judge(by: tuple[Paper, Criteria], chosen: list[Study], samples: list[Sample]) -> list[Record]:
     """Every criterion of the studies, then their printed tables."""
-    directory = simulation.data(found.name)
-    stated = frozen.load(directory / "criteria.toml")
-    tried = found.module.tried(directory)
+    found, criteria = by
+    notes = found.notes(found.directory)
     by_set = simulation.by_set(samples)
     records = []
     for study in chosen:
-        runs = by_set[study.runs]
-        for criterion in stated.of(study.id):
-            records.append(record(criterion, study.judge(criterion, runs), tried.get((study.id, criterion.rule), "")))
-        for cell in stated.table(study.id):
-            records.append(cell_record(cell.criterion, found.module.cell(runs, cell), cell.arrivals))
+        runs = study.samples(by_set)
+        for criterion in criteria.of(study.id):
+            records.append(record(criterion, study.judge(criterion, runs), notes.get((study.id, criterion.rule), "")))
+        for cell in criteria.table(study.id):
+            records.append(cell_record(cell.criterion, found.cell(runs, cell)))
     return records
 
 
@@ -145,7 +144,8 @@ def _progress(jobs: list[Job]) -> Callable[[Job, int], None]:
     before = {id(job): sum(j.total for j in jobs[:i]) for i, job in enumerate(jobs)}
 
     def progress(job: Job, done: int) -> None:
-        say(f"{job.set.name} {job.set.arrivals}: {before[id(job)] + done} of {total} runs")
+        variant = " ".join(str(value) for value in job.set.at.values())
+        say(f"{job.set.name} {variant}: {before[id(job)] + done} of {total} runs")
 
     return progress
 
@@ -156,25 +156,29 @@ def say(text: str) -> None:
         print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 
-def _summary(records: list[Record], seconds: float) -> None:
+def _summary(outcomes: list[Outcome], seconds: float) -> None:
     say("")
-    for (study, rule, kind), found in _by_rule(records).items():
-        print(f"{study:8} {rule:34} {kind:5} {_counted(found)}")
+    records = [r for outcome in outcomes for r in outcome.records]
+    wide = max(len(r["study"]) for r in records)
+    for outcome in outcomes:
+        for (study, rule, kind), found in _by_rule(outcome).items():
+            print(f"{study:{wide}} {rule:34} {kind:5} {_counted(found)}")
     print(f"\n{'':8}{'reproduced':>14}{'not reproduced':>16}{'undecided':>12}{'reported':>10}")
     for kind, verdicts in counts(records).items():
         row = (verdicts["reproduced"], verdicts["not reproduced"], verdicts["undecided"], verdicts["reported"])
         print(f"{kind:8}{row[0]:>14}{row[1]:>16}{row[2]:>12}{row[3]:>10}")
     names = dict.fromkeys(r["study"] for r in records)
-    print("\n" + "\n".join(f"{name:8} {overall(r for r in records if r['study'] == name)}" for name in names))
+    print("\n" + "\n".join(f"{name:{wide}} {overall(r for r in records if r['study'] == name)}" for name in names))
     print(f"\n{len(records)} claims in {seconds:.0f} s")
 
 
-def _by_rule(records: list[Record]) -> dict[tuple[str, str, str], list[str]]:
+def _by_rule(outcome: Outcome) -> dict[tuple[str, str, str], list[str]]:
     """Verdicts of the claims that are judged; those of one line over its grid together."""
+    rules = {(c.study, c.claim): c.rule for c in outcome.criteria.claims}
     found: dict[tuple[str, str, str], list[str]] = {}
-    for entry in records:
+    for entry in outcome.records:
         if entry["kind"] != "report":
-            rule = re.sub(r"(-r\d+)?(-n\d+)?$", "", entry["claim"])
+            rule = rules[entry["study"], entry["claim"]]
             found.setdefault((entry["study"], rule, entry["kind"]), []).append(entry["verdict"])
     return found
 

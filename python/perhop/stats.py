@@ -105,6 +105,39 @@ def jain(shares: Iterable[float]) -> float:
     return math.fsum(listed) ** 2 / (len(listed) * squares) if squares > 0 else math.nan
 
 
+def correlation(x: Sequence[float], y: Sequence[float]) -> float:
+    """Pearson's correlation; NaN where one of them does not vary."""
+    dx, dy = ([v - mean(values) for v in values] for values in (x, y))
+    norm = math.sqrt(math.fsum(a * a for a in dx) * math.fsum(b * b for b in dy))
+    return math.fsum(a * b for a, b in zip(dx, dy, strict=True)) / norm if norm else math.nan
+
+
+def ranks(values: Sequence[float]) -> list[float]:
+    """From 1 for the smallest; equal values share the mean of their ranks."""
+    below = [sum(other < value for other in values) for value in values]
+    equal = [sum(other == value for other in values) for value in values]
+    return [b + (e + 1) / 2 for b, e in zip(below, equal, strict=True)]
+
+
+def spearman(x: Sequence[float], y: Sequence[float]) -> float:
+    """Spearman's rank correlation."""
+    return correlation(ranks(x), ranks(y))
+
+
+def slope(x: Sequence[float], y: Sequence[float]) -> float:
+    """Of the least-squares line."""
+    centre, level = mean(x), mean(y)
+    across = math.fsum((a - centre) ** 2 for a in x)
+    return math.fsum((a - centre) * (b - level) for a, b in zip(x, y, strict=True)) / across
+
+
+def through_origin(x: Sequence[float], y: Sequence[float]) -> tuple[float, float]:
+    """Slope b of the least-squares line through the origin, and R^2 = 1 - sum (y - b x)^2 / sum (y - mean y)^2."""
+    b = math.fsum(p * q for p, q in zip(x, y, strict=True)) / math.fsum(p * p for p in x)
+    left = math.fsum((q - b * p) ** 2 for p, q in zip(x, y, strict=True))
+    return b, 1 - left / math.fsum((q - mean(y)) ** 2 for q in y)
+
+
 def holm(p_values: Sequence[float]) -> list[float]:
     """Holm's step-down correction: adjusted p-values in the order given."""
     order = sorted(range(len(p_values)), key=lambda i: p_values[i])

@@ -120,3 +120,29 @@ def test_holm_by_hand() -> None:
     assert stats.holm([0.04, 0.01, 0.03, 0.02]) == pytest.approx([0.06, 0.04, 0.06, 0.06])
     assert stats.holm([0.9, 0.8]) == [1.0, 1.0]
     assert stats.holm([]) == []
+
+
+PAIRS = st.lists(st.tuples(st.integers(-1000, 1000), st.integers(-1000, 1000)), min_size=3, max_size=30)
+
+
+@given(PAIRS)
+def test_correlations_and_slopes_are_scipys(pairs: list[tuple[int, int]]) -> None:
+    """Whole numbers up to 1000: ties are exact, and sums of squares lose nothing."""
+    x, y = ([float(pair[i]) for pair in pairs] for i in (0, 1))
+    if len(set(x)) > 1 and len(set(y)) > 1:
+        assert stats.correlation(x, y) == pytest.approx(scipy_stats.pearsonr(x, y).statistic, abs=1e-9)
+        assert stats.spearman(x, y) == pytest.approx(scipy_stats.spearmanr(x, y).statistic, abs=1e-9)
+        assert stats.slope(x, y) == pytest.approx(scipy_stats.linregress(x, y).slope, abs=1e-9)
+    assert stats.ranks(x) == list(scipy_stats.rankdata(x))
+
+
+def test_what_does_not_vary_has_no_correlation() -> None:
+    assert math.isnan(stats.correlation([1.0, 1.0], [1.0, 2.0]))
+
+
+def test_a_line_through_the_origin_by_hand() -> None:
+    """y = 2x exactly; then (1, 1), (2, 3): b = 7/5, residuals -0.4 and 0.2, sum of squares 0.2 of 2."""
+    assert stats.through_origin([1, 2, 3], [2, 4, 6]) == (2.0, 1.0)
+    b, r2 = stats.through_origin([1, 2], [1, 3])
+    assert b == pytest.approx(1.4)
+    assert r2 == pytest.approx(0.9)

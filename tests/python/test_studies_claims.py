@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 
 from perhop.studies import paper
-from perhop.studies.criteria import Criterion, load
-from perhop.studies.runs import data
+from perhop.studies.criteria import Criterion
 from perhop.studies.samples import Sample, Samples
 
 SEEDS = 10
 PAPER = paper("pam-fsam")
-CRITERIA = load(data("pam-fsam") / "criteria.toml")
+CRITERIA = PAPER.criteria()
 ORDER = {"f-sam": 3, "pam": 2, "tsw2cm": 1.5, "token-bucket": 1}
 NS, RATES = (5, 10, 15, 20, 25, 30), (1, 2, 3, 4, 5)
 
@@ -29,7 +28,7 @@ def published_tokens(study: str) -> Samples:
                     if cell.row == row:
                         flow, kind = cell.column.split(" ")
                         values[f"{flows[flow]}.{kind.lower()}"] = cell.published * (1 + 0.002 * ((seed * 7) % 5 - 2))
-                made.append(Sample(study, arrivals, {"marker": marker}, seed, values))
+                made.append(Sample(study, {"arrivals": arrivals, "marker": marker}, seed, values))
     return Samples(made)
 
 
@@ -43,8 +42,8 @@ def world(order: dict[str, float]) -> Samples:
                     for loop in ("open", "closed"):
                         for seed in range(SEEDS):
                             noise = 1 + 0.001 * ((seed * 7 + rank * 3) % 5 - 2)
-                            at = {"marker": marker, "n": n, "rate": rate, "loop": loop}
-                            made.append(Sample("x", arrivals, at, seed, quantities(rank, n, noise)))
+                            at = {"arrivals": arrivals, "marker": marker, "n": n, "rate": rate, "loop": loop}
+                            made.append(Sample("x", at, seed, quantities(rank, n, noise)))
     return Samples(made)
 
 

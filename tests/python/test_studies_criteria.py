@@ -9,54 +9,65 @@ from typing import Any
 
 import pytest
 
-from perhop.studies import Study, criteria, paper
-from perhop.studies import readings as open_readings
+from perhop.studies import PAPERS, Paper, Study, criteria, paper
 from perhop.studies import runs as simulation
+from perhop.studies.criteria import Criteria
 from perhop.studies.verdict import Finding
 
 HERE = Path(__file__).parent
-DATA = simulation.data("pam-fsam")
 PAPER = paper("pam-fsam")
-CRITERIA = criteria.load(DATA / "criteria.toml")
+CRITERIA = PAPER.criteria()
 LABEL = re.compile(r"(hard|soft|report):?\s+")
+EVERY = [pytest.param(found, study, id=study.id) for found in map(paper, PAPERS) for study in found.studies]
 
 
-def specified() -> dict[str, list[str]]:
-    """Lines of the specification by study."""
+def specified(of: str) -> dict[str, list[str]]:
+    """Lines of a paper's specification by study; one that starts with a blank goes on under the last group."""
     found: dict[str, list[str]] = {}
-    for line in (HERE / "studies" / "pam-fsam-criteria.txt").read_text().splitlines():
+    group = ""
+    for line in (HERE / "studies" / f"{of}-criteria.txt").read_text().splitlines():
         if line.startswith("== "):
-            mine = found.setdefault(line[3:], [])
-        else:
-            mine.append(line)
+            mine, group = found.setdefault(line[3:], []), ""
+            continue
+        before = line[: LABEL.search(line).start()]  # type: ignore[union-attr]
+        group = group if before.isspace() else before.strip()
+        mine.append(f"{group} {line[len(before) :]}".strip())
     return found
 
 
 def halves(line: str) -> list[tuple[str, str]]:
-    """(kind, text) of a line; one with a hard and a soft half gives two."""
+    """(kind, text) of a line; one with a hard and a soft half gives two, each with the name of their group."""
     marks = list(LABEL.finditer(line))
+    group = line[: marks[0].start()]
     ends = [*(m.start() for m in marks[1:]), len(line)]
-    return [(m[1], line[m.end() : end].strip().removesuffix(";").strip()) for m, end in zip(marks, ends, strict=True)]
+    texts = (line[m.end() : end].strip().removesuffix(";").strip() for m, end in zip(marks, ends, strict=True))
+    return [(m[1], group + text) for m, text in zip(marks, texts, strict=True)]
 
 
-def rules(study: str) -> list[tuple[str, str]]:
+def rules(stated: Criteria, study: str) -> list[tuple[str, str]]:
     """(kind, text) of the study's records, each line over a grid once, in the file's order."""
-    return list(dict.fromkeys((c.kind, c.text) for c in CRITERIA.of(study)))
+    return list(dict.fromkeys((c.kind, c.text) for c in stated.of(study)))
 
 
-@pytest.mark.parametrize("study", [s.id for s in PAPER.studies])
-def test_criteria_are_the_specification_word_for_word(study: str) -> None:
-    assert rules(study) == [half for line in specified()[study] for half in halves(line)]
+@pytest.mark.parametrize(("found", "study"), EVERY)
+def test_criteria_are_the_specification_word_for_word(found: Paper, study: Study) -> None:
+    lines = specified(found.name)[study.id]
+    assert rules(found.criteria(), study.id) == [half for line in lines for half in halves(line)]
+
+
+@pytest.mark.parametrize(("found", "study"), EVERY)
+def test_each_criterion_has_one_claim_and_each_claim_a_criterion(found: Paper, study: Study) -> None:
+    assert set(study.claims) == {c.rule for c in found.criteria().of(study.id)}
+    assert all(claim.__doc__ or claim.__name__ == "claim" for claim in study.claims.values())
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_experiment_is_there(name: str) -> None:
+    assert [s.id for s in paper(name).studies] == list(specified(name))
 
 
 def test_the_nine_experiments_are_there() -> None:
-    assert [s.id for s in PAPER.studies] == list(specified()) == [f"pf-fig{n}" for n in range(2, 10)] + ["pf-udp"]
-
-
-def test_each_criterion_has_one_claim_and_each_claim_a_criterion() -> None:
-    for study in PAPER.studies:
-        assert set(study.claims) == {c.rule for c in CRITERIA.of(study.id)}, study.id
-        assert all(claim.__doc__ or claim.__name__ == "claim" for claim in study.claims.values())
+    assert [s.id for s in PAPER.studies] == [f"pf-fig{n}" for n in range(2, 10)] + ["pf-udp"]
 
 
 def test_a_second_claim_for_a_criterion_is_refused() -> None:
@@ -97,9 +108,23 @@ def test_a_record_stated_twice_or_of_no_kind_is_an_error(tmp_path: Path) -> None
         criteria.load(path)
 
 
+def test_a_table_over_a_grid_has_a_cell_at_each_point(tmp_path: Path) -> None:
+    axes = '[axes]\nscheme = "-{}"\nsize = "-{}"\n'
+    table = '[table.t]\nunit = "Mb/s"\nsize = [1000, 500]\ncolumns = ["x", "y"]\n"flow 1" = [1, 2]\n'
+    path = tmp_path / "criteria.toml"
+    path.write_text("criterion = []\n" + axes + table)
+    cells = criteria.load(path).table("t")
+    assert [(c.criterion.claim, c.heading, c.published) for c in cells] == [
+        ("cell-flow-1-x-1000", "x, 1000", 1),
+        ("cell-flow-1-y-1000", "y, 1000", 2),
+        ("cell-flow-1-x-500", "x, 500", 1),
+        ("cell-flow-1-y-500", "y, 500", 2),
+    ]
+
+
 def test_figures_5_8_and_9_are_the_files_whose_runs_they_share() -> None:
     def scenario(name: str) -> dict[str, Any]:
-        stated: dict[str, Any] = tomllib.loads((DATA / f"{name}.toml").read_text())
+        stated: dict[str, Any] = tomllib.loads((PAPER.directory / f"{name}.toml").read_text())
         del stated["scenario"]["name"]
         return stated
 
@@ -113,22 +138,26 @@ def test_figures_5_8_and_9_are_the_files_whose_runs_they_share() -> None:
     assert growing == scenario("pf-fig7")
 
 
-def test_the_frozen_readings_are_what_the_files_say() -> None:
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_frozen_readings_are_what_the_files_say(name: str) -> None:
     """Laying the frozen readings over the files changes nothing."""
-    readings = open_readings.load(DATA / "readings.toml")
-    for run_set in simulation.load(DATA):
+    readings, none = paper(name).readings(), simulation.Budget(seeds=1)
+    for run_set in paper(name).runs():
         group = "tokens" if run_set.name in ("pf-fig2", "pf-fig3") else "load"
-        settings = readings.settings(readings.frozen(), group)
-        if run_set.name == "pf-fig3":
-            settings = {key: value for key, value in settings.items() if not key.startswith("tcp.")}
-        [plain] = simulation.prepare([run_set], simulation.Budget(seeds=1))
-        [laid] = simulation.prepare([run_set], simulation.Budget(seeds=1), settings)
+        laid_over = readings.settings(readings.frozen(), group)
+        if not any(
+            traffic["model"] == "ftp" for traffic in tomllib.loads(run_set.scenario.read_text())["traffic"].values()
+        ):
+            laid_over = {key: value for key, value in laid_over.items() if not key.startswith("tcp.")}
+        settings = {**laid_over, **run_set.settings}
+        [plain] = simulation.prepare([run_set], none)
+        [laid] = simulation.prepare([run_set], none, settings)
         assert [p["hash"] for p in laid.scenario.points] == [p["hash"] for p in plain.scenario.points], run_set.name
 
 
 def test_another_reading_changes_the_points_it_concerns() -> None:
-    readings = open_readings.load(DATA / "readings.toml")
-    [run_set] = [s for s in simulation.load(DATA) if s.name == "pf-fig4"]
+    readings = PAPER.readings()
+    [run_set] = [s for s in PAPER.runs() if s.name == "pf-fig4"]
     for reading in readings.by_id.values():
         for value in reading.others:
             settings = reading.settings(value, "load")

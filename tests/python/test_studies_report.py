@@ -18,13 +18,14 @@ from perhop import _core, stats
 from perhop import reproduce as verb
 from perhop.studies import paper, records
 from perhop.studies import runs as simulation
-from perhop.studies.criteria import Criterion, load
+from perhop.studies.criteria import Criterion
+from perhop.studies.pam_fsam.method import METHOD, quantities
 from perhop.studies.runs import Budget
-from perhop.studies.samples import Sample, Samples, labels, quantities
+from perhop.studies.samples import Sample, Samples
 from perhop.studies.verdict import Finding, Part, positive
 
-DATA = simulation.data("pam-fsam")
-CRITERIA = load(DATA / "criteria.toml")
+PAPER = paper("pam-fsam")
+CRITERIA = PAPER.criteria()
 ARGUMENTS = {
     "what": ["pf-fig4", "pf-fig2"],
     "quick": False,
@@ -198,7 +199,7 @@ def test_overall_needs_every_hard_line() -> None:
 
 def test_what_is_asked_for_is_found_or_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert [s.id for _, s in verb.select(["pf-fig9", "pf-fig2"])] == ["pf-fig2", "pf-fig9"]
-    assert len(verb.select(["all"])) == len(verb.select(["pam-fsam"])) == 9
+    assert (len(verb.select(["pam-fsam"])), len(verb.select(["pps"])), len(verb.select(["all"]))) == (9, 14, 23)
     with pytest.raises(LookupError, match="no study `pf-fig1`"):
         verb.select(["pf-fig1"])
     assert verb.studies({}) == 0
@@ -219,26 +220,25 @@ def test_seeds_that_make_no_sense_are_refused(given: dict[str, object]) -> None:
 
 
 def test_strict_fails_on_a_hard_claim_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    failed = [{"study": "pf-fig4", "claim": "c", "kind": "hard", "verdict": "not reproduced"}]
+    failed = [{"study": "pf-fig4", "claim": "fsam-gain", "kind": "hard", "verdict": "not reproduced"}]
     entry = {**dict.fromkeys(records.KEYS), **failed[0], "note": "", "seeds": 2, "criterion": "x"}
-    monkeypatch.setattr(verb, "run", lambda p, s, b: verb.Outcome(p, s, [entry], [], b))
+    monkeypatch.setattr(verb, "run", lambda p, s, b: verb.Outcome(p, s, CRITERIA, [entry], [], b))
     monkeypatch.setattr("perhop.studies.report.write", lambda *_: tmp_path)
     assert verb.reproduce({**ARGUMENTS, "out": str(tmp_path), "strict": True}) == 1
     assert verb.reproduce({**ARGUMENTS, "out": str(tmp_path)}) == 0
 
 
 def test_each_set_of_runs_is_simulated_once() -> None:
-    sets = simulation.load(DATA)
-    by_study = {study: s.name for s in sets for study in s.studies}
-    assert by_study == {study.id: study.runs for study in paper("pam-fsam").studies}
-    assert len({(s.name, s.arrivals) for s in sets}) == len(sets)
+    sets = PAPER.runs()
+    assert {s.name for s in sets} == {name for study in PAPER.studies for name in study.sets}
+    assert len({(s.name, s.at["arrivals"]) for s in sets}) == len(sets)
     assert [s.draws for s in sets if s.name == "pf-fig3"] == [None, 50, None]
     assert {s.replications(Budget(seeds=3)) for s in sets} == {3, 50}
 
 
 def test_quantities_are_the_tables_columns() -> None:
     """Against the core's own tables: nothing is read from the wrong row."""
-    text = (DATA / "pf-fig7.toml").read_text()
+    text = (PAPER.directory / "pf-fig7.toml").read_text()
     scenario = _core.Scenario(text, "pf-fig7.toml", ["scenario.duration=8s"], ["traffic.bulk.flows=3"])
     result = scenario.run((0, 1), 1, 1, None, False, None)[0]
     tables, found = result["tables"], quantities(result["tables"])
@@ -257,9 +257,39 @@ def test_quantities_are_the_tables_columns() -> None:
     ]
     assert found["bulk.in"] + found["rogue.in"] == sum(green)
     assert 0.5 < found["utilisation"] <= 1
-    assert labels(dict(scenario.points[0]["labels"])) == {"n": 3, "marker": "token-bucket"}
+    assert METHOD.labels(dict(scenario.points[0]["labels"])) == {"n": 3, "marker": "token-bucket"}
 
 
-def test_values_of_one_arrival_model_are_ordered_by_replication() -> None:
-    rows = [Sample("r", a, {"marker": "pam"}, i, {"q": float(i)}) for i in (2, 0, 1) for a in ("strict", "jittered")]
-    assert Samples(rows).at("strict").values("q", marker="pam") == [0.0, 1.0, 2.0]
+def test_values_of_one_variant_are_ordered_by_replication() -> None:
+    models = ("strict", "jittered")
+    rows = [Sample("r", {"arrivals": a, "n": 5}, i, {"q": float(i)}) for i in (2, 0, 1) for a in models]
+    assert Samples(rows).at(arrivals="strict").values("q", n=5) == [0.0, 1.0, 2.0]
+
+
+VARIED = """
+[axes.size]
+1000 = {}
+500 = { set = { "tcp.host.segment" = "460B", "a.b" = 2 } }
+
+[x]
+scenario = "x-{scheme}.toml"
+over = ["size"]
+set = { "a.b" = 1, "c" = "d" }
+[x.scheme.sender]
+[x.scheme.receiver]
+draws = 7
+[x.size.500]
+set = { "e" = 3 }
+"""
+
+
+def test_a_run_set_is_run_in_every_variant(tmp_path: Path) -> None:
+    (tmp_path / "runs.toml").write_text(VARIED)
+    sets = simulation.load(tmp_path, METHOD)
+    places = [{"size": n, "scheme": s} for n in (1000, 500) for s in ("sender", "receiver")]
+    assert [s.at for s in sets] == places
+    assert [s.scenario.name for s in sets] == [f"x-{s['scheme']}.toml" for s in places]
+    assert [s.draws for s in sets] == [None, 7, None, 7]
+    assert sets[0].settings == {"a.b": 1, "c": "d"}
+    assert sets[2].settings == {"a.b": 2, "c": "d", "tcp.host.segment": "460B", "e": 3}
+    assert simulation.plain(sets[0], {"a.b": 1, "c": "d"}) == ["a.b=1", 'c="d"']

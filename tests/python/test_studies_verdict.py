@@ -12,10 +12,15 @@ from perhop.studies.verdict import (
     at_least,
     at_most,
     greater,
+    less_than,
     more_than,
+    most,
+    near,
     never_below,
+    not_below,
     ordered,
     positive,
+    surely_below,
     within,
 )
 
@@ -109,10 +114,49 @@ def test_never_below_looks_at_every_single_run() -> None:
     assert outcome(never_below("spare", [5.0, -1.0, 3.0], 0)) == "not reproduced"
 
 
+def test_below_needs_the_mean_and_surely_below_the_whole_interval() -> None:
+    values = around(0.9, 0.5, MANY)
+    assert outcome(less_than("x", values, 1)) == "reproduced"
+    assert outcome(less_than("x", [1.0] * MANY, 1)) == "not reproduced"
+    assert outcome(surely_below("x", values, 1)) == "not reproduced"
+    assert outcome(surely_below("x", around(0.9, 0.05, MANY), 1)) == "reproduced"
+    assert outcome(surely_below("x", around(0.9, 0.5, FEW), 1)) == "undecided"
+    assert outcome(surely_below("x", around(1.5, 0.05, FEW), 1)) == "not reproduced"
+
+
+def test_near_is_about_one() -> None:
+    assert outcome(near("x", [1.15] * MANY, 0.15)) == outcome(near("x", [0.85] * MANY, 0.15)) == "reproduced"
+    assert outcome(near("x", [1.16] * MANY, 0.15)) == outcome(near("x", [0.84] * MANY, 0.15)) == "not reproduced"
+    assert str(near("x", [1.0] * MANY, 0.15)).startswith("x in [0.85, 1.15]")
+
+
+def test_not_below_forgives_what_the_interval_does() -> None:
+    base = [1.0] * MANY
+    assert outcome(not_below(("a", "b"), around(0.99, 0.5, MANY), base)) == "reproduced"
+    assert outcome(not_below(("a", "b"), around(0.9, 0.01, MANY), base)) == "not reproduced"
+    assert outcome(not_below(("a", "b"), around(0.99, 0.5, FEW), base[:FEW])) == "undecided"
+    assert outcome(not_below(("a", "b"), around(0.9, 0.01, FEW), base[:FEW])) == "not reproduced"
+    assert outcome(not_below(("a", "b"), around(1.1, 0.01, FEW), base[:FEW])) == "reproduced"
+
+
+def test_most_counts_and_stays_open_while_it_can_go_either_way() -> None:
+    good, bad = (at_least("x", [c] * MANY, 1) for c in (2.0, 0.0))
+    unclear = at_least("x", around(1, 0.5, FEW), 1)
+    assert outcome(most("x", [good, good, bad], 2)) == "reproduced"
+    assert outcome(most("x", [good, bad, bad], 2)) == "not reproduced"
+    assert outcome(most("x", [good, unclear, bad], 2)) == "undecided"
+    assert outcome(most("x", [good, good, unclear], 2)) == "reproduced"
+    assert most("x", [good, good, bad], 2).interval.mean == 2
+
+
 def test_what_is_not_a_number_never_passes() -> None:
     broken = [math.nan] * MANY
     parts = [at_least("x", broken, 0), at_most("x", broken, 0), positive("x", broken), within("x", broken, (0, 1))]
-    assert [outcome(part) for part in parts] == ["not reproduced"] * 4
+    parts += [less_than("x", broken, 0), surely_below("x", broken, 0), near("x", broken, 1)]
+    parts.append(not_below(("x", "y"), broken, broken))
+    assert {outcome(part) for part in parts} == {"not reproduced"}
+    never = at_most("x", [1.0] * (MANY - 1) + [math.inf], 30)
+    assert outcome(never) == "not reproduced"
 
 
 def test_a_part_says_what_it_is() -> None:

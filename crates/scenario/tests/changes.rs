@@ -189,6 +189,22 @@ fn a_short_form_changes_by_the_names_it_stands_for() {
     assert_eq!(good(&scenario.effective()).effective(), scenario.effective());
 }
 
+/// A receiver-based source reads its ACKs; it cannot begin to spread tickets of its own half way.
+#[test]
+fn what_an_algorithm_looks_at_is_settled_at_the_start() {
+    let text = include_str!("../../../examples/pps-ack-tagger.toml");
+    let refused = |what: &str| {
+        let options = Options::new("x.toml").set(&format!("change=[{{ at = \"5s\", conditioner.{what} }}]"));
+        Scenario::parse(text, &options).map(|_| ()).unwrap_err().to_string()
+    };
+    assert!(
+        refused("source.tickets = \"100t/s\"").contains("E202] `pps-tagger` would look at other packets or labels")
+    );
+    let options =
+        Options::new("x.toml").set("change=[{ at = \"5s\", conditioner.sink.at.'D1 -> Q'.tickets = \"9t/s\" }]");
+    assert_eq!(Scenario::parse(text, &options).unwrap().0.plan(1, 0).changes[0].what.len(), 1);
+}
+
 /// Each point of a sweep has the changes; a swept key that a change states later holds until then.
 #[test]
 fn sweeps_work_with_changes() {

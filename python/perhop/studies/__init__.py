@@ -8,23 +8,37 @@ sentence. What decides it stands in that file; what it is decided from, in `runs
     @fig7.claim("tcp-order")
     def tcp_is_protected(runs, n):
         ...
+
+A paper is a package with a `PAPER`, a directory of files, and its line in `PAPERS`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from pathlib import Path
 
-from perhop.studies.criteria import Criterion
+from perhop import stats
+from perhop.studies import criteria as frozen
+from perhop.studies import notes as noted
+from perhop.studies import readings as open_readings
+from perhop.studies import runs as simulation
+from perhop.studies.criteria import Cell, Criteria, Criterion
+from perhop.studies.drawing import Picture
+from perhop.studies.readings import Readings
+from perhop.studies.runs import Budget, Method, RunSet
 from perhop.studies.samples import Samples
 from perhop.studies.verdict import Finding
 
 Claim = Callable[..., Finding]
+Say = Callable[[str], None]
 
-PAPERS = {"pam-fsam": "perhop.studies.pam_fsam"}
-"""Papers by name, and the module that holds their studies."""
+PAPERS = {
+    "pam-fsam": "perhop.studies.pam_fsam",
+    "pps": "perhop.studies.pps",
+}
+"""Papers by name, and the package that holds their studies."""
 
 
 @dataclass
@@ -33,8 +47,18 @@ class Study:
 
     id: str
     title: str
-    runs: str
+    runs: str | tuple[str, ...]
+    """The run set of `runs.toml`, or several."""
     claims: dict[str, Claim] = field(default_factory=dict)
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """All run sets it reads."""
+        return (self.runs,) if isinstance(self.runs, str) else self.runs
+
+    def samples(self, by_set: Mapping[str, Samples]) -> Samples:
+        """What they gave, together."""
+        return Samples(sample for name in self.sets for sample in by_set[name].all)
 
     def claim(self, criterion: str) -> Callable[[Claim], Claim]:
         """Registers a function as what judges this criterion.
@@ -58,17 +82,43 @@ class Study:
 
 @dataclass(frozen=True)
 class Paper:
-    """The studies of one paper, its pictures, and what its readings are."""
+    """The studies of one paper, and what is its own in running, drawing and explaining them."""
 
     name: str
     title: str
     source: str
     studies: list[Study]
-    module: Any
+    method: Method
+    measured: str
+    """What its runs share and what is measured in them, for the report's page."""
+    cell: Callable[[Samples, Cell], stats.Interval]
+    """What was measured where the paper printed a cell."""
+    pictures: Callable[[str, Samples, list[Cell]], list[Picture]]
+    """The figures of one study, by its id."""
+    try_readings: Callable[[Budget, Path, Say], Path]
+    """Runs the open readings, writes what each gave, and returns the page."""
+    notes: Callable[[Path], noted.Notes] = noted.load
 
     def study(self, name: str) -> Study:
         """One of them by its id."""
         return next(s for s in self.studies if s.id == name)
+
+    @property
+    def directory(self) -> Path:
+        """Where its files are."""
+        return simulation.data(self.name)
+
+    def criteria(self) -> Criteria:
+        """What decides."""
+        return frozen.load(self.directory / "criteria.toml")
+
+    def readings(self) -> Readings:
+        """What it leaves open."""
+        return open_readings.load(self.directory / "readings.toml")
+
+    def runs(self) -> list[RunSet]:
+        """What is simulated."""
+        return simulation.load(self.directory, self.method)
 
 
 def paper(name: str) -> Paper:

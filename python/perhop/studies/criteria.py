@@ -1,14 +1,21 @@
-"""The frozen criteria of a paper: `studies/<paper>/criteria.toml` as records."""
+"""The frozen criteria of a paper: `studies/<paper>/criteria.toml` as records.
+
+`[axes]` of the file names the axes a record may be stated over, each with what it adds to a claim's id.
+"""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 KINDS = ("hard", "soft", "report")
+
+Forms = Mapping[str, str]
+"""What each axis adds to an id: `"-n{:02}"`."""
 
 
 @dataclass(frozen=True)
@@ -22,30 +29,37 @@ class Criterion:
     published: Any = None
     rule: str = ""
     """The claim without the grid point: what the code is written for."""
-    at: dict[str, int] = field(default_factory=dict)
+    at: dict[str, Any] = field(default_factory=dict)
 
     @property
     def where(self) -> str:
         """`n = 5`, or nothing."""
-        return ", ".join(f"{key} = {value}" for key, value in self.at.items())
+        return _where(self.at)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One printed table cell."""
+    """One printed table cell, at one point of the grid its table is measured over."""
 
     study: str
     row: str
     column: str
     published: float
-    arrivals: str
+    unit: str
+    at: dict[str, Any] = field(default_factory=dict)
+    suffix: str = ""
 
     @property
     def criterion(self) -> Criterion:
         """Its record, of kind `report`."""
-        claim = "cell-" + f"{self.row}-{self.column}".lower().replace(" ", "-")
-        text = f"printed table, {self.row}, {self.column} packets"
-        return Criterion(self.study, claim, "report", text, self.published, rule="cell")
+        claim = "cell-" + f"{self.row}-{self.column}".lower().replace(" ", "-") + self.suffix
+        text = f"printed table, {self.row}, {self.column} {self.unit}"
+        return Criterion(self.study, claim, "report", text, self.published, rule="cell", at=self.at)
+
+    @property
+    def heading(self) -> str:
+        """Its column where the table is shown."""
+        return ", ".join([self.column, *(str(value) for value in self.at.values())])
 
 
 @dataclass(frozen=True)
@@ -72,28 +86,39 @@ def load(path: Path) -> Criteria:
     """
     with path.open("rb") as file:
         stated = tomllib.load(file)
-    claims = [c for entry in stated["criterion"] for c in _expand(entry)]
+    forms: Forms = stated.get("axes", {})
+    claims = [c for entry in stated["criterion"] for c in _expand(entry, forms)]
     names = [(c.study, c.claim) for c in claims]
     twice = sorted({f"{s}/{c}" for s, c in names if names.count((s, c)) > 1})
     if twice:
         raise ValueError(f"{path}: stated twice: {', '.join(twice)}")
-    return Criteria(claims, [cell for study, table in stated["table"].items() for cell in _cells(study, table)])
+    return Criteria(claims, [cell for named in stated["table"].items() for cell in _cells(named, forms)])
 
 
-def _expand(entry: dict[str, Any]) -> list[Criterion]:
+def _expand(entry: dict[str, Any], forms: Forms) -> list[Criterion]:
     if entry["kind"] not in KINDS:
         raise ValueError(f"{entry['study']}/{entry['id']}: kind is {entry['kind']!r}: one of {', '.join(KINDS)}")
-    axes = [(key, entry[key]) for key in ("rate", "n") if key in entry]
-    points = [dict(zip([a[0] for a in axes], values, strict=True)) for values in product(*(a[1] for a in axes))]
-    return [_at(entry, point) for point in points]
+    return [_at(entry, point, forms) for point in _points(entry, forms)]
 
 
-def _at(entry: dict[str, Any], point: dict[str, int]) -> Criterion:
-    form = {"rate": "-r{}", "n": "-n{:02}"}
-    suffix = "".join(form[key].format(value) for key, value in point.items())
+def _points(entry: dict[str, Any], forms: Forms) -> list[dict[str, Any]]:
+    """The grid an entry is stated over."""
+    axes = {key: entry[key] for key in forms if key in entry}
+    return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+
+
+def _suffix(point: Mapping[str, Any], forms: Forms) -> str:
+    return "".join(forms[key].format(value) for key, value in point.items())
+
+
+def _where(point: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} = {value}" for key, value in point.items())
+
+
+def _at(entry: dict[str, Any], point: dict[str, Any], forms: Forms) -> Criterion:
     return Criterion(
         study=entry["study"],
-        claim=entry["id"] + suffix,
+        claim=entry["id"] + _suffix(point, forms),
         kind=entry["kind"],
         text=entry["text"],
         published=entry.get("published"),
@@ -102,10 +127,12 @@ def _at(entry: dict[str, Any], point: dict[str, int]) -> Criterion:
     )
 
 
-def _cells(study: str, table: dict[str, Any]) -> list[Cell]:
-    rows = [key for key in table if key not in ("columns", "arrivals")]
+def _cells(named: tuple[str, dict[str, Any]], forms: Forms) -> list[Cell]:
+    study, table = named
+    rows = [key for key in table if key not in ("columns", "unit", *forms)]
     return [
-        Cell(study, row, column, value, table["arrivals"])
+        Cell(study, row, column, value, table["unit"], point, _suffix(point, forms))
+        for point in _points(table, forms)
         for row in rows
         for column, value in zip(table["columns"], table[row], strict=True)
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = {"token-bucket": "#8a5a00", "tsw2cm": "#5b6b7a", "pam": "#0072b2", "f-sam": "#c2410c"}
-POINTS = {"token-bucket": "s", "tsw2cm": "^", "pam": "o", "f-sam": "D"}
 INK, MUTED, PUBLISHED, REFERENCE = "#1c2733", "#667584", "#111111", "#7c3aed"
 
 STYLE: Any = {
@@ -86,12 +85,25 @@ def _own_ids(svg: str, name: str) -> str:
     return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", svg)
 
 
-def curve(axes: Axes, marker: str, x: Sequence[float], found: Sequence[stats.Interval], label: str) -> None:
+@dataclass(frozen=True)
+class Look:
+    """How one of the things compared is drawn."""
+
+    label: str
+    colour: str
+    point: str = "o"
+    line: str = "-"
+
+
+def curve(axes: Axes, look: Look, x: Sequence[float], found: Sequence[stats.Interval]) -> None:
     """Means with their intervals."""
-    means = [f.mean for f in found]
-    halves = [0.0 if f.half != f.half else f.half for f in found]
-    style: dict[str, Any] = {"color": COLOURS[marker], "marker": POINTS[marker], "label": label}
-    axes.errorbar(x, means, yerr=halves, capsize=2.5, elinewidth=1.0, **style)
+    style: dict[str, Any] = {"color": look.colour, "marker": look.point, "linestyle": look.line, "label": look.label}
+    axes.errorbar(x, [f.mean for f in found], yerr=halves(found), capsize=2.5, elinewidth=1.0, **style)
+
+
+def halves(found: Sequence[stats.Interval]) -> list[float]:
+    """Half widths of the intervals; zero of one value."""
+    return [0.0 if math.isnan(f.half) else f.half for f in found]
 
 
 def published_line(axes: Axes, value: float, text: str) -> None:

@@ -19,8 +19,8 @@ class Reading:
     decided_by: str
     frozen: str
     values: dict[str, dict[str, Any]]
-    markers: list[str] | None = None
-    """Kinds of marker it concerns; None is all."""
+    concerns: list[str] | None = None
+    """What of the swept values it concerns, kinds of marker say; None is all."""
 
     def settings(self, value: str, group: str) -> dict[str, Any]:
         """What this answer lays over the files of a group of studies."""
@@ -40,9 +40,9 @@ class Readings:
     by_id: dict[str, Reading]
     grids: dict[str, list[str]]
 
-    def combinations(self, marker: str) -> list[dict[str, str]]:
-        """Every combination of the readings in a marker's grid."""
-        axes = self.grids[marker]
+    def combinations(self, grid: str) -> list[dict[str, str]]:
+        """Every combination of the readings in a grid."""
+        axes = self.grids[grid]
         return [dict(zip(axes, values, strict=True)) for values in product(*(self.by_id[a].values for a in axes))]
 
     def settings(self, chosen: Mapping[str, str], group: str) -> dict[str, Any]:
@@ -74,5 +74,5 @@ def load(path: Path) -> Readings:
 
 def _reading(entry: dict[str, Any]) -> Reading:
     return Reading(
-        entry["id"], entry["question"], entry["decided-by"], entry["frozen"], entry["values"], entry.get("markers")
+        entry["id"], entry["question"], entry["decided-by"], entry["frozen"], entry["values"], entry.get("concerns")
     )

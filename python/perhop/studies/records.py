@@ -42,9 +42,10 @@ def record(criterion: Criterion, finding: Finding, tried: str = "") -> Record:
     }
 
 
-def cell_record(criterion: Criterion, found: stats.Interval, arrivals: str) -> Record:
+def cell_record(criterion: Criterion, found: stats.Interval) -> Record:
     """One printed table cell beside what was measured."""
     by = found.mean / criterion.published if criterion.published else math.nan
+    where = f"{criterion.where}; " if criterion.at else ""
     return {
         "study": criterion.study,
         "claim": criterion.claim,
@@ -55,7 +56,7 @@ def cell_record(criterion: Criterion, found: stats.Interval, arrivals: str) -> R
         "ci95": _span(found),
         "seeds": found.n,
         "verdict": REPORTED,
-        "note": f"{arrivals} arrivals; measured/published {by:.2f}.",
+        "note": f"{where}measured/published {by:.2f}.",
     }
 
 

@@ -11,12 +11,11 @@ import jinja2
 
 from perhop import __version__
 from perhop.studies import Study
-from perhop.studies import criteria as frozen
-from perhop.studies import readings as open_readings
 from perhop.studies import runs as simulation
+from perhop.studies.criteria import Cell
 from perhop.studies.drawing import Picture
 from perhop.studies.records import Record, counts, overall
-from perhop.studies.samples import Sample
+from perhop.studies.samples import Samples
 from perhop.studies.verdict import VERDICTS, number
 
 if TYPE_CHECKING:
@@ -36,7 +35,8 @@ class Section:
     pictures: list[Picture]
     records: list[Record]
     cells: list[tuple[str, list[tuple[str, Record]]]]
-    scenario: str
+    scenarios: list[tuple[str, str]]
+    """Name and text of its files."""
 
     @property
     def verdict(self) -> str:
@@ -54,7 +54,7 @@ def write(outcomes: list[Outcome], out: Path, say: Callable[[str], None]) -> Pat
     papers = []
     for outcome in outcomes:
         say(f"{outcome.paper.name}: samples")
-        parquet(outcome.samples, out / f"samples-{outcome.paper.name}.parquet")
+        parquet(outcome, out / f"samples-{outcome.paper.name}.parquet")
         papers.append({"outcome": outcome, "sections": _sections(outcome, out / "figures", say)})
     page = out / "report.html"
     page.write_text(_render(papers), encoding="utf-8")
@@ -62,20 +62,24 @@ def write(outcomes: list[Outcome], out: Path, say: Callable[[str], None]) -> Pat
 
 
 def _sections(outcome: Outcome, figures: Path, say: Callable[[str], None]) -> list[Section]:
-    directory = simulation.data(outcome.paper.name)
-    stated = frozen.load(directory / "criteria.toml")
     by_set = simulation.by_set(outcome.samples)
     found = []
     for study in outcome.studies:
         say(f"{study.id}: figures")
-        pictures = outcome.paper.module.pictures(study.id, by_set[study.runs], stated.table(study.id))
+        cells = outcome.criteria.table(study.id)
+        pictures = outcome.paper.pictures(study.id, study.samples(by_set), cells)
         _save(pictures, figures)
         mine = [r for r in outcome.records if r["study"] == study.id]
-        is_cell = {cell.criterion.claim for cell in stated.table(study.id)}
+        is_cell = {cell.criterion.claim for cell in cells}
         claims = [r for r in mine if r["claim"] not in is_cell]
-        scenario = (directory / f"{study.id}.toml").read_text(encoding="utf-8")
-        found.append(Section(study, pictures, claims, _table(stated.table(study.id), mine), scenario))
+        found.append(Section(study, pictures, claims, _table(cells, mine), _scenarios(outcome.paper.directory, study)))
     return found
+
+
+def _scenarios(directory: Path, study: Study) -> list[tuple[str, str]]:
+    """Its files: `<study>.toml`, `<study>-<variant>.toml`."""
+    paths = [*directory.glob(f"{study.id}.toml"), *sorted(directory.glob(f"{study.id}-*.toml"))]
+    return [(path.name, path.read_text(encoding="utf-8")) for path in paths]
 
 
 def _save(pictures: Iterable[Picture], figures: Path) -> None:
@@ -86,43 +90,50 @@ def _save(pictures: Iterable[Picture], figures: Path) -> None:
         (figures / f"{picture.name}.png").write_bytes(picture.png)
 
 
-def _table(cells: list[frozen.Cell], records: list[Record]) -> list[tuple[str, list[tuple[str, Record]]]]:
-    """Rows of a printed table: marker, and (column, record) for each cell."""
+def _table(cells: list[Cell], records: list[Record]) -> list[tuple[str, list[tuple[str, Record]]]]:
+    """Rows of a printed table: name, and (column, record) for each cell."""
     by_claim = {r["claim"]: r for r in records}
     rows: dict[str, list[tuple[str, Record]]] = {}
     for cell in cells:
-        rows.setdefault(cell.row, []).append((cell.column, by_claim[cell.criterion.claim]))
+        rows.setdefault(cell.row, []).append((cell.heading, by_claim[cell.criterion.claim]))
     return list(rows.items())
 
 
-def parquet(samples: list[Sample], path: Path) -> None:
-    """Every quantity of every replication: one row each, sorted, by DuckDB on one thread."""
+def parquet(outcome: Outcome, path: Path) -> None:
+    """Every quantity of every replication: one row each, sorted, by DuckDB on one thread.
+
+    An axis is a column: whole numbers if all its values are, else text; null where a run set has no such axis.
+    """
     import duckdb
     import numpy as np
 
-    rows = [(s, quantity, value) for s in samples for quantity, value in s.values.items()]
-    axes = ("n", "rate")
+    rows = [(s, quantity, value) for s in outcome.samples for quantity, value in s.values.items()]
+    grid = Samples(outcome.samples).grid()
     columns: dict[str, Any] = {
         "runs": np.array([s.runs for s, _, _ in rows]),
-        "arrivals": np.array([s.arrivals for s, _, _ in rows]),
-        "marker": np.array([s.at["marker"] for s, _, _ in rows]),
-        "loop": np.array([s.at.get("loop", "") for s, _, _ in rows]),
-        **{axis: np.array([s.at.get(axis, -1) for s, _, _ in rows], dtype=np.int64) for axis in axes},
+        **{axis: np.array([str(s.at.get(axis, "")) for s, _, _ in rows]) for axis in grid},
         "replication": np.array([s.replication for s, _, _ in rows], dtype=np.int64),
         "quantity": np.array([quantity for _, quantity, _ in rows]),
         "value": np.array([value for _, _, value in rows], dtype=np.float64),
     }
+    names = {axis.name: axis.column for axis in outcome.paper.method.axes.values()}
+    axes = ", ".join(f'{_column(axis, values)} AS "{names.get(axis, axis)}"' for axis, values in grid.items())
+    order = ", ".join(str(1 + i) for i in range(len(grid) + 3))
     path.unlink(missing_ok=True)
     with duckdb.connect() as connection:
         connection.execute("SET threads = 1")
         connection.register("samples", columns)
         connection.execute(
-            "COPY (SELECT runs, arrivals, marker, nullif(loop, '') AS loop, nullif(n, -1) AS n, "
-            "nullif(rate, -1) AS rate_mbit_s, replication, quantity, "
-            "CASE WHEN isnan(value) THEN NULL ELSE value END AS value FROM samples "
-            "ORDER BY runs, arrivals, marker, loop, n, rate, replication, quantity) "
+            f"COPY (SELECT runs, {axes}, replication, quantity, "
+            f"CASE WHEN isnan(value) THEN NULL ELSE value END AS value FROM samples ORDER BY {order}) "
             f"TO '{str(path).replace(chr(39), chr(39) * 2)}' (FORMAT parquet, COMPRESSION zstd)"
         )
+
+
+def _column(axis: str, values: list[Any]) -> str:
+    """Its SQL: numbers as numbers."""
+    stated = f"nullif(\"{axis}\", '')"
+    return f"CAST({stated} AS BIGINT)" if all(isinstance(value, int) for value in values) else stated
 
 
 def _render(papers: list[dict[str, Any]]) -> str:
@@ -135,10 +146,7 @@ def _render(papers: list[dict[str, Any]]) -> str:
     )
     environment.filters |= {"show": show, "both": both, "chip": _chip}
     records = [r for entry in papers for r in entry["outcome"].records]
-    readings = {
-        entry["outcome"].paper.name: open_readings.load(simulation.data(entry["outcome"].paper.name) / "readings.toml")
-        for entry in papers
-    }
+    readings = {entry["outcome"].paper.name: entry["outcome"].paper.readings() for entry in papers}
     return environment.get_template("report.html").render(
         papers=papers,
         records=records,

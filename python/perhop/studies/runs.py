@@ -1,7 +1,18 @@
 """The runs of a paper's studies: each set is simulated once, whoever needs it.
 
-`studies/<paper>/runs.toml` names the scenario files, their arrival models and their draws; a reading of the paper
+`studies/<paper>/runs.toml` names the scenario files and the variants in which each is run; a reading of the paper
 (`readings.toml`) changes keys on top. This module turns both into calls of the simulator and its tables into samples.
+
+    [axes.size]                            # variants that several sets share
+    1000 = {}
+    500  = { set = { "tcp.host.segment" = "460B" } }
+
+    [pps-fig4]
+    scenario = "pps-fig4-{scheme}.toml"    # names may hold the variant's
+    over = ["size"]                        # the shared axes it is run over
+    set = { "scenario.sample" = "1s" }     # keys of the file, in every variant
+    [pps-fig4.scheme.sender]               # an axis of its own: any other table; a variant has `set` and `draws`
+    [pps-fig4.size.500]                    # what it adds to a shared variant
 """
 
 from __future__ import annotations
@@ -9,17 +20,17 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from perhop.scenario import toml
-from perhop.studies.samples import Sample, Samples, labels, quantities
+from perhop.studies.samples import Sample, Samples, Tables
 
 Settings = Mapping[str, Any]
-"""Keys and values laid over a scenario: `queue.rio.limit`, or `pam.weight` for the swept markers of that kind."""
+"""Keys and values laid over a scenario: `queue.rio.limit`, or what the paper's `overrides` makes of one."""
 
-MARKERS = "conditioner.marker"
-KINDS = ("token-bucket", "tsw2cm", "pam", "f-sam")
+OWN_KEYS = ("scenario", "over", "set", "draws")
 HERE = Path(__file__).resolve().parent
 
 
@@ -33,13 +44,51 @@ class Budget:
 
 
 @dataclass(frozen=True)
+class Axis:
+    """A swept key of the files, as claims call it."""
+
+    name: str
+    read: Callable[[str], Any] = str
+    """From the point's label to the value that claims state."""
+    unit: str = ""
+    """Of that value: part of the column's name in the samples."""
+
+    @property
+    def column(self) -> str:
+        """Its column in the samples."""
+        return f"{self.name}_{self.unit}" if self.unit else self.name
+
+
+def plain(_: RunSet, settings: Settings) -> list[str]:
+    """Settings as the command line would write them."""
+    return [f"{key}={toml(value)}" for key, value in settings.items()]
+
+
+@dataclass(frozen=True)
+class Method:
+    """What is a paper's own in how its files are run and what is read off them."""
+
+    quantities: Callable[[Job, Mapping[str, Any], Tables], dict[str, float]]
+    """From one replication's tables: called with its job and the point's place in the grid."""
+    axes: Mapping[str, Axis] = field(default_factory=dict)
+    """By swept key."""
+    overrides: Callable[[RunSet, Settings], list[str]] = plain
+
+    def labels(self, stated: Mapping[str, str]) -> dict[str, Any]:
+        """A point's labels by the names the claims use."""
+        known = {key: self.axes.get(key, Axis(key)) for key in stated}
+        return {known[key].name: known[key].read(text) for key, text in stated.items()}
+
+
+@dataclass(frozen=True)
 class RunSet:
-    """One scenario file under one arrival model."""
+    """One scenario file in one variant."""
 
     name: str
     scenario: Path
-    arrivals: str
-    studies: tuple[str, ...]
+    at: dict[str, Any]
+    """The variant, by axis."""
+    method: Method
     draws: int | None = None
     settings: dict[str, Any] = field(default_factory=dict)
 
@@ -49,41 +98,7 @@ class RunSet:
 
     def overrides(self, reading: Settings) -> list[str]:
         """What is laid over the file, as the command line would write it."""
-        merged = {**self.settings, **reading}
-        plain = [f"{key}={toml(value)}" for key, value in merged.items() if not _of_marker(key)]
-        return [*plain, f'sweep."{MARKERS}"={toml(self.markers(reading))}']
-
-    def markers(self, reading: Settings) -> list[dict[str, Any]]:
-        """The swept markers under a reading."""
-        merged = {**self.settings, **reading}
-        stated = tomllib.loads(self.scenario.read_text())
-        return swept_markers(stated, {key: value for key, value in merged.items() if _of_marker(key)})
-
-    def buckets(self, reading: Settings) -> dict[str, float]:
-        """CBS in bytes of each swept marker that has one."""
-        return {m["kind"]: in_bytes(m["cbs"]) for m in self.markers(reading) if "cbs" in m}
-
-
-def in_bytes(text: str) -> float:
-    """`"12500B"` and `"100kB"`, the two forms the files use."""
-    number = text.removesuffix("B")
-    return float(number.removesuffix("k")) * (1000 if number.endswith("k") else 1)
-
-
-def _of_marker(key: str) -> bool:
-    return key.split(".", maxsplit=1)[0] in (*KINDS, "marker", "markers")
-
-
-def swept_markers(stated: Mapping[str, Any], settings: Settings) -> list[dict[str, Any]]:
-    """The swept markers of a file: `pam.x` changes PAM, `marker.x` each that has x, `markers.only` keeps kinds."""
-    markers = [dict(marker) for marker in stated["sweep"][MARKERS]]
-    for key, value in settings.items():
-        kind, name = key.split(".", 1)
-        for marker in markers:
-            if marker["kind"] == kind or (kind == "marker" and name in marker):
-                marker[name] = value
-    only = settings.get("markers.only")
-    return [m for m in markers if only is None or m["kind"] in only]
+        return self.method.overrides(self, {**self.settings, **reading})
 
 
 def data(paper: str) -> Path:
@@ -99,27 +114,42 @@ def data(paper: str) -> Path:
     raise FileNotFoundError(f"no scenario files of {paper}: looked in {' and '.join(map(str, places))}")
 
 
-def load(directory: Path) -> list[RunSet]:
+def load(directory: Path, method: Method) -> list[RunSet]:
     """All run sets of a paper."""
     with (directory / "runs.toml").open("rb") as file:
         stated = tomllib.load(file)
-    return [
-        _run_set(directory, (name, entry), model)
-        for name, entry in stated.items()
-        for model in entry["arrivals"].items()
-    ]
+    shared = stated.pop("axes", {})
+    return [found for name, entry in stated.items() for found in _variants((directory, method), (name, entry), shared)]
 
 
-def _run_set(directory: Path, entry: tuple[str, dict[str, Any]], model: tuple[str, dict[str, Any]]) -> RunSet:
-    (name, stated), (arrivals, changes) = entry, model
-    return RunSet(
-        name=name,
-        scenario=directory / stated["scenario"],
-        arrivals=arrivals,
-        studies=tuple(stated["studies"]),
-        draws=changes.get("draws"),
-        settings=changes.get("set", {}),
-    )
+Variants = Mapping[str, Mapping[str, Any]]
+"""What each value of an axis changes."""
+
+
+def _variants(own: tuple[Path, Method], named: tuple[str, dict[str, Any]], shared: dict[str, Variants]) -> list[RunSet]:
+    (directory, method), (name, entry) = own, named
+    axes = _axes(entry, shared)
+    found = []
+    for values in product(*axes.values()):
+        chosen = dict(zip(axes, values, strict=True))
+        at = {axis: int(value) if value.isdigit() else value for axis, value in chosen.items()}
+        layers = [entry, *(axes[axis][value] for axis, value in chosen.items())]
+        settings = {key: value for layer in layers for key, value in layer.get("set", {}).items()}
+        draws = next((layer["draws"] for layer in reversed(layers) if "draws" in layer), None)
+        found.append(RunSet(name, directory / entry["scenario"].format(**at), at, method, draws, settings))
+    return found
+
+
+def _axes(entry: Mapping[str, Any], shared: Mapping[str, Variants]) -> dict[str, Variants]:
+    """The shared axes it names, with what it adds to their variants, then its own."""
+    own: dict[str, Variants] = {key: table for key, table in entry.items() if key not in OWN_KEYS}
+    named = {key: _together(shared[key], own.get(key, {})) for key in entry.get("over", ())}
+    return {**named, **{key: table for key, table in own.items() if key not in named}}
+
+
+def _together(shared: Variants, own: Variants) -> Variants:
+    both = {value: (shared.get(value, {}), own.get(value, {})) for value in {**shared, **own}}
+    return {value: {**a, **b, "set": {**a.get("set", {}), **b.get("set", {})}} for value, (a, b) in both.items()}
 
 
 @dataclass
@@ -127,10 +157,10 @@ class Job:
     """A run set under one reading, read and checked, not yet simulated."""
 
     set: RunSet
-    buckets: dict[str, float]
-    """CBS in bytes of each marker that has one."""
+    reading: Settings
     scenario: Any
     points: list[dict[str, Any]]
+    """Where each point lies in the grid, the set's variant included."""
     replications: int
 
     @property
@@ -147,8 +177,8 @@ def prepare(sets: Iterable[RunSet], budget: Budget, reading: Settings | None = N
     for chosen in sets:
         overrides = chosen.overrides(reading or {})
         scenario = _core.Scenario(chosen.scenario.read_text(), str(chosen.scenario), overrides, [])
-        points = [labels(dict(point["labels"])) for point in scenario.points]
-        jobs.append(Job(chosen, chosen.buckets(reading or {}), scenario, points, chosen.replications(budget)))
+        points = [{**chosen.at, **chosen.method.labels(dict(point["labels"]))} for point in scenario.points]
+        jobs.append(Job(chosen, reading or {}, scenario, points, chosen.replications(budget)))
     return jobs
 
 
@@ -169,15 +199,13 @@ def simulate(jobs: Iterable[Job], budget: Budget, progress: Callable[[Job, int],
 
 
 def _sample(job: Job, result: Mapping[str, Any]) -> Sample:
-    point = job.points[result["point"]]
-    values = quantities(result["tables"])
-    if point["marker"] in job.buckets:
-        values["cbs"] = job.buckets[point["marker"]]
-    return Sample(job.set.name, job.set.arrivals, point, result["replication"], values)
+    at = job.points[result["point"]]
+    values = job.set.method.quantities(job, at, result["tables"])
+    return Sample(job.set.name, at, result["replication"], values)
 
 
 def by_set(samples: Iterable[Sample]) -> dict[str, Samples]:
-    """The samples of each run set's name, all arrival models together."""
+    """The samples of each run set's name, all its variants together."""
     found: dict[str, list[Sample]] = {}
     for sample in samples:
         found.setdefault(sample.runs, []).append(sample)

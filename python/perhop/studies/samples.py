@@ -1,22 +1,7 @@
-"""What the replications of a study gave, by grid point and quantity.
-
-| quantity          | unit    | is                                                          |
-|-------------------|---------|-------------------------------------------------------------|
-| `X.goodput`       | bit/s   | mean over the flows of traffic X                            |
-| `X.std`           | bit/s   | population standard deviation over the flows of X           |
-| `X.total`         | bit/s   | sum over the flows or transfers of X                        |
-| `X.throughput`    | bit/s   | mean over the flows of X, retransmissions and headers too   |
-| `X.transfer`      | bit/s   | mean over the transfers of X: size by completion time       |
-| `X.in`, `X.out`   | packets | green and other packets of X behind the marker              |
-| `in_bytes`        | B       | all green bytes behind the marker                           |
-| `jain`            | -       | Jain's index over the goodput of all standing flows         |
-| `utilisation`     | -       | of the bottleneck                                           |
-| `forced`          | packets | chosen IN without tokens (PAM, F-SAM); only with a series   |
-"""
+"""What the replications of a study gave, by grid point and quantity. Which quantities there are, a paper says."""
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -26,23 +11,14 @@ from perhop import stats
 
 Tables = Mapping[str, Mapping[str, Any]]
 
-MARKER_HOP, BOTTLENECK = "E1 -> C", "C -> E2"
-
-AXES = {
-    "conditioner.marker": "marker",
-    "traffic.bulk.flows": "n",
-    "traffic.mice.loop": "loop",
-    "traffic.rogue.rate": "rate",
-}
-
 
 @dataclass(frozen=True)
 class Sample:
     """One replication of one point."""
 
     runs: str
-    arrivals: str
     at: dict[str, Any]
+    """Where it lies: the variants of the run set, then the swept values."""
     replication: int
     values: dict[str, float]
 
@@ -58,9 +34,20 @@ class Samples:
         self.all = list(samples)
         self._found: dict[tuple[Any, ...], list[float]] = {}
 
-    def at(self, arrivals: str) -> Samples:
-        """Those of one arrival model."""
-        return Samples(s for s in self.all if s.arrivals == arrivals)
+    def at(self, **where: Any) -> Samples:
+        """Those at this part of the grid.
+
+        Raises:
+            LookupError: nothing was run there.
+        """
+        found = [s for s in self.all if s.matches(where)]
+        if not found:
+            raise LookupError(f"no runs at {where}; there are {self.grid()}")
+        return Samples(found)
+
+    def of(self, runs: str) -> Samples:
+        """Those of one run set."""
+        return Samples(s for s in self.all if s.runs == runs)
 
     def values(self, quantity: str, **where: Any) -> list[float]:
         """The quantity at one grid point, by replication.
@@ -70,9 +57,7 @@ class Samples:
         """
         key = (quantity, *sorted(where.items()))
         if key not in self._found:
-            rows = sorted((s for s in self.all if s.matches(where)), key=lambda s: s.replication)
-            if not rows:
-                raise LookupError(f"no runs at {where}; there are {self.grid()}")
+            rows = sorted(self.at(**where).all, key=lambda s: s.replication)
             self._found[key] = [s.values[quantity] for s in rows]
         return self._found[key]
 
@@ -89,57 +74,6 @@ class Samples:
         return {key: list(values) for key, values in axes.items()}
 
 
-def labels(stated: Mapping[str, str]) -> dict[str, Any]:
-    """A point's labels by the names the claims use."""
-    return {AXES.get(key, key): _value(AXES.get(key, key), text) for key, text in stated.items()}
-
-
-def _value(axis: str, text: str) -> Any:
-    if axis == "n":
-        return int(text)
-    return int(text.removesuffix("Mbit/s")) if axis == "rate" else text
-
-
-def quantities(tables: Tables) -> dict[str, float]:
-    """All of the above from one replication's tables."""
-    found: dict[str, float] = {}
-    _traffic(tables, found)
-    _marks(tables["summary"], found)
-    links = tables["links"]
-    found["utilisation"] = float(links["utilisation"][list(links["hop"]).index(BOTTLENECK)])
-    if "series" in tables and len(tables["series"]["value"]):
-        found["forced"] = _last(tables["series"], "forced_out_packets")
-    found["jain"] = stats.jain(float(x) for x in tables["flows"]["goodput_bit_s"])
-    return found
-
-
-def _traffic(tables: Tables, found: dict[str, float]) -> None:
-    traffic, flows = tables["traffic"], tables["flows"]
-    for i, name in enumerate(traffic["traffic"]):
-        found[f"{name}.goodput"] = _real(traffic["goodput_mean_bit_s"][i])
-        found[f"{name}.std"] = _real(traffic["goodput_std_bit_s"][i])
-        found[f"{name}.total"] = _real(traffic["goodput_bit_s"][i])
-        found[f"{name}.transfer"] = _real(traffic["transfer_goodput_mean_bit_s"][i])
-        each = [float(x) for x, of in zip(flows["throughput_bit_s"], flows["traffic"], strict=True) if of == name]
-        found[f"{name}.throughput"] = stats.mean(each)
-        found[f"{name}.in"] = found[f"{name}.out"] = 0.0
-
-
-def _marks(summary: Mapping[str, Any], found: dict[str, float]) -> None:
-    columns = ("class", "colour", "hop", "arrived_packets", "arrived_bytes")
-    totals: dict[str, float] = defaultdict(float, in_bytes=0.0)
-    for of, colour, hop, packets, size in zip(*(summary[c] for c in columns), strict=True):
-        if hop != MARKER_HOP or colour == "unmarked":
-            continue
-        totals[f"{of}.{'in' if colour == 'green' else 'out'}"] += int(packets)
-        totals["in_bytes"] += int(size) if colour == "green" else 0
-    found.update(totals)
-
-
-def _last(series: Mapping[str, Any], quantity: str) -> float:
-    values = [float(v) for v, q in zip(series["value"], series["quantity"], strict=True) if q == quantity]
-    return values[-1] if values else math.nan
-
-
-def _real(value: Any) -> float:
-    return math.nan if value is None else float(value)
+def real(value: Any) -> float:
+    """A cell of a table as a number; NaN where it is missing."""
+    return float("nan") if value is None else float(value)

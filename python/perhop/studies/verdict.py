@@ -91,6 +91,12 @@ def more_than(name: str, values: Iterable[float], bound: float) -> Part:
     return Part(f"{name} > {bound:g}", found, _bounded(found, bound, found.mean > bound))
 
 
+def less_than(name: str, values: Iterable[float], bound: float) -> Part:
+    """The mean is below `bound`."""
+    found = stats.interval(values)
+    return Part(f"{name} < {bound:g}", found, _bounded(found, bound, found.mean < bound))
+
+
 def within(name: str, values: Iterable[float], band: tuple[float, float]) -> Part:
     """The mean lies in the band, its ends included."""
     found = stats.interval(values)
@@ -98,6 +104,11 @@ def within(name: str, values: Iterable[float], band: tuple[float, float]) -> Par
     inside = low <= found.mean <= high
     open_ended = found.n < FULL and (_unknown(found) or found.contains(low) or found.contains(high))
     return Part(f"{name} in [{low:g}, {high:g}]", found, None if open_ended else inside)
+
+
+def near(name: str, values: Iterable[float], tolerance: float) -> Part:
+    """The mean differs from 1 by no more than this."""
+    return within(name, values, (round(1 - tolerance, 12), round(1 + tolerance, 12)))
 
 
 def positive(name: str, values: Iterable[float]) -> Part:
@@ -111,6 +122,31 @@ def positive(name: str, values: Iterable[float]) -> Part:
 def greater(names: tuple[str, str], a: Sequence[float], b: Sequence[float]) -> Part:
     """`a > b`: the interval of the paired differences lies above zero."""
     return positive(f"{names[0]} - {names[1]}", stats.differences(b, a))
+
+
+def surely_below(name: str, values: Iterable[float], bound: float) -> Part:
+    """The whole interval is below `bound`."""
+    found = stats.interval(values)
+    if found.n < FULL and (_unknown(found) or found.contains(bound)):
+        return Part(f"{name} < {bound:g}", found, None)
+    return Part(f"{name} < {bound:g}", found, found.below(bound))
+
+
+def not_below(names: tuple[str, str], a: Sequence[float], b: Sequence[float]) -> Part:
+    """`a >= b` within the interval: that of the paired differences does not lie below zero."""
+    found = stats.paired(b, a)
+    name = f"{names[0]} - {names[1]}, not below 0"
+    if found.n < FULL and (_unknown(found) or found.contains(0.0)):
+        return Part(name, found, None)
+    return Part(name, found, not (math.isnan(found.mean) or found.below(0.0)))
+
+
+def most(name: str, parts: Sequence[Part], needed: int) -> Part:
+    """At least `needed` of the parts hold; what is shown is how many do."""
+    held, failed = (sum(part.holds is state for part in parts) for state in (True, False))
+    found = stats.Interval(held, math.nan, math.nan, min(part.interval.n for part in parts))
+    holds = True if held >= needed else False if failed > len(parts) - needed else None
+    return Part(f"{name} >= {needed} of {len(parts)}", found, holds)
 
 
 def ordered(series: Mapping[str, Sequence[float]]) -> list[Part]:

@@ -7,6 +7,7 @@ mod net;
 
 use net::{Common, Example, OneHop, Run, error, mean, tapped};
 use perhop_core::units::{Bytes, Span, Time};
+use perhop_scenario::{Options, Scenario};
 use perhop_sim::plan::TapPoint;
 
 /// Twelve flows of 1.25 to 15 packets/s, as in the paper's Fig. 4: the slow ones live on time-outs.
@@ -168,4 +169,28 @@ fn a_source_below_its_share_gets_what_it_sends() {
         assert!((b / 0.16 - 1.0).abs() <= 0.03, "{size} B: {b} Mbit/s");
         assert!(a > c && c > b, "the others have more, A most: {a} {b} {c}");
     }
+}
+
+fn error_codes(text: &str) -> Vec<&'static str> {
+    let refused = Scenario::parse(text, &Options::new("pps.toml")).map(|_| ()).unwrap_err();
+    refused.list.iter().map(|d| d.code).filter(|code| code.starts_with('E')).collect()
+}
+
+/// Tickets that nobody writes are told of, wherever they are read: by the queue, a relabeller, a source without `tickets`,
+/// a relabeller of ACKs.
+#[test]
+fn tickets_have_a_writer() {
+    let without = |text: &str, section: &str| {
+        let from = text.find(&format!("[conditioner.{section}]\n")).expect(section);
+        let rest = &text[from + 1..];
+        let end = rest.find("\n[").map_or(text.len(), |end| from + 1 + end + 1);
+        format!("{}{}", &text[..from], &text[end..])
+    };
+    let receiver = OneHop { receiver: true, ..SLOW }.text();
+    assert_eq!(error_codes(&without(&SLOW.text(), "tagger")), ["E236"], "the queue");
+    assert!(error_codes(&without(&Example::REAL.text(), "tagger")).contains(&"E236"), "queues and relabellers");
+    let sinks = without(&receiver, "sinks");
+    assert!(error_codes(&sinks).contains(&"E236"), "sources and relabellers");
+    let stated = sinks.replace("per = \"flow\"\nat = \"S", "per = \"flow\"\ntickets = \"9t/s\"\nat = \"S");
+    assert!(error_codes(&stated).contains(&"E236"), "relabellers of ACKs");
 }

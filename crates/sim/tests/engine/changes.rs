@@ -86,6 +86,21 @@ fn a_bucket_fills_at_the_new_rate_from_then_on() {
     assert_eq!(green, [0, 5, 15, 25, 35, 45, 51, 56, 61, 66, 71, 76, 81, 86, 91, 96]);
 }
 
+/// A full bucket that is cut from 3000 B to 2000 B: the sample at that very time still shows the old one, the end of the
+/// warm-up comes before both.
+#[test]
+fn a_sample_at_the_time_of_a_change_shows_what_held_until_then() {
+    let of = |cbs| token_bucket::Params { cir: BitRate::mbps(10), cbs: Bytes::new(cbs) };
+    let of = |cbs| ConditionerParams::TokenBucketMarker(of(cbs));
+    let mut net = steady(1005);
+    net.plan.links[1].edge = vec![stage("m", of(3000))];
+    (net.plan.sample_every, net.plan.warmup) = (Some(Span::from_ms(500)), Span::from_ms(500));
+    net.plan.changes = vec![at(ms(500), vec![conditioner(1, "m", of(2000))])];
+    let samples = net.run().samples;
+    let levels: Vec<_> = samples.iter().filter(|s| s.quantity == "bucket_bytes").map(|s| s.value).collect();
+    assert_eq!(levels, [3000.0, 3000.0, 2000.0]);
+}
+
 /// A transfer of two segments (1000 B each after a SYN of 40 B) finds a bucket of its own that hardly fills: with 1500 B
 /// the second segment is red, with 2500 B none. Transfers after the change have the deeper one.
 #[test]

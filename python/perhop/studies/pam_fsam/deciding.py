@@ -79,7 +79,7 @@ def decide(
 ) -> Decision:
     """Runs the grid and applies the rule."""
     sets, budget, say = world
-    used = [replace(s, draws=DRAWS) for s in sets if (s.name, s.arrivals) in RUN]
+    used = [replace(s, draws=DRAWS) for s in sets if (s.name, s.at["arrivals"]) in RUN]
     rows = []
     for marker in readings.grids:
         combinations = readings.combinations(marker)
@@ -119,7 +119,7 @@ def _row(tried: tuple[str, dict[str, str]], runs: dict[str, Samples], cells: lis
     marks = {(name, model): Marks(runs[name], model, marker) for name, model in RUN}
     fig2, fig3 = marks["pf-fig2", "jittered"], marks["pf-fig3", "jittered"]
     packets = [sum(i) + sum(o) for i, o in zip(fig2.ins, fig2.outs, strict=True)]
-    forced = runs["pf-fig2"].at("jittered").values("forced", marker=marker)
+    forced = runs["pf-fig2"].at(arrivals="jittered").values("forced", marker=marker)
     supply = [s.values["cbs"] + SUPPLY for s in runs["pf-fig2"].all]
     checks = {
         "bucket": max(chain(*(m.in_bytes for m in marks.values()))) <= supply[0],

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from perhop import stats
 from perhop.studies.criteria import Cell
 from perhop.studies.drawing import (
-    COLOURS,
     MUTED,
     PUBLISHED,
     REFERENCE,
     Picture,
     canvas,
     curve,
+    halves,
     legend_above,
     picture,
     published_band,
@@ -22,7 +22,7 @@ from perhop.studies.drawing import (
 )
 from perhop.studies.pam_fsam.ns2 import FIG2_JITTERED, FIG2_STRICT, FIG4, FIG7_TCP, FIG8_UDP
 from perhop.studies.pam_fsam.rogue import RATES
-from perhop.studies.pam_fsam.terms import EVERY_N, FEW, FSAM, MARKERS, NAMES, PAM, TB, ceiling, gain
+from perhop.studies.pam_fsam.terms import EVERY_N, FEW, FSAM, LOOKS, MARKERS, NAMES, PAM, TB, ceiling, gain
 from perhop.studies.pam_fsam.tokens import FLOWS, ROWS, Marks
 from perhop.studies.samples import Samples
 
@@ -37,7 +37,6 @@ TITLES = {
     "udp2": "UDP 4 Mbit/s",
     "udp3": "UDP 2 Mbit/s",
 }
-SHADES = {TB: COLOURS[TB], PAM: COLOURS[PAM], FSAM: COLOURS[FSAM]}
 
 
 def draw(study: str, runs: Samples, cells: list[Cell]) -> list[Picture]:
@@ -48,10 +47,10 @@ def draw(study: str, runs: Samples, cells: list[Cell]) -> list[Picture]:
         "pf-fig4": lambda: [_bulk("pf-fig4", "n bulk TCP flows", runs, 0.10)],
         "pf-fig5": lambda: [_bulk("pf-fig5", "bulk TCP beside short transfers", _loop(runs, "open"), None)],
         "pf-fig6": lambda: [_mice(runs)],
-        "pf-fig7": lambda: [_protected(runs.at("jittered"))],
+        "pf-fig7": lambda: [_protected(runs.at(arrivals="jittered"))],
         "pf-fig8": lambda: [_rogue(runs)],
         "pf-fig9": lambda: [_jain(runs)],
-        "pf-udp": lambda: [_growing(runs.at("jittered"))],
+        "pf-udp": lambda: [_growing(runs.at(arrivals="jittered"))],
     }
     return by_study[study]()
 
@@ -66,7 +65,7 @@ def _tokens(study: str, runs: Samples, cells: list[Cell]) -> list[Picture]:
 
 def _shares(study: str, runs: Samples, cells: list[Cell]) -> Picture:
     """Share of all IN packets, flow by flow, and the IN fraction of each flow."""
-    arrivals = next(c.arrivals for c in cells)
+    arrivals = next(c.at["arrivals"] for c in cells)
     figure, (left, right) = canvas(2)
     for i, marker in enumerate((TB, PAM, FSAM)):
         marks = Marks(runs, arrivals, marker)
@@ -79,8 +78,8 @@ def _shares(study: str, runs: Samples, cells: list[Cell]) -> Picture:
             (right, marks.f, [p[0] / sum(p) for p in printed]),
         ):
             found = [stats.interval(column) for column in zip(*rows, strict=True)]
-            bars: dict[str, Any] = {"color": SHADES[marker], "width": 0.24, "label": NAMES[marker], "alpha": 0.85}
-            axes.bar(x, [f.mean for f in found], yerr=[_half(f) for f in found], capsize=2, ecolor=MUTED, **bars)
+            bars: dict[str, Any] = {"color": LOOKS[marker].colour, "width": 0.24, "label": NAMES[marker], "alpha": 0.85}
+            axes.bar(x, [f.mean for f in found], yerr=halves(found), capsize=2, ecolor=MUTED, **bars)
             label = "published" if i == 0 else None
             axes.plot(x, dots, linestyle="", marker="D", markersize=5.5, mfc="white", mec=PUBLISHED, label=label)
     for axes, title in ((left, "share of all IN packets"), (right, "IN packets / packets of the flow (f)")):
@@ -98,10 +97,6 @@ def _shares(study: str, runs: Samples, cells: list[Cell]) -> Picture:
     )
 
 
-def _half(found: stats.Interval) -> float:
-    return 0.0 if found.half != found.half else found.half
-
-
 def _printed(cells: list[Cell], marker: str) -> list[tuple[float, float]]:
     values = [c.published for c in cells if ROWS[c.row] == marker]
     return list(zip(values[::2], values[1::2], strict=True))
@@ -114,7 +109,7 @@ def _phases(study: str, runs: Samples) -> Picture:
     for y, model in enumerate(models):
         values = Marks(runs, model, TB).udp_share if study == "pf-fig2" else _largest_share(Marks(runs, model, TB))
         spread = [y + 0.28 * ((i * 0.618) % 1 - 0.5) for i in range(len(values))]
-        axes.plot(values, spread, linestyle="", marker="o", markersize=4, alpha=0.55, color=COLOURS[TB])
+        axes.plot(values, spread, linestyle="", marker="o", markersize=4, alpha=0.55, color=LOOKS[TB].colour)
     if study == "pf-fig2":
         axes.axvline(2423 / 2566, color=PUBLISHED, linestyle=(0, (5, 3)), label="published")
         for y, shares in enumerate((FIG2_STRICT, FIG2_JITTERED)):
@@ -143,7 +138,7 @@ def _levels(axes: Axes, runs: Samples, quantity: str, scale: float = 1e3) -> Non
     """One curve a marker over n."""
     for marker in MARKERS:
         found = [stats.interval([v / scale for v in runs.values(quantity, marker=marker, n=n)]) for n in EVERY_N]
-        curve(axes, marker, EVERY_N, found, NAMES[marker])
+        curve(axes, LOOKS[marker], EVERY_N, found)
     axes.set_xlabel("bulk TCP flows, n")
     axes.set_xticks(EVERY_N)
     axes.set_ylim(bottom=0)
@@ -153,7 +148,7 @@ def _gains(axes: Axes, runs: Samples) -> None:
     """G by n with the ceiling."""
     for marker in MARKERS[1:]:
         found = [stats.interval([100 * g for g in gain(runs, marker, n=n)]) for n in EVERY_N]
-        curve(axes, marker, EVERY_N, found, NAMES[marker])
+        curve(axes, LOOKS[marker], EVERY_N, found)
     tops = [100 * ceiling(runs, n=n) for n in EVERY_N]
     axes.plot(EVERY_N, tops, color=MUTED, linestyle=":", label="1/utilisation - 1")
     axes.axhline(0, color="#334155", linewidth=0.9)
@@ -169,7 +164,7 @@ def _ns2(axes: Axes, points: dict[str, dict[int, float]]) -> None:
             "marker": "x",
             "markersize": 6,
             "linestyle": "",
-            "color": COLOURS[marker],
+            "color": LOOKS[marker].colour,
             "label": label,
         }
         axes.plot(list(values), list(values.values()), **shape)
@@ -234,7 +229,7 @@ def _protected(runs: Samples) -> Picture:
 def _rogue(runs: Samples) -> Picture:
     figure, axes = canvas(2)
     for panel, model in zip(axes, ("jittered", "strict"), strict=True):
-        _levels(panel, runs.at(model), "rogue.goodput")
+        _levels(panel, runs.at(arrivals=model), "rogue.goodput")
         panel.set_title(f"UDP goodput, {model} CBR, kbit/s")
         panel.set_ylim(bottom=500)
     _ns2(axes[0], FIG8_UDP)
@@ -246,7 +241,7 @@ def _rogue(runs: Samples) -> Picture:
 def _jain(runs: Samples) -> Picture:
     figure, axes = canvas(2)
     for panel, model in zip(axes, ("jittered", "strict"), strict=True):
-        _levels(panel, runs.at(model), "jain", 1.0)
+        _levels(panel, runs.at(arrivals=model), "jain", 1.0)
         panel.set_title(f"Jain's index over TCP and UDP, {model} CBR")
         panel.set_ylim(0.4, 1.0)
     legend_above(figure)
@@ -259,14 +254,14 @@ def _growing(runs: Samples) -> Picture:
     for panel, n in zip(axes, FEW, strict=False):
         for marker in MARKERS[1:]:
             found = [stats.interval([100 * g for g in gain(runs, marker, n=n, rate=r)]) for r in RATES]
-            curve(panel, marker, RATES, found, NAMES[marker])
+            curve(panel, LOOKS[marker], RATES, found)
         tops = [100 * ceiling(runs, n=n, rate=r) for r in RATES]
         panel.plot(RATES, tops, color=MUTED, linestyle=":", label="1/utilisation - 1")
         panel.axhline(0, color="#334155", linewidth=0.9)
         panel.set_title(f"TCP gain over TB, n = {n}, %")
     for marker in MARKERS:
         found = [runs.mean("jain", marker=marker, n=10, rate=r) for r in RATES]
-        curve(axes[2], marker, RATES, found, NAMES[marker])
+        curve(axes[2], LOOKS[marker], RATES, found)
     axes[2].set_title("Jain's index, n = 10")
     _rates(axes)
     legend_above(figure)

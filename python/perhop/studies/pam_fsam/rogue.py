@@ -59,7 +59,7 @@ def _judge(study: Study, criterion: str, order: Order) -> None:
     """The order under jittered CBR, once for each point of the criterion's grid."""
 
     def claim(runs: Samples, **at: int) -> Finding:
-        found = runs.at("jittered")
+        found = runs.at(arrivals="jittered")
         return Finding(order(found, **at), ceilings(found, (at["n"],), **_rate(at)) if order is tcp_order else "")
 
     study.claim(criterion)(claim)
@@ -70,7 +70,7 @@ def _report(study: Study, criterion: str, order: Order, grid: Iterable[dict[str,
     points = list(grid)
 
     def claim(runs: Samples) -> Finding:
-        strict = runs.at("strict")
+        strict = runs.at(arrivals="strict")
         return _reported([(at, order(strict, **at)) for at in points])
 
     study.claim(criterion)(claim)
@@ -130,34 +130,34 @@ def _gains(runs: Samples) -> list[Part]:
 @fig7.claim("pam-near-tsw2cm")
 def pam_is_not_below_tsw2cm(runs: Samples) -> Finding:
     """The performance of TSW2CM is close to PAM."""
-    return Finding(_not_below_tsw2cm(runs.at("jittered")))
+    return Finding(_not_below_tsw2cm(runs.at(arrivals="jittered")))
 
 
 @fig7.claim("pam-above-tsw2cm")
 def pam_is_marginally_above_tsw2cm(runs: Samples) -> Finding:
     """PAM is marginally better than TSW2CM."""
-    jittered = runs.at("jittered")
+    jittered = runs.at(arrivals="jittered")
     return Finding([within(f"n = {n}: PAM/TSW2CM", _pam_by_tsw2cm(jittered, n), (1.00, 1.20)) for n in EVERY_N])
 
 
 @fig7.claim("gains")
 def tcp_gains_as_published(runs: Samples) -> Finding:
     """F-SAM gives TCP around 50 % more than TB, PAM around 30 %."""
-    jittered = runs.at("jittered")
+    jittered = runs.at(arrivals="jittered")
     return Finding(_gains(jittered), ceilings(jittered, EVERY_N))
 
 
 @fig7.claim("strict-pam-over-tsw2cm")
 def pam_and_tsw2cm_under_strict_cbr(runs: Samples) -> Finding:
     """PAM over TSW2CM, strict CBR."""
-    strict = runs.at("strict")
+    strict = runs.at(arrivals="strict")
     return _reported([({"n": n}, [more_than("PAM/TSW2CM", _pam_by_tsw2cm(strict, n), 0.97)]) for n in EVERY_N])
 
 
 @fig7.claim("strict-gains")
 def gains_under_strict_cbr(runs: Samples) -> Finding:
     """Gains over TB, strict CBR."""
-    strict = runs.at("strict")
+    strict = runs.at(arrivals="strict")
     bands = {FSAM: ("g(F-SAM)", (0.10, 0.70)), PAM: ("g(PAM)", (0.05, 0.45))}
     rows = [
         ({"n": n}, [within(name, gain(strict, m, n=n), band) for m, (name, band) in bands.items()]) for n in EVERY_N

@@ -2,68 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from perhop import stats
 from perhop.studies import runs as simulation
-from perhop.studies.criteria import Criteria, Criterion
+from perhop.studies import trying
 from perhop.studies.pam_fsam.terms import EVERY_N, FEW, FSAM, PAM, TB, TSW, ceiling, gain, over, pooled, ratio
 from perhop.studies.readings import Reading, Readings
-from perhop.studies.runs import Budget, RunSet
+from perhop.studies.runs import RunSet
 from perhop.studies.samples import Sample, Samples
-from perhop.studies.verdict import NOT_REPRODUCED, REPRODUCED, Finding
-
-Say = Callable[[str], None]
-Judge = Callable[[Criterion, dict[str, Samples]], Finding]
+from perhop.studies.trying import World
 
 TOKENS = ("pf-fig2", "pf-fig3")
 VARIED = (*TOKENS, "pf-fig4", "pf-fig6", "pf-fig7")
 
 
 @dataclass(frozen=True)
-class World:
-    """What every variant shares."""
+class Variant(trying.Variant):
+    """One reading at another value."""
 
-    sets: list[RunSet]
-    criteria: Criteria
-    judge: Judge
-    budget: Budget
-    say: Say
-
-
-@dataclass(frozen=True)
-class Variant:
-    """One reading at another value: its findings by claim, and the figures of the table."""
-
-    name: str
-    findings: dict[tuple[str, str], tuple[Criterion, Finding]]
-    figures: dict[str, float]
     signs: int
     """Signs of Fig. 4 as published, over all n: F-SAM > TB, PAM > TB, TSW2CM < TB; 18 at most."""
-
-    def held(self, study: str, rule: str) -> tuple[int, int]:
-        """At how many grid points the claim holds, of how many."""
-        found = [f.verdict == REPRODUCED for c, f in self.findings.values() if (c.study, c.rule) == (study, rule)]
-        return sum(found), len(found)
-
-    def hard(self, study: str) -> tuple[int, int]:
-        """Hard claims of a study that hold, of how many."""
-        found = [f.verdict == REPRODUCED for c, f in self.findings.values() if c.study == study and c.kind == "hard"]
-        return sum(found), len(found)
 
 
 def base_sets(world: World) -> list[RunSet]:
     """The run sets that are varied, with the budget's replications and without what is only reported."""
-    wanted = [s for s in world.sets if s.name in VARIED and s.arrivals != "poisson"]
-    return [replace(s, draws=None) for s in wanted if not (s.name == "pf-fig7" and s.arrivals == "strict")]
+    wanted = [s for s in world.sets if s.name in VARIED and s.at["arrivals"] != "poisson"]
+    return [replace(s, draws=None) for s in wanted if not (s.name == "pf-fig7" and s.at["arrivals"] == "strict")]
 
 
 def variants(world: World, readings: Readings) -> list[Variant]:
     """The frozen reading first, then every other value of every reading."""
     sets = base_sets(world)
-    base = _simulate(world, sets, {})
+    base = world.simulate(sets, {})
     found = [_variant(world, "frozen", base)]
     for reading in readings.by_id.values():
         for value in reading.others:
@@ -85,8 +56,8 @@ def _with(world: World, changed: tuple[Reading, str], base: list[Sample]) -> lis
                 settings = {key: v for key, v in settings.items() if not key.startswith("tcp.")}
             if settings:
                 chosen = [s for s in base_sets(world) if s.name == name]
-                fresh = _simulate(world, chosen, _only(settings, reading.markers))
-                samples = _replaced(samples, fresh, name, reading.markers)
+                fresh = world.simulate(chosen, _only(settings, reading.concerns))
+                samples = _replaced(samples, fresh, name, reading.concerns)
     return samples
 
 
@@ -97,11 +68,6 @@ def _only(settings: dict[str, object], markers: list[str] | None) -> dict[str, o
 def _replaced(old: list[Sample], fresh: list[Sample], runs: str, markers: list[str] | None) -> list[Sample]:
     kept = [s for s in old if s.runs != runs or (markers is not None and s.at["marker"] not in markers)]
     return kept + fresh
-
-
-def _simulate(world: World, sets: list[RunSet], settings: dict[str, object]) -> list[Sample]:
-    jobs = simulation.prepare(sets, world.budget, settings)
-    return simulation.simulate(jobs, world.budget, lambda *_: None)
 
 
 def wire_bytes(samples: list[Sample]) -> list[Sample]:
@@ -115,14 +81,11 @@ def wire_bytes(samples: list[Sample]) -> list[Sample]:
 
 def _variant(world: World, name: str, samples: list[Sample]) -> Variant:
     by_set = simulation.by_set(samples)
-    names = {study for s in base_sets(world) for study in s.studies}
-    judged = [c for c in world.criteria.claims if c.study in names and c.kind != "report"]
-    findings = {(c.study, c.claim): (c, world.judge(c, by_set)) for c in judged}
-    return Variant(name, findings, _figures(by_set), _signs(by_set["pf-fig4"]))
+    return Variant(name, world.findings(samples), _figures(by_set), _signs(by_set["pf-fig4"]))
 
 
 def _figures(runs: dict[str, Samples]) -> dict[str, float]:
-    bulk, jittered = runs["pf-fig4"], runs["pf-fig7"].at("jittered")
+    bulk, jittered = runs["pf-fig4"], runs["pf-fig7"].at(arrivals="jittered")
     mice = {m: _mice(runs["pf-fig6"], m) for m in (TB, TSW, PAM, FSAM)}
     tcp = {m: pooled([gain(jittered, m, n=n) for n in FEW]) for m in (PAM, FSAM)}
     udp = {m: over(jittered, "rogue.goodput", m) for m in (TB, PAM, FSAM)}
@@ -155,66 +118,16 @@ def phase_lock(world: World, sizes: Reading) -> list[tuple[str, str, int, list[f
     for value in sizes.values:
         world.say(f"phase lock: {value}")
         settings = {**sizes.settings(value, "load"), "markers.only": [TB]}
-        samples = _simulate(world, [s for s in world.sets if s.name == "pf-fig7"], settings)
+        samples = world.simulate([s for s in world.sets if s.name == "pf-fig7"], settings)
         for arrivals in ("strict", "jittered"):
-            runs = Samples(samples).at(arrivals)
+            runs = Samples(samples).at(arrivals=arrivals)
             for n in (5, 10, 20, 30):
                 udp, tcp = (runs.values(f"{of}.in", marker=TB, n=n) for of in ("rogue", "bulk"))
                 found.append((value, arrivals, n, sorted(u / (u + t) for u, t in zip(udp, tcp, strict=True))))
     return found
 
 
-def second_seed(world: World, seeds: tuple[int, int]) -> list[tuple[str, str, str]]:
+def second_seed(world: World) -> list[tuple[str, str, str]]:
     """Hard claims whose verdict differs between two base seeds: name and both verdicts."""
-    found = []
-    wanted = [s for s in world.sets if s.arrivals != "poisson" or s.name in TOKENS]
-    for seed in seeds:
-        world.say(f"base seed {seed}")
-        at = replace(world, budget=replace(world.budget, seed=seed))
-        by_set = simulation.by_set(_simulate(at, wanted, {}))
-        hard = [c for c in world.criteria.claims if c.kind == "hard"]
-        found.append({f"{c.study}/{c.claim}": world.judge(c, by_set).verdict for c in hard})
-    first, second = found
-    return [(name, verdict, second[name]) for name, verdict in first.items() if verdict != second[name]]
-
-
-def tried(found: list[Variant], criteria: Criteria) -> dict[str, str]:
-    """For each hard or soft claim that the frozen reading does not reproduce: what every other reading gave."""
-    base, others = found[0], found[1:]
-    rules = dict.fromkeys((c.study, c.rule) for c in criteria.claims if (c.study, c.claim) in base.findings)
-    texts = {}
-    for study, rule in rules:
-        mine = [f.verdict for c, f in base.findings.values() if (c.study, c.rule) == (study, rule)]
-        if NOT_REPRODUCED in mine:
-            as_frozen = _result(base, study, rule)
-            results = {v.name: _result(v, study, rule) for v in others}
-            differing = [f"{name}: {result}" for name, result in results.items() if result != as_frozen]
-            same = len(results) - len(differing)
-            listed = "; ".join([*differing, f"{same} others: the same"])
-            texts[f"{study}/{rule}"] = f"Readings tried one at a time (frozen: {as_frozen}): {listed}"
-    return texts
-
-
-def _result(variant: Variant, study: str, rule: str) -> str:
-    held, of = variant.held(study, rule)
-    if of > 1:
-        return f"{held} of {of} points hold"
-    [finding] = [f for c, f in variant.findings.values() if (c.study, c.rule) == (study, rule)]
-    if len(finding.parts) > 2:
-        holding = sum(part.holds is True for part in finding.parts)
-        return f"{holding} of {len(finding.parts)} conditions hold"
-    return ", ".join(f"{part.interval.mean:.3g}" for part in finding.parts) + (" (holds)" if held else "")
-
-
-def write_tried(path: Path, texts: dict[str, str]) -> None:
-    """As TOML, one claim a line."""
-    head = (
-        "# What other readings gave for claims that are not reproduced;\n"
-        "# written by `perhop reproduce pam-fsam --readings`.\n"
-    )
-    lines = [f'"{claim}" = {_quoted(text)}' for claim, text in texts.items()]
-    path.write_text(head + "\n".join(lines) + "\n", encoding="utf-8")
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    wanted = [s for s in world.sets if s.at["arrivals"] != "poisson" or s.name in TOKENS]
+    return trying.second_seed(world, wanted, (world.budget.seed, world.budget.seed + 1))

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from perhop import stats
+from perhop.studies.pam_fsam.method import MARKER_HOP, MARKERS
 from perhop.studies.readings import Reading
-from perhop.studies.runs import MARKERS, Budget
-from perhop.studies.samples import MARKER_HOP, Tables
+from perhop.studies.runs import Budget
+from perhop.studies.samples import Tables
 
 SCENARIO = "readings-shares.toml"
 CIR, SIZE, MEASURED_S = 1e6, 1000, 60

@@ -5,11 +5,18 @@ from __future__ import annotations
 import math
 
 from perhop import stats
+from perhop.studies.drawing import Look
 from perhop.studies.samples import Samples
 
 TB, TSW, PAM, FSAM = "token-bucket", "tsw2cm", "pam", "f-sam"
 NAMES = {TB: "TB", TSW: "TSW2CM", PAM: "PAM", FSAM: "F-SAM"}
 MARKERS = (TB, TSW, PAM, FSAM)
+LOOKS = {
+    TB: Look(NAMES[TB], "#8a5a00", "s"),
+    TSW: Look(NAMES[TSW], "#5b6b7a", "^"),
+    PAM: Look(NAMES[PAM], "#0072b2", "o"),
+    FSAM: Look(NAMES[FSAM], "#c2410c", "D"),
+}
 
 EVERY_N = (5, 10, 15, 20, 25, 30)
 FEW = (5, 10)

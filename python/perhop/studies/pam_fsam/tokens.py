@@ -30,7 +30,7 @@ class Marks:
     """The marks one marker gave in one arrival model, by replication."""
 
     def __init__(self, runs: Samples, arrivals: str, marker: str) -> None:
-        chosen, self.marker = runs.at(arrivals), marker
+        chosen, self.marker = runs.at(arrivals=arrivals), marker
         self.flows = FLOWS[chosen.all[0].runs]
         self.ins = list(zip(*(chosen.values(f"{flow}.in", marker=marker) for flow in self.flows), strict=True))
         self.outs = list(zip(*(chosen.values(f"{flow}.out", marker=marker) for flow in self.flows), strict=True))
@@ -150,7 +150,7 @@ def no_more_tokens_than_there_are(runs: Samples) -> Finding:
     bucketed = [s for s in runs.all if s.at["marker"] in (TB, PAM, FSAM)]
     unspent = [CIR * DURATION + s.values["cbs"] - s.values["in_bytes"] for s in bucketed]
     part = never_below("CIR T + CBS - IN bytes", unspent, 0)
-    seeds = len(runs.at("jittered").values("in_bytes", marker=TB))
+    seeds = len(runs.at(arrivals="jittered").values("in_bytes", marker=TB))
     return Finding([part], f"{len(unspent)} runs of TB, PAM and F-SAM", seeds=seeds)
 
 
@@ -234,4 +234,4 @@ def the_bucket_over_phases(runs: Samples) -> Finding:
 def cell(runs: Samples, printed: Cell) -> stats.Interval:
     """The measured counterpart of a printed cell: packets, mean over the replications."""
     flow, kind = printed.column.split(" ")
-    return runs.at(printed.arrivals).mean(f"{COLUMNS[flow]}.{kind.lower()}", marker=ROWS[printed.row])
+    return runs.at(**printed.at).mean(f"{COLUMNS[flow]}.{kind.lower()}", marker=ROWS[printed.row])

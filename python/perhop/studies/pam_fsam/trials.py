@@ -2,69 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from perhop.studies import criteria as frozen
-from perhop.studies import readings as stated
-from perhop.studies import runs as simulation
-from perhop.studies.criteria import Criterion
+from perhop.studies import Paper, Say, notes, trying
 from perhop.studies.pam_fsam import deciding, sensitivity, shares
-from perhop.studies.pam_fsam.sensitivity import Judge, Variant, World
+from perhop.studies.pam_fsam.sensitivity import Variant
 from perhop.studies.readings import Readings
 from perhop.studies.runs import Budget
-from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding
+from perhop.studies.trying import World, table
 
 STUDIES = ("pf-fig2", "pf-fig3", "pf-fig4", "pf-fig5", "pf-fig6", "pf-fig7", "pf-fig8", "pf-fig9")
 
 
-def run(judge_with: Callable[[Criterion, Samples], Finding], runs_of: dict[str, str], budget: Budget) -> _Trials:
-    """Prepares the trials; `runs_of` is the run set of each study."""
-
-    def judge(criterion: Criterion, by_set: dict[str, Samples]) -> Finding:
-        return judge_with(criterion, by_set[runs_of[criterion.study]])
-
-    return _Trials(judge, budget)
-
-
-class _Trials:
-    def __init__(self, judge: Judge, budget: Budget) -> None:
-        self.directory = simulation.data("pam-fsam")
-        self.judge, self.budget = judge, budget
-
-    def write(self, out: Path, say: Callable[[str], None]) -> Path:
-        """Runs all of it; writes `readings.md` and `tried.toml`, and returns the former."""
-        readings = stated.load(self.directory / "readings.toml")
-        criteria = frozen.load(self.directory / "criteria.toml")
-        sets = simulation.load(self.directory)
-        world = World(sets, criteria, self.judge, self.budget, say)
-        out.mkdir(parents=True, exist_ok=True)
-        decision = deciding.decide(readings, criteria.cells, (sets, self.budget, say))
-        say("shares of 10 and 100 flows")
-        measured = shares.measure(self.directory, readings.by_id["a5"], self.budget)
-        found = sensitivity.variants(world, readings)
-        locked = sensitivity.phase_lock(world, readings.by_id["a13"])
-        differing = sensitivity.second_seed(world, (self.budget.seed, self.budget.seed + 1))
-        sensitivity.write_tried(out / "tried.toml", sensitivity.tried(found, criteria))
-        page = out / "readings.md"
-        parts = [
-            _grid(decision, readings),
-            _shares(measured),
-            _queues(found, readings),
-            _sensitivity(found),
-            _phases(locked),
-            _seeds(differing, self.budget),
-        ]
-        page.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-        say("")
-        return page
-
-
-def table(head: list[str], rows: Iterable[Sequence[object]]) -> str:
-    """A Markdown table."""
-    lines = [head, ["---"] * len(head), *([str(cell) for cell in row] for row in rows)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+def run(paper: Paper, budget: Budget, to: tuple[Path, Say]) -> Path:
+    """Runs all of it; writes `readings.md` and `tried.toml`, and returns the former."""
+    out, say = to
+    world, readings = World(paper, budget, say), paper.readings()
+    out.mkdir(parents=True, exist_ok=True)
+    decision = deciding.decide(readings, world.criteria.cells, (world.sets, budget, say))
+    say("shares of 10 and 100 flows")
+    measured = shares.measure(paper.directory, readings.by_id["a5"], budget)
+    found = sensitivity.variants(world, readings)
+    locked = sensitivity.phase_lock(world, readings.by_id["a13"])
+    differing = sensitivity.second_seed(world)
+    notes.write_tried(out / notes.TRIED, paper.name, trying.tried(found))
+    parts = [
+        _grid(decision, readings),
+        _shares(measured),
+        _queues(found, readings),
+        trying.one_at_a_time(found, STUDIES),
+        _phases(locked),
+        trying.seeds_page(differing, budget),
+    ]
+    page = out / "readings.md"
+    page.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    say("")
+    return page
 
 
 def _grid(decision: deciding.Decision, readings: Readings) -> str:
@@ -122,20 +95,6 @@ def _queues(found: list[Variant], readings: Readings) -> str:
     return "### The core queue\n\n" + table(head, rows)
 
 
-def _sensitivity(found: list[Variant]) -> str:
-    figures = list(found[0].figures)
-    held = [[v.name, *("{}/{}".format(*v.hard(s)) for s in STUDIES)] for v in found]
-    values = [[v.name, *(f"{v.figures[name]:.2f}" for name in figures)] for v in found]
-    return "\n\n".join(
-        [
-            "### One reading at a time: hard claims that hold",
-            table(["reading", *STUDIES], held),
-            "### One reading at a time: figures",
-            table(["reading", *figures], values),
-        ]
-    )
-
-
 def _phases(locked: list[tuple[str, str, int, list[float]]]) -> str:
     rows = [
         [size, arrivals, n, f"{values[0]:.2f}", f"{values[len(values) // 2]:.2f}", f"{values[-1]:.2f}"]
@@ -144,9 +103,3 @@ def _phases(locked: list[tuple[str, str, int, list[float]]]) -> str:
     head = ["TCP packet (a13)", "UDP arrivals", "n", "smallest", "median", "largest"]
     title = "### Fig. 7 behind TB: UDP's share of the IN packets, run by run"
     return f"{title}\n\n{table(head, rows)}"
-
-
-def _seeds(differing: list[tuple[str, str, str]], budget: Budget) -> str:
-    head = ["claim", f"base seed {budget.seed}", f"base seed {budget.seed + 1}"]
-    body = table(head, [list(row) for row in differing]) if differing else "Every hard verdict is the same."
-    return f"### A second base seed\n\n{body}"

@@ -49,7 +49,7 @@ impl Idle {
         }
     }
 
-    /// Goes on where `other` was.
+    /// Goes on where `other` was: idle time that is not yet counted will count at the new rate.
     pub fn resume(&mut self, other: &Self) {
         self.last = other.last;
     }

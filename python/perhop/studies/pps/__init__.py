@@ -1,0 +1,64 @@
+"""PPS: the studies in the order of the paper's section III.
+
+Zhang, Wang, Peterson and Krishnamurthy, "Probabilistic Packet Scheduling: Achieving Proportional Share Bandwidth
+Allocation for TCP Flows", 2002.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from perhop import stats
+from perhop.studies import Paper, Say, Study
+from perhop.studies.criteria import Cell
+from perhop.studies.drawing import Picture
+from perhop.studies.pps import csfq, diffserv, domains, rtt, shares, worked
+from perhop.studies.pps.method import METHOD
+from perhop.studies.runs import Budget
+from perhop.studies.samples import Samples
+
+GROUPS = (worked, shares, domains, rtt, diffserv, csfq)
+"""Modules of studies: `STUDIES`, and `CELLS` (what stands for a printed cell) by study where there are any."""
+
+
+def cell(runs: Samples, printed: Cell) -> stats.Interval:
+    """What was measured where the paper printed a cell, Mbit/s."""
+    found = {name: measure for group in GROUPS for name, measure in getattr(group, "CELLS", {}).items()}
+    return stats.interval(found[printed.study](runs.at(**printed.at), printed))
+
+
+def pictures(study: str, runs: Samples, cells: list[Cell]) -> list[Picture]:
+    """The figures of one study."""
+    from perhop.studies.pps import figures
+
+    return figures.draw(study, runs, cells)
+
+
+def try_readings(budget: Budget, out: Path, say: Say) -> Path:
+    """Runs the open readings and writes what each gave; see `trials`."""
+    from perhop.studies.pps import trials
+
+    return trials.run(PAPER, budget, (out, say))
+
+
+_ORDER = ("ex1", "fig4", "fig6", "fig7", "fig8", "fig9", "tab1", "tab2", "tab3", "fig11", "tab4", "fig12", "bits", "n")
+
+
+def _in_order() -> list[Study]:
+    found = {study.id: study for group in GROUPS for study in group.STUDIES}
+    return [found[f"pps-{name}"] for name in _ORDER if f"pps-{name}" in found]
+
+
+PAPER = Paper(
+    name="pps",
+    title="Probabilistic Packet Scheduling: Achieving Proportional Share Bandwidth Allocation for TCP Flows",
+    source="M. Zhang, R. Wang, L. Peterson, A. Krishnamurthy, INFOCOM 2002",
+    studies=_in_order(),
+    method=METHOD,
+    measured="Sender-based and receiver-based runs mirror each other. Throughput is what reaches the sink, headers "
+    "included, over the whole run of 200 s; a packet of 1000 B or 500 B is counted with its headers, as ns-2 does. "
+    "TCP is Reno with timers of the time (100 ms tick, at least 1 s), never limited by its window.",
+    cell=cell,
+    pictures=pictures,
+    try_readings=try_readings,
+)

@@ -1,0 +1,161 @@
+"""How the files of PPS are run, and what is read off their tables.
+
+Settings of `runs.toml` and `readings.toml` may name an algorithm in the place of a section: `tred.n` is n of every
+queue of the file with TRED, `pps-relabeller.measure` that of every relabeller, `pps.bits` that of every conditioner
+of PPS, `cbr.size` that of every traffic of this model. A file without one is left as it is.
+
+| quantity                    | unit  | is                                                                     |
+|-----------------------------|-------|------------------------------------------------------------------------|
+| `X.throughput`, `X.goodput` | bit/s | traffic X over the whole run: what reaches the sink, what it hands on  |
+| `X.late`                    | bit/s | its throughput over 20-200 s                                           |
+| `X@t`                       | bit/s | the same in the second that ends at t, where each second is sampled    |
+| `saturated`, `raised`       | tags  | that wanted more than the last code, or less than the first            |
+| `tagged`                    | tags  | put on packets                                                         |
+
+and of each link with an AQM, called `P - Q` whichever way the packets go:
+
+| quantity             | unit    | is                                                       |
+|----------------------|---------|----------------------------------------------------------|
+| `L.utilisation`      | -       | share of the time it was sending                         |
+| `L.drops`            | -       | packets dropped by packets that came                     |
+| `L.queue`            | packets | the AQM's average queue, mean of the samples over 20-200 s |
+| `L.queue_deviation`  | packets | its standard deviation over these samples                |
+| `L.expectation`      | -       | E by the average tickets of a packet, mean of the same   |
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from perhop import stats
+from perhop.studies import runs as simulation
+from perhop.studies.runs import Job, Method, RunSet, Settings
+from perhop.studies.samples import Tables, real
+
+FAMILY = "pps"
+CONDITIONERS = ("pps-tagger", "pps-relabeller", "pps-ack-tagger", "pps-ack-relabeller")
+ALGORITHMS = (FAMILY, *CONDITIONERS, "tred", "red", "rio", "csfq", "cbr")
+START, END = 20.0, 200.0
+"""Seconds between which a run is taken to be settled."""
+
+Series = Mapping[float, float]
+"""Values by time, s."""
+
+
+def overrides(chosen: RunSet, settings: Settings) -> list[str]:
+    """Settings as the command line would write them; those of an algorithm for each section that has it."""
+    laid: dict[str, Any] = {}
+    for key, value in settings.items():
+        kind, _, name = key.partition(".")
+        if kind in ALGORITHMS:
+            laid |= {f"{section}.{name}": value for section in _sections(chosen.scenario).get(kind, ())}
+        else:
+            laid[key] = value
+    return simulation.plain(chosen, laid)
+
+
+@cache
+def _sections(path: Path) -> dict[str, list[str]]:
+    """Sections of a file by the algorithm they state."""
+    stated = tomllib.loads(path.read_text(encoding="utf-8"))
+    found: dict[str, list[str]] = defaultdict(list)
+    for name, section in stated.get("conditioner", {}).items():
+        found[section["kind"]].append(f"conditioner.{name}")
+        if section["kind"] in CONDITIONERS:
+            found[FAMILY].append(f"conditioner.{name}")
+    for name, section in stated.get("queue", {}).items():
+        found[section["aqm"]].append(f"queue.{name}")
+    for name, section in stated["traffic"].items():
+        found[section["model"]].append(f'traffic."{name}"')
+    return found
+
+
+def measured(_: Job, __: Mapping[str, Any], tables: Tables) -> dict[str, float]:
+    """All of the above from one replication."""
+    return {**_flows(tables), **_tags(tables), **_links(tables)}
+
+
+def _flows(tables: Tables) -> dict[str, float]:
+    found: dict[str, float] = defaultdict(float)
+    flows = tables["flows"]
+    for i, name in enumerate(flows["traffic"]):
+        found[f"{name}.throughput"] += real(flows["throughput_bit_s"][i])
+        found[f"{name}.goodput"] += real(flows["goodput_bit_s"][i])
+    for name, delivered in _delivered(tables).items():
+        found[f"{name}.late"] = 8 * (delivered[END] - delivered[START]) / (END - START)
+        found.update(_seconds(name, delivered))
+    return found
+
+
+def _delivered(tables: Tables) -> dict[str, dict[float, float]]:
+    """Bytes that have reached the sink, by traffic and time."""
+    found: dict[str, dict[float, float]] = defaultdict(lambda: defaultdict(float))
+    series = tables["flow_series"]
+    for t, name, size in zip(*(series[c].tolist() for c in ("t_s", "traffic", "delivered_bytes")), strict=True):
+        found[name][t] += size
+    return found
+
+
+def _seconds(name: str, delivered: Series) -> Iterator[tuple[str, float]]:
+    if 1.0 in delivered:
+        for t in range(1, int(END) + 1):
+            yield f"{name}@{t}", 8 * (delivered[float(t)] - delivered[float(t - 1)])
+
+
+def _tags(tables: Tables) -> dict[str, float]:
+    tallies = tables["tallies"]
+    totals: dict[str, float] = dict.fromkeys(("saturated", "raised", "tagged"), 0.0)
+    for quantity, value in zip(tallies["quantity"], tallies["value"], strict=True):
+        name = quantity.partition("_")[0]
+        if name in totals:
+            totals[name] += real(value)
+    return totals
+
+
+def _links(tables: Tables) -> dict[str, float]:
+    gauges, links = _gauges(tables["series"]), tables["links"]
+    found: dict[str, float] = {}
+    for i, hop in enumerate(links["hop"]):
+        if hop in gauges:
+            name = " - ".join(sorted(hop.split(" -> ")))
+            dropped, delivered = real(links["dropped_packets"][i]), real(links["delivered_packets"][i])
+            found[f"{name}.utilisation"] = real(links["utilisation"][i])
+            found[f"{name}.drops"] = dropped / (dropped + delivered) if dropped else 0.0
+            found |= {f"{name}.{quantity}": value for quantity, value in _queue(gauges[hop]).items()}
+    return found
+
+
+def _gauges(series: Mapping[str, Any]) -> dict[str, dict[str, dict[float, float]]]:
+    """What the AQMs tell, by hop, quantity and time; a queue's own length is none of it."""
+    found: dict[str, dict[str, dict[float, float]]] = {}
+    columns = ("t_s", "hop", "conditioner", "quantity", "value")
+    for t, hop, conditioner, quantity, value in zip(*(series[c].tolist() for c in columns), strict=True):
+        if conditioner is None and quantity not in ("queue_packets", "queue_bytes"):
+            found.setdefault(hop, {}).setdefault(quantity, {})[t] = value
+    return found
+
+
+def _queue(gauges: Mapping[str, Series]) -> dict[str, float]:
+    found = {}
+    if "avg_queue_packets" in gauges:
+        average = list(_settled(gauges["avg_queue_packets"]))
+        centre = stats.mean(average)
+        found["queue"] = centre
+        found["queue_deviation"] = math.sqrt(stats.mean((q - centre) ** 2 for q in average))
+    if "expected_tickets" in gauges:
+        pairs = zip(_settled(gauges["expected_tickets"]), _settled(gauges["average_tickets"]), strict=True)
+        found["expectation"] = stats.mean(expected / average for expected, average in pairs if average)
+    return found
+
+
+def _settled(series: Series) -> Iterable[float]:
+    return (value for t, value in series.items() if t >= START)
+
+
+METHOD = Method(measured, overrides=overrides)

@@ -1,0 +1,110 @@
+"""The worked example of Fig. 1, and what happens on it when a flow comes (Fig. 8) or tickets change (Fig. 9)."""
+
+from __future__ import annotations
+
+import math
+
+from perhop import stats
+from perhop.studies import Study
+from perhop.studies.pps.terms import Rates, Shares, mbit, settled
+from perhop.studies.samples import Samples
+from perhop.studies.verdict import Finding, Part, at_most, greater, near, within
+
+ex1 = Study("pps-ex1", title="Fig. 1: three flows, three currencies", runs=("pps-ex1", "pps-ex1-limited"))
+fig8 = Study("pps-fig8", title="Fig. 8: A comes at 100 s", runs="pps-fig8")
+fig9 = Study("pps-fig9", title="Fig. 9: tickets change at 100 s", runs="pps-fig9")
+STUDIES = [ex1, fig8, fig9]
+
+EX1: dict[str, Rates] = {
+    "all": {"A": 0.5, "B": 0.25, "C": 0.25},
+    "silent": {"A": 0.75, "C": 0.25},
+    "limited": {"A": 0.56, "B": 0.16, "C": 0.28},
+}
+"""Expected rates by case: all active, B silent, B limited to 0.16 Mbit/s."""
+
+FIG8: tuple[Rates, Rates] = ({"B": 0.75, "C": 0.25}, {"A": 0.5, "B": 0.25, "C": 0.25})
+FIG9: tuple[Rates, Rates] = ({"A": 0.5, "B": 0.25, "C": 0.25}, {"A": 0.3, "B": 0.45, "C": 0.25})
+"""Before and after the change."""
+
+CHANGE, END = 100, 200
+AVERAGED, HELD, NEAR = 10, 20, 0.2
+"""Convergence: the mean of the last 10 s stays within 20 % for 20 s."""
+
+
+@ex1.claim("shares")
+def each_gets_its_share(runs: Samples, scheme: str, size: int) -> Finding:
+    """0.5, 0.25 and 0.25 Mb/s; without B 0.75 and 0.25; with B at 0.16 Mb/s, 0.56 and 0.28."""
+    found = {case: runs.at(scheme=scheme, size=size, case=case) for case in EX1}
+    shares = {case: Shares.of(found[case], e) for case, e in EX1.items()}
+    all_active, limited = shares["all"], shares["limited"]
+    parts = [part for case, s in shares.items() for part in s.each_near(0.15, f"{case}: x/e")]
+    parts += [greater(("all: A", other), all_active.x("A"), all_active.x(other)) for other in ("B", "C")]
+    parts += [
+        within("all: B/C", all_active.ratio("B", "C"), (0.85, 1.18)),
+        near("limited: B/0.16", limited.y("B"), 0.05),
+        within("limited: A/C", limited.ratio("A", "C"), (1.7, 2.3)),
+    ]
+    return Finding(parts, " ".join(f"{case}: {settled(found[case], e)}" for case, e in EX1.items()))
+
+
+def over(runs: Samples, flow: str, span: tuple[int, int]) -> list[float]:
+    """Mean rate of a flow between two seconds, Mbit/s."""
+    first, last = span
+    seconds = [mbit(runs.values(f"{flow}@{t}")) for t in range(first + 1, last + 1)]
+    return [stats.mean(values) for values in zip(*seconds, strict=True)]
+
+
+def shares_over(runs: Samples, expected: Rates, span: tuple[int, int]) -> Shares:
+    """The flows' shares between two seconds."""
+    columns = [over(runs, flow, span) for flow in expected]
+    return Shares(expected, [list(row) for row in zip(*columns, strict=True)])
+
+
+def convergence(runs: Samples, flow: str, share: float) -> list[float]:
+    """Seconds after the change until a flow has its new share, by replication; infinite if it never has."""
+    bins = zip(*(mbit(runs.values(f"{flow}@{t}")) for t in range(1, END + 1)), strict=True)
+    return [settles(list(seconds), share) for seconds in bins]
+
+
+def settles(seconds: list[float], share: float) -> float:
+    """As `convergence`, of one replication's seconds."""
+
+    def close(t: int) -> bool:
+        return abs(stats.mean(seconds[t - AVERAGED : t]) / share - 1) <= NEAR
+
+    for t in range(CHANGE, END - HELD + 1):
+        if all(close(later) for later in range(t, t + HELD + 1)):
+            return t - CHANGE
+    return math.inf
+
+
+def _fig8_convergence(runs: Samples) -> list[float]:
+    return convergence(runs, "A", FIG8[1]["A"])
+
+
+@fig8.claim("shares-and-convergence")
+def quickly_in_proportion_again(runs: Samples, scheme: str, size: int) -> Finding:
+    """B and C obtain 0.75 and 0.25 Mb/s; after A starts they quickly converge to 0.5, 0.25 and 0.25."""
+    found = runs.at(scheme=scheme, size=size)
+    before, after = shares_over(found, FIG8[0], (20, 95)), shares_over(found, FIG8[1], (120, 195))
+    parts = [within("20-95 s: B/C", before.ratio("B", "C"), (2.5, 3.5))]
+    parts += before.each_near(0.12, "20-95 s: x/e") + after.each_near(0.15, "120-195 s: x/e")
+    return Finding([*parts, at_most("convergence of A, s", _fig8_convergence(found), 30)])
+
+
+@fig8.claim("convergence-amount")
+def within_a_few_seconds(runs: Samples, scheme: str, size: int) -> Finding:
+    """Quickly."""
+    return Finding([at_most("convergence of A, s", _fig8_convergence(runs.at(scheme=scheme, size=size)), 15)])
+
+
+@fig9.claim("shares-and-convergence")
+def tickets_move_bandwidth(runs: Samples, scheme: str, size: int) -> Finding:
+    """A goes from 0.5 to 0.3 Mb/s and B from 0.25 to 0.45; C does not change."""
+    found = runs.at(scheme=scheme, size=size)
+    before, after = shares_over(found, FIG9[0], (30, 95)), shares_over(found, FIG9[1], (130, 195))
+    parts: list[Part] = before.each_near(0.15, "30-95 s: x/e") + after.each_near(0.15, "130-195 s: x/e")
+    unmoved = [x / y for x, y in zip(after.x("C"), before.x("C"), strict=True)]
+    parts.append(near("C after/before", unmoved, 0.10))
+    parts += [at_most(f"convergence of {f}, s", convergence(found, f, FIG9[1][f]), 30) for f in ("A", "B")]
+    return Finding(parts)

@@ -1,0 +1,277 @@
+"""PPS: claims on made-up runs, the rule of the readings, and what is read off the core's tables."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import pytest
+
+from perhop import _core
+from perhop.studies import paper
+from perhop.studies import runs as simulation
+from perhop.studies.criteria import Criterion
+from perhop.studies.pps import deciding, diffserv, domains, rtt, shares, worked
+from perhop.studies.pps.method import METHOD, measured, overrides
+from perhop.studies.runs import Budget, RunSet
+from perhop.studies.samples import Sample
+from perhop.studies.verdict import Finding
+
+SEEDS = 10
+PAPER = paper("pps")
+CRITERIA = PAPER.criteria()
+SETS = PAPER.runs()
+CELLS = {(c.study, c.at["size"], c.column, c.row): c.published for c in CRITERIA.cells}
+LINKS = ("S5 - S6", "P - Q", "P3 - P4")
+
+Rates = Mapping[str, float]
+
+
+def expected(of: RunSet) -> Rates:
+    """What the paper measured or expects, Mbit/s."""
+    name, at = of.name, of.at
+    setup = at.get("setup", name)
+    if setup in shares.SETUPS:
+        return shares.SETUPS[setup]
+    by_name: dict[str, Any] = {
+        "pps-ex1": lambda: worked.EX1[at["case"]],
+        "pps-ex1-limited": lambda: worked.EX1["limited"],
+        "pps-fig7": lambda: {**shares.FIG7, **dict.fromkeys(shares.LIMITED, 0.03)},
+        "pps-bits-sender": lambda: shares.CHAIN,
+        "pps-bits-receiver": lambda: shares.CHAIN,
+        "pps-tab1": lambda: domains.EXPECTED[name],
+        "pps-tab2": lambda: domains.EXPECTED[name],
+        "pps-tab3": lambda: round_trips(at),
+        "pps-fig11": lambda: {**rtt.FIG11, rtt.FAR[at["case"]]: {"X": 0.018, "Y": 0.15}[at["case"]]},
+        "pps-tab4": lambda: diffserv.PROPORTIONAL,
+        "pps-tab4-diffserv": lambda: diffserv.PUBLISHED.get(at["profile"], diffserv.PROPORTIONAL),
+        "pps-fig12": lambda: shares.FIG4,
+        "pps-fig8": lambda: worked.FIG8[1],
+        "pps-fig9": lambda: worked.FIG9[1],
+    }
+    found: Rates = by_name[name]()
+    return found
+
+
+def round_trips(at: Mapping[str, Any]) -> Rates:
+    column = f"{at['case']} {'Reno' if at['scheme'] == 'reno' else at['scheme']}"
+    return {f"f{i}": CELLS["pps-tab3", at["size"], column, f"flow {i}"] for i in range(1, 11)}
+
+
+def bent(of: RunSet, rates: Rates) -> Rates:
+    """As far from proportion as the set's own claim wants: few bits, small exponents, CSFQ with TCP."""
+    at = of.at
+    width = {4: 0.3, 6: 0.1}.get(at.get("bits", 0), 0.0)
+    amount = max(width, 0.4 if at.get("n") == 1 else 0.0, 0.4 if at.get("transport") == "tcp" else 0.0)
+    return {flow: rate * (1 + amount * (-1) ** i) for i, (flow, rate) in enumerate(rates.items())}
+
+
+def values(of: RunSet, seed: int, rates: Rates) -> dict[str, float]:
+    noise = 1 + 0.001 * ((seed * 7) % 5 - 2)
+    found: dict[str, float] = {}
+    for i, (flow, rate) in enumerate(rates.items()):
+        wobble = noise * (1 + 0.001 * ((seed + i) % 3 - 1))
+        found |= {f"{flow}.throughput": 1e6 * rate * wobble, f"{flow}.late": 1e6 * rate * wobble}
+    for link in LINKS:
+        found |= {f"{link}.utilisation": 0.99, f"{link}.drops": 0.03, f"{link}.queue_deviation": 5.0}
+    cut = 0.0 if of.at.get("chain") == "exchange-real" else 100.0
+    return found | {"saturated": cut, "tagged": 1000.0} | seconds(of, noise)
+
+
+def seconds(of: RunSet, noise: float) -> dict[str, float]:
+    if of.name not in ("pps-fig8", "pps-fig9"):
+        return {}
+    before, after = worked.FIG8 if of.name == "pps-fig8" else worked.FIG9
+    levels = {t: before if t <= worked.CHANGE + 4 else after for t in range(1, worked.END + 1)}
+    return {f"{flow}@{t}": 1e6 * noise * rates.get(flow, 0.0) for t, rates in levels.items() for flow in after}
+
+
+@cache
+def as_published() -> list[Sample]:
+    made = []
+    for of in SETS:
+        for seed in range(SEEDS):
+            rates = {"B": 0.0, **expected(of)} if of.at.get("case") == "silent" else bent(of, expected(of))
+            made.append(Sample(of.name, of.at, seed, values(of, seed, rates)))
+    return made
+
+
+def turned(sample: Sample) -> Sample:
+    """All flows alike, links idle, nothing changes at 100 s, more bits worse, tags cut where they cannot be."""
+    rates = {key: value for key, value in sample.values.items() if key.endswith((".throughput", ".late"))}
+    width = sample.at.get("bits", 8)
+    spread = {4: 1.0, 6: 1.1, 8: 1.2, 10: 1.4, 13: 1.6, 17: 1.8, "real": 2.0}[width]
+    alike = {key: 1e5 * (spread if i % 4 < 2 else 1.0) for i, key in enumerate(rates)}
+    small = {key: 1e5 * (1.0 if i % 4 < 2 else 3.0) for i, key in enumerate(rates)}
+    unequal = (sample.at.get("case") == "b" and sample.at["scheme"] != "reno") or "profile" in sample.at
+    opposite = sample.at.get("scheme") == "receiver"
+    swapped = {
+        **sample.values,
+        **(small if unequal or opposite else alike),
+        **{key: 0.9 for key in sample.values if key.endswith(".utilisation")},
+        **{key: 2e5 for key in sample.values if "@" in key},
+        "saturated": 100.0 - sample.values["saturated"],
+    }
+    return Sample(sample.runs, sample.at, sample.replication, swapped)
+
+
+def judged(criterion: Criterion, samples: list[Sample]) -> Finding:
+    study = PAPER.study(criterion.study)
+    return study.judge(criterion, study.samples(simulation.by_set(samples)))
+
+
+JUDGED = [pytest.param(c, id=f"{c.study}-{c.claim}") for c in CRITERIA.claims if c.kind != "report"]
+
+
+@pytest.mark.parametrize("criterion", JUDGED)
+def test_a_world_as_published_is_reproduced(criterion: Criterion) -> None:
+    found = judged(criterion, as_published())
+    assert found.verdict == "reproduced", [str(part) for part in found.parts if not part.holds]
+
+
+@pytest.mark.parametrize("criterion", JUDGED)
+def test_a_world_turned_round_is_not(criterion: Criterion) -> None:
+    assert judged(criterion, [turned(s) for s in as_published()]).verdict == "not reproduced"
+
+
+def test_every_report_gives_rows_and_no_verdict() -> None:
+    for criterion in CRITERIA.claims:
+        if criterion.kind == "report":
+            found = judged(criterion, as_published())
+            assert found.table
+            assert found.verdict == "reported"
+            assert found.replications == SEEDS
+
+
+def test_every_printed_cell_is_measured_where_it_says() -> None:
+    """In a world whose cells are the printed ones each record gives its own number."""
+    by_set = simulation.by_set(as_published())
+    for cell in CRITERIA.cells:
+        if cell.study in ("pps-tab3", "pps-tab4") and (cell.row.startswith("flow") or cell.study == "pps-tab4"):
+            found = PAPER.cell(PAPER.study(cell.study).samples(by_set), cell)
+            assert found.mean == pytest.approx(cell.published, rel=0.005), cell.criterion.claim
+
+
+def test_convergence_is_the_first_time_that_holds() -> None:
+    """Ten bins are averaged: 8 of 10 at the new level are within 20 %, and a dip of 3 s later is too deep."""
+    steady = [0.0] * 100 + [0.5] * 100
+    assert worked.settles(steady, 0.5) == 8
+    assert worked.settles([0.0] * 105 + [0.5] * 95, 0.5) == 13
+    dipped = [0.0 if 110 <= t < 113 else 0.5 for t in range(200)]
+    assert worked.settles(dipped, 0.5) == 21
+    assert worked.settles([0.2] * 200, 0.5) == math.inf
+    assert worked.settles([0.0] * 175 + [0.5] * 25, 0.5) == math.inf
+
+
+def row(b2: str, squares: list[float], utilisation: float) -> deciding.Row:
+    return deciding.Row({"b1": "5 s", "b2": b2}, squares, 0.0, utilisation)
+
+
+def test_the_rule_takes_the_smallest_errors_of_full_links() -> None:
+    plain, spaced, idle = (
+        row("plain p", [3.0, 3.1, 2.9], 0.98),
+        row("spaced", [1.0, 1.1, 0.9], 0.98),
+        row("x", [0.1] * 3, 0.96),
+    )
+    assert deciding.by_rule([plain, spaced, idle]).chosen == spaced
+    with pytest.raises(ValueError, match=r"0\.97"):
+        deciding.by_rule([idle])
+
+
+def test_plain_p_is_kept_if_it_cannot_be_told_apart() -> None:
+    plain, spaced = row("plain p", [1.0, 3.0, 1.0], 0.98), row("spaced", [1.1, 0.9, 1.2], 0.98)
+    decided = deciding.by_rule([plain, spaced])
+    assert (decided.smallest, decided.chosen) == (spaced, plain)
+
+
+def of(name: str, **at: Any) -> RunSet:
+    return next(s for s in SETS if s.name == name and at.items() <= s.at.items())
+
+
+def test_an_algorithms_setting_goes_to_each_section_that_has_it() -> None:
+    laid = overrides(
+        of("pps-fig6", scheme="receiver"), {"pps.bits": 4, "tred.n": 1.0, "red.wq": 0.1, "tcp.host.window": 9}
+    )
+    assert sorted(laid) == [
+        "conditioner.link.bits=4",
+        "conditioner.sink.bits=4",
+        "conditioner.source.bits=4",
+        "queue.link.n=1.0",
+        "tcp.host.window=9",
+    ]
+
+
+def test_quantities_are_the_tables_columns() -> None:
+    """Against the core's own tables: nothing is read from the wrong row."""
+    [job] = simulation.prepare([of("pps-ex1", scheme="receiver", case="all", size=500)], Budget(seeds=1))
+    tables = job.scenario.run((0, 1), 1, 1, None, False, None)[0]["tables"]
+    found = measured(job, job.points[0], tables)
+    flows = dict(zip(tables["flows"]["traffic"], tables["flows"]["throughput_bit_s"], strict=True))
+    assert [found[f"{flow}.throughput"] for flow in "ABC"] == [flows[flow] for flow in "ABC"]
+    late = dict.fromkeys((20.0, 200.0), 0)
+    for t, flow, size in zip(*(tables["flow_series"][c] for c in ("t_s", "traffic", "delivered_bytes")), strict=True):
+        if flow == "B" and t in late:
+            late[t] = int(size)
+    assert found["B.late"] == pytest.approx(8 * (late[200.0] - late[20.0]) / 180)
+    hops = list(tables["links"]["hop"])
+    assert found["S5 - S6.utilisation"] == tables["links"]["utilisation"][hops.index("S6 -> S5")]
+    assert 5 < found["S5 - S6.queue"] < 55
+    assert 0.5 < found["S5 - S6.expectation"] < 2
+    assert found["tagged"] > sum(tables["flows"]["sent_packets"])
+    assert found["saturated"] == sum(
+        v
+        for q, v in zip(tables["tallies"]["quantity"], tables["tallies"]["value"], strict=True)
+        if q == "saturated_tags"
+    )
+
+
+def test_a_scenario_sampled_each_second_gives_its_seconds() -> None:
+    [job] = simulation.prepare([of("pps-fig8", scheme="sender", size=1000)], Budget(seeds=1))
+    tables = job.scenario.run((0, 1), 1, 1, None, False, None)[0]["tables"]
+    found = measured(job, job.points[0], tables)
+    total = sum(found[f"C@{t}"] for t in range(1, 201))
+    assert total / 200 == pytest.approx(found["C.throughput"], rel=1e-3)
+    assert all(found[f"A@{t}"] == 0 for t in range(1, 101))
+
+
+def contracts(path: str) -> list[tuple[str, str]]:
+    """Links without their direction, and the tickets issued to them."""
+    stated = tomllib.loads((PAPER.directory / path).read_text())
+    return sorted(
+        (" - ".join(sorted(port.split(" -> "))), given["tickets"])
+        for section in stated["conditioner"].values()
+        if isinstance(section["at"], dict)
+        for port, given in section["at"].items()
+    )
+
+
+MIRRORED = ["ex1", "fig4", "fig6", "fig7", "fig8", "fig9", "tab1", "tab2", "tab3", "fig11", "tab4"]
+
+
+@pytest.mark.parametrize("name", MIRRORED)
+def test_the_receiver_based_files_are_mirror_images(name: str) -> None:
+    sender, receiver = (f"pps-{name}-{scheme}.toml" for scheme in ("sender", "receiver"))
+    assert contracts(sender) == contracts(receiver)
+    one, other = (tomllib.loads((PAPER.directory / path).read_text()) for path in (sender, receiver))
+    assert one["queue"] == other["queue"]
+    assert one["tcp"] == other["tcp"]
+    ways = [{(t["from"], t["to"]) for t in found["traffic"].values()} for found in (one, other)]
+    assert ways[0] == {(to, source) for source, to in ways[1]}
+    both = [{k: v for k, v in found["links"].items() if "->" not in k} for found in (one, other)]
+    assert both[0] == both[1]
+
+
+def test_labels_need_no_words_of_this_paper() -> None:
+    assert METHOD.labels({"queue.link.n": "3"}) == {"queue.link.n": "3"}
+
+
+def test_the_largest_code_is_what_the_paper_says() -> None:
+    """8 bits, [0, 255]: a packet before the first ACK carries 255 tickets."""
+    text = (PAPER.directory / "pps-fig4-sender.toml").read_text()
+    scenario = _core.Scenario(text, "pps-fig4-sender.toml", ["scenario.duration=20s", "conditioner.source.bits=4"], [])
+    tables = scenario.run((0, 1), 1, 1, None, False, None)[0]["tables"]
+    rows = zip(tables["tallies"]["quantity"], tables["tallies"]["value"], strict=True)
+    assert sum(value for quantity, value in rows if quantity == "saturated_tags") > 100
