@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tomllib
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -41,11 +42,12 @@ def level(of: RunSet) -> float:
 
 @cache
 def made() -> list[Sample]:
-    """All flows of a run set at its own level, Mbit/s."""
+    """All flows of a run set at its own level, Mbit/s; datagrams at three times that, f1 settled at twice."""
     flows = [*FIG4, "tcp1", "tcp2", "datagrams"]
     found = []
     for of in SETS:
         rates = {f"{f}.{q}": 1e6 * level(of) for f in flows for q in ("throughput", "late", "goodput")}
+        rates |= {"datagrams.throughput": 3e6 * level(of), "f1.late": 2e6 * level(of)}
         values = {**rates, **TAGS, **{f"P - Q.{name}": value for name, value in LINK.items()}}
         found += [Sample(of.name, of.at, seed, values) for seed in range(SEEDS)]
     return found
@@ -64,23 +66,24 @@ def rows(study: Study, claim: str) -> list[dict[str, Any]]:
 
 
 def at(name: str, **where: Any) -> Any:
+    """The level there, and that of datagrams."""
     [of] = [s for s in SETS if s.name == name and s.at == where]
-    return pytest.approx(level(of))
+    return pytest.approx(level(of)), pytest.approx(3 * level(of))
 
 
 def test_each_rate_stands_in_its_row_and_column() -> None:
     datagrams, tcp = rows(beyond.udp, "datagrams"), rows(beyond.udp, "tcp")
     assert [row["sends, Mbit/s"] for row in datagrams] == [s / 1000 for s in beyond.SENDS]
-    assert datagrams[2]["K = 8"] == at("beyond-udp", case="k8", sends=600)
-    assert datagrams[8]["all 255, exchanged"] == at("beyond-udp-input", case="exchanged", sends=4000)
-    assert tcp[1]["capped"] == at("beyond-udp", case="cap", sends=400)
+    assert datagrams[2]["K = 8"] == at("beyond-udp", case="k8", sends=600)[1]
+    assert datagrams[8]["all 255, exchanged"] == at("beyond-udp-input", case="exchanged", sends=4000)[1]
+    assert tcp[1]["capped"] == at("beyond-udp", case="cap", sends=400)[0]
     assert "capped, no TCP" not in tcp[0]
 
 
 def test_each_currency_has_its_cap() -> None:
     found = {row["tickets/s each"]: row for row in rows(beyond.udp, "currency")}
     assert found[50]["one a packet, Mbit/s"] == pytest.approx(0.4)
-    assert found[150]["sends 2"] == at("beyond-udp-currency", tickets=150, sends=2000)
+    assert found[150]["sends 2"] == at("beyond-udp-currency", tickets=150, sends=2000)[1]
 
 
 def test_drops_are_the_runs_of_fig_4() -> None:
@@ -110,8 +113,18 @@ def test_tags_are_told_by_exchange_and_kind() -> None:
         found = rows(beyond.log, claim)
         assert [row["tags"] for row in found] == [*beyond.TAGS.values()] * 2
         assert found[0]["saturated, %"] == pytest.approx(10.0)
-        assert found[0]["jain(y)"] == pytest.approx(stats.jain([1 / e for e in rates.values()]))
-        assert found[5]["most y"] > found[5]["least y"]
+        y = [1 / e for e in rates.values()]
+        assert found[0]["jain(y)"] == pytest.approx(stats.jain(y))
+        assert found[0]["jain(y), 20-200 s"] == pytest.approx(stats.jain([2 * y[0], *y[1:]]))
+        assert found[5]["most y"] / found[5]["least y"] == pytest.approx(2 * y[0] / y[-1])
+
+
+def test_expected_rates_divide_the_link_by_the_files_tickets() -> None:
+    stated = tomllib.loads((PAPER.directory / "beyond-log.toml").read_text())
+    ports = stated["conditioner"]["source"]["at"].values()
+    tickets = [float(port["tickets"].removesuffix("t/s")) for port in ports]
+    assert stated["links"]["R3 - R4"]["rate"] == "10Mbit/s"
+    assert list(beyond.DECADES.values()) == pytest.approx([10 * t / sum(tickets) for t in tickets])
 
 
 @pytest.mark.parametrize("study", beyond.STUDIES, ids=lambda s: s.id)
