@@ -1,6 +1,7 @@
 """The frozen criteria of a paper: `studies/<paper>/criteria.toml` as records.
 
-`[axes]` of the file names the axes a record may be stated over, each with what it adds to a claim's id.
+`[axes]` of the file names the axes a record may be stated over, each with what it adds to a claim's id. Experiments of
+our own stand in `beyond.toml` beside it, where there are any: their records are reports.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 KINDS = ("hard", "soft", "report")
+BEYOND = "beyond.toml"
 
 Forms = Mapping[str, str]
 """What each axis adds to an id: `"-n{:02}"`."""
@@ -79,20 +81,31 @@ class Criteria:
 
 
 def load(path: Path) -> Criteria:
-    """Reads a paper's criteria.
+    """Reads a paper's criteria, and what goes beyond it.
 
     Raises:
-        ValueError: a kind that is none, or two records with one name.
+        ValueError: a kind that is none, two records with one name, or one beyond the paper that is not a report.
     """
     with path.open("rb") as file:
         stated = tomllib.load(file)
     forms: Forms = stated.get("axes", {})
-    claims = [c for entry in stated["criterion"] for c in _expand(entry, forms)]
+    entries = [*stated["criterion"], *_beyond(path.with_name(BEYOND))]
+    claims = [c for entry in entries for c in _expand(entry, forms)]
     names = [(c.study, c.claim) for c in claims]
     twice = sorted({f"{s}/{c}" for s, c in names if names.count((s, c)) > 1})
     if twice:
         raise ValueError(f"{path}: stated twice: {', '.join(twice)}")
     return Criteria(claims, [cell for named in stated["table"].items() for cell in _cells(named, forms)])
+
+
+def _beyond(path: Path) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = (
+        tomllib.loads(path.read_text(encoding="utf-8"))["criterion"] if path.is_file() else []
+    )
+    for entry in entries:
+        if entry["kind"] != "report":
+            raise ValueError(f"{path}: {entry['study']}/{entry['id']} is {entry['kind']!r}: only report goes here")
+    return entries
 
 
 def _expand(entry: dict[str, Any], forms: Forms) -> list[Criterion]:

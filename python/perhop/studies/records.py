@@ -92,9 +92,14 @@ def counts(records: Iterable[Record]) -> dict[str, Counter[str]]:
 
 
 def overall(records: Iterable[Record]) -> str:
-    """The verdict of hard and soft lines together: `reproduced`, `quantitatively reproduced`, or what the hard lack."""
+    """The verdict of hard and soft lines together: `reproduced`, `quantitatively reproduced`, or what the hard lack.
+
+    Without a hard line nothing is judged: `reported`.
+    """
     listed = list(records)
     hard, soft = ([r["verdict"] for r in listed if r["kind"] == kind] for kind in ("hard", "soft"))
+    if not hard:
+        return REPORTED
     if "not reproduced" in hard:
         return "not reproduced"
     if "undecided" in hard:

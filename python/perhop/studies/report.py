@@ -72,13 +72,15 @@ def _sections(outcome: Outcome, figures: Path, say: Callable[[str], None]) -> li
         mine = [r for r in outcome.records if r["study"] == study.id]
         is_cell = {cell.criterion.claim for cell in cells}
         claims = [r for r in mine if r["claim"] not in is_cell]
-        found.append(Section(study, pictures, claims, _table(cells, mine), _scenarios(outcome.paper.directory, study)))
+        found.append(Section(study, pictures, claims, _table(cells, mine), _scenarios(outcome, study)))
     return found
 
 
-def _scenarios(directory: Path, study: Study) -> list[tuple[str, str]]:
-    """Its files: `<study>.toml`, `<study>-<variant>.toml`."""
-    paths = [*directory.glob(f"{study.id}.toml"), *sorted(directory.glob(f"{study.id}-*.toml"))]
+def _scenarios(outcome: Outcome, study: Study) -> list[tuple[str, str]]:
+    """Its files: `<study>.toml`, `<study>-<variant>.toml`; of a study without any, those of its runs."""
+    directory = outcome.paper.directory
+    own = [*directory.glob(f"{study.id}.toml"), *sorted(directory.glob(f"{study.id}-*.toml"))]
+    paths = own or dict.fromkeys(s.scenario for s in outcome.paper.runs() if s.name in study.sets)
     return [(path.name, path.read_text(encoding="utf-8")) for path in paths]
 
 

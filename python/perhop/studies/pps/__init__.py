@@ -1,4 +1,4 @@
-"""PPS: the studies in the order of the paper's section III.
+"""PPS: the studies in the order of the paper's section III, then those beyond it.
 
 Zhang, Wang, Peterson and Krishnamurthy, "Probabilistic Packet Scheduling: Achieving Proportional Share Bandwidth
 Allocation for TCP Flows", 2002.
@@ -12,12 +12,12 @@ from perhop import stats
 from perhop.studies import Paper, Say, Study
 from perhop.studies.criteria import Cell
 from perhop.studies.drawing import Picture
-from perhop.studies.pps import csfq, diffserv, domains, rtt, shares, worked
+from perhop.studies.pps import beyond, csfq, diffserv, domains, rtt, shares, worked
 from perhop.studies.pps.method import METHOD
 from perhop.studies.runs import Budget
 from perhop.studies.samples import Samples
 
-GROUPS = (worked, shares, domains, rtt, diffserv, csfq)
+GROUPS = (worked, shares, domains, rtt, diffserv, csfq, beyond)
 """Modules of studies: `STUDIES`, and `CELLS` (what stands for a printed cell) by study where there are any."""
 
 
@@ -29,9 +29,10 @@ def cell(runs: Samples, printed: Cell) -> stats.Interval:
 
 def pictures(study: str, runs: Samples, cells: list[Cell]) -> list[Picture]:
     """The figures of one study."""
-    from perhop.studies.pps import figures
+    from perhop.studies.pps import beyond_figures, figures
 
-    return figures.draw(study, runs, cells)
+    ours = beyond_figures.PICTURES.get(study)
+    return ours(runs) if ours else figures.draw(study, runs, cells)
 
 
 def try_readings(budget: Budget, out: Path, say: Say) -> Path:
@@ -41,7 +42,8 @@ def try_readings(budget: Budget, out: Path, say: Say) -> Path:
     return trials.run(PAPER, budget, (out, say))
 
 
-_ORDER = ("ex1", "fig4", "fig6", "fig7", "fig8", "fig9", "tab1", "tab2", "tab3", "fig11", "tab4", "fig12", "bits", "n")
+_PAPER = ("ex1", "fig4", "fig6", "fig7", "fig8", "fig9", "tab1", "tab2", "tab3", "fig11", "tab4", "fig12", "bits", "n")
+_ORDER = (*_PAPER, "udp", "ecn", "bytes", "log")
 
 
 def _in_order() -> list[Study]:

@@ -11,6 +11,8 @@ of PPS, `cbr.size` that of every traffic of this model. A file without one is le
 | `X@t`                       | bit/s | the same in the second that ends at t, where each second is sampled    |
 | `saturated`, `raised`       | tags  | that wanted more than the last code, or less than the first            |
 | `tagged`                    | tags  | put on packets                                                         |
+| `segments`, `retransmitted` | -     | TCP segments of all flows: sent, and of these sent again               |
+| `timeouts`                  | -     | time-outs of all flows                                                 |
 
 and of each link with an AQM, called `P - Q` whichever way the packets go:
 
@@ -18,6 +20,8 @@ and of each link with an AQM, called `P - Q` whichever way the packets go:
 |----------------------|---------|----------------------------------------------------------|
 | `L.utilisation`      | -       | share of the time it was sending                         |
 | `L.drops`            | -       | packets dropped by packets that came                     |
+| `L.forced`           | -       | those dropped for an average beyond max, by the same     |
+| `L.marks`            | -       | packets marked (ECN) by the same                         |
 | `L.queue`            | packets | the AQM's average queue, mean of the samples over 20-200 s |
 | `L.queue_deviation`  | packets | its standard deviation over these samples                |
 | `L.expectation`      | -       | E by the average tickets of a packet, mean of the same   |
@@ -49,15 +53,17 @@ Series = Mapping[float, float]
 
 
 def overrides(chosen: RunSet, settings: Settings) -> list[str]:
-    """Settings as the command line would write them; those of an algorithm for each section that has it."""
+    """Settings as the command line would write them; those of an algorithm for each section that has it.
+
+    A key of the file goes before an algorithm's.
+    """
     laid: dict[str, Any] = {}
     for key, value in settings.items():
         kind, _, name = key.partition(".")
         if kind in ALGORITHMS:
             laid |= {f"{section}.{name}": value for section in _sections(chosen.scenario).get(kind, ())}
-        else:
-            laid[key] = value
-    return simulation.plain(chosen, laid)
+    own = {key: value for key, value in settings.items() if key.partition(".")[0] not in ALGORITHMS}
+    return simulation.plain(chosen, {**laid, **own})
 
 
 @cache
@@ -78,7 +84,7 @@ def _sections(path: Path) -> dict[str, list[str]]:
 
 def measured(_: Job, __: Mapping[str, Any], tables: Tables) -> dict[str, float]:
     """All of the above from one replication."""
-    return {**_flows(tables), **_tags(tables), **_links(tables)}
+    return {**_flows(tables), **_tcp(tables), **_tags(tables), **_links(tables)}
 
 
 def _flows(tables: Tables) -> dict[str, float]:
@@ -91,6 +97,13 @@ def _flows(tables: Tables) -> dict[str, float]:
         found[f"{name}.late"] = 8 * (delivered[END] - delivered[START]) / (END - START)
         found.update(_seconds(name, delivered))
     return found
+
+
+TCP = {"segments": "segments", "retransmitted": "retransmitted_segments", "timeouts": "timeouts"}
+
+
+def _tcp(tables: Tables) -> dict[str, float]:
+    return {name: float(sum(tables["traffic"][column])) for name, column in TCP.items()}
 
 
 def _delivered(tables: Tables) -> dict[str, dict[float, float]]:
@@ -119,7 +132,7 @@ def _tags(tables: Tables) -> dict[str, float]:
 
 
 def _links(tables: Tables) -> dict[str, float]:
-    gauges, links = _gauges(tables["series"]), tables["links"]
+    gauges, links, queues = _gauges(tables["series"]), tables["links"], _queues(tables["summary"])
     found: dict[str, float] = {}
     for i, hop in enumerate(links["hop"]):
         if hop in gauges:
@@ -127,7 +140,19 @@ def _links(tables: Tables) -> dict[str, float]:
             dropped, delivered = real(links["dropped_packets"][i]), real(links["delivered_packets"][i])
             found[f"{name}.utilisation"] = real(links["utilisation"][i])
             found[f"{name}.drops"] = dropped / (dropped + delivered) if dropped else 0.0
+            for quantity, packets in queues[hop].items():
+                found[f"{name}.{quantity}"] = packets / (dropped + delivered) if packets else 0.0
             found |= {f"{name}.{quantity}": value for quantity, value in _queue(gauges[hop]).items()}
+    return found
+
+
+def _queues(summary: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Packets marked, and dropped beyond the maximum, by hop."""
+    columns = ("hop", "marked_packets", "dropped_forced_packets")
+    found: dict[str, dict[str, float]] = defaultdict(lambda: {"marks": 0.0, "forced": 0.0})
+    for hop, marked, forced in zip(*(summary[c] for c in columns), strict=True):
+        found[hop]["marks"] += real(marked)
+        found[hop]["forced"] += real(forced)
     return found
 
 

@@ -18,8 +18,8 @@ from perhop.studies.samples import Sample, Samples
 from perhop.studies.trying import Variant, World, table
 from perhop.studies.verdict import number
 
-NOT_VARIED = ("pps-bits", "pps-n")
-"""Run sets (by how their names begin) that are sweeps of their own."""
+NOT_VARIED = ("pps-bits", "pps-n", "beyond-")
+"""Run sets (by how their names begin) that are sweeps of their own, or are not the paper's."""
 
 
 def run(paper: Paper, budget: Budget, to: tuple[Path, Say]) -> Path:
