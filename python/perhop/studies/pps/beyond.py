@@ -146,7 +146,7 @@ def _change(before: Samples, after: Samples, rates: Rates, quantity: str = "late
 
 @ecn.claim("marks")
 def marks_spare_repeats_and_lengthen_the_queue(runs: Samples) -> Finding:
-    """Nearly nothing is sent again; the queue is longer; proportion loses or gains a little, by scheme."""
+    """Nearly nothing is sent again; the queue is longer, and proportion loses a little."""
     rows: list[dict[str, Any]] = []
     notes = []
     for scheme in SCHEMES:
