@@ -100,6 +100,7 @@ impl Params {
             let help = "behind the queue nothing is dropped: relabel = \"arrival\", or scarce = \"raise\"";
             return Err(ParamError::new("scarce", "E201", message).help(help));
         }
+        self.issuing.thins(self.scarce)?;
         let issuer = self.issuing.issuer()?;
         Ok(PpsRelabeller { incoming: EventRate::new(self.issuing.window), issuer, rules: self })
     }

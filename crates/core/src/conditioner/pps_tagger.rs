@@ -112,7 +112,7 @@ pub struct PpsTagger {
 
 impl Params {
     /// # Errors
-    /// E201 for `tickets`, `window` or `warm-start` of 0, or `bits` out of bounds.
+    /// E201 for `tickets`, `window` or `warm-start` of 0, `bits` out of bounds, or real tags that are to be scarce.
     pub fn build(self, _scope: &Scope) -> Result<PpsTagger, ParamError> {
         if let Some(tickets) = self.tickets {
             ParamError::above_zero("tickets", tickets)?;
@@ -120,6 +120,7 @@ impl Params {
         if let Some(warm) = self.warm_start {
             ParamError::above_zero("warm-start", warm)?;
         }
+        self.issuing.thins(self.scarce)?;
         let issuer = self.issuing.issuer()?;
         let rate = EventRate::new(self.issuing.window);
         let (granted, rate) = (rate, rate.warmed(self.warm_start));

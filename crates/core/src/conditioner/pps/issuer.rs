@@ -20,7 +20,7 @@
 //!
 //! Deviations: the bounds 1/4 and 4, and `integral`, are ours.
 
-use super::tags::{Tagging, Tags};
+use super::tags::{Scale, Tagging, Tags};
 use crate::estimate::EventRate;
 use crate::math;
 use crate::params::{Choice, ParamError, Params};
@@ -65,6 +65,17 @@ pub struct Issuing {
 const BOUND: f64 = 4.0;
 
 impl Issuing {
+    /// # Errors
+    /// E201 for `scarce = "drop"` with real tags, which can say less than one ticket.
+    pub fn thins(&self, scarce: Scarce) -> Result<(), ParamError> {
+        if (scarce, self.tags.tags) != (Scarce::Drop, Scale::Real) {
+            return Ok(());
+        }
+        let message = "`scarce = \"drop\"` with `tags = \"real\"`".into();
+        let help = "real tags can say less than one ticket: scarce = \"raise\", or tags = \"linear\"";
+        Err(ParamError::new("scarce", "E201", message).help(help))
+    }
+
     /// # Errors
     /// E201 for `window` or `bits`.
     pub fn issuer(&self) -> Result<Issuer, ParamError> {
