@@ -32,6 +32,7 @@ crate::algorithms! {
 }
 
 pub mod early;
+pub mod members;
 
 /// The queue as an AQM sees it. The packet in transmission is not part of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
