@@ -29,10 +29,15 @@ crate::algorithms! {
     "csfq" => csfq::{Params, Csfq},
     /// PPS: RED that drops the sooner the fewer tickets a packet carries.
     "tred" => tred::{Params, Tred},
+    /// Stabilised virtual buffer: marks by a virtual queue and a threshold that both follow the load.
+    "svb" => svb::{Params, Svb},
+    /// SVB of several classes: each is held to its share of the link by a threshold of its own.
+    "msvb" => msvb::{Params, Msvb},
 }
 
 pub mod early;
 pub mod members;
+pub mod virtual_buffer;
 
 /// The queue as an AQM sees it. The packet in transmission is not part of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

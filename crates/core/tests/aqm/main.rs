@@ -1,4 +1,4 @@
-//! RED, RIO, WRED, TRED and CSFQ: against their oracles, their laws, ns-2; every AQM of the list under random operations.
+//! The AQMs: against their oracles, their laws, ns-2; every one of the list under random operations.
 
 #[path = "../oracle/csfq.rs"]
 mod csfq_oracle;
@@ -8,6 +8,9 @@ mod expectation;
 mod oracle;
 #[path = "../common/port.rs"]
 mod port;
+#[path = "../oracle/virtual_buffer.rs"]
+mod virtual_buffer_oracle;
+
 #[allow(dead_code, unreachable_pub)]
 #[path = "../common/stats.rs"]
 mod stats;
@@ -23,3 +26,4 @@ mod operations;
 mod settings;
 mod support;
 mod tred;
+mod virtual_buffer;
