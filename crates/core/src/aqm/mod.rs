@@ -33,6 +33,8 @@ crate::algorithms! {
     "svb" => svb::{Params, Svb},
     /// SVB of several classes: each is held to its share of the link by a threshold of its own.
     "msvb" => msvb::{Params, Msvb},
+    /// SVB with IN and OUT: OUT gives way to IN by a threshold that halves when IN loses packets.
+    "sio" => sio::{Params, Sio},
 }
 
 pub mod early;

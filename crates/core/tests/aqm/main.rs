@@ -24,6 +24,7 @@ mod kinship;
 mod ns2;
 mod operations;
 mod settings;
+mod sio;
 mod support;
 mod tred;
 mod virtual_buffer;
