@@ -35,6 +35,8 @@ crate::algorithms! {
     "msvb" => msvb::{Params, Msvb},
     /// SVB with IN and OUT: OUT gives way to IN by a threshold that halves when IN loses packets.
     "sio" => sio::{Params, Sio},
+    /// Flow random early drop: RED that knows what each flow has waiting.
+    "fred" => fred::{Params, Fred},
 }
 
 pub mod early;

@@ -4,6 +4,8 @@
 mod csfq_oracle;
 #[path = "../oracle/tred.rs"]
 mod expectation;
+#[path = "../oracle/fred.rs"]
+mod fred_oracle;
 #[path = "../oracle/aqm_early.rs"]
 mod oracle;
 #[path = "../common/port.rs"]
@@ -18,6 +20,7 @@ mod stats;
 mod against_oracle;
 mod csfq;
 mod csfq_laws;
+mod fred;
 mod gaps;
 mod idle_and_retune;
 mod kinship;
