@@ -37,6 +37,12 @@ crate::algorithms! {
     "sio" => sio::{Params, Sio},
     /// Flow random early drop: RED that knows what each flow has waiting.
     "fred" => fred::{Params, Fred},
+    /// Adaptive virtual queue: marks what would overflow a slower link, whose rate follows the load.
+    "avq" => avq::{Params, Avq},
+    /// Proportional-integral controller: moves the probability until the queue stands at its reference.
+    "pi" => pi::{Params, Pi},
+    /// Random exponential marking: a price of the link from queue and load.
+    "rem" => rem::{Params, Rem},
 }
 
 pub mod early;

@@ -18,6 +18,7 @@ mod virtual_buffer_oracle;
 mod stats;
 
 mod against_oracle;
+mod controllers;
 mod csfq;
 mod csfq_laws;
 mod fred;
