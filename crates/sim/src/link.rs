@@ -223,7 +223,7 @@ impl Link {
 
     /// Asks conditioners and AQM about the first waiting packet; `Some` when it was dropped.
     pub fn departing(&mut self, now: Time, pool: &mut Pool) -> Option<(RecordId, Reason)> {
-        let id = self.fifo.first_waiting()?.record;
+        let &mut Entry { record: id, size, .. } = self.fifo.first_waiting()?;
         let record = pool.get_mut(id);
         if self.edge_needs.contains(Needs::DEPARTURES) {
             self.edge.departing(&Passage { now, truth: None }, &mut record.packet);
@@ -231,7 +231,8 @@ impl Link {
         if !self.aqm_needs.contains(Needs::DEPARTURES) {
             return None;
         }
-        let backlog = Backlog { packets: self.fifo.waiting() - 1, ..Backlog::default() };
+        let (packets, bytes) = (self.fifo.waiting() - 1, self.fifo.waiting_bytes() - u64::from(size));
+        let backlog = Backlog { packets, bytes, ..Backlog::default() };
         let at = Departure { now, arrived: record.arrived, backlog };
         let Fate::Dropped(reason) = self.gate.depart(&at, &mut record.packet) else { return None };
         self.fifo.discard_first_waiting();

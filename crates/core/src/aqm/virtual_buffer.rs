@@ -78,7 +78,7 @@ impl Common {
         if floor.value >= cap.value {
             let message = format!("`floor` {} is not below `v0` {}", self.floor, self.v0);
             return Err(ParamError::new("floor", "E214", message)
-                .help("the virtual queue of an idle link would be above every threshold: all packets would suffer"));
+                .help("lower it or raise `v0`: else packets would suffer even on an idle link"));
         }
         Ok((VirtualQueue::new(Level { value: floor.value, ..cap }, self.mean_packet, scope)?, cap.value))
     }

@@ -322,6 +322,45 @@ fn what_silent_classes_leave() {
     }
 }
 
+/// As long as no class pauses for a second, `redistribute` changes no verdict.
+#[test]
+fn without_silence_redistribution_is_the_paper() {
+    let fates = |redistribute| {
+        let share = Probability::new(0.1).unwrap();
+        let class = |i| msvb::Class { members: vec![Member::Dscp(Dscp::new(i).unwrap())], share, alpha: 0.5 };
+        let classes = (1..=10).map(class).collect();
+        let common = common(packets(40), packets(0));
+        let params = AqmParams::Msvb(msvb::Params { classes, common, redistribute });
+        let (mut port, mut rng) = (support::port(&params, 100), Rng::stream(5, 0, "load"));
+        let mut now = Time::ZERO;
+        let mut next = || {
+            now += Span::from_ns((rng.exponential(600.0) * 1e3) as u64);
+            let dscp = Dscp::new(1 + (10.0 * rng.uniform()) as u8).unwrap();
+            port.arrive(now, Packet { size: 1000, dscp, ..Packet::default() })
+        };
+        (0..10_000).map(|_| next()).collect::<Vec<_>>()
+    };
+    let literal = fates(false);
+    assert!(literal.iter().filter(|fate| !fate.stays()).count() > 1000);
+    assert_eq!(literal, fates(true));
+}
+
+/// Idle for 10^6 s: the virtual queue is at its floor, every threshold at its cap, to the bit.
+#[test]
+fn a_long_rest_ends_at_the_bounds() {
+    let params = AqmParams::Svb(svb::Params { alpha: 0.5, common: common(packets(300), packets(260)) });
+    let mut port = support::port(&params, 100);
+    for _ in 0..200 {
+        port.arrive(Time::ZERO, Packet { size: 1000, ..Packet::default() });
+    }
+    let later = Time::ZERO + Span::from_s(1_000_000);
+    assert!(port.gauge(Time::ZERO, "drop_p") > 0.0);
+    let gauges = ["virtual_queue_packets", "threshold_packets", "drop_p"].map(|name| port.gauge(later, name));
+    assert_eq!(gauges, [260.0, 300.0, 0.0]);
+    assert_eq!(port.arrive(later, Packet { size: 1000, ..Packet::default() }), Fate::Queued);
+    assert_eq!(port.gauge(later, "virtual_queue_packets"), 261.0);
+}
+
 /// Every refusal, its code and what it names.
 #[test]
 fn refused() {
