@@ -22,8 +22,8 @@
 //! |        | `mean-packet` | B          | 1000B   |
 //! |        | `ecn`         | -          | false   |
 //!
-//! B is the virtual buffer; with `buffer` in packets every packet is one and C is the link's rate by `mean-packet`. C' is
-//! C at the start.
+//! B is the virtual buffer; with `buffer` in packets, a packet counts by its bytes on the link, `mean-packet` of them as
+//! one. C' is C at the start.
 //!
 //! Deviations: none. (The stability condition of the paper's theorem on alpha is not checked: it needs the flows.)
 
@@ -49,7 +49,7 @@ pub struct Params {
     /// The virtual buffer.
     #[param(default = "100%")]
     pub buffer: Length,
-    /// Where `buffer` is in packets: size of one, for the link's rate in packets.
+    /// Where `buffer` is in packets: the bytes that count as one.
     #[param(default = "1000B")]
     pub mean_packet: Bytes,
     /// Whether ECN-capable packets are marked where others are dropped.
@@ -66,6 +66,8 @@ pub struct Avq {
     /// C, units a second.
     capacity: f64,
     overhead: u32,
+    /// Bytes of a unit.
+    one: f64,
     early: Verdict,
     /// C'.
     rate: f64,
@@ -82,14 +84,14 @@ impl Params {
         ParamError::above_zero("mean-packet", self.mean_packet)?;
         let buffer = Level::of("buffer", self.buffer, scope)?;
         ParamError::above_zero("buffer", buffer.value)?;
-        let bytes_s = link_rate("aqm", scope)?.bytes_s();
-        let capacity = match buffer.unit {
-            Unit::Packets => bytes_s / self.mean_packet.get() as f64,
-            Unit::Bytes => bytes_s,
+        let one = match buffer.unit {
+            Unit::Packets => self.mean_packet.get() as f64,
+            Unit::Bytes => 1.0,
         };
+        let capacity = link_rate("aqm", scope)?.bytes_s() / one;
         let early = if self.ecn { Verdict::Mark } else { Verdict::Drop(Reason::Early) };
         let (alpha, gamma, overhead) = (self.alpha, self.gamma.get(), scope.overhead);
-        Ok(Avq { alpha, gamma, buffer, capacity, overhead, early, rate: capacity, queue: 0.0, last: Time::ZERO })
+        Ok(Avq { alpha, gamma, buffer, capacity, overhead, one, early, rate: capacity, queue: 0.0, last: Time::ZERO })
     }
 }
 
@@ -103,7 +105,7 @@ impl Aqm for Avq {
     type Params = Params;
 
     fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
-        let units = self.buffer.unit.of(1, u64::from(packet.size - self.overhead));
+        let units = f64::from(packet.size - self.overhead) / self.one;
         let queue = self.queue_at(at.now);
         let elapsed = at.now.since(self.last).seconds();
         let fits = queue + units <= self.buffer.value;

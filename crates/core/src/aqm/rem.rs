@@ -21,8 +21,7 @@
 //! |        | `mean-packet` | B          | 1000B   |
 //! |        | `ecn`         | -          | false   |
 //!
-//! With `reference` in bytes or time, queue and load are taken in packets of `mean-packet`. c is the link's rate by
-//! `mean-packet`.
+//! x and c are bytes on the link, `mean-packet` of them as one packet; with `reference` in bytes or time so is the queue.
 //!
 //! Deviations: x is the count of one interval; ns-2 averages it. The paper leaves T open; 10 ms is ns-2's.
 
@@ -56,7 +55,7 @@ pub struct Params {
     /// Time between two changes of the price.
     #[param(default = "10ms")]
     pub interval: Span,
-    /// Size of a packet, for the link's rate in packets.
+    /// Bytes that count as a packet.
     #[param(default = "1000B")]
     pub mean_packet: Bytes,
     /// Whether ECN-capable packets are marked where others are dropped.
@@ -81,7 +80,9 @@ pub struct Rem {
     early: Verdict,
     price: f64,
     p: f64,
-    /// What came since the last change, in the unit.
+    /// Bytes of a packet.
+    mean: f64,
+    /// x, packets since the last change.
     came: f64,
     next: Time,
 }
@@ -96,7 +97,8 @@ impl Params {
         level.below_limit(("reference", self.reference), scope)?;
         let one = level.unit.of(1, self.mean_packet.get());
         let early = if self.ecn { Verdict::Mark } else { Verdict::Drop(Reason::Early) };
-        let sent = link_rate("aqm", scope)?.bytes_s() / self.mean_packet.get() as f64 * self.interval.seconds();
+        let mean = self.mean_packet.get() as f64;
+        let sent = link_rate("aqm", scope)?.bytes_s() / mean * self.interval.seconds();
         let Self { gamma, alpha, phi, interval, .. } = self;
         Ok(Rem {
             gamma,
@@ -111,6 +113,7 @@ impl Params {
             early,
             price: 0.0,
             p: 0.0,
+            mean,
             came: 0.0,
             next: Time::ZERO + interval,
         })
@@ -139,13 +142,13 @@ impl Aqm for Rem {
 
     #[inline]
     fn on_arrival(&mut self, _at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
-        self.came += self.unit.of(1, u64::from(packet.size - self.overhead));
+        self.came += f64::from(packet.size - self.overhead) / self.mean;
         if rng.uniform() < self.p { self.early } else { Verdict::Pass }
     }
 
     fn on_timer(&mut self, now: Time, backlog: &Backlog) {
         let queue = self.unit.of(backlog.packets, backlog.bytes) / self.one;
-        let excess = self.alpha * (queue - self.reference) + self.came / self.one - self.sent;
+        let excess = self.alpha * (queue - self.reference) + self.came - self.sent;
         self.set_price(self.price + self.gamma * excess);
         self.came = 0.0;
         self.next = now + self.interval;

@@ -67,7 +67,7 @@ pub struct Params {
     /// Time without halving for a step of the recovery.
     #[param(default = "1s")]
     pub recovery_after: Span,
-    /// Where `v0` is in packets: size of one, for the link's rate in packets; a step of the recovery in bytes.
+    /// Where `v0` is in packets: the bytes that count as one; a step of the recovery in bytes.
     #[param(default = "1000B")]
     pub mean_packet: Bytes,
     /// Whether ECN-capable packets are marked where others are dropped.

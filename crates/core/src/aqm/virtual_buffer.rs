@@ -32,7 +32,7 @@ pub struct Common {
     /// Which packets count in virtual queue and threshold.
     #[param(default = "passed")]
     pub counting: Counting,
-    /// Where `v0` is in packets: size of one, for the link's rate in packets.
+    /// Where `v0` is in packets: the bytes that count as one.
     #[param(default = "1000B")]
     pub mean_packet: Bytes,
     /// Whether ECN-capable packets are marked where others are dropped.
@@ -105,7 +105,9 @@ pub fn verdict(p: f64, ecn: bool, at: &Arrival, rng: &mut Rng) -> Verdict {
 pub struct VirtualQueue {
     unit: Unit,
     overhead: u32,
-    /// Packets or bytes a second.
+    /// Bytes of a unit.
+    one: f64,
+    /// Units a second.
     capacity: f64,
     floor: f64,
     length: f64,
@@ -119,13 +121,13 @@ impl VirtualQueue {
     /// E201 for a `mean_packet` of 0, E218 without a link rate.
     pub fn new(floor: Level, mean_packet: Bytes, scope: &Scope) -> Result<Self, ParamError> {
         ParamError::above_zero("mean-packet", mean_packet)?;
-        let bytes_s = link_rate("aqm", scope)?.bytes_s();
-        let capacity = match floor.unit {
-            Unit::Packets => bytes_s / mean_packet.get() as f64,
-            Unit::Bytes => bytes_s,
+        let one = match floor.unit {
+            Unit::Packets => mean_packet.get() as f64,
+            Unit::Bytes => 1.0,
         };
+        let capacity = link_rate("aqm", scope)?.bytes_s() / one;
         let (unit, floor) = (floor.unit, floor.value);
-        Ok(Self { unit, overhead: scope.overhead, capacity, floor, length: floor, since: Time::ZERO })
+        Ok(Self { unit, overhead: scope.overhead, one, capacity, floor, length: floor, since: Time::ZERO })
     }
 
     /// What the link can send, units a second.
@@ -138,10 +140,10 @@ impl VirtualQueue {
         self.unit
     }
 
-    /// What a packet adds: 1, or its bytes on the link.
+    /// What a packet adds: its bytes on the link, or how many packets of the mean size they are.
     #[inline]
     pub fn units(&self, packet: &Packet) -> f64 {
-        self.unit.of(1, u64::from(packet.size - self.overhead))
+        f64::from(packet.size - self.overhead) / self.one
     }
 
     /// Its length at `now`.

@@ -118,7 +118,7 @@ proptest! {
                 price = (price + gamma * (alpha * (q - f64::from(reference)) + mismatch)).max(0.0);
                 came = 0.0;
             }
-            came += 1.0;
+            came += f64::from(packet.size) / 1000.0;
             prop_assert!((port.gauge(now, "price") - price).abs() < 1e-9 * (1.0 + price));
             let room = port.waiting.len() < LIMIT as usize;
             let p = 1.0 - perhop_core::math::pow(phi, -price);
@@ -143,7 +143,7 @@ proptest! {
         for (n, (gap, packet)) in load.iter().enumerate() {
             now += *gap;
             port.advance(now);
-            let (t, b) = (now.since(s).seconds(), if in_bytes { f64::from(packet.size) } else { 1.0 });
+            let (t, b) = (now.since(s).seconds(), if in_bytes { f64::from(packet.size) } else { f64::from(packet.size) / 1000.0 });
             vq = (vq - c_tilde * t).max(0.0);
             // Closer than sums in another order can tell: not judged.
             prop_assume!((vq + b - buffer).abs() > 1e-9 * buffer || vq == 0.0);

@@ -165,7 +165,7 @@ proptest! {
             let i = class_of(&params, packet);
             let name = ["threshold_1", "threshold_2", "threshold_3"][i];
             let (queue, size) = match stated.common.v0 {
-                Length::Packets(_) => ("virtual_queue_packets", 1.0),
+                Length::Packets(_) => ("virtual_queue_packets", f64::from(packet.size) / 1000.0),
                 _ => ("virtual_queue_bytes", f64::from(packet.size)),
             };
             let before = [port.gauge(now, queue), port.gauge(now, name)];

@@ -66,7 +66,7 @@ impl Router {
     pub(crate) fn arrive(&mut self, ns: u64, (i, packet): (usize, &Packet), room: bool) -> Fate {
         self.integrate(ns as f64 / 1e9);
         self.classes[i].sent = self.now;
-        let s = if self.in_bytes { f64::from(packet.size) } else { 1.0 };
+        let s = if self.in_bytes { f64::from(packet.size) } else { f64::from(packet.size) / 1000.0 };
         let (v, h) = (self.vq + s, self.classes[i].vth - self.classes[i].alpha * s);
         let p = if v > 0.0 { ((v - h) / v).clamp(0.0, 1.0) } else { 0.0 };
         let hit = self.rng.uniform() < p;
