@@ -22,7 +22,7 @@ test-python: .venv/extension.stamp
 	$(BIN)/python -m pytest $(ARGS)
 
 reproduce: .venv/extension.stamp        ## the papers' tables and figures with verdicts; ARGS="--seeds 10"
-	$(BIN)/perhop reproduce pam-fsam $(or $(ARGS),--quick)
+	$(BIN)/perhop reproduce all $(or $(ARGS),--quick)
 
 lint: .venv/packages.stamp              ## clippy, rustfmt, ruff, mypy: warnings are errors
 	cargo clippy --workspace --all-targets -- -D warnings

@@ -187,6 +187,14 @@ def test_plain_p_is_kept_if_it_cannot_be_told_apart() -> None:
     assert (decided.smallest, decided.chosen) == (spaced, plain)
 
 
+def test_the_printed_baselines_have_no_errors() -> None:
+    """Reno's printed columns have deviations of 0.0067 and 0.0514; noise moves a cell by 0.2 %."""
+    found = deciding._baseline("x", simulation.by_set(as_published()))
+    assert found.errors < 2 * ((0.0514 / 0.051 - 1) ** 2 + (0.0067 / 0.007 - 1) ** 2) + 16 * 0.004**2
+    assert found.deviations[500, "b"] == pytest.approx(0.0514, abs=2e-4)
+    assert found.cells[1000, "below", "A"] == pytest.approx(0.43, rel=0.004)
+
+
 def of(name: str, **at: Any) -> RunSet:
     return next(s for s in SETS if s.name == name and at.items() <= s.at.items())
 
@@ -254,7 +262,8 @@ MIRRORED = ["ex1", "fig4", "fig6", "fig7", "fig8", "fig9", "tab1", "tab2", "tab3
 @pytest.mark.parametrize("name", MIRRORED)
 def test_the_receiver_based_files_are_mirror_images(name: str) -> None:
     sender, receiver = (f"pps-{name}-{scheme}.toml" for scheme in ("sender", "receiver"))
-    assert contracts(sender) == contracts(receiver)
+    to_a_host = [("S5 - S6", "1200t/s")] if name in ("ex1", "fig8", "fig9") else []
+    assert contracts(sender) == sorted(contracts(receiver) + to_a_host)
     one, other = (tomllib.loads((PAPER.directory / path).read_text()) for path in (sender, receiver))
     assert one["queue"] == other["queue"]
     assert one["tcp"] == other["tcp"]

@@ -69,6 +69,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("W312", "traffic without labels at a queue that reads them"),
     ("W313", "more tickets on a packet than its tag can say, or less than one"),
     ("W314", "a conditioner that looks at what comes back, in a policy that does not say what does"),
+    ("W315", "an exchange of tickets that stands before the tagger at its port"),
 ];
 
 /// What a code means.

@@ -31,11 +31,13 @@ pub fn check(file: File<'_>, (stages, links): (&[Stage], &[plan::Link]), problem
         return;
     }
     let mut queues = vec![Vec::new(); links.len()];
+    let labelled = labelled(file, stages);
     for (i, flow) in file.traffic.iter().enumerate() {
-        let mut walk = Walk { file, flow, writer: None, problems };
+        let mut walk = Walk { file, flow, writer: None, labelled: &labelled, problems };
         for &link in &flow.forward {
             let link = link as usize;
             let here = taking(stages, link, i);
+            walk.order(&here);
             let (departing, arriving): (Vec<_>, Vec<_>) = here.into_iter().partition(|s| at_departure(s));
             arriving.into_iter().for_each(|stage| walk.pass(stage));
             queues[link].push((i, walk.writer));
@@ -60,19 +62,34 @@ struct Walk<'a, 'p> {
     file: File<'a>,
     flow: &'a Flowline,
     writer: Option<&'a Stage>,
+    /// Links that some traffic reaches with tickets.
+    labelled: &'a [usize],
     problems: &'p mut Problems,
 }
 
 impl<'a> Walk<'a, '_> {
+    /// W315: an exchange of both ways' tickets that stands before the tagger at its port counts untagged packets.
+    fn order(&mut self, here: &[&Stage]) {
+        let Some(tagger) = here.iter().position(|s| s.writes == Some(Writes::Tickets) && !s.rewrites) else { return };
+        let exchange = |s: &&&Stage| s.writes == Some(Writes::AckTickets) && s.rewrites;
+        if let Some(first) = here[..tagger].iter().find(exchange) {
+            let message = format!("`{}` stands before `{}` at their port", first.name, here[tagger].name);
+            let label = "it sees packets before they are tagged";
+            let place = self.file.place(&first.name, "kind");
+            self.problems.warn(
+                "W315",
+                place,
+                [&message, label, "put the tagger's section first: the file's order counts"],
+            );
+        }
+    }
+
     fn pass(&mut self, stage: &'a Stage) {
         let (Some(writes), reads) = (stage.writes, stage.reads) else { return };
-        let place = self.file.place(&stage.name, "kind");
         if let Some(read) = reads.filter(|read| read.field() == Writes::Rate.field())
             && let Some(lack) = lack(read, self.writer)
         {
-            let (kind, traffic) = (stage.spec.params.name(), &self.flow.offered.name);
-            let message = format!("kind \"{kind}\" reads {}, and traffic `{traffic}` comes {lack}", read.noun());
-            self.problems.error::<()>("E236", place, [&message, "", writer_of(read)]);
+            self.lacks(stage, read, &lack);
         }
         if writes.field() != Writes::Rate.field() {
             return;
@@ -84,10 +101,39 @@ impl<'a> Walk<'a, '_> {
             let port = &self.file.topology.links[first.link].name;
             let label = format!("`{}` at {port} writes them first", first.name);
             let help = "a label has one writer on a path: leave one of them out";
+            let place = self.file.place(&stage.name, "kind");
             self.problems.error::<()>("E237", place, [&message, &label, help]);
         }
         self.writer = self.writer.or(Some(stage));
     }
+}
+
+/// Packets that come to a reader without what it reads. One that rewrites lets such packets pass as they are: that is an
+/// error only where none comes with a label, as when its writer was forgotten.
+impl Walk<'_, '_> {
+    fn lacks(&mut self, stage: &Stage, read: Writes, lack: &str) {
+        let place = self.file.place(&stage.name, "kind");
+        let (kind, traffic) = (stage.spec.params.name(), &self.flow.offered.name);
+        let message = format!("kind \"{kind}\" reads {}, and traffic `{traffic}` comes {lack}", read.noun());
+        if stage.rewrites && self.labelled.contains(&stage.link) {
+            self.problems.warn("W312", place, [&message, "", "such packets pass as they are"]);
+        } else {
+            self.problems.error::<()>("E236", place, [&message, "", writer_of(read)]);
+        }
+    }
+}
+
+/// The links that some traffic reaches with tickets.
+fn labelled(file: File<'_>, stages: &[Stage]) -> Vec<usize> {
+    let mut links = Vec::new();
+    for (i, flow) in file.traffic.iter().enumerate() {
+        let tags = |s: &&Stage| s.writes == Some(Writes::Tickets) && !s.rewrites && s.takes.contains(&i);
+        let tagged = |link: &&u32| stages.iter().any(|s| s.link == **link as usize && tags(&s));
+        if let Some(first) = flow.forward.iter().position(|link| tagged(&link)) {
+            links.extend(flow.forward[first..].iter().map(|&link| link as usize));
+        }
+    }
+    links
 }
 
 /// What is amiss with a label that `writer` wrote and somebody reads as `read`.

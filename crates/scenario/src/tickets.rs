@@ -38,7 +38,7 @@ fn way<'a>(stages: &'a [Stage], (i, flow): (usize, &Flowline)) -> Way<'a> {
         let taken = move |s: &&Stage| s.takes.contains(&i) && s.writes == Some(writes);
         flow.forward.iter().flat_map(move |&link| at(link)).filter(taken)
     };
-    let data: Vec<_> = along(Writes::Tickets).collect();
+    let data: Vec<_> = along(Writes::Tickets).skip_while(|s| s.rewrites).collect();
     if data.first().is_none_or(|tagger| tagger.reads != Some(Writes::AckTickets)) {
         return Way { stations: data, from_sink: false };
     }

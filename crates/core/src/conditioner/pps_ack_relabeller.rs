@@ -18,13 +18,18 @@
 //! | AckOutTktRate | `tickets`  | tickets/s | -       |
 //! | WinLength     | `window`   | s         | 5s      |
 //! | -             | `policing` | -         | ratio   |
+//! | -             | `ack-policing` | -     | ratio   |
 //! | -             | `bits`     | -         | 8       |
 //! | -             | `tags`     | -         | linear  |
 //! | -             | `rounding` | -         | nearest |
 //!
+//! `policing` is that of the data's tags, `ack-policing` that of the ACKs'. The paper states the rule for sources and
+//! links (II-G) and prints the formulas for ACKs (II-F) without it, so both readings can be had.
+//!
 //! Deviations: X is taken from the tickets measured on the data, as in the sender-based scheme, not as the inverse of
 //! the ACKs' rate; in equilibrium the two agree.
 
+use super::pps::issuer::Policing;
 use super::pps::{Issuer, Issuing, Tags, ack_tickets, tickets};
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, Writes};
@@ -41,7 +46,10 @@ use crate::verdict::Verdict;
 pub struct Params {
     /// Tickets that the node issues to this output.
     pub tickets: TicketRate,
-    /// Window, policing, tags.
+    /// How the tickets put on ACKs are held to the rate issued.
+    #[param(default = "ratio")]
+    pub ack_policing: Policing,
+    /// Window, policing of data, tags.
     #[param(flatten)]
     pub issuing: Issuing,
 }
@@ -87,8 +95,15 @@ impl Params {
     /// E201 for `tickets` or `window` of 0, or `bits` out of bounds.
     pub fn build(self, _scope: &Scope) -> Result<PpsAckRelabeller, ParamError> {
         ParamError::above_zero("tickets", self.tickets)?;
-        let (acks, data) = (Side::new(&self.issuing)?, Side::new(&self.issuing)?);
+        let (acks, data) = (Side::new(&self.acks())?, Side::new(&self.issuing)?);
         Ok(PpsAckRelabeller { tickets: self.tickets.tickets_s(), acks, data })
+    }
+}
+
+impl Params {
+    /// What holds for ACKs.
+    fn acks(&self) -> Issuing {
+        Issuing { policing: self.ack_policing, ..self.issuing.clone() }
     }
 }
 
@@ -128,7 +143,7 @@ impl Conditioner for PpsAckRelabeller {
 
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         self.tickets = params.clone().build(scope)?.tickets;
-        self.acks.retune(&params.issuing);
+        self.acks.retune(&params.acks());
         self.data.retune(&params.issuing);
         Ok(())
     }

@@ -83,6 +83,25 @@ proptest! {
     }
 }
 
+proptest! {
+    /// Retuned before its first packet TRED is one built so: no parameter survives.
+    #[test]
+    fn a_retune_takes_every_parameter(
+        old in (any_profile(), any_common(), any_tred()), new in (any_profile(), any_common(), any_tred()),
+        load in support::tickets(&Colour::ALL),
+    ) {
+        let [old, new] = [old, new].map(|(profile, common, own)| support::tred(profile, common, &own));
+        let mut port = support::port(&old, LIMIT);
+        port.gate.aqm_mut().retune(Time::ZERO, &new, &support::scope(LIMIT)).unwrap();
+        let mut now = Time::ZERO;
+        let mut arrive = |(gap, packet): &(Span, Packet)| {
+            now += *gap;
+            port.arrive(now, *packet)
+        };
+        prop_assert_eq!(load.iter().map(&mut arrive).collect::<Vec<_>>(), run(&new, LIMIT, &load));
+    }
+}
+
 fn published_profile() -> perhop_core::aqm::early::Profile {
     support::profile(support::packets(5), support::packets(55), 0.2)
 }

@@ -148,6 +148,20 @@ proptest! {
     }
 }
 
+/// A warm start is over one window after the first event: that event is TSW's. 2 of them every 100 ms, W = 1 s.
+#[test]
+fn a_warm_start_lasts_one_window() {
+    let mut rate = EventRate::new(Span::from_s(1)).warmed(Some(Span::from_ms(50)));
+    let mut after = |ms: u64| {
+        rate.update(Time::from_ns(ms * 1_000_000), 2.0);
+        rate.rate()
+    };
+    let warm: Vec<f64> = (0..10).map(|i| after(100 * i)).collect();
+    assert_eq!([warm[0], warm[1]], [2.0 / 0.05, 4.0 / 0.1]);
+    assert_eq!(warm[9], 20.0 / 0.9);
+    assert_eq!(after(1000), (warm[9] * 1.0 + 2.0) / (0.1 + 1.0));
+}
+
 /// Positive finite labels of packets as they leave.
 fn labels(it: AnyConditioner, steps: &[Step], seed: u64) -> Vec<f32> {
     let (mut host, mut rng) = (Host::new(it), Rng::stream(seed, 0, "relabeller"));

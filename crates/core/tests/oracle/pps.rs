@@ -295,7 +295,8 @@ pub struct AckRelabeller {
 impl AckRelabeller {
     pub fn new(p: &pps_ack_relabeller::Params) -> Self {
         let (ack_in, data_in) = (History::new(p.issuing.window), History::new(p.issuing.window));
-        let (acks, data) = (Issuer::new(&p.issuing), Issuer::new(&p.issuing));
+        let (mut acks, data) = (Issuer::new(&p.issuing), Issuer::new(&p.issuing));
+        acks.policing = p.ack_policing;
         Self { ack_out: p.tickets.tickets_s(), ack_in, data_in, acks, data }
     }
 }

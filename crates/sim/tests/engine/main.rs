@@ -22,6 +22,8 @@ mod fill;
 mod kinds;
 mod loss;
 mod md1;
+mod ns2;
 mod ns2_pps_rtt;
+mod ns2_pps_table4;
 mod routes;
 mod transfers;

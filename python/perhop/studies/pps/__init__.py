@@ -57,7 +57,7 @@ PAPER = Paper(
     method=METHOD,
     measured="Sender-based and receiver-based runs mirror each other. Throughput is what reaches the sink, headers "
     "included, over the whole run of 200 s; a packet of 1000 B or 500 B is counted with its headers, as ns-2 does. "
-    "TCP is Reno with timers of the time (100 ms tick, at least 1 s), never limited by its window.",
+    "TCP is Reno with timers of the time (100 ms tick, at least 200 ms), never limited by its window.",
     cell=cell,
     pictures=pictures,
     try_readings=try_readings,

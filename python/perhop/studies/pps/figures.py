@@ -234,7 +234,9 @@ def _far(runs: Samples) -> Picture:
     for axes, size in zip(panels, SIZES, strict=True):
         for case, point in (("X", "o"), ("Y", "s")):
             for scheme in SCHEMES:
-                look = Look(f"{case}, {LOOKS[scheme].label}", {"X": "#0072b2", "Y": "#c2410c"}[case], point, LOOKS[scheme].line)
+                look = Look(
+                    f"{case}, {LOOKS[scheme].label}", {"X": "#0072b2", "Y": "#c2410c"}[case], point, LOOKS[scheme].line
+                )
                 curve(
                     axes, look, tickets, Shares.of(runs.at(case=case, scheme=scheme, size=size), rtt.FIG11).intervals()
                 )

@@ -8,6 +8,7 @@ from perhop import stats
 from perhop.studies import Paper, Say, notes, trying
 from perhop.studies import runs as simulation
 from perhop.studies.pps import deciding
+from perhop.studies.pps.diffserv import PUBLISHED
 from perhop.studies.pps.shares import FIG4, FIG6, FIG7
 from perhop.studies.pps.terms import SCHEMES, SIZES, Rates, Shares
 from perhop.studies.pps.worked import EX1
@@ -26,12 +27,14 @@ def run(paper: Paper, budget: Budget, to: tuple[Path, Say]) -> Path:
     out, say = to
     world, readings = World(paper, budget, say), paper.readings()
     out.mkdir(parents=True, exist_ok=True)
+    baselines = deciding.timers(world, readings)
     decision = deciding.decide(world, readings)
     found = variants(world, readings)
     differing = trying.second_seed(world, world.sets, (budget.seed, budget.seed + 1))
     notes.write_tried(out / notes.TRIED, paper.name, trying.tried(found))
     studies = dict.fromkeys(study for study, _ in found[0].findings)
     parts = [
+        _timers(baselines, readings),
         _grid(decision, readings),
         trying.one_at_a_time(found, studies),
         trying.seeds_page(differing, budget),
@@ -79,6 +82,22 @@ def _figures(samples: list[Sample]) -> dict[str, float]:
     expectation = [v for s in SCHEMES for v in runs["pps-fig7"].values("P3 - P4.expectation", scheme=s)]
     found["fig7 E / average tickets"] = stats.mean(expectation)
     return found
+
+
+def _timers(found: list[deciding.Baseline], readings: Readings) -> str:
+    rows = []
+    for baseline in found:
+        for size in SIZES:
+            deviations = [f"{baseline.deviations[size, case]:.4f}" for case in deciding.SIGMA]
+            cells = [f"{x:.3f}" for (of, _, _), x in baseline.cells.items() if of == size]
+            rows.append([baseline.value, size, *deviations, *cells, f"{baseline.errors:.3f}"])
+    printed = [rate for rates in PUBLISHED.values() for rate in rates.values()]
+    rows.append(["printed", "", *deciding.SIGMA.values(), *printed, ""])
+    head = ["b6", "packets, B", "Reno, a", "Reno, b", *(f"{p} {f}" for p, r in PUBLISHED.items() for f in r), "errors"]
+    agrees = readings.by_id["b6"].frozen == found[0].value
+    says = "the scenario files say the same" if agrees else "**the scenario files say otherwise**"
+    text = f"The rule takes b6 = {found[0].value}; {says}."
+    return "\n\n".join(["### TCP without PPS: Reno in Table III, DiffServ in Table IV", table(head, rows), text])
 
 
 def _grid(decision: deciding.Decision, readings: Readings) -> str:
