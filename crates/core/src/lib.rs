@@ -27,6 +27,9 @@ pub mod aqm;
 /// The gate of a queue: one fate per packet.
 pub mod queue;
 
+/// From a link and its load to parameters.
+pub mod design;
+
 /// What is said of a packet, and what becomes of it.
 pub mod verdict;
 /// Packets and bytes, counted together.
@@ -41,7 +44,7 @@ pub mod needs;
 /// Lists of algorithms.
 pub mod registry;
 
-/// exp, ln, pow: same bits on every machine.
+/// exp, ln, pow, arctan: same bits on every machine.
 pub mod math;
 /// Named random streams.
 pub mod rng;

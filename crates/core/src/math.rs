@@ -1,4 +1,4 @@
-//! exp and ln: the only way to them, so that every machine computes the same bits.
+//! exp, ln, pow and arctan: the only way to them, so that every machine computes the same bits.
 
 /// e^x.
 pub fn exp(x: f64) -> f64 {
@@ -13,4 +13,9 @@ pub fn ln(x: f64) -> f64 {
 /// x^y.
 pub fn pow(x: f64, y: f64) -> f64 {
     libm::pow(x, y)
+}
+
+/// Arctangent of x.
+pub fn atan(x: f64) -> f64 {
+    libm::atan(x)
 }

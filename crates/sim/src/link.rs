@@ -223,7 +223,7 @@ impl Link {
 
     /// Asks conditioners and AQM about the first waiting packet; `Some` when it was dropped.
     pub fn departing(&mut self, now: Time, pool: &mut Pool) -> Option<(RecordId, Reason)> {
-        let id = self.fifo.first_waiting()?.record;
+        let &mut Entry { record: id, size, .. } = self.fifo.first_waiting()?;
         let record = pool.get_mut(id);
         if self.edge_needs.contains(Needs::DEPARTURES) {
             self.edge.departing(&Passage { now, truth: None }, &mut record.packet);
@@ -231,7 +231,8 @@ impl Link {
         if !self.aqm_needs.contains(Needs::DEPARTURES) {
             return None;
         }
-        let backlog = Backlog { packets: self.fifo.waiting() - 1, ..Backlog::default() };
+        let (packets, bytes) = (self.fifo.waiting() - 1, self.fifo.waiting_bytes() - u64::from(size));
+        let backlog = Backlog { packets, bytes, ..Backlog::default() };
         let at = Departure { now, arrived: record.arrived, backlog };
         let Fate::Dropped(reason) = self.gate.depart(&at, &mut record.packet) else { return None };
         self.fifo.discard_first_waiting();
@@ -331,5 +332,48 @@ mod tests {
         assert_eq!(link.send(Time::ZERO, 1000), (Time::ZERO, Time::from_ns(1_600_000)));
         assert_eq!(link.send(Time::from_ns(10), 1000).0, Time::from_ns(1_600_000));
         assert_eq!(link.send(Time::from_ns(9_000_000), 1000).0, Time::from_ns(9_000_000));
+    }
+
+    /// An AQM that looks at departures is told what waits behind the packet: 3 packets of 500 B behind the first, which
+    /// with wq = 1 FRED has for its average.
+    #[test]
+    fn a_departure_leaves_packets_and_bytes_behind() {
+        use perhop_core::aqm::{Aqm as _, AqmParams, early::Weight, fred};
+        use perhop_core::queue::Limit;
+        use perhop_core::units::{Bytes, Length, Packets, Probability};
+        let bytes = |n| Length::Bytes(Bytes::new(n));
+        let params = fred::Params {
+            min: bytes(50_000),
+            max: bytes(90_000),
+            max_p: Probability::new(0.1).unwrap(),
+            minq: Packets::new(2),
+            weight: Weight(1.0),
+            mean_packet: Bytes::new(500),
+            ecn: false,
+        };
+        let rate = BitRate::mbps(5);
+        let scope = perhop_core::Scope { link_rate: Some(rate), ..perhop_core::Scope::default() };
+        let aqm = AqmParams::Fred(params).build(&scope).unwrap();
+        let mut link = Link::new(Parts {
+            edge: Edge::new(Vec::new(), 0, 0).unwrap(),
+            gate: Gate::new(aqm, Limit::Packets(100), Rng::stream(0, 0, "queue")),
+            rate,
+            delay: Span::ZERO,
+            wire_loss: None,
+            classes: 1,
+            force_transmit_done: false,
+        });
+        let mut pool = Pool::default();
+        for _ in 0..4 {
+            let packet = Packet { size: 500, ..Packet::default() };
+            let id = pool.insert(crate::pool::Record { packet, wire: 500, ..Default::default() });
+            link.arrive(Time::ZERO, id, &mut pool).unwrap();
+        }
+        assert!(link.departing(Time::ZERO, &mut pool).is_none());
+        let mut average = 0.0;
+        link.gate.aqm().gauges(Time::ZERO, &mut |name, value| {
+            average = if name == "avg_queue_bytes" { value } else { average };
+        });
+        assert_eq!(average, 1500.0);
     }
 }

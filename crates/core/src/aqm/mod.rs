@@ -29,9 +29,25 @@ crate::algorithms! {
     "csfq" => csfq::{Params, Csfq},
     /// PPS: RED that drops the sooner the fewer tickets a packet carries.
     "tred" => tred::{Params, Tred},
+    /// Stabilised virtual buffer: marks by a virtual queue and a threshold that both follow the load.
+    "svb" => svb::{Params, Svb},
+    /// SVB of several classes: each is held to its share of the link by a threshold of its own.
+    "msvb" => msvb::{Params, Msvb},
+    /// SVB with IN and OUT: OUT gives way to IN by a threshold that halves when IN loses packets.
+    "sio" => sio::{Params, Sio},
+    /// Flow random early drop: RED that knows what each flow has waiting.
+    "fred" => fred::{Params, Fred},
+    /// Adaptive virtual queue: marks what would overflow a slower link, whose rate follows the load.
+    "avq" => avq::{Params, Avq},
+    /// Proportional-integral controller: moves the probability until the queue stands at its reference.
+    "pi" => pi::{Params, Pi},
+    /// Random exponential marking: a price of the link from queue and load.
+    "rem" => rem::{Params, Rem},
 }
 
 pub mod early;
+pub mod members;
+pub mod virtual_buffer;
 
 /// The queue as an AQM sees it. The packet in transmission is not part of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -31,13 +31,15 @@ use std::sync::LazyLock;
 
 use super::early::{self, Average, Common, Precedence, Profile};
 use crate::Scope;
+use crate::aqm::members::{MOST, Members};
 use crate::aqm::{Aqm, Arrival};
-use crate::dscp::Dscp;
-use crate::packet::{Colour, Packet};
-use crate::params::{Kind, Node, ParamError, Params as Declared, Problems, Tree, Value};
+use crate::packet::Packet;
+use crate::params::{ParamError, Params as Declared};
 use crate::rng::Rng;
 use crate::units::Time;
 use crate::verdict::{Fate, Verdict};
+
+pub use crate::aqm::members::Member;
 
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
@@ -60,51 +62,15 @@ pub struct Class {
     pub profile: Profile,
 }
 
-/// What a packet is told by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Member {
-    /// Its colour.
-    Colour(Colour),
-    /// Its code point.
-    Dscp(Dscp),
-}
-
-impl Value for Member {
-    const KIND: Kind = Kind::Any;
-
-    fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
-        let named = |text: &str| Colour::ALL.into_iter().find(|c| c.name() == text);
-        match &node.tree {
-            Tree::Text(text) if named(text).is_some() => named(text).map(Self::Colour),
-            _ => Dscp::read(node, problems).map(Self::Dscp),
-        }
-    }
-
-    fn tree(&self) -> Option<Tree> {
-        match self {
-            Self::Colour(colour) => Some(Tree::Text(colour.name().to_owned())),
-            Self::Dscp(dscp) => dscp.tree(),
-        }
-    }
-}
-
-const CODE_POINTS: usize = 64;
-const COLOURS: usize = Colour::ALL.len();
-/// Each profile but the last has a member of its own.
-const MOST: usize = CODE_POINTS + COLOURS + 1;
-
 /// Names of series, by profile.
 static DROP_P: LazyLock<Vec<String>> = LazyLock::new(|| (1..=MOST).map(|i| format!("drop_p_{i}")).collect());
-
-/// Profile of each code point and colour.
-type Table = [[u8; COLOURS]; CODE_POINTS];
 
 /// One queue's WRED.
 #[derive(Clone, Debug)]
 pub struct Wred {
     average: Average,
     precedences: Vec<Precedence>,
-    table: Table,
+    members: Members,
 }
 
 impl Params {
@@ -112,7 +78,11 @@ impl Params {
     /// As RED for each profile; E219 when they are in different units; E201 when there is none; E223 when a profile
     /// can match no packet.
     pub fn build(self, scope: &Scope) -> Result<Wred, ParamError> {
-        let table = self.table()?;
+        if self.profiles.is_empty() {
+            return Err(ParamError::new("profiles", "E201", "`profiles` is empty".into())
+                .help("at least one: { for = [\"green\"], min = ..., max = ..., max-p = ... }"));
+        }
+        let members = Members::new(["profiles", "profile"], self.profiles.iter().map(|class| &*class.members))?;
         let mut precedences = Vec::with_capacity(self.profiles.len());
         let mut units = Vec::with_capacity(self.profiles.len());
         for (i, class) in self.profiles.iter().enumerate() {
@@ -123,60 +93,14 @@ impl Params {
             precedences.push(precedence);
             units.push(unit);
         }
-        Ok(Wred { average: self.common.average(units[0], scope)?, precedences, table })
+        Ok(Wred { average: self.common.average(units[0], scope)?, precedences, members })
     }
-
-    /// # Errors
-    /// E201 without profiles, E223 when one can match no packet.
-    fn table(&self) -> Result<Table, ParamError> {
-        let Some(last) = self.profiles.len().checked_sub(1) else {
-            return Err(ParamError::new("profiles", "E201", "`profiles` is empty".into())
-                .help("at least one: { for = [\"green\"], min = ..., max = ..., max-p = ... }"));
-        };
-        self.each_matches(last)?;
-        let profile = |dscp, colour| {
-            let own = [Member::Dscp(dscp), Member::Colour(colour)];
-            let matches = |class: &Class| class.members.iter().any(|m| own.contains(m));
-            self.profiles.iter().position(matches).unwrap_or(last) as u8
-        };
-        let mut table = [[0; COLOURS]; CODE_POINTS];
-        for (dscp, row) in (0..).filter_map(Dscp::new).take(CODE_POINTS).zip(&mut table) {
-            for (colour, place) in Colour::ALL.into_iter().zip(row) {
-                *place = profile(dscp, colour);
-            }
-        }
-        Ok(table)
-    }
-
-    fn each_matches(&self, last: usize) -> Result<(), ParamError> {
-        let mut seen: Vec<Member> = Vec::new();
-        for (i, class) in self.profiles.iter().enumerate() {
-            if class.members.is_empty() && i < last {
-                let message = format!("profile {} has no `for`, and is not the last", i + 1);
-                return Err(ParamError::new("profiles", "E223", message).help("say whose packets it is for"));
-            }
-            for member in &class.members {
-                if seen.contains(member) {
-                    return Err(twice(*member, i + 1));
-                }
-                seen.push(*member);
-            }
-        }
-        Ok(())
-    }
-}
-
-fn twice(member: Member, place: usize) -> ParamError {
-    let name = member.tree().map(|t| t.to_string()).unwrap_or_default();
-    let message = format!("profile {place}: {name} stands in `for` a second time");
-    ParamError::new("profiles", "E223", message).help("the first one takes its packets: take this one out")
 }
 
 impl Wred {
     #[inline]
     fn of(&mut self, packet: &Packet) -> &mut Precedence {
-        let row = &self.table[usize::from(packet.dscp.get())];
-        &mut self.precedences[usize::from(row[packet.colour.index()])]
+        &mut self.precedences[self.members.of(packet)]
     }
 }
 

@@ -1,25 +1,34 @@
-//! RED, RIO, WRED, TRED and CSFQ: against their oracles, their laws, ns-2; every AQM of the list under random operations.
+//! The AQMs: against their oracles, their laws, ns-2; every one of the list under random operations.
 
 #[path = "../oracle/csfq.rs"]
 mod csfq_oracle;
 #[path = "../oracle/tred.rs"]
 mod expectation;
+#[path = "../oracle/fred.rs"]
+mod fred_oracle;
 #[path = "../oracle/aqm_early.rs"]
 mod oracle;
 #[path = "../common/port.rs"]
 mod port;
+#[path = "../oracle/virtual_buffer.rs"]
+mod virtual_buffer_oracle;
+
 #[allow(dead_code, unreachable_pub)]
 #[path = "../common/stats.rs"]
 mod stats;
 
 mod against_oracle;
+mod controllers;
 mod csfq;
 mod csfq_laws;
+mod fred;
 mod gaps;
 mod idle_and_retune;
 mod kinship;
 mod ns2;
 mod operations;
 mod settings;
+mod sio;
 mod support;
 mod tred;
+mod virtual_buffer;

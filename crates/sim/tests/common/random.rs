@@ -2,7 +2,8 @@
 
 use super::net::{self, Net};
 use perhop_core::aqm::early::{Beyond, Common, Spacing, Weight};
-use perhop_core::aqm::{AqmParams, red, rio, wred};
+use perhop_core::aqm::virtual_buffer::{Common as Buffer, Counting};
+use perhop_core::aqm::{AqmParams, msvb, red, rio, wred};
 use perhop_core::conditioner::{self, ConditionerParams};
 use perhop_core::edge::{Action, Per, StageSpec};
 use perhop_core::packet::Colour;
@@ -51,6 +52,14 @@ fn aqm() -> impl Strategy<Value = AqmParams> {
                 let class = |members, profile| wred::Class { members, profile };
                 AqmParams::Wred(wred::Params { profiles: vec![class(green, wide), class(vec![], tight)], common })
             }
+            "msvb" => {
+                let share = Probability::new(0.3).unwrap();
+                let class = |members| msvb::Class { members, share, alpha: 0.5 };
+                let classes = vec![class(vec![wred::Member::Colour(Colour::Green)]), class(vec![])];
+                let (floor, counting, mean_packet) = (packets(min), Counting::Passed, common.mean_packet);
+                let common = Buffer { v0: packets(min + width), floor, counting, mean_packet, ecn: common.ecn };
+                AqmParams::Msvb(msvb::Params { classes, common, redistribute: true })
+            }
             other => declared(other, [min, min + width], &common),
         }
     };
@@ -63,7 +72,7 @@ fn declared(name: &str, [min, max]: [u32; 2], common: &Common) -> AqmParams {
     let value = |field: &Field| match (field.name, field.kind) {
         ("ecn", Kind::Bool) => Some(Tree::Bool(common.ecn)),
         ("spacing", _) => common.spacing.tree(),
-        (_, Kind::Length) if field.name.contains("min") => Some(Tree::Text(format!("{min}p"))),
+        (_, Kind::Length) if field.name.contains("min") || field.name == "floor" => Some(Tree::Text(format!("{min}p"))),
         (_, Kind::Length) => Some(Tree::Text(format!("{max}p"))),
         _ if field.default.is_some() || field.optional => None,
         _ => panic!("the tests know no value for `{}` of {name}", field.name),

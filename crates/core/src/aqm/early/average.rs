@@ -79,7 +79,13 @@ impl Average {
         self.ewma.update(found(at, self.unit))
     }
 
-    /// The average at the last arrival.
+    /// Takes a sample at another time than an arrival; returns the new average.
+    #[inline]
+    pub fn sample(&mut self, queue: f64) -> f64 {
+        self.ewma.update(queue)
+    }
+
+    /// The average at the last sample.
     pub fn value(&self) -> f64 {
         self.ewma.value()
     }

@@ -153,11 +153,7 @@ impl Precedence {
 
     /// The probability p_b at `average`, for series; 1 beyond the maximum.
     pub fn drop_p(&self, average: f64) -> f64 {
-        match self.ramp.zone(average) {
-            Zone::Below => 0.0,
-            Zone::Between(p_b) => p_b,
-            Zone::Beyond => 1.0,
-        }
+        self.ramp.drop_p(average)
     }
 
     /// Goes on counting where `other` was.

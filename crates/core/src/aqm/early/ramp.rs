@@ -104,4 +104,13 @@ impl Ramp {
             Zone::Beyond
         }
     }
+
+    /// The probability p_b at `average`, for series; 1 beyond the maximum.
+    pub fn drop_p(&self, average: f64) -> f64 {
+        match self.zone(average) {
+            Zone::Below => 0.0,
+            Zone::Between(p_b) => p_b,
+            Zone::Beyond => 1.0,
+        }
+    }
 }

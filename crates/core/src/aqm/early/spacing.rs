@@ -62,6 +62,12 @@ impl Spacer {
         self.count = 0;
     }
 
+    /// Counts an arrival in the probabilistic zone that is spared.
+    #[inline]
+    pub fn pass_over(&mut self) {
+        self.count += 1;
+    }
+
     /// Goes on counting where `other` was.
     pub fn resume(&mut self, other: &Self) {
         self.count = other.count;

@@ -1,0 +1,147 @@
+//! AVQ: adaptive virtual queue. Marks what would overflow a queue before a slower link, whose rate is moved until the
+//! load is the wanted part of the real link's.
+//!
+//! Source: Kunniyur and Srikant, "Analysis and Design of an Adaptive Virtual Queue (AVQ) Algorithm for Active Queue
+//! Management", SIGCOMM 2001: equation (1) and its pseudo-code.
+//!
+//! ```text
+//! dC'/dt = alpha (gamma C - lambda),  0 <= C' <= C
+//!
+//! on arrival of a packet of b units, t after the last:
+//!   VQ = max(VQ - C' t, 0)
+//!   VQ + b > B:  mark or drop
+//!   else:        VQ = VQ + b
+//!   C' = max(min(C' + alpha gamma C t, C) - alpha b, 0)
+//! ```
+//!
+//! | symbol | field         | unit       | default |
+//! |--------|---------------|------------|---------|
+//! | alpha  | `alpha`       | 1/s        | 0.15    |
+//! | gamma  | `gamma`       | -          | 0.98    |
+//! | B      | `buffer`      | p, B, s, % | 100%    |
+//! |        | `mean-packet` | B          | 1000B   |
+//! |        | `ecn`         | -          | false   |
+//!
+//! B is the virtual buffer; with `buffer` in packets, a packet counts by its bytes on the link, `mean-packet` of them as
+//! one. C' is C at the start.
+//!
+//! Deviations: none. (The stability condition of the paper's theorem on alpha is not checked: it needs the flows.)
+
+use super::early::level::{Level, Unit, link_rate};
+use super::early::same_unit;
+use crate::Scope;
+use crate::aqm::{Aqm, Arrival};
+use crate::packet::Packet;
+use crate::params::{ParamError, Params as Declared};
+use crate::rng::Rng;
+use crate::units::{Bytes, Length, Probability, Time};
+use crate::verdict::{Reason, Verdict};
+
+/// What a scenario states.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Params {
+    /// How fast the virtual rate is moved, 1/s.
+    #[param(default = 0.15)]
+    pub alpha: f64,
+    /// Part of the link that the load should take.
+    #[param(default = 0.98)]
+    pub gamma: Probability,
+    /// The virtual buffer.
+    #[param(default = "100%")]
+    pub buffer: Length,
+    /// Where `buffer` is in packets: the bytes that count as one.
+    #[param(default = "1000B")]
+    pub mean_packet: Bytes,
+    /// Whether ECN-capable packets are marked where others are dropped.
+    #[param(default = false)]
+    pub ecn: bool,
+}
+
+/// One queue's AVQ.
+#[derive(Clone, Debug)]
+pub struct Avq {
+    alpha: f64,
+    gamma: f64,
+    buffer: Level,
+    /// C, units a second.
+    capacity: f64,
+    overhead: u32,
+    /// Bytes of a unit.
+    one: f64,
+    early: Verdict,
+    /// C'.
+    rate: f64,
+    queue: f64,
+    last: Time,
+}
+
+impl Params {
+    /// # Errors
+    /// E201 for `alpha` below 0, or `buffer` or `mean-packet` of 0; E218 without a link rate, or a limit that `buffer` is
+    /// a share of.
+    pub fn build(self, scope: &Scope) -> Result<Avq, ParamError> {
+        ParamError::at_least("alpha", self.alpha, 0.0)?;
+        ParamError::above_zero("mean-packet", self.mean_packet)?;
+        let buffer = Level::of("buffer", self.buffer, scope)?;
+        ParamError::above_zero("buffer", buffer.value)?;
+        let one = match buffer.unit {
+            Unit::Packets => self.mean_packet.get() as f64,
+            Unit::Bytes => 1.0,
+        };
+        let capacity = link_rate("aqm", scope)?.bytes_s() / one;
+        let early = if self.ecn { Verdict::Mark } else { Verdict::Drop(Reason::Early) };
+        let (alpha, gamma, overhead) = (self.alpha, self.gamma.get(), scope.overhead);
+        Ok(Avq { alpha, gamma, buffer, capacity, overhead, one, early, rate: capacity, queue: 0.0, last: Time::ZERO })
+    }
+}
+
+impl Avq {
+    fn queue_at(&self, now: Time) -> f64 {
+        (self.queue - self.rate * now.since(self.last).seconds()).max(0.0)
+    }
+}
+
+impl Aqm for Avq {
+    type Params = Params;
+
+    fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+        let units = f64::from(packet.size - self.overhead) / self.one;
+        let queue = self.queue_at(at.now);
+        let elapsed = at.now.since(self.last).seconds();
+        let fits = queue + units <= self.buffer.value;
+        self.queue = if fits { queue + units } else { queue };
+        let risen = (self.rate + self.alpha * self.gamma * self.capacity * elapsed).min(self.capacity);
+        self.rate = (risen - self.alpha * units).max(0.0);
+        self.last = at.now;
+        if fits { Verdict::Pass } else { self.early }
+    }
+
+    /// The virtual rate stays, in proportion to the link's.
+    fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
+        let new = params.clone().build(scope)?;
+        same_unit(self.buffer.unit, new.buffer.unit, "buffer")?;
+        let same = (new.alpha, new.gamma, new.capacity) == (self.alpha, self.gamma, self.capacity);
+        let state = if same { (self.rate, self.queue, self.last) } else { self.moved(new.capacity, now) };
+        *self = new;
+        (self.rate, self.queue, self.last) = state;
+        Ok(())
+    }
+
+    fn gauges(&self, now: Time, each: &mut dyn FnMut(&'static str, f64)) {
+        let [of_queue, of_rate] = match self.buffer.unit {
+            Unit::Packets => ["virtual_queue_packets", "virtual_rate_packets_s"],
+            Unit::Bytes => ["virtual_queue_bytes", "virtual_rate_bytes_s"],
+        };
+        each(of_queue, self.queue_at(now));
+        each(of_rate, self.rate);
+    }
+}
+
+impl Avq {
+    /// Virtual rate, virtual queue and their time, for a link of `capacity` from `now` on.
+    fn moved(&self, capacity: f64, now: Time) -> (f64, f64, Time) {
+        let elapsed = now.since(self.last).seconds();
+        let risen = (self.rate + self.alpha * self.gamma * self.capacity * elapsed).min(self.capacity);
+        (risen * capacity / self.capacity, self.queue_at(now), now)
+    }
+}

@@ -1,0 +1,214 @@
+//! FRED: flow random early drop. RED with a count for each flow that has packets waiting: none may hold much more than
+//! its part of the queue, and none is dropped by chance that holds less.
+//!
+//! Source: Lin and Morris, "Dynamics of Random Early Detection", SIGCOMM 1997, section 4 with the support of many flows.
+//!
+//! ```text
+//! on arrival from flow i:  avg as in RED;  avgcq = max(1, avg/Nactive)
+//!   maxq = min, 2 where avg >= max
+//!   qlen_i >= maxq, or avg >= max and qlen_i > 2 avgcq, or qlen_i >= avgcq and strike_i > 1:
+//!                    drop, strike_i = strike_i + 1
+//!   avg < min:       pass, count = -1
+//!   min <= avg < max: count = count + 1
+//!                    qlen_i >= max(minq, avgcq): drop with probability p_a as in RED, then count = 0
+//!   max <= avg:      drop, count = 0
+//! on departure:      avg = avg + wq (q - avg);  a flow with qlen_i = 0 is forgotten
+//! ```
+//!
+//! qlen_i: packets of flow i that wait, strike_i: its drops by the first rule, Nactive: flows with qlen_i > 0.
+//!
+//! | symbol | field         | unit       | default |
+//! |--------|---------------|------------|---------|
+//! | min    | `min`         | p, B, s, % | 25%     |
+//! | max    | `max`         | p, B, s, % | 50%     |
+//! | maxp   | `max-p`       | -          | 0.02    |
+//! | minq   | `minq`        | p          | 2p      |
+//! | wq     | `wq`          | -          | 0.002   |
+//! |        | `weight`      | -          | -       |
+//! |        | `mean-packet` | B          | 1000B   |
+//! |        | `ecn`         | -          | false   |
+//!
+//! The paper sets min to the smaller of a quarter of the queue and the link's bandwidth-delay product, max to twice
+//! that, minq to 2 for small queues and 4 for large ones. In bytes a packet is `mean-packet`. With `ecn` an ECN-capable
+//! packet is marked where another is dropped by chance; the other rules drop.
+//!
+//! Deviations: avg takes the arrival's sample before the packet is judged, as in RED; the paper's after it. Those of RED
+//! on idle time. `ecn` is not in the paper.
+
+use super::early::{self, Average, Beyond, Idle, Profile, Ramp, Spacer, Spacing, Weight, Zone};
+use crate::Scope;
+use crate::aqm::early::{Level, Unit};
+use crate::aqm::{Aqm, Arrival, Departure};
+use crate::count::Count;
+use crate::needs::Needs;
+use crate::packet::Packet;
+use crate::params::{ParamError, Params as Declared};
+use crate::rng::Rng;
+use crate::units::{Bytes, Length, Packets, Probability, Time};
+use crate::verdict::{Fate, Reason, Verdict};
+
+/// What a scenario states.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Params {
+    /// Average queue below which nothing is dropped by chance; what a flow may hold.
+    #[param(default = "25%")]
+    pub min: Length,
+    /// Average queue at which all is dropped; in the unit of `min`.
+    #[param(default = "50%")]
+    pub max: Length,
+    /// p_b where the average reaches `max`.
+    #[param(default = 0.02)]
+    pub max_p: Probability,
+    /// A flow with fewer packets waiting is not dropped by chance.
+    #[param(default = "2p")]
+    pub minq: Packets,
+    /// Weight of a sample in the average.
+    #[param(flatten)]
+    pub weight: Weight,
+    /// Size of a packet that an idle link is taken to have missed; of one where thresholds are in bytes.
+    #[param(default = "1000B")]
+    pub mean_packet: Bytes,
+    /// Whether ECN-capable packets are marked where others are dropped by chance.
+    #[param(default = false)]
+    pub ecn: bool,
+}
+
+/// A flow that may have packets waiting.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flow {
+    waiting: Count,
+    strikes: u32,
+}
+
+/// The thresholds, as numbers.
+#[derive(Clone, Debug)]
+struct Rules {
+    ramp: Ramp,
+    unit: Unit,
+    min: f64,
+    /// A packet.
+    one: f64,
+    minq: f64,
+    early: Verdict,
+}
+
+/// One queue's FRED.
+#[derive(Clone, Debug)]
+pub struct Fred {
+    rules: Rules,
+    average: Average,
+    spacer: Spacer,
+    /// By number, which hosts give densely.
+    flows: Vec<Flow>,
+    active: u32,
+}
+
+impl Params {
+    /// # Errors
+    /// As RED's.
+    pub fn build(self, scope: &Scope) -> Result<Fred, ParamError> {
+        let Self { min, max, max_p, .. } = self;
+        let (ramp, unit) = Profile { min, max, max_p }.ramp(Beyond::Drop, scope)?;
+        let average = Average::new(unit, self.weight.checked()?, Idle::new(self.mean_packet, scope)?);
+        let one = unit.of(1, self.mean_packet.get());
+        let early = if self.ecn { Verdict::Mark } else { Verdict::Drop(Reason::Early) };
+        let min = Level::of("min", min, scope)?.value;
+        let rules = Rules { ramp, unit, min, one, minq: one * f64::from(self.minq.get()), early };
+        Ok(Fred { rules, average, spacer: Spacer::new(Spacing::Uniformised), flows: Vec::new(), active: 0 })
+    }
+}
+
+impl Rules {
+    /// Of a flow that holds `held`: whether it holds too much while the average is `average`, its fair part `fair`.
+    fn too_much(&self, [held, average, fair]: [f64; 3], strikes: u32) -> bool {
+        let full = self.ramp.zone(average) == Zone::Beyond;
+        let most = if full { 2.0 * self.one } else { self.min };
+        held >= most || (full && held > 2.0 * fair) || (held >= fair && strikes > 1)
+    }
+}
+
+impl Fred {
+    /// What a flow would hold if the average were shared out evenly; at least a packet.
+    fn fair(&self) -> f64 {
+        (self.average.value() / f64::from(self.active.max(1))).max(self.rules.one)
+    }
+
+    fn flow(&mut self, packet: &Packet) -> &mut Flow {
+        let i = packet.flow.0 as usize;
+        if i >= self.flows.len() {
+            self.flows.resize(i + 1, Flow::default());
+        }
+        &mut self.flows[i]
+    }
+}
+
+impl Aqm for Fred {
+    type Params = Params;
+
+    fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+        let average = self.average.on_arrival(at);
+        let fair = self.fair();
+        let Flow { waiting, strikes } = *self.flow(packet);
+        let held = self.rules.unit.of(waiting.packets as u32, waiting.bytes);
+        if self.rules.too_much([held, average, fair], strikes) {
+            self.flow(packet).strikes += 1;
+            return Verdict::Drop(Reason::Early);
+        }
+        match self.rules.ramp.zone(average) {
+            Zone::Below => self.spacer.rest(),
+            Zone::Between(_) if held < self.rules.minq.max(fair) => self.spacer.pass_over(),
+            Zone::Between(p_b) if self.spacer.hits(p_b, rng) => return self.rules.early,
+            Zone::Between(_) => {}
+            Zone::Beyond => {
+                self.spacer.restart();
+                return Verdict::Drop(Reason::Forced);
+            }
+        }
+        Verdict::Pass
+    }
+
+    fn on_fate(&mut self, _at: &Arrival, packet: &Packet, fate: Fate) {
+        if fate == Fate::Dropped(Reason::Overflow) {
+            self.spacer.restart();
+        }
+        if fate.stays() {
+            let flow = self.flow(packet);
+            let new = flow.waiting.packets == 0;
+            flow.waiting.add(packet.size);
+            self.active += u32::from(new);
+        }
+    }
+
+    fn on_departure(&mut self, at: &Departure, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+        self.average.sample(self.rules.unit.of(at.backlog.packets, at.backlog.bytes));
+        let flow = self.flow(packet);
+        flow.waiting.packets -= 1;
+        flow.waiting.bytes -= u64::from(packet.size);
+        if flow.waiting.packets == 0 {
+            *flow = Flow::default();
+            self.active -= 1;
+        }
+        Verdict::Pass
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::DEPARTURES
+    }
+
+    fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
+        let mut new = params.clone().build(scope)?;
+        early::same_unit(self.rules.unit, new.rules.unit, "min")?;
+        new.average.resume(&self.average);
+        new.spacer.resume(&self.spacer);
+        (new.flows, new.active) = (std::mem::take(&mut self.flows), self.active);
+        *self = new;
+        Ok(())
+    }
+
+    fn gauges(&self, _now: Time, each: &mut dyn FnMut(&'static str, f64)) {
+        let average = self.average.value();
+        each(self.average.gauge(), average);
+        each("active_flows", self.active.into());
+        each("drop_p", self.rules.ramp.drop_p(average));
+    }
+}

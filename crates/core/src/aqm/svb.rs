@@ -1,0 +1,135 @@
+//! SVB: stabilised virtual buffer. Marks by a virtual queue and a threshold that falls while the load is above the
+//! link's rate: the steeper alpha, the sooner the queue is turned.
+//!
+//! Source: the paper of MSVB and SIO, section 3.1; SVB itself: GLOBECOM 2002, pp. 1628-1632.
+//!
+//! ```text
+//! dVq/dt  = lambda - C while Vq > F
+//! dVth/dt = alpha (C - lambda),  0 <= Vth <= V0
+//!
+//! on arrival of a packet of s units, d = C x time since the last:
+//!   Vq = max(F, Vq - d);  Vth = min(V0, Vth + alpha d)
+//!   v = Vq + s;  h = Vth - alpha s
+//!   p = max(0, (v - h)/v), at most 1
+//!   mark or drop with probability p; if it counts: Vq = v, Vth = max(0, h)
+//! ```
+//!
+//! Off the bounds alpha Vq + Vth stays what it is, so p is a function of Vq alone.
+//!
+//! | symbol | field         | unit       | default |
+//! |--------|---------------|------------|---------|
+//! | alpha  | `alpha`       | -          | 0.05    |
+//! | V0     | `v0`          | p, B, s, % | 40p     |
+//! | F      | `floor`       | p, B, s, % | 0p      |
+//! | lambda | `counting`    | -          | passed  |
+//! |        | `mean-packet` | B          | 1000B   |
+//! |        | `ecn`         | -          | false   |
+//!
+//! The defaults are for drops. With `ecn` write `v0 = "300p"` and, where that is more than the queue holds,
+//! `floor = "260p"`: 40p is then below the threshold of Lemma 3.1 for any usual load, and the queue oscillates
+//! ([`crate::design::lemma31`] gives the threshold and the largest alpha). With `v0` in packets, a packet counts by its bytes
+//! on the link, `mean-packet` of them as one, and C is the link's rate in the same measure: so the virtual queue fills as
+//! the real one does, whatever the sizes.
+//!
+//! `counting` is what lambda counts: packets that the AQM does not drop (`passed`, also those that then find no room),
+//! those that wait (`queued`), or all (`offered`, under which a load above C that does not yield shuts the link).
+//!
+//! Deviations: the paper states no cap, no floor and no start: V0 is cap and start, since a threshold without cap grows
+//! for as long as the link idles and then does nothing until it has come down. A packet to be marked that finds no room
+//! is dropped as any that the AQM drops, and does not count.
+
+use super::virtual_buffer::{Common, Counting, Threshold, VirtualQueue, chance, verdict};
+use crate::Scope;
+use crate::aqm::early::{level::Level, same_unit};
+use crate::aqm::{Aqm, Arrival};
+use crate::packet::Packet;
+use crate::params::{ParamError, Params as Declared};
+use crate::rng::Rng;
+use crate::units::Time;
+use crate::verdict::{Fate, Verdict};
+
+/// What a scenario states.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Params {
+    /// How far a packet lowers the threshold, in packets.
+    #[param(default = 0.05)]
+    pub alpha: f64,
+    /// Bounds, what counts, ECN.
+    #[param(flatten)]
+    pub common: Common,
+}
+
+/// One queue's SVB.
+#[derive(Clone, Debug)]
+pub struct Svb {
+    queue: VirtualQueue,
+    threshold: Threshold,
+    counting: Counting,
+    ecn: bool,
+}
+
+impl Params {
+    /// # Errors
+    /// E201 for a negative `alpha`; as [`Common::queue`]; E215 when with `counting = "queued"` no queue within its limit
+    /// ever reaches the threshold.
+    pub fn build(self, scope: &Scope) -> Result<Svb, ParamError> {
+        ParamError::at_least("alpha", self.alpha, 0.0)?;
+        let (queue, cap) = self.common.queue(scope)?;
+        if self.common.counting == Counting::Queued {
+            self.within_reach(cap - queue.at(Time::ZERO), queue.unit(), scope)?;
+        }
+        let threshold = Threshold::new(self.alpha, queue.capacity(), cap);
+        Ok(Svb { queue, threshold, counting: self.common.counting, ecn: self.common.ecn })
+    }
+
+    /// With x packets more than the link sent, Vq is F + x and Vth is V0 - alpha x; x is at most the queue.
+    fn within_reach(&self, gap: f64, unit: super::early::Unit, scope: &Scope) -> Result<(), ParamError> {
+        let Some(length) = scope.limit else { return Ok(()) };
+        let limit = Level::of("v0", length, scope)?;
+        if limit.unit != unit || limit.value * (1.0 + self.alpha) > gap {
+            return Ok(());
+        }
+        let message = format!("`v0` {} is out of reach of a queue of {length}", self.common.v0);
+        Err(ParamError::new("v0", "E215", message)
+            .label("nothing would ever be dropped early")
+            .help("lower it, raise `floor`, or count what passes: counting = \"passed\""))
+    }
+}
+
+impl Aqm for Svb {
+    type Params = Params;
+
+    #[inline]
+    fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+        let units = self.queue.units(packet);
+        self.threshold.advance(at.now);
+        let p = chance(self.queue.advance(at.now) + units, self.threshold.after(units));
+        verdict(p, self.ecn, at, rng)
+    }
+
+    #[inline]
+    fn on_fate(&mut self, _at: &Arrival, packet: &Packet, fate: Fate) {
+        if self.counting.counts(fate) {
+            let units = self.queue.units(packet);
+            self.queue.add(units);
+            self.threshold.take(units);
+        }
+    }
+
+    fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
+        let mut new = params.clone().build(scope)?;
+        same_unit(self.queue.unit(), new.queue.unit(), "v0")?;
+        new.queue.resume(&self.queue, now);
+        new.threshold.resume(&self.threshold, now);
+        *self = new;
+        Ok(())
+    }
+
+    fn gauges(&self, now: Time, each: &mut dyn FnMut(&'static str, f64)) {
+        let (queue, threshold) = (self.queue.at(now), self.threshold.at(now));
+        let [of_queue, of_threshold] = self.queue.gauges();
+        each(of_queue, queue);
+        each(of_threshold, threshold);
+        each("drop_p", chance(queue, threshold));
+    }
+}

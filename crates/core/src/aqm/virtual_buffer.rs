@@ -1,0 +1,240 @@
+//! The stabilised virtual buffer: the parts that SVB, MSVB and SIO share.
+//!
+//! Source: the papers of SVB (GLOBECOM 2002) and of MSVB and SIO, sections 3.1 to 3.3.
+//!
+//! ```text
+//! virtual queue:  dVq/dt = lambda - C while Vq > F
+//! threshold:      dVth/dt = alpha (phi C - lambda),  0 <= Vth <= V0
+//! probability:    p = max(0, (Vq - Vth)/Vq)
+//! ```
+//!
+//! Both are moved by what the link could have sent since they were last looked at, and by each packet that counts. A
+//! threshold is looked at only when a packet of its class comes: between two looks it is a line up to its cap.
+
+use super::early::level::{Level, Unit, link_rate};
+use crate::Scope;
+use crate::aqm::Arrival;
+use crate::packet::Packet;
+use crate::params::{Choice, ParamError, Params};
+use crate::rng::Rng;
+use crate::units::{Bytes, Length, Time};
+use crate::verdict::{Fate, Reason, Verdict};
+
+/// What SVB and MSVB state in the same words.
+#[derive(Params, Clone, Debug, PartialEq)]
+pub struct Common {
+    /// Threshold at the start, and its upper bound.
+    #[param(default = "40p")]
+    pub v0: Length,
+    /// Lower bound of the virtual queue; below `v0`.
+    #[param(default = "0p")]
+    pub floor: Length,
+    /// Which packets count in virtual queue and threshold.
+    #[param(default = "passed")]
+    pub counting: Counting,
+    /// Where `v0` is in packets: the bytes that count as one.
+    #[param(default = "1000B")]
+    pub mean_packet: Bytes,
+    /// Whether ECN-capable packets are marked where others are dropped.
+    #[param(default = false)]
+    pub ecn: bool,
+}
+
+/// Which packets count in virtual queue and threshold.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counting {
+    /// Those that the AQM itself does not drop, also when there is no room for them.
+    Passed,
+    /// Those that wait.
+    Queued,
+    /// All that come.
+    Offered,
+}
+
+impl Counting {
+    /// Whether a packet of this fate counts.
+    #[inline]
+    pub const fn counts(self, fate: Fate) -> bool {
+        match self {
+            Self::Passed => !matches!(fate, Fate::Dropped(Reason::Early)),
+            Self::Queued => fate.stays(),
+            Self::Offered => true,
+        }
+    }
+}
+
+impl Common {
+    /// The virtual queue at its floor.
+    ///
+    /// # Errors
+    /// E201 for `v0` or `mean-packet` of 0, E214 unless `floor` is below `v0`, E218 without a link rate or limit, E219
+    /// when they are in different units.
+    pub fn queue(&self, scope: &Scope) -> Result<(VirtualQueue, f64), ParamError> {
+        let (cap, floor) = (Level::of("v0", self.v0, scope)?, Level::of("floor", self.floor, scope)?);
+        ParamError::above_zero("v0", cap.value)?;
+        if floor.value > 0.0 {
+            super::early::one_unit(cap.unit, floor.unit, "floor")?;
+        }
+        if floor.value >= cap.value {
+            let message = format!("`floor` {} is not below `v0` {}", self.floor, self.v0);
+            return Err(ParamError::new("floor", "E214", message)
+                .help("lower it or raise `v0`: else packets would suffer even on an idle link"));
+        }
+        Ok((VirtualQueue::new(Level { value: floor.value, ..cap }, self.mean_packet, scope)?, cap.value))
+    }
+}
+
+/// p at a virtual (or real) queue and a threshold.
+#[inline]
+pub fn chance(queue: f64, threshold: f64) -> f64 {
+    if queue > 0.0 { ((queue - threshold) / queue).clamp(0.0, 1.0) } else { 0.0 }
+}
+
+/// The verdict on a packet that suffers with probability `p`; one to be marked that finds no room is the AQM's drop.
+/// Always takes one draw.
+#[inline]
+pub fn verdict(p: f64, ecn: bool, at: &Arrival, rng: &mut Rng) -> Verdict {
+    if rng.uniform() >= p {
+        return Verdict::Pass;
+    }
+    if ecn && at.backlog.ecn && at.backlog.room { Verdict::Mark } else { Verdict::Drop(Reason::Early) }
+}
+
+/// The virtual queue.
+#[derive(Clone, Debug)]
+pub struct VirtualQueue {
+    unit: Unit,
+    overhead: u32,
+    /// Bytes of a unit.
+    one: f64,
+    /// Units a second.
+    capacity: f64,
+    floor: f64,
+    length: f64,
+    since: Time,
+}
+
+impl VirtualQueue {
+    /// A virtual queue that stands at `floor`, before the link of `scope`.
+    ///
+    /// # Errors
+    /// E201 for a `mean_packet` of 0, E218 without a link rate.
+    pub fn new(floor: Level, mean_packet: Bytes, scope: &Scope) -> Result<Self, ParamError> {
+        ParamError::above_zero("mean-packet", mean_packet)?;
+        let one = match floor.unit {
+            Unit::Packets => mean_packet.get() as f64,
+            Unit::Bytes => 1.0,
+        };
+        let capacity = link_rate("aqm", scope)?.bytes_s() / one;
+        let (unit, floor) = (floor.unit, floor.value);
+        Ok(Self { unit, overhead: scope.overhead, one, capacity, floor, length: floor, since: Time::ZERO })
+    }
+
+    /// What the link can send, units a second.
+    pub const fn capacity(&self) -> f64 {
+        self.capacity
+    }
+
+    /// What it is measured in.
+    pub const fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// What a packet adds: its bytes on the link, or how many packets of the mean size they are.
+    #[inline]
+    pub fn units(&self, packet: &Packet) -> f64 {
+        f64::from(packet.size - self.overhead) / self.one
+    }
+
+    /// Its length at `now`.
+    #[inline]
+    pub fn at(&self, now: Time) -> f64 {
+        (self.length - self.capacity * now.since(self.since).seconds()).max(self.floor)
+    }
+
+    /// Lets the link send until `now`; the length.
+    #[inline]
+    pub fn advance(&mut self, now: Time) -> f64 {
+        (self.length, self.since) = (self.at(now), now);
+        self.length
+    }
+
+    /// Takes a packet that counts.
+    #[inline]
+    pub fn add(&mut self, units: f64) {
+        self.length += units;
+    }
+
+    /// Names of its series, and of a threshold's.
+    pub const fn gauges(&self) -> [&'static str; 2] {
+        match self.unit {
+            Unit::Packets => ["virtual_queue_packets", "threshold_packets"],
+            Unit::Bytes => ["virtual_queue_bytes", "threshold_bytes"],
+        }
+    }
+
+    /// Goes on where `other` was, at `now`.
+    pub fn resume(&mut self, other: &Self, now: Time) {
+        let same = (self.capacity, self.floor) == (other.capacity, other.floor);
+        let (length, since) = if same { (other.length, other.since) } else { (other.at(now).max(self.floor), now) };
+        (self.length, self.since) = (length, since);
+    }
+}
+
+/// A class's threshold.
+#[derive(Clone, Debug)]
+pub struct Threshold {
+    alpha: f64,
+    /// alpha phi C, units a second.
+    rise: f64,
+    cap: f64,
+    value: f64,
+    since: Time,
+}
+
+impl Threshold {
+    /// A threshold that stands at its cap; `fair` is phi C, units a second.
+    pub fn new(alpha: f64, fair: f64, cap: f64) -> Self {
+        Self { alpha, rise: alpha * fair, cap, value: cap, since: Time::ZERO }
+    }
+
+    /// Its value at `now`.
+    #[inline]
+    pub fn at(&self, now: Time) -> f64 {
+        (self.value + self.rise * now.since(self.since).seconds()).min(self.cap)
+    }
+
+    /// Lets it rise until `now`.
+    #[inline]
+    pub fn advance(&mut self, now: Time) {
+        (self.value, self.since) = (self.at(now), now);
+    }
+
+    /// What it would be after a packet, 0 or below too.
+    #[inline]
+    pub fn after(&self, units: f64) -> f64 {
+        self.value - self.alpha * units
+    }
+
+    /// Takes a packet that counts.
+    #[inline]
+    pub fn take(&mut self, units: f64) {
+        self.value = self.after(units).max(0.0);
+    }
+
+    /// Rises towards another share from `now` on.
+    pub fn set_fair(&mut self, fair: f64, now: Time) {
+        let rise = self.alpha * fair;
+        if rise != self.rise {
+            self.advance(now);
+            self.rise = rise;
+        }
+    }
+
+    /// Goes on where `other` was, at `now`.
+    pub fn resume(&mut self, other: &Self, now: Time) {
+        let same = (self.rise, self.cap) == (other.rise, other.cap);
+        let (value, since) = if same { (other.value, other.since) } else { (other.at(now).min(self.cap), now) };
+        (self.value, self.since) = (value, since);
+    }
+}

@@ -1,0 +1,170 @@
+//! SIO: IN as an SVB of its own, OUT by the real queue and a threshold that halves.
+
+use crate::port::Port;
+use crate::support::{self, RATE, packets};
+use crate::virtual_buffer_oracle::{Class, Counts, Router};
+use perhop_core::Rng;
+use perhop_core::aqm::AqmParams;
+use perhop_core::aqm::sio::{Halving, Params, Recovery};
+use perhop_core::aqm::virtual_buffer::Counting;
+use perhop_core::packet::{Colour, Packet};
+use perhop_core::queue::{Gate, Limit};
+use perhop_core::units::{Bytes, Span, Time};
+use perhop_core::verdict::{Fate, Reason};
+use proptest::prelude::*;
+
+const LIMIT: u32 = 16;
+
+fn defaults() -> Params {
+    Params {
+        alpha: 0.2,
+        v0: packets(30),
+        counting: Counting::Passed,
+        out_threshold: packets(8),
+        halving: Halving::Drops,
+        recovery: Recovery::None,
+        recovery_after: Span::from_s(1),
+        mean_packet: Bytes::new(1000),
+        ecn: false,
+    }
+}
+
+fn any_params() -> impl Strategy<Value = Params> {
+    let halving = prop::sample::select(vec![Halving::Drops, Halving::Overflows, Halving::DropsAndMarks]);
+    let recovery = prop::sample::select(vec![Recovery::None, Recovery::Step, Recovery::Reset]);
+    (0.0..2.0, 1u32..30, 0u32..12, halving, recovery, 1u64..50, any::<bool>()).prop_map(
+        |(alpha, v0, out, halving, recovery, ms, ecn)| Params {
+            alpha,
+            v0: packets(v0),
+            out_threshold: packets(out),
+            halving,
+            recovery,
+            recovery_after: Span::from_ms(ms),
+            ecn,
+            ..defaults()
+        },
+    )
+}
+
+fn port(params: &Params, rng: Rng) -> Port {
+    let aqm = AqmParams::Sio(params.clone()).build(&support::scope(LIMIT)).unwrap();
+    Port::new(Gate::new(aqm, Limit::Packets(LIMIT), rng), RATE)
+}
+
+/// OUT's threshold from the history alone: the times of the halvings.
+fn out_threshold(params: &Params, start: f64, halvings: &[u64], now: u64) -> f64 {
+    let after = params.recovery_after.ns();
+    let rise = |value: f64, from: u64, to: u64| {
+        let n = (to - from) / after;
+        match params.recovery {
+            Recovery::None => value,
+            Recovery::Step => start.min(value + n as f64),
+            Recovery::Reset => {
+                if n > 0 {
+                    start
+                } else {
+                    value
+                }
+            }
+        }
+    };
+    let (mut value, mut since) = (start, 0);
+    for at in halvings {
+        value = rise(value, since, *at) / 2.0;
+        since = *at;
+    }
+    rise(value, since, now)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    /// Every decision as SVB's oracle for IN and the paper's two lines for OUT, on the same draws.
+    #[test]
+    fn every_decision_is_the_oracles(
+        params in any_params(), load in support::load(&Colour::ALL), seed in any::<u64>(),
+    ) {
+        let rng = Rng::stream(seed, 0, "queue");
+        let mut port = port(&params, rng.clone());
+        let start = match params.out_threshold { perhop_core::units::Length::Packets(n) => f64::from(n.get()), _ => 0.0 };
+        let v0 = match params.v0 { perhop_core::units::Length::Packets(n) => f64::from(n.get()), _ => 0.0 };
+        let class = Class { alpha: params.alpha, phi: 1.0, vth: v0, sent: 0.0 };
+        let mut inside = Router {
+            c: 1250.0, v0, floor: 0.0, in_bytes: false, counts: Counts::Passed, ecn: params.ecn, redistribute: false,
+            classes: vec![class], vq: 0.0, now: 0.0, rng,
+        };
+        let (mut now, mut halvings) = (Time::ZERO, Vec::new());
+        for (n, (gap, packet)) in load.iter().enumerate() {
+            now += *gap;
+            port.advance(now);
+            let waiting = port.waiting.len();
+            let room = waiting < LIMIT as usize;
+            let expected = if packet.colour == Colour::Green {
+                let fate = inside.arrive(now.ns(), (0, packet), room);
+                let halves = match params.halving {
+                    Halving::Drops => !fate.stays(),
+                    Halving::Overflows => fate == Fate::Dropped(Reason::Overflow),
+                    Halving::DropsAndMarks => fate != Fate::Queued,
+                };
+                halvings.extend(halves.then_some(now.ns()));
+                fate
+            } else {
+                let q = waiting as f64;
+                let threshold = out_threshold(&params, start, &halvings, now.ns());
+                let p = if q > 0.0 { ((q - threshold) / q).max(0.0) } else { 0.0 };
+                match (inside.rng.uniform() < p, room) {
+                    (true, true) if params.ecn && packet.ecn.capable() => Fate::Marked,
+                    (true, _) => Fate::Dropped(Reason::Early),
+                    (false, true) => Fate::Queued,
+                    (false, false) => Fate::Dropped(Reason::Overflow),
+                }
+            };
+            prop_assert_eq!(port.arrive(now, *packet), expected, "packet {}", n);
+            let gauge = port.gauge(now, "threshold_out_packets");
+            prop_assert_eq!(gauge, out_threshold(&params, start, &halvings, now.ns()));
+        }
+    }
+
+    /// Without recovery OUT's threshold is its start by 2 to the number of IN drops, exactly.
+    #[test]
+    fn halved_by_every_drop_of_in(load in support::load(&Colour::ALL), seed in any::<u64>()) {
+        let params = Params { v0: packets(3), alpha: 1.0, ..defaults() };
+        let (mut port, mut now, mut drops) = (port(&params, Rng::stream(seed, 0, "queue")), Time::ZERO, 0);
+        for (gap, packet) in &load {
+            now += *gap;
+            port.advance(now);
+            let (threshold, waiting) = (port.gauge(now, "threshold_out_packets"), port.waiting.len());
+            let fate = port.arrive(now, *packet);
+            if packet.colour != Colour::Green && waiting as f64 <= threshold {
+                prop_assert_ne!(fate, Fate::Dropped(Reason::Early));
+            }
+            drops += i32::from(packet.colour == Colour::Green && !fate.stays());
+            prop_assert_eq!(port.gauge(now, "threshold_out_packets"), 8.0 * 0.5f64.powi(drops));
+        }
+    }
+}
+
+#[test]
+fn refused() {
+    let code = |params: Params| AqmParams::Sio(params).build(&support::scope(100)).map(|_| ()).map_err(|e| e.code);
+    assert_eq!(code(defaults()), Ok(()));
+    assert_eq!(code(Params { alpha: -1.0, ..defaults() }), Err("E201"));
+    assert_eq!(code(Params { v0: packets(0), ..defaults() }), Err("E201"));
+    assert_eq!(code(Params { recovery_after: Span::from_s(0), ..defaults() }), Err("E201"));
+    assert_eq!(code(Params { out_threshold: packets(100), ..defaults() }), Err("E215"));
+}
+
+/// A threshold that has halved stays halved under new parameters, and does not exceed its new start.
+#[test]
+fn retuned() {
+    let params = Params { v0: packets(1), alpha: 1.0, ..defaults() };
+    let mut port = support::port(&AqmParams::Sio(params.clone()), 100);
+    let green = Packet { size: 1000, colour: Colour::Green, ..Packet::default() };
+    while port.arrive(Time::ZERO, green).stays() {}
+    let threshold = |port: &Port| port.gauge(Time::ZERO, "threshold_out_packets");
+    assert_eq!(threshold(&port), 4.0);
+    for (start, expected) in [(20, 4.0), (3, 3.0)] {
+        let params = Params { out_threshold: packets(start), ..params.clone() };
+        port.gate.aqm_mut().retune(Time::ZERO, &AqmParams::Sio(params), &support::scope(100)).unwrap();
+        assert_eq!(threshold(&port), expected);
+    }
+}
