@@ -1,0 +1,280 @@
+//! Quantities from text: a number and its unit, or an error that says what to write instead.
+
+use super::{BitRate, Bytes, Length, Packets, Span, TicketRate};
+
+/// Why a text is not a quantity, with the way out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnitError {
+    /// What is wrong with it.
+    pub fault: UnitFault,
+    /// What is wrong, in words.
+    pub message: String,
+    /// What to write instead.
+    pub help: String,
+}
+
+/// The kinds of [`UnitError`]; each has a diagnostic code of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnitFault {
+    /// A number and no unit.
+    Missing,
+    /// A unit of another quantity, or an unknown one.
+    Wrong,
+    /// `K` or `M` alone: 1000 or 1024, bits or bytes?
+    Ambiguous,
+    /// Not a number.
+    Syntax,
+    /// Negative, not finite, too large, or finer than the unit can hold.
+    Range,
+}
+
+/// One quantity's way from text: its units with their scale in the base unit, and words for its errors.
+struct Reader {
+    quantity: &'static str,
+    example: &'static str,
+    units: &'static [(&'static str, f64)],
+}
+
+const RATE: Reader = Reader {
+    quantity: "rate",
+    example: "5Mbit/s",
+    units: &[
+        ("bit/s", 1.0),
+        ("kbit/s", 1e3),
+        ("Mbit/s", 1e6),
+        ("Gbit/s", 1e9),
+        ("bps", 1.0),
+        ("kbps", 1e3),
+        ("Mbps", 1e6),
+        ("Gbps", 1e9),
+    ],
+};
+const SIZE: Reader = Reader {
+    quantity: "size",
+    example: "62500B",
+    units: &[
+        ("B", 1.0),
+        ("kB", 1e3),
+        ("MB", 1e6),
+        ("GB", 1e9),
+        ("KiB", 1024.0),
+        ("MiB", 1_048_576.0),
+        ("GiB", 1_073_741_824.0),
+    ],
+};
+const TIME: Reader = Reader {
+    quantity: "time",
+    example: "10ms",
+    units: &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3600e9)],
+};
+const COUNT: Reader = Reader { quantity: "number of packets", example: "30p", units: &[("p", 1.0)] };
+
+const TICKETS: Reader =
+    Reader { quantity: "ticket rate", example: "900t/s", units: &[("t/s", 1.0), ("kt/s", 1e3), ("Mt/s", 1e6)] };
+
+/// Units that mean something elsewhere, with what they mean.
+const FOREIGN: [(&str, &str); 6] = [
+    ("bit", "a size in bits; sizes here are in bytes"),
+    ("kbit", "a size in bits; sizes here are in bytes"),
+    ("Mbit", "a size in bits; sizes here are in bytes"),
+    ("B/s", "bytes per second; multiply by 8 and write bit/s"),
+    ("kB/s", "bytes per second; multiply by 8 and write kbit/s"),
+    ("MB/s", "bytes per second; multiply by 8 and write Mbit/s"),
+];
+
+/// Splits `"62.5kB"` into its number and its unit.
+fn split(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let exponent = |i: usize| {
+        let rest = &text[i + 1..];
+        let digits = rest.trim_start_matches(['+', '-']);
+        digits.starts_with(|c: char| c.is_ascii_digit())
+    };
+    let end = text
+        .char_indices()
+        .find(|&(i, c)| {
+            !(c.is_ascii_digit()
+                || matches!(c, '.' | '+' | '-' | '_')
+                || (matches!(c, 'e' | 'E') && i > 0 && exponent(i)))
+        })
+        .map_or(text.len(), |(i, _)| i);
+    (text[..end].trim(), text[end..].trim())
+}
+
+impl Reader {
+    fn fail<T>(&self, fault: UnitFault, message: String, help: String) -> Result<T, UnitError> {
+        Err(UnitError { fault, message, help })
+    }
+
+    fn valid(&self) -> String {
+        self.units.iter().map(|u| u.0).collect::<Vec<_>>().join(", ")
+    }
+
+    fn scale(&self, number: &str, unit: &str) -> Result<f64, UnitError> {
+        if let Some(&(_, scale)) = self.units.iter().find(|u| u.0 == unit) {
+            return Ok(scale);
+        }
+        if unit.is_empty() {
+            let message = format!("{} without unit", self.quantity);
+            return self.fail(
+                UnitFault::Missing,
+                message,
+                format!("write it with its unit, as in \"{}\"", self.example),
+            );
+        }
+        if matches!(unit, "K" | "k" | "M" | "G") {
+            let message = format!("`{unit}` alone is ambiguous: a power of 1000 or of 1024, of bits or of bytes?");
+            return self.fail(
+                UnitFault::Ambiguous,
+                message,
+                format!("write the whole unit, as in \"{}\"", self.example),
+            );
+        }
+        let meant = FOREIGN.iter().find(|f| f.0 == unit).map(|f| format!("`{unit}` is {}", f.1));
+        let close = self
+            .units
+            .iter()
+            .find(|u| u.0.eq_ignore_ascii_case(unit))
+            .map(|u| format!("did you mean \"{number}{}\"?", u.0));
+        let help = meant.or(close).unwrap_or_else(|| format!("units of a {}: {}", self.quantity, self.valid()));
+        self.fail(UnitFault::Wrong, format!("`{unit}` is not a unit of {}", self.quantity), help)
+    }
+
+    /// The value in base units, a whole number below 2^63.
+    fn read(&self, text: &str) -> Result<u64, UnitError> {
+        let (number, unit) = split(text);
+        let Ok(value) = number.replace('_', "").parse::<f64>() else {
+            let message = format!("`{text}` is not a {}", self.quantity);
+            return self.fail(
+                UnitFault::Syntax,
+                message,
+                format!("write a number and a unit, as in \"{}\"", self.example),
+            );
+        };
+        let base = value * self.scale(number, unit)?;
+        let whole = libm::round(base);
+        if !(whole >= 0.0 && whole < (1u64 << 63) as f64) {
+            let message = format!("{} `{text}` is out of range", self.quantity);
+            return self.fail(UnitFault::Range, message, format!("at least 0 and below 2^63 {}", self.units[0].0));
+        }
+        if (base - whole).abs() > 1e-9 * base.abs().max(1.0) {
+            let message = format!("{} `{text}` is not a whole number of {}", self.quantity, self.units[0].0);
+            return self.fail(
+                UnitFault::Range,
+                message,
+                format!("nothing is rounded in silence: write whole {}", self.units[0].0),
+            );
+        }
+        Ok(whole as u64)
+    }
+}
+
+impl std::str::FromStr for BitRate {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        RATE.read(text).map(Self)
+    }
+}
+
+impl std::str::FromStr for Bytes {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        SIZE.read(text).map(Self)
+    }
+}
+
+impl std::str::FromStr for Span {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        TIME.read(text).map(Self)
+    }
+}
+
+impl std::str::FromStr for Packets {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let count = COUNT.read(text)?;
+        u32::try_from(count).map(Self).or_else(|_| {
+            COUNT.fail(UnitFault::Range, format!("`{text}` is out of range"), format!("at most {}p", u32::MAX))
+        })
+    }
+}
+
+impl std::str::FromStr for TicketRate {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        TICKETS.read(text).map(Self)
+    }
+}
+
+impl std::str::FromStr for Length {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let (number, unit) = split(text);
+        let has = |reader: &Reader| reader.units.iter().any(|u| u.0 == unit);
+        match unit {
+            "p" => text.parse().map(Length::Packets),
+            "%" => match number.parse::<f64>() {
+                Ok(share) if (0.0..=100.0).contains(&share) => Ok(Length::Percent(share)),
+                _ => COUNT.fail(UnitFault::Range, format!("share `{text}` is out of range"), "between 0% and 100%".into()),
+            },
+            _ if has(&SIZE) => text.parse().map(Length::Bytes),
+            _ if has(&TIME) => text.parse().map(Length::Time),
+            _ if unit.is_empty() && number.parse::<f64>().is_ok() => COUNT.fail(
+                UnitFault::Missing,
+                "queue length without unit".into(),
+                format!("write \"{number}p\" (packets), \"{number}B\" (bytes), a time or a share of the limit"),
+            ),
+            _ => COUNT.fail(
+                UnitFault::Wrong,
+                format!("`{text}` is not a queue length"),
+                "packets (\"30p\"), bytes (\"45kB\"), time at the link's rate (\"5ms\") or share of the limit (\"40%\")".into(),
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_and_value_are_inverse() {
+        for text in ["5Mbit/s", "1.5Mbit/s", "64kbit/s", "10Gbit/s", "1234.567kbit/s", "0bit/s"] {
+            assert_eq!(text.parse::<BitRate>().unwrap().to_string(), text);
+        }
+        for text in ["10ms", "1.5s", "105s", "20us", "1ns", "0s"] {
+            assert_eq!(text.parse::<Span>().unwrap().to_string(), text);
+        }
+        for text in ["62500B", "0B"] {
+            assert_eq!(text.parse::<Bytes>().unwrap().to_string(), text);
+        }
+        for text in ["900t/s", "0t/s"] {
+            assert_eq!(text.parse::<TicketRate>().unwrap().to_string(), text);
+        }
+        assert_eq!("1.5kt/s".parse::<TicketRate>().unwrap(), TicketRate::per_second(1500));
+        assert_eq!("0.5t/s".parse::<TicketRate>().unwrap_err().fault, UnitFault::Range);
+        for text in ["30p", "45000B", "5ms", "40%"] {
+            assert_eq!(text.parse::<Length>().unwrap().to_string(), text);
+        }
+        assert_eq!("62.5kB".parse::<Bytes>().unwrap(), Bytes::new(62_500));
+        assert_eq!("1e3ms".parse::<Span>().unwrap(), Span::from_s(1));
+    }
+
+    #[test]
+    fn each_fault_is_named() {
+        let fault = |text: &str| text.parse::<BitRate>().unwrap_err().fault;
+        assert_eq!(fault("5000000"), UnitFault::Missing);
+        assert_eq!(fault("5MB"), UnitFault::Wrong);
+        assert_eq!(fault("5M"), UnitFault::Ambiguous);
+        assert_eq!(fault("fast"), UnitFault::Syntax);
+        assert_eq!(fault("-1Mbit/s"), UnitFault::Range);
+        assert_eq!(fault("1e30Gbit/s"), UnitFault::Range);
+        assert_eq!("1e30s".parse::<Span>().unwrap_err().fault, UnitFault::Range);
+        assert_eq!("0.4B".parse::<Bytes>().unwrap_err().fault, UnitFault::Range);
+        assert_eq!("30".parse::<Length>().unwrap_err().fault, UnitFault::Missing);
+        assert_eq!("140%".parse::<Length>().unwrap_err().fault, UnitFault::Range);
+        assert_eq!("".parse::<Span>().unwrap_err().fault, UnitFault::Syntax);
+        assert_eq!("5mbit/s".parse::<BitRate>().unwrap_err().help, "did you mean \"5Mbit/s\"?");
+    }
+}
