@@ -1,7 +1,10 @@
 //! Warnings: what runs, but hardly as its author means it.
 
 use crate::at;
+use crate::offered::Flowline;
 use crate::ports::{File, Stage};
+use crate::stability::marks;
+use crate::topology;
 use crate::tree;
 use perhop_core::dscp::Dscp;
 use perhop_core::edge::Action;
@@ -19,6 +22,7 @@ pub fn check(file: File<'_>, (stages, links): (&[Stage], &[plan::Link]), problem
     if file.knows_traffic() {
         unpoliced_ef(file, stages, problems);
         unused(file, problems);
+        (0..links.len()).for_each(|i| unmarkable(file, (i, &links[i]), problems));
     }
 }
 
@@ -62,6 +66,20 @@ fn unpoliced_ef(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
             problems.warn("W302", place, [&message, "", "put a token bucket with red = \"drop\" on its path"]);
         }
     }
+}
+
+/// W318: where nothing that comes is ECN-capable, an AQM with `ecn = true` drops all that it would mark.
+fn unmarkable(file: File<'_>, (i, link): (usize, &plan::Link), problems: &mut Problems) {
+    let capable = |flow: &&Flowline| if flow.tcp { flow.offered.tcp.ecn } else { flow.offered.ect };
+    let mut over = file.traffic.iter().filter(|flow| flow.forward.contains(&(i as u32))).peekable();
+    if over.peek().is_none() || !marks(link) || over.any(|flow| capable(&flow)) {
+        return;
+    }
+    let path = topology::queue_path(file.root, &file.topology.links[i]);
+    let path: Vec<_> = path.iter().map(String::as_str).chain(["ecn"]).collect();
+    let message = format!("no traffic over `{}` is ECN-capable", link.name);
+    let help = "`ecn = true` in its `[traffic]` or `[tcp]`, or leave it out here";
+    problems.warn("W318", tree::place(file.root, &path), [&message, "what would be marked is dropped", help]);
 }
 
 /// W307: a `[queue]` or `[tcp]` that nothing names.

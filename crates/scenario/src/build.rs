@@ -6,6 +6,7 @@ use crate::offered::{self, Flowline};
 use crate::ports::{self, File, Stage};
 use crate::topology::{self, Topology};
 use crate::tree;
+use perhop_core::aqm::Aqm as _;
 use perhop_core::params::{Node, Place, Problems, Severity};
 use perhop_core::queue::Limit;
 use perhop_core::scope::Scope;
@@ -40,6 +41,9 @@ pub fn build(model: &Model, root: &Node, problems: &mut Problems) -> Option<Buil
         link.scope = scope(file, (i, link));
         link.edge = ports::specs_at(&stages, i);
         check_aqm(file, (i, link), problems);
+    }
+    if file.knows_traffic() {
+        crate::stability::check(file, (&stages, &links), problems);
     }
     labels::check(file, (&stages, &links), problems);
     check_size(&links, &traffic, problems);
@@ -109,8 +113,12 @@ fn check_aqm(file: File<'_>, (i, link): (usize, &plan::Link), problems: &mut Pro
         let path: Vec<String> = topology::queue_path(file.root, direction).into_iter().chain(fields).collect();
         tree::place(file.root, &path.iter().map(String::as_str).collect::<Vec<_>>())
     };
-    if let Err(error) = link.aqm.build(&link.scope) {
-        problems.param::<()>(&error, path(error.field));
+    match link.aqm.build(&link.scope) {
+        Ok(aqm) if file.traffic.iter().any(|flow| flow.forward.contains(&(i as u32))) => {
+            aqm.warnings(&link.scope).iter().for_each(|w| problems.advise(w, path(w.field)));
+        }
+        Ok(_) => {}
+        Err(error) => problems.param(&error, path(error.field)).unwrap_or_default(),
     }
     if let Limit::Bytes(limit) = link.limit
         && limit < link.scope.largest_packet.get()

@@ -59,9 +59,8 @@ pub struct TcpSection {
     pub syn: bool,
     /// Longest delay of an ACK; every segment is acknowledged at once where left out.
     pub delayed_ack: Option<Span>,
-    /// ECN (RFC 3168) at both ends.
-    #[param(default = false)]
-    pub ecn: bool,
+    /// ECN (RFC 3168) at both ends; off where left out.
+    pub ecn: Option<bool>,
 }
 
 /// The retransmission timer, value by value.
@@ -191,7 +190,7 @@ impl TcpSection {
             limited_transmit: self.limited_transmit,
             syn: self.syn,
             delayed_ack: self.delayed_ack,
-            ecn: self.ecn,
+            ecn: self.ecn.unwrap_or(false),
             mss: u16::try_from(self.segment.get()).map_err(|_| too_large("segment", self.segment))?,
             header: u16::try_from(self.header.get()).map_err(|_| too_large("header", self.header))?,
         };

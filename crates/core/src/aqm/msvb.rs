@@ -219,6 +219,15 @@ impl Aqm for Msvb {
         }
     }
 
+    fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
+        let still = self.classes.iter().enumerate().filter(|(_, class)| class.threshold.is_still());
+        let late = still.filter_map(|(i, class)| {
+            let late = self.queue.late(&class.threshold, scope)?;
+            Some(inside("classes", &format!("class {} with an `alpha` of 0", i + 1))(late))
+        });
+        late.collect()
+    }
+
     /// Thresholds go on by the class's place in the list; a new class starts at V0.
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let mut new = params.clone().build(scope)?;

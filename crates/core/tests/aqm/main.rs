@@ -32,3 +32,4 @@ mod sio;
 mod support;
 mod tred;
 mod virtual_buffer;
+mod warnings;
