@@ -26,4 +26,5 @@ mod ns2;
 mod ns2_pps_rtt;
 mod ns2_pps_table4;
 mod routes;
+mod sched;
 mod transfers;
