@@ -377,6 +377,7 @@ mod tests {
             traffic: vec![offered],
             changes: vec![],
             sample_every: None,
+            sample_links: None,
             taps: vec![],
         };
         Simulation::new(plan, EngineOptions::default()).unwrap()

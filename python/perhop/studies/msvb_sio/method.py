@@ -11,8 +11,17 @@ bottleneck's queue where that is SVB's.
 | `in.rate`            | bit/s   | IN packets (green) that passed the bottleneck                 |
 | `in.drops`           | -       | of the IN packets that came there                             |
 | `out.drops`          | -       | of all others                                                 |
-| `queue`, `deviation` | packets | that wait: mean and standard deviation over time              |
 | `timeouts`           | -       | of all flows                                                  |
+| `queue`, `deviation` | packets | that wait: mean and standard deviation over time              |
+| `below`              | -       | share of the time with fewer waiting than there is room for   |
+
+and where a run has steps of 50 s, as Fig. 2 has:
+
+| quantity             | unit    | is                                                            |
+|----------------------|---------|---------------------------------------------------------------|
+| `queue@k`            | packets | mean over step k                                              |
+| `deviation@k`        | packets | standard deviation over its last 40 s                         |
+| `mean@t`, `low@t`, `high@t` | packets | mean, least and most over the 2 s that end at t        |
 """
 
 from __future__ import annotations
@@ -25,12 +34,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from perhop import stats
 from perhop.studies import runs as simulation
 from perhop.studies.runs import Job, Method, RunSet, Settings
 from perhop.studies.samples import Tables, real
 
 BOTTLENECK, QUEUE = "CORE -> Edge2", "queue.bottleneck"
 SCHEMES = ("red", "svb", "fred", "rio", "sio", "msvb")
+LIMIT, WARMUP = 100, 10.0
+"""Room at the bottleneck, packets; what is left out at the start, s."""
+STEP, SETTLED, BIN = 50, 40, 2
+"""Fig. 2: a step, the last part of it, and a bin of the queue over time, s."""
+STEPS = 12
 
 
 def overrides(chosen: RunSet, settings: Settings) -> list[str]:
@@ -97,9 +112,37 @@ def _share(part: float, whole: float) -> float:
 
 
 def _queue(series: Mapping[str, Any]) -> dict[str, float]:
-    mine = (series["hop"] == BOTTLENECK) & (series["quantity"] == "queue_packets") & (series["t_s"] >= 10)
-    waiting = series["value"][mine]
-    return {"queue": float(waiting.mean()), "deviation": math.sqrt(float(waiting.var()))}
+    mine = (series["hop"] == BOTTLENECK) & (series["quantity"] == "queue_packets")
+    t, waiting = series["t_s"][mine], series["value"][mine]
+    stepped = t[-1] >= STEPS * STEP
+    late = waiting if stepped else waiting[t >= WARMUP]
+    found = {"queue": _mean(late), "deviation": _deviation(late), "below": _mean(late < LIMIT)}
+    return {**found, **_steps(t, waiting), **_bins(t, waiting)} if stepped else found
+
+
+def _mean(values: Any) -> float:
+    return stats.mean(values.tolist())
+
+
+def _deviation(values: Any) -> float:
+    centre = _mean(values)
+    return math.sqrt(stats.mean(((values - centre) ** 2).tolist()))
+
+
+def _steps(t: Any, waiting: Any) -> dict[str, float]:
+    found = {}
+    for k in range(1, STEPS + 1):
+        found[f"queue@{k}"] = _mean(waiting[(t > (k - 1) * STEP) & (t <= k * STEP)])
+        found[f"deviation@{k}"] = _deviation(waiting[(t > k * STEP - SETTLED) & (t <= k * STEP)])
+    return found
+
+
+def _bins(t: Any, waiting: Any) -> dict[str, float]:
+    found = {}
+    for end in range(BIN, STEPS * STEP + 1, BIN):
+        here = waiting[(t > end - BIN) & (t <= end)]
+        found |= {f"mean@{end}": _mean(here), f"low@{end}": float(here.min()), f"high@{end}": float(here.max())}
+    return found
 
 
 METHOD = Method(measured, overrides=overrides)
