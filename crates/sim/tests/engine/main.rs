@@ -28,4 +28,5 @@ mod ns2_mixed_load;
 mod ns2_pps_rtt;
 mod ns2_pps_table4;
 mod routes;
+mod sched;
 mod transfers;
