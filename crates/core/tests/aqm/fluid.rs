@@ -168,7 +168,12 @@ fn start(kind: Kind, classes: [(f64, f64); 2], [floor, marks]: [f64; 2]) -> Flui
 
 fn check(params: &AqmParams, fluid: Fluid, gauges: &[&str]) {
     let (apart, p) = apart(params, fluid, gauges);
-    let what = format!("{} marks {} floor {}: {apart:.2} of the tolerance, p up to {p:.2}", params.name(), fluid.marks, fluid.floor);
+    let what = format!(
+        "{} marks {} floor {}: {apart:.2} of the tolerance, p up to {p:.2}",
+        params.name(),
+        fluid.marks,
+        fluid.floor
+    );
     println!("{what}");
     assert!(apart <= 1.0 && p > 0.3, "{what}");
 }
@@ -184,7 +189,9 @@ fn svb_follows_its_equations() {
 
 #[test]
 fn msvb_follows_its_equations() {
-    for (classes, marks) in [([(0.5, 0.5), (0.5, 0.5)], false), ([(0.2, 0.7), (1.0, 0.3)], false), ([(0.5, 0.5); 2], true)] {
+    for (classes, marks) in
+        [([(0.5, 0.5), (0.5, 0.5)], false), ([(0.2, 0.7), (1.0, 0.3)], false), ([(0.5, 0.5); 2], true)]
+    {
         let members = [vec![Member::Colour(Colour::Green)], vec![]].into_iter().zip(classes);
         let class = |(members, (alpha, phi))| msvb::Class { members, share: Probability::new(phi).unwrap(), alpha };
         let params = AqmParams::Msvb(msvb::Params {

@@ -29,3 +29,4 @@ mod ns2_pps_rtt;
 mod ns2_pps_table4;
 mod routes;
 mod transfers;
+mod virtual_buffers;
