@@ -30,3 +30,4 @@ mod ns2_pps_table4;
 mod routes;
 mod sched;
 mod transfers;
+mod virtual_buffers;
