@@ -51,7 +51,7 @@ STEPS = 12
 def overrides(chosen: RunSet, settings: Settings) -> list[str]:
     """Settings as the command line would write them; those of another queue than the bottleneck's are left out."""
     queue = settings.get(QUEUE, _stated(chosen.scenario)["queue"]["bottleneck"])
-    laid = {}
+    laid: dict[str, Any] = {}
     for key, value in settings.items():
         kind, _, name = key.partition(".")
         if kind not in SCHEMES:
@@ -130,7 +130,7 @@ def _deviation(values: Any) -> float:
 
 
 def _steps(t: Any, waiting: Any) -> dict[str, float]:
-    found = {}
+    found: dict[str, float] = {}
     for k in range(1, STEPS + 1):
         found[f"queue@{k}"] = _mean(waiting[(t > (k - 1) * STEP) & (t <= k * STEP)])
         found[f"deviation@{k}"] = _deviation(waiting[(t > k * STEP - SETTLED) & (t <= k * STEP)])
@@ -138,7 +138,7 @@ def _steps(t: Any, waiting: Any) -> dict[str, float]:
 
 
 def _bins(t: Any, waiting: Any) -> dict[str, float]:
-    found = {}
+    found: dict[str, float] = {}
     for end in range(BIN, STEPS * STEP + 1, BIN):
         here = waiting[(t > end - BIN) & (t <= end)]
         found |= {f"mean@{end}": _mean(here), f"low@{end}": float(here.min()), f"high@{end}": float(here.max())}
