@@ -12,7 +12,7 @@ use perhop_core::edge::{Action, StageSpec};
 use perhop_core::needs::Needs;
 use perhop_core::params::{Node, Place, Problems, suggest};
 use perhop_core::scope::Scope;
-use perhop_core::units::Bytes;
+use perhop_core::units::{Bytes, Span};
 use std::net::IpAddr;
 
 /// What the file says, for the checks.
@@ -55,6 +55,12 @@ impl File<'_> {
             scope.largest_packet = Bytes::new(0);
         }
         scope
+    }
+
+    /// Propagation there and back.
+    fn base_rtt(&self, flow: &Flowline) -> Span {
+        let links = flow.forward.iter().chain(&flow.backward);
+        links.map(|&link| self.topology.links[link as usize].delay).fold(Span::ZERO, |sum, delay| sum + delay)
     }
 
     /// Whether all conditioners are known.
@@ -224,6 +230,7 @@ fn may_take(file: File<'_>, matches: &Match, (flow, ack): (&Flowline, bool)) -> 
         source_port: 0,
         destination_port: 0,
         traffic: flow.offered.name.clone(),
+        rtt: Some(file.base_rtt(flow)),
     };
     let portless = Match { source_port: Vec::new(), destination_port: Vec::new(), ..matches.clone() };
     let all = file.model.conditioners.iter().flat_map(|(_, c)| c.actions.all());

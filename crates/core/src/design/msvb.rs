@@ -13,16 +13,18 @@
 //!
 //! ```text
 //! class i alone     dlambda_j = 0:                     (beta phi_i^2 C^2/N_i) (1 - p_i) (1 - p_i + alpha_i)/Vth_i
-//! all together      dlambda_j = phi_j x, p_j = p:      (beta C^2/N) (1 - p) (1 - p + sum phi_j^2 alpha_j)/Vth
+//! all together      dlambda_j = phi_j x/S, p_j = p:    (beta S^2 C^2/N) (1 - p) (1 - p + sum phi_j^2 alpha_j/S^2)/Vth
 //! against another   sum dlambda_j = 0:                 (beta phi_i^2 C^2/N_i) (1 - p_i) alpha_i/Vth_i
 //! ```
 //!
-//! So the common mode is SVB's loop of all flows (phi = 1, N = sum N_i) with the mean of phi_i alpha_i, weighted by phi_i, as
-//! its alpha: alpha/n of n equal classes. With equal p it asks for the largest threshold of the three. The third has the
-//! least gain and needs no look.
+//! with N and S the sums of N_i and phi_i over the classes that are TCP's. So the common mode is SVB's loop of all flows
+//! (phi = S, 1 where all classes are TCP's) with the mean of phi_i alpha_i, weighted by phi_i, as its alpha: alpha/n of n
+//! equal classes. With equal p it asks for the largest threshold of the three. The third has the least gain and needs no
+//! look. A class that does not heed marks moves no rate, and is in no loop.
 //!
 //! Where Vth comes to stand follows from what the algorithm keeps: off the bounds Vq + sum Vth_i/alpha_i is what it is at the
-//! start, F + V0 sum 1/alpha_i, and Vth_i = (1 - p_i) Vq. No Vth_i is above V0, so Vq is at most V0/(1 - least p).
+//! start, F + V0 sum 1/alpha_i, and Vth_i = (1 - p_i) Vq. No Vth_i is above V0, so Vq is at most V0/(1 - least p); a class of
+//! other traffic may have p = 0.
 //!
 //! The rule: smallest N, longest R (with the packets that wait). V0 = 1.2 times the critical threshold of alpha -> 0, in
 //! every loop; F = V0 - q (q: packets that shall wait) where V0 is more than the queue holds, else 0; phi_i alpha_i the same
@@ -90,13 +92,15 @@ impl Judged {
     }
 }
 
-/// A link and its classes: one for SVB.
+/// A link and its classes of TCP flows: one for SVB.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plant {
     /// The link.
     pub link: Bottleneck,
     /// The classes.
     pub loads: Vec<Load>,
+    /// Whether there are classes of other traffic.
+    pub others: bool,
 }
 
 impl Plant {
@@ -111,7 +115,11 @@ impl Plant {
     pub fn aggregate(&self, which: usize) -> Loop {
         let flows = self.loads.iter().map(|load| load.flows[which]).sum();
         let rtt = self.loads.iter().map(|load| load.rtt).fold(0.0, f64::max);
-        Loop { flows, rtt, capacity: self.link.capacity, share: 1.0 }
+        Loop { flows, rtt, capacity: self.link.capacity, share: self.shares() }
+    }
+
+    fn shares(&self) -> f64 {
+        self.loads.iter().map(|load| load.share).sum()
     }
 
     /// Every loop there is, at the fewest flows: the classes, then, where there is more than one, all together.
@@ -122,16 +130,16 @@ impl Plant {
 
     /// The alpha of each of [`Plant::loops`].
     fn alphas(&self, setting: &Setting) -> Vec<f64> {
-        let shares: f64 = self.loads.iter().map(|load| load.share).sum();
         let weighted = self.loads.iter().zip(&setting.alpha).map(|(load, alpha)| load.share * load.share * alpha);
-        let together = (self.loads.len() > 1).then(|| weighted.sum::<f64>() / shares);
+        let together = (self.loads.len() > 1).then(|| weighted.sum::<f64>() / (self.shares() * self.shares()));
         setting.alpha.iter().copied().chain(together).collect()
     }
 
     /// Vq in equilibrium, packets; `None` where a class has none.
     pub fn virtual_queue(&self, setting: &Setting) -> Option<f64> {
         let passed: Vec<_> = self.classes(0).iter().map(|it| Some(1.0 - it.equilibrium_p()?)).collect::<Option<_>>()?;
-        let most = setting.v0 / passed.iter().copied().fold(0.0, f64::max);
+        let least_marked = if self.others { 1.0 } else { passed.iter().copied().fold(0.0, f64::max) };
+        let most = setting.v0 / least_marked;
         if setting.alpha.contains(&0.0) {
             return Some(most);
         }
@@ -159,7 +167,7 @@ impl Plant {
         if v0 > self.link.limit { (v0 - self.link.reference).max(0.0) } else { 0.0 }
     }
 
-    /// The same phi alpha in every class: `alpha` for the aggregate.
+    /// `alpha` is phi alpha of every class.
     fn setting(&self, v0: f64, alpha: f64) -> Setting {
         let alpha = self.loads.iter().map(|load| if load.share > 0.0 { alpha / load.share } else { 0.0 }).collect();
         Setting { v0, floor: self.floor(v0), alpha }
@@ -172,7 +180,7 @@ impl Plant {
         Some(self.judge(&setting)?.iter().map(needed).fold(0.0, f64::max).ceil())
     }
 
-    /// alpha of the aggregate by the rule, for a V0: half of the largest that is stable; `None` where none is.
+    /// phi alpha of every class by the rule, for a V0: half of the largest that is stable; `None` where none is.
     pub fn recommended_alpha(&self, v0: f64) -> Option<f64> {
         let stable = |alpha: f64| self.stable(&self.setting(v0, alpha));
         let (mut low, mut high) = (0.0, LARGEST_ALPHA);
@@ -216,7 +224,7 @@ mod tests {
     }
 
     fn svb(flows: f64) -> Plant {
-        Plant { link: LINK, loads: vec![load(flows, 0.12, 1.0)] }
+        Plant { others: false, link: LINK, loads: vec![load(flows, 0.12, 1.0)] }
     }
 
     /// SVB, V0 = 300, F = 260, alpha = 0.05, N = 50: p* = 2500/15000, Vq = (alpha F + V0)/(1 + alpha - p*).
@@ -234,7 +242,7 @@ mod tests {
     /// Ten equal classes are one loop with a tenth of their alpha; alone and against each other they need less.
     #[test]
     fn equal_classes_are_their_aggregate() {
-        let classes = Plant { link: LINK, loads: vec![load(5.0, 0.12, 0.1); 10] };
+        let classes = Plant { others: false, link: LINK, loads: vec![load(5.0, 0.12, 0.1); 10] };
         let setting = |n: usize, alpha: f64| Setting { v0: 300.0, floor: 260.0, alpha: vec![alpha; n] };
         let (many, one) = (classes.judge(&setting(10, 0.5)).unwrap(), svb(50.0).judge(&setting(1, 0.05)).unwrap());
         let [all, single] = [many[10], one[0]];
@@ -246,7 +254,7 @@ mod tests {
     /// A class with a tenth of the others' marks sits at V0, the rest below: (1 - p_i)/(1 - p_1) of it.
     #[test]
     fn no_threshold_is_above_v0() {
-        let plant = Plant { link: LINK, loads: vec![load(5.0, 0.12, 0.5), load(50.0, 0.12, 0.5)] };
+        let plant = Plant { others: false, link: LINK, loads: vec![load(5.0, 0.12, 0.5), load(50.0, 0.12, 0.5)] };
         let setting = Setting { v0: 200.0, floor: 160.0, alpha: vec![0.1, 0.1] };
         let judged = plant.judge(&setting).unwrap();
         let p = [1.0 / 150.0, 2.0 / 3.0];
@@ -274,7 +282,7 @@ mod tests {
         ) {
             let sum: f64 = loads.iter().map(|l| l.2).sum();
             let loads: Vec<_> = loads.iter().map(|(n, r, w)| load(*n, *r, w / sum)).collect();
-            let plant = Plant { link: Bottleneck { limit, ..LINK }, loads };
+            let plant = Plant { link: Bottleneck { limit, ..LINK }, loads, others: false };
             prop_assume!(plant.loops().iter().all(|it| it.equilibrium_p().is_some_and(|p| p < 0.95)));
             let setting = plant.recommended(None).unwrap();
             let judged = plant.judge(&setting).unwrap();
