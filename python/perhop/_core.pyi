@@ -5,7 +5,7 @@ from typing import Any, final
 
 from perhop.shapes import Diagnostic, PointDict, ReplicationDict
 
-__all__ = ["RunError", "Scenario", "ScenarioError", "__version__", "check", "main"]
+__all__ = ["Loop", "RunError", "Scenario", "ScenarioError", "__version__", "check", "main"]
 
 __version__: str
 
@@ -19,6 +19,13 @@ class RunError(RuntimeError):
 
 def check(text: str, file_name: str, overrides: list[str], vary: list[str]) -> list[Diagnostic]: ...
 def main(argv: list[str]) -> tuple[int, tuple[str, str] | None]: ...
+
+@final
+class Loop:
+    def __new__(cls, flows: float, rtt: float, capacity: float) -> Loop: ...
+    def equilibrium_p(self) -> float | None: ...
+    def critical_threshold(self, alpha: float) -> float | None: ...
+    def fluid(self, alpha: float, v0: float, seconds: float) -> tuple[list[float], list[float]] | None: ...
 
 @final
 class Scenario:
