@@ -170,7 +170,8 @@ fn check_sampled(file: File<'_>, problems: &mut Problems) {
         let place = tree::place(file.root, &["scenario", "sample-ports"]);
         problems.error::<()>("E239", place, [message, "", "state their interval, as in sample = \"100ms\""]);
     }
-    for port in settings.sample_ports.iter().filter(|p| file.topology.link(p).is_none() && !file.topology.is_faulty(p)) {
+    for port in settings.sample_ports.iter().filter(|p| file.topology.link(p).is_none() && !file.topology.is_faulty(p))
+    {
         let place = tree::item_place(file.root, &["scenario", "sample-ports"], port);
         problems.error::<()>("E235", place, file.unknown_port(port).each_ref().map(String::as_str));
     }

@@ -1,8 +1,8 @@
 """MSVB and SIO: the studies in the order of the paper's section 4, then those it does not have.
 
-A group of studies is a module with `STUDIES`, `PICTURES` (a function of the runs for each study that is drawn) and,
-where the paper prints a table, `CELLS` (what stands for a printed cell). It is added by its name in `GROUPS`; its runs
-are sets of `studies/msvb-sio/runs.toml`, and what is read off them stands in `method`.
+A group of studies is a module with `STUDIES`, `PICTURES` (a function of runs and printed cells for each study that is
+drawn) and, where the paper prints a table, `CELLS` (what stands for a printed cell). Its name in `GROUPS` adds it; its
+runs are sets of `studies/msvb-sio/runs.toml`, and what is read off them stands in `method`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from perhop import stats
 from perhop.studies import Paper, Say, Study
 from perhop.studies.criteria import Cell
 from perhop.studies.drawing import Picture
-from perhop.studies.msvb_sio import fairness, protection, stability
+from perhop.studies.msvb_sio import fairness, lemma, protection, stability
 from perhop.studies.msvb_sio.method import METHOD
 from perhop.studies.runs import Budget
 from perhop.studies.samples import Samples
 
-GROUPS = (stability, protection, fairness)
+GROUPS = (stability, protection, fairness, lemma)
 
 
 def cell(runs: Samples, printed: Cell) -> stats.Interval:
@@ -29,8 +29,10 @@ def cell(runs: Samples, printed: Cell) -> stats.Interval:
 
 def pictures(study: str, runs: Samples, cells: list[Cell]) -> list[Picture]:
     """The figures of one study."""
-    draw = {name: drawn for group in GROUPS for name, drawn in getattr(group, "PICTURES", {}).items()}
-    return draw[study](runs, cells) if study in draw else []
+    from perhop.studies.msvb_sio import figures
+
+    drawn = {name: draw for group in (figures, *GROUPS) for name, draw in getattr(group, "PICTURES", {}).items()}
+    return [drawn[study](runs, cells)] if study in drawn else []
 
 
 def try_readings(budget: Budget, out: Path, say: Say) -> Path:

@@ -1,7 +1,7 @@
 """How the files of MSVB and SIO are run, and what is read off their tables.
 
 Settings of `runs.toml` and `readings.toml` may name a queue in the place of a section: `svb.v0` is v0 of the
-bottleneck's queue where that is SVB's.
+bottleneck's queue where that is SVB's; `msvb.alpha` is that of each class.
 
 | quantity             | unit    | is                                                            |
 |----------------------|---------|---------------------------------------------------------------|
@@ -50,16 +50,14 @@ STEPS = 12
 
 def overrides(chosen: RunSet, settings: Settings) -> list[str]:
     """Settings as the command line would write them; those of another queue than the bottleneck's are left out."""
-    queue = settings.get(QUEUE, _stated(chosen.scenario)["queue"]["bottleneck"])
-    laid = {}
-    for key, value in settings.items():
-        kind, _, name = key.partition(".")
-        if kind not in SCHEMES:
-            laid[key] = value
-        elif kind == queue["aqm"]:
-            laid[f"{QUEUE}.{name}"] = value
-    first = {key: value for key, value in laid.items() if key == QUEUE}
-    return simulation.plain(chosen, {**first, **laid})
+    queue: dict[str, Any] = {**settings.get(QUEUE, _stated(chosen.scenario)["queue"]["bottleneck"])}
+    own = {key: value for key, value in settings.items() if key.partition(".")[0] not in SCHEMES}
+    stated = {key.partition(".")[2]: key for key in settings if key.partition(".")[0] == queue.get("aqm")}
+    laid = {name: settings[key] for name, key in stated.items()}
+    if "alpha" in laid and "classes" in queue:
+        alpha = laid.pop("alpha")
+        laid["classes"] = [{**one, "alpha": alpha} for one in queue["classes"]]
+    return simulation.plain(chosen, {**own, **({QUEUE: {**queue, **laid}} if laid or QUEUE in own else {})})
 
 
 @cache
@@ -130,7 +128,7 @@ def _deviation(values: Any) -> float:
 
 
 def _steps(t: Any, waiting: Any) -> dict[str, float]:
-    found = {}
+    found: dict[str, float] = {}
     for k in range(1, STEPS + 1):
         found[f"queue@{k}"] = _mean(waiting[(t > (k - 1) * STEP) & (t <= k * STEP)])
         found[f"deviation@{k}"] = _deviation(waiting[(t > k * STEP - SETTLED) & (t <= k * STEP)])
@@ -138,7 +136,7 @@ def _steps(t: Any, waiting: Any) -> dict[str, float]:
 
 
 def _bins(t: Any, waiting: Any) -> dict[str, float]:
-    found = {}
+    found: dict[str, float] = {}
     for end in range(BIN, STEPS * STEP + 1, BIN):
         here = waiting[(t > end - BIN) & (t <= end)]
         found |= {f"mean@{end}": _mean(here), f"low@{end}": float(here.min()), f"high@{end}": float(here.max())}

@@ -65,9 +65,9 @@ def rio_lets_in_through(runs: Samples) -> Finding:
 
 
 @table1.claim("in-tp-sio")
-def sio_lets_in_through(runs: Samples, set: str) -> Finding:
+def sio_lets_in_through(runs: Samples, **at: str) -> Finding:
     """In-Tp of SIO."""
-    return Finding(_near(runs, "In-Tp", set, 3.0, PUBLISHED["In-Tp", "sio"]))
+    return Finding(_near(runs, "In-Tp", at["set"], 3.0, PUBLISHED["In-Tp", "sio"]))
 
 
 @table1.claim("in-dp-rio")
@@ -77,9 +77,9 @@ def rio_drops_next_to_no_in(runs: Samples) -> Finding:
 
 
 @table1.claim("in-dp-sio")
-def sio_drops_no_in(runs: Samples, set: str) -> Finding:
+def sio_drops_no_in(runs: Samples, **at: str) -> Finding:
     """Nor by SIO."""
-    return _kept(runs, set, 0.03)
+    return _kept(runs, at["set"], 0.03)
 
 
 @table1.claim("in-dp-cir2-rio")
@@ -89,29 +89,29 @@ def rio_drops_in_beyond_the_link(runs: Samples) -> Finding:
 
 
 @table1.claim("in-dp-cir2-sio")
-def sio_drops_less(runs: Samples, set: str) -> Finding:
+def sio_drops_less(runs: Samples, **at: str) -> Finding:
     """And by SIO less of it."""
-    sio, rio = (found(runs, "In-Dp", scheme=scheme, cir=2000) for scheme in (set, "rio"))
+    sio, rio = (found(runs, "In-Dp", scheme=scheme, cir=2000) for scheme in (at["set"], "rio"))
     return Finding([within("CIR 2.0: In-Dp", sio, (10.0, 25.0)), greater(("RIO", "SIO"), rio, sio)])
 
 
 @table1.claim("queue-cir2")
-def the_queue_is_reduced_significantly(runs: Samples, set: str) -> Finding:
+def the_queue_is_reduced_significantly(runs: Samples, **at: str) -> Finding:
     """RIO's queue is at its maximum threshold for IN; in SIO it is reduced significantly."""
-    sio, rio = (found(runs, "Avg queue", scheme=scheme, cir=2000) for scheme in (set, "rio"))
+    sio, rio = (found(runs, "Avg queue", scheme=scheme, cir=2000) for scheme in (at["set"], "rio"))
     return Finding([at_most("CIR 2.0: queue SIO/RIO", [a / b for a, b in zip(sio, rio, strict=True)], 0.5)])
 
 
 @table1.claim("queue-cir2-amount")
-def the_queue_is_short(runs: Samples, set: str) -> Finding:
+def the_queue_is_short(runs: Samples, **at: str) -> Finding:
     """12.8 packets."""
-    return Finding([at_most("CIR 2.0: queue", found(runs, "Avg queue", scheme=set, cir=2000), 20.0)])
+    return Finding([at_most("CIR 2.0: queue", found(runs, "Avg queue", scheme=at["set"], cir=2000), 20.0)])
 
 
 @table1.claim("out-dp-sio")
-def sio_drops_out_as_published(runs: Samples, set: str) -> Finding:
+def sio_drops_out_as_published(runs: Samples, **at: str) -> Finding:
     """Out-Dp of SIO."""
-    return Finding(_near(runs, "Out-Dp", set, 4.0, PUBLISHED["Out-Dp", "sio"]))
+    return Finding(_near(runs, "Out-Dp", at["set"], 4.0, PUBLISHED["Out-Dp", "sio"]))
 
 
 @table1.claim("out-dp-rio")
@@ -145,15 +145,15 @@ def rio_queue_as_published(runs: Samples) -> Finding:
 
 
 @table1.claim("queue-sio")
-def sio_queue_as_published(runs: Samples, set: str) -> Finding:
+def sio_queue_as_published(runs: Samples, **at: str) -> Finding:
     """Average queue of SIO while IN leaves room."""
-    return Finding(_near(runs, "Avg queue", set, 6.0, PUBLISHED["Avg queue", "sio"]))
+    return Finding(_near(runs, "Avg queue", at["set"], 6.0, PUBLISHED["Avg queue", "sio"]))
 
 
 @table1.claim("queue-sio-cir1")
-def sio_queue_below_rios(runs: Samples, set: str) -> Finding:
+def sio_queue_below_rios(runs: Samples, **at: str) -> Finding:
     """At the link's rate SIO's queue is below RIO's."""
-    sio, rio = (found(runs, "Avg queue", scheme=scheme, cir=1000) for scheme in (set, "rio"))
+    sio, rio = (found(runs, "Avg queue", scheme=scheme, cir=1000) for scheme in (at["set"], "rio"))
     return Finding([within("CIR 1.0: queue", sio, (15.0, 45.0)), greater(("RIO", "SIO"), rio, sio)])
 
 

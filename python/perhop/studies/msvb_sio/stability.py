@@ -1,4 +1,4 @@
-"""Fig. 2: the queue while the load changes; and Lemma 3.1, which says when it is stable."""
+"""Fig. 2: the queue while the load changes."""
 
 from __future__ import annotations
 
