@@ -4,6 +4,7 @@ use crate::labels;
 use crate::model::Model;
 use crate::offered::{self, Flowline};
 use crate::ports::{self, File, Stage};
+use crate::sections::Settings;
 use crate::topology::{self, Topology};
 use crate::tree;
 use perhop_core::params::{Node, Place, Problems, Severity};
@@ -46,6 +47,7 @@ pub fn build(model: &Model, root: &Node, problems: &mut Problems) -> Option<Buil
         check_scheduler(file, (i, link, &surroundings), problems);
     }
     labels::check(file, (&stages, &links), problems);
+    check_sampled(file, problems);
     check_size(&links, &traffic, problems);
     if !file.knows_traffic() {
         return None;
@@ -85,9 +87,16 @@ fn plan(model: &Model, topology: &Topology, (links, traffic): (Vec<plan::Link>, 
         classes: offered::classes(model).into_iter().map(str::to_owned).collect(),
         traffic: traffic.iter().map(|f| f.offered.clone()).collect(),
         sample_every: settings.sample,
+        sample_links: sampled(settings, topology),
         changes: Vec::new(),
         taps: Vec::new(),
     }
+}
+
+/// Links of the ports that `sample-ports` names; `None` for all.
+fn sampled(settings: &Settings, topology: &Topology) -> Option<Vec<usize>> {
+    let links = settings.sample_ports.iter().filter_map(|port| topology.link(port));
+    (!settings.sample_ports.is_empty()).then(|| links.collect())
 }
 
 /// The surroundings of a link's AQMs but for their limits: its rate, the largest packet that crosses it.
@@ -155,6 +164,20 @@ fn check_settings(model: &Model, root: &Node, problems: &mut Problems) {
         problems.error::<()>("E201", place(field), [&format!("`{field}` is 0"), "", "above 0"]);
     }
     check_name((settings.name.as_deref().unwrap_or_default(), place("name")), problems);
+}
+
+fn check_sampled(file: File<'_>, problems: &mut Problems) {
+    let settings = &file.model.settings;
+    if settings.sample.is_none() && !settings.sample_ports.is_empty() {
+        let message = "`sample-ports` without `sample`: there are no series";
+        let place = tree::place(file.root, &["scenario", "sample-ports"]);
+        problems.error::<()>("E239", place, [message, "", "state their interval, as in sample = \"100ms\""]);
+    }
+    for port in settings.sample_ports.iter().filter(|p| file.topology.link(p).is_none() && !file.topology.is_faulty(p))
+    {
+        let place = tree::item_place(file.root, &["scenario", "sample-ports"], port);
+        problems.error::<()>("E235", place, file.unknown_port(port).each_ref().map(String::as_str));
+    }
 }
 
 /// The name of a scenario or policy has to be fit for a directory.

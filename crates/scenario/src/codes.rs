@@ -60,6 +60,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E251", "tickets on ACKs that do not come back the way their data went"),
     ("E252", "a currency loop"),
     ("E255", "a label that a policy's flow labels cannot carry"),
+    ("E260", "nothing that the rule of `perhop tune` applies to"),
     ("E900", "packets do not add up: a fault of perhop"),
     ("W301", "a bucket below CIR x RTT: TCP will stay below its contract"),
     ("W302", "EF traffic that nothing polices"),

@@ -50,6 +50,8 @@ pub mod overlay;
 pub mod change;
 /// Model -> text.
 pub mod show;
+/// Parameters from a link and its flows.
+pub mod tune;
 /// Grids.
 pub mod sweep;
 /// A checked scenario.

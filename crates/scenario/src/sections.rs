@@ -61,6 +61,8 @@ pub struct Settings {
     pub accounting: Accounting,
     /// Interval of the series; none are written where left out.
     pub sample: Option<Span>,
+    /// Ports the series are of; all ports, and the flows, where left out.
+    pub sample_ports: Vec<String>,
 }
 
 /// `[policy]`

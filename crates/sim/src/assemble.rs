@@ -179,7 +179,15 @@ impl Simulation {
             source_port: 1024 + (slot % 60_000) as u16,
             destination_port: 5001 + flow.table,
             traffic: offered.name.clone(),
+            rtt: Some(self.base_rtt(flow)),
         }
+    }
+
+    /// Propagation there and back, without serialisation and queueing.
+    fn base_rtt(&self, flow: &Flow) -> Span {
+        let way = |start: u32| self.hops[start as usize..].iter().take_while(|&&hop| hop != HERE);
+        let links = flow.routes.into_iter().flat_map(way);
+        links.map(|&hop| self.plan.links[hop as usize].delay).fold(Span::ZERO, |sum, delay| sum + delay)
     }
 
     /// Tells the conditioners that will see a flow's packets, out and back, who it is.
@@ -368,6 +376,7 @@ mod tests {
             traffic: vec![offered],
             changes: vec![],
             sample_every: None,
+            sample_links: None,
             taps: vec![],
         };
         Simulation::new(plan, EngineOptions::default()).unwrap()

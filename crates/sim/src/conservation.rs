@@ -182,6 +182,7 @@ mod tests {
             classes: vec!["all".into()],
             traffic: vec![traffic("tcp", TrafficParams::Ftp(ftp::Params {})), traffic("udp", TrafficParams::Cbr(cbr))],
             sample_every: None,
+            sample_links: None,
             changes: vec![],
             taps: vec![],
         };

@@ -170,7 +170,9 @@ impl Simulation {
             && now >= self.next_sample
         {
             self.sample(now);
-            self.sample_flows(now);
+            if self.plan.sample_links.is_none() {
+                self.sample_flows(now);
+            }
             self.next_sample = now + interval;
         }
         self.make_changes(now);

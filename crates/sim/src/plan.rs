@@ -37,6 +37,8 @@ pub struct Plan {
     pub changes: Vec<Change>,
     /// Interval of the series; `None`: no series.
     pub sample_every: Option<Span>,
+    /// Links the series are of; `None`: all of them, and the flows.
+    pub sample_links: Option<Vec<usize>>,
     /// Links whose packets are recorded.
     pub taps: Vec<Tap>,
 }

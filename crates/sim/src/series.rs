@@ -59,9 +59,13 @@ impl Simulation {
         }
     }
 
-    /// Samples every link's queue, its AQM's gauges and its conditioners' gauges.
+    /// Samples the queue, its AQM's gauges and its conditioners' gauges of every link asked for.
     pub(crate) fn sample(&mut self, at: Time) {
+        let asked = self.plan.sample_links.as_deref();
         for (i, link) in self.links.iter_mut().enumerate() {
+            if asked.is_some_and(|links| !links.contains(&i)) {
+                continue;
+            }
             let samples = &mut self.samples;
             let mut add = |(conditioner, queue): (Option<&str>, Option<usize>), quantity, value| {
                 let conditioner = conditioner.map(Into::into);

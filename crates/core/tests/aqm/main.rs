@@ -21,6 +21,7 @@ mod against_oracle;
 mod controllers;
 mod csfq;
 mod csfq_laws;
+mod fluid;
 mod fred;
 mod gaps;
 mod idle_and_retune;

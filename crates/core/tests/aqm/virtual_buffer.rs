@@ -184,6 +184,42 @@ proptest! {
         }
     }
 
+    /// Whatever arrives, at once or 10^6 s apart: F <= Vq, 0 <= Vth <= V0, 0 <= p <= 1, and of two classes the one with the
+    /// higher threshold suffers no more.
+    #[test]
+    fn bounds_hold_for_any_arrivals(
+        params in prop_oneof![any_svb(), any_msvb()], load in any_load(), seed in any::<u64>(),
+        rests in prop::collection::vec((0usize..400, prop_oneof![Just(0u64), Just(1), Just(1_000_000)]), 0..40),
+    ) {
+        let mut load = load;
+        for (at, seconds) in rests {
+            let n = load.len();
+            load[at % n].0 = Span::from_s(seconds);
+        }
+        let common = match &params {
+            AqmParams::Svb(p) => &p.common,
+            AqmParams::Msvb(p) => &p.common,
+            other => panic!("{}", other.name()),
+        };
+        let (v0, floor) = (number(common.v0).0, number(common.floor).0);
+        let (mut port, mut now) = (port(&params, Rng::stream(seed, 0, "queue")), Time::ZERO);
+        for (gap, packet) in &load {
+            now += *gap;
+            port.arrive(now, *packet);
+            let mut gauges = Vec::new();
+            port.gate.aqm().gauges(now, &mut |name, value| gauges.push((name, value)));
+            let of = |begins: &str| gauges.iter().filter(|g| g.0.starts_with(begins)).map(|g| g.1).collect::<Vec<_>>();
+            prop_assert!(of("virtual_queue").iter().all(|vq| vq.is_finite() && *vq >= floor), "{gauges:?}");
+            let (thresholds, chances) = (of("threshold"), of("drop_p"));
+            prop_assert!(!thresholds.is_empty() && thresholds.len() == chances.len());
+            prop_assert!(thresholds.iter().all(|vth| (0.0..=v0).contains(vth)), "{gauges:?}");
+            prop_assert!(chances.iter().all(|p| (0.0..=1.0).contains(p)), "{gauges:?}");
+            for (a, p) in thresholds.iter().zip(&chances) {
+                prop_assert!(thresholds.iter().zip(&chances).all(|(b, q)| a < b || p <= q), "{gauges:?}");
+            }
+        }
+    }
+
     /// p in [0, 1]; it grows with the queue and falls with the threshold.
     #[test]
     fn a_probability(queue in 0.0..1e4, threshold in -1e3..1e4, more in 0.0..1e3) {

@@ -37,6 +37,7 @@ impl Net {
             classes: vec!["all".into()],
             traffic: Vec::new(),
             sample_every: None,
+            sample_links: None,
             changes: Vec::new(),
             taps: Vec::new(),
         };
