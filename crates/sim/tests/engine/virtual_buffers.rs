@@ -10,7 +10,7 @@ use perhop_core::dscp::Dscp;
 use perhop_core::queue::Limit;
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span};
 use perhop_sim::Outcome;
-use perhop_sim::plan::TapPoint;
+use perhop_sim::plan::{Queue, TapPoint};
 use perhop_sim::transport::Config;
 
 const RATE: BitRate = BitRate::mbps(10);
@@ -56,7 +56,7 @@ fn overloaded(aqm: AqmParams) -> Outcome {
     let mut net = Net::new(2, Span::from_s(10));
     net.duplex([0, 1], RATE, Span::from_ms(20));
     let link = &mut net.plan.links[0];
-    (link.aqm, link.limit, link.scope) = (aqm, Limit::Packets(ROOM), scope(RATE, ROOM));
+    link.queues = vec![Queue { aqm, limit: Limit::Packets(ROOM), scope: scope(RATE, ROOM) }];
     let flow = net.traffic([0, 1], bulk());
     (flow.flows, flow.spread, flow.dscp) = (8, Span::from_s(1), Dscp::new(AF11).unwrap());
     flow.tcp = Config { mss: 960, window: 64, ecn: true, ..Config::default() };
@@ -102,7 +102,8 @@ fn far_from_marking_it_is_m_d_1() {
     let times = |aqm| {
         let mut net = Net::new(2, Span::from_s(40));
         net.duplex([0, 1], RATE, Span::from_ms(1));
-        (net.plan.links[0].aqm, net.plan.links[0].scope) = (aqm, scope(RATE, 1000));
+        let queue = &mut net.plan.links[0].queues[0];
+        (queue.aqm, queue.scope) = (aqm, scope(RATE, 1000));
         net.traffic([0, 1], poisson(BitRate::mbps(8), 1000));
         net.tap_all();
         net.run().captured.iter().map(|c| (c.at, c.point)).collect::<Vec<_>>()
