@@ -11,6 +11,7 @@ use perhop_core::params::{Field, Kind, Place, Problems, Reader, Tree, Value as _
 use perhop_core::queue::Limit;
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
 use perhop_sim::change::{Alteration, Change};
+use perhop_sim::plan::Queue;
 use perhop_sim::traffic::{self, TrafficParams, app_limited, on_off, transfers};
 use perhop_sim::transport::{Config, PartialAckTimer, Recovery};
 use proptest::prelude::*;
@@ -178,8 +179,8 @@ fn hop() -> impl Strategy<Value = Hop> {
 fn add_link(net: &mut Net, ends: [usize; 2], (rate, delay, loss, aqm, limit, stage): Hop) {
     let place = net.plan.links.len();
     let link = net.link(ends, rate, delay);
-    link.scope = net::scope(rate, 30);
-    (link.loss, link.aqm, link.limit) = (Probability::new(loss).unwrap(), aqm, limit);
+    link.loss = Probability::new(loss).unwrap();
+    link.queues = vec![Queue { aqm, limit, scope: net::scope(rate, 30) }];
     link.edge = stage.into_iter().map(|s| StageSpec { name: format!("{}{place}", s.name), ..s }).collect();
 }
 
@@ -229,8 +230,11 @@ fn alterations(net: &Net, (place, scale): (usize, u32)) -> Vec<Alteration> {
     let (link, table) = (place % net.plan.links.len(), place % net.plan.traffic.len());
     let it = &net.plan.links[link];
     let rate = BitRate::bps(999_983 * u64::from(scale));
-    let scope = perhop_core::Scope { link_rate: Some(rate), ..it.scope.clone() };
-    let mut what = vec![Alteration::Rate { link, rate }, Alteration::Aqm { link, params: it.aqm.clone(), scope }];
+    let scope = perhop_core::Scope { link_rate: Some(rate), ..it.queues[0].scope.clone() };
+    let mut what = vec![
+        Alteration::Rate { link, rate },
+        Alteration::Aqm { link, queue: 0, params: it.queues[0].aqm.clone(), scope },
+    ];
     what.extend(it.edge.iter().map(|spec| Alteration::Conditioner {
         link,
         name: spec.name.clone(),

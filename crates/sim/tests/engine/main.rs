@@ -23,6 +23,8 @@ mod kinds;
 mod loss;
 mod md1;
 mod ns2;
+mod ns2_dynamic_load;
+mod ns2_mixed_load;
 mod ns2_pps_rtt;
 mod ns2_pps_table4;
 mod routes;
