@@ -30,7 +30,7 @@ fn svb(common: Common) -> AqmParams {
     AqmParams::Svb(svb::Params { alpha: 0.05, common })
 }
 
-fn msvb(common: Common, redistribute: bool) -> AqmParams {
+fn msvb(common: Common, redistribute: msvb::Redistribute) -> AqmParams {
     let share = Probability::new(0.5).unwrap();
     let class = |members| msvb::Class { members, share, alpha: 0.5 };
     let classes = vec![class(vec![Member::Dscp(Dscp::new(AF11).unwrap())]), class(vec![])];
@@ -90,8 +90,8 @@ fn check_fifo(name: &str, aqm: AqmParams) {
 fn fifo_within_the_time_of_a_full_queue() {
     check_fifo("SVB", svb(common(40, 0, false)));
     check_fifo("SVB with ECN", svb(common(300, 260, true)));
-    check_fifo("MSVB", msvb(common(40, 0, false), false));
-    check_fifo("MSVB with ECN", msvb(common(300, 260, true), false));
+    check_fifo("MSVB", msvb(common(40, 0, false), msvb::Redistribute::Off));
+    check_fifo("MSVB with ECN", msvb(common(300, 260, true), msvb::Redistribute::Off));
     check_fifo("SIO", sio(30, 20));
 }
 
@@ -110,7 +110,7 @@ fn far_from_marking_it_is_m_d_1() {
     };
     let plain = times(drop_tail());
     assert!(plain.len() > 70_000);
-    for aqm in [svb(common(300, 0, false)), sio(300, 200), msvb(common(900, 0, false), true)] {
+    for aqm in [svb(common(300, 0, false)), sio(300, 200), msvb(common(900, 0, false), msvb::Redistribute::Silent)] {
         assert!(times(aqm.clone()) == plain, "{}", aqm.name());
     }
     assert!(times(svb(common(5, 0, false))) != plain, "it can fail");
