@@ -2,7 +2,7 @@
 //! load is the wanted part of the real link's.
 //!
 //! Source: Kunniyur and Srikant, "Analysis and Design of an Adaptive Virtual Queue (AVQ) Algorithm for Active Queue
-//! Management", SIGCOMM 2001: equation (1) and its pseudo-code.
+//! Management", SIGCOMM 2001 (IEEE/ACM Transactions on Networking 12(2), 2004): equation (1) and its pseudo-code.
 //!
 //! ```text
 //! dC'/dt = alpha (gamma C - lambda),  0 <= C' <= C
@@ -25,7 +25,8 @@
 //! B is the virtual buffer; with `buffer` in packets, a packet counts by its bytes on the link, `mean-packet` of them as
 //! one. C' is C at the start.
 //!
-//! Deviations: none. (The stability condition of the paper's theorem on alpha is not checked: it needs the flows.)
+//! Deviations: none. (ns-2's `Queue/Vq` moves C' at no packet that it drops, so that C' follows what is passed; the paper's
+//! lambda is what comes. The stability condition of the paper's theorem on alpha is not checked: it needs the flows.)
 
 use super::early::level::{Level, Unit, link_rate};
 use super::early::same_unit;
