@@ -118,6 +118,7 @@ fn plan(case: &Case) -> Plan {
         traffic: sources(),
         changes: Vec::new(),
         sample_every: None,
+        sample_links: None,
         taps: [TapPoint::Input, TapPoint::Output].map(|point| Tap { link: 4, point }).into(),
     }
 }

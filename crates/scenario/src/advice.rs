@@ -66,7 +66,8 @@ fn unpoliced_ef(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
 
 /// W307: a `[queue]` or `[tcp]` that nothing names.
 fn unused(file: File<'_>, problems: &mut Problems) {
-    let queues = file.topology.links.iter().filter_map(|l| l.queue_name.as_deref()).collect::<Vec<_>>();
+    let paths = file.topology.links.iter().flat_map(|l| l.queues.iter().map(|q| &q.path).chain([&l.path]));
+    let queues: Vec<_> = paths.filter(|path| path[0] == "queue").map(|path| path[1].as_str()).collect();
     let tcps = file.model.traffic.iter().filter_map(|(_, t)| match &t.common.tcp {
         Some(crate::tcp::TcpRef::Named(name)) => Some(name.as_str()),
         _ => None,

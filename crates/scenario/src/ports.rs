@@ -34,6 +34,12 @@ impl File<'_> {
         tree::place(self.root, &["conditioner", name, field])
     }
 
+    /// Message, label and way out where a port is none.
+    pub fn unknown_port(&self, port: &str) -> [String; 3] {
+        let names: Vec<_> = self.topology.links.iter().map(|l| l.name.as_str()).collect();
+        [format!("unknown port `{port}`"), String::new(), suggest(port, &names)]
+    }
+
     /// Whether all traffic is known, with its ways.
     pub fn knows_traffic(&self) -> bool {
         self.topology.complete && self.traffic.len() == tree::names(self.root, "traffic").len()
@@ -142,10 +148,8 @@ fn port_index(file: File<'_>, (name, port): (&str, &Port), problems: &mut Proble
         if file.topology.is_faulty(port) {
             return None;
         }
-        let names: Vec<_> = file.topology.links.iter().map(|l| l.name.as_str()).collect();
-        let message = format!("unknown port `{port}`");
         let place = tree::item_place(file.root, &["conditioner", name, "at"], port);
-        problems.error("E235", place, [&message, "", &suggest(port, &names)])
+        problems.error("E235", place, file.unknown_port(port).each_ref().map(String::as_str))
     })
 }
 

@@ -28,6 +28,7 @@ mod idle_and_retune;
 mod kinship;
 mod ns2;
 mod operations;
+mod redistribution;
 mod settings;
 mod sio;
 mod support;

@@ -19,7 +19,7 @@ const SEGMENT: Span = Span::from_ms(4);
 fn run(flows: u32, red: red::Params, ecn: bool) -> Outcome {
     let mut net = Net::new(2, Span::from_s(SECONDS));
     net.duplex([0, 1], BitRate::mbps(2), (Span::from_ms(20) - SEGMENT) / 2);
-    net.plan.links[0].aqm = AqmParams::Red(red);
+    net.plan.links[0].queues[0].aqm = AqmParams::Red(red);
     let traffic = net.traffic([0, 1], bulk());
     (traffic.flows, traffic.spread) = (flows, Span::from_s(1));
     // A SYN is not ECN-capable, so it could be dropped.
