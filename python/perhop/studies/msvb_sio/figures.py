@@ -88,6 +88,7 @@ def _table(runs: Samples, cells: list[Cell]) -> Picture:
         axes.set_xticks(range(len(protection.CIRS)), list(protection.CIRS.values()))
         axes.set_xlabel("CIR of each class, Mbit/s")
         axes.grid(visible=False, axis="x")
+        axes.set_ylim(bottom=0)
         axes.set_title(title)
     legend_above(figure)
     caption = "Table 1: RIO and SIO under both sets of parameters, measured (bars) and published; UDP sends 15 Mbit/s."
@@ -157,11 +158,11 @@ def _lemma(runs: Samples, _: list[Cell]) -> Picture:
     _thresholds(panels[0])
     for axes, flows in zip(panels[1:3], (50, 100), strict=True):
         for side, look in SIDES.items():
-            times, load = lemma.trajectory(flows, side)
-            axes.plot(times, load, color=look.colour, linewidth=0.8, label=look.label)
+            axes.plot(*_swings(*lemma.trajectory(flows, side)), color=look.colour, linewidth=1.4, label=look.label)
         axes.set_xlabel("time, s")
-        axes.set_title(f"fluid model, load/C: N = {flows}")
-        axes.set_yscale("linear")
+        axes.set_yscale("log")
+        axes.set_ylim(1e-7, 3)
+        axes.set_title(f"fluid model, |load/C - 1|, N = {flows}")
     found = [stats.interval(runs.values("deviation", v0=v0)) for v0 in lemma.V0]
     curve(panels[3], Look("packets, N = 50", LOOKS["svb"].colour), lemma.V0, found)
     for rtt, colour in list(TRIPS.items())[:2]:
@@ -177,6 +178,13 @@ def _lemma(runs: Samples, _: list[Cell]) -> Picture:
     )
     alternative = "Thresholds fall with flows; above them a disturbance dies, below it grows; the queue is steadier."
     return picture(figure, "svb-lemma31", caption, alternative)
+
+
+def _swings(times: list[float], load: list[float]) -> tuple[list[float], list[float]]:
+    """The largest of each second, over the first half minute."""
+    each = sum(t < 1 for t in times)
+    seconds = range(30)
+    return [s + 0.5 for s in seconds], [max(abs(x - 1) for x in load[s * each : (s + 1) * each]) for s in seconds]
 
 
 def _thresholds(axes: Axes) -> None:
