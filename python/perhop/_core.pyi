@@ -5,7 +5,7 @@ from typing import Any, final
 
 from perhop.shapes import Diagnostic, PointDict, ReplicationDict
 
-__all__ = ["Loop", "RunError", "Scenario", "ScenarioError", "__version__", "check", "main"]
+__all__ = ["Loop", "RunError", "Scenario", "ScenarioError", "__version__", "check", "main", "tune"]
 
 __version__: str
 
@@ -18,6 +18,7 @@ class RunError(RuntimeError):
     """A run that failed: its plan cannot be built, or packets do not add up."""
 
 def check(text: str, file_name: str, overrides: list[str], vary: list[str]) -> list[Diagnostic]: ...
+def tune(args: list[str]) -> tuple[str, str]: ...
 def main(argv: list[str]) -> tuple[int, tuple[str, str] | None]: ...
 
 @final

@@ -37,6 +37,7 @@ use super::virtual_buffer::{Common, Counting, Threshold, VirtualQueue, chance, v
 use crate::Scope;
 use crate::aqm::early::{Level, Unit, found, same_unit};
 use crate::aqm::{Aqm, Arrival};
+use crate::math;
 use crate::packet::{Colour, Packet};
 use crate::params::{Choice, ParamError, Params as Declared};
 use crate::rng::Rng;
@@ -95,6 +96,8 @@ pub enum Recovery {
     Step,
     /// At once after an interval.
     Reset,
+    /// By a fraction of what is missing, all the time.
+    Relax,
 }
 
 /// OUT's threshold.
@@ -112,8 +115,13 @@ struct OutThreshold {
 
 impl OutThreshold {
     fn at(&self, now: Time) -> f64 {
-        let intervals = now.since(self.halved).ns() / self.after.ns();
+        let gap = now.since(self.halved);
+        let intervals = gap.ns() / self.after.ns();
         match self.recovery {
+            Recovery::Relax => {
+                let missing = (self.start.value - self.value) * math::exp(-gap.seconds() / self.after.seconds());
+                self.start.value - missing
+            }
             Recovery::Step => (self.value + self.step * intervals as f64).min(self.start.value),
             Recovery::Reset if intervals > 0 => self.start.value,
             Recovery::None | Recovery::Reset => self.value,

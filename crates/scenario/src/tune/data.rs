@@ -12,11 +12,11 @@ const CURVES: usize = 5;
 /// The two sides of the boundary.
 const SIDES: [f64; 2] = [1.2, 0.8];
 /// Time that the picture shows, in periods of the crossover.
-const PERIODS: f64 = 40.0;
+const PERIODS: f64 = 30.0;
 /// Instants of that time.
 const INSTANTS: f64 = 2000.0;
 /// By how much the rate is moved at time 0.
-const DISTURBANCE: f64 = 0.01;
+const DISTURBANCE: f64 = 0.05;
 
 impl Tuned {
     /// Loads, settings, the lines to copy: packets, seconds; null where there is no equilibrium.

@@ -245,9 +245,14 @@ fn restated(net: &Net) -> Vec<Alteration> {
                 params: spec.params.clone(),
                 scope: spec.scope.clone(),
             });
-            let aqm =
-                Alteration::Aqm { link, queue: 0, params: it.queues[0].aqm.clone(), scope: it.queues[0].scope.clone() };
-            edge.chain([Alteration::Rate { link, rate: it.rate }, aqm])
+            let aqms = it.queues.iter().enumerate().map(move |(queue, it)| Alteration::Aqm {
+                link,
+                queue,
+                params: it.aqm.clone(),
+                scope: it.scope.clone(),
+            });
+            let scheduler = it.scheduler.iter().map(move |it| Alteration::Scheduler { link, params: it.clone() });
+            edge.chain([Alteration::Rate { link, rate: it.rate }]).chain(aqms).chain(scheduler)
         })
         .collect();
     let traffic = net.plan.traffic.iter().enumerate();

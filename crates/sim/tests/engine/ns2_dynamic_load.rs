@@ -90,11 +90,30 @@ fn compare(case: &Case) -> Vec<Comparison> {
     (0..WINDOWS).map(step).chain([loss]).collect()
 }
 
+fn cases(with_ecn: bool) -> Vec<Case> {
+    let mut cases = Case::all("dynamic_load.json");
+    assert_eq!(cases.len(), 4);
+    cases.retain(|case| ecn(case) == with_ecn);
+    cases
+}
+
 #[test]
 fn red_under_a_load_that_comes_and_goes_is_that_of_ns2() {
-    let cases = Case::all("dynamic_load.json");
-    assert_eq!(cases.len(), 4);
-    let compared: Vec<Comparison> = cases.iter().flat_map(compare).collect();
-    assert_eq!(compared.len(), 4 * (WINDOWS + 1));
+    let compared: Vec<Comparison> = cases(false).iter().flat_map(compare).collect();
+    assert_eq!(compared.len(), 2 * (WINDOWS + 1));
     ns2::judge(&compared);
+}
+
+/// With ECN the queues are ns-2's within their margin, the losses are 6 and 12 % fewer. That is what the sender's deviations
+/// from ns-2 do: RFC 3168 forbids ECT on repeats (6.1.5) and a second cut in a window (6.1.2), ns-2 has the one and cuts again
+/// for an echo after a time-out. With both as in ns-2 all 26 comparisons of these cases pass (tried once; no setting).
+#[test]
+fn with_ecn_the_queues_are_those_of_ns2_and_losses_are_fewer() {
+    for case in cases(true) {
+        let compared = compare(&case);
+        let (loss, queues) = compared.split_last().unwrap();
+        let far: Vec<_> = queues.iter().filter(|c| !c.within).map(|c| &*c.what).collect();
+        assert!(far.is_empty(), "{}", far.join("\n"));
+        assert!((0.85..0.97).contains(&loss.ratio), "{}", loss.what);
+    }
 }
