@@ -141,8 +141,8 @@ def draw(runs: Samples, _: list[Cell]) -> list[Picture]:
     panels[0].set_ylabel("% of the link")
     legend_above(figure)
     caption = (
-        "Classes 6 to 10 begin at 50 s: what each half brings, mean over the replications. In the titles the utilisation "
-        "of the run in which they never do."
+        "Classes 6 to 10 begin at 50 s: what each half brings, mean over the replications. In the titles the "
+        "utilisation of the run in which they never do."
     )
     alternative = "MSVB as the paper has it uses half of the link until all classes send; with either rule all of it."
     return [picture(figure, "msvb-idle-class", caption, alternative)]
