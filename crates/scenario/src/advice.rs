@@ -70,21 +70,23 @@ fn unpoliced_ef(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
 
 /// W318: where nothing that comes is ECN-capable, an AQM with `ecn = true` drops all that it would mark.
 fn unmarkable(file: File<'_>, (i, link): (usize, &plan::Link), problems: &mut Problems) {
-    let capable = |flow: &&Flowline| if flow.tcp { flow.offered.tcp.ecn } else { flow.offered.ect };
-    let mut over = file.traffic.iter().filter(|flow| flow.forward.contains(&(i as u32))).peekable();
-    if over.peek().is_none() || !marks(link) || over.any(|flow| capable(&flow)) {
+    let over = || file.traffic.iter().filter(|flow| flow.forward.contains(&(i as u32)));
+    if over().next().is_none() || over().any(Flowline::ecn_capable) {
         return;
     }
-    let path = topology::queue_path(file.root, &file.topology.links[i]);
-    let path: Vec<_> = path.iter().map(String::as_str).chain(["ecn"]).collect();
-    let message = format!("no traffic over `{}` is ECN-capable", link.name);
-    let help = "`ecn = true` in its `[traffic]` or `[tcp]`, or leave it out here";
-    problems.warn("W318", tree::place(file.root, &path), [&message, "what would be marked is dropped", help]);
+    let queues = link.queues.iter().zip(&file.topology.links[i].queues);
+    for (_, stated) in queues.filter(|(queue, _)| marks(&queue.aqm)) {
+        let message = format!("no traffic over `{}` is ECN-capable", link.name);
+        let help = "`ecn = true` in its `[traffic]` or `[tcp]`, or leave it out here";
+        let place = topology::place_of(file.root, &stated.path, "ecn");
+        problems.warn("W318", place, [&message, "what would be marked is dropped", help]);
+    }
 }
 
 /// W307: a `[queue]` or `[tcp]` that nothing names.
 fn unused(file: File<'_>, problems: &mut Problems) {
-    let queues = file.topology.links.iter().filter_map(|l| l.queue_name.as_deref()).collect::<Vec<_>>();
+    let paths = file.topology.links.iter().flat_map(|l| l.queues.iter().map(|q| &q.path).chain([&l.path]));
+    let queues: Vec<_> = paths.filter(|path| path[0] == "queue").map(|path| path[1].as_str()).collect();
     let tcps = file.model.traffic.iter().filter_map(|(_, t)| match &t.common.tcp {
         Some(crate::tcp::TcpRef::Named(name)) => Some(name.as_str()),
         _ => None,

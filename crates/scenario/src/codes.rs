@@ -39,6 +39,8 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E222", "not an address prefix"),
     ("E223", "a profile that no packet can reach"),
     ("E224", "not an action"),
+    ("E225", "a quantum below the largest packet"),
+    ("E226", "a queue's own keys beside `scheduler`, or a scheduler within another"),
     ("E230", "not a link"),
     ("E232", "an unknown node"),
     ("E233", "a destination that cannot be reached, or not from there"),

@@ -26,6 +26,8 @@ pub mod sections;
 pub mod tcp;
 /// Ports and what holds at each.
 pub mod at;
+/// Classes of schedulers.
+pub mod classes;
 /// All sections read.
 pub mod model;
 /// Links and nodes.

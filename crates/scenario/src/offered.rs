@@ -31,6 +31,12 @@ pub struct Flowline {
 }
 
 impl Flowline {
+    /// Whether its data may be marked.
+    pub fn ecn_capable(&self) -> bool {
+        let tcp = &self.offered.tcp;
+        if self.tcp { tcp.ecn && tcp.receiver_ecn } else { self.offered.ect }
+    }
+
     /// Propagation there and back, without waiting or transmission; `None` without ACKs.
     pub fn base_rtt(&self, links: &[plan::Link]) -> Option<Span> {
         let delays = self.forward.iter().chain(&self.backward).map(|&l| links[l as usize].delay);

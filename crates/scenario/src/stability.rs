@@ -6,9 +6,9 @@
 
 use crate::ports::{File, Stage};
 use crate::topology;
-use crate::tree;
 use crate::tune::Kind;
 use crate::tune::file::{self, Group};
+use perhop_core::aqm::AqmParams;
 use perhop_core::design::lemma31::Loop;
 use perhop_core::design::msvb::{Load, Plant, Setting};
 use perhop_core::params::{Problems, Tree};
@@ -16,10 +16,10 @@ use perhop_sim::plan;
 
 /// Looks at every queue.
 pub fn check(file: File<'_>, (stages, links): (&[Stage], &[plan::Link]), problems: &mut Problems) {
-    for (i, link) in links.iter().enumerate().filter(|(_, link)| marks(link)) {
-        let kind = match link.aqm.name() {
-            "svb" => Kind::Svb,
-            "msvb" => Kind::Msvb,
+    for (i, link) in links.iter().enumerate() {
+        let kind = match file::only_queue(link).filter(|queue| marks(&queue.aqm)).map(|queue| queue.aqm.name()) {
+            Some("svb") => Kind::Svb,
+            Some("msvb") => Kind::Msvb,
             _ => continue,
         };
         if let Ok(groups) = file::groups(kind, link, (file.traffic, stages), i)
@@ -31,9 +31,9 @@ pub fn check(file: File<'_>, (stages, links): (&[Stage], &[plan::Link]), problem
 }
 
 /// Whether an AQM has `ecn = true`.
-pub(crate) fn marks(link: &plan::Link) -> bool {
+pub(crate) fn marks(aqm: &AqmParams) -> bool {
     let mut shown = Vec::new();
-    link.aqm.show(&mut shown);
+    aqm.show(&mut shown);
     shown.iter().any(|(name, value)| *name == "ecn" && *value == Tree::Bool(true))
 }
 
@@ -51,7 +51,7 @@ struct Found {
 impl Found {
     fn new(groups: &[Group<'_>], (link, links): (&plan::Link, &[plan::Link])) -> Option<Self> {
         let tcp = |group: &&Group<'_>| {
-            !group.tcp.is_empty() && group.others.is_empty() && group.tcp.iter().all(|flow| flow.offered.tcp.ecn)
+            !group.tcp.is_empty() && group.others.is_empty() && group.tcp.iter().all(|flow| flow.ecn_capable())
         };
         let packet = groups.iter().flat_map(|group| &group.tcp).map(|flow| u64::from(flow.data)).max()?;
         let bottleneck = file::bottleneck(link, packet, 0.0);
@@ -71,8 +71,6 @@ impl Found {
     fn warn(&self, file: File<'_>, (i, kind): (usize, Kind), problems: &mut Problems) {
         let Loop { flows, rtt, .. } = self.it;
         let direction = &file.topology.links[i];
-        let path = topology::queue_path(file.root, direction);
-        let path: Vec<_> = path.iter().map(String::as_str).chain(["v0"]).collect();
         let message = format!("the queue of `{}` will swing: `v0` is below what Lemma 3.1 asks for", direction.name);
         let label = format!(
             "{:.0} packets of {}B; {flows:.0} TCP flows, an RTT of {:.0} ms or more and alpha {:.2} ask for {:.0}",
@@ -82,9 +80,9 @@ impl Found {
             self.alpha,
             self.critical
         );
-        let queue = direction.queue_name.as_deref().unwrap_or(&direction.name);
+        let queue = file::queue_name(direction).unwrap_or(&direction.name);
         let help = format!("`perhop tune {} FILE --queue \"{queue}\"` gives v0, floor and alpha", kind.name());
-        problems.warn("W317", tree::place(file.root, &path), [&message, &label, &help]);
+        problems.warn("W317", topology::place_of(file.root, &direction.path, "v0"), [&message, &label, &help]);
     }
 }
 

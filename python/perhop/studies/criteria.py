@@ -95,7 +95,7 @@ def load(path: Path) -> Criteria:
     twice = sorted({f"{s}/{c}" for s, c in names if names.count((s, c)) > 1})
     if twice:
         raise ValueError(f"{path}: stated twice: {', '.join(twice)}")
-    return Criteria(claims, [cell for named in stated["table"].items() for cell in _cells(named, forms)])
+    return Criteria(claims, [cell for named in stated.get("table", {}).items() for cell in _cells(named, forms)])
 
 
 def _beyond(path: Path) -> list[dict[str, Any]]:

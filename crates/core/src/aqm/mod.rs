@@ -47,6 +47,7 @@ crate::algorithms! {
 
 pub mod early;
 pub mod members;
+pub mod redistribution;
 pub mod virtual_buffer;
 
 /// The queue as an AQM sees it. The packet in transmission is not part of it.

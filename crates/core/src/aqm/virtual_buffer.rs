@@ -159,6 +159,12 @@ impl VirtualQueue {
         self.length
     }
 
+    /// For how long from when it was last looked at it is above `level`, s.
+    #[inline]
+    pub fn seconds_above(&self, level: f64) -> f64 {
+        ((self.length - level) / self.capacity).max(0.0)
+    }
+
     /// Takes a packet that counts.
     #[inline]
     pub fn add(&mut self, units: f64) {
@@ -188,9 +194,14 @@ impl VirtualQueue {
         }
     }
 
+    /// Whether it moves as `other` does.
+    pub fn is_like(&self, other: &Self) -> bool {
+        (self.capacity, self.floor) == (other.capacity, other.floor)
+    }
+
     /// Goes on where `other` was, at `now`.
     pub fn resume(&mut self, other: &Self, now: Time) {
-        let same = (self.capacity, self.floor) == (other.capacity, other.floor);
+        let same = self.is_like(other);
         let (length, since) = if same { (other.length, other.since) } else { (other.at(now).max(self.floor), now) };
         (self.length, self.since) = (length, since);
     }
@@ -230,6 +241,31 @@ impl Threshold {
         (self.value, self.since) = (self.at(now), now);
     }
 
+    /// Whether it is at its cap; one that no packet lowers counts as below.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.alpha > 0.0 && self.value >= self.cap
+    }
+
+    /// In how many seconds of its own rise it will be at its cap; without end where it is there, or does not rise.
+    #[inline]
+    pub fn until_full(&self) -> f64 {
+        if self.is_full() || self.rise <= 0.0 { f64::INFINITY } else { (self.cap - self.value) / self.rise }
+    }
+
+    /// Lets it rise as in so many seconds; to the cap, to the bit, when these are [`Self::until_full`].
+    #[inline]
+    pub fn rise_for(&mut self, seconds: f64) {
+        self.value =
+            if seconds >= self.until_full() { self.cap } else { (self.value + self.rise * seconds).min(self.cap) };
+    }
+
+    /// It has been brought up to date until `now`.
+    #[inline]
+    pub fn stand(&mut self, now: Time) {
+        self.since = now;
+    }
+
     /// What it would be after a packet, 0 or below too.
     #[inline]
     pub fn after(&self, units: f64) -> f64 {
@@ -249,6 +285,11 @@ impl Threshold {
             self.advance(now);
             self.rise = rise;
         }
+    }
+
+    /// Whether it moves as `other` does.
+    pub fn is_like(&self, other: &Self) -> bool {
+        (self.alpha, self.rise, self.cap) == (other.alpha, other.rise, other.cap)
     }
 
     /// Goes on where `other` was, at `now`.

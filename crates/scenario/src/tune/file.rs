@@ -5,6 +5,7 @@ use crate::diagnostics::Diagnostics;
 use crate::offered::Flowline;
 use crate::ports::Stage;
 use crate::scenario::Scenario;
+use crate::topology::Direction;
 use perhop_core::aqm::AqmParams;
 use perhop_core::aqm::members::{Member, Members};
 use perhop_core::aqm::virtual_buffer::Common;
@@ -79,7 +80,7 @@ fn read(scenario: &Scenario, wanted: Wanted<'_>) -> Result<Asked, [String; 2]> {
         packet,
         classes,
         stated: (stated(wanted.kind, link, bottleneck.capacity), "in the file"),
-        queue: direction.queue_name.clone().unwrap_or("bottleneck".into()),
+        queue: queue_name(direction).unwrap_or("bottleneck").to_owned(),
         source: wanted.file.to_owned(),
         notes: notes(&groups, (&link.name, waiting)),
     })
@@ -89,8 +90,8 @@ fn read(scenario: &Scenario, wanted: Wanted<'_>) -> Result<Asked, [String; 2]> {
 fn link(scenario: &Scenario, wanted: Wanted<'_>) -> Result<usize, [String; 2]> {
     let built = &scenario.built;
     let carries = |i: usize| built.traffic.iter().any(|flow| flow.forward.contains(&(i as u32)));
-    let names = |i: usize| (built.topology.links[i].queue_name.as_deref(), built.plan.links[i].name.as_str());
-    let of_kind = |i: usize| built.plan.links[i].aqm.name() == wanted.kind.name();
+    let names = |i: usize| (queue_name(&built.topology.links[i]), built.plan.links[i].name.as_str());
+    let of_kind = |i: usize| only_queue(&built.plan.links[i]).is_some_and(|q| q.aqm.name() == wanted.kind.name());
     let used: Vec<_> = (0..built.plan.links.len()).filter(|&i| carries(i)).collect();
     let named = |i: &usize| match wanted.queue {
         Some(name) => names(*i).0 == Some(name) || names(*i).1 == name,
@@ -114,29 +115,45 @@ fn link(scenario: &Scenario, wanted: Wanted<'_>) -> Result<usize, [String; 2]> {
     }
 }
 
+/// The name of the `[queue]` before a link, if it has one.
+pub(crate) fn queue_name(direction: &Direction) -> Option<&str> {
+    match direction.path.as_slice() {
+        [section, name] if section == "queue" => Some(name),
+        _ => None,
+    }
+}
+
+/// The queue before a link; `None` where a scheduler has several.
+pub(crate) fn only_queue(link: &plan::Link) -> Option<&plan::Queue> {
+    link.scheduler.is_none().then(|| &link.queues[0])
+}
+
 /// The link in packets of so many bytes.
 pub(crate) fn bottleneck(link: &plan::Link, packet: u64, reference: f64) -> Bottleneck {
-    let limit = match link.limit {
+    let held = |queue: &plan::Queue| match queue.limit {
         Limit::Packets(n) => f64::from(n),
         Limit::Bytes(n) => n as f64 / packet as f64,
     };
+    let limit = link.queues.iter().map(held).sum();
     Bottleneck { capacity: link.rate.bytes_s() / packet as f64, limit, reference }
 }
 
 /// What the queue has, in packets of `capacity` a second: its own unit is that of its virtual queue.
 pub(crate) fn in_force(link: &plan::Link, capacity: f64) -> Option<Setting> {
-    let (common, alpha): (&Common, Vec<f64>) = match &link.aqm {
+    let queue = only_queue(link)?;
+    let (common, alpha): (&Common, Vec<f64>) = match &queue.aqm {
         AqmParams::Svb(params) => (&params.common, vec![params.alpha]),
         AqmParams::Msvb(params) => (&params.common, params.classes.iter().map(|class| class.alpha).collect()),
         _ => return None,
     };
-    let (queue, v0) = common.queue(&link.scope).ok()?;
-    let scale = capacity / queue.capacity();
-    Some(Setting { v0: v0 * scale, floor: queue.at(Time::ZERO) * scale, alpha })
+    let (virtual_queue, v0) = common.queue(&queue.scope).ok()?;
+    let scale = capacity / virtual_queue.capacity();
+    Some(Setting { v0: v0 * scale, floor: virtual_queue.at(Time::ZERO) * scale, alpha })
 }
 
 fn stated(kind: Kind, link: &plan::Link, capacity: f64) -> Stated {
-    match in_force(link, capacity).filter(|_| link.aqm.name() == kind.name()) {
+    let of_kind = only_queue(link).is_some_and(|queue| queue.aqm.name() == kind.name());
+    match in_force(link, capacity).filter(|_| of_kind) {
         Some(Setting { v0, floor, alpha }) => Stated { v0: Some(v0), floor: Some(floor), alpha },
         None => Stated::default(),
     }
@@ -150,15 +167,16 @@ pub(crate) fn groups<'a>(
     index: usize,
 ) -> Result<Vec<Group<'a>>, [String; 2]> {
     let group = |members: &[Member], share| Group { members: members.into(), share, tcp: vec![], others: vec![] };
-    let (mut groups, table) = match (kind, &link.aqm) {
+    let (mut groups, table) = match (kind, only_queue(link).map(|queue| &queue.aqm)) {
         (Kind::Svb, _) => (vec![group(&[], 1.0)], None),
-        (Kind::Msvb, AqmParams::Msvb(params)) => {
+        (Kind::Msvb, Some(AqmParams::Msvb(params))) => {
             let lists = params.classes.iter().map(|class| &*class.members);
             let table = Members::new(["classes", "class"], lists).map_err(|e| [e.message, e.help])?;
             (params.classes.iter().map(|class| group(&class.members, class.share.get())).collect(), Some(table))
         }
         (Kind::Msvb, aqm) => {
-            let message = format!("the queue of `{}` is {}: it has no classes", link.name, aqm.name());
+            let what = aqm.map_or("a scheduler's", AqmParams::name);
+            let message = format!("the queue of `{}` is {what}: it has no classes of MSVB", link.name);
             return Err([message, "give them by --class, or `perhop tune svb`".into()]);
         }
     };

@@ -24,7 +24,7 @@ fn net() -> Net {
     net.plan.links[4].edge[0].per = Per::Flow;
     let mut red = red(5, 30, 0.1);
     red.common.ecn = true;
-    net.plan.links[2].aqm = AqmParams::Red(red);
+    net.plan.links[2].queues[0].aqm = AqmParams::Red(red);
     net.plan.links[2].loss = Probability::new(0.001).unwrap();
     for ecn in [false, true] {
         let delayed_ack = ecn.then_some(Span::from_ms(100));

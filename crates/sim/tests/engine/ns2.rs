@@ -82,7 +82,9 @@ impl Case {
 pub(crate) struct Comparison {
     pub(crate) what: String,
     pub(crate) p: f64,
-    within: bool,
+    /// Ours over theirs.
+    pub(crate) ratio: f64,
+    pub(crate) within: bool,
 }
 
 impl Comparison {
@@ -93,7 +95,7 @@ impl Comparison {
         let (a, b, p) = (stats::mean(ours), stats::mean(theirs), stats::welch(ours, theirs));
         let error = (squared_error(ours) + squared_error(theirs)).sqrt();
         let what = format!("{what}: {a:.5}, ns-2 {b:.5}, se {error:.5}, p {p:.1e}");
-        Self { what, p, within: (a - b).abs() <= margin * b + 3.0 * error }
+        Self { what, p, ratio: a / b, within: (a - b).abs() <= margin * b + 3.0 * error }
     }
 }
 
