@@ -206,3 +206,17 @@ fn a_picture_is_pythons() {
     assert!(String::from_utf8_lossy(&out.stdout).contains("[queue.bottleneck]"));
     assert!(String::from_utf8_lossy(&out.stderr).contains("pip install perhop"));
 }
+
+/// `--trace series` asks for a series every 100 ms where the scenario has no interval of its own.
+#[test]
+fn a_stated_interval_of_series_stays() {
+    let folder = Folder::with(&[("ok.toml", command::SCENARIO.as_bytes())]);
+    let size = |args: &[&str]| {
+        let out = folder.perhop(&[&["run", "ok.toml", "--out", "runs", "--trace", "series"], args].concat());
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        let series = |name: &std::path::PathBuf| name.ends_with("series.parquet");
+        folder.contents().iter().filter(|(name, _)| series(name)).map(|(_, bytes)| bytes.len()).sum::<usize>()
+    };
+    let usual = size(&[]);
+    assert!(size(&["-s", "scenario.sample=5ms", "-s", "scenario.name=often"]) > 3 * usual, "{usual}");
+}

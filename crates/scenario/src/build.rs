@@ -44,6 +44,7 @@ pub fn build(model: &Model, root: &Node, problems: &mut Problems) -> Option<Buil
         }
         link.edge = ports::specs_at(&stages, i);
         check_queues(file, (i, link), problems);
+        check_scheduler(file, (i, link, &surroundings), problems);
     }
     labels::check(file, (&stages, &links), problems);
     check_sampled(file, problems);
@@ -133,10 +134,12 @@ fn check_queues(file: File<'_>, (i, link): (usize, &plan::Link), problems: &mut 
             problems.error::<()>("E217", place("limit"), [&message, &label, &help]);
         }
     }
-    if let Some((scheduler, queue)) = link.scheduler.as_ref().zip(link.queues.first())
-        && let Err(error) = scheduler.build(&queue.scope)
-    {
-        problems.param::<()>(&error, topology::place_of(file.root, &direction.path, error.field));
+}
+
+fn check_scheduler(file: File<'_>, (i, link, scope): (usize, &plan::Link, &Scope), problems: &mut Problems) {
+    if let Some(Err(error)) = link.scheduler.as_ref().map(|scheduler| scheduler.build(scope)) {
+        let path = &file.topology.links[i].path;
+        problems.param::<()>(&error, topology::place_of(file.root, path, error.field));
     }
 }
 

@@ -1,17 +1,15 @@
 //! A scheduler's classes: each with what the scheduler wants to know of it, and a queue.
 
 use crate::read::{chosen, name_of};
-use crate::sections::{ClassCommon, QueueCommon, QueueRef, Scheduled};
-use crate::topology;
-use perhop_core::params::{Field, Node, Params, Place, Problems, Reader, Table, Tree, Value};
+use crate::sections::{QueueCommon, QueueRef, Scheduled};
+use crate::{topology, tree};
+use perhop_core::params::{Field, Node, Params, Problems, Reader, Tree, Value};
 use perhop_core::sched::{self, SchedulerParams};
 
 /// `[queue.X]` with a scheduler.
 pub fn read(node: &Node, problems: &mut Problems) -> Option<Scheduled> {
-    let Tree::Table(table) = &node.tree else { return None };
-    let (own, queues) = split(table, problems);
-    let own = Node { place: node.place, tree: Tree::Table(own) };
-    let params = chosen(&own, problems, |reader| {
+    let queues = queues(node, problems);
+    let params = chosen(node, problems, |reader| {
         let sound = refuse_queue(reader);
         let (name, place) = name_of(reader, ("scheduler", None), sched::NAMES);
         let params = if name.is_empty() { None } else { SchedulerParams::read(&name, place, reader) };
@@ -20,44 +18,33 @@ pub fn read(node: &Node, problems: &mut Problems) -> Option<Scheduled> {
     Some(Scheduled { params: params?, queues: queues? })
 }
 
-/// The table without its classes' queues, and those.
-fn split(table: &Table, problems: &mut Problems) -> (Table, Option<Vec<QueueRef>>) {
-    let (mut own, mut queues) = (table.clone(), Some(Vec::new()));
-    let classes = own.entries.iter_mut().filter(|e| e.0 == "classes");
-    for item in classes.flat_map(|e| items(&mut e.2)) {
-        let Tree::Table(class) = &mut item.tree else { continue };
-        let common = <ClassCommon as Params>::read(&mut Reader::new(class, item.place, problems));
-        let queue = common.map(|common| common.queue.unwrap_or_else(topology::default_queue));
-        queues = queues.zip(queue).map(|(queues, queue)| [queues, vec![queue]].concat());
-        class.entries.retain(|e| Field::all(ClassCommon::FIELDS).iter().all(|field| field.name != e.0));
-    }
-    (own, queues)
-}
-
-/// A list's items, or one value that stands alone.
-fn items(node: &mut Node) -> &mut [Node] {
-    match node {
-        Node { tree: Tree::List(items), .. } => items,
-        one => std::slice::from_mut(one),
-    }
+/// The classes' queues; what is not a table is left to the scheduler's reader.
+fn queues(node: &Node, problems: &mut Problems) -> Option<Vec<QueueRef>> {
+    let classes = match tree::get(node, &["classes"]) {
+        Some(Node { tree: Tree::List(classes), .. }) => classes.as_slice(),
+        Some(class) => std::slice::from_ref(class),
+        None => &[],
+    };
+    let queue = |class: &Node| match tree::get(class, &["queue"]) {
+        Some(queue) => QueueRef::read(queue, problems),
+        None => Some(topology::default_queue()),
+    };
+    classes.iter().map(queue).collect::<Vec<_>>().into_iter().collect()
 }
 
 /// Keys of a queue that do not go with a scheduler.
 fn refuse_queue(reader: &mut Reader<'_>) -> bool {
-    let mut refused = Vec::new();
-    for key in ["aqm"].into_iter().chain(Field::all(QueueCommon::FIELDS).iter().map(|field| field.name)) {
-        refused.extend(reader.take(key).map(|node| (key, node.place)));
+    let common = Field::all(QueueCommon::FIELDS).into_iter().map(|field| field.name);
+    let stated = |key: &&str| reader.entries().iter().any(|e| e.0 == **key);
+    let keys: Vec<_> = ["aqm"].into_iter().chain(common).filter(stated).collect();
+    for key in &keys {
+        reader.take(key);
+        let message = format!("`{key}` beside `scheduler` in {}", reader.problems.section());
+        let help =
+            "a scheduler has a queue for each of its classes: state it there, as in queue = { aqm = \"red\", ... }";
+        reader.problems.error::<()>("E226", reader.place_of(key), [&message, "", help]);
     }
-    for (key, place) in &refused {
-        both(key, *place, reader.problems);
-    }
-    refused.is_empty()
-}
-
-fn both(key: &str, place: Place, problems: &mut Problems) {
-    let message = format!("`{key}` beside `scheduler` in {}", problems.section());
-    let help = "a scheduler has a queue for each of its classes: state it there, as in queue = { aqm = \"red\", ... }";
-    problems.error::<()>("E226", place, [&message, "", help]);
+    keys.is_empty()
 }
 
 /// The way back.

@@ -2,7 +2,7 @@
 
 use crate::dumbbell::Dumbbell;
 use crate::sections::{
-    Actions, ClassCommon, LinkSection, NodeSection, Placement, PolicySettings, QueueCommon, Settings, TrafficCommon,
+    Actions, LinkSection, NodeSection, Placement, PolicySettings, QueueCommon, Settings, TrafficCommon,
 };
 use crate::tcp::{PRESETS, RtoPreset, RtoSection, TcpSection};
 use perhop_core::params::{Field, Kind, Literal, Params};
@@ -53,23 +53,24 @@ pub fn schema() -> Value {
     })
 }
 
-/// A queue with its AQM, or a scheduler whose classes have one each.
+/// A queue with its AQM, or a scheduler whose classes have one each, and no scheduler again.
 fn queue() -> Value {
     let mut schema = chosen(("aqm", Some("drop-tail")), perhop_core::aqm::LIST, &[QueueCommon::FIELDS]);
     let mut schedulers = chosen(("scheduler", None), perhop_core::sched::LIST, &[]);
-    for scheduler in schedulers["oneOf"].as_array_mut().into_iter().flatten() {
-        let classes = &mut scheduler["properties"]["classes"]["anyOf"];
-        for key in ["/0", "/1/items"] {
-            let class = classes.pointer_mut(key).expect("a class, or a list of them");
-            for field in Field::all(ClassCommon::FIELDS) {
-                class["properties"][field.name] = property(field);
-                class["properties"][field.name]["oneOf"][1] = json!({ "$ref": "#/$defs/one-queue" });
-            }
-        }
-    }
+    refer(&mut schedulers, "#/$defs/queue", "#/$defs/one-queue");
     let variants = schema["oneOf"].as_array_mut().expect("a list");
     variants.extend(schedulers["oneOf"].as_array().into_iter().flatten().cloned());
     schema
+}
+
+/// Puts another reference in the place of one, wherever it stands.
+fn refer(schema: &mut Value, from: &str, to: &str) {
+    match schema {
+        Value::Object(map) => map.values_mut().for_each(|value| refer(value, from, to)),
+        Value::Array(items) => items.iter_mut().for_each(|value| refer(value, from, to)),
+        Value::String(text) if text == from => to.clone_into(text),
+        _ => {}
+    }
 }
 
 /// A queue that has no scheduler.

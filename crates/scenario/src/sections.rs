@@ -129,13 +129,6 @@ pub struct Scheduled {
     pub queues: Vec<QueueRef>,
 }
 
-/// What stands in a class of a scheduler beside its own parameters.
-#[derive(Params, Clone, Debug, PartialEq)]
-pub struct ClassCommon {
-    /// Its queue: a name of `[queue]`, or a table of the same keys; drop-tail where left out.
-    pub queue: Option<QueueRef>,
-}
-
 /// A queue with its AQM.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Queue {

@@ -291,11 +291,10 @@ fn build_queues(plan: &Plan, link: &crate::plan::Link) -> Result<Queues, PlanErr
         Ok(Gate::new(aqm, queue.limit, rng).with_classes(plan.classes.len()))
     };
     let mut gates = link.queues.iter().enumerate().map(gate).collect::<Result<Vec<_>, _>>()?;
-    let Some(params) = &link.scheduler else {
-        let nothing = || PlanError::Other(format!("{} has no queue", link.name));
-        return gates.pop().map(Queues::One).ok_or_else(nothing);
-    };
-    let scheduler = params.build(&link.queues[0].scope).map_err(refused)?;
+    let nothing = || PlanError::Other(format!("{} has no queue", link.name));
+    let first = link.queues.first().ok_or_else(nothing)?;
+    let Some(params) = &link.scheduler else { return gates.pop().map(Queues::One).ok_or_else(nothing) };
+    let scheduler = params.build(&first.scope).map_err(refused)?;
     let (queues, classes) = (gates.len(), scheduler.members().places());
     if queues != classes {
         return Err(PlanError::Other(format!("{}: {queues} queues for {classes} classes", link.name)));

@@ -87,8 +87,9 @@ pub struct Offered {
     pub policed: [Count; 4],
 }
 
-/// Where packets wait.
+/// Where packets wait. Nearly all links have one queue: its gate is not boxed, since every packet passes it.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)]
 pub enum Queues {
     /// In the ring, behind this gate.
     One(Gate),

@@ -26,12 +26,16 @@
 //!
 //! `halving` says what halves: any drop of an IN packet (`drops`), those for want of room alone (`overflows`), or marks
 //! too (`drops-and-marks`). `recovery`: `none`; `step` gives one packet back for each `recovery-after` without such a
-//! drop; `reset` puts the threshold back at its start after one. A threshold never rises above its start.
+//! drop; `reset` puts the threshold back at its start after one; `double` lets it grow all the time, twofold in each
+//! `recovery-after`, so that in the long run what halves comes once in each of them at most, as long as OUT is its cause
+//! (twenty halvings count, no more). A threshold never rises above its start. docs/studies/msvb-beyond.md compares them.
 //!
 //! OUT must be dropped if IN is to be protected: with `ecn` an OUT packet of a sender that is ECN-capable is only marked.
 //!
 //! Deviations: those of SVB; the floor of Vq is 0. The paper states no way for Vth_out to rise again: `recovery` is not in
 //! it, nor are the other values of `halving`.
+
+use std::f64::consts::LN_2;
 
 use super::virtual_buffer::{Common, Counting, Threshold, VirtualQueue, chance, verdict};
 use crate::Scope;
@@ -96,9 +100,12 @@ pub enum Recovery {
     Step,
     /// At once after an interval.
     Reset,
-    /// By a fraction of what is missing, all the time.
-    Relax,
+    /// Twofold in each interval, from no less than a millionth.
+    Double,
 }
+
+/// Of its start, OUT's threshold is at least this where it doubles: twenty halvings.
+const LEAST: f64 = 1.0 / (1 << 20) as f64;
 
 /// OUT's threshold.
 #[derive(Clone, Debug)]
@@ -115,12 +122,11 @@ struct OutThreshold {
 
 impl OutThreshold {
     fn at(&self, now: Time) -> f64 {
-        let gap = now.since(self.halved);
-        let intervals = gap.ns() / self.after.ns();
+        let intervals = now.since(self.halved).ns() / self.after.ns();
         match self.recovery {
-            Recovery::Relax => {
-                let missing = (self.start.value - self.value) * math::exp(-gap.seconds() / self.after.seconds());
-                self.start.value - missing
+            Recovery::Double => {
+                let doublings = now.since(self.halved).seconds() / self.after.seconds();
+                (self.value * math::exp(doublings * LN_2)).min(self.start.value)
             }
             Recovery::Step => (self.value + self.step * intervals as f64).min(self.start.value),
             Recovery::Reset if intervals > 0 => self.start.value,
@@ -129,7 +135,8 @@ impl OutThreshold {
     }
 
     fn halve(&mut self, now: Time) {
-        (self.value, self.halved) = (0.5 * self.at(now), now);
+        let least = if self.recovery == Recovery::Double { LEAST * self.start.value } else { 0.0 };
+        (self.value, self.halved) = ((0.5 * self.at(now)).max(least), now);
     }
 
     /// Goes on where `other` was: what it has recovered by `now` stays, under another rule too.

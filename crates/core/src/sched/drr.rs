@@ -18,6 +18,7 @@
 //! |--------|---------------------|------|---------|
 //! |        | `classes[].for`     |      | -       |
 //! | Q_i    | `classes[].quantum` | B    | -       |
+//! |        | `classes[].queue`   |      | -       |
 //!
 //! A packet is of the first class whose `for` has its colour or code point, else of the last, which alone may leave `for`
 //! out. A quantum is at least the largest packet: the paper's condition for a bounded work per packet, since every visit
@@ -26,7 +27,7 @@
 //! Deviations: classes are visited in the order of the list. The paper's list of active queues, which spares visits to
 //! empty ones, puts a queue that wakes at the end of the round; the bound holds for both.
 
-use super::{Head, Scheduler, members, same_members};
+use super::{Head, HostKey, Scheduler, members, same_members};
 use crate::Scope;
 use crate::aqm::members::{Member, Members};
 use crate::params::{ParamError, Params as Declared};
@@ -47,6 +48,8 @@ pub struct Class {
     pub members: Vec<Member>,
     /// Bytes it may send in each round, at least the largest packet.
     pub quantum: Bytes,
+    /// Its queue: a name of `[queue]`, or a table of the same keys; drop-tail where left out.
+    pub queue: HostKey,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -69,15 +72,21 @@ pub struct Drr {
 
 impl Params {
     /// # Errors
-    /// E201 without classes; E223 when a class can match no packet; E225 for a quantum below the largest packet.
+    /// E201 without classes or for a quantum of 0; E223 when a class can match no packet; E225 for a quantum below the
+    /// largest packet.
     pub fn build(self, scope: &Scope) -> Result<Drr, ParamError> {
         let members = members(self.classes.iter().map(|class| &*class.members))?;
-        let least = scope.largest_packet.max(Bytes::new(1));
-        if let Some(i) = self.classes.iter().position(|class| class.quantum < least) {
-            let message = format!("class {}: `quantum` is {}", i + 1, self.classes[i].quantum);
-            return Err(ParamError::new("classes", "E225", message)
-                .label(format!("the largest packet of {} is {}", scope.largest_of, scope.largest_packet))
-                .help(format!("at least {least}: multiply all quanta by the same number, only their ratios count")));
+        for (i, class) in self.classes.iter().enumerate() {
+            let message = format!("class {}: `quantum` is {}", i + 1, class.quantum);
+            let least = scope.largest_packet;
+            if class.quantum == Bytes::new(0) {
+                let error = ParamError::new("classes", "E201", message);
+                return Err(error.help("such a class would never send: at least the largest packet"));
+            } else if class.quantum < least {
+                return Err(ParamError::new("classes", "E225", message)
+                    .label(format!("the largest packet of {} is {least}", scope.largest_of))
+                    .help(format!("at least {least}: multiply all quanta by one number, only their ratios count")));
+            }
         }
         let classes = self.classes.iter().map(|class| Running { quantum: class.quantum.get(), deficit: 0 }).collect();
         Ok(Drr { members, classes, current: 0, visiting: false })

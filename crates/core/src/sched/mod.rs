@@ -3,11 +3,17 @@
 //! A scheduler owns no queue and sees no packet but its size: it is told what waits at the head of each queue, and says
 //! which of them goes. Each queue, one a class, has its own AQM, limit and counts.
 //!
+//! A class's `queue` is the host's business: a name of `[queue]` or a table of the same keys; drop-tail with room for
+//! 1000 packets where it is left out. Its AQM is told the rate of the whole link, since nobody knows what the others
+//! leave: RED's average of an idle queue decays as fast as the link could have sent, as in ns-2, and thresholds in time,
+//! capacities and virtual queues (SVB, AVQ) are of the whole link too. Such an AQM acts in a class only when that comes
+//! near the whole link's rate.
+//!
 //! To add one: write its file, add its line to the list below.
 
 use crate::Scope;
 use crate::aqm::members::{Member, Members};
-use crate::params::ParamError;
+use crate::params::{Kind, Node, ParamError, Problems, Tree, Value};
 use crate::units::Time;
 
 crate::algorithms! {
@@ -23,6 +29,24 @@ crate::algorithms! {
 
 /// Bytes of the packet at the head of a queue; `None`: nothing waits.
 pub type Head = Option<u32>;
+
+/// A key of a class that its host reads: the class's queue. Here it is known, and nothing more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostKey;
+
+impl Value for HostKey {
+    const KIND: Kind = Kind::Any;
+    const OPTIONAL: bool = true;
+    fn read(_: &Node, _: &mut Problems) -> Option<Self> {
+        Some(Self)
+    }
+    fn absent() -> Option<Self> {
+        Some(Self)
+    }
+    fn tree(&self) -> Option<Tree> {
+        None
+    }
+}
 
 /// A scheduler over the queues of its classes.
 pub trait Scheduler {

@@ -10,16 +10,17 @@
 //! Not pre-emptive: a packet in transmission is sent to its end. A class may starve all those after it, so what comes to
 //! the first ones is to be policed at the edge.
 //!
-//! | symbol | field           | unit | default |
-//! |--------|-----------------|------|---------|
-//! |        | `classes[].for` |      | -       |
+//! | symbol | field             | unit | default |
+//! |--------|-------------------|------|---------|
+//! |        | `classes[].for`   |      | -       |
+//! |        | `classes[].queue` |      | -       |
 //!
 //! The order of the list is the order of priority. A packet is of the first class whose `for` has its colour or code
 //! point, else of the last, which alone may leave `for` out.
 //!
 //! Deviations: none.
 
-use super::{Head, Scheduler, members, same_members};
+use super::{Head, HostKey, Scheduler, members, same_members};
 use crate::Scope;
 use crate::aqm::members::{Member, Members};
 use crate::params::{ParamError, Params as Declared};
@@ -38,6 +39,8 @@ pub struct Class {
     /// Colours and code points of its packets; may be left out in the last class.
     #[param(name = "for")]
     pub members: Vec<Member>,
+    /// Its queue: a name of `[queue]`, or a table of the same keys; drop-tail where left out.
+    pub queue: HostKey,
 }
 
 /// One link's priorities.

@@ -16,13 +16,14 @@
 //! |--------|--------------------|------|---------|
 //! |        | `classes[].for`    |      | -       |
 //! | w_i    | `classes[].weight` | p    | -       |
+//! |        | `classes[].queue`  |      | -       |
 //!
 //! A packet is of the first class whose `for` has its colour or code point, else of the last, which alone may leave `for`
 //! out.
 //!
 //! Deviations: none from the plain form: the w_i packets of a visit go in a burst (the chip spreads them over the round).
 
-use super::{Head, Scheduler, members, same_members};
+use super::{Head, HostKey, Scheduler, members, same_members};
 use crate::Scope;
 use crate::aqm::members::{Member, Members};
 use crate::params::{ParamError, Params as Declared};
@@ -43,6 +44,8 @@ pub struct Class {
     pub members: Vec<Member>,
     /// Packets it may send in each round.
     pub weight: u32,
+    /// Its queue: a name of `[queue]`, or a table of the same keys; drop-tail where left out.
+    pub queue: HostKey,
 }
 
 /// One link's WRR.

@@ -197,7 +197,7 @@ fn msvb_follows_its_equations() {
         let params = AqmParams::Msvb(msvb::Params {
             classes: members.map(class).collect(),
             common: common(0.0, marks),
-            redistribute: false,
+            redistribute: msvb::Redistribute::Off,
         });
         let fluid = start(Kind::Msvb, classes, [0.0, f64::from(u8::from(marks))]);
         check(&params, fluid, &["virtual_queue_bytes", "threshold_1", "threshold_2"]);

@@ -79,6 +79,7 @@ pub(crate) fn params(name: &str, shares: &[u32]) -> SchedulerParams {
     let class = |(i, share): (usize, &u32)| {
         let value = |field: &&Field| match (field.name, field.kind) {
             ("for", _) => members(i, shares.len()).tree(),
+            ("queue", _) => None,
             (_, Kind::Size) => Some(Tree::Text(format!("{}B", LARGEST * share))),
             (_, Kind::Integer) => Some(Tree::Integer(i64::from(*share))),
             (other, _) => panic!("the tests know no value for `{other}` of {name}"),
@@ -124,6 +125,6 @@ pub(crate) const NOW: Time = Time::ZERO;
 /// Whether the declaration of a scheduler has any share to give.
 pub(crate) fn has_shares(params: &SchedulerParams) -> bool {
     let SchedulerParams::StrictPriority(_) = params else { return true };
-    assert_eq!(perhop_core::sched::strict_priority::Class::FIELDS.len(), 1);
+    assert_eq!(perhop_core::sched::strict_priority::Class::FIELDS.len(), 2, "whose packets, which queue");
     false
 }

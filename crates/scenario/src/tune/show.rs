@@ -25,8 +25,8 @@ impl fmt::Display for Tuned {
         writeln!(f, "{}\n", self.loops())?;
         writeln!(f, "{}\n", self.table())?;
         let notes = self.asked.notes.iter().cloned().chain(self.warnings());
-        notes.map(|note| writeln!(f, "note: {note}")).collect::<fmt::Result>()?;
-        write!(f, "\n{}", self.toml())
+        let notes: String = notes.map(|note| format!("note: {note}\n")).collect();
+        write!(f, "{notes}{}{}", if notes.is_empty() { "" } else { "\n" }, self.toml())
     }
 }
 

@@ -178,6 +178,7 @@ pub fn scheduler(name: &str, shares: &[u32]) -> SchedulerParams {
     let class = |(i, share): (usize, &u32)| {
         let value = |field: &Field| match (field.name, field.kind) {
             ("for", _) if i + 1 == shares.len() => None,
+            ("queue", _) => None,
             ("for", _) => Some(Tree::Text(Colour::ALL[i].name().into())),
             (_, Kind::Size) => Some(Tree::Text(format!("{}B", 1500 * share))),
             (_, Kind::Integer) => Some(Tree::Integer(i64::from(*share))),

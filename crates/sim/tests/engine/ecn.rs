@@ -65,7 +65,7 @@ fn marks_take_the_place_of_drops() {
 fn the_agreement_shows_on_the_wire() {
     let mut net = Net::new(2, Span::from_s(10));
     net.duplex([0, 1], BitRate::mbps(2), Span::from_ms(10));
-    net.plan.links[0].limit = Limit::Packets(10);
+    net.plan.links[0].queues[0].limit = Limit::Packets(10);
     net.traffic([0, 1], bulk()).tcp = Config { ecn: true, mss: 960, window: 100, ..Config::default() };
     net.tap_all();
     let outcome = net.run();
@@ -90,7 +90,7 @@ fn the_agreement_shows_on_the_wire() {
 fn one_end_without_ecn_means_none() {
     let mut net = Net::new(2, Span::from_s(SECONDS));
     net.duplex([0, 1], BitRate::mbps(2), Span::from_ms(10));
-    net.plan.links[0].aqm = AqmParams::Red(marking(5, 100, 0.1));
+    net.plan.links[0].queues[0].aqm = AqmParams::Red(marking(5, 100, 0.1));
     let flow = net.traffic([0, 1], bulk());
     flow.tcp = Config { ecn: true, receiver_ecn: false, mss: 960, window: 100, ..Config::default() };
     let outcome = net.run();

@@ -23,6 +23,7 @@ mod kinds;
 mod loss;
 mod md1;
 mod ns2;
+mod ns2_controllers;
 mod ns2_dynamic_load;
 mod ns2_mixed_load;
 mod ns2_pps_rtt;

@@ -44,7 +44,7 @@ fn net(case: &Case) -> Net {
     net.duplex([e1, c], ACCESS, Span::from_ms(5));
     net.link([c, e2], BOTTLENECK, Span::from_ms(5));
     net.link([e2, c], ACCESS, Span::from_ms(5));
-    let bottleneck = &mut net.plan.links[CORE];
+    let bottleneck = &mut net.plan.links[CORE].queues[0];
     bottleneck.aqm = aqm(case);
     (bottleneck.limit, bottleneck.scope) = (Limit::Packets(ROOM), scope(BOTTLENECK, ROOM));
     for pair in 0..PAIRS {
@@ -58,7 +58,8 @@ fn net(case: &Case) -> Net {
             flow.tcp = Config { window: 100, ecn: ecn(case), ..case.tcp() };
         }
     }
-    net.plan.sample_every = Some(Span::from_ms(250));
+    net.plan.sample_every = Some(Span::from_ms(50));
+    net.plan.sample_links = Some(vec![CORE]);
     net
 }
 

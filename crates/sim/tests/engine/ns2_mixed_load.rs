@@ -128,7 +128,7 @@ fn net(case: &Case) -> Net {
     if is_rio(case) {
         net.plan.links[EDGE].edge = vec![buckets(case)];
     }
-    let bottleneck = &mut net.plan.links[CORE];
+    let bottleneck = &mut net.plan.links[CORE].queues[0];
     bottleneck.aqm = aqm(case);
     (bottleneck.limit, bottleneck.scope) = (Limit::Packets(ROOM), scope(BOTTLENECK, ROOM));
     for pair in 0..PAIRS {

@@ -13,12 +13,12 @@ from perhop import stats
 from perhop.studies import Paper, Say, Study
 from perhop.studies.criteria import Cell
 from perhop.studies.drawing import Picture
-from perhop.studies.msvb_sio import fairness, idle, lemma, protection, stability, weighted
+from perhop.studies.msvb_sio import beyond, fairness, idle, lemma, protection, stability, weighted
 from perhop.studies.msvb_sio.method import METHOD
 from perhop.studies.runs import Budget
 from perhop.studies.samples import Samples
 
-GROUPS = (stability, protection, fairness, weighted, idle, lemma)
+GROUPS = (stability, protection, fairness, weighted, idle, lemma, beyond)
 
 
 def cell(runs: Samples, printed: Cell) -> stats.Interval:

@@ -15,14 +15,7 @@ bottleneck's queue where that is SVB's; `msvb.alpha` is that of each class.
 | `queue`, `deviation` | packets | that wait: mean and standard deviation over time              |
 | `below`              | -       | share of the time with fewer waiting than there is room for   |
 
-of each class:
-
-| quantity              | unit  | is                                                           |
-|-----------------------|-------|--------------------------------------------------------------|
-| `X.wait`, `X.wait_deviation` | ms | of its packets at the bottleneck, those that did not wait included |
-| `X@t`                 | bit/s | what reached its sink in the second that ends at t, where flows are sampled |
-
-and where a run has steps of 50 s, as Fig. 2 has:
+those of `by_class`, and where a run has steps of 50 s, as Fig. 2 has:
 
 | quantity             | unit    | is                                                            |
 |----------------------|---------|---------------------------------------------------------------|
@@ -41,10 +34,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from perhop import stats
 from perhop.studies import runs as simulation
+from perhop.studies.msvb_sio import by_class
 from perhop.studies.runs import Job, Method, RunSet, Settings
 from perhop.studies.samples import Tables, real
 
@@ -76,8 +68,8 @@ def _stated(path: Path) -> dict[str, Any]:
 
 def measured(_: Job, __: Mapping[str, Any], tables: Tables) -> dict[str, float]:
     """All of the above from one replication."""
-    queue = _queue(tables["series"])
-    return {**_classes(tables), **_waits(tables["summary"]), **_seconds(tables), **_bottleneck(tables), **queue}
+    found = {**_classes(tables), **_bottleneck(tables), **_queue(tables["series"])}
+    return {**found, **by_class.measured(tables, BOTTLENECK)}
 
 
 def _classes(tables: Tables) -> dict[str, float]:
@@ -87,35 +79,6 @@ def _classes(tables: Tables) -> dict[str, float]:
         found[f"{name}.throughput"] += real(rate)
     found["timeouts"] = float(sum(tables["traffic"]["timeouts"]))
     return found
-
-
-def _waits(summary: Mapping[str, Any]) -> dict[str, float]:
-    """Of a class's packets of all colours together."""
-    moments: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
-    columns = ("hop", "class", "delivered_packets", "wait_mean_ms", "wait_sd_ms")
-    for hop, name, packets, mean, deviation in zip(*(summary[c] for c in columns), strict=True):
-        if hop == BOTTLENECK and packets:
-            sums = (1.0, real(mean), real(mean) ** 2 + real(deviation) ** 2)
-            moments[name] = [a + packets * b for a, b in zip(moments[name], sums, strict=True)]
-    found = {}
-    for name, (n, total, squares) in moments.items():
-        found[f"{name}.wait"] = total / n
-        found[f"{name}.wait_deviation"] = math.sqrt(max(0.0, squares / n - (total / n) ** 2))
-    return found
-
-
-def _seconds(tables: Tables) -> dict[str, float]:
-    """By class and second."""
-    series, flows = tables["flow_series"], tables["flows"]
-    of = dict(zip(flows["traffic"], flows["class"], strict=True))
-    names, places = np.unique(series["traffic"], return_inverse=True)
-    whole = np.isclose(series["t_s"], np.round(series["t_s"]))
-    seconds = np.round(series["t_s"]).astype(int)
-    bits: dict[str, Any] = defaultdict(lambda: 0)
-    for i, name in enumerate(names):
-        mine = whole & (places == i)
-        bits[of[name]] += 8 * np.bincount(seconds[mine], series["delivered_bytes"][mine])
-    return {f"{name}@{t + 1}": float(x) for name, sent in bits.items() for t, x in enumerate(np.diff(sent))}
 
 
 def _bottleneck(tables: Tables) -> dict[str, float]:

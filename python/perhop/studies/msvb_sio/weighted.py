@@ -113,7 +113,7 @@ def _bars(axes: Axes, look: Look, found: list[stats.Interval]) -> None:
     axes.set_xlabel("class (weight)")
 
 
-def draw_shares(runs: Samples, _: list[Cell]) -> list[Picture]:
+def draw_shares(runs: Samples, _: list[Cell]) -> Picture:
     """Parts of the link by class, each queue in a panel."""
     figure, panels = canvas(4, (11.6, 2.9))
     for axes, (scheme, look) in zip(panels, COMPARED.items(), strict=True):
@@ -126,7 +126,7 @@ def draw_shares(runs: Samples, _: list[Cell]) -> list[Picture]:
     panels[0].set_ylabel("% of the link")
     caption = "Fig. 5: parts of the link by class, ten classes with weights 1 to 4; lines: what the weights say."
     alternative = "MSVB on the lines; RIO and SIO give small weights too much and large ones too little."
-    return [picture(figure, "msvb-fig5", caption, alternative)]
+    return picture(figure, "msvb-fig5", caption, alternative)
 
 
 def _columns(rows: Rows) -> list[float]:
@@ -134,7 +134,7 @@ def _columns(rows: Rows) -> list[float]:
     return [stats.mean(column) for column in zip(*rows, strict=True)]
 
 
-def draw_waits(runs: Samples, _: list[Cell]) -> list[Picture]:
+def draw_waits(runs: Samples, _: list[Cell]) -> Picture:
     """Mean wait by class, with the standard deviation of single packets."""
     figure, panels = canvas(2, (9.2, 3.1))
     for axes, scheme in zip(panels, ("wrr", "msvb"), strict=True):
@@ -149,7 +149,7 @@ def draw_waits(runs: Samples, _: list[Cell]) -> list[Picture]:
         axes.set_ylim(bottom=0)
     caption = "Fig. 6: how long packets wait, by class: mean, and the standard deviation of single packets (whiskers)."
     alternative = "In WRR the wait falls with the weight; in MSVB all classes wait alike."
-    return [picture(figure, "msvb-fig6", caption, alternative)]
+    return picture(figure, "msvb-fig6", caption, alternative)
 
 
 PICTURES = {"msvb-fig5": draw_shares, "msvb-fig6": draw_waits}
