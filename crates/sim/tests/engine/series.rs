@@ -1,16 +1,16 @@
 //! Series: of the links asked for, and the same as when all are sampled. And what a port is told of a flow.
 
-use crate::common::Net;
+use crate::common::net::Net;
 use perhop_core::classify::Match;
 use perhop_core::conditioner::{ConditionerParams, token_bucket};
 use perhop_core::edge::{Action, Per, StageSpec};
 use perhop_core::packet::Colour;
 use perhop_core::scope::Scope;
-use perhop_core::units::{BitRate, Bytes, Span};
+use perhop_core::units::{BitRate, Bytes, Probability, Span};
 use perhop_sim::traffic::{TrafficParams, cbr};
 
 fn source(rate: BitRate) -> TrafficParams {
-    TrafficParams::Cbr(cbr::Params { rate, size: Bytes::new(1000), jitter: Default::default() })
+    TrafficParams::Cbr(cbr::Params { rate, size: Bytes::new(1000), jitter: Probability::ZERO, random_phase: false })
 }
 
 /// Two sources of 4 Mbit/s each over a fast and a slow link.
@@ -36,7 +36,7 @@ fn series_are_of_the_links_asked_for() {
     assert!(some.flow_samples.is_empty() && !all.flow_samples.is_empty());
 }
 
-/// A bucket of one packet that fills at 8 bit/s: as many green packets as there are classes.
+/// A bucket with room for one packet that fills at 8 bit/s: as many green packets as there are classes.
 #[test]
 fn a_port_knows_the_classes_of_its_flows() {
     for (classes, green) in [([0, 0], 1), ([0, 1], 2)] {
