@@ -29,6 +29,7 @@ mod ns2_mixed_load;
 mod ns2_pps_rtt;
 mod ns2_pps_table4;
 mod routes;
+mod series;
 mod sched;
 mod transfers;
 mod virtual_buffers;

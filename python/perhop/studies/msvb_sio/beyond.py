@@ -49,11 +49,11 @@ MARKS = {"ecn": "ECN", "drops": "drops"}
 LAWS = {
     "none": Look("none (the paper)", "#667584", "^"),
     "step-1s": Look("step, 1 s", "#8a5a00", "v"),
+    "step-3s": Look("step, 3 s", "#0072b2", "o"),
     "step-10s": Look("step, 10 s", "#12633b", "s"),
     "reset-1s": Look("reset, 1 s", "#c2410c", "P"),
-    "double-3s": Look("double, 3 s", "#0072b2", "o"),
-    "double-10s": Look("double, 10 s", "#7c3aed", "D"),
-    "overflows": Look("double, 10 s, overflows", "#111111", "x"),
+    "two": Look("step, 0.2 s and 10 s", "#7c3aed", "D"),
+    "overflows": Look("step, 10 s, overflows alone", "#111111", "x"),
 }
 """How OUT's threshold comes back."""
 FLOOD, AFTER, END = 30, 32, 100
