@@ -26,6 +26,8 @@ pub struct FlowHeaders {
     pub destination_port: u16,
     /// Name of the `[traffic]` table it comes from; empty in captures.
     pub traffic: String,
+    /// Name of the class it is counted in; empty in captures.
+    pub class: String,
     /// Round-trip time without queueing, the same both ways; `None` while it is unknown.
     pub rtt: Option<Span>,
 }
@@ -202,6 +204,7 @@ mod tests {
             source_port: 40_000,
             destination_port: 443,
             traffic: "web".into(),
+            class: "data".into(),
             rtt: Some(Span::from_ms(80)),
         }
     }

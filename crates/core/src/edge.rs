@@ -149,10 +149,10 @@ impl Stage {
                 None => self.another(),
             },
             Per::Pair => self.keyed(Key::Pair(headers.source, headers.destination)),
-            Per::Class if headers.traffic.is_empty() => {
+            Per::Class if headers.class.is_empty() => {
                 self.keyed(Key::Class(String::new(), headers.protocol, headers.destination_port))
             }
-            Per::Class => self.keyed(Key::Class(headers.traffic.clone(), 0, 0)),
+            Per::Class => self.keyed(Key::Class(headers.class.clone(), 0, 0)),
         }
     }
 

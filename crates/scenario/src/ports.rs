@@ -230,6 +230,7 @@ fn may_take(file: File<'_>, matches: &Match, (flow, ack): (&Flowline, bool)) -> 
         source_port: 0,
         destination_port: 0,
         traffic: flow.offered.name.clone(),
+        class: String::new(),
         rtt: Some(file.base_rtt(flow)),
     };
     let portless = Match { source_port: Vec::new(), destination_port: Vec::new(), ..matches.clone() };

@@ -179,6 +179,7 @@ impl Simulation {
             source_port: 1024 + (slot % 60_000) as u16,
             destination_port: 5001 + flow.table,
             traffic: offered.name.clone(),
+            class: self.plan.classes[usize::from(offered.class)].clone(),
             rtt: Some(self.base_rtt(flow)),
         }
     }

@@ -191,6 +191,16 @@ def dynamic_load(pool, k):
                              "ECN: use_mark_p_ off, so RED marks up to max_th and drops beyond it"])
 
 
+def controllers(pool, k):
+    cases = [(f"{a.lower()}/{v}", {"aqm": a, **p}) for a in ("PI", "REM", "Vq")
+             for v, p in (("mark", {}), ("drop", {"mark": 0}), ("mark_60", {"flows": 60}))]
+    r = sweep(pool, "controllers.tcl", cases, list(range(1, (k or 20) + 1)))
+    write("controllers", "controllers.tcl",
+          "PI, REM and AVQ (Vq) under 25 or 60 Reno flows, 10 Mb/s, RTT 40 ms, marking or dropping; 50..200 s.",
+          r, notes=COMMON + ["Vq counts bytes (queue_in_bytes_), its alpha is 0.15, its virtual rate starts at 0.8 of the link",
+                             "Vq that drops adapts its virtual rate to what it does not drop"])
+
+
 def tcp_unit(pool, k):
     d = os.path.join(RES, "tcp_unit")
     os.makedirs(d, exist_ok=True)
@@ -270,7 +280,7 @@ def tcp_bernoulli(pool, k):
 
 
 ALL = {f.__name__: f for f in (pps_rtt, pps_table4, red_open, marker_unit, tcp_unit, tcp_bernoulli, mixed_load,
-                              dynamic_load)}
+                              dynamic_load, controllers)}
 
 if __name__ == "__main__":
     ap = argparse.ArgumentParser()

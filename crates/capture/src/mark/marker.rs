@@ -222,6 +222,7 @@ fn flow_headers(key: &FlowKey) -> FlowHeaders {
         source_port: key.ports.map_or(0, |ports| ports.source),
         destination_port: key.ports.map_or(0, |ports| ports.destination),
         traffic: String::new(),
+        class: String::new(),
         rtt: None,
     }
 }
@@ -275,6 +276,7 @@ mod tests {
             source_port: 1,
             destination_port: 2,
             traffic: String::new(),
+            class: String::new(),
             rtt: None,
         };
         let mut exporter = Exporter::new(Vec::new()).unwrap();

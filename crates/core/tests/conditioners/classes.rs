@@ -18,6 +18,7 @@ fn headers(protocol: Protocol, rtt_ms: Option<u64>) -> FlowHeaders {
         source_port: 1024,
         destination_port: 80,
         traffic: String::new(),
+        class: String::new(),
         rtt: rtt_ms.map(Span::from_ms),
     }
 }
@@ -95,6 +96,18 @@ fn a_flow_keeps_its_state_where_it_is_still_taken() {
     for _ in 0..2 {
         edge.register(FlowId(0), &headers(Protocol::TCP, Some(10)));
         assert_eq!(through(&mut edge, FlowId(0), Time::ZERO).colour, Colour::Green);
+    }
+}
+
+/// Two traffics of one class have one bucket between them, a traffic of another class its own.
+#[test]
+fn per_class_means_the_class_and_not_the_traffic() {
+    let mut edge = Edge::new(vec![bucket(Per::Class, Match::default())], 1, 0).unwrap();
+    let flows = [("web", "data", Colour::Green), ("mail", "data", Colour::Red), ("voice", "voice", Colour::Green)];
+    for ((traffic, class, expected), flow) in flows.into_iter().zip((0..).map(FlowId)) {
+        let names = FlowHeaders { traffic: traffic.into(), class: class.into(), ..headers(Protocol::TCP, None) };
+        edge.register(flow, &names);
+        assert_eq!(through(&mut edge, flow, Time::ZERO).colour, expected, "{traffic}");
     }
 }
 

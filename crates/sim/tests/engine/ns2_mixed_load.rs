@@ -128,9 +128,9 @@ fn net(case: &Case) -> Net {
     if is_rio(case) {
         net.plan.links[EDGE].edge = vec![buckets(case)];
     }
-    let bottleneck = &mut net.plan.links[CORE];
-    bottleneck.queues[0].aqm = aqm(case);
-    (bottleneck.queues[0].limit, bottleneck.queues[0].scope) = (Limit::Packets(ROOM), scope(BOTTLENECK, ROOM));
+    let bottleneck = &mut net.plan.links[CORE].queues[0];
+    bottleneck.aqm = aqm(case);
+    (bottleneck.limit, bottleneck.scope) = (Limit::Packets(ROOM), scope(BOTTLENECK, ROOM));
     for pair in 0..PAIRS {
         net.duplex([pair, e1], ACCESS, Span::from_ms(25));
         net.duplex([e2, PAIRS + pair], ACCESS, Span::from_ms(25));

@@ -3,6 +3,7 @@
 
 use crate::common::net::{Net, bulk, drop_tail, poisson, scope};
 use perhop_core::aqm::members::Member;
+use perhop_core::aqm::msvb::Redistribute;
 use perhop_core::aqm::sio::{self, Halving, Recovery};
 use perhop_core::aqm::virtual_buffer::{Common, Counting};
 use perhop_core::aqm::{AqmParams, msvb, svb};
@@ -10,7 +11,7 @@ use perhop_core::dscp::Dscp;
 use perhop_core::queue::Limit;
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span};
 use perhop_sim::Outcome;
-use perhop_sim::plan::{Queue, TapPoint};
+use perhop_sim::plan::TapPoint;
 use perhop_sim::transport::Config;
 
 const RATE: BitRate = BitRate::mbps(10);
@@ -30,7 +31,7 @@ fn svb(common: Common) -> AqmParams {
     AqmParams::Svb(svb::Params { alpha: 0.05, common })
 }
 
-fn msvb(common: Common, redistribute: msvb::Redistribute) -> AqmParams {
+fn msvb(common: Common, redistribute: Redistribute) -> AqmParams {
     let share = Probability::new(0.5).unwrap();
     let class = |members| msvb::Class { members, share, alpha: 0.5 };
     let classes = vec![class(vec![Member::Dscp(Dscp::new(AF11).unwrap())]), class(vec![])];
@@ -56,8 +57,8 @@ fn sio(v0: u32, out: u32) -> AqmParams {
 fn overloaded(aqm: AqmParams) -> Outcome {
     let mut net = Net::new(2, Span::from_s(10));
     net.duplex([0, 1], RATE, Span::from_ms(20));
-    let link = &mut net.plan.links[0];
-    link.queues = vec![Queue { aqm, limit: Limit::Packets(ROOM), scope: scope(RATE, ROOM) }];
+    let link = &mut net.plan.links[0].queues[0];
+    (link.aqm, link.limit, link.scope) = (aqm, Limit::Packets(ROOM), scope(RATE, ROOM));
     let flow = net.traffic([0, 1], bulk());
     (flow.flows, flow.spread, flow.dscp) = (8, Span::from_s(1), Dscp::new(AF11).unwrap());
     flow.tcp = Config { mss: 960, window: 64, ecn: true, ..Config::default() };
@@ -91,8 +92,8 @@ fn check_fifo(name: &str, aqm: AqmParams) {
 fn fifo_within_the_time_of_a_full_queue() {
     check_fifo("SVB", svb(common(40, 0, false)));
     check_fifo("SVB with ECN", svb(common(300, 260, true)));
-    check_fifo("MSVB", msvb(common(40, 0, false), msvb::Redistribute::Off));
-    check_fifo("MSVB with ECN", msvb(common(300, 260, true), msvb::Redistribute::Off));
+    check_fifo("MSVB", msvb(common(40, 0, false), Redistribute::Off));
+    check_fifo("MSVB with ECN", msvb(common(300, 260, true), Redistribute::Off));
     check_fifo("SIO", sio(30, 20));
 }
 
@@ -111,7 +112,7 @@ fn far_from_marking_it_is_m_d_1() {
     };
     let plain = times(drop_tail());
     assert!(plain.len() > 70_000);
-    for aqm in [svb(common(300, 0, false)), sio(300, 200), msvb(common(900, 0, false), msvb::Redistribute::Silent)] {
+    for aqm in [svb(common(300, 0, false)), sio(300, 200), msvb(common(900, 0, false), Redistribute::Silent)] {
         assert!(times(aqm.clone()) == plain, "{}", aqm.name());
     }
     assert!(times(svb(common(5, 0, false))) != plain, "it can fail");
