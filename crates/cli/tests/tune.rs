@@ -220,3 +220,13 @@ fn a_stated_interval_of_series_stays() {
     let usual = size(&[]);
     assert!(size(&["-s", "scenario.sample=5ms", "-s", "scenario.name=often"]) > 3 * usual, "{usual}");
 }
+
+/// A queue of a scheduler has no rate of its own.
+#[test]
+fn a_scheduler_has_no_queue_to_tune() {
+    let wrr = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wrr.toml");
+    let said = Folder::with(&[]).refused(&["tune", "svb", wrr, "--queue", "bottleneck"]);
+    for word in ["E260", "`R -> D` has a scheduler", "--class"] {
+        assert!(said.contains(word), "no `{word}` in\n{said}");
+    }
+}
