@@ -167,13 +167,17 @@ fn one_direction_overrides_what_it_states() {
     assert_eq!(plan.links[1].queues[0].limit, Limit::Bytes(1000), "time at its own rate");
 }
 
+/// A traffic's `ecn` goes before that of its `tcp`, but for ECN asked for against a table that turns it off.
 #[test]
 fn ecn_of_a_traffic_goes_before_that_of_its_tcp() {
-    let ecn = |traffic: &str, tcp: &str| {
-        let text = format!("{LINE}{WEB}tcp = {{ ecn = {tcp} }}\n{traffic}\n");
-        good(&text).plan(1, 0).traffic[0].tcp.ecn
-    };
-    assert!(ecn("", "true") && !ecn("", "false") && ecn("ecn = true", "false") && !ecn("ecn = false", "true"));
+    let text = |traffic: &str, tcp: &str| format!("{LINE}{WEB}tcp = {tcp}\n{traffic}\n");
+    let ecn = |traffic: &str, tcp: &str| good(&text(traffic, tcp)).plan(1, 0).traffic[0].tcp.ecn;
+    let [on, off] = ["{ ecn = true }", "{ ecn = false }"];
+    assert!(
+        ecn("", on) && !ecn("", off) && ecn("ecn = true", on) && !ecn("ecn = false", on) && !ecn("ecn = false", off)
+    );
+    assert!(ecn("ecn = true", "\"newreno\"") && ecn("ecn = true", "{ window = 9 }") && !ecn("", "{ window = 9 }"));
+    assert_eq!(error_codes(&text("ecn = true", off)), ["E246"]);
 }
 
 #[test]
