@@ -85,11 +85,11 @@ def _bottleneck(tables: Tables) -> dict[str, float]:
     links = tables["links"]
     i = list(links["hop"]).index(BOTTLENECK)
     green, others = _fates(tables["summary"], green=True), _fates(tables["summary"], green=False)
-    seconds = real(links["delivered_bytes"][i]) * 8 / real(links["rate_bit_s"][i]) / real(links["utilisation"][i])
+    used, passed = real(links["utilisation"][i]), real(links["delivered_bytes"][i])
     return {
-        "utilisation": real(links["utilisation"][i]),
+        "utilisation": used,
         "drops": _share(green["dropped"] + others["dropped"], green["arrived"] + others["arrived"]),
-        "in.rate": 8 * green["delivered"] / seconds,
+        "in.rate": _share(green["delivered"], passed) * used * real(links["rate_bit_s"][i]),
         "in.drops": _share(green["dropped"], green["arrived"]),
         "out.drops": _share(others["dropped"], others["arrived"]),
     }
