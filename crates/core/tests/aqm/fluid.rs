@@ -216,6 +216,7 @@ fn sio_follows_its_equations() {
         halving: Halving::Drops,
         recovery: Recovery::None,
         recovery_after: Span::from_s(1),
+        overflow_after: Span::from_s(1),
         mean_packet: Bytes::new(1000),
         ecn: true,
     });

@@ -24,6 +24,7 @@ fn defaults() -> Params {
         halving: Halving::Drops,
         recovery: Recovery::None,
         recovery_after: Span::from_s(1),
+        overflow_after: Span::from_s(1),
         mean_packet: Bytes::new(1000),
         ecn: false,
     }
@@ -31,15 +32,16 @@ fn defaults() -> Params {
 
 fn any_params() -> impl Strategy<Value = Params> {
     let halving = prop::sample::select(vec![Halving::Drops, Halving::Overflows, Halving::DropsAndMarks]);
-    let recovery = prop::sample::select(vec![Recovery::None, Recovery::Step, Recovery::Reset, Recovery::Double]);
-    (0.0..2.0, 1u32..30, 0u32..12, halving, recovery, 1u64..50, any::<bool>()).prop_map(
-        |(alpha, v0, out, halving, recovery, ms, ecn)| Params {
+    let recovery = prop::sample::select(vec![Recovery::None, Recovery::Step, Recovery::Reset]);
+    (0.0..2.0, 1u32..30, 0u32..12, halving, recovery, [1u64..50, 1u64..50], any::<bool>()).prop_map(
+        |(alpha, v0, out, halving, recovery, [drop_ms, overflow_ms], ecn)| Params {
             alpha,
             v0: packets(v0),
             out_threshold: packets(out),
             halving,
             recovery,
-            recovery_after: Span::from_ms(ms),
+            recovery_after: Span::from_ms(drop_ms),
+            overflow_after: Span::from_ms(overflow_ms),
             ecn,
             ..defaults()
         },
@@ -51,15 +53,13 @@ fn port(params: &Params, rng: Rng) -> Port {
     Port::new(Gate::new(aqm, Limit::Packets(LIMIT), rng), RATE)
 }
 
-/// OUT's threshold from the history alone: the times of the halvings.
-fn out_threshold(params: &Params, start: f64, halvings: &[u64], now: u64) -> f64 {
-    let after = params.recovery_after.ns();
-    let rise = |value: f64, from: u64, to: u64| {
-        let n = (to - from) / after;
+/// OUT's threshold from the history alone: when it was halved, and whether for want of room.
+fn out_threshold(params: &Params, start: f64, halvings: &[(u64, bool)], now: u64) -> f64 {
+    let rise = |value: f64, (from, overflow): (u64, bool), to: u64| {
+        let after = if overflow { params.overflow_after } else { params.recovery_after };
+        let n = (to - from) / after.ns();
         match params.recovery {
             Recovery::None => value,
-            // dV/dt = V ln 2/after, solved.
-            Recovery::Double => start.min(value * perhop_core::math::pow(2.0, (to - from) as f64 / after as f64)),
             Recovery::Step => start.min(value + n as f64),
             Recovery::Reset => {
                 if n > 0 {
@@ -70,13 +70,10 @@ fn out_threshold(params: &Params, start: f64, halvings: &[u64], now: u64) -> f64
             }
         }
     };
-    let (mut value, mut since) = (start, 0);
-    for at in halvings {
-        value = rise(value, since, *at) / 2.0;
-        if params.recovery == Recovery::Double {
-            value = value.max(start / 1_048_576.0);
-        }
-        since = *at;
+    let (mut value, mut since) = (start, (0, false));
+    for halving in halvings {
+        value = rise(value, since, halving.0) / 2.0;
+        since = *halving;
     }
     rise(value, since, now)
 }
@@ -110,7 +107,7 @@ proptest! {
                     Halving::Overflows => fate == Fate::Dropped(Reason::Overflow),
                     Halving::DropsAndMarks => fate != Fate::Queued,
                 };
-                halvings.extend(halves.then_some(now.ns()));
+                halvings.extend(halves.then_some((now.ns(), fate == Fate::Dropped(Reason::Overflow))));
                 fate
             } else {
                 let q = waiting as f64;
@@ -126,8 +123,7 @@ proptest! {
             prop_assert_eq!(port.arrive(now, *packet), expected, "packet {}", n);
             let gauge = port.gauge(now, "threshold_out_packets");
             let expected = out_threshold(&params, start, &halvings, now.ns());
-            let tolerance = if params.recovery == Recovery::Double { 1e-12 * start } else { 0.0 };
-            prop_assert!((gauge - expected).abs() <= tolerance, "{} {}", gauge, expected);
+            prop_assert_eq!(gauge, expected);
         }
     }
 
@@ -157,6 +153,7 @@ fn refused() {
     assert_eq!(code(Params { alpha: -1.0, ..defaults() }), Err("E201"));
     assert_eq!(code(Params { v0: packets(0), ..defaults() }), Err("E201"));
     assert_eq!(code(Params { recovery_after: Span::from_s(0), ..defaults() }), Err("E201"));
+    assert_eq!(code(Params { overflow_after: Span::from_s(0), ..defaults() }), Err("E201"));
     assert_eq!(code(Params { out_threshold: packets(100), ..defaults() }), Err("E215"));
 }
 
@@ -176,29 +173,27 @@ fn retuned() {
     }
 }
 
-/// Twofold in each interval: as many halvings as intervals leave the threshold where it was; a storm of drops leaves a
-/// millionth, from which it is back after twenty intervals.
+/// After a drop by IN's own virtual buffer a packet comes back in each 200 ms, after one for want of room in each 10 s;
+/// new parameters know what the last one was.
 #[test]
-fn doubled() {
-    let params = Params { v0: packets(1), alpha: 1.0, recovery: Recovery::Double, ..defaults() };
-    let mut port = support::port(&AqmParams::Sio(params), 100);
-    let green = Packet { size: 1000, colour: Colour::Green, ..Packet::default() };
-    let threshold = |port: &Port, ms| port.gauge(Time::ZERO + Span::from_ms(ms), "threshold_out_packets");
-    let drop_one = |port: &mut Port, ms| while port.arrive(Time::ZERO + Span::from_ms(ms), green).stays() {};
-    let close = |a: f64, b: f64| assert!((a - b).abs() <= 1e-9 * b, "{a}, not {b}");
-    drop_one(&mut port, 0);
-    drop_one(&mut port, 0);
-    for (ms, expected) in [(0, 2.0), (500, 8f64.sqrt()), (1000, 4.0), (2000, 8.0), (9000, 8.0)] {
-        close(threshold(&port, ms), expected);
-    }
-    drop_one(&mut port, 500);
-    for s in 1..6 {
-        close(threshold(&port, 500 + 1000 * s), 8f64.sqrt());
-        drop_one(&mut port, 500 + 1000 * s);
-    }
-    for _ in 0..40 {
-        drop_one(&mut port, 6000);
-    }
-    close(threshold(&port, 6000), 8.0 / 1_048_576.0);
-    close(threshold(&port, 25_000), 4.0);
+fn the_interval_is_by_what_halved() {
+    let (soon, late) = (Span::from_ms(200), Span::from_s(10));
+    let stated = Params { recovery: Recovery::Step, recovery_after: soon, overflow_after: late, ..defaults() };
+    let after = |overflow: bool| {
+        // A virtual buffer that never drops, or one that soon does.
+        let (v0, limit) = if overflow { (packets(1000), 10) } else { (packets(1), 100) };
+        let params = Params { v0, alpha: 0.1, ..stated.clone() };
+        let mut port = support::port(&AqmParams::Sio(params.clone()), limit);
+        let green = Packet { size: 1000, colour: Colour::Green, ..Packet::default() };
+        let mut last = port.arrive(Time::ZERO, green);
+        while last.stays() {
+            last = port.arrive(Time::ZERO, green);
+        }
+        assert_eq!(last == Fate::Dropped(Reason::Overflow), overflow);
+        let other = AqmParams::Sio(Params { alpha: 0.2, ..params });
+        port.gate.aqm_mut().retune(Time::ZERO, &other, &support::scope(limit)).unwrap();
+        [0, 200, 600, 10_000].map(|ms| port.gauge(Time::ZERO + Span::from_ms(ms), "threshold_out_packets"))
+    };
+    assert_eq!(after(false), [4.0, 5.0, 7.0, 8.0]);
+    assert_eq!(after(true), [4.0, 4.0, 4.0, 5.0]);
 }

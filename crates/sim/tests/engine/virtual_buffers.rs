@@ -47,6 +47,7 @@ fn sio(v0: u32, out: u32) -> AqmParams {
         halving: Halving::Drops,
         recovery: Recovery::None,
         recovery_after: Span::from_s(1),
+        overflow_after: Span::from_s(1),
         mean_packet: Bytes::new(1000),
         ecn: false,
     })
