@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -73,7 +72,7 @@ def measured(_: Job, __: Mapping[str, Any], tables: Tables) -> dict[str, float]:
 
 
 def _classes(tables: Tables) -> dict[str, float]:
-    found: dict[str, float] = defaultdict(float)
+    found = {f"{name}.throughput": 0.0 for name in tables["traffic"]["class"]}
     arrivals = tables["arrivals"]
     for name, rate in zip(arrivals["class"], arrivals["throughput_bit_s"], strict=True):
         found[f"{name}.throughput"] += real(rate)
