@@ -109,7 +109,7 @@ fn state(args: &Tune, asked: &mut Asked) -> Result<(), Failure> {
         stated.alpha.clone_from(&args.alpha);
     }
     match (stated.v0, stated.floor) {
-        (Some(v0), _) if v0 == 0.0 => Err(refusal("--v0", ["V0 is 0", "above 0"])),
+        (Some(0.0), _) => Err(refusal("--v0", ["V0 is 0", "above 0"])),
         (Some(v0), Some(floor)) if floor >= v0 => {
             Err(refusal("--floor", ["the floor is not below V0", "lower it or raise --v0"]))
         }

@@ -7,6 +7,7 @@ use crate::ports::{self, File, Stage};
 use crate::sections::Settings;
 use crate::topology::{self, Topology};
 use crate::tree;
+use perhop_core::aqm::Aqm as _;
 use perhop_core::params::{Node, Place, Problems, Severity};
 use perhop_core::queue::Limit;
 use perhop_core::scope::Scope;
@@ -45,6 +46,9 @@ pub fn build(model: &Model, root: &Node, problems: &mut Problems) -> Option<Buil
         link.edge = ports::specs_at(&stages, i);
         check_queues(file, (i, link), problems);
         check_scheduler(file, (i, link, &surroundings), problems);
+    }
+    if file.knows_traffic() {
+        crate::stability::check(file, (&stages, &links), problems);
     }
     labels::check(file, (&stages, &links), problems);
     check_sampled(file, problems);
@@ -120,10 +124,15 @@ fn length(limit: Limit) -> Length {
 
 fn check_queues(file: File<'_>, (i, link): (usize, &plan::Link), problems: &mut Problems) {
     let direction = &file.topology.links[i];
+    let carries_data = file.traffic.iter().any(|flow| flow.forward.contains(&(i as u32)));
     for (queue, stated) in link.queues.iter().zip(&direction.queues) {
         let place = |field: &str| topology::place_of(file.root, &stated.path, field);
-        if let Err(error) = queue.aqm.build(&queue.scope) {
-            problems.param::<()>(&error, place(error.field));
+        match queue.aqm.build(&queue.scope) {
+            Ok(aqm) if carries_data => {
+                aqm.warnings(&queue.scope).iter().for_each(|w| problems.advise(w, place(w.field)));
+            }
+            Ok(_) => {}
+            Err(error) => problems.param(&error, place(error.field)).unwrap_or_default(),
         }
         if let Limit::Bytes(limit) = queue.limit
             && limit < queue.scope.largest_packet.get()

@@ -42,6 +42,8 @@ pub mod labels;
 pub mod tickets;
 /// What runs, but hardly as meant.
 pub mod advice;
+/// Queues that will swing.
+pub mod stability;
 /// Model -> plan.
 pub mod build;
 /// `[[change]]` as it is stated.

@@ -174,3 +174,74 @@ impl Classes {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pool::Record;
+    use perhop_core::aqm::members::Member;
+    use perhop_core::aqm::{AqmParams, drop_tail};
+    use perhop_core::packet::{Colour, Packet};
+    use perhop_core::queue::Limit;
+    use perhop_core::sched::{HostKey, SchedulerParams, strict_priority};
+    use perhop_core::{Rng, Scope};
+
+    /// Green packets before all others.
+    fn classes() -> Classes {
+        let class = |members| strict_priority::Class { members, queue: HostKey };
+        let list = vec![class(vec![Member::Colour(Colour::Green)]), class(vec![])];
+        let scheduler = SchedulerParams::StrictPriority(strict_priority::Params { classes: list });
+        let gate = |_| {
+            let aqm = AqmParams::DropTail(drop_tail::Params {}).build(&Scope::default()).unwrap();
+            Gate::new(aqm, Limit::Packets(2), Rng::stream(1, 0, "queue"))
+        };
+        Classes::new(scheduler.build(&Scope::default()).unwrap(), [0, 1].map(gate).into())
+    }
+
+    fn arrive(classes: &mut Classes, pool: &mut Pool, (us, colour): (u64, Colour)) -> Result<(), Reason> {
+        let id = pool.insert(Record { packet: Packet { size: 100, colour, ..Packet::default() }, ..Record::default() });
+        classes.arrive(at(us), id, pool)
+    }
+
+    fn at(us: u64) -> Time {
+        Time::from_ns(us * 1000)
+    }
+
+    /// Idle: nothing waits in it, and nothing of it is being sent; since the end of its own last transmission.
+    #[test]
+    fn a_queue_is_idle_by_itself() {
+        let (mut classes, mut pool) = (classes(), Pool::default());
+        let idle = |classes: &Classes, us| [0, 1].map(|i| classes.queues[i].backlog(at(us)).idle_since);
+        assert_eq!(idle(&classes, 5), [Some(Time::ZERO); 2]);
+        for packet in [(10, Colour::Red), (10, Colour::Green)] {
+            arrive(&mut classes, &mut pool, packet).unwrap();
+        }
+        assert_eq!(idle(&classes, 10), [None, None]);
+        assert_eq!(classes.take().unwrap().record, 1);
+        classes.sends(0, at(20));
+        assert_eq!(idle(&classes, 19), [None, None]);
+        assert_eq!(idle(&classes, 20), [Some(at(20)), None], "the other still waits");
+        assert_eq!(classes.take().unwrap().record, 0);
+        classes.sends(10_000, at(30));
+        assert_eq!(idle(&classes, 40), [Some(at(20)), Some(at(30))]);
+        assert_eq!(classes.queues.iter().map(|q| q.waits.quantiles().unwrap().mean).collect::<Vec<_>>(), [0.0, 10e3]);
+    }
+
+    /// Each queue has a limit of its own; a packet dropped when its turn has come is gone, and its queue was busy until
+    /// then.
+    #[test]
+    fn a_queue_is_full_by_itself_and_what_is_discarded_is_gone() {
+        let (mut classes, mut pool) = (classes(), Pool::default());
+        for colour in [Colour::Red, Colour::Yellow, Colour::Green] {
+            arrive(&mut classes, &mut pool, (10, colour)).unwrap();
+        }
+        assert_eq!(arrive(&mut classes, &mut pool, (10, Colour::Red)), Err(Reason::Overflow));
+        assert_eq!(arrive(&mut classes, &mut pool, (10, Colour::Green)), Ok(()));
+        assert_eq!(classes.backlog(at(10)).packets, 4);
+        assert_eq!((classes.first().unwrap().record, classes.behind().packets), (2, 1));
+        classes.discard(at(15), at(10));
+        assert_eq!((classes.take().unwrap().record, classes.queues[0].sent.packets), (4, 1));
+        assert_eq!(classes.queues[0].backlog(at(16)).idle_since, Some(at(15)));
+        assert_eq!((classes.first().unwrap().record, classes.behind().bytes), (0, 100));
+    }
+}

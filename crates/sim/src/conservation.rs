@@ -104,10 +104,12 @@ fn edge_breaches(link: &Link) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::link::Queues;
     use crate::plan::{self, Node, Offered, Plan};
     use crate::traffic::{TrafficParams, cbr, ftp};
     use crate::{EngineOptions, transport};
     use perhop_core::Scope;
+    use perhop_core::aqm::members::Member;
     use perhop_core::aqm::{AqmParams, Backlog, drop_tail};
     use perhop_core::classify::Match;
     use perhop_core::conditioner::{ConditionerParams, Passage, token_bucket};
@@ -115,6 +117,7 @@ mod tests {
     use perhop_core::edge::{Action, Per, StageSpec};
     use perhop_core::packet::Packet;
     use perhop_core::queue::Limit;
+    use perhop_core::sched::{HostKey, SchedulerParams, strict_priority};
     use perhop_core::units::{BitRate, Bytes, Probability, Span, Time};
     use std::net::Ipv4Addr;
 
@@ -217,6 +220,47 @@ mod tests {
         for (what, tamper) in tampers {
             let mut simulation = busy();
             assert!(!simulation.links[0].fifo.is_empty());
+            tamper(&mut simulation);
+            assert!(!simulation.breaches().is_empty(), "{what}");
+        }
+    }
+
+    /// The same run, its first link with a queue for each of two classes.
+    fn scheduled() -> Simulation {
+        let mut plan = busy().plan;
+        let class = |members| strict_priority::Class { members, queue: HostKey };
+        let green = vec![Member::Colour(Colour::Green)];
+        let link = &mut plan.links[0];
+        link.scheduler = Some(SchedulerParams::StrictPriority(strict_priority::Params {
+            classes: vec![class(green), class(vec![])],
+        }));
+        link.queues = vec![link.queues[0].clone(), link.queues[0].clone()];
+        let mut simulation = Simulation::new(plan, EngineOptions::default()).unwrap();
+        simulation.run_until(Time::ZERO + Span::from_s(5));
+        simulation
+    }
+
+    #[test]
+    fn every_tampered_count_of_a_class_is_found() {
+        assert_eq!(scheduled().breaches(), Vec::<String>::new());
+        let classes = |s: &mut Simulation| match &mut s.links[0].queues {
+            Queues::One(_) => panic!("the link has a scheduler"),
+            Queues::Several(classes) => std::mem::take(&mut classes.queues[0].sent),
+        };
+        assert!(classes(&mut scheduled()).packets > 100, "the first class sends");
+        let tampers: [(&str, Tamper); 3] = [
+            ("sent", |s| s.links[0].queues.classes_mut()[0].sent.add(500)),
+            ("a packet gone from its queue", |s| {
+                let Queues::Several(classes) = &mut s.links[0].queues else { panic!("it has a scheduler") };
+                assert!(classes.take().is_some(), "something waits");
+            }),
+            ("met only a gate", |s| {
+                let gate = s.links[0].queues.gate_mut(1);
+                _ = gate.arrive(s.now, Backlog::default(), &mut Packet { size: 500, ..Packet::default() });
+            }),
+        ];
+        for (what, tamper) in tampers {
+            let mut simulation = scheduled();
             tamper(&mut simulation);
             assert!(!simulation.breaches().is_empty(), "{what}");
         }

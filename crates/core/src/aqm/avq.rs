@@ -32,7 +32,7 @@
 //!
 //! Deviations: none. (C' starts at C; in ns-2 at 0.8 C. The stability condition of the paper's theorem on alpha is not checked: it needs the flows.)
 
-use super::early::level::{Level, Unit, link_rate};
+use super::early::level::{Level, Unit, link_rate, most_bytes};
 use super::early::same_unit;
 use super::virtual_buffer::Counting;
 use crate::Scope;
@@ -128,6 +128,18 @@ impl Aqm for Avq {
         self.rate = (self.rate + self.alpha * self.gamma * self.capacity * elapsed).min(self.capacity);
         self.last = at.now;
         if fits { Verdict::Pass } else { self.early }
+    }
+
+    fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
+        let most = most_bytes(scope).map(|bytes| bytes / self.one);
+        let reached = most.is_none_or(|most| self.buffer.value < most + scope.largest_packet.get() as f64 / self.one);
+        if self.alpha > 0.0 || reached {
+            return Vec::new();
+        }
+        let message = "`alpha` is 0 and `buffer` more than the queue holds".to_owned();
+        let error =
+            ParamError::new("alpha", "W316", message).label("the virtual queue is the real one, which overflows first");
+        vec![error.help("above 0, or a `buffer` below the queue's limit")]
     }
 
     fn on_fate(&mut self, _at: &Arrival, packet: &Packet, fate: Fate) {

@@ -147,6 +147,15 @@ impl Aqm for Msvb {
         }
     }
 
+    fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
+        let still = self.shares.thresholds().enumerate().filter(|(_, threshold)| threshold.is_still());
+        let late = still.filter_map(|(i, threshold)| {
+            let late = self.queue.late(threshold, scope)?;
+            Some(inside("classes", &format!("class {} with an `alpha` of 0", i + 1))(late))
+        });
+        late.collect()
+    }
+
     /// Thresholds go on by the class's place in the list; a new class starts at V0.
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let mut new = params.clone().build(scope)?;

@@ -118,6 +118,11 @@ impl Aqm for Pi {
         Some(self.next)
     }
 
+    fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
+        let reference = Level { unit: self.unit, value: self.reference * self.one };
+        reference.out_of_reach("reference", scope).into_iter().collect()
+    }
+
     /// The probability stays, the distance is taken from the new reference; a new interval begins with the next change.
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let mut new = params.clone().build(scope)?;

@@ -96,6 +96,11 @@ impl Shares {
         threshold
     }
 
+    /// The threshold of each class, as it was last looked at.
+    pub fn thresholds(&self) -> impl Iterator<Item = &Threshold> {
+        self.classes.iter().map(|class| &class.threshold)
+    }
+
     /// A packet of this class counts.
     #[inline]
     pub fn take(&mut self, class: usize, units: f64) {

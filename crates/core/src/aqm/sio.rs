@@ -228,6 +228,13 @@ impl Aqm for Sio {
         }
     }
 
+    fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
+        let late = self.queue.late(&self.threshold, scope);
+        let help = "lower it or raise `limit`";
+        let out = self.out.start.out_of_reach("out-threshold", scope);
+        late.map(|error| ParamError { help: help.into(), ..error }).into_iter().chain(out).collect()
+    }
+
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let mut new = params.clone().build(scope)?;
         same_unit(self.queue.unit(), new.queue.unit(), "v0")?;

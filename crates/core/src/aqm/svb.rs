@@ -116,6 +116,10 @@ impl Aqm for Svb {
         }
     }
 
+    fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
+        self.queue.late(&self.threshold, scope).into_iter().collect()
+    }
+
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let mut new = params.clone().build(scope)?;
         same_unit(self.queue.unit(), new.queue.unit(), "v0")?;

@@ -11,7 +11,7 @@
 //! Both are moved by what the link could have sent since they were last looked at, and by each packet that counts. A
 //! threshold is looked at only when a packet of its class comes: between two looks it is a line up to its cap.
 
-use super::early::level::{Level, Unit, link_rate};
+use super::early::level::{Level, Unit, link_rate, most_bytes};
 use crate::Scope;
 use crate::aqm::Arrival;
 use crate::packet::Packet;
@@ -171,6 +171,21 @@ impl VirtualQueue {
         self.length += units;
     }
 
+    /// W316 where marks begin later than losses: `threshold` is reached when (V0 - F)/(1 + alpha) more have come than the
+    /// link sent, and the queue is full before.
+    pub fn late(&self, threshold: &Threshold, scope: &Scope) -> Option<ParamError> {
+        let excess = (threshold.cap - self.floor) / (1.0 + threshold.alpha);
+        let most = most_bytes(scope)? / self.one;
+        let noun = self.unit.noun();
+        let message = format!(
+            "`v0` is {:.0} {noun} above the virtual queue of an idle link, and the queue holds {most:.0}",
+            threshold.cap - self.floor
+        );
+        let error =
+            ParamError::new("v0", "W316", message).label("packets overflow before the first is marked or dropped");
+        (excess >= most).then(|| error.help("lower it, raise `limit`, or raise `floor` (V0 - 40p: `perhop tune`)"))
+    }
+
     /// Names of its series, and of a threshold's.
     pub const fn gauges(&self) -> [&'static str; 2] {
         match self.unit {
@@ -207,6 +222,11 @@ impl Threshold {
     /// A threshold that stands at its cap; `fair` is phi C, units a second.
     pub fn new(alpha: f64, fair: f64, cap: f64) -> Self {
         Self { alpha, rise: alpha * fair, cap, value: cap, since: Time::ZERO }
+    }
+
+    /// Whether no packet moves it.
+    pub fn is_still(&self) -> bool {
+        self.alpha == 0.0
     }
 
     /// Its value at `now`.

@@ -132,7 +132,6 @@ impl Scheduler for Drr {
         class.deficit -= u64::from(bytes);
         if behind.is_none() {
             class.deficit = 0;
-            self.go_on();
         }
     }
 

@@ -34,3 +34,4 @@ mod sio;
 mod support;
 mod tred;
 mod virtual_buffer;
+mod warnings;

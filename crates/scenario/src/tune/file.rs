@@ -116,7 +116,7 @@ fn link(scenario: &Scenario, wanted: Wanted<'_>) -> Result<usize, [String; 2]> {
 }
 
 /// The name of the `[queue]` before a link, if it has one.
-fn queue_name(direction: &Direction) -> Option<&str> {
+pub(crate) fn queue_name(direction: &Direction) -> Option<&str> {
     match direction.path.as_slice() {
         [section, name] if section == "queue" => Some(name),
         _ => None,
