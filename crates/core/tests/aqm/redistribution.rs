@@ -6,6 +6,7 @@ use crate::virtual_buffer::{any_rule, common};
 use perhop_core::aqm::AqmParams;
 use perhop_core::aqm::members::Member;
 use perhop_core::aqm::msvb::{Class, Params, Redistribute};
+use perhop_core::aqm::virtual_buffer::Threshold;
 use perhop_core::packet::{Colour, Packet};
 use perhop_core::units::{BitRate, Probability, Span, Time};
 use perhop_core::verdict::Fate;
@@ -123,6 +124,16 @@ proptest! {
             prop_assert!((sum(&port, now) - k).abs() <= 1e-9 * k, "{} {}", sum(&port, now), k);
             send(&mut port, now, class);
         }
+    }
+
+    /// What fills up is at its cap to the bit, whatever the numbers: else it would rise for its last bit without end.
+    #[test]
+    fn full_is_full(alpha in 0.01..3.0f64, fair in 1.0..2000.0f64, cap in 1.0..400.0f64, part in 0.01..1.0f64) {
+        let mut threshold = Threshold::new(alpha, fair, cap);
+        threshold.take(part * cap / alpha);
+        prop_assert!(!threshold.is_full());
+        threshold.rise_for(threshold.until_full());
+        prop_assert!(threshold.is_full());
     }
 
     /// Bounds hold under any load and rule, and an interval may be split by looks and by new parameters that are the old.
