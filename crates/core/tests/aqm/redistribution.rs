@@ -216,6 +216,21 @@ fn the_rule_may_change() {
     }
 }
 
+/// The rule comes while Vq is above V0, and looks at Vq as it is then: 45 after 4 ms, so that V0 is reached 4 ms later.
+#[test]
+fn the_rule_may_come_above_v0() {
+    for from in [Redistribute::Off, Redistribute::Silent] {
+        let (mut port, mut sent) = (port(&params([0.2, 0.3, 0.5], from)), 0);
+        while sent < 50 {
+            sent += u32::from(send(&mut port, Time::ZERO, 0) == Fate::Queued);
+        }
+        let next = AqmParams::Msvb(params([0.2, 0.3, 0.5], Redistribute::Unused));
+        port.gate.aqm_mut().retune(ms(4), &next, &support::scope(100)).unwrap();
+        assert_close(thresholds(&port, ms(8)), [40.0 - 0.5 * 48.0, 40.0, 40.0]);
+        assert_close(thresholds(&port, ms(12)), [40.0 - 0.5 * 43.0, 40.0, 40.0]);
+    }
+}
+
 /// A class whose threshold does not move keeps its share: nothing says what it leaves.
 #[test]
 fn alpha_of_zero_leaves_nothing() {
