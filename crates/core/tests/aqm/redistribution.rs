@@ -3,10 +3,10 @@
 use crate::port::Port;
 use crate::support::{self, packets};
 use crate::virtual_buffer::{any_rule, common};
-use perhop_core::aqm::AqmParams;
 use perhop_core::aqm::members::Member;
 use perhop_core::aqm::msvb::{Class, Params, Redistribute};
 use perhop_core::aqm::virtual_buffer::Threshold;
+use perhop_core::aqm::{Aqm, AqmParams};
 use perhop_core::packet::{Colour, Packet};
 use perhop_core::units::{BitRate, Probability, Span, Time};
 use perhop_core::verdict::Fate;
@@ -229,6 +229,23 @@ fn the_rule_may_come_above_v0() {
         assert_close(thresholds(&port, ms(8)), [40.0 - 0.5 * 48.0, 40.0, 40.0]);
         assert_close(thresholds(&port, ms(12)), [40.0 - 0.5 * 43.0, 40.0, 40.0]);
     }
+}
+
+/// Red never sends and green stops: two fall silent, the second at 1.5 s; yellow's packets at 0.6 s and 1.6 s leave no
+/// pause of a second.
+#[test]
+fn silences_are_counted() {
+    let mut port = port(&params([0.2, 0.3, 0.5], Redistribute::Silent));
+    let count = |port: &Port| {
+        let mut found = Vec::new();
+        port.gate.aqm().tallies(&mut |name, n| found.push((name, n)));
+        found
+    };
+    for (at, class, expected) in [(500, 0, 0), (600, 1, 0), (1050, 1, 1), (1600, 1, 2)] {
+        send(&mut port, ms(at), class);
+        assert_eq!(count(&port), [("silences", expected)]);
+    }
+    assert_eq!(count(&self::port(&params([0.2, 0.3, 0.5], Redistribute::Unused))), []);
 }
 
 /// A class whose threshold does not move keeps its share: nothing says what it leaves.
