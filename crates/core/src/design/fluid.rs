@@ -4,10 +4,12 @@
 //!
 //! ```text
 //! dlambda_i/dt = N_i/R_i^2 - (beta/N_i) lambda_i(t) lambda_i(t - R_i) p_i(t - R_i)
-//! dVq/dt       = sum lambda_i - C
+//! dVq/dt       = sum lambda_i - sum phi_i C
 //! dVth_i/dt    = alpha_i (phi_i C - lambda_i)
 //! p_i          = max(0, (Vq - Vth_i)/Vq)
 //! ```
+//!
+//! Where the shares are below 1 in sum, what is left of the link is taken by load that heeds nothing and never changes.
 //!
 //! Deviations: Euler's method in steps of 0.5 ms; rounds and thresholds have no caps but 0, so that a swing is bounded
 //! by the nonlinear term alone.
@@ -38,7 +40,7 @@ pub struct Fluid {
 pub struct Instant {
     /// Time, s.
     pub at: f64,
-    /// Rate of all classes over that of the link.
+    /// Rate of all classes over their part of the link.
     pub load: f64,
     /// Virtual queue, packets.
     pub queue: f64,
@@ -81,16 +83,16 @@ impl Fluid {
         let mut classes: Vec<_> = each.map(|(it, alpha)| Class::new(*it, *alpha, self.queue)).collect::<Option<_>>()?;
         let first = classes.first_mut()?;
         first.rate *= 1.0 + self.disturbance;
-        let (capacity, mut queue) = (first.it.capacity, self.queue);
+        let (part, mut queue) = (self.classes.iter().map(|it| it.share * it.capacity).sum::<f64>(), self.queue);
         let (steps, stride) = ((seconds / STEP) as usize, ((every / STEP).round() as usize).max(1));
         let mut out = Vec::with_capacity(steps / stride + 1);
         for i in 0..steps {
             let rate: f64 = classes.iter().map(|class| class.rate).sum();
             if i % stride == 0 {
-                out.push(Instant { at: i as f64 * STEP, load: rate / capacity, queue });
+                out.push(Instant { at: i as f64 * STEP, load: rate / part, queue });
             }
             classes.iter_mut().for_each(|class| class.step(queue));
-            queue = (queue + STEP * (rate - capacity)).max(LEAST);
+            queue = (queue + STEP * (rate - part)).max(LEAST);
         }
         Some(out)
     }
@@ -142,6 +144,18 @@ mod tests {
             let [first, last] = swings(&fluid, 100.0);
             assert_eq!(last < 0.1 * first, stable, "{ratio}: {first} {last}");
             assert_eq!(last > first, !stable, "{ratio}: {first} {last}");
+        }
+    }
+
+    /// TCP with 0.8 of the link, the rest held by load that heeds nothing.
+    #[test]
+    fn a_part_of_the_link_has_its_own_boundary() {
+        let all = of(40.0, 0.8);
+        for (ratio, stable) in [(1.2, true), (0.8, false)] {
+            let queue = ratio * all.critical_threshold(0.05).unwrap() / (1.0 - all.equilibrium_p().unwrap());
+            let fluid = Fluid { classes: vec![all], alpha: vec![0.05], queue, disturbance: 1e-2 };
+            let [first, last] = swings(&fluid, 100.0);
+            assert_eq!((last < 0.1 * first, last > first), (stable, !stable), "{ratio}: {first} {last}");
         }
     }
 

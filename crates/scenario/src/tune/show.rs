@@ -87,6 +87,7 @@ impl Tuned {
         let setting = &self.recommended().setting;
         let [v0, floor] = [setting.v0, setting.floor].map(f64::round);
         let mut out = format!("[queue.{}]\naqm = \"{}\"\n", key(&self.asked.queue), self.asked.kind.name());
+        out += &format!("limit = \"{}p\"\n", self.plant.link.limit.floor());
         if self.asked.kind == Kind::Svb {
             out += &format!("alpha = {:?}\n", setting.alpha[0]);
         }
