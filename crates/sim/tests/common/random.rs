@@ -60,7 +60,8 @@ fn aqm() -> impl Strategy<Value = AqmParams> {
                 let classes = vec![class(vec![wred::Member::Colour(Colour::Green)]), class(vec![])];
                 let (floor, counting, mean_packet) = (packets(min), Counting::Passed, common.mean_packet);
                 let common = Buffer { v0: packets(min + width), floor, counting, mean_packet, ecn: common.ecn };
-                AqmParams::Msvb(msvb::Params { classes, common, redistribute: msvb::Redistribute::Silent })
+                let rules = [msvb::Redistribute::Off, msvb::Redistribute::Silent, msvb::Redistribute::Unused];
+                AqmParams::Msvb(msvb::Params { classes, common, redistribute: rules[min as usize % 3] })
             }
             other => declared(other, [min, min + width], &common),
         }

@@ -231,7 +231,7 @@ def draw_recovery(runs: Samples, _: list[Cell]) -> Picture:
         axes.set_ylim(bottom=0)
     legend_above(figure)
     caption = "Two seconds (grey) of IN beyond the link's rate: OUT's threshold, and what the link carries, by law."
-    alternative = "As the paper has it the threshold stays at zero; by the other laws it comes back, the sooner the shorter their interval."
+    alternative = "As the paper has it the threshold stays at zero; by the other laws it comes back."
     return picture(figure, "sio-recovery", caption, alternative)
 
 
