@@ -108,15 +108,17 @@ fn state(args: &Tune, asked: &mut Asked) -> Result<(), Failure> {
     if !args.alpha.is_empty() {
         stated.alpha.clone_from(&args.alpha);
     }
-    match (stated.v0, stated.floor) {
-        (Some(0.0), _) => Err(refusal("--v0", ["V0 is 0", "above 0"])),
-        (Some(v0), Some(floor)) if floor >= v0 => {
-            Err(refusal("--floor", ["the floor is not below V0", "lower it or raise --v0"]))
+    if stated.v0 == Some(0.0) {
+        return Err(refusal("--v0", "E201", ["V0 is 0", "above 0"]));
+    }
+    match stated.v0.zip(stated.floor) {
+        Some((v0, floor)) if floor >= v0 => {
+            Err(refusal("--floor", "E214", ["the floor is not below V0", "lower it or raise --v0"]))
         }
         _ => Ok(()),
     }
 }
 
-fn refusal(option: &str, what: [&str; 2]) -> Failure {
-    failure(Diagnostics::of_file(option, if option == "--floor" { "E214" } else { "E201" }, what.map(str::to_owned)))
+fn refusal(option: &str, code: &'static str, what: [&str; 2]) -> Failure {
+    failure(Diagnostics::of_file(option, code, what.map(str::to_owned)))
 }

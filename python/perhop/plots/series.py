@@ -17,7 +17,7 @@ Line = tuple[str, str | None, str]
 
 
 def queue(runs: Runs) -> Figure:
-    """Packets waiting and their average, at the ports where two ever waited at once; of each queue of a scheduler, too."""
+    """Packets waiting and their average at the ports where two ever waited at once, by queue where it has several."""
     return _over_time(runs, _of_queues, "packets waiting")
 
 

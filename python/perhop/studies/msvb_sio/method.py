@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -73,7 +72,7 @@ def measured(_: Job, __: Mapping[str, Any], tables: Tables) -> dict[str, float]:
 
 
 def _classes(tables: Tables) -> dict[str, float]:
-    found: dict[str, float] = defaultdict(float)
+    found = {f"{name}.throughput": 0.0 for name in tables["traffic"]["class"]}
     arrivals = tables["arrivals"]
     for name, rate in zip(arrivals["class"], arrivals["throughput_bit_s"], strict=True):
         found[f"{name}.throughput"] += real(rate)
@@ -85,11 +84,11 @@ def _bottleneck(tables: Tables) -> dict[str, float]:
     links = tables["links"]
     i = list(links["hop"]).index(BOTTLENECK)
     green, others = _fates(tables["summary"], green=True), _fates(tables["summary"], green=False)
-    seconds = real(links["delivered_bytes"][i]) * 8 / real(links["rate_bit_s"][i]) / real(links["utilisation"][i])
+    used, passed = real(links["utilisation"][i]), real(links["delivered_bytes"][i])
     return {
-        "utilisation": real(links["utilisation"][i]),
+        "utilisation": used,
         "drops": _share(green["dropped"] + others["dropped"], green["arrived"] + others["arrived"]),
-        "in.rate": 8 * green["delivered"] / seconds,
+        "in.rate": _share(green["delivered"], passed) * used * real(links["rate_bit_s"][i]),
         "in.drops": _share(green["dropped"], green["arrived"]),
         "out.drops": _share(others["dropped"], others["arrived"]),
     }
