@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FIGURES = ("fig2", "fig3", "fig4", "fig5")
-"""Runs of which are made with `silent` too; Fig. 6 is of those of Fig. 5."""
+"""Whose loads are run with and without `silent`; Fig. 6 has that of Fig. 5."""
 
 idle = Study(
     "msvb-idle-class",
     title="Unused shares (not in the paper)",
-    runs=("msvb-idle-class", "msvb-silent", *(f"msvb-{name}" for name in FIGURES)),
+    runs=("msvb-idle-class", "msvb-silent"),
 )
 STUDIES = [idle]
 
@@ -79,10 +79,8 @@ def the_same_packet_for_packet(runs: Samples) -> Finding:
 
 def _alike(runs: Samples, figure: str) -> tuple[list[float], int]:
     """Whether each run is what it is without `silent`, and how many had a class that paused."""
-    ours = runs.of("msvb-silent").at(figure=figure).all
-    grid: dict[str, Any] = {"rates": 15} if figure == "fig4" else {}
-    theirs = runs.of(f"msvb-{figure}").at(scheme="msvb", **grid).all
-    of = {sample.replication: sample.values for sample in theirs}
+    both = runs.of("msvb-silent").at(figure=figure)
+    ours, of = both.at(rule="silent").all, {s.replication: s.values for s in both.at(rule="off").all}
     busy = [sample for sample in ours if not sample.values.get("silences")]
     same = [
         float({k: v for k, v in sample.values.items() if k != "silences"} == of[sample.replication]) for sample in busy
