@@ -236,7 +236,8 @@ impl Conditioner for Redp {
 
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         self.bucket.refill(at.now);
-        match packet.colour.presumed() {
+        packet.colour = packet.colour.presumed();
+        match packet.colour {
             Colour::Yellow => {
                 self.meter.see(at.now, packet.size);
                 packet.colour = self.yellow(packet.size, rng);
