@@ -14,15 +14,18 @@ if TYPE_CHECKING:
     from perhop.results import Point, Runs
     from perhop.scenario import Scenario
     from perhop.stats import Interval
+    from perhop.tuning import Tuned, tune
 
 _HOME = {
     "Interval": "perhop.stats",
     "Point": "perhop.results",
     "Runs": "perhop.results",
     "Scenario": "perhop.scenario",
+    "Tuned": "perhop.tuning",
+    "tune": "perhop.tuning",
 }
 
-__all__ = ["Interval", "Point", "Runs", "Scenario", "ScenarioError", "__version__"]
+__all__ = ["Interval", "Point", "Runs", "Scenario", "ScenarioError", "Tuned", "__version__", "tune"]
 
 
 def __getattr__(name: str) -> Any:

@@ -14,6 +14,7 @@ PYTHON_VERBS = {
     "report": "perhop.report",
     "reproduce": "perhop.reproduce",
     "studies": "perhop.reproduce",
+    "tune": "perhop.plots.stability",
 }
 """The module of each verb; its function `VERB(arguments)` returns the exit code."""
 

@@ -5,7 +5,7 @@ from typing import Any, final
 
 from perhop.shapes import Diagnostic, PointDict, ReplicationDict
 
-__all__ = ["RunError", "Scenario", "ScenarioError", "__version__", "check", "main"]
+__all__ = ["Loop", "RunError", "Scenario", "ScenarioError", "__version__", "check", "main", "tune"]
 
 __version__: str
 
@@ -18,7 +18,15 @@ class RunError(RuntimeError):
     """A run that failed: its plan cannot be built, or packets do not add up."""
 
 def check(text: str, file_name: str, overrides: list[str], vary: list[str]) -> list[Diagnostic]: ...
+def tune(args: list[str]) -> tuple[str, str]: ...
 def main(argv: list[str]) -> tuple[int, tuple[str, str] | None]: ...
+
+@final
+class Loop:
+    def __new__(cls, flows: float, rtt: float, capacity: float) -> Loop: ...
+    def equilibrium_p(self) -> float | None: ...
+    def critical_threshold(self, alpha: float) -> float | None: ...
+    def fluid(self, alpha: float, v0: float, seconds: float) -> tuple[list[float], list[float]] | None: ...
 
 @final
 class Scenario:

@@ -12,6 +12,7 @@ KEYS = {
     "flows": ("traffic", "flow"),
     "summary": ("hop", "class", "colour"),
     "conditioners": ("hop", "conditioner", "colour_in", "colour_out"),
+    "queues": ("hop", "queue"),
     "tallies": ("hop", "conditioner", "quantity"),
     "links": ("hop",),
 }

@@ -5,10 +5,13 @@
 //! A packet comes with the colour that its AF code point states, and leaves with the code point of its colour's action.
 //! Where the policy says so its label comes and leaves in the IPv6 flow label.
 //!
+//! A `match.rtt` takes a flow from the end of its handshake on, see [`handshake`].
+//!
 //! Packets without a readable IP header or without a time pass unchanged and are counted by reason.
 
 mod clock;
 mod demand;
+mod handshake;
 mod labels;
 mod ledger;
 mod marker;
@@ -32,7 +35,7 @@ use marker::Marker;
 
 pub use clock::Origin;
 pub use report::{
-    CodePointRow, ColourRow, ConditionerReport, FlowRow, LabelReport, Report, TallyRow, Unchanged, Volume,
+    CodePointRow, ColourRow, ConditionerReport, FlowRow, LabelReport, Report, RttReport, TallyRow, Unchanged, Volume,
 };
 
 /// What is done to a capture: a policy, checked.

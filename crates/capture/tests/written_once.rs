@@ -118,6 +118,7 @@ fn plan(case: &Case) -> Plan {
         traffic: sources(),
         changes: Vec::new(),
         sample_every: None,
+        sample_links: None,
         taps: [TapPoint::Input, TapPoint::Output].map(|point| Tap { link: 4, point }).into(),
     }
 }
@@ -222,8 +223,12 @@ fn the_same_colours_packet_for_packet() {
     for case in cases() {
         let (outcome, _) = check(&case);
         let name = if case.name == "rate-labeller" { "reader" } else { "under-test" };
-        // the case says something: each colour the conditioner can give is there, two at least
-        let colours = if ["srtcm", "trtcm", "trtcm-4115", "tsw3cm"].contains(&case.name) { 3 } else { 2 };
+        // the case says something: each colour the conditioner can give is there
+        let colours = match case.name {
+            "srtcm" | "trtcm" | "trtcm-4115" | "tsw3cm" => 3,
+            "marker" => 1,
+            _ => 2,
+        };
         let rows = counted(&outcome, name);
         let given: std::collections::BTreeSet<_> =
             rows.iter().filter(|row| row.volume.packets > 20).map(|row| row.after).collect();

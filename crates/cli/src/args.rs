@@ -2,8 +2,10 @@
 
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use perhop_core::units::{BitRate, Bytes, Packets, UnitError};
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// Most threads that can be asked for.
 const MOST_JOBS: u64 = 1024;
@@ -28,6 +30,8 @@ pub enum Verb {
     Run(Run),
     /// Simulate every point of a grid
     Sweep(Sweep),
+    /// Parameters of SVB and MSVB from a link and its TCP flows, with how stable they are
+    Tune(Tune),
     /// Send a capture through a policy and write it re-marked
     Mark(Mark),
     /// The same without an output file: who would get which colour
@@ -148,6 +152,74 @@ pub struct Sweep {
     /// Run again what is there already
     #[arg(long)]
     pub fresh: bool,
+}
+
+/// `tune`
+#[derive(Args, Debug)]
+pub struct Tune {
+    /// Whose parameters
+    #[arg(value_enum)]
+    pub aqm: Tunable,
+    /// Scenario file: link, round-trip times, flows and classes are read from it
+    #[arg(required_unless_present = "class", conflicts_with = "class")]
+    pub file: Option<PathBuf>,
+    /// The `[queue]` of FILE, or the link it stands at, as in 'C -> E2'; may be left out where it is the only one
+    #[arg(long, value_name = "NAME", requires = "file")]
+    pub queue: Option<String>,
+    /// Set a key of FILE, as in `-s traffic.bulk.flows=20`
+    #[arg(short = 's', long = "set", value_name = "KEY=VALUE", requires = "file")]
+    pub set: Vec<String>,
+    /// A class without FILE: round-trip time with that of the packets that wait, flows (fewest..most), share, code points,
+    /// as in rtt=120ms,flows=5..50,share=0.1,for=AF11+AF12; repeat for more
+    #[arg(long, value_name = "CLASS", requires = "rate")]
+    pub class: Vec<String>,
+    /// Rate of the link, as in 10Mbit/s
+    #[arg(long, requires = "class", value_parser = quantity::<BitRate>)]
+    pub rate: Option<BitRate>,
+    /// A TCP packet with its headers
+    #[arg(long, requires = "class", default_value = "1000B", value_parser = quantity::<Bytes>)]
+    pub packet: Bytes,
+    /// What the queue holds
+    #[arg(long, requires = "class", default_value = "100p", value_parser = quantity::<Packets>)]
+    pub limit: Packets,
+    /// Packets that shall wait: V0 less the floor; with FILE their time counts in each round trip
+    #[arg(long, default_value = "40p", value_parser = quantity::<Packets>)]
+    pub reference: Packets,
+    /// A V0 to judge, as in 300p
+    #[arg(long, value_parser = quantity::<Packets>)]
+    pub v0: Option<Packets>,
+    /// A floor to judge, as in 260p
+    #[arg(long, value_parser = quantity::<Packets>)]
+    pub floor: Option<Packets>,
+    /// An alpha to judge, or one for each class: 0.5,0.5,0.2
+    #[arg(long, value_delimiter = ',', value_parser = alpha)]
+    pub alpha: Vec<f64>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Draw critical V0 over flows and the fluid model: .png, .svg or .pdf
+    #[arg(long, value_name = "PICTURE", num_args = 0..=1, default_missing_value = "stability.svg")]
+    pub plot: Option<PathBuf>,
+}
+
+/// What `tune` knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Tunable {
+    /// One threshold for all.
+    Svb,
+    /// A threshold for each class.
+    Msvb,
+}
+
+/// A quantity with its unit.
+fn quantity<T: FromStr<Err = UnitError>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: UnitError| format!("{}; {}", error.message, error.help))
+}
+
+/// A finite number, at least 0.
+fn alpha(text: &str) -> Result<f64, String> {
+    let number = text.trim().parse().ok().filter(|x: &f64| x.is_finite() && *x >= 0.0);
+    number.ok_or_else(|| "a number, at least 0".to_owned())
 }
 
 /// What a capture is sent through.

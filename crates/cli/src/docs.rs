@@ -16,12 +16,13 @@ struct Chapter {
 }
 
 /// In the order of a packet's way; [`LISTS`] has the same lists under the names of the command line.
-fn chapters() -> [Chapter; 3] {
-    let [(_, conditioners), (_, aqms), (_, traffic)] = LISTS;
+fn chapters() -> [Chapter; 4] {
+    let [(_, conditioners), (_, aqms), (_, schedulers), (_, traffic)] = LISTS;
     let chapter = |heading, key, folder, entries| Chapter { heading, key, folder, entries };
     [
         chapter("Conditioners", "kind", "core/src/conditioner", conditioners),
         chapter("Active queue management", "aqm", "core/src/aqm", aqms),
+        chapter("Schedulers", "scheduler", "core/src/sched", schedulers),
         chapter("Traffic models", "model", "sim/src/traffic", traffic),
     ]
 }

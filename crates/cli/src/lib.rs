@@ -25,6 +25,8 @@ mod run;
 mod pcap;
 /// `sweep`
 mod sweep;
+/// `tune`
+pub mod tune;
 
 pub use args::Request;
 
@@ -62,13 +64,18 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> Outcome {
     };
     match Request::of(&cli.verb) {
         Some(request) => Outcome::Python(request),
-        None => Outcome::Done(carry_out(cli.verb)),
+        None => carry_out(cli.verb),
     }
 }
 
-fn carry_out(verb: args::Verb) -> Exit {
+fn carry_out(verb: args::Verb) -> Outcome {
     use args::Verb;
     let done = match verb {
+        Verb::Tune(args) => match tune::tune(&args) {
+            Ok(Some(picture)) => return Outcome::Python(picture),
+            Ok(None) => Ok(Exit::Fine),
+            Err(failure) => Err(failure),
+        },
         Verb::Check(args) => check::check(&args),
         Verb::Explain(args) => explain::explain(&args),
         Verb::Run(args) => run::run(&args),
@@ -79,17 +86,16 @@ fn carry_out(verb: args::Verb) -> Exit {
         Verb::Meter(args) => mark::meter(&args),
         Verb::Reproduce(_) | Verb::Plot(_) | Verb::Report(_) | Verb::Compare(_) => unreachable!("Python's"),
     };
-    match done {
-        Ok(exit) => exit,
-        Err(Failure::Interrupted(message)) => {
+    Outcome::Done(done.unwrap_or_else(|failure| match failure {
+        Failure::Interrupted(message) => {
             eprintln!("{message}");
             Exit::Interrupted
         }
-        Err(Failure::Error(message)) => {
+        Failure::Error(message) => {
             eprintln!("{message}");
             Exit::Error
         }
-    }
+    }))
 }
 
 /// Why a verb could not be carried out, in words.

@@ -4,12 +4,12 @@ use crate::args::List;
 use crate::{Exit, Failure, say};
 use perhop_core::params::{Field, suggest};
 use perhop_core::registry::Entry;
-use perhop_core::{aqm, conditioner};
+use perhop_core::{aqm, conditioner, sched};
 use perhop_sim::traffic;
 
 /// The lists of algorithms, by the name they are asked for.
-pub(crate) const LISTS: [(&str, &[Entry]); 3] =
-    [("conditioners", conditioner::LIST), ("aqms", aqm::LIST), ("traffic", traffic::LIST)];
+pub(crate) const LISTS: [(&str, &[Entry]); 4] =
+    [("conditioners", conditioner::LIST), ("aqms", aqm::LIST), ("schedulers", sched::LIST), ("traffic", traffic::LIST)];
 
 const UNITS: &str = "\
 rate     bit/s kbit/s Mbit/s Gbit/s        1000-based; bps, kbps, Mbps, Gbps are read alike
@@ -51,7 +51,8 @@ fn one(what: &str) -> Result<Exit, Failure> {
         entry.parameters().iter().for_each(|(name, it)| field(name, it));
         return Ok(Exit::Fine);
     }
-    let mut names = vec!["conditioners", "aqms", "traffic", "tcp", "studies", "units", "diagnostics"];
+    let mut names = LISTS.map(|list| list.0).to_vec();
+    names.extend(["tcp", "studies", "units", "diagnostics"]);
     names.extend(all().map(|e| e.name));
     Err(Failure::Error(format!("nothing is called `{what}`\n   help: {}", suggest(what, &names))))
 }

@@ -24,7 +24,8 @@ pub(crate) fn run_options(scenario: &Scenario, output: &Output) -> RunOptions {
 
 pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
     let mut options = check::options(&args.source);
-    if args.trace.is_some() {
+    let states = |options| Scenario::load(&args.source.file, options).is_ok_and(|s| s.0.settings().sample.is_some());
+    if args.trace.is_some() && !states(&options) {
         options = options.set("scenario.sample=\"100ms\"");
     }
     let scenario = check::load(&args.source, &options)?;

@@ -130,14 +130,14 @@ fn the_columns_are_explained() {
     }
 }
 
-/// By its name, or with others: `arrived_packets`, `_bytes`; `delay_{mean,p50,p99,p999,max}_ms`.
+/// By its name, or with others: `arrived_packets`, `_bytes`; `delay_{mean,sd,p50,p99,p999,max}_ms`.
 fn explained(page: &str, column: &str) -> bool {
     let written = |name: &str| page.contains(&format!("`{name}`"));
     let stem = column.strip_suffix("_bytes").is_some_and(|stem| written(&format!("{stem}_packets`, `_bytes")));
-    let quantile = ["mean", "p50", "p99", "p999", "max"].iter().any(|q| {
+    let quantile = ["mean", "sd", "p50", "p99", "p999", "max"].iter().any(|q| {
         column
             .strip_suffix(&format!("_{q}_ms"))
-            .is_some_and(|stem| written(&format!("{stem}_{{mean,p50,p99,p999,max}}_ms")))
+            .is_some_and(|stem| written(&format!("{stem}_{{mean,sd,p50,p99,p999,max}}_ms")))
     });
     written(column) || stem || quantile
 }

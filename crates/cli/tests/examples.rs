@@ -3,7 +3,7 @@
 //! After a change that is meant to change results: `PERHOP_RENEW=1 cargo test -p perhop --test examples`, then read
 //! `git diff examples/expected` before committing it.
 
-use perhop_core::{aqm, conditioner};
+use perhop_core::{aqm, conditioner, sched};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -74,8 +74,8 @@ fn nothing_is_expected_of_an_example_that_is_gone() {
 }
 
 #[test]
-fn every_conditioner_and_aqm_has_its_example() {
-    for (key, list) in [("kind", conditioner::LIST), ("aqm", aqm::LIST)] {
+fn every_conditioner_aqm_and_scheduler_has_its_example() {
+    for (key, list) in [("kind", conditioner::LIST), ("aqm", aqm::LIST), ("scheduler", sched::LIST)] {
         for entry in list {
             let path = root().join(format!("examples/{}.toml", entry.name));
             let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));

@@ -1,11 +1,13 @@
 //! Classifiers: which aggregate a packet belongs to. Data, not code (RFC 2475 section 2.3.1).
 //!
 //! A behaviour-aggregate (BA) classifier reads the code point; a multi-field (MF) classifier reads
-//! addresses, protocol and ports. One [`Match`] holds both; what it leaves out matches everything.
+//! addresses, protocol and ports. One [`Match`] holds both, and the flow's round-trip time, which no header
+//! carries: the host knows it or measures it. What a match leaves out matches everything.
 
 use crate::dscp::Dscp;
 use crate::packet::Packet;
-use crate::params::{Kind, Node, Params, Problems, Tree, Value, suggest};
+use crate::params::{Kind, Node, Params, Problems, Tree, Value, read_table, show_table, suggest};
+use crate::units::Span;
 use ipnet::IpNet;
 use std::net::IpAddr;
 
@@ -24,6 +26,10 @@ pub struct FlowHeaders {
     pub destination_port: u16,
     /// Name of the `[traffic]` table it comes from; empty in captures.
     pub traffic: String,
+    /// Name of the class it is counted in; empty in captures.
+    pub class: String,
+    /// Round-trip time without queueing, the same both ways; `None` while it is unknown.
+    pub rtt: Option<Span>,
 }
 
 impl FlowHeaders {
@@ -56,6 +62,8 @@ pub struct Match {
     pub source_port: Vec<u16>,
     /// Destination ports.
     pub destination_port: Vec<u16>,
+    /// The flow's base round-trip time; a flow of which it is unknown does not match.
+    pub rtt: Option<RttClass>,
 }
 
 fn any<T>(list: &[T], agrees: impl Fn(&T) -> bool) -> bool {
@@ -71,12 +79,55 @@ impl Match {
             && any(&self.destination, |p| p.0.contains(&headers.destination))
             && any(&self.source_port, |p| *p == headers.source_port)
             && any(&self.destination_port, |p| *p == headers.destination_port)
+            && self.rtt.as_ref().is_none_or(|class| headers.rtt.is_some_and(|rtt| class.holds(rtt)))
     }
 
     /// Whether the packet's code point agrees.
     #[inline]
     pub fn packet(&self, packet: &Packet) -> bool {
         any(&self.dscp, |d| *d == packet.dscp)
+    }
+}
+
+/// Round-trip times from `from` up to, but without, `to`.
+#[derive(Params, Clone, Debug, PartialEq, Eq)]
+pub struct Rtts {
+    /// The least.
+    #[param(default = "0s")]
+    pub from: Span,
+    /// What all are below; without bound where left out.
+    pub to: Option<Span>,
+}
+
+/// [`Rtts`] that are not empty: a round-trip time class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RttClass(Rtts);
+
+impl RttClass {
+    /// From `from` up to, but without, `to`; `None` if that is empty.
+    pub fn new(from: Span, to: Option<Span>) -> Option<Self> {
+        to.is_none_or(|to| from < to).then_some(Self(Rtts { from, to }))
+    }
+
+    /// Whether it contains this one.
+    pub fn holds(&self, rtt: Span) -> bool {
+        rtt >= self.0.from && self.0.to.is_none_or(|to| rtt < to)
+    }
+}
+
+impl Value for RttClass {
+    const KIND: Kind = Kind::Table(Rtts::FIELDS);
+    fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
+        let Rtts { from, to } = read_table(node, problems)?;
+        Self::new(from, to).or_else(|| {
+            let message = format!("`from` is {from}, not below `to`");
+            let label = format!("`to` is {}", to?);
+            let help = "a class goes from `from` up to, but without, `to`; leave out `to` for all above `from`";
+            problems.error("E214", node.place, [&message, &label, help])
+        })
+    }
+    fn tree(&self) -> Option<Tree> {
+        Some(show_table(&self.0))
     }
 }
 
@@ -153,6 +204,8 @@ mod tests {
             source_port: 40_000,
             destination_port: 443,
             traffic: "web".into(),
+            class: "data".into(),
+            rtt: Some(Span::from_ms(80)),
         }
     }
 
@@ -185,5 +238,22 @@ mod tests {
         assert!(!but(|m| m.destination = vec![Prefix("192.0.3.0/24".parse().unwrap())]));
         assert!(!but(|m| m.source_port = vec![1]));
         assert!(!but(|m| m.destination_port = vec![80]));
+        assert!(!but(|m| m.rtt = RttClass::new(Span::ZERO, Some(Span::from_ms(80)))));
+    }
+
+    /// Half-open: neighbouring classes share no round-trip time and leave none out. Unknown is in no class.
+    #[test]
+    fn a_round_trip_time_is_in_one_of_two_neighbours() {
+        let ms = Span::from_ms;
+        let class = |from, to| Match { rtt: RttClass::new(from, to), ..Match::default() };
+        let [short, long] = [class(ms(0), Some(ms(80))), class(ms(80), None)];
+        for (rtt, in_short) in [(ms(0), true), (ms(80) - Span::from_ns(1), true), (ms(80), false), (ms(9000), false)] {
+            let headers = FlowHeaders { rtt: Some(rtt), ..web() };
+            assert_eq!((short.flow(&headers), long.flow(&headers)), (in_short, !in_short), "{rtt}");
+            assert_eq!(headers.reversed().rtt, Some(rtt));
+        }
+        let unknown = FlowHeaders { rtt: None, ..web() };
+        assert!(!short.flow(&unknown) && !long.flow(&unknown) && Match::default().flow(&unknown));
+        assert_eq!(RttClass::new(ms(80), Some(ms(80))), None);
     }
 }

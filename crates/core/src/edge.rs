@@ -95,6 +95,8 @@ struct Stage {
     instances: Vec<AnyConditioner>,
     by_key: BTreeMap<Key, u32>,
     by_flow: Vec<u32>,
+    /// Instances of flows that it no longer takes.
+    free: Vec<u32>,
     rng: Rng,
     counts: ColourMatrix,
     /// Tallies of instances that others have taken the place of.
@@ -107,13 +109,26 @@ impl Stage {
         let writes = first.writes();
         let original = !first.rewrites();
         let instances = if spec.per == Per::Aggregate { vec![first] } else { Vec::new() };
-        let (by_key, by_flow, counts) = (BTreeMap::new(), Vec::new(), ColourMatrix::default());
-        Ok(Self { spec, writes, original, instances, by_key, by_flow, rng, counts, past: Tallies::default() })
+        let (by_key, by_flow, free, counts) = (BTreeMap::new(), Vec::new(), Vec::new(), ColourMatrix::default());
+        Ok(Self { spec, writes, original, instances, by_key, by_flow, free, rng, counts, past: Tallies::default() })
+    }
+
+    fn fresh(&self) -> AnyConditioner {
+        self.spec.params.build(&self.spec.scope).expect("built once before")
     }
 
     fn another(&mut self) -> u32 {
-        self.instances.push(self.spec.params.build(&self.spec.scope).expect("built once before"));
+        let new = self.fresh();
+        self.instances.push(new);
         self.instances.len() as u32 - 1
+    }
+
+    /// Puts a new instance in the place of one; what that has counted stays.
+    fn renew(&mut self, instance: u32) -> u32 {
+        let new = self.fresh();
+        let old = std::mem::replace(&mut self.instances[instance as usize], new);
+        old.tallies(&mut |what, n| self.past.add(what, n));
+        instance
     }
 
     fn keyed(&mut self, key: Key) -> u32 {
@@ -125,35 +140,50 @@ impl Stage {
         new
     }
 
-    /// The instance for a flow whose number was `before` somebody else's instance.
-    fn instance_for(&mut self, headers: &FlowHeaders, before: u32) -> u32 {
+    /// The instance for a flow that has none.
+    fn instance_for(&mut self, headers: &FlowHeaders) -> u32 {
         match self.spec.per {
             Per::Aggregate => 0,
-            Per::Flow if before != NOBODY => {
-                let new = self.spec.params.build(&self.spec.scope).expect("built once before");
-                let old = std::mem::replace(&mut self.instances[before as usize], new);
-                old.tallies(&mut |what, n| self.past.add(what, n));
-                before
-            }
-            Per::Flow => self.another(),
+            Per::Flow => match self.free.pop() {
+                Some(left) => self.renew(left),
+                None => self.another(),
+            },
             Per::Pair => self.keyed(Key::Pair(headers.source, headers.destination)),
-            Per::Class if headers.traffic.is_empty() => {
+            Per::Class if headers.class.is_empty() => {
                 self.keyed(Key::Class(String::new(), headers.protocol, headers.destination_port))
             }
-            Per::Class => self.keyed(Key::Class(headers.traffic.clone(), 0, 0)),
+            Per::Class => self.keyed(Key::Class(headers.class.clone(), 0, 0)),
         }
     }
 
     fn register(&mut self, flow: FlowId, headers: &FlowHeaders) {
+        self.release(flow);
+        self.classify(flow, headers);
+    }
+
+    /// Nobody's, from now on.
+    fn release(&mut self, flow: FlowId) {
         let slot = flow.0 as usize;
         if self.by_flow.len() <= slot {
             self.by_flow.resize(slot + 1, NOBODY);
         }
-        let before = self.by_flow[slot];
-        if before != NOBODY {
-            self.instances[before as usize].forget(flow);
+        let before = std::mem::replace(&mut self.by_flow[slot], NOBODY);
+        if before == NOBODY {
+            return;
         }
-        self.by_flow[slot] = if self.spec.matches.flow(headers) { self.instance_for(headers, before) } else { NOBODY };
+        self.instances[before as usize].forget(flow);
+        if self.spec.per == Per::Flow {
+            self.free.push(before);
+        }
+    }
+
+    /// Takes a flow or leaves it. One that it had taken keeps its instance.
+    fn classify(&mut self, flow: FlowId, headers: &FlowHeaders) {
+        if !self.spec.matches.flow(headers) {
+            self.release(flow);
+        } else if self.by_flow[flow.0 as usize] == NOBODY {
+            self.by_flow[flow.0 as usize] = self.instance_for(headers);
+        }
     }
 
     #[inline]
@@ -215,6 +245,14 @@ impl Edge {
         }
     }
 
+    /// Something more is known of a flow that was announced: its round-trip time. Conditioners that still take it keep what
+    /// they know of it; those that no longer do forget it.
+    pub fn reclassify(&mut self, flow: FlowId, headers: &FlowHeaders) {
+        for stage in &mut self.stages {
+            stage.classify(flow, headers);
+        }
+    }
+
     /// Sends a packet through: recolours, relabels, marks; or says that it is dropped.
     #[inline]
     pub fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet) -> Verdict {
@@ -261,9 +299,10 @@ impl Edge {
 
     /// The union of what its conditioners need.
     pub fn needs(&self) -> crate::needs::Needs {
-        let probe = |s: &Stage| match s.instances.first() {
-            Some(instance) => instance.needs(),
-            None => s.spec.params.build(&s.spec.scope).expect("built once before").needs(),
+        let probe = |s: &Stage| {
+            let rtt =
+                if s.spec.matches.rtt.is_some() { crate::needs::Needs::RTT } else { crate::needs::Needs::NOTHING };
+            rtt | s.instances.first().map_or_else(|| s.fresh().needs(), |instance| instance.needs())
         };
         self.stages.iter().map(probe).fold(crate::needs::Needs::NOTHING, |all, one| all | one)
     }

@@ -26,6 +26,8 @@ pub mod edge;
 pub mod aqm;
 /// The gate of a queue: one fate per packet.
 pub mod queue;
+/// Which of several queues sends next.
+pub mod sched;
 
 /// From a link and its load to parameters.
 pub mod design;

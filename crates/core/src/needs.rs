@@ -17,6 +17,8 @@ impl Needs {
     pub const TIMER: Self = Self(4);
     /// The sender's state in the passage.
     pub const TRUTH: Self = Self(8);
+    /// The round-trip time of a flow, where the host can measure it.
+    pub const RTT: Self = Self(16);
 
     /// Whether all of `other` are in it.
     pub const fn contains(self, other: Self) -> bool {

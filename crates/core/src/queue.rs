@@ -49,6 +49,16 @@ impl Fates {
         self.dropped.iter().copied().sum()
     }
 
+    /// With those of another queue.
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            arrived: self.arrived + other.arrived,
+            queued: self.queued + other.queued,
+            marked: self.marked + other.marked,
+            dropped: std::array::from_fn(|i| self.dropped[i] + other.dropped[i]),
+        }
+    }
+
     /// Every arrival has exactly one fate.
     pub fn conserved(&self) -> bool {
         self.arrived == self.queued + self.lost()

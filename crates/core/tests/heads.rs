@@ -3,7 +3,7 @@
 
 use perhop_core::params::{Field, Kind, Literal};
 use perhop_core::registry::Entry;
-use perhop_core::{aqm, conditioner};
+use perhop_core::{aqm, conditioner, sched};
 
 /// The cells of the head's table rows.
 fn rows(page: &str) -> Vec<Vec<&str>> {
@@ -55,6 +55,7 @@ fn every_head_names_its_fields_and_defaults() {
     let faults: Vec<String> = conditioner::LIST
         .iter()
         .chain(aqm::LIST)
+        .chain(sched::LIST)
         .filter_map(|entry| check(entry).err().map(|fault| format!("{}: {fault}", entry.name)))
         .collect();
     assert!(faults.is_empty(), "{}", faults.join("\n"));

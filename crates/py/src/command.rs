@@ -1,6 +1,7 @@
 //! The command line, the same function as the stand-alone binary's.
 
 use perhop::Outcome;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::ffi::OsString;
 
@@ -14,4 +15,11 @@ pub fn main(py: Python<'_>, argv: Vec<OsString>) -> Ended {
         Outcome::Done(exit) => (exit as u8, None),
         Outcome::Python(request) => (0, Some((request.verb, request.arguments.to_string()))),
     }
+}
+
+/// The answer of `perhop tune` to its arguments, as JSON: numbers, and what the picture shows.
+#[pyfunction]
+pub fn tune(py: Python<'_>, args: Vec<OsString>) -> PyResult<(String, String)> {
+    let numbers = py.detach(|| perhop::tune::numbers(args));
+    numbers.map(|[numbers, picture]| (numbers, picture)).map_err(PyValueError::new_err)
 }

@@ -8,6 +8,8 @@ mod scenario;
 mod run;
 /// Tables as NumPy columns.
 mod columns;
+/// Design rules.
+mod design;
 /// Problems of a file as dictionaries.
 mod diagnostics;
 
@@ -29,7 +31,9 @@ fn core_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("RunError", m.py().get_type::<RunError>())?;
     m.add("ScenarioError", m.py().get_type::<ScenarioError>())?;
     m.add_class::<scenario::Scenario>()?;
+    m.add_class::<design::Loop>()?;
     m.add_function(wrap_pyfunction!(command::main, m)?)?;
+    m.add_function(wrap_pyfunction!(command::tune, m)?)?;
     m.add_function(wrap_pyfunction!(diagnostics::check, m)?)?;
     Ok(())
 }

@@ -1,7 +1,10 @@
 //! Warnings: what runs, but hardly as its author means it.
 
 use crate::at;
+use crate::offered::Flowline;
 use crate::ports::{File, Stage};
+use crate::stability::marks;
+use crate::topology;
 use crate::tree;
 use perhop_core::dscp::Dscp;
 use perhop_core::edge::Action;
@@ -19,6 +22,7 @@ pub fn check(file: File<'_>, (stages, links): (&[Stage], &[plan::Link]), problem
     if file.knows_traffic() {
         unpoliced_ef(file, stages, problems);
         unused(file, problems);
+        (0..links.len()).for_each(|i| unmarkable(file, (i, &links[i]), problems));
     }
 }
 
@@ -64,9 +68,25 @@ fn unpoliced_ef(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
     }
 }
 
+/// W318: where nothing that comes is ECN-capable, an AQM with `ecn = true` drops all that it would mark.
+fn unmarkable(file: File<'_>, (i, link): (usize, &plan::Link), problems: &mut Problems) {
+    let over = || file.traffic.iter().filter(|flow| flow.forward.contains(&(i as u32)));
+    if over().next().is_none() || over().any(Flowline::ecn_capable) {
+        return;
+    }
+    let queues = link.queues.iter().zip(&file.topology.links[i].queues);
+    for (_, stated) in queues.filter(|(queue, _)| marks(&queue.aqm)) {
+        let message = format!("no traffic over `{}` is ECN-capable", link.name);
+        let help = "`ecn = true` in its `[traffic]` or `[tcp]`, or leave it out here";
+        let place = topology::place_of(file.root, &stated.path, "ecn");
+        problems.warn("W318", place, [&message, "what would be marked is dropped", help]);
+    }
+}
+
 /// W307: a `[queue]` or `[tcp]` that nothing names.
 fn unused(file: File<'_>, problems: &mut Problems) {
-    let queues = file.topology.links.iter().filter_map(|l| l.queue_name.as_deref()).collect::<Vec<_>>();
+    let paths = file.topology.links.iter().flat_map(|l| l.queues.iter().map(|q| &q.path).chain([&l.path]));
+    let queues: Vec<_> = paths.filter(|path| path[0] == "queue").map(|path| path[1].as_str()).collect();
     let tcps = file.model.traffic.iter().filter_map(|(_, t)| match &t.common.tcp {
         Some(crate::tcp::TcpRef::Named(name)) => Some(name.as_str()),
         _ => None,

@@ -4,8 +4,10 @@ use crate::labels;
 use crate::model::Model;
 use crate::offered::{self, Flowline};
 use crate::ports::{self, File, Stage};
+use crate::sections::Settings;
 use crate::topology::{self, Topology};
 use crate::tree;
+use perhop_core::aqm::Aqm as _;
 use perhop_core::params::{Node, Place, Problems, Severity};
 use perhop_core::queue::Limit;
 use perhop_core::scope::Scope;
@@ -37,11 +39,19 @@ pub fn build(model: &Model, root: &Node, problems: &mut Problems) -> Option<Buil
     let stages = ports::stages(file, problems);
     crate::advice::check(file, (&stages, &links), problems);
     for (i, link) in links.iter_mut().enumerate() {
-        link.scope = scope(file, (i, link));
+        let surroundings = scope(file, (i, link));
+        for queue in &mut link.queues {
+            queue.scope = Scope { limit: Some(length(queue.limit)), ..surroundings.clone() };
+        }
         link.edge = ports::specs_at(&stages, i);
-        check_aqm(file, (i, link), problems);
+        check_queues(file, (i, link), problems);
+        check_scheduler(file, (i, link, &surroundings), problems);
+    }
+    if file.knows_traffic() {
+        crate::stability::check(file, (&stages, &links), problems);
     }
     labels::check(file, (&stages, &links), problems);
+    check_sampled(file, problems);
     check_size(&links, &traffic, problems);
     if !file.knows_traffic() {
         return None;
@@ -58,11 +68,14 @@ fn draft(link: &topology::Direction) -> plan::Link {
         rate: link.rate,
         delay: link.delay,
         loss: link.loss,
-        aqm: link.queue.aqm.clone(),
-        limit: link.limit,
-        scope: Scope::default(),
+        queues: link.queues.iter().map(draft_queue).collect(),
+        scheduler: link.scheduler.clone(),
         edge: Vec::new(),
     }
+}
+
+fn draft_queue(queue: &topology::PortQueue) -> plan::Queue {
+    plan::Queue { aqm: queue.queue.aqm.clone(), limit: queue.limit, scope: Scope::default() }
 }
 
 fn plan(model: &Model, topology: &Topology, (links, traffic): (Vec<plan::Link>, &[Flowline])) -> Plan {
@@ -78,12 +91,19 @@ fn plan(model: &Model, topology: &Topology, (links, traffic): (Vec<plan::Link>, 
         classes: offered::classes(model).into_iter().map(str::to_owned).collect(),
         traffic: traffic.iter().map(|f| f.offered.clone()).collect(),
         sample_every: settings.sample,
+        sample_links: sampled(settings, topology),
         changes: Vec::new(),
         taps: Vec::new(),
     }
 }
 
-/// The surroundings of a link's AQM: its rate, its limit, the largest packet that crosses it.
+/// Links of the ports that `sample-ports` names; `None` for all.
+fn sampled(settings: &Settings, topology: &Topology) -> Option<Vec<usize>> {
+    let links = settings.sample_ports.iter().filter_map(|port| topology.link(port));
+    (!settings.sample_ports.is_empty()).then(|| links.collect())
+}
+
+/// The surroundings of a link's AQMs but for their limits: its rate, the largest packet that crosses it.
 fn scope(file: File<'_>, (i, link): (usize, &plan::Link)) -> Scope {
     let index = i as u32;
     let size = |flow: &Flowline| {
@@ -92,7 +112,7 @@ fn scope(file: File<'_>, (i, link): (usize, &plan::Link)) -> Scope {
     };
     let sizes = file.traffic.iter().filter_map(|flow| size(flow).map(|size| (size, flow.offered.name.as_str())));
     let scope = file.scope_of(sizes.max_by_key(|s| s.0));
-    Scope { link_rate: Some(link.rate), limit: Some(length(link.limit)), ..scope }
+    Scope { link_rate: Some(link.rate), ..scope }
 }
 
 fn length(limit: Limit) -> Length {
@@ -102,23 +122,33 @@ fn length(limit: Limit) -> Length {
     }
 }
 
-fn check_aqm(file: File<'_>, (i, link): (usize, &plan::Link), problems: &mut Problems) {
+fn check_queues(file: File<'_>, (i, link): (usize, &plan::Link), problems: &mut Problems) {
     let direction = &file.topology.links[i];
-    let path = |field: &str| {
-        let fields = field.split('.').map(str::to_owned);
-        let path: Vec<String> = topology::queue_path(file.root, direction).into_iter().chain(fields).collect();
-        tree::place(file.root, &path.iter().map(String::as_str).collect::<Vec<_>>())
-    };
-    if let Err(error) = link.aqm.build(&link.scope) {
-        problems.param::<()>(&error, path(error.field));
+    let carries_data = file.traffic.iter().any(|flow| flow.forward.contains(&(i as u32)));
+    for (queue, stated) in link.queues.iter().zip(&direction.queues) {
+        let place = |field: &str| topology::place_of(file.root, &stated.path, field);
+        match queue.aqm.build(&queue.scope) {
+            Ok(aqm) if carries_data => {
+                aqm.warnings(&queue.scope).iter().for_each(|w| problems.advise(w, place(w.field)));
+            }
+            Ok(_) => {}
+            Err(error) => problems.param(&error, place(error.field)).unwrap_or_default(),
+        }
+        if let Limit::Bytes(limit) = queue.limit
+            && limit < queue.scope.largest_packet.get()
+        {
+            let message = format!("`limit` is {limit}B on link `{}`: smaller than one packet", link.name);
+            let label = format!("the largest packet of {} is {}", queue.scope.largest_of, queue.scope.largest_packet);
+            let help = format!("such packets could never wait; at least {}", queue.scope.largest_packet);
+            problems.error::<()>("E217", place("limit"), [&message, &label, &help]);
+        }
     }
-    if let Limit::Bytes(limit) = link.limit
-        && limit < link.scope.largest_packet.get()
-    {
-        let message = format!("`limit` is {limit}B on link `{}`: smaller than one packet", link.name);
-        let label = format!("the largest packet of {} is {}", link.scope.largest_of, link.scope.largest_packet);
-        let help = format!("such packets could never wait; at least {}", link.scope.largest_packet);
-        problems.error::<()>("E217", path("limit"), [&message, &label, &help]);
+}
+
+fn check_scheduler(file: File<'_>, (i, link, scope): (usize, &plan::Link, &Scope), problems: &mut Problems) {
+    if let Some(Err(error)) = link.scheduler.as_ref().map(|scheduler| scheduler.build(scope)) {
+        let path = &file.topology.links[i].path;
+        problems.param::<()>(&error, topology::place_of(file.root, path, error.field));
     }
 }
 
@@ -143,6 +173,20 @@ fn check_settings(model: &Model, root: &Node, problems: &mut Problems) {
         problems.error::<()>("E201", place(field), [&format!("`{field}` is 0"), "", "above 0"]);
     }
     check_name((settings.name.as_deref().unwrap_or_default(), place("name")), problems);
+}
+
+fn check_sampled(file: File<'_>, problems: &mut Problems) {
+    let settings = &file.model.settings;
+    if settings.sample.is_none() && !settings.sample_ports.is_empty() {
+        let message = "`sample-ports` without `sample`: there are no series";
+        let place = tree::place(file.root, &["scenario", "sample-ports"]);
+        problems.error::<()>("E239", place, [message, "", "state their interval, as in sample = \"100ms\""]);
+    }
+    for port in settings.sample_ports.iter().filter(|p| file.topology.link(p).is_none() && !file.topology.is_faulty(p))
+    {
+        let place = tree::item_place(file.root, &["scenario", "sample-ports"], port);
+        problems.error::<()>("E235", place, file.unknown_port(port).each_ref().map(String::as_str));
+    }
 }
 
 /// The name of a scenario or policy has to be fit for a directory.

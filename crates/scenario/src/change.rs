@@ -93,20 +93,25 @@ impl Step<'_> {
         (!alterations.is_empty()).then_some(alterations)
     }
 
-    /// A limit in time is so many bytes, and those do not change.
+    /// A limit in time is so many bytes, and those do not change; nor does that of a class given another queue.
     fn check_limits(&mut self) {
         let (old, new) = self.plans;
-        let links = old.plan.links.iter().zip(&new.plan.links).zip(&new.topology.links);
-        for ((_, new), link) in links.filter(|((old, new), _)| old.limit != new.limit) {
-            let key = topology::place_key(self.root, &link.entries, "rate");
-            let message = format!("the `limit` of the queue at `{}` would change with the rate", new.name);
-            let label = format!("it is {} at the link's rate", link.queue.common.limit);
-            let help = "a queue keeps its room while it runs: state `limit` in packets or bytes";
-            self.problems.error::<()>(
-                "E202",
-                tree::place(self.root, &["links", key, "rate"]),
-                [&message, &label, help],
-            );
+        for (before, after) in old.topology.links.iter().zip(&new.topology.links) {
+            let queues = before.queues.iter().zip(&after.queues).filter(|(old, new)| old.limit != new.limit);
+            for (old, new) in queues {
+                let (was, is) = (old.queue.common.limit, new.queue.common.limit);
+                let (message, place) = if was == is {
+                    let key = topology::place_key(self.root, &after.entries, "rate");
+                    let message = format!("the `limit` of the queue at `{}` would change with the rate", after.name);
+                    (message, tree::place(self.root, &["links", key, "rate"]))
+                } else {
+                    let message = format!("the `limit` of a queue at `{}` would change from {was} to {is}", after.name);
+                    (message, topology::place_of(self.root, &new.path, "limit"))
+                };
+                let label = if was == is { format!("it is {is} at the link's rate") } else { String::new() };
+                let help = "a queue keeps its room while it runs: state `limit` in packets or bytes";
+                self.problems.error::<()>("E202", place, [&message, &label, help]);
+            }
         }
     }
 
@@ -118,7 +123,8 @@ impl Step<'_> {
                 let stage = new.stages.iter().find(|s| s.link == *link && s.spec.name == *name);
                 return at::place(self.root, stage.expect("a stage of this plan"), field);
             }
-            Alteration::Aqm { link, .. } => topology::queue_path(self.root, &new.topology.links[*link]),
+            Alteration::Aqm { link, queue, .. } => new.topology.links[*link].queues[*queue].path.clone(),
+            Alteration::Scheduler { link, .. } => new.topology.links[*link].path.clone(),
             Alteration::Rate { link, .. } => vec!["links".into(), new.topology.links[*link].entries[0].clone()],
             Alteration::Traffic { table, .. } => vec!["traffic".into(), new.plan.traffic[*table].name.clone()],
         };
@@ -168,7 +174,9 @@ fn may_change(path: &[&str]) -> bool {
     let among = |fields: &'static [Field], key: &str| Field::all(fields).iter().any(|field| field.name == key);
     match path {
         ["links", _, "rate"] | ["conditioner", _, "at", _, _, ..] => true,
-        ["links", _, "queue", key, ..] | ["queue", _, key, ..] => *key != "aqm" && !among(QueueCommon::FIELDS, key),
+        ["links", _, "queue", key, ..] | ["queue", _, key, ..] => {
+            !["aqm", "scheduler"].contains(key) && !among(QueueCommon::FIELDS, key)
+        }
         ["conditioner", _, key, ..] => {
             !["at", "kind"].contains(key) && !among(Placement::FIELDS, key) && !among(Actions::FIELDS, key)
         }

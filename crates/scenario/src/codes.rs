@@ -39,6 +39,8 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E222", "not an address prefix"),
     ("E223", "a profile that no packet can reach"),
     ("E224", "not an action"),
+    ("E225", "a quantum below the largest packet"),
+    ("E226", "a queue's own keys beside `scheduler`, or a scheduler within another"),
     ("E230", "not a link"),
     ("E232", "an unknown node"),
     ("E233", "a destination that cannot be reached, or not from there"),
@@ -54,10 +56,12 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E243", "not an address, or one that two nodes have"),
     ("E244", "a scenario without links"),
     ("E245", "a policy without conditioner"),
+    ("E246", "ECN of a traffic against that of its own `tcp`"),
     ("E250", "not a series of names, or not an expression in one"),
     ("E251", "tickets on ACKs that do not come back the way their data went"),
     ("E252", "a currency loop"),
     ("E255", "a label that a policy's flow labels cannot carry"),
+    ("E260", "nothing that the rule of `perhop tune` applies to"),
     ("E900", "packets do not add up: a fault of perhop"),
     ("W301", "a bucket below CIR x RTT: TCP will stay below its contract"),
     ("W302", "EF traffic that nothing polices"),
@@ -70,6 +74,9 @@ pub const TABLE: &[(&str, &str)] = &[
     ("W313", "more tickets on a packet than its tag can say, or less than one"),
     ("W314", "a conditioner that looks at what comes back, in a policy that does not say what does"),
     ("W315", "an exchange of tickets that stands before the tagger at its port"),
+    ("W316", "a threshold that the queue never reaches, or only after it has overflowed"),
+    ("W317", "a threshold below the one at which Lemma 3.1 has SVB or MSVB stable"),
+    ("W318", "an AQM that marks, before traffic of which nothing is ECN-capable"),
 ];
 
 /// What a code means.

@@ -96,39 +96,51 @@ fn way(scenario: &Scenario, name: &str, way: &[u32], out: &mut String) {
         let stages: Vec<_> = link.edge.iter().map(|s| format!("[{}: {}] ", s.name, s.params.name())).collect();
         let _ = writeln!(
             out,
-            "  {name} {}: {}{} {}, then {} and {}",
+            "  {name} {}: {}{}, then {} and {}",
             link.name,
             stages.concat(),
-            link.aqm.name(),
-            limit(link, scenario.built.plan.overhead),
+            waiting(link, scenario.built.plan.overhead),
             link.rate,
             link.delay
         );
     }
 }
 
-/// A queue's limit and the time it takes to empty.
-fn limit(link: &plan::Link, overhead: u32) -> String {
-    let time = approximately(wait(link, overhead));
-    match link.limit {
-        Limit::Packets(n) => format!("{n}p ({time} of {}B)", serialised(link, overhead)),
-        Limit::Bytes(n) => format!("{n}B ({time})"),
+/// All queues of a port on one line.
+fn waiting(link: &plan::Link, overhead: u32) -> String {
+    let queues: Vec<_> = link.queues.iter().map(|queue| one_queue((link, queue), overhead)).collect();
+    match &link.scheduler {
+        Some(scheduler) => format!("{} over {}", scheduler.name(), queues.join(" + ")),
+        None => queues.concat(),
     }
 }
 
-/// IP length of the largest packet that crosses a link.
-fn serialised(link: &plan::Link, overhead: u32) -> u64 {
-    link.scope.largest_packet.get().saturating_sub(u64::from(overhead))
+/// A queue's AQM, its limit and the time it takes to empty at the link's rate.
+fn one_queue((link, queue): (&plan::Link, &plan::Queue), overhead: u32) -> String {
+    let (aqm, time) = (queue.aqm.name(), approximately(bytes(queue, overhead) as f64 * 8.0 / link.rate.bit_s() as f64));
+    match queue.limit {
+        Limit::Packets(n) => format!("{aqm} {n}p ({time} of {}B)", serialised(queue, overhead)),
+        Limit::Bytes(n) => format!("{aqm} {n}B ({time})"),
+    }
 }
 
-/// How long a full queue of largest packets takes to empty. A link serialises IP packets, a limit in bytes counts
-/// as `accounting` says.
-fn wait(link: &plan::Link, overhead: u32) -> f64 {
-    let bytes = match link.limit {
-        Limit::Packets(n) => u64::from(n) * serialised(link, overhead),
+/// IP length of the largest packet that comes to a queue.
+fn serialised(queue: &plan::Queue, overhead: u32) -> u64 {
+    queue.scope.largest_packet.get().saturating_sub(u64::from(overhead))
+}
+
+/// What a full queue of largest packets holds. A link serialises IP packets, a limit in bytes counts as `accounting` says.
+fn bytes(queue: &plan::Queue, overhead: u32) -> u64 {
+    match queue.limit {
+        Limit::Packets(n) => u64::from(n) * serialised(queue, overhead),
         Limit::Bytes(n) => n,
-    };
-    bytes as f64 * 8.0 / link.rate.bit_s() as f64
+    }
+}
+
+/// How long it takes until all full queues of a link are empty.
+fn wait(link: &plan::Link, overhead: u32) -> f64 {
+    let all: u64 = link.queues.iter().map(|queue| bytes(queue, overhead)).sum();
+    all as f64 * 8.0 / link.rate.bit_s() as f64
 }
 
 fn loop_rtt(flow: &Flowline, scenario: &Scenario) -> f64 {
@@ -140,14 +152,7 @@ fn loop_rtt(flow: &Flowline, scenario: &Scenario) -> f64 {
 fn queues(scenario: &Scenario, out: &mut String) {
     heading(out, "Queues: every port");
     for link in links(scenario) {
-        let _ = writeln!(
-            out,
-            "{}: {} {}, rate {}",
-            link.name,
-            link.aqm.name(),
-            limit(link, scenario.built.plan.overhead),
-            link.rate
-        );
+        let _ = writeln!(out, "{}: {}, rate {}", link.name, waiting(link, scenario.built.plan.overhead), link.rate);
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::offered::Flowline;
 use crate::ports::{File, Stage};
 use crate::topology;
-use crate::tree;
 use perhop_core::aqm::Aqm as _;
 use perhop_core::conditioner::Writes;
 use perhop_core::needs::Needs;
@@ -30,7 +29,7 @@ pub fn check(file: File<'_>, (stages, links): (&[Stage], &[plan::Link]), problem
     if !file.knows_conditioners() || stages.iter().any(|s| s.writes.is_none()) {
         return;
     }
-    let mut queues = vec![Vec::new(); links.len()];
+    let mut arriving = vec![Vec::new(); links.len()];
     let labelled = labelled(file, stages);
     for (i, flow) in file.traffic.iter().enumerate() {
         let mut walk = Walk { file, flow, writer: None, labelled: &labelled, problems };
@@ -38,9 +37,9 @@ pub fn check(file: File<'_>, (stages, links): (&[Stage], &[plan::Link]), problem
             let link = link as usize;
             let here = taking(stages, link, i);
             walk.order(&here);
-            let (departing, arriving): (Vec<_>, Vec<_>) = here.into_iter().partition(|s| at_departure(s));
-            arriving.into_iter().for_each(|stage| walk.pass(stage));
-            queues[link].push((i, walk.writer));
+            let (departing, before): (Vec<_>, Vec<_>) = here.into_iter().partition(|s| at_departure(s));
+            before.into_iter().for_each(|stage| walk.pass(stage));
+            arriving[link].push((i, walk.writer));
             departing.into_iter().for_each(|stage| walk.pass(stage));
         }
         acks(file, (i, flow), stages, problems);
@@ -49,7 +48,7 @@ pub fn check(file: File<'_>, (stages, links): (&[Stage], &[plan::Link]), problem
         crate::tickets::check(file, (stages, links), problems);
     }
     for (i, link) in links.iter().enumerate() {
-        queue(file, (i, link), &queues[i], problems);
+        queues(file, (i, link), &arriving[i], problems);
     }
 }
 
@@ -160,32 +159,30 @@ fn taking(stages: &[Stage], link: usize, traffic: usize) -> Vec<&Stage> {
     .collect()
 }
 
-/// A queue whose AQM reads labels: an error if none of its traffic has them, a warning if some has not.
-fn queue(
+/// Queues whose AQM reads labels: an error if none of the link's traffic has them, a warning if some has not. Which
+/// traffic comes to which class of a scheduler is not known here: only the error is said there.
+fn queues(
     file: File<'_>,
     (i, link): (usize, &plan::Link),
     arriving: &[(usize, Option<&Stage>)],
     problems: &mut Problems,
 ) {
-    let Some(read) = link.aqm.build(&link.scope).ok().and_then(|aqm| aqm.reads()) else { return };
-    let lacking = |(traffic, writer): &(usize, Option<&Stage>)| Some((*traffic, lack(read, *writer)?));
-    let without: Vec<_> = arriving.iter().filter_map(lacking).collect();
-    let Some((traffic, lack)) = without.first() else { return };
-    let path = topology::queue_path(file.root, &file.topology.links[i]);
-    let path: Vec<_> = path.iter().map(String::as_str).chain(["aqm"]).collect();
-    let place = tree::place(file.root, &path);
-    let name = &file.traffic[*traffic].offered.name;
-    let others = if without.len() > 1 { format!(" and {} more", without.len() - 1) } else { String::new() };
-    let message = format!(
-        "aqm \"{}\" of link `{}` reads {}, and traffic `{name}`{others} comes {lack}",
-        link.aqm.name(),
-        link.name,
-        read.noun()
-    );
-    if without.len() == arriving.len() {
-        problems.error::<()>("E236", place, [&message, "", writer_of(read)]);
-    } else {
-        problems.warn("W312", place, [&message, "", "such packets are decided on without a label"]);
+    for (queue, stated) in link.queues.iter().zip(&file.topology.links[i].queues) {
+        let Some(read) = queue.aqm.build(&queue.scope).ok().and_then(|aqm| aqm.reads()) else { continue };
+        let lacking = |(traffic, writer): &(usize, Option<&Stage>)| Some((*traffic, lack(read, *writer)?));
+        let without: Vec<_> = arriving.iter().filter_map(lacking).collect();
+        let Some((traffic, lack)) = without.first() else { continue };
+        let place = topology::place_of(file.root, &stated.path, "aqm");
+        let name = &file.traffic[*traffic].offered.name;
+        let others = if without.len() > 1 { format!(" and {} more", without.len() - 1) } else { String::new() };
+        let (aqm, noun) = (queue.aqm.name(), read.noun());
+        let message =
+            format!("aqm \"{aqm}\" of link `{}` reads {noun}, and traffic `{name}`{others} comes {lack}", link.name);
+        if without.len() == arriving.len() {
+            problems.error::<()>("E236", place, [&message, "", writer_of(read)]);
+        } else if link.scheduler.is_none() {
+            problems.warn("W312", place, [&message, "", "such packets are decided on without a label"]);
+        }
     }
 }
 

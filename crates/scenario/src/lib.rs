@@ -26,6 +26,8 @@ pub mod sections;
 pub mod tcp;
 /// Ports and what holds at each.
 pub mod at;
+/// Classes of schedulers.
+pub mod classes;
 /// All sections read.
 pub mod model;
 /// Links and nodes.
@@ -40,6 +42,8 @@ pub mod labels;
 pub mod tickets;
 /// What runs, but hardly as meant.
 pub mod advice;
+/// Queues that will swing.
+pub mod stability;
 /// Model -> plan.
 pub mod build;
 /// `[[change]]` as it is stated.
@@ -48,6 +52,8 @@ pub mod overlay;
 pub mod change;
 /// Model -> text.
 pub mod show;
+/// Parameters from a link and its flows.
+pub mod tune;
 /// Grids.
 pub mod sweep;
 /// A checked scenario.

@@ -1,6 +1,6 @@
 //! A scenario as its file states it, every section read.
 
-use crate::sections::{ConditionerSection, LinkSection, NodeSection, Queue, Settings, TrafficSection};
+use crate::sections::{ConditionerSection, LinkSection, NodeSection, QueueSection, Settings, TrafficSection};
 use crate::tcp::TcpSection;
 use perhop_core::params::Tree;
 use perhop_core::units::Span;
@@ -18,7 +18,7 @@ pub struct Model {
     /// `[links]`
     pub links: Named<LinkSection>,
     /// `[queue]`
-    pub queues: Named<Queue>,
+    pub queues: Named<QueueSection>,
     /// `[conditioner]`
     pub conditioners: Named<ConditionerSection>,
     /// `[traffic]`

@@ -31,6 +31,12 @@ pub struct Flowline {
 }
 
 impl Flowline {
+    /// Whether its data may be marked.
+    pub fn ecn_capable(&self) -> bool {
+        let tcp = &self.offered.tcp;
+        if self.tcp { tcp.ecn && tcp.receiver_ecn } else { self.offered.ect }
+    }
+
     /// Propagation there and back, without waiting or transmission; `None` without ACKs.
     pub fn base_rtt(&self, links: &[plan::Link]) -> Option<Span> {
         let delays = self.forward.iter().chain(&self.backward).map(|&l| links[l as usize].delay);
@@ -148,7 +154,13 @@ impl Reading<'_> {
             let what = format!("unknown tcp `{name}`");
             return self.problems.error("E006", self.place("tcp"), [&what, "", &suggest(name, &names)]);
         };
-        let ecn = self.section.common.ecn.unwrap_or(section.ecn);
+        let asked = self.section.common.ecn;
+        if asked == Some(true) && section.ecn == Some(false) {
+            let message = format!("traffic `{}` has ECN, and its `tcp` has it off", self.name);
+            let help = "leave out one of the two, or set `ecn = true` in the `tcp`";
+            return self.problems.error("E246", self.place("ecn"), [&message, "", help]);
+        }
+        let ecn = asked.or(section.ecn).unwrap_or(false);
         match section.config() {
             Ok(config) => Some((section, transport::Config { ecn, ..config })),
             Err(_) if matches!(stated, Some(TcpRef::Named(_))) => None,

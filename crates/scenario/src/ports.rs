@@ -12,7 +12,7 @@ use perhop_core::edge::{Action, StageSpec};
 use perhop_core::needs::Needs;
 use perhop_core::params::{Node, Place, Problems, suggest};
 use perhop_core::scope::Scope;
-use perhop_core::units::Bytes;
+use perhop_core::units::{Bytes, Span};
 use std::net::IpAddr;
 
 /// What the file says, for the checks.
@@ -34,6 +34,12 @@ impl File<'_> {
         tree::place(self.root, &["conditioner", name, field])
     }
 
+    /// Message, label and way out where a port is none.
+    pub fn unknown_port(&self, port: &str) -> [String; 3] {
+        let names: Vec<_> = self.topology.links.iter().map(|l| l.name.as_str()).collect();
+        [format!("unknown port `{port}`"), String::new(), suggest(port, &names)]
+    }
+
     /// Whether all traffic is known, with its ways.
     pub fn knows_traffic(&self) -> bool {
         self.topology.complete && self.traffic.len() == tree::names(self.root, "traffic").len()
@@ -49,6 +55,12 @@ impl File<'_> {
             scope.largest_packet = Bytes::new(0);
         }
         scope
+    }
+
+    /// Propagation there and back.
+    fn base_rtt(&self, flow: &Flowline) -> Span {
+        let links = flow.forward.iter().chain(&flow.backward);
+        links.map(|&link| self.topology.links[link as usize].delay).fold(Span::ZERO, |sum, delay| sum + delay)
     }
 
     /// Whether all conditioners are known.
@@ -136,10 +148,8 @@ fn port_index(file: File<'_>, (name, port): (&str, &Port), problems: &mut Proble
         if file.topology.is_faulty(port) {
             return None;
         }
-        let names: Vec<_> = file.topology.links.iter().map(|l| l.name.as_str()).collect();
-        let message = format!("unknown port `{port}`");
         let place = tree::item_place(file.root, &["conditioner", name, "at"], port);
-        problems.error("E235", place, [&message, "", &suggest(port, &names)])
+        problems.error("E235", place, file.unknown_port(port).each_ref().map(String::as_str))
     })
 }
 
@@ -220,6 +230,8 @@ fn may_take(file: File<'_>, matches: &Match, (flow, ack): (&Flowline, bool)) -> 
         source_port: 0,
         destination_port: 0,
         traffic: flow.offered.name.clone(),
+        class: String::new(),
+        rtt: Some(file.base_rtt(flow)),
     };
     let portless = Match { source_port: Vec::new(), destination_port: Vec::new(), ..matches.clone() };
     let all = file.model.conditioners.iter().flat_map(|(_, c)| c.actions.all());

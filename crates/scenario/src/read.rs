@@ -1,11 +1,11 @@
 //! Tree -> model: every section read by its declaration, every fault reported.
 
-use crate::at;
 use crate::model::{Model, Named};
 use crate::sections::{
-    Actions, ConditionerSection, LinkSection, NodeSection, Placement, Queue, QueueCommon, Settings, TrafficCommon,
-    TrafficSection,
+    Actions, ConditionerSection, LinkSection, NodeSection, Placement, Queue, QueueCommon, QueueSection, Settings,
+    TrafficCommon, TrafficSection,
 };
+use crate::{at, classes};
 use perhop_core::aqm::{self, AqmParams};
 use perhop_core::conditioner;
 use perhop_core::params::{Node, Params, Place, Problems, Reader, Table, Tree, Value, read_table, suggest};
@@ -97,7 +97,7 @@ fn unprintable<T>(place: Place, problems: &mut Problems) -> Option<T> {
 
 /// Reads a table that names its algorithm by `key`: the common part, the algorithm's own, nothing else.
 /// Unknown keys are reported only once it is known whose they would be.
-fn chosen<T>(
+pub fn chosen<T>(
     node: &Node,
     problems: &mut Problems,
     read: impl FnOnce(&mut Reader<'_>) -> (bool, Option<T>),
@@ -112,7 +112,7 @@ fn chosen<T>(
 }
 
 /// The name of the algorithm: what stands at `key`, or `default`.
-fn name_of(reader: &mut Reader<'_>, what: (&'static str, Option<&'static str>), names: &[&str]) -> (String, Place) {
+pub fn name_of(reader: &mut Reader<'_>, what: (&'static str, Option<&'static str>), names: &[&str]) -> (String, Place) {
     let (key, default) = what;
     let place = reader.place_of(key);
     match (reader.take(key), default) {
@@ -142,7 +142,15 @@ fn misspelt<'a>(entries: &'a [(String, Place, Node)], key: &str) -> Option<(&'a 
 }
 
 /// `[queue.X]` or a link's inline queue.
-pub fn queue(node: &Node, problems: &mut Problems) -> Option<Queue> {
+pub fn queue(node: &Node, problems: &mut Problems) -> Option<QueueSection> {
+    let has = |key| matches!(&node.tree, Tree::Table(table) if table.get(key).is_some());
+    match has("scheduler") || has("classes") && !has("aqm") {
+        true => classes::read(node, problems).map(QueueSection::Several),
+        false => one_queue(node, problems).map(QueueSection::One),
+    }
+}
+
+fn one_queue(node: &Node, problems: &mut Problems) -> Option<Queue> {
     chosen(node, problems, |reader| {
         let common = <QueueCommon as Params>::read(reader);
         let (name, place) = name_of(reader, ("aqm", Some("drop-tail")), aqm::NAMES);

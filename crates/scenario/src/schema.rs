@@ -37,7 +37,8 @@ pub fn schema() -> Value {
             "description": "A key in quotes, as in \"traffic.bulk.flows\", and the list of its values." },
     });
     let mut definitions = json!({
-        "queue": chosen(("aqm", Some("drop-tail")), perhop_core::aqm::LIST, &[QueueCommon::FIELDS]),
+        "queue": queue(),
+        "one-queue": one_queue(),
         "conditioner": conditioner_at_ports(),
         "traffic": chosen(("model", None), perhop_sim::traffic::LIST, &[TrafficCommon::FIELDS]),
         "tcp": object(TcpSection::FIELDS),
@@ -50,6 +51,32 @@ pub fn schema() -> Value {
         "$schema": DRAFT, "title": "perhop scenario", "type": "object", "additionalProperties": false,
         "properties": sections, "$defs": definitions,
     })
+}
+
+/// A queue with its AQM, or a scheduler whose classes have one each, and no scheduler again.
+fn queue() -> Value {
+    let mut schema = chosen(("aqm", Some("drop-tail")), perhop_core::aqm::LIST, &[QueueCommon::FIELDS]);
+    let mut schedulers = chosen(("scheduler", None), perhop_core::sched::LIST, &[]);
+    refer(&mut schedulers, "#/$defs/queue", "#/$defs/one-queue");
+    let variants = schema["oneOf"].as_array_mut().expect("a list");
+    variants.extend(schedulers["oneOf"].as_array().into_iter().flatten().cloned());
+    schema
+}
+
+/// Puts another reference in the place of one, wherever it stands.
+fn refer(schema: &mut Value, from: &str, to: &str) {
+    match schema {
+        Value::Object(map) => map.values_mut().for_each(|value| refer(value, from, to)),
+        Value::Array(items) => items.iter_mut().for_each(|value| refer(value, from, to)),
+        Value::String(text) if text == from => to.clone_into(text),
+        _ => {}
+    }
+}
+
+/// A queue that has no scheduler.
+fn one_queue() -> Value {
+    let variants = 0..perhop_core::aqm::LIST.len();
+    json!({ "oneOf": variants.map(|i| json!({ "$ref": format!("#/$defs/queue/oneOf/{i}") })).collect::<Vec<_>>() })
 }
 
 /// `[[change]]`: parameters of what runs, none of them needed.
@@ -66,14 +93,15 @@ fn change() -> Value {
         };
         json!({ "anyOf": list.iter().enumerate().map(variant).collect::<Vec<_>>() })
     };
-    let aqm = of("queue", perhop_core::aqm::LIST);
+    let queue = of("queue", &[perhop_core::aqm::LIST, perhop_core::sched::LIST].concat());
     let mut rate = kind(&Kind::Rate);
     allow_series(&mut rate);
-    let link = json!({ "type": "object", "additionalProperties": false, "properties": { "rate": rate, "queue": aqm } });
+    let link =
+        json!({ "type": "object", "additionalProperties": false, "properties": { "rate": rate, "queue": queue } });
     let properties = json!({
         "at": quantity(TIME),
         "links": { "type": "object", "additionalProperties": false, "patternProperties": { LINK: link } },
-        "queue": { "type": "object", "additionalProperties": aqm },
+        "queue": { "type": "object", "additionalProperties": queue },
         "conditioner": { "type": "object",
             "additionalProperties": of("conditioner", perhop_core::conditioner::LIST) },
         "traffic": { "type": "object", "additionalProperties": of("traffic", perhop_sim::traffic::LIST) },

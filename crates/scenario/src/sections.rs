@@ -7,6 +7,7 @@ use perhop_core::dscp::Dscp;
 use perhop_core::edge::{Action, Per};
 use perhop_core::flow_label::Carried;
 use perhop_core::params::{Choice, Kind, Node, Params, Problems, Tree, Value};
+use perhop_core::sched::SchedulerParams;
 use perhop_core::units::{BitRate, Length, Probability, Span};
 use perhop_sim::traffic::TrafficParams;
 use std::net::Ipv4Addr;
@@ -60,6 +61,8 @@ pub struct Settings {
     pub accounting: Accounting,
     /// Interval of the series; none are written where left out.
     pub sample: Option<Span>,
+    /// Ports the series are of; all ports, and the flows, where left out.
+    pub sample_ports: Vec<String>,
 }
 
 /// `[policy]`
@@ -110,6 +113,24 @@ pub struct QueueCommon {
 
 /// `[queue.X]`
 #[derive(Clone, Debug, PartialEq)]
+pub enum QueueSection {
+    /// One queue.
+    One(Queue),
+    /// A scheduler with a queue for each of its classes.
+    Several(Scheduled),
+}
+
+/// `scheduler` with its classes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scheduled {
+    /// `scheduler` with its parameters.
+    pub params: SchedulerParams,
+    /// The queue of each class.
+    pub queues: Vec<QueueRef>,
+}
+
+/// A queue with its AQM.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Queue {
     /// Limit.
     pub common: QueueCommon,
@@ -123,7 +144,7 @@ pub enum QueueRef {
     /// Name of a `[queue.X]`.
     Named(String),
     /// Written where it is used.
-    Inline(Queue),
+    Inline(QueueSection),
 }
 
 /// Where a conditioner sits and what it takes.
@@ -271,7 +292,7 @@ impl Value for QueueRef {
     fn tree(&self) -> Option<Tree> {
         Some(match self {
             Self::Named(name) => Tree::Text(name.clone()),
-            Self::Inline(queue) => crate::show::queue(queue),
+            Self::Inline(queue) => crate::show::queue_section(queue),
         })
     }
 }

@@ -250,7 +250,12 @@ mod tests {
     /// A key that takes a name in one section is not that of a number in an algorithm.
     #[test]
     fn no_number_stands_at_a_key_of_names() {
-        let lists = [perhop_core::conditioner::LIST, perhop_core::aqm::LIST, perhop_sim::traffic::LIST];
+        let lists = [
+            perhop_core::conditioner::LIST,
+            perhop_core::aqm::LIST,
+            perhop_core::sched::LIST,
+            perhop_sim::traffic::LIST,
+        ];
         for field in lists.concat().iter().flat_map(|entry| Field::all(entry.fields)) {
             assert!(!takes_name(field.name) || matches!(field.kind, Kind::Text), "{}", field.name);
         }

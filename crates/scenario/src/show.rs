@@ -2,8 +2,9 @@
 
 use crate::at::Shown;
 use crate::change::leaves;
+use crate::classes;
 use crate::model::{Change, Model, Named};
-use crate::sections::{ConditionerSection, Port, Queue, TrafficSection};
+use crate::sections::{ConditionerSection, Port, Queue, QueueSection, TrafficSection};
 use crate::tree;
 use perhop_core::params::{Node, Params, Table, Tree, Value, show_table};
 use std::fmt::Write;
@@ -23,7 +24,7 @@ pub fn model(model: &Model) -> Tree {
     };
     add("nodes", named(&model.nodes, show_table));
     add("links", named(&model.links, show_table));
-    add("queue", named(&model.queues, queue));
+    add("queue", named(&model.queues, queue_section));
     add("conditioner", named(&model.conditioners, conditioner));
     add("traffic", named(&model.traffic, traffic));
     add("tcp", named(&model.tcp, show_table));
@@ -47,7 +48,14 @@ pub fn named<T>(sections: &Named<T>, show: impl Fn(&T) -> Tree) -> Tree {
 }
 
 /// `[queue.X]`
-pub fn queue(queue: &Queue) -> Tree {
+pub fn queue_section(section: &QueueSection) -> Tree {
+    match section {
+        QueueSection::One(one) => queue(one),
+        QueueSection::Several(scheduled) => classes::show(scheduled),
+    }
+}
+
+fn queue(queue: &Queue) -> Tree {
     let mut entries: Entries = vec![("aqm", Tree::Text(queue.aqm.name().into()))];
     queue.common.show(&mut entries);
     queue.aqm.show(&mut entries);

@@ -59,9 +59,11 @@ pub struct TcpSection {
     pub syn: bool,
     /// Longest delay of an ACK; every segment is acknowledged at once where left out.
     pub delayed_ack: Option<Span>,
-    /// ECN (RFC 3168) at both ends.
-    #[param(default = false)]
-    pub ecn: bool,
+    /// The sender asks for ECN (RFC 3168) when it opens the connection; it does not where left out.
+    pub ecn: Option<bool>,
+    /// The receiver agrees to ECN if asked; where it does not, nothing is ECN-capable.
+    #[param(default = true)]
+    pub receiver_ecn: bool,
 }
 
 /// The retransmission timer, value by value.
@@ -191,7 +193,8 @@ impl TcpSection {
             limited_transmit: self.limited_transmit,
             syn: self.syn,
             delayed_ack: self.delayed_ack,
-            ecn: self.ecn,
+            ecn: self.ecn.unwrap_or(false),
+            receiver_ecn: self.receiver_ecn,
             mss: u16::try_from(self.segment.get()).map_err(|_| too_large("segment", self.segment))?,
             header: u16::try_from(self.header.get()).map_err(|_| too_large("header", self.header))?,
         };

@@ -1,11 +1,12 @@
 //! `[links]` and `[nodes]` -> nodes with addresses, and one direction after another.
 
 use crate::model::{Model, Named, find};
-use crate::sections::{LinkSection, Queue, QueueCommon, QueueRef};
+use crate::sections::{LinkSection, Queue, QueueCommon, QueueRef, QueueSection, Scheduled};
 use crate::tree;
 use perhop_core::aqm::AqmParams;
-use perhop_core::params::{Node, Problems, Severity, Tree, suggest};
+use perhop_core::params::{Node, Place, Problems, Severity, Tree, suggest};
 use perhop_core::queue::Limit;
+use perhop_core::sched::SchedulerParams;
 use perhop_core::units::{BitRate, Length, Packets, Probability, Span};
 use perhop_sim::plan;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,12 +32,23 @@ pub struct Direction {
     pub delay: Span,
     /// Share lost on the wire.
     pub loss: Probability,
-    /// Its queue.
+    /// Its queues: one, or one for each class of the scheduler.
+    pub queues: Vec<PortQueue>,
+    /// Which of them sends next.
+    pub scheduler: Option<SchedulerParams>,
+    /// Where its `queue` stands: a `[queue.X]` or in the link.
+    pub path: Vec<String>,
+}
+
+/// A queue of a direction.
+#[derive(Clone, Debug)]
+pub struct PortQueue {
+    /// AQM and stated limit.
     pub queue: Queue,
-    /// Name of its `[queue]`, if it has one.
-    pub queue_name: Option<String>,
     /// How much may wait.
     pub limit: Limit,
+    /// Where it stands.
+    pub path: Vec<String>,
 }
 
 /// Nodes and directions.
@@ -102,14 +114,16 @@ pub fn fill_defaults(links: &mut Named<LinkSection>, root: &Node) {
         if !keys.overrides(name) {
             link.delay.get_or_insert(Span::ZERO);
             link.loss.get_or_insert(Probability::ZERO);
-            link.queue.get_or_insert_with(|| QueueRef::Inline(default_queue()));
+            link.queue.get_or_insert_with(default_queue);
         }
     }
 }
 
-fn default_queue() -> Queue {
-    let drop_tail = AqmParams::DropTail(perhop_core::aqm::drop_tail::Params {});
-    Queue { common: QueueCommon { limit: Length::Packets(Packets::new(DEFAULT_LIMIT)) }, aqm: drop_tail }
+/// What holds where no queue is stated.
+pub fn default_queue() -> QueueRef {
+    let aqm = AqmParams::DropTail(perhop_core::aqm::drop_tail::Params {});
+    let common = QueueCommon { limit: Length::Packets(Packets::new(DEFAULT_LIMIT)) };
+    QueueRef::Inline(QueueSection::One(Queue { common, aqm }))
 }
 
 /// The keys of `[links]` by the ends they name.
@@ -221,15 +235,15 @@ impl Builder<'_> {
             rate: self.rate(&entries)?,
             delay: self.value(&entries, |l| l.delay)?,
             loss: self.value(&entries, |l| l.loss)?,
-            queue_name: None,
-            queue: default_queue(),
-            limit: Limit::Packets(DEFAULT_LIMIT),
+            queues: Vec::new(),
+            scheduler: None,
+            path: Vec::new(),
             name,
             from,
             to,
             entries,
         };
-        let link = self.queue(link)?;
+        let link = self.queues(link)?;
         self.topology.links.push(link);
         Some(())
     }
@@ -253,28 +267,61 @@ impl Builder<'_> {
         self.problems.error("E201", place, ["`rate` is 0bit/s", "", "above 0"])
     }
 
-    fn queue(&mut self, mut link: Direction) -> Option<Direction> {
-        (link.queue, link.queue_name) = match self.value(&link.entries, |l| l.queue.clone())? {
-            QueueRef::Inline(queue) => (queue, None),
-            QueueRef::Named(name) => match find(&self.model.queues, &name) {
-                Some(queue) => (queue.clone(), Some(name)),
-                None => return self.unknown_queue(&link.entries, &name),
+    fn queues(&mut self, mut link: Direction) -> Option<Direction> {
+        let stated = self.value(&link.entries, |l| l.queue.clone())?;
+        let key = place_key(self.root, &link.entries, "queue");
+        let path = ["links", key, "queue"].map(str::to_owned).to_vec();
+        let (section, path) = self.section(&stated, path)?;
+        link.path.clone_from(&path);
+        match section {
+            QueueSection::One(queue) => link.queues.push(self.queue((queue, path), link.rate)?),
+            QueueSection::Several(Scheduled { params, queues }) => {
+                link.scheduler = Some(params);
+                let own = queues.iter().enumerate().map(|(i, queue)| self.class_queue((i, queue), &link));
+                link.queues = own.collect::<Vec<_>>().into_iter().collect::<Option<_>>()?;
+            }
+        }
+        Some(link)
+    }
+
+    /// The queue of a scheduler's class, which has no scheduler of its own.
+    fn class_queue(&mut self, (i, stated): (usize, &QueueRef), link: &Direction) -> Option<PortQueue> {
+        let class = [&link.path[..], &["classes", &i.to_string(), "queue"].map(str::to_owned)].concat();
+        let place = place(self.root, &class);
+        match self.section(stated, class)? {
+            (QueueSection::One(queue), path) => self.queue((queue, path), link.rate),
+            (QueueSection::Several(_), _) => {
+                let message =
+                    format!("class {} of the scheduler of link `{}` has a scheduler itself", i + 1, link.name);
+                let help = "a class has one queue: `aqm` with its parameters, and `limit`";
+                self.problems.error("E226", place, [&message, "", help])
+            }
+        }
+    }
+
+    /// What is stated at `path`, or what it names, with where that stands.
+    fn section(&mut self, stated: &QueueRef, path: Vec<String>) -> Option<(QueueSection, Vec<String>)> {
+        match stated {
+            QueueRef::Inline(section) => Some((section.clone(), path)),
+            QueueRef::Named(name) => match find(&self.model.queues, name) {
+                Some(section) => Some((section.clone(), vec!["queue".into(), name.clone()])),
+                None => self.unknown_queue(name, &path),
             },
-        };
-        let stated = link.queue.common.limit;
-        let Some(limit) = limit(stated, link.rate) else {
-            let path = queue_path(self.root, &link);
-            let path: Vec<_> = path.iter().map(String::as_str).chain(["limit"]).collect();
-            let place = tree::place(self.root, &path);
+        }
+    }
+
+    fn queue(&mut self, (queue, path): (Queue, Vec<String>), rate: BitRate) -> Option<PortQueue> {
+        let stated = queue.common.limit;
+        let Some(limit) = limit(stated, rate) else {
+            let place = place(self.root, &[&path[..], &["limit".to_owned()]].concat());
             let help =
                 "at least one packet: packets (\"50p\"), bytes (\"62500B\") or time at the link's rate (\"20ms\")";
             return self.problems.error("E217", place, [&format!("`limit` is {stated}"), "", help]);
         };
-        Some(Direction { limit, ..link })
+        Some(PortQueue { queue, limit, path })
     }
 
-    fn unknown_queue<T>(&mut self, entries: &[String], name: &str) -> Option<T> {
-        let place = tree::place(self.root, &["links", place_key(self.root, entries, "queue"), "queue"]);
+    fn unknown_queue<T>(&mut self, name: &str, path: &[String]) -> Option<T> {
         let names = tree::names(self.root, "queue");
         if names.contains(&name) {
             return None;
@@ -283,7 +330,7 @@ impl Builder<'_> {
             true => format!("add [queue.{name}]"),
             false => suggest(name, &names),
         };
-        self.problems.error("E006", place, [&format!("unknown queue `{name}`"), "", &help])
+        self.problems.error("E006", place(self.root, path), [&format!("unknown queue `{name}`"), "", &help])
     }
 
     /// Stated addresses first; the rest are 10.0.n.1, n the number of the node, where that is free.
@@ -313,12 +360,14 @@ pub fn place_key<'a>(root: &Node, entries: &'a [String], field: &str) -> &'a str
     entries.iter().find(states).or(entries.last()).map_or("", |key| key)
 }
 
-/// Where the parameters of a direction's queue stand.
-pub fn queue_path(root: &Node, link: &Direction) -> Vec<String> {
-    match &link.queue_name {
-        Some(name) => vec!["queue".into(), name.clone()],
-        None => vec!["links".into(), place_key(root, &link.entries, "queue").into(), "queue".into()],
-    }
+/// The place of what stands at `path`.
+pub fn place(root: &Node, path: &[String]) -> Place {
+    tree::place(root, &path.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// The place of a parameter of what stands at `path`: `in.min`, for one.
+pub fn place_of(root: &Node, path: &[String], field: &str) -> Place {
+    place(root, &[path, &field.split('.').map(str::to_owned).collect::<Vec<_>>()].concat())
 }
 
 /// `None` for a share of itself, or without room for a single packet.

@@ -9,10 +9,11 @@ pub type KeyPath = Vec<(String, Place)>;
 /// What a conditioner's table keeps when another one is put in its place: where it sits and what it takes.
 const KEPT: [&str; 3] = ["at", "match", "per"];
 
-/// The value at `path`.
+/// The value at `path`; a number names an item of a list.
 pub fn get<'a>(root: &'a Node, path: &[&str]) -> Option<&'a Node> {
     path.iter().try_fold(root, |node, name| match &node.tree {
         Tree::Table(table) => table.get(name),
+        Tree::List(items) => items.get(name.parse::<usize>().ok()?),
         _ => None,
     })
 }

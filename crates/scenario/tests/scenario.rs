@@ -24,8 +24,8 @@ fn the_plan_says_what_the_file_says() {
     assert_eq!(plan.nodes[2].address.to_string(), "10.0.3.1");
     assert_eq!(plan.links.len(), 12);
     let link = |name: &str| plan.links.iter().find(|l| l.name == name).unwrap();
-    assert_eq!(link("C -> E2").limit, Limit::Packets(50));
-    assert_eq!(link("E2 -> C").limit, Limit::Packets(1000));
+    assert_eq!(link("C -> E2").queues[0].limit, Limit::Packets(50));
+    assert_eq!(link("E2 -> C").queues[0].limit, Limit::Packets(1000));
     assert_eq!(link("C -> E2").rate.bit_s(), 5_000_000);
     let marker = &link("E1 -> C").edge[0];
     assert_eq!((marker.name.as_str(), marker.scope.largest_packet), ("marker", Bytes::new(1040)));
@@ -85,7 +85,7 @@ fn a_dumbbell_is_five_lines() {
     let there: u64 = plan.links.iter().map(|l| l.delay.ns()).sum();
     assert_eq!(Span::from_ns(there), Span::from_ms(40));
     let core = plan.links.iter().find(|l| l.name == "E1 -> E2").unwrap();
-    assert_eq!((core.limit, core.rate.bit_s(), core.edge.len()), (Limit::Packets(50), 5_000_000, 1));
+    assert_eq!((core.queues[0].limit, core.rate.bit_s(), core.edge.len()), (Limit::Packets(50), 5_000_000, 1));
     assert_eq!(plan.traffic[0].flows, 4);
     assert_eq!(good(&scenario.effective()).effective(), scenario.effective());
     assert_eq!(good(&scenario.to_toml()), scenario);
@@ -124,8 +124,12 @@ fn accounting_counts_beyond_the_ip_length() {
         let plan = good(&text).plan(1, 0);
         assert_eq!(plan.overhead, overhead);
         assert_eq!(plan.links[0].edge[0].scope.largest_packet, Bytes::new(1040 + u64::from(overhead)));
-        assert_eq!(plan.links[0].scope.largest_packet, Bytes::new(1040 + u64::from(overhead)));
-        assert_eq!(plan.links[1].scope.largest_packet, Bytes::new(40 + u64::from(overhead)), "only ACKs come back");
+        assert_eq!(plan.links[0].queues[0].scope.largest_packet, Bytes::new(1040 + u64::from(overhead)));
+        assert_eq!(
+            plan.links[1].queues[0].scope.largest_packet,
+            Bytes::new(40 + u64::from(overhead)),
+            "only ACKs come back"
+        );
     }
 }
 
@@ -160,16 +164,20 @@ fn one_direction_overrides_what_it_states() {
     let plan = good(&text).plan(1, 0);
     assert_eq!((plan.links[0].rate.bit_s(), plan.links[1].rate.bit_s()), (10_000_000, 1_000_000));
     assert_eq!(plan.links[1].delay, Span::from_ms(5), "what it leaves out is that of the link");
-    assert_eq!(plan.links[1].limit, Limit::Bytes(1000), "time at its own rate");
+    assert_eq!(plan.links[1].queues[0].limit, Limit::Bytes(1000), "time at its own rate");
 }
 
+/// A traffic's `ecn` goes before that of its `tcp`, but for ECN asked for against a table that turns it off.
 #[test]
 fn ecn_of_a_traffic_goes_before_that_of_its_tcp() {
-    let ecn = |traffic: &str, tcp: &str| {
-        let text = format!("{LINE}{WEB}tcp = {{ ecn = {tcp} }}\n{traffic}\n");
-        good(&text).plan(1, 0).traffic[0].tcp.ecn
-    };
-    assert!(ecn("", "true") && !ecn("", "false") && ecn("ecn = true", "false") && !ecn("ecn = false", "true"));
+    let text = |traffic: &str, tcp: &str| format!("{LINE}{WEB}tcp = {tcp}\n{traffic}\n");
+    let ecn = |traffic: &str, tcp: &str| good(&text(traffic, tcp)).plan(1, 0).traffic[0].tcp.ecn;
+    let [on, off] = ["{ ecn = true }", "{ ecn = false }"];
+    assert!(
+        ecn("", on) && !ecn("", off) && ecn("ecn = true", on) && !ecn("ecn = false", on) && !ecn("ecn = false", off)
+    );
+    assert!(ecn("ecn = true", "\"newreno\"") && ecn("ecn = true", "{ window = 9 }") && !ecn("", "{ window = 9 }"));
+    assert_eq!(error_codes(&text("ecn = true", off)), ["E246"]);
 }
 
 #[test]
@@ -207,4 +215,54 @@ fn explain_shows_every_queue_times_and_presets() {
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
+}
+
+/// A scheduler's queues in the tables: a row each, series and sums; the hop's rows are of all of them.
+#[test]
+fn each_queue_of_a_scheduler_is_in_the_tables() {
+    let scenario = good(include_str!("good/scheduler.toml"));
+    let plan = scenario.plan(1, 0);
+    let outcome = perhop_sim::Simulation::new(plan.clone(), Default::default()).unwrap().run(|_| true).unwrap();
+    let tables = perhop_scenario::output::tables::tables(&plan, &outcome);
+    let table = |name: &str| tables.iter().find(|t| t.name == name).unwrap();
+    let here = |name: &str, row: usize| table(name).texts("hop")[row].as_deref() == Some("C -> d");
+    let rows = |name: &str| (0..table(name).rows()).filter(|&row| here(name, row)).collect::<Vec<_>>();
+    let sum = |name: &str, column: &str| -> i64 {
+        rows(name).into_iter().map(|row| table(name).integers(column)[row].unwrap()).sum()
+    };
+    let numbers: Vec<_> = rows("queues").into_iter().map(|row| table("queues").integers("queue")[row]).collect();
+    assert_eq!(numbers, [Some(1), Some(2), Some(3)]);
+    for column in ["arrived_packets", "queued_bytes", "dropped_packets", "dropped_early_packets"] {
+        assert_eq!(sum("queues", column), sum("summary", column), "{column}");
+    }
+    assert!(sum("queues", "dropped_early_packets") > 0 && sum("queues", "sent_packets") > 10_000);
+    let series = table("series");
+    let values = |quantity: &str| -> Vec<f64> {
+        let of = rows("series").into_iter().filter(|&row| series.texts("quantity")[row].as_deref() == Some(quantity));
+        of.map(|row| series.reals("value")[row].unwrap()).collect()
+    };
+    let [all, one, two, three] = ["queue_packets", "queue_1.packets", "queue_2.packets", "queue_3.packets"].map(values);
+    assert_eq!((all.len(), values("queue_2.avg_queue_packets").len()), (21, 21));
+    assert!(values("queue_3.avg_queue_packets").is_empty() && values("avg_queue_packets").is_empty());
+    assert!(all.iter().enumerate().all(|(i, sum)| *sum == one[i] + two[i] + three[i]) && all.iter().any(|n| *n > 2.0));
+    // Of all packets, those without a wait included: the deviation of a class that never waits is 0.
+    let sd = rows("summary").into_iter().map(|row| table("summary").reals("wait_sd_ms")[row].unwrap());
+    assert!(sd.clone().all(|sd| (0.0..50.0).contains(&sd)) && sd.into_iter().any(|sd| sd > 0.1));
+}
+
+/// What `explain` writes is read again as the same, every queue of every class in it.
+#[test]
+fn a_scheduler_is_written_out_and_read_back() {
+    let scenario = good(include_str!("good/scheduler.toml"));
+    let again = good(&scenario.effective());
+    assert_eq!(again.effective(), scenario.effective());
+    assert_eq!(format!("{:?}", again.plan(1, 0)), format!("{:?}", scenario.plan(1, 0)));
+    let text = perhop_scenario::explain(&scenario);
+    assert!(
+        text.contains("wrr over red 10p (8.32 ms of 1040B) + red 10p (8.32 ms of 1040B) + drop-tail 20p"),
+        "{text}"
+    );
+    let altered: Vec<_> = scenario.plan(1, 0).changes[0].what.iter().map(|what| format!("{what:?}")).collect();
+    let kinds: Vec<_> = altered.iter().map(|what| what.split([' ', '{']).next().unwrap()).collect();
+    assert_eq!(kinds, ["Aqm", "Aqm", "Scheduler"], "both queues that are called `small`, and the weights");
 }

@@ -1,22 +1,23 @@
 //! From a plan to a simulation at time zero: links, sources, routes, first events.
 
+use crate::classes::Classes;
 use crate::engine::{HERE, Simulation, Source};
 use crate::heap::{Heap, Key, MAX_COMPONENTS};
 use crate::host::{self, Flow};
-use crate::link::{Link, Parts};
+use crate::link::{Link, Parts, Queues};
 use crate::outcome::Retired;
 use crate::plan::Plan;
 use crate::pool::Pool;
 use crate::route::Router;
 use crate::traffic::Carrier;
 use perhop_core::Rng;
-use perhop_core::aqm::Aqm as _;
 use perhop_core::classify::{FlowHeaders, Protocol};
 use perhop_core::edge::Edge;
 use perhop_core::needs::Needs;
 use perhop_core::packet::Ecn;
 use perhop_core::params::ParamError;
 use perhop_core::queue::Gate;
+use perhop_core::sched::Scheduler as _;
 use perhop_core::units::{Span, Time};
 use std::net::IpAddr;
 
@@ -178,7 +179,16 @@ impl Simulation {
             source_port: 1024 + (slot % 60_000) as u16,
             destination_port: 5001 + flow.table,
             traffic: offered.name.clone(),
+            class: self.plan.classes[usize::from(offered.class)].clone(),
+            rtt: Some(self.base_rtt(flow)),
         }
+    }
+
+    /// Propagation there and back, without serialisation and queueing.
+    fn base_rtt(&self, flow: &Flow) -> Span {
+        let way = |start: u32| self.hops[start as usize..].iter().take_while(|&&hop| hop != HERE);
+        let links = flow.routes.into_iter().flat_map(way);
+        links.map(|&hop| self.plan.links[hop as usize].delay).fold(Span::ZERO, |sum, delay| sum + delay)
     }
 
     /// Tells the conditioners that will see a flow's packets, out and back, who it is.
@@ -219,9 +229,7 @@ impl Simulation {
             self.events.push(Key::new(first, numbering.source(i)));
         }
         for i in 0..self.links.len() {
-            if self.links[i].gate.aqm().needs().contains(Needs::TIMER)
-                && let Some(at) = self.links[i].gate.aqm().poll_at()
-            {
+            if let Some(at) = self.links[i].poll_at() {
                 self.events.push(Key::new(at, numbering.aqm_timer(i)));
             }
         }
@@ -259,8 +267,6 @@ fn build_links(plan: &Plan, options: EngineOptions) -> Result<Vec<Link>, PlanErr
 
 fn build_link(plan: &Plan, (i, link): (usize, &crate::plan::Link), options: EngineOptions) -> Result<Link, PlanError> {
     let stream = |what: &str| Rng::stream(plan.seed, plan.replication, &format!("{what}.{}", link.name));
-    let aqm = link.aqm.build(&link.scope);
-    let aqm = aqm.map_err(|error| PlanError::Param(format!("queue of {}", link.name), Box::new(error)))?;
     let edge = Edge::new(link.edge.clone(), plan.seed, plan.replication).map_err(|fault| {
         let (name, error) = *fault;
         PlanError::Param(format!("[conditioner.{name}]"), Box::new(error))
@@ -268,13 +274,38 @@ fn build_link(plan: &Plan, (i, link): (usize, &crate::plan::Link), options: Engi
     let loss = link.loss.get();
     Ok(Link::new(Parts {
         edge,
-        gate: Gate::new(aqm, link.limit, stream("queue")),
+        queues: build_queues(plan, link)?,
         rate: link.rate,
         delay: link.delay,
         wire_loss: (loss > 0.0).then(|| (loss, stream("wire"))),
         classes: plan.classes.len(),
         force_transmit_done: options.transmit_done || plan.has_timed_rate(i),
     }))
+}
+
+fn build_queues(plan: &Plan, link: &crate::plan::Link) -> Result<Queues, PlanError> {
+    let refused = |error| PlanError::Param(format!("queue of {}", link.name), Box::new(error));
+    let gate = |(i, queue): (usize, &crate::plan::Queue)| {
+        let aqm = queue.aqm.build(&queue.scope).map_err(refused)?;
+        let rng = Rng::stream(plan.seed, plan.replication, &queue_stream(&link.name, i));
+        Ok(Gate::new(aqm, queue.limit, rng).with_classes(plan.classes.len()))
+    };
+    let mut gates = link.queues.iter().enumerate().map(gate).collect::<Result<Vec<_>, _>>()?;
+    let nothing = || PlanError::Other(format!("{} has no queue", link.name));
+    let first = link.queues.first().ok_or_else(nothing)?;
+    let Some(params) = &link.scheduler else { return gates.pop().map(Queues::One).ok_or_else(nothing) };
+    let scheduler = params.build(&first.scope).map_err(refused)?;
+    let (queues, classes) = (gates.len(), scheduler.members().places());
+    if queues != classes {
+        return Err(PlanError::Other(format!("{}: {queues} queues for {classes} classes", link.name)));
+    }
+    Ok(Queues::Several(Box::new(Classes::new(scheduler, gates))))
+}
+
+/// The random stream of a link's queue. The first has the one that it has without scheduler, so that both kinds draw the
+/// same.
+fn queue_stream(link: &str, i: usize) -> String {
+    if i == 0 { format!("queue.{link}") } else { format!("queue.{link}.{}", i + 1) }
 }
 
 #[cfg(test)]
@@ -310,9 +341,12 @@ mod tests {
             rate: BitRate::mbps(1),
             delay: Span::ZERO,
             loss: Probability::ZERO,
-            aqm: AqmParams::DropTail(drop_tail::Params {}),
-            limit: Limit::Packets(10),
-            scope: Scope::default(),
+            queues: vec![plan::Queue {
+                aqm: AqmParams::DropTail(drop_tail::Params {}),
+                limit: Limit::Packets(10),
+                scope: Scope::default(),
+            }],
+            scheduler: None,
             edge: vec![stage.clone()],
         };
         let size = Bytes::new(1000);
@@ -343,6 +377,7 @@ mod tests {
             traffic: vec![offered],
             changes: vec![],
             sample_every: None,
+            sample_links: None,
             taps: vec![],
         };
         Simulation::new(plan, EngineOptions::default()).unwrap()

@@ -5,11 +5,13 @@
 //! scheduled; what follows is by the new parameters. Algorithms keep their state (`retune`).
 
 use crate::engine::{LARGEST_PACKET, Simulation};
+use crate::link::Queues;
 use crate::plan::Plan;
 use crate::traffic::{TrafficParams, TrafficScope};
 use perhop_core::aqm::{Aqm as _, AqmParams};
 use perhop_core::conditioner::{Conditioner as _, ConditionerParams};
 use perhop_core::params::ParamError;
+use perhop_core::sched::SchedulerParams;
 use perhop_core::scope::Scope;
 use perhop_core::units::{BitRate, Bytes, Time};
 
@@ -40,10 +42,19 @@ pub enum Alteration {
     Aqm {
         /// Index of the link.
         link: usize,
+        /// Index of the queue; 0 without scheduler.
+        queue: usize,
         /// Of the same AQM.
         params: AqmParams,
         /// Its surroundings from then on.
         scope: Scope,
+    },
+    /// Of a link's scheduler.
+    Scheduler {
+        /// Index of the link.
+        link: usize,
+        /// Of the same scheduler, for the same classes.
+        params: SchedulerParams,
     },
     /// Of a link: its rate.
     Rate {
@@ -78,13 +89,20 @@ impl Plan {
                     (spec.params, spec.scope) = (params.clone(), scope.clone());
                 }
             }
-            Alteration::Aqm { link, params, scope } => {
-                let link = &mut self.links[*link];
-                let mut running = link.aqm.build(&link.scope)?;
+            Alteration::Aqm { link, queue, params, scope } => {
+                let queue = &mut self.links[*link].queues[*queue];
+                let mut running = queue.aqm.build(&queue.scope)?;
                 let before = (running.needs(), running.reads());
                 running.retune(Time::ZERO, params, scope)?;
                 same_hooks(before == (running.needs(), running.reads()), params.name())?;
-                (link.aqm, link.scope) = (params.clone(), scope.clone());
+                (queue.aqm, queue.scope) = (params.clone(), scope.clone());
+            }
+            Alteration::Scheduler { link, params } => {
+                let link = &mut self.links[*link];
+                let scope = &link.queues[0].scope;
+                let old = link.scheduler.as_ref().ok_or_else(ParamError::other_kind)?;
+                old.build(scope)?.retune(Time::ZERO, params, scope)?;
+                link.scheduler = Some(params.clone());
             }
             Alteration::Rate { link, rate } => {
                 ParamError::above_zero("rate", *rate)?;
@@ -107,8 +125,13 @@ impl Plan {
             if old.rate != new.rate {
                 what.push(Alteration::Rate { link, rate: new.rate });
             }
-            if (&old.aqm, &old.scope) != (&new.aqm, &new.scope) {
-                what.push(Alteration::Aqm { link, params: new.aqm.clone(), scope: new.scope.clone() });
+            for (queue, (old, new)) in old.queues.iter().zip(&new.queues).enumerate() {
+                if (&old.aqm, &old.scope) != (&new.aqm, &new.scope) {
+                    what.push(Alteration::Aqm { link, queue, params: new.aqm.clone(), scope: new.scope.clone() });
+                }
+            }
+            if let Some(params) = new.scheduler.clone().filter(|new| old.scheduler.as_ref() != Some(new)) {
+                what.push(Alteration::Scheduler { link, params });
             }
             let stages = old.edge.iter().zip(&new.edge);
             let differing = stages.filter(|(old, new)| (&old.params, &old.scope) != (&new.params, &new.scope));
@@ -168,7 +191,16 @@ impl Simulation {
             Alteration::Conditioner { link, name, params, scope } => {
                 self.links[*link].edge.retune(now, name, (params, scope))
             }
-            Alteration::Aqm { link, params, scope } => self.links[*link].gate.aqm_mut().retune(now, params, scope),
+            Alteration::Aqm { link, queue, params, scope } => {
+                self.links[*link].queues.gate_mut(*queue).aqm_mut().retune(now, params, scope)
+            }
+            Alteration::Scheduler { link, params } => {
+                let scope = &self.plan.links[*link].queues[0].scope;
+                match &mut self.links[*link].queues {
+                    Queues::One(_) => Err(ParamError::other_kind()),
+                    Queues::Several(classes) => classes.scheduler.retune(now, params, scope),
+                }
+            }
             Alteration::Rate { link, rate } => {
                 self.links[*link].set_rate(*rate);
                 Ok(())

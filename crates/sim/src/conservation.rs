@@ -20,15 +20,17 @@ impl Simulation {
 
     /// One fate for each arrival; queued = delivered + lost on the wire + on the link, by colour.
     fn queue_breaches(&self, link: &Link) -> Vec<String> {
-        let mut breaches = Vec::new();
-        let on_link = link.on_link(&self.pool);
+        let mut breaches = class_breaches(link);
+        let (on_link, all) = (link.on_link(&self.pool), link.fates());
         for colour in Colour::ALL {
             let c = colour.index();
-            let fates = || link.gate.fates().iter().map(|class| &class[c]);
-            for (class, fates) in fates().enumerate().filter(|(_, fates)| !fates.conserved()) {
-                breaches.push(format!("class {class}, {}: {fates:?}", colour.name()));
+            for (i, gate) in link.queues.gates().enumerate() {
+                let fates = gate.fates().iter().map(|class| &class[c]).enumerate();
+                for (class, fates) in fates.filter(|(_, fates)| !fates.conserved()) {
+                    breaches.push(format!("queue {}, class {class}, {}: {fates:?}", i + 1, colour.name()));
+                }
             }
-            let queued: Count = fates().map(|f| f.queued).sum();
+            let queued: Count = all.iter().map(|class| class[c].queued).sum();
             let lost: Count = link.passed.iter().map(|class| class[c].lost).sum();
             let on: Count = on_link.iter().map(|class| class[c]).sum();
             let delivered = link.delivered[c];
@@ -42,8 +44,8 @@ impl Simulation {
 
     fn flow_breaches(&self) -> Vec<String> {
         let mut inside = vec![[Count::default(); 2]; self.flows.len()];
-        for entry in self.links.iter().flat_map(|l| l.fifo.iter()) {
-            let record = self.pool.get(entry.record);
+        for record in self.links.iter().flat_map(Link::records) {
+            let record = self.pool.get(record);
             let flow = record.packet.flow.0 as usize;
             inside[flow / 2][flow % 2].add(record.wire);
         }
@@ -61,13 +63,27 @@ impl Simulation {
     }
 }
 
+/// Queued = sent + waiting, at each queue of a scheduler.
+fn class_breaches(link: &Link) -> Vec<String> {
+    let mut breaches = Vec::new();
+    for (i, queue) in link.queues.classes().iter().enumerate() {
+        let queued: Count = queue.gate.fates().iter().flatten().map(|fates| fates.queued).sum();
+        let mut waiting = Count::default();
+        queue.waiting().for_each(|w| waiting.add(w.size));
+        if queued != queue.sent + waiting {
+            breaches.push(format!("queue {}: queued {queued:?}, sent {:?}, waiting {waiting:?}", i + 1, queue.sent));
+        }
+    }
+    breaches
+}
+
 /// Offered = dropped by conditioners + come to the gate, by class; no conditioner saw more than was offered.
 fn edge_breaches(link: &Link) -> Vec<String> {
     let mut breaches = Vec::new();
     if link.edge.is_empty() {
         return breaches;
     }
-    for (class, (offered, fates)) in link.offered.iter().zip(link.gate.fates()).enumerate() {
+    for (class, (offered, fates)) in link.offered.iter().zip(&link.fates()).enumerate() {
         let came: Count = fates.iter().map(|f| f.arrived).sum();
         let policed: Count = offered.policed.iter().copied().sum();
         let offered = offered.offered;
@@ -88,10 +104,12 @@ fn edge_breaches(link: &Link) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::link::Queues;
     use crate::plan::{self, Node, Offered, Plan};
     use crate::traffic::{TrafficParams, cbr, ftp};
     use crate::{EngineOptions, transport};
     use perhop_core::Scope;
+    use perhop_core::aqm::members::Member;
     use perhop_core::aqm::{AqmParams, Backlog, drop_tail};
     use perhop_core::classify::Match;
     use perhop_core::conditioner::{ConditionerParams, Passage, token_bucket};
@@ -99,6 +117,7 @@ mod tests {
     use perhop_core::edge::{Action, Per, StageSpec};
     use perhop_core::packet::Packet;
     use perhop_core::queue::Limit;
+    use perhop_core::sched::{HostKey, SchedulerParams, strict_priority};
     use perhop_core::units::{BitRate, Bytes, Probability, Span, Time};
     use std::net::Ipv4Addr;
 
@@ -111,9 +130,12 @@ mod tests {
             rate: BitRate::mbps(1),
             delay: Span::from_ms(5),
             loss: Probability::new(0.05).unwrap(),
-            aqm: AqmParams::DropTail(drop_tail::Params {}),
-            limit: Limit::Packets(3),
-            scope: Scope::default(),
+            queues: vec![plan::Queue {
+                aqm: AqmParams::DropTail(drop_tail::Params {}),
+                limit: Limit::Packets(3),
+                scope: Scope::default(),
+            }],
+            scheduler: None,
             edge,
         }
     }
@@ -163,6 +185,7 @@ mod tests {
             classes: vec!["all".into()],
             traffic: vec![traffic("tcp", TrafficParams::Ftp(ftp::Params {})), traffic("udp", TrafficParams::Cbr(cbr))],
             sample_every: None,
+            sample_links: None,
             changes: vec![],
             taps: vec![],
         };
@@ -190,12 +213,54 @@ mod tests {
             ("policed", |s| s.links[0].offered[0].policed[0].add(500)),
             ("vanished from the link", |s| _ = s.links[0].fifo.pop()),
             ("met only the gate", |s| {
-                _ = s.links[0].gate.arrive(s.now, Backlog::default(), &mut Packet { size: 500, ..Packet::default() });
+                let gate = s.links[0].queues.gate_mut(0);
+                _ = gate.arrive(s.now, Backlog::default(), &mut Packet { size: 500, ..Packet::default() });
             }),
         ];
         for (what, tamper) in tampers {
             let mut simulation = busy();
             assert!(!simulation.links[0].fifo.is_empty());
+            tamper(&mut simulation);
+            assert!(!simulation.breaches().is_empty(), "{what}");
+        }
+    }
+
+    /// The same run, its first link with a queue for each of two classes.
+    fn scheduled() -> Simulation {
+        let mut plan = busy().plan;
+        let class = |members| strict_priority::Class { members, queue: HostKey };
+        let green = vec![Member::Colour(Colour::Green)];
+        let link = &mut plan.links[0];
+        link.scheduler = Some(SchedulerParams::StrictPriority(strict_priority::Params {
+            classes: vec![class(green), class(vec![])],
+        }));
+        link.queues = vec![link.queues[0].clone(), link.queues[0].clone()];
+        let mut simulation = Simulation::new(plan, EngineOptions::default()).unwrap();
+        simulation.run_until(Time::ZERO + Span::from_s(5));
+        simulation
+    }
+
+    #[test]
+    fn every_tampered_count_of_a_class_is_found() {
+        assert_eq!(scheduled().breaches(), Vec::<String>::new());
+        let classes = |s: &mut Simulation| match &mut s.links[0].queues {
+            Queues::One(_) => panic!("the link has a scheduler"),
+            Queues::Several(classes) => std::mem::take(&mut classes.queues[0].sent),
+        };
+        assert!(classes(&mut scheduled()).packets > 100, "the first class sends");
+        let tampers: [(&str, Tamper); 3] = [
+            ("sent", |s| s.links[0].queues.classes_mut()[0].sent.add(500)),
+            ("a packet gone from its queue", |s| {
+                let Queues::Several(classes) = &mut s.links[0].queues else { panic!("it has a scheduler") };
+                assert!(classes.take().is_some(), "something waits");
+            }),
+            ("met only a gate", |s| {
+                let gate = s.links[0].queues.gate_mut(1);
+                _ = gate.arrive(s.now, Backlog::default(), &mut Packet { size: 500, ..Packet::default() });
+            }),
+        ];
+        for (what, tamper) in tampers {
+            let mut simulation = scheduled();
             tamper(&mut simulation);
             assert!(!simulation.breaches().is_empty(), "{what}");
         }

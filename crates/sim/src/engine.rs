@@ -16,7 +16,6 @@ use crate::series::{FlowSample, Sample};
 use crate::tap::Captured;
 use crate::traffic::AnyTraffic;
 use perhop_core::Rng;
-use perhop_core::aqm::Aqm as _;
 use perhop_core::conditioner::Passage;
 use perhop_core::needs::Needs;
 use perhop_core::packet::{Ecn, FlowId};
@@ -171,7 +170,9 @@ impl Simulation {
             && now >= self.next_sample
         {
             self.sample(now);
-            self.sample_flows(now);
+            if self.plan.sample_links.is_none() {
+                self.sample_flows(now);
+            }
             self.next_sample = now + interval;
         }
         self.make_changes(now);
@@ -289,10 +290,8 @@ impl Simulation {
     }
 
     fn on_aqm_timer(&mut self, now: Time, link: usize) {
-        let backlog = self.links[link].backlog(now);
-        let aqm = self.links[link].gate.aqm_mut();
-        aqm.on_timer(now, &backlog);
-        if let Some(at) = aqm.poll_at() {
+        self.links[link].on_timer(now);
+        if let Some(at) = self.links[link].poll_at() {
             self.events.push(Key::new(at, self.numbering().aqm_timer(link)));
         }
     }

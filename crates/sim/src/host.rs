@@ -124,8 +124,10 @@ impl Flow {
         let packet = Packet {
             payload: segment.payload,
             seq_end: first.wrapping_add(1 + u32::from(segment.payload)),
+            // the receiver has sent its SYN-ACK, and no data
+            ack: u32::from(!segment.syn),
             ecn: if segment.ect { Ecn::Ect0 } else { Ecn::NotEct },
-            flags: if segment.syn { flags::SYN } else { flags::ACK } | if segment.cwr { flags::CWR } else { 0 },
+            flags: segment_flags(segment),
             ..self.blank()
         };
         let wire = u32::from(tcp.header) + u32::from(segment.payload);
@@ -163,6 +165,16 @@ impl Flow {
     pub fn truth(&self) -> Option<SenderTruth> {
         let sender = &self.tcp.as_ref()?.sender;
         Some(SenderTruth { srtt: sender.srtt()?, rto: sender.rto(), cwnd: sender.cwnd() })
+    }
+}
+
+/// TCP flags of a segment; an ECN-setup SYN has both ECE and CWR (RFC 3168 section 6.1.1).
+fn segment_flags(segment: &Segment) -> u8 {
+    match (segment.syn, segment.cwr) {
+        (true, true) => flags::SYN | flags::ECE | flags::CWR,
+        (true, false) => flags::SYN,
+        (false, true) => flags::ACK | flags::CWR,
+        (false, false) => flags::ACK,
     }
 }
 

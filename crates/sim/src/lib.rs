@@ -31,6 +31,8 @@ pub mod route;
 pub mod link;
 /// What waits, is sent and propagates on a link.
 mod fifo;
+/// The queues of a link with a scheduler.
+pub mod classes;
 /// Packets in the network.
 mod pool;
 /// Events waiting for their time.

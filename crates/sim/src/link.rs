@@ -2,18 +2,19 @@
 //!
 //! A FIFO link of fixed rate needs no event at the end of a transmission: a packet's departure is known
 //! when it arrives, `max(now, busy_until) + size / rate`. Links whose conditioners or AQM act at
-//! departure, and those whose rate changes on the way, have that event, on themselves only. Both kinds give
-//! the same bytes.
+//! departure, those whose rate changes on the way, and those with a scheduler have that event, on themselves only. Both
+//! kinds give the same bytes.
 
+use crate::classes::{Classes, Queue, Waiting};
 use crate::delays::Delays;
 use crate::fifo::{Entry, Fifo};
 use crate::pool::{Pool, RecordId};
-use perhop_core::aqm::{Backlog, Departure};
+use perhop_core::aqm::{Aqm as _, Backlog, Departure};
 use perhop_core::conditioner::Passage;
 use perhop_core::count::Count;
 use perhop_core::edge::Edge;
 use perhop_core::packet::Packet;
-use perhop_core::queue::Gate;
+use perhop_core::queue::{Fates, Gate};
 use perhop_core::units::{BitRate, NS_PER_S, Span, Time};
 use perhop_core::verdict::{Fate, Reason};
 use perhop_core::{Rng, needs::Needs};
@@ -86,13 +87,58 @@ pub struct Offered {
     pub policed: [Count; 4],
 }
 
+/// Where packets wait. Nearly all links have one queue: its gate is not boxed, since every packet passes it.
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)]
+pub enum Queues {
+    /// In the ring, behind this gate.
+    One(Gate),
+    /// In queues of classes.
+    Several(Box<Classes>),
+}
+
+impl Queues {
+    /// All gates, in the scheduler's order.
+    pub fn gates(&self) -> impl Iterator<Item = &Gate> {
+        let (one, several) = match self {
+            Self::One(gate) => (Some(gate), None),
+            Self::Several(classes) => (None, Some(classes.queues.iter().map(|queue| &queue.gate))),
+        };
+        one.into_iter().chain(several.into_iter().flatten())
+    }
+
+    /// The queues of a scheduler's classes; none without one.
+    pub fn classes(&self) -> &[Queue] {
+        match self {
+            Self::One(_) => &[],
+            Self::Several(classes) => &classes.queues,
+        }
+    }
+
+    /// As [`Queues::classes`], to be changed.
+    pub fn classes_mut(&mut self) -> &mut [Queue] {
+        match self {
+            Self::One(_) => &mut [],
+            Self::Several(classes) => &mut classes.queues,
+        }
+    }
+
+    /// The gate of queue `i`.
+    pub fn gate_mut(&mut self, i: usize) -> &mut Gate {
+        match self {
+            Self::One(gate) => gate,
+            Self::Several(classes) => &mut classes.queues[i].gate,
+        }
+    }
+}
+
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct Link {
     /// Conditioners at the port.
     pub edge: Edge,
-    /// AQM, limit, counts.
-    pub gate: Gate,
+    /// AQMs, limits, counts, and what waits for a scheduler.
+    pub queues: Queues,
     /// What is on it.
     pub fifo: Fifo,
     /// Arrived at the other end, by colour.
@@ -117,8 +163,8 @@ pub struct Link {
 pub struct Parts {
     /// Conditioners.
     pub edge: Edge,
-    /// AQM and limit.
-    pub gate: Gate,
+    /// AQMs and limits.
+    pub queues: Queues,
     /// Rate.
     pub rate: BitRate,
     /// Propagation delay.
@@ -145,12 +191,13 @@ pub struct Wakes {
 impl Link {
     /// A link at rest.
     pub fn new(parts: Parts) -> Self {
-        use perhop_core::aqm::Aqm as _;
-        let (edge_needs, aqm_needs) = (parts.edge.needs(), parts.gate.aqm().needs());
+        let aqm_needs = parts.queues.gates().fold(Needs::NOTHING, |all, gate| all | gate.aqm().needs());
+        let edge_needs = parts.edge.needs();
         let departures = edge_needs.contains(Needs::DEPARTURES) || aqm_needs.contains(Needs::DEPARTURES);
+        let scheduled = matches!(parts.queues, Queues::Several(_));
         Self {
             edge: parts.edge,
-            gate: parts.gate.with_classes(parts.classes),
+            queues: parts.queues,
             fifo: Fifo::default(),
             delivered: Default::default(),
             passed: vec![Default::default(); parts.classes],
@@ -158,7 +205,7 @@ impl Link {
             serialiser: Serialiser::new(parts.rate),
             delay: parts.delay,
             wire_loss: parts.wire_loss,
-            transmit_done: departures || parts.force_transmit_done,
+            transmit_done: departures || scheduled || parts.force_transmit_done,
             transmitting: false,
             edge_needs,
             aqm_needs,
@@ -171,28 +218,47 @@ impl Link {
         self.serialiser.set_rate(rate);
     }
 
-    /// The queue as an AQM sees it at `now`.
-    #[inline]
+    /// What waits at `now`.
     pub fn backlog(&mut self, now: Time) -> Backlog {
-        if !self.transmit_done {
-            self.fifo.start_until(now);
+        match &self.queues {
+            Queues::Several(classes) => classes.backlog(now),
+            Queues::One(_) => {
+                if !self.transmit_done {
+                    self.fifo.start_until(now);
+                }
+                backlog(&self.fifo, &self.serialiser, now)
+            }
         }
-        let idle = self.serialiser.busy_until <= now && self.fifo.waiting() == 0;
-        Backlog {
-            packets: self.fifo.waiting(),
-            bytes: self.fifo.waiting_bytes(),
-            idle_since: idle.then_some(self.serialiser.busy_until),
-            ..Backlog::default()
+    }
+
+    /// What was counted at all gates together, by class and colour.
+    pub fn fates(&self) -> Vec<[Fates; 4]> {
+        let mut all = vec![[Fates::default(); 4]; self.passed.len()];
+        for (class, colours) in self.queues.gates().flat_map(|gate| gate.fates().iter().enumerate()) {
+            for (sum, fates) in all[class].iter_mut().zip(colours) {
+                *sum = sum.plus(fates);
+            }
         }
+        all
     }
 
     /// A packet that has passed the conditioners comes to the gate.
     #[inline]
     pub fn arrive(&mut self, now: Time, id: RecordId, pool: &mut Pool) -> Result<Wakes, Reason> {
-        let backlog = self.backlog(now);
+        let gate = match &mut self.queues {
+            Queues::One(gate) => gate,
+            Queues::Several(classes) => {
+                classes.arrive(now, id, pool)?;
+                return Ok(Wakes { begin: !self.transmitting, ..Wakes::default() });
+            }
+        };
+        if !self.transmit_done {
+            self.fifo.start_until(now);
+        }
+        let backlog = backlog(&self.fifo, &self.serialiser, now);
         let record = pool.get_mut(id);
         record.arrived = now;
-        if let Fate::Dropped(reason) = self.gate.arrive(now, backlog, &mut record.packet) {
+        if let Fate::Dropped(reason) = gate.arrive(now, backlog, &mut record.packet) {
             return Err(reason);
         }
         let (size, wire) = (record.packet.size, record.wire);
@@ -211,19 +277,26 @@ impl Link {
     pub fn begin(&mut self, now: Time, pool: &Pool) -> Wakes {
         self.transmitting = false;
         let alone = self.fifo.next_delivery().is_none();
+        if let Queues::Several(classes) = &mut self.queues {
+            let Some(Waiting { record, size }) = classes.take() else { return Wakes::default() };
+            self.fifo.push(Entry { starts: Time::MAX, delivers: Time::MAX, record, size });
+        }
         let Some(entry) = self.fifo.first_waiting() else { return Wakes::default() };
         let record = pool.get(entry.record);
         let (starts, done) = self.serialiser.send(now, record.wire);
         let delivers = done + self.delay;
         (entry.starts, entry.delivers) = (starts, delivers);
         self.fifo.start_until(starts);
+        if let Queues::Several(classes) = &mut self.queues {
+            classes.sends(starts.since(record.arrived).ns(), done);
+        }
         self.transmitting = true;
         Wakes { delivery: alone.then_some(delivers), transmit_done: Some(done), begin: false }
     }
 
     /// Asks conditioners and AQM about the first waiting packet; `Some` when it was dropped.
     pub fn departing(&mut self, now: Time, pool: &mut Pool) -> Option<(RecordId, Reason)> {
-        let &mut Entry { record: id, size, .. } = self.fifo.first_waiting()?;
+        let (id, behind) = self.first()?;
         let record = pool.get_mut(id);
         if self.edge_needs.contains(Needs::DEPARTURES) {
             self.edge.departing(&Passage { now, truth: None }, &mut record.packet);
@@ -231,12 +304,42 @@ impl Link {
         if !self.aqm_needs.contains(Needs::DEPARTURES) {
             return None;
         }
-        let (packets, bytes) = (self.fifo.waiting() - 1, self.fifo.waiting_bytes() - u64::from(size));
-        let backlog = Backlog { packets, bytes, ..Backlog::default() };
-        let at = Departure { now, arrived: record.arrived, backlog };
-        let Fate::Dropped(reason) = self.gate.depart(&at, &mut record.packet) else { return None };
-        self.fifo.discard_first_waiting();
+        let at = Departure { now, arrived: record.arrived, backlog: behind };
+        let gate = match &mut self.queues {
+            Queues::One(gate) => gate,
+            Queues::Several(classes) => &mut classes.chosen().gate,
+        };
+        let Fate::Dropped(reason) = gate.depart(&at, &mut record.packet) else { return None };
+        match &mut self.queues {
+            Queues::One(_) => self.fifo.discard_first_waiting(),
+            Queues::Several(classes) => classes.discard(now, record.arrived),
+        }
         Some((id, reason))
+    }
+
+    /// The packet that is sent next, and what its queue holds behind it.
+    fn first(&mut self) -> Option<(RecordId, Backlog)> {
+        if let Queues::Several(classes) = &mut self.queues {
+            return classes.first().map(|first| (first.record, classes.behind()));
+        }
+        let &mut Entry { record, size, .. } = self.fifo.first_waiting()?;
+        let (packets, bytes) = (self.fifo.waiting() - 1, self.fifo.waiting_bytes() - u64::from(size));
+        Some((record, Backlog { packets, bytes, ..Backlog::default() }))
+    }
+
+    /// When an AQM next wants to be told the time.
+    pub fn poll_at(&self) -> Option<Time> {
+        let wanting = self.queues.gates().map(Gate::aqm).filter(|aqm| aqm.needs().contains(Needs::TIMER));
+        wanting.filter_map(|aqm| aqm.poll_at()).min()
+    }
+
+    /// The time an AQM asked for has come.
+    pub fn on_timer(&mut self, now: Time) {
+        let backlog = self.backlog(now);
+        match &mut self.queues {
+            Queues::One(gate) => gate.aqm_mut().on_timer(now, &backlog),
+            Queues::Several(classes) => classes.on_timer(now),
+        }
     }
 
     /// Whether anything is asked at the start of a transmission.
@@ -261,11 +364,17 @@ impl Link {
     /// What is on the link, waiting, sent or propagating, by class and colour.
     pub fn on_link(&self, pool: &Pool) -> Vec<[Count; 4]> {
         let mut on_link = vec![[Count::default(); 4]; self.passed.len()];
-        for entry in self.fifo.iter() {
-            let packet = &pool.get(entry.record).packet;
+        for record in self.records() {
+            let packet = &pool.get(record).packet;
             on_link[usize::from(packet.class)][packet.colour.index()].add(packet.size);
         }
         on_link
+    }
+
+    /// Every packet on the link, waiting, sent or propagating.
+    pub fn records(&self) -> impl Iterator<Item = RecordId> {
+        let waiting = self.queues.classes().iter().flat_map(Queue::waiting);
+        self.fifo.iter().map(|entry| entry.record).chain(waiting.map(|w| w.record))
     }
 
     /// Whether the packet that has just reached the end of the wire was lost on it.
@@ -278,6 +387,18 @@ impl Link {
             self.passed[usize::from(packet.class)][packet.colour.index()].lost.add(packet.size);
         }
         lost
+    }
+}
+
+/// The ring's waiting packets as an AQM sees them at `now`.
+#[inline]
+fn backlog(fifo: &Fifo, serialiser: &Serialiser, now: Time) -> Backlog {
+    let idle = serialiser.busy_until <= now && fifo.waiting() == 0;
+    Backlog {
+        packets: fifo.waiting(),
+        bytes: fifo.waiting_bytes(),
+        idle_since: idle.then_some(serialiser.busy_until),
+        ..Backlog::default()
     }
 }
 
@@ -356,7 +477,7 @@ mod tests {
         let aqm = AqmParams::Fred(params).build(&scope).unwrap();
         let mut link = Link::new(Parts {
             edge: Edge::new(Vec::new(), 0, 0).unwrap(),
-            gate: Gate::new(aqm, Limit::Packets(100), Rng::stream(0, 0, "queue")),
+            queues: Queues::One(Gate::new(aqm, Limit::Packets(100), Rng::stream(0, 0, "queue"))),
             rate,
             delay: Span::ZERO,
             wire_loss: None,
@@ -371,7 +492,7 @@ mod tests {
         }
         assert!(link.departing(Time::ZERO, &mut pool).is_none());
         let mut average = 0.0;
-        link.gate.aqm().gauges(Time::ZERO, &mut |name, value| {
+        link.queues.gate_mut(0).aqm().gauges(Time::ZERO, &mut |name, value| {
             average = if name == "avg_queue_bytes" { value } else { average };
         });
         assert_eq!(average, 1500.0);

@@ -1,5 +1,6 @@
 //! What a replication gives: counts since the end of the warm-up, and proof that no packet was lost unseen.
 
+use crate::classes::Queue;
 use crate::delays::{Delays, Quantiles};
 use crate::engine::{Simulation, Transfer};
 use crate::host::{Connection, Flow, FlowCounts};
@@ -109,6 +110,21 @@ pub struct HopRow {
     pub wait: Option<Quantiles>,
 }
 
+/// One queue of a link's scheduler.
+#[derive(Clone, Debug)]
+pub struct QueueRow {
+    /// Index of the link.
+    pub link: usize,
+    /// Index of the scheduler's class.
+    pub queue: usize,
+    /// Fates at its gate.
+    pub fates: Fates,
+    /// What went from it into transmission.
+    pub sent: Count,
+    /// Time waiting in it.
+    pub wait: Option<Quantiles>,
+}
+
 /// One conditioner.
 #[derive(Clone, Debug)]
 pub struct ConditionerRow {
@@ -125,8 +141,10 @@ pub struct ConditionerRow {
 pub struct Tally {
     /// Index of the link.
     pub link: usize,
-    /// Name of the conditioner; `None` for the queue's AQM.
+    /// Name of the conditioner; `None` for an AQM.
     pub conditioner: Option<String>,
+    /// Index of the scheduler's class whose AQM it is.
+    pub queue: Option<usize>,
     /// What.
     pub quantity: &'static str,
     /// How many.
@@ -135,7 +153,8 @@ pub struct Tally {
 
 impl Tally {
     fn same(&self, other: &Self) -> bool {
-        (self.link, self.quantity) == (other.link, other.quantity) && self.conditioner == other.conditioner
+        let key = |it: &Self| (it.link, it.queue, it.quantity);
+        key(self) == key(other) && self.conditioner == other.conditioner
     }
 }
 
@@ -165,6 +184,8 @@ pub struct Outcome {
     pub arrivals: Vec<ArrivalRow>,
     /// Classes and colours at each hop; rows without packets are left out.
     pub hops: Vec<HopRow>,
+    /// Queues of schedulers.
+    pub queues: Vec<QueueRow>,
     /// Conditioners.
     pub conditioners: Vec<ConditionerRow>,
     /// Totals of AQMs and conditioners.
@@ -197,6 +218,7 @@ pub(crate) struct Totals {
     gates: Vec<Vec<[Fates; 4]>>,
     passed: Vec<Vec<[[Count; 2]; 4]>>,
     offered: Vec<Vec<Offered>>,
+    queues: Vec<Vec<(Fates, Count)>>,
     edges: Vec<Vec<ColourMatrix>>,
     tallies: Vec<Tally>,
     arrivals: Vec<[Count; 4]>,
@@ -224,14 +246,15 @@ impl Simulation {
                     [fates[c].queued - lost - on_link[i][c], lost]
                 })
             };
-            l.gate.fates().iter().enumerate().map(class).collect()
+            l.fates().iter().enumerate().map(class).collect()
         };
         Totals {
             flows: self.flows.iter().map(flow).collect(),
             retired: self.retired.clone(),
-            gates: self.links.iter().map(|l| l.gate.fates().to_vec()).collect(),
+            gates: self.links.iter().map(|l| l.fates()).collect(),
             passed: self.links.iter().map(passed).collect(),
             offered: self.links.iter().map(|l| l.offered.clone()).collect(),
+            queues: self.links.iter().map(|l| l.queues.classes().iter().map(queue_totals).collect()).collect(),
             edges: self.links.iter().map(|l| l.edge.counts().map(|c| *c.counts).collect()).collect(),
             tallies: self.tallies(),
             arrivals: self.arrivals.iter().map(|class| [0, 1, 2, 3].map(|c| class[c].delivered)).collect(),
@@ -244,6 +267,7 @@ impl Simulation {
         self.flows.iter_mut().flat_map(|f| [&mut f.delays, &mut f.jitters]).for_each(Delays::clear);
         self.arrivals.iter_mut().flatten().flat_map(|a| [&mut a.delays, &mut a.jitters]).for_each(Delays::clear);
         self.links.iter_mut().flat_map(|l| &mut l.passed).flatten().for_each(|p| p.waits.clear());
+        self.links.iter_mut().flat_map(|l| l.queues.classes_mut()).for_each(|q| q.waits.clear());
     }
 
     /// Runs to the end, calling `each` after every hundredth of the simulated time; `None` when that says stop.
@@ -270,6 +294,7 @@ impl Simulation {
             tables: self.table_rows(&end, &base, warm),
             arrivals: self.arrival_rows(&end, &base),
             hops: self.hop_rows(&end, &base),
+            queues: self.queue_rows(&end, &base),
             conditioners: self.conditioner_rows(&end, &base),
             tallies: tallies_since(&end.tallies, &base.tallies),
             headers: (0..self.flows.len()).map(|k| self.headers(k)).collect(),
@@ -287,11 +312,14 @@ impl Simulation {
     fn tallies(&self) -> Vec<Tally> {
         let mut all = Vec::new();
         for (link, it) in self.links.iter().enumerate() {
-            it.gate.aqm().tallies(&mut |quantity, value| {
-                all.push(Tally { link, conditioner: None, quantity, value });
-            });
+            for (i, gate) in it.queues.gates().enumerate() {
+                let queue = (!it.queues.classes().is_empty()).then_some(i);
+                gate.aqm().tallies(&mut |quantity, value| {
+                    all.push(Tally { link, conditioner: None, queue, quantity, value });
+                });
+            }
             it.edge.tallies(&mut |name, quantity, value| {
-                all.push(Tally { link, conditioner: Some(name.to_owned()), quantity, value });
+                all.push(Tally { link, conditioner: Some(name.to_owned()), queue: None, quantity, value });
             });
         }
         all
@@ -396,6 +424,18 @@ impl Simulation {
         any.then(|| HopRow { link, class, colour: Colour::ALL[c], policed, fates, delivered, lost, wait })
     }
 
+    fn queue_rows(&self, end: &Totals, base: &Totals) -> Vec<QueueRow> {
+        let mut rows = Vec::new();
+        for (link, it) in self.links.iter().enumerate() {
+            for (i, queue) in it.queues.classes().iter().enumerate() {
+                let ((now, sent), (then, before)) = (&end.queues[link][i], &base.queues[link][i]);
+                let (fates, sent, wait) = (fates_since(now, then), *sent - *before, queue.waits.quantiles());
+                rows.push(QueueRow { link, queue: i, fates, sent, wait });
+            }
+        }
+        rows
+    }
+
     fn conditioner_rows(&self, end: &Totals, base: &Totals) -> Vec<ConditionerRow> {
         let mut rows = Vec::new();
         for (link, it) in self.links.iter().enumerate() {
@@ -407,6 +447,11 @@ impl Simulation {
         }
         rows
     }
+}
+
+fn queue_totals(queue: &Queue) -> (Fates, Count) {
+    let all = queue.gate.fates().iter().flatten().fold(Fates::default(), |sum, fates| sum.plus(fates));
+    (all, queue.sent)
 }
 
 fn counts_since(now: &FlowCounts, then: &FlowCounts) -> FlowCounts {

@@ -7,6 +7,7 @@ use perhop_core::aqm::AqmParams;
 use perhop_core::dscp::Dscp;
 use perhop_core::edge::StageSpec;
 use perhop_core::queue::Limit;
+use perhop_core::sched::SchedulerParams;
 use perhop_core::scope::Scope;
 use perhop_core::units::{BitRate, Probability, Span, Time};
 use std::net::Ipv4Addr;
@@ -36,6 +37,8 @@ pub struct Plan {
     pub changes: Vec<Change>,
     /// Interval of the series; `None`: no series.
     pub sample_every: Option<Span>,
+    /// Links the series are of; `None`: all of them, and the flows.
+    pub sample_links: Option<Vec<usize>>,
     /// Links whose packets are recorded.
     pub taps: Vec<Tap>,
 }
@@ -64,14 +67,24 @@ pub struct Link {
     pub delay: Span,
     /// Share of packets lost on the wire.
     pub loss: Probability,
-    /// The AQM of its queue.
+    /// Its queues: one, or one for each class of the scheduler.
+    pub queues: Vec<Queue>,
+    /// Which of the queues sends next; `None`: there is one.
+    pub scheduler: Option<SchedulerParams>,
+    /// Conditioners at the port, in order.
+    pub edge: Vec<StageSpec>,
+}
+
+/// A queue before a link.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    /// Its AQM.
     pub aqm: AqmParams,
     /// How much may wait.
     pub limit: Limit,
-    /// Surroundings of the AQM.
+    /// Surroundings of the AQM. The link's rate is that of the whole link, whatever share a scheduler leaves: an idle
+    /// queue would be served at it.
     pub scope: Scope,
-    /// Conditioners at the port, in order.
-    pub edge: Vec<StageSpec>,
 }
 
 /// A `[traffic]` table.

@@ -1,6 +1,7 @@
 //! Series: queue lengths and gauges at a fixed interval.
 
 use crate::engine::Simulation;
+use crate::link::Queues;
 use perhop_core::aqm::Aqm as _;
 use perhop_core::units::Time;
 
@@ -11,8 +12,10 @@ pub struct Sample {
     pub at: Time,
     /// Index of the link.
     pub link: u32,
-    /// Name of the conditioner; `None` for the queue and its AQM.
+    /// Name of the conditioner; `None` for queues and their AQMs.
     pub conditioner: Option<String>,
+    /// Index of the scheduler's class whose queue it is; `None` for all that waits.
+    pub queue: Option<usize>,
     /// What, with its unit.
     pub quantity: &'static str,
     /// The value.
@@ -56,18 +59,32 @@ impl Simulation {
         }
     }
 
-    /// Samples every link's queue, its AQM's gauges and its conditioners' gauges.
+    /// Samples the queue, its AQM's gauges and its conditioners' gauges of every link asked for.
     pub(crate) fn sample(&mut self, at: Time) {
+        let asked = self.plan.sample_links.as_deref();
         for (i, link) in self.links.iter_mut().enumerate() {
+            if asked.is_some_and(|links| !links.contains(&i)) {
+                continue;
+            }
             let samples = &mut self.samples;
-            let mut add = |conditioner: Option<&str>, quantity, value| {
-                samples.push(Sample { at, link: i as u32, conditioner: conditioner.map(Into::into), quantity, value });
+            let mut add = |(conditioner, queue): (Option<&str>, Option<usize>), quantity, value| {
+                let conditioner = conditioner.map(Into::into);
+                samples.push(Sample { at, link: i as u32, conditioner, queue, quantity, value });
             };
+            let all = (None, None);
             let backlog = link.backlog(at);
-            add(None, "queue_packets", f64::from(backlog.packets));
-            add(None, "queue_bytes", backlog.bytes as f64);
-            link.gate.aqm().gauges(at, &mut |quantity, value| add(None, quantity, value));
-            link.edge.gauges(at, &mut |name, quantity, value| add(Some(name), quantity, value));
+            add(all, "queue_packets", f64::from(backlog.packets));
+            add(all, "queue_bytes", backlog.bytes as f64);
+            if let Queues::One(gate) = &link.queues {
+                gate.aqm().gauges(at, &mut |quantity, value| add(all, quantity, value));
+            }
+            for (i, queue) in link.queues.classes().iter().enumerate() {
+                let (of, backlog) = ((None, Some(i)), queue.backlog(at));
+                add(of, "packets", f64::from(backlog.packets));
+                add(of, "bytes", backlog.bytes as f64);
+                queue.gate.aqm().gauges(at, &mut |quantity, value| add(of, quantity, value));
+            }
+            link.edge.gauges(at, &mut |name, quantity, value| add((Some(name), None), quantity, value));
         }
     }
 }

@@ -17,7 +17,7 @@ Line = tuple[str, str | None, str]
 
 
 def queue(runs: Runs) -> Figure:
-    """Packets waiting and their average, at the ports where two ever waited at once."""
+    """Packets waiting and their average at the ports where two ever waited at once, by queue where it has several."""
     return _over_time(runs, _of_queues, "packets waiting")
 
 
@@ -28,9 +28,8 @@ def bucket(runs: Runs) -> Figure:
 
 def _of_queues(lines: dict[Line, Columns]) -> dict[Line, Columns]:
     used = {hop for (hop, _, what), line in lines.items() if what == "queue_packets" and line["value"].max() > 1}
-    return {
-        key: line for key, line in lines.items() if key[0] in used and key[2] in ("queue_packets", "avg_queue_packets")
-    }
+    shown = {"queue_packets", "avg_queue_packets", "packets"}
+    return {key: line for key, line in lines.items() if key[0] in used and key[2].split(".")[-1] in shown}
 
 
 def _of_buckets(lines: dict[Line, Columns]) -> dict[Line, Columns]:

@@ -37,6 +37,7 @@ Say = Callable[[str], None]
 PAPERS = {
     "pam-fsam": "perhop.studies.pam_fsam",
     "pps": "perhop.studies.pps",
+    "msvb-sio": "perhop.studies.msvb_sio",
 }
 """Papers by name, and the package that holds their studies."""
 

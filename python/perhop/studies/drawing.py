@@ -58,8 +58,8 @@ class Picture:
     png: bytes
 
 
-def canvas(columns: int = 1, size: tuple[float, float] = (7.6, 3.1)) -> tuple[Figure, list[Axes]]:
-    """An empty figure with panels side by side."""
+def canvas(columns: int = 1, size: tuple[float, float] = (7.6, 3.1), rows: int = 1) -> tuple[Figure, list[Axes]]:
+    """An empty figure with panels side by side, row by row."""
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -67,8 +67,7 @@ def canvas(columns: int = 1, size: tuple[float, float] = (7.6, 3.1)) -> tuple[Fi
     mpl.rcParams.update(STYLE)
     figure = Figure(figsize=size)
     FigureCanvasAgg(figure)
-    axes = figure.subplots(1, columns, squeeze=False)[0]
-    return figure, list(axes)
+    return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
 
 
 def picture(figure: Figure, name: str, caption: str, alternative: str) -> Picture:

@@ -155,6 +155,11 @@ def ordered(series: Mapping[str, Sequence[float]]) -> list[Part]:
     return [greater((a[0], b[0]), a[1], b[1]) for a, b in pairwise(named)]
 
 
+def exact(name: str, value: float, *, holds: bool) -> Part:
+    """A number that no draw has a part in."""
+    return Part(name, stats.Interval(value, value, value, 1), holds)
+
+
 def never_below(name: str, values: Sequence[float], bound: float) -> Part:
     """Every single value is `bound` or more; what is shown is the smallest."""
     smallest = min(values)

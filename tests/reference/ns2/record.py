@@ -160,6 +160,47 @@ def pps_table4(pool, k):
           notes=COMMON + ["RIO parameters not in the paper: IN(20,55,.02) OUT(5,55,.2) is our choice"])
 
 
+def mixed_load(pool, k):
+    rio = [(f"rio/{rates}/cir{cir}", {"rates": rates, "cir": cir}) for rates in ("plain", "odd")
+           for cir in (0.25, 0.5, 1.0, 2.0)]
+    rio.append(("rio/plain/cir1.0/periodic", {"cir": 1.0, "jit": 0}))
+    red = [(f"red/{rates}/{v}", {"aqm": "RED", "rates": rates, **p}) for rates in ("plain", "odd")
+           for v, p in (("wait_off", {}), ("wait_on", {"wait": 1}))]
+    r = sweep(pool, "mixed_load.tcl", rio + red, list(range(1, (k or 20) + 1)))
+    write("mixed_load", "mixed_load.tcl",
+          "MSVB and SIO, Table 1 (RIO) and Fig. 4 (RED): five classes of 5 Reno flows and five CBR classes at i - 5 "
+          "(plain) or 2 (i - 5) - 1 (odd) Mb/s, token buckets of 8 packets, 10 Mb/s, RTT 120 ms, 100 s, from 10 s on. "
+          "class_share: bytes at the sink by class, over the link's rate.",
+          r, paper={"rio_in_share": {"0.25": 0.25, "0.5": 0.49, "1.0": 0.94, "2.0": 1.0},
+                    "rio_in_drop_ratio": {"0.25": 0.0005, "0.5": 0.0004, "1.0": 0.0006, "2.0": 0.199},
+                    "rio_out_drop_ratio": {"0.25": 0.682, "0.5": 0.752, "1.0": 0.942, "2.0": 0.999},
+                    "rio_mean_queue_pkts": {"0.25": 40.0, "0.5": 40.3, "1.0": 41.9, "2.0": 80.0}},
+          notes=COMMON + ["the paper's formula for the CBR rates is garbled; RED's parameters are not in the paper",
+                          "jit 1: each CBR gap uniform in [0.5, 1.5] of the mean; periodic: none",
+                          "in_share, out_share count what was not dropped at the bottleneck's queue"])
+
+
+def dynamic_load(pool, k):
+    cases = [(f"{e}/{v}", {**p, **q}) for e, p in (("ecn", {}), ("drop", {"ecn": 0}))
+             for v, q in (("wait_off", {}), ("wait_on", {"wait": 1}))]
+    r = sweep(pool, "dynamic_load.tcl", cases, list(range(1, (k or 20) + 1)))
+    write("dynamic_load", "dynamic_load.tcl",
+          "MSVB and SIO, Fig. 2, RED(20,80,0.1): 50 Reno flows at 0, 50 more every 50 s to 300, 50 less every 50 s from "
+          "300 s to 500 s; 10 Mb/s, RTT 120 ms, 600 s. Lists: the twelve windows of 50 s.",
+          r, notes=COMMON + ["RED's parameters are not in the paper",
+                             "ECN: use_mark_p_ off, so RED marks up to max_th and drops beyond it"])
+
+
+def controllers(pool, k):
+    cases = [(f"{a.lower()}/{v}", {"aqm": a, **p}) for a in ("PI", "REM", "Vq")
+             for v, p in (("mark", {}), ("drop", {"mark": 0}), ("mark_60", {"flows": 60}))]
+    r = sweep(pool, "controllers.tcl", cases, list(range(1, (k or 20) + 1)))
+    write("controllers", "controllers.tcl",
+          "PI, REM and AVQ (Vq) under 25 or 60 Reno flows, 10 Mb/s, RTT 40 ms, marking or dropping; 50..200 s.",
+          r, notes=COMMON + ["Vq counts bytes (queue_in_bytes_), its alpha is 0.15, its virtual rate starts at 0.8 of the link",
+                             "Vq that drops adapts its virtual rate to what it does not drop"])
+
+
 def tcp_unit(pool, k):
     d = os.path.join(RES, "tcp_unit")
     os.makedirs(d, exist_ok=True)
@@ -238,7 +279,8 @@ def tcp_bernoulli(pool, k):
                  "ACKs are never lost; the SYN may be"])
 
 
-ALL = {f.__name__: f for f in (pps_rtt, pps_table4, red_open, marker_unit, tcp_unit, tcp_bernoulli)}
+ALL = {f.__name__: f for f in (pps_rtt, pps_table4, red_open, marker_unit, tcp_unit, tcp_bernoulli, mixed_load,
+                              dynamic_load, controllers)}
 
 if __name__ == "__main__":
     ap = argparse.ArgumentParser()

@@ -11,6 +11,7 @@ use perhop_core::verdict::Verdict;
 
 use super::clock::Clock;
 use super::demand::Demand;
+use super::handshake::Handshakes;
 use super::labels::Labels;
 use super::ledger::Ledger;
 use super::{MarkError, Marking};
@@ -50,6 +51,8 @@ pub(crate) struct Marker {
     pub(crate) demands: Vec<Demand>,
     pub(crate) labels: Labels,
     pub(crate) needs: Needs,
+    /// Watched where a match asks for round-trip times.
+    pub(crate) handshakes: Option<Handshakes>,
     phases: Vec<Phase>,
 }
 
@@ -61,6 +64,7 @@ impl Marker {
         })?;
         Ok(Self {
             needs: edge.needs(),
+            handshakes: edge.needs().contains(Needs::RTT).then(Handshakes::default),
             edge,
             flows: FlowTable::new(),
             clock: Clock::new(marking.origin),
@@ -88,6 +92,9 @@ impl Marker {
         let flow = FlowId(self.flows.id(headers));
         let mut packet = Packet { flow, size: self.size(record.link, headers), ..view(headers) };
         self.labels.read(headers, &mut packet);
+        if let Some(tcp) = headers.tcp {
+            self.watch(now, flow, tcp);
+        }
         let fate = match self.is_forward(headers) {
             true => self.forward(now, headers, &mut packet),
             false => self.reverse(now, &mut packet),
@@ -162,8 +169,29 @@ impl Marker {
     }
 
     fn register(&mut self, flow: FlowId) {
+        let headers = self.headers_of(flow);
+        self.edge.register(flow, &headers);
+    }
+
+    /// What classifiers know of a flow by now.
+    fn headers_of(&self, flow: FlowId) -> FlowHeaders {
         let key = self.flows.key(flow.0).expect("the table has numbered it");
-        self.edge.register(flow, &flow_headers(key));
+        FlowHeaders { rtt: self.handshakes.as_ref().and_then(|it| it.rtt(flow)), ..flow_headers(key) }
+    }
+
+    /// Where round-trip times matter: classifies a connection's flows anew when its own becomes known.
+    fn watch(&mut self, now: Time, flow: FlowId, tcp: TcpView) {
+        let Some(handshakes) = &mut self.handshakes else { return };
+        let flows = [flow, FlowId(self.flows.mate(flow.0))];
+        if !handshakes.observe(now, flows, tcp) {
+            return;
+        }
+        for flow in flows {
+            if self.phase(flow) != Phase::Unknown {
+                let headers = self.headers_of(flow);
+                self.edge.reclassify(flow, &headers);
+            }
+        }
     }
 }
 
@@ -194,6 +222,8 @@ fn flow_headers(key: &FlowKey) -> FlowHeaders {
         source_port: key.ports.map_or(0, |ports| ports.source),
         destination_port: key.ports.map_or(0, |ports| ports.destination),
         traffic: String::new(),
+        class: String::new(),
+        rtt: None,
     }
 }
 
@@ -246,6 +276,8 @@ mod tests {
             source_port: 1,
             destination_port: 2,
             traffic: String::new(),
+            class: String::new(),
+            rtt: None,
         };
         let mut exporter = Exporter::new(Vec::new()).unwrap();
         exporter.write(&SimulatedPacket::new(Time::ZERO, wire, packet, &headers).unwrap()).unwrap();

@@ -5,10 +5,11 @@ use std::net::IpAddr;
 use perhop_core::count::Count;
 use perhop_core::dscp::Dscp;
 use perhop_core::edge::{ColourMatrix, StageSpec};
-use perhop_core::packet::Colour;
+use perhop_core::packet::{Colour, FlowId};
 use serde::Serialize;
 
 use super::demand::Demand;
+use super::handshake::Handshakes;
 use super::labels::{LabelCounts, Labels};
 use super::ledger::{ETHERNET_MTU, FlowCounts, Ledger};
 use super::marker::Marker;
@@ -135,6 +136,15 @@ pub struct LabelReport {
     pub no_room: u64,
 }
 
+/// What is known of round-trip times, where a match asks for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RttReport {
+    /// Forward flows whose handshake was seen whole.
+    pub known_flows: u64,
+    /// Forward flows without: no class of round-trip times took them.
+    pub unknown_flows: u64,
+}
+
 /// Packets that passed unchanged because they could not be metered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unchanged {
@@ -175,6 +185,8 @@ pub struct Report {
     pub code_points: Vec<CodePointRow>,
     /// Labels in flow labels; `None` where the policy does not carry them there.
     pub labels: Option<LabelReport>,
+    /// Round-trip times; `None` where no match asks for them.
+    pub rtt: Option<RttReport>,
     /// By flow, most bytes first.
     pub flows: Vec<FlowRow>,
     /// Packets that could not be metered, by reason.
@@ -193,7 +205,7 @@ pub struct Report {
 
 impl Report {
     pub(super) fn new(marker: Marker, tally: &Tally) -> Self {
-        let Marker { edge, marking, flows, clock, ledger, demands, labels, .. } = marker;
+        let Marker { edge, marking, flows, clock, ledger, demands, labels, handshakes, .. } = marker;
         let duration_s = tally.span_ns.map(|(first, last)| (last - first) as f64 / 1e9);
         let stages = marking.stages.iter().zip(edge.counts()).zip(&demands);
         let conditioners = stages.map(|((spec, it), demand)| conditioner(spec, it.counts, demand));
@@ -217,6 +229,7 @@ impl Report {
             unmatched: unmatched(&ledger),
             code_points: code_points(&ledger),
             labels: label_report(&labels),
+            rtt: handshakes.map(|it| rtt_report(&it, &ledger)),
             flows: flow_rows(flows.keys(), &ledger.flows),
             unchanged: unchanged(&ledger),
             untimed: ledger.untimed,
@@ -255,6 +268,7 @@ impl Report {
             ));
         }
         found.extend(self.labels.iter().flat_map(LabelReport::warnings));
+        found.extend(self.rtt.and_then(RttReport::warning));
         found.extend(self.time_warnings());
         if self.ip_packets() > 0 && self.forward.packets == 0 {
             found.push("no packet goes from inside to outside: look at `inside` in [policy]".into());
@@ -304,6 +318,28 @@ impl LabelReport {
         }
         found
     }
+}
+
+impl RttReport {
+    fn warning(self) -> Option<String> {
+        let Self { known_flows, unknown_flows } = self;
+        (unknown_flows > 0).then(|| {
+            format!(
+                "{unknown_flows} of {} flows have no known round-trip time, so no `match.rtt` took them: their handshake is not \
+                 in the capture in both directions, or had repeats, or they are not TCP",
+                known_flows + unknown_flows
+            )
+        })
+    }
+}
+
+fn rtt_report(handshakes: &Handshakes, ledger: &Ledger) -> RttReport {
+    let forward = |counts: &FlowCounts| {
+        !counts.reverse && (counts.dropped.packets > 0 || counts.colours.iter().any(|c| c.packets > 0))
+    };
+    let flows = (0..).zip(&ledger.flows).filter(|(_, counts)| forward(counts));
+    let (known, unknown): (Vec<_>, Vec<_>) = flows.partition(|(flow, _)| handshakes.rtt(FlowId(*flow)).is_some());
+    RttReport { known_flows: known.len() as u64, unknown_flows: unknown.len() as u64 }
 }
 
 fn label_report(labels: &Labels) -> Option<LabelReport> {

@@ -8,7 +8,7 @@ impl Report {
     /// The report as text of several tables, with the `flows` largest flows. Warnings are not part of it.
     pub fn text(&self, flows: usize) -> String {
         let conditioners = [self.colours(), self.contracts(), self.tallies()];
-        let packets = [self.code_points(), self.labels(), self.flows(flows), self.unchanged()];
+        let packets = [self.code_points(), self.labels(), self.rtts(), self.flows(flows), self.unchanged()];
         let parts = [self.summary()].into_iter().chain(conditioners).chain(packets);
         parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
     }
@@ -81,6 +81,11 @@ impl Report {
             table.add_row([it.carried.to_owned()].into_iter().chain(counts));
         }
         shown(&table)
+    }
+
+    fn rtts(&self) -> String {
+        let Some(it) = &self.rtt else { return String::new() };
+        format!("round-trip time: known of {} flows, unknown of {}", it.known_flows, it.unknown_flows)
     }
 
     fn flows(&self, most: usize) -> String {

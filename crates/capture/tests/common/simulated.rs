@@ -8,7 +8,7 @@ use perhop_core::dscp::Dscp;
 use perhop_core::params::{Field, Kind, Place, Problems, Reader, Table, Tree};
 use perhop_core::queue::Limit;
 use perhop_core::units::{BitRate, Probability, Span, Time};
-use perhop_sim::plan::{Link, Offered};
+use perhop_sim::plan::{Link, Offered, Queue};
 use perhop_sim::tap::Captured;
 use perhop_sim::traffic::TrafficParams;
 use perhop_sim::{Outcome, transport};
@@ -64,9 +64,12 @@ pub(crate) fn link(from: usize, to: usize) -> Link {
         rate: BitRate::mbps(50),
         delay: Span::from_ms(5),
         loss: Probability::ZERO,
-        aqm: AqmParams::read("drop-tail", Place::default(), &mut reader).expect("without parameters"),
-        limit: Limit::Packets(100_000),
-        scope: Scope::default(),
+        queues: vec![Queue {
+            aqm: AqmParams::read("drop-tail", Place::default(), &mut reader).expect("without parameters"),
+            limit: Limit::Packets(100_000),
+            scope: Scope::default(),
+        }],
+        scheduler: None,
         edge: vec![],
     }
 }

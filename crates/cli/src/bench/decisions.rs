@@ -1,10 +1,12 @@
-//! One decision of each conditioner and AQM of the lists: 1000 B packets at twice the rate it is set to.
+//! One decision of each conditioner, AQM and scheduler of the lists: 1000 B packets at twice the rate it is set to; for a
+//! scheduler eight queues, of which every other one holds packets.
 
 use perhop_core::aqm::{self, Aqm, AqmParams, Arrival, Backlog};
 use perhop_core::conditioner::{self, Conditioner, ConditionerParams, Passage};
 use perhop_core::packet::{Colour, FlowId, Packet};
 use perhop_core::params::{Field, Kind, Literal, Node, Place, Problems, Reader, Table, Tree};
 use perhop_core::registry::Entry;
+use perhop_core::sched::{self, Scheduler, SchedulerParams};
 use perhop_core::units::{BitRate, Length, Packets, Time};
 use perhop_core::{Rng, Scope};
 use std::hint::black_box;
@@ -19,7 +21,7 @@ const GAP_NS: u64 = 800_000;
 
 /// What was measured.
 pub(super) struct Decision {
-    /// Conditioner or AQM.
+    /// Conditioner, AQM or scheduler.
     pub(super) list: &'static str,
     /// Its name.
     pub(super) name: &'static str,
@@ -27,12 +29,13 @@ pub(super) struct Decision {
     pub(super) ns: f64,
 }
 
-/// Every entry of both lists; one whose parameters cannot be made up from their kinds is left out, aloud.
+/// Every entry of the lists; one whose parameters cannot be made up from their kinds is left out, aloud.
 pub(super) fn measure() -> Vec<Decision> {
     let conditioners = conditioner::LIST.iter().map(|e| ("conditioner", e, conditioner_ns(e)));
     let aqms = aqm::LIST.iter().map(|e| ("AQM", e, aqm_ns(e)));
+    let schedulers = sched::LIST.iter().map(|e| ("scheduler", e, scheduler_ns(e)));
     let mut measured = Vec::new();
-    for (list, entry, ns) in conditioners.chain(aqms) {
+    for (list, entry, ns) in conditioners.chain(aqms).chain(schedulers) {
         match ns {
             Ok(ns) => measured.push(Decision { list, name: entry.name, ns }),
             Err(why) => eprintln!("{list} {} was not measured: {why}", entry.name),
@@ -81,6 +84,26 @@ fn aqm_ns(entry: &Entry) -> Result<f64, String> {
     }))
 }
 
+/// Whose turn it is, and that it was sent.
+fn scheduler_ns(entry: &Entry) -> Result<f64, String> {
+    let eight = |mut table: Table| {
+        for (_, _, classes) in table.entries.iter_mut().filter(|e| e.0 == "classes") {
+            let Tree::List(items) = &mut classes.tree else { continue };
+            *items = (0..8).flat_map(|dscp| items.iter().map(move |class| for_dscp(class, dscp))).collect();
+        }
+        table
+    };
+    let params =
+        read_table(eight(table(entry.fields)), |reader| SchedulerParams::read(entry.name, Place::default(), reader))?;
+    let mut scheduler = params.build(&scope()).map_err(|e| e.to_string())?;
+    let heads: Vec<_> = (0..scheduler.members().places()).map(|i| (i % 2 == 0).then_some(1000)).collect();
+    Ok(fastest(|_| {
+        let picked = scheduler.pick(black_box(&heads));
+        scheduler.sent(1000, Some(1000));
+        black_box(picked);
+    }))
+}
+
 fn packet(now: u64) -> Packet {
     let flow = ((now / GAP_NS) % 10) as u32;
     let mut packet = Packet { size: 1000, flow: FlowId(flow), ..Packet::default() };
@@ -92,8 +115,22 @@ fn scope() -> Scope {
     Scope { link_rate: Some(BitRate::mbps(10)), limit: Some(Length::Packets(Packets::new(100))), ..Scope::default() }
 }
 
+/// The same class, for another code point.
+fn for_dscp(class: &Node, dscp: i64) -> Node {
+    let mut class = class.clone();
+    if let Tree::Table(table) = &mut class.tree {
+        table.entries.retain(|e| e.0 != "for");
+        table.entries.push(("for".to_owned(), Place::default(), Tree::Integer(dscp).into()));
+    }
+    class
+}
+
 fn read<T>(entry: &Entry, read: impl FnOnce(&mut Reader<'_>) -> Option<T>) -> Result<T, String> {
-    let (table, mut problems) = (table(entry.fields), Problems::default());
+    read_table(table(entry.fields), read)
+}
+
+fn read_table<T>(table: Table, read: impl FnOnce(&mut Reader<'_>) -> Option<T>) -> Result<T, String> {
+    let mut problems = Problems::default();
     let params = read(&mut Reader::new(&table, Place::default(), &mut problems));
     params.ok_or_else(|| problems.list.iter().map(|p| p.message.as_str()).collect::<Vec<_>>().join("; "))
 }

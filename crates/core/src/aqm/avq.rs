@@ -2,7 +2,7 @@
 //! load is the wanted part of the real link's.
 //!
 //! Source: Kunniyur and Srikant, "Analysis and Design of an Adaptive Virtual Queue (AVQ) Algorithm for Active Queue
-//! Management", SIGCOMM 2001: equation (1) and its pseudo-code.
+//! Management", SIGCOMM 2001 (IEEE/ACM Transactions on Networking 12(2), 2004): equation (1) and its pseudo-code.
 //!
 //! ```text
 //! dC'/dt = alpha (gamma C - lambda),  0 <= C' <= C
@@ -11,7 +11,7 @@
 //!   VQ = max(VQ - C' t, 0)
 //!   VQ + b > B:  mark or drop
 //!   else:        VQ = VQ + b
-//!   C' = max(min(C' + alpha gamma C t, C) - alpha b, 0)
+//!   C' = max(min(C' + alpha gamma C t, C) - alpha b, 0)           the last only if the packet counts
 //! ```
 //!
 //! | symbol | field         | unit       | default |
@@ -19,23 +19,29 @@
 //! | alpha  | `alpha`       | 1/s        | 0.15    |
 //! | gamma  | `gamma`       | -          | 0.98    |
 //! | B      | `buffer`      | p, B, s, % | 100%    |
+//! | lambda | `counting`    | -          | offered |
 //! |        | `mean-packet` | B          | 1000B   |
 //! |        | `ecn`         | -          | false   |
 //!
 //! B is the virtual buffer; with `buffer` in packets, a packet counts by its bytes on the link, `mean-packet` of them as
 //! one. C' is C at the start.
 //!
-//! Deviations: none. (The stability condition of the paper's theorem on alpha is not checked: it needs the flows.)
+//! The paper's lambda is what comes, `counting = "offered"`. Under load that does not yield C' then falls to 0 and shuts the
+//! link. The authors' own ns-2 code (`Queue/Vq`) counts where it drops only what it does not drop: `counting = "passed"`. Where
+//! packets are marked the two are the same.
+//!
+//! Deviations: none. (C' starts at C; in ns-2 at 0.8 C. The stability condition of the paper's theorem on alpha is not checked: it needs the flows.)
 
-use super::early::level::{Level, Unit, link_rate};
+use super::early::level::{Level, Unit, link_rate, most_bytes};
 use super::early::same_unit;
+use super::virtual_buffer::Counting;
 use crate::Scope;
 use crate::aqm::{Aqm, Arrival};
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
 use crate::rng::Rng;
 use crate::units::{Bytes, Length, Probability, Time};
-use crate::verdict::{Reason, Verdict};
+use crate::verdict::{Fate, Reason, Verdict};
 
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
@@ -49,6 +55,9 @@ pub struct Params {
     /// The virtual buffer.
     #[param(default = "100%")]
     pub buffer: Length,
+    /// Which packets lower the virtual rate.
+    #[param(default = "offered")]
+    pub counting: Counting,
     /// Where `buffer` is in packets: the bytes that count as one.
     #[param(default = "1000B")]
     pub mean_packet: Bytes,
@@ -63,6 +72,7 @@ pub struct Avq {
     alpha: f64,
     gamma: f64,
     buffer: Level,
+    counting: Counting,
     /// C, units a second.
     capacity: f64,
     overhead: u32,
@@ -90,12 +100,17 @@ impl Params {
         };
         let capacity = link_rate("aqm", scope)?.bytes_s() / one;
         let early = if self.ecn { Verdict::Mark } else { Verdict::Drop(Reason::Early) };
-        let (alpha, gamma, overhead) = (self.alpha, self.gamma.get(), scope.overhead);
-        Ok(Avq { alpha, gamma, buffer, capacity, overhead, one, early, rate: capacity, queue: 0.0, last: Time::ZERO })
+        let (alpha, gamma, counting, overhead) = (self.alpha, self.gamma.get(), self.counting, scope.overhead);
+        let (rate, queue, last) = (capacity, 0.0, Time::ZERO);
+        Ok(Avq { alpha, gamma, buffer, counting, capacity, overhead, one, early, rate, queue, last })
     }
 }
 
 impl Avq {
+    fn units(&self, packet: &Packet) -> f64 {
+        f64::from(packet.size - self.overhead) / self.one
+    }
+
     fn queue_at(&self, now: Time) -> f64 {
         (self.queue - self.rate * now.since(self.last).seconds()).max(0.0)
     }
@@ -105,15 +120,32 @@ impl Aqm for Avq {
     type Params = Params;
 
     fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
-        let units = f64::from(packet.size - self.overhead) / self.one;
+        let units = self.units(packet);
         let queue = self.queue_at(at.now);
         let elapsed = at.now.since(self.last).seconds();
         let fits = queue + units <= self.buffer.value;
         self.queue = if fits { queue + units } else { queue };
-        let risen = (self.rate + self.alpha * self.gamma * self.capacity * elapsed).min(self.capacity);
-        self.rate = (risen - self.alpha * units).max(0.0);
+        self.rate = (self.rate + self.alpha * self.gamma * self.capacity * elapsed).min(self.capacity);
         self.last = at.now;
         if fits { Verdict::Pass } else { self.early }
+    }
+
+    fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
+        let most = most_bytes(scope).map(|bytes| bytes / self.one);
+        let reached = most.is_none_or(|most| self.buffer.value < most + scope.largest_packet.get() as f64 / self.one);
+        if self.alpha > 0.0 || reached {
+            return Vec::new();
+        }
+        let message = "`alpha` is 0 and `buffer` more than the queue holds".to_owned();
+        let error =
+            ParamError::new("alpha", "W316", message).label("the virtual queue is the real one, which overflows first");
+        vec![error.help("above 0, or a `buffer` below the queue's limit")]
+    }
+
+    fn on_fate(&mut self, _at: &Arrival, packet: &Packet, fate: Fate) {
+        if self.counting.counts(fate) {
+            self.rate = (self.rate - self.alpha * self.units(packet)).max(0.0);
+        }
     }
 
     /// The virtual rate stays, in proportion to the link's.

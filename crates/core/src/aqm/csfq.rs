@@ -152,6 +152,10 @@ impl Aqm for Csfq {
         Some(Writes::Rate)
     }
 
+    fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
+        self.threshold.out_of_reach("threshold", scope).into_iter().collect()
+    }
+
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let mut next = params.clone().build(scope)?;
         std::mem::swap(&mut next.fair, &mut self.fair);

@@ -195,6 +195,10 @@ impl Aqm for Fred {
         Needs::DEPARTURES
     }
 
+    fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
+        self.rules.ramp.warnings(self.rules.unit, scope)
+    }
+
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let mut new = params.clone().build(scope)?;
         early::same_unit(self.rules.unit, new.rules.unit, "min")?;

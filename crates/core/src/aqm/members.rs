@@ -38,8 +38,11 @@ impl Value for Member {
 }
 
 /// Place in the list of each code point and colour.
-#[derive(Clone, Debug)]
-pub struct Members([[u8; COLOURS]; CODE_POINTS]);
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Members {
+    table: [[u8; COLOURS]; CODE_POINTS],
+    places: usize,
+}
 
 impl Members {
     /// The table of `lists`, at least one; `names` are the key that holds them and what one of them is called.
@@ -61,13 +64,18 @@ impl Members {
         for (dscp, row) in (0..).filter_map(Dscp::new).take(CODE_POINTS).zip(&mut table) {
             *row = Colour::ALL.map(|colour| place(dscp, colour));
         }
-        Ok(Self(table))
+        Ok(Self { table, places: lists.len() })
     }
 
     /// The place of a packet's profile or class.
     #[inline]
     pub fn of(&self, packet: &Packet) -> usize {
-        self.0[usize::from(packet.dscp.get())][packet.colour.index()].into()
+        self.table[usize::from(packet.dscp.get())][packet.colour.index()].into()
+    }
+
+    /// How many profiles or classes there are.
+    pub fn places(&self) -> usize {
+        self.places
     }
 }
 

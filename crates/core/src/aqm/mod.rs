@@ -47,6 +47,7 @@ crate::algorithms! {
 
 pub mod early;
 pub mod members;
+pub mod redistribution;
 pub mod virtual_buffer;
 
 /// The queue as an AQM sees it. The packet in transmission is not part of it.
@@ -113,6 +114,11 @@ pub trait Aqm {
         None
     }
 
+    /// Parameters that run but hardly as meant: a threshold that is out of reach. Codes begin with W.
+    fn warnings(&self, _scope: &Scope) -> Vec<ParamError> {
+        Vec::new()
+    }
+
     /// When it wants `on_timer`.
     fn poll_at(&self) -> Option<Time> {
         None
@@ -153,6 +159,9 @@ impl Aqm for AnyAqm {
     }
     fn reads(&self) -> Option<Writes> {
         dispatch!(self, x => x.reads())
+    }
+    fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
+        dispatch!(self, x => x.warnings(scope))
     }
     fn poll_at(&self) -> Option<Time> {
         dispatch!(self, x => x.poll_at())

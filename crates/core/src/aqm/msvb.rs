@@ -21,23 +21,27 @@
 //! | lambda  | `counting`         | -          | passed  |
 //! |         | `mean-packet`      | B          | 1000B   |
 //! |         | `ecn`              | -          | false   |
-//! |         | `redistribute`     | -          | false   |
+//! |         | `redistribute`     | -          | off     |
 //!
 //! A packet is of the first class whose `for` has its colour or code point, else of the last, which alone may leave `for`
 //! out: the default class, with its own share. `v0`, `floor`, `counting` as in SVB: 40p and 0p for drops, 300p and 260p
 //! with `ecn`. Shares are at most 1 in sum; a share of 0 blocks a class while there is any queue, an alpha of 0 holds
 //! its threshold at V0.
 //!
-//! As written the link does not hand on what a silent class leaves: the others' thresholds fall to 0 while they get more
-//! than their shares, and the link idles. With `redistribute` the shares of classes that sent nothing for 1 s go to the
-//! others in proportion; all count as sending during the first second. Not in the paper.
+//! As written the link does not hand on what a class leaves: the others' thresholds fall to 0 while they get more than
+//! their shares, and the link idles. `redistribute`, which is not in the paper: `silent` gives the shares of classes that
+//! sent nothing for 1 s to the others in proportion (all count as sending during the first second); `unused` whatever a
+//! class leaves, sending or not, as long as Vq is at most V0, so that a class within its share does not suffer. A class
+//! with an alpha of 0 leaves nothing.
 //!
 //! Deviations: those of SVB. A threshold is brought up to date when a packet of its class comes; between two packets it
 //! is a line up to its cap, so nothing is lost.
 
 use std::sync::LazyLock;
 
-use super::virtual_buffer::{Common, Counting, Threshold, VirtualQueue, chance, verdict};
+pub use super::redistribution::Redistribute;
+use super::redistribution::Shares;
+use super::virtual_buffer::{Common, Counting, VirtualQueue, chance, verdict};
 use crate::Scope;
 use crate::aqm::early::{inside, same_unit};
 use crate::aqm::members::{MOST, Member, Members};
@@ -45,7 +49,7 @@ use crate::aqm::{Aqm, Arrival};
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
 use crate::rng::Rng;
-use crate::units::{Probability, Span, Time};
+use crate::units::{Probability, Time};
 use crate::verdict::{Fate, Verdict};
 
 /// What a scenario states.
@@ -56,9 +60,9 @@ pub struct Params {
     /// Bounds, what counts, ECN.
     #[param(flatten)]
     pub common: Common,
-    /// Whether the shares of silent classes go to the others.
-    #[param(default = false)]
-    pub redistribute: bool,
+    /// What goes to the other classes.
+    #[param(default = "off")]
+    pub redistribute: Redistribute,
 }
 
 /// One class: whose packets, and its share.
@@ -74,8 +78,6 @@ pub struct Class {
     pub alpha: f64,
 }
 
-/// A class is silent that sent nothing for so long.
-const SILENCE: Span = Span::from_s(1);
 /// Shares summed in floating point may exceed 1 by this.
 const ROUNDING: f64 = 1e-9;
 
@@ -83,26 +85,14 @@ const ROUNDING: f64 = 1e-9;
 static NAMES: LazyLock<Vec<[String; 2]>> =
     LazyLock::new(|| (1..=MOST).map(|i| [format!("threshold_{i}"), format!("drop_p_{i}")]).collect());
 
-/// One class at work.
-#[derive(Clone, Debug)]
-struct Running {
-    threshold: Threshold,
-    share: f64,
-    last: Time,
-    active: bool,
-}
-
 /// One queue's MSVB.
 #[derive(Clone, Debug)]
 pub struct Msvb {
     queue: VirtualQueue,
     members: Members,
-    classes: Vec<Running>,
+    shares: Shares,
     counting: Counting,
     ecn: bool,
-    redistribute: bool,
-    /// No class falls silent before.
-    check_at: Time,
 }
 
 impl Params {
@@ -113,15 +103,10 @@ impl Params {
         self.shares()?;
         let members = Members::new(["classes", "class"], self.classes.iter().map(|class| &*class.members))?;
         let (queue, cap) = self.common.queue(scope)?;
-        let running = |class: &Class| {
-            let share = class.share.get();
-            let threshold = Threshold::new(class.alpha, share * queue.capacity(), cap);
-            Running { threshold, share, last: Time::ZERO, active: true }
-        };
-        let classes = self.classes.iter().map(running).collect();
+        let classes = self.classes.iter().map(|class| (class.alpha, class.share.get()));
+        let shares = Shares::new(self.redistribute, classes, (&queue, cap));
         let Common { counting, ecn, .. } = self.common;
-        let redistribute = self.redistribute;
-        Ok(Msvb { queue, members, classes, counting, ecn, redistribute, check_at: Time::ZERO + SILENCE })
+        Ok(Msvb { queue, members, shares, counting, ecn })
     }
 
     fn shares(&self) -> Result<(), ParamError> {
@@ -142,70 +127,13 @@ impl Params {
     }
 }
 
-impl Msvb {
-    /// Classes that have been silent long enough, in the order in which they became so.
-    fn fall_silent(&mut self, now: Time) {
-        let next = |classes: &[Running]| classes.iter().filter(|c| c.active).map(|c| c.last + SILENCE).min();
-        while let Some(at) = next(&self.classes).filter(|at| *at <= now) {
-            for class in self.classes.iter_mut().filter(|c| c.active && c.last + SILENCE == at) {
-                class.active = false;
-            }
-            self.share_out(at);
-        }
-        self.check_at = next(&self.classes).unwrap_or(now + SILENCE);
-    }
-
-    /// Gives each class its share of the link from `now` on.
-    fn share_out(&mut self, now: Time) {
-        let all: f64 = self.classes.iter().map(|c| c.share).sum();
-        let active: f64 = self.classes.iter().map(|c| if c.active { c.share } else { 0.0 }).sum();
-        let factor = if self.redistribute && active > 0.0 { all / active } else { 1.0 };
-        for class in &mut self.classes {
-            class.threshold.set_fair(class.share * factor * self.queue.capacity(), now);
-        }
-    }
-
-    /// Goes on with who sends as `other` knows it; where it did not look, all have just sent.
-    fn hear_as(&mut self, other: &Self, now: Time) {
-        if !self.redistribute {
-            return;
-        }
-        self.check_at = now + SILENCE;
-        self.classes.iter_mut().for_each(|class| class.last = now);
-        if other.redistribute {
-            self.check_at = other.check_at;
-            for (class, old) in self.classes.iter_mut().zip(&other.classes) {
-                (class.last, class.active) = (old.last, old.active);
-            }
-        }
-    }
-
-    /// Counts a class as sending.
-    fn heard(&mut self, class: usize, now: Time) {
-        if now >= self.check_at {
-            self.fall_silent(now);
-        }
-        self.classes[class].last = now;
-        if !self.classes[class].active {
-            self.classes[class].active = true;
-            self.check_at = self.check_at.min(now + SILENCE);
-            self.share_out(now);
-        }
-    }
-}
-
 impl Aqm for Msvb {
     type Params = Params;
 
     #[inline]
     fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
-        let i = self.members.of(packet);
-        if self.redistribute {
-            self.heard(i, at.now);
-        }
         let units = self.queue.units(packet);
-        let threshold = &mut self.classes[i].threshold;
-        threshold.advance(at.now);
+        let threshold = self.shares.heard(self.members.of(packet), (at.now, &self.queue));
         let p = chance(self.queue.advance(at.now) + units, threshold.after(units));
         verdict(p, self.ecn, at, rng)
     }
@@ -215,20 +143,24 @@ impl Aqm for Msvb {
         if self.counting.counts(fate) {
             let units = self.queue.units(packet);
             self.queue.add(units);
-            self.classes[self.members.of(packet)].threshold.take(units);
+            self.shares.take(self.members.of(packet), units);
         }
+    }
+
+    fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
+        let still = self.shares.thresholds().enumerate().filter(|(_, threshold)| threshold.is_still());
+        let late = still.filter_map(|(i, threshold)| {
+            let late = self.queue.late(threshold, scope)?;
+            Some(inside("classes", &format!("class {} with an `alpha` of 0", i + 1))(late))
+        });
+        late.collect()
     }
 
     /// Thresholds go on by the class's place in the list; a new class starts at V0.
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let mut new = params.clone().build(scope)?;
         same_unit(self.queue.unit(), new.queue.unit(), "v0")?;
-        new.queue.resume(&self.queue, now);
-        new.hear_as(self, now);
-        new.share_out(now);
-        for (class, old) in new.classes.iter_mut().zip(&self.classes) {
-            class.threshold.resume(&old.threshold, now);
-        }
+        new.shares.resume(&mut self.shares, now, [&mut new.queue, &mut self.queue]);
         *self = new;
         Ok(())
     }
@@ -236,8 +168,7 @@ impl Aqm for Msvb {
     fn gauges(&self, now: Time, each: &mut dyn FnMut(&'static str, f64)) {
         let queue = self.queue.at(now);
         each(self.queue.gauges()[0], queue);
-        for ([threshold, p], class) in NAMES.iter().zip(&self.classes) {
-            let value = class.threshold.at(now);
+        for ([threshold, p], value) in NAMES.iter().zip(self.shares.at(now, &self.queue)) {
             each(threshold, value);
             each(p, chance(queue, value));
         }

@@ -19,8 +19,8 @@
 //! |        | `ecn`         | -          | false      |
 //!
 //! a, b and T (1/160 s) are the paper's, designed for 60 flows or more, a round-trip time of 246 ms or less and 3750
-//! packets/s; its reference is 200 packets. With `reference` in bytes or time the queue is taken in packets of
-//! `mean-packet`. b must be below a: their difference is the integral's part, without which the queue stands anywhere.
+//! packets/s; its reference is 200 packets. ns-2 2.35 has the same a and b, and by default 1/170 s and 50 packets. With
+//! `reference` in bytes or time the queue is taken in packets of `mean-packet`. b must be below a: their difference is the integral's part, without which the queue stands anywhere.
 //!
 //! Deviations: none. The queue's samples are those at the timer, the packet in transmission is not in it.
 
@@ -116,6 +116,11 @@ impl Aqm for Pi {
 
     fn poll_at(&self) -> Option<Time> {
         Some(self.next)
+    }
+
+    fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
+        let reference = Level { unit: self.unit, value: self.reference * self.one };
+        reference.out_of_reach("reference", scope).into_iter().collect()
     }
 
     /// The probability stays, the distance is taken from the new reference; a new interval begins with the next change.

@@ -97,6 +97,10 @@ impl Aqm for Red {
         self.precedence.on_fate(fate);
     }
 
+    fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
+        self.precedence.warnings(self.average.unit(), scope)
+    }
+
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let mut new = params.clone().build(scope)?;
         early::same_unit(self.average.unit(), new.average.unit(), "min")?;

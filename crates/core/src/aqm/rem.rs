@@ -17,13 +17,16 @@
 //! | gamma  | `gamma`       | 1/p        | 0.001   |
 //! | alpha  | `alpha`       | -          | 0.1     |
 //! | phi    | `phi`         | -          | 1.001   |
-//! | T      | `interval`    | s          | 10ms    |
+//! | T      | `interval`    | s          | 2ms     |
 //! |        | `mean-packet` | B          | 1000B   |
 //! |        | `ecn`         | -          | false   |
 //!
 //! x and c are bytes on the link, `mean-packet` of them as one packet; with `reference` in bytes or time so is the queue.
 //!
-//! Deviations: x is the count of one interval; ns-2 averages it. The paper leaves T open; 10 ms is ns-2's.
+//! gamma, alpha, phi and qref are those of the paper's simulations, and of ns-2 2.35 (`Queue/REM`, where alpha is fixed). T is
+//! ns-2's `pupdtime_`; it is no mere step of integration: halved, the queue's part of the price counts twice.
+//!
+//! Deviations: none. (ns-2 can average x over intervals; as it comes, `inw_` 1, it does not.)
 
 use super::early::level::link_rate;
 use super::early::{Level, Unit, same_unit};
@@ -53,7 +56,7 @@ pub struct Params {
     #[param(default = 1.001)]
     pub phi: f64,
     /// Time between two changes of the price.
-    #[param(default = "10ms")]
+    #[param(default = "2ms")]
     pub interval: Span,
     /// Bytes that count as a packet.
     #[param(default = "1000B")]
@@ -163,6 +166,11 @@ impl Aqm for Rem {
     }
 
     /// The price stays; a new interval begins with the next change.
+    fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
+        let reference = Level { unit: self.unit, value: self.reference * self.one };
+        reference.out_of_reach("reference", scope).into_iter().collect()
+    }
+
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let mut new = params.clone().build(scope)?;
         same_unit(self.unit, new.unit, "reference")?;

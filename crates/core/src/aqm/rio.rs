@@ -180,6 +180,13 @@ impl Aqm for Rio {
         Needs::DEPARTURES
     }
 
+    fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
+        let of = |side: &Side, [key, name]: [&'static str; 2]| {
+            side.precedence.warnings(self.unit, scope).into_iter().map(early::inside(key, name)).collect::<Vec<_>>()
+        };
+        [of(&self.in_side, ["in", "`in`"]), of(&self.out_side, ["out", "`out`"])].concat()
+    }
+
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let mut new = params.clone().build(scope)?;
         early::same_unit(self.unit, new.unit, "in")?;

@@ -21,12 +21,16 @@
 //! |            | `halving`        | -          | drops   |
 //! |            | `recovery`       | -          | none    |
 //! |            | `recovery-after` | s          | 1s      |
+//! |            | `overflow-after` | s          | 1s      |
 //! |            | `mean-packet`    | B          | 1000B   |
 //! |            | `ecn`            | -          | false   |
 //!
 //! `halving` says what halves: any drop of an IN packet (`drops`), those for want of room alone (`overflows`), or marks
 //! too (`drops-and-marks`). `recovery`: `none`; `step` gives one packet back for each `recovery-after` without such a
-//! drop; `reset` puts the threshold back at its start after one. A threshold never rises above its start.
+//! drop; `reset` puts the threshold back at its start after one. Where the last drop was for want of room the interval is
+//! `overflow-after`: then OUT had taken IN's room, whereas a drop by IN's own virtual buffer says that IN alone is too
+//! much. docs/studies/msvb-beyond.md has what each gives; 200ms and 10s do best there. A threshold never rises above its
+//! start.
 //!
 //! OUT must be dropped if IN is to be protected: with `ecn` an OUT packet of a sender that is ECN-capable is only marked.
 //!
@@ -64,9 +68,12 @@ pub struct Params {
     /// How OUT's threshold rises again.
     #[param(default = "none")]
     pub recovery: Recovery,
-    /// Time without halving for a step of the recovery.
+    /// Time without halving for a step of the recovery, after a drop or a mark by the AQM.
     #[param(default = "1s")]
     pub recovery_after: Span,
+    /// The same after a drop for want of room.
+    #[param(default = "1s")]
+    pub overflow_after: Span,
     /// Where `v0` is in packets: the bytes that count as one; a step of the recovery in bytes.
     #[param(default = "1000B")]
     pub mean_packet: Bytes,
@@ -102,7 +109,10 @@ pub enum Recovery {
 struct OutThreshold {
     start: Level,
     recovery: Recovery,
-    after: Span,
+    after_drop: Span,
+    after_overflow: Span,
+    /// Whether it was halved for want of room, the last time.
+    overflow: bool,
     /// A packet.
     step: f64,
     /// At the last halving.
@@ -112,7 +122,8 @@ struct OutThreshold {
 
 impl OutThreshold {
     fn at(&self, now: Time) -> f64 {
-        let intervals = now.since(self.halved).ns() / self.after.ns();
+        let after = if self.overflow { self.after_overflow } else { self.after_drop };
+        let intervals = now.since(self.halved).ns() / after.ns();
         match self.recovery {
             Recovery::Step => (self.value + self.step * intervals as f64).min(self.start.value),
             Recovery::Reset if intervals > 0 => self.start.value,
@@ -120,16 +131,18 @@ impl OutThreshold {
         }
     }
 
-    fn halve(&mut self, now: Time) {
+    fn halve(&mut self, now: Time, fate: Fate) {
         (self.value, self.halved) = (0.5 * self.at(now), now);
+        self.overflow = matches!(fate, Fate::Dropped(Reason::Overflow));
     }
 
     /// Goes on where `other` was: what it has recovered by `now` stays, under another rule too.
     fn resume(&mut self, other: &Self, now: Time) {
-        let rule = |it: &Self| (it.recovery, it.after, it.step.to_bits(), it.start.value.to_bits());
+        let rule =
+            |it: &Self| (it.recovery, it.after_drop, it.after_overflow, it.step.to_bits(), it.start.value.to_bits());
         let same = rule(self) == rule(other);
         let (value, halved) = if same { (other.value, other.halved) } else { (other.at(now), now) };
-        (self.value, self.halved) = (value.min(self.start.value), halved);
+        (self.value, self.halved, self.overflow) = (value.min(self.start.value), halved, other.overflow);
     }
 }
 
@@ -146,11 +159,12 @@ pub struct Sio {
 
 impl Params {
     /// # Errors
-    /// E201 for a negative `alpha`, a `v0`, `recovery-after` or `mean-packet` of 0; E215 when `out-threshold` is not below
+    /// E201 for a negative `alpha`, a `v0`, `recovery-after`, `overflow-after` or `mean-packet` of 0; E215 when `out-threshold` is not below
     /// the queue's limit; E218 without a link rate, or a limit that a threshold is a share of.
     pub fn build(self, scope: &Scope) -> Result<Sio, ParamError> {
         ParamError::at_least("alpha", self.alpha, 0.0)?;
         ParamError::above_zero("recovery-after", self.recovery_after)?;
+        ParamError::above_zero("overflow-after", self.overflow_after)?;
         let (queue, cap) = self.common().queue(scope)?;
         let threshold = Threshold::new(self.alpha, queue.capacity(), cap);
         let Self { counting, halving, ecn, .. } = self;
@@ -166,8 +180,9 @@ impl Params {
         let start = Level::of("out-threshold", self.out_threshold, scope)?;
         start.below_limit(("out-threshold", self.out_threshold), scope)?;
         let step = start.unit.of(1, self.mean_packet.get());
-        let (recovery, after) = (self.recovery, self.recovery_after);
-        Ok(OutThreshold { start, recovery, after, step, value: start.value, halved: Time::ZERO })
+        let (recovery, after_drop, after_overflow) = (self.recovery, self.recovery_after, self.overflow_after);
+        let (value, halved, overflow) = (start.value, Time::ZERO, false);
+        Ok(OutThreshold { start, recovery, after_drop, after_overflow, overflow, step, value, halved })
     }
 }
 
@@ -209,8 +224,15 @@ impl Aqm for Sio {
             self.threshold.take(units);
         }
         if self.halving.halves(fate) {
-            self.out.halve(at.now);
+            self.out.halve(at.now, fate);
         }
+    }
+
+    fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
+        let late = self.queue.late(&self.threshold, scope);
+        let help = "lower it or raise `limit`";
+        let out = self.out.start.out_of_reach("out-threshold", scope);
+        late.map(|error| ParamError { help: help.into(), ..error }).into_iter().chain(out).collect()
     }
 
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {

@@ -27,7 +27,7 @@
 //!
 //! The defaults are for drops. With `ecn` write `v0 = "300p"` and, where that is more than the queue holds,
 //! `floor = "260p"`: 40p is then below the threshold of Lemma 3.1 for any usual load, and the queue oscillates
-//! ([`crate::design::lemma31`] gives the threshold and the largest alpha). With `v0` in packets, a packet counts by its bytes
+//! ([`crate::design::lemma31`]; `perhop tune` gives both for a link and its flows). With `v0` in packets, a packet counts by its bytes
 //! on the link, `mean-packet` of them as one, and C is the link's rate in the same measure: so the virtual queue fills as
 //! the real one does, whatever the sizes.
 //!
@@ -114,6 +114,10 @@ impl Aqm for Svb {
             self.queue.add(units);
             self.threshold.take(units);
         }
+    }
+
+    fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
+        self.queue.late(&self.threshold, scope).into_iter().collect()
     }
 
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {

@@ -276,6 +276,10 @@ impl Aqm for Tred {
         Some(Writes::Tickets)
     }
 
+    fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
+        self.precedence.warnings(self.average.unit(), scope)
+    }
+
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let mut new = params.clone().build(scope)?;
         same_unit(self.average.unit(), new.average.unit(), "min")?;

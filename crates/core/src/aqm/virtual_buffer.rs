@@ -11,7 +11,7 @@
 //! Both are moved by what the link could have sent since they were last looked at, and by each packet that counts. A
 //! threshold is looked at only when a packet of its class comes: between two looks it is a line up to its cap.
 
-use super::early::level::{Level, Unit, link_rate};
+use super::early::level::{Level, Unit, link_rate, most_bytes};
 use crate::Scope;
 use crate::aqm::Arrival;
 use crate::packet::Packet;
@@ -159,10 +159,31 @@ impl VirtualQueue {
         self.length
     }
 
+    /// For how long from when it was last looked at it is above `level`, s.
+    #[inline]
+    pub fn seconds_above(&self, level: f64) -> f64 {
+        ((self.length - level) / self.capacity).max(0.0)
+    }
+
     /// Takes a packet that counts.
     #[inline]
     pub fn add(&mut self, units: f64) {
         self.length += units;
+    }
+
+    /// W316 where marks begin later than losses: `threshold` is reached when (V0 - F)/(1 + alpha) more have come than the
+    /// link sent, and the queue is full before.
+    pub fn late(&self, threshold: &Threshold, scope: &Scope) -> Option<ParamError> {
+        let excess = (threshold.cap - self.floor) / (1.0 + threshold.alpha);
+        let most = most_bytes(scope)? / self.one;
+        let noun = self.unit.noun();
+        let message = format!(
+            "`v0` is {:.0} {noun} above the virtual queue of an idle link, and the queue holds {most:.0}",
+            threshold.cap - self.floor
+        );
+        let error =
+            ParamError::new("v0", "W316", message).label("packets overflow before the first is marked or dropped");
+        (excess >= most).then(|| error.help("lower it, raise `limit`, or raise `floor` (V0 - 40p: `perhop tune`)"))
     }
 
     /// Names of its series, and of a threshold's.
@@ -173,9 +194,14 @@ impl VirtualQueue {
         }
     }
 
+    /// Whether it moves as `other` does.
+    pub fn is_like(&self, other: &Self) -> bool {
+        (self.capacity, self.floor) == (other.capacity, other.floor)
+    }
+
     /// Goes on where `other` was, at `now`.
     pub fn resume(&mut self, other: &Self, now: Time) {
-        let same = (self.capacity, self.floor) == (other.capacity, other.floor);
+        let same = self.is_like(other);
         let (length, since) = if same { (other.length, other.since) } else { (other.at(now).max(self.floor), now) };
         (self.length, self.since) = (length, since);
     }
@@ -198,6 +224,11 @@ impl Threshold {
         Self { alpha, rise: alpha * fair, cap, value: cap, since: Time::ZERO }
     }
 
+    /// Whether no packet moves it.
+    pub fn is_still(&self) -> bool {
+        self.alpha == 0.0
+    }
+
     /// Its value at `now`.
     #[inline]
     pub fn at(&self, now: Time) -> f64 {
@@ -208,6 +239,31 @@ impl Threshold {
     #[inline]
     pub fn advance(&mut self, now: Time) {
         (self.value, self.since) = (self.at(now), now);
+    }
+
+    /// Whether it is at its cap; one that no packet lowers counts as below.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.alpha > 0.0 && self.value >= self.cap
+    }
+
+    /// In how many seconds of its own rise it will be at its cap; without end where it is there, or does not rise.
+    #[inline]
+    pub fn until_full(&self) -> f64 {
+        if self.is_full() || self.rise <= 0.0 { f64::INFINITY } else { (self.cap - self.value) / self.rise }
+    }
+
+    /// Lets it rise as in so many seconds; to the cap, to the bit, when these are [`Self::until_full`].
+    #[inline]
+    pub fn rise_for(&mut self, seconds: f64) {
+        self.value =
+            if seconds >= self.until_full() { self.cap } else { (self.value + self.rise * seconds).min(self.cap) };
+    }
+
+    /// It has been brought up to date until `now`.
+    #[inline]
+    pub fn stand(&mut self, now: Time) {
+        self.since = now;
     }
 
     /// What it would be after a packet, 0 or below too.
@@ -229,6 +285,11 @@ impl Threshold {
             self.advance(now);
             self.rise = rise;
         }
+    }
+
+    /// Whether it moves as `other` does.
+    pub fn is_like(&self, other: &Self) -> bool {
+        (self.alpha, self.rise, self.cap) == (other.alpha, other.rise, other.cap)
     }
 
     /// Goes on where `other` was, at `now`.

@@ -117,6 +117,15 @@ impl Aqm for Wred {
         self.of(packet).on_fate(fate);
     }
 
+    fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
+        let unit = self.average.unit();
+        let each = self.precedences.iter().enumerate().flat_map(|(i, precedence)| {
+            let told = |error| early::inside("profiles", &format!("profile {}", i + 1))(error);
+            precedence.warnings(unit, scope).into_iter().map(told).collect::<Vec<_>>()
+        });
+        each.collect()
+    }
+
     /// Counts go on by the profile's place in the list.
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let mut new = params.clone().build(scope)?;

@@ -35,6 +35,8 @@ crate::algorithms! {
     "f-sam" => fsam::{Params, FSam},
     /// Random early demotion and promotion at a domain's boundary, with the combined dropper.
     "redp" => redp::{Params, Redp},
+    /// One colour for every packet: with `match`, a classifier (RFC 2475).
+    "marker" => marker::{Params, Marker},
     /// Writes a flow's rate on its packets, for F-SAM and CSFQ.
     "rate-labeller" => rate_labeller::{Params, RateLabeller},
     /// PPS: spreads a source's tickets over its packets.

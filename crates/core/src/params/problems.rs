@@ -96,6 +96,11 @@ impl Problems {
         self.error(error.code, place, [&error.message, &error.label, &error.help])
     }
 
+    /// A parameter that runs, but hardly as meant.
+    pub fn advise(&mut self, advice: &ParamError, place: Place) {
+        self.warn(advice.code, place, [&advice.message, &advice.label, &advice.help]);
+    }
+
     /// One of a list of names, or an error with the nearest one.
     pub fn choice(&mut self, node: &Node, names: &'static [&'static str]) -> Option<&'static str> {
         let Tree::Text(text) = &node.tree else { return self.wrong_type(node, &Kind::Choice(names)) };

@@ -2,6 +2,7 @@
 
 use crate::port::Port;
 use crate::support::{self, Load, RATE, packets};
+use perhop_core::aqm::virtual_buffer::Counting;
 use perhop_core::aqm::{Aqm, AqmParams, avq, pi, rem};
 use perhop_core::packet::{Colour, Ecn, Packet};
 use perhop_core::queue::{Gate, Limit};
@@ -37,7 +38,8 @@ fn rem(reference: u32, interval: Span) -> rem::Params {
 
 fn avq(alpha: f64, gamma: f64, buffer: u32) -> avq::Params {
     let gamma = Probability::new(gamma).unwrap();
-    avq::Params { alpha, gamma, buffer: packets(buffer), mean_packet: Bytes::new(1000), ecn: false }
+    let (buffer, counting) = (packets(buffer), Counting::Offered);
+    avq::Params { alpha, gamma, buffer, counting, mean_packet: Bytes::new(1000), ecn: false }
 }
 
 /// What the gate makes of a draw.
@@ -131,11 +133,11 @@ proptest! {
     #[test]
     fn avq_is_its_pseudo_code(
         alpha in 0.0..20.0f64, gamma in 0.0..=1.0f64, buffer in 1u32..20, in_bytes in any::<bool>(), ecn in any::<bool>(),
-        load in load(), seed in any::<u64>(),
+        counting in prop::sample::select(vec![Counting::Offered, Counting::Passed]), load in load(), seed in any::<u64>(),
     ) {
         let buffer_bytes = Length::Bytes(Bytes::new(u64::from(buffer) * 1000));
         let stated = if in_bytes { buffer_bytes } else { packets(buffer) };
-        let params = avq::Params { buffer: stated, ecn, ..avq(alpha, gamma, 1) };
+        let params = avq::Params { buffer: stated, counting, ecn, ..avq(alpha, gamma, 1) };
         let mut port = port(&AqmParams::Avq(params), Rng::stream(seed, 0, "queue"));
         let (unit, buffer) = if in_bytes { (1000.0, f64::from(buffer) * 1000.0) } else { (1.0, f64::from(buffer)) };
         let c = C * unit;
@@ -151,10 +153,16 @@ proptest! {
             if !hit {
                 vq += b;
             }
-            c_tilde = ((c_tilde + alpha * gamma * c * t).min(c) - alpha * b).max(0.0);
-            s = now;
             let room = port.waiting.len() < LIMIT as usize;
-            prop_assert_eq!(port.arrive(now, *packet), fate(hit, marks(ecn, packet), room), "packet {}", n);
+            let fate = fate(hit, marks(ecn, packet), room);
+            // The paper's lambda is what comes, that of the authors' code what they do not drop.
+            let counts = counting == Counting::Offered || fate != Fate::Dropped(Reason::Early);
+            c_tilde = (c_tilde + alpha * gamma * c * t).min(c);
+            c_tilde = (c_tilde - if counts { alpha * b } else { 0.0 }).max(0.0);
+            s = now;
+            prop_assert_eq!(port.arrive(now, *packet), fate, "packet {}", n);
+            let shown = port.gauge(now, if in_bytes { "virtual_rate_bytes_s" } else { "virtual_rate_packets_s" });
+            prop_assert!((shown - c_tilde).abs() < 1e-9 * c, "packet {}: {} {}", n, shown, c_tilde);
         }
     }
 }

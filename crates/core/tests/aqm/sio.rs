@@ -2,7 +2,7 @@
 
 use crate::port::Port;
 use crate::support::{self, RATE, packets};
-use crate::virtual_buffer_oracle::{Class, Counts, Router};
+use crate::virtual_buffer_oracle::{Class, Counts, Gives, Router};
 use perhop_core::Rng;
 use perhop_core::aqm::AqmParams;
 use perhop_core::aqm::sio::{Halving, Params, Recovery};
@@ -24,6 +24,7 @@ fn defaults() -> Params {
         halving: Halving::Drops,
         recovery: Recovery::None,
         recovery_after: Span::from_s(1),
+        overflow_after: Span::from_s(1),
         mean_packet: Bytes::new(1000),
         ecn: false,
     }
@@ -32,14 +33,15 @@ fn defaults() -> Params {
 fn any_params() -> impl Strategy<Value = Params> {
     let halving = prop::sample::select(vec![Halving::Drops, Halving::Overflows, Halving::DropsAndMarks]);
     let recovery = prop::sample::select(vec![Recovery::None, Recovery::Step, Recovery::Reset]);
-    (0.0..2.0, 1u32..30, 0u32..12, halving, recovery, 1u64..50, any::<bool>()).prop_map(
-        |(alpha, v0, out, halving, recovery, ms, ecn)| Params {
+    (0.0..2.0, 1u32..30, 0u32..12, halving, recovery, [1u64..50, 1u64..50], any::<bool>()).prop_map(
+        |(alpha, v0, out, halving, recovery, [drop_ms, overflow_ms], ecn)| Params {
             alpha,
             v0: packets(v0),
             out_threshold: packets(out),
             halving,
             recovery,
-            recovery_after: Span::from_ms(ms),
+            recovery_after: Span::from_ms(drop_ms),
+            overflow_after: Span::from_ms(overflow_ms),
             ecn,
             ..defaults()
         },
@@ -51,11 +53,11 @@ fn port(params: &Params, rng: Rng) -> Port {
     Port::new(Gate::new(aqm, Limit::Packets(LIMIT), rng), RATE)
 }
 
-/// OUT's threshold from the history alone: the times of the halvings.
-fn out_threshold(params: &Params, start: f64, halvings: &[u64], now: u64) -> f64 {
-    let after = params.recovery_after.ns();
-    let rise = |value: f64, from: u64, to: u64| {
-        let n = (to - from) / after;
+/// OUT's threshold from the history alone: when it was halved, and whether for want of room.
+fn out_threshold(params: &Params, start: f64, halvings: &[(u64, bool)], now: u64) -> f64 {
+    let rise = |value: f64, (from, overflow): (u64, bool), to: u64| {
+        let after = if overflow { params.overflow_after } else { params.recovery_after };
+        let n = (to - from) / after.ns();
         match params.recovery {
             Recovery::None => value,
             Recovery::Step => start.min(value + n as f64),
@@ -68,10 +70,10 @@ fn out_threshold(params: &Params, start: f64, halvings: &[u64], now: u64) -> f64
             }
         }
     };
-    let (mut value, mut since) = (start, 0);
-    for at in halvings {
-        value = rise(value, since, *at) / 2.0;
-        since = *at;
+    let (mut value, mut since) = (start, (0, false));
+    for halving in halvings {
+        value = rise(value, since, halving.0) / 2.0;
+        since = *halving;
     }
     rise(value, since, now)
 }
@@ -89,7 +91,7 @@ proptest! {
         let v0 = match params.v0 { perhop_core::units::Length::Packets(n) => f64::from(n.get()), _ => 0.0 };
         let class = Class { alpha: params.alpha, phi: 1.0, vth: v0, sent: 0.0 };
         let mut inside = Router {
-            c: 1250.0, v0, floor: 0.0, in_bytes: false, counts: Counts::Passed, ecn: params.ecn, redistribute: false,
+            c: 1250.0, v0, floor: 0.0, in_bytes: false, counts: Counts::Passed, ecn: params.ecn, gives: Gives::Nothing,
             classes: vec![class], vq: 0.0, now: 0.0, rng,
         };
         let (mut now, mut halvings) = (Time::ZERO, Vec::new());
@@ -105,7 +107,7 @@ proptest! {
                     Halving::Overflows => fate == Fate::Dropped(Reason::Overflow),
                     Halving::DropsAndMarks => fate != Fate::Queued,
                 };
-                halvings.extend(halves.then_some(now.ns()));
+                halvings.extend(halves.then_some((now.ns(), fate == Fate::Dropped(Reason::Overflow))));
                 fate
             } else {
                 let q = waiting as f64;
@@ -120,7 +122,8 @@ proptest! {
             };
             prop_assert_eq!(port.arrive(now, *packet), expected, "packet {}", n);
             let gauge = port.gauge(now, "threshold_out_packets");
-            prop_assert_eq!(gauge, out_threshold(&params, start, &halvings, now.ns()));
+            let expected = out_threshold(&params, start, &halvings, now.ns());
+            prop_assert_eq!(gauge, expected);
         }
     }
 
@@ -150,6 +153,7 @@ fn refused() {
     assert_eq!(code(Params { alpha: -1.0, ..defaults() }), Err("E201"));
     assert_eq!(code(Params { v0: packets(0), ..defaults() }), Err("E201"));
     assert_eq!(code(Params { recovery_after: Span::from_s(0), ..defaults() }), Err("E201"));
+    assert_eq!(code(Params { overflow_after: Span::from_s(0), ..defaults() }), Err("E201"));
     assert_eq!(code(Params { out_threshold: packets(100), ..defaults() }), Err("E215"));
 }
 
@@ -167,4 +171,29 @@ fn retuned() {
         port.gate.aqm_mut().retune(Time::ZERO, &AqmParams::Sio(params), &support::scope(100)).unwrap();
         assert_eq!(threshold(&port), expected);
     }
+}
+
+/// After a drop by IN's own virtual buffer a packet comes back in each 200 ms, after one for want of room in each 10 s;
+/// new parameters know what the last one was.
+#[test]
+fn the_interval_is_by_what_halved() {
+    let (soon, late) = (Span::from_ms(200), Span::from_s(10));
+    let stated = Params { recovery: Recovery::Step, recovery_after: soon, overflow_after: late, ..defaults() };
+    let after = |overflow: bool| {
+        // A virtual buffer that never drops, or one that soon does.
+        let (v0, limit) = if overflow { (packets(1000), 10) } else { (packets(1), 100) };
+        let params = Params { v0, alpha: 0.1, ..stated.clone() };
+        let mut port = support::port(&AqmParams::Sio(params.clone()), limit);
+        let green = Packet { size: 1000, colour: Colour::Green, ..Packet::default() };
+        let mut last = port.arrive(Time::ZERO, green);
+        while last.stays() {
+            last = port.arrive(Time::ZERO, green);
+        }
+        assert_eq!(last == Fate::Dropped(Reason::Overflow), overflow);
+        let other = AqmParams::Sio(Params { alpha: 0.2, ..params });
+        port.gate.aqm_mut().retune(Time::ZERO, &other, &support::scope(limit)).unwrap();
+        [0, 200, 600, 10_000].map(|ms| port.gauge(Time::ZERO + Span::from_ms(ms), "threshold_out_packets"))
+    };
+    assert_eq!(after(false), [4.0, 5.0, 7.0, 8.0]);
+    assert_eq!(after(true), [4.0, 4.0, 4.0, 5.0]);
 }

@@ -2,8 +2,9 @@
 
 use crate::port::Port;
 use crate::support::{self, Load, RATE, packets};
-use crate::virtual_buffer_oracle::{Class as OracleClass, Counts, Router};
+use crate::virtual_buffer_oracle::{Class as OracleClass, Counts, Gives, Router};
 use perhop_core::aqm::members::Member;
+use perhop_core::aqm::msvb::Redistribute;
 use perhop_core::aqm::virtual_buffer::{Common, Counting, Threshold, VirtualQueue, chance};
 use perhop_core::aqm::{Aqm, AqmParams, early, msvb, svb};
 use perhop_core::dscp::Dscp;
@@ -49,10 +50,14 @@ fn any_svb() -> impl Strategy<Value = AqmParams> {
     })
 }
 
+pub(crate) fn any_rule() -> impl Strategy<Value = Redistribute> {
+    prop::sample::select(vec![Redistribute::Off, Redistribute::Silent, Redistribute::Unused])
+}
+
 /// Three classes: one by code point, one by colour, the rest.
 fn any_msvb() -> impl Strategy<Value = AqmParams> {
     let class = || (0.0..0.33f64, prop_oneof![Just(0.0), 0.05..3.0]);
-    (class(), class(), class(), any_common(), any::<bool>()).prop_map(|(a, b, c, common, redistribute)| {
+    (class(), class(), class(), any_common(), any_rule()).prop_map(|(a, b, c, common, redistribute)| {
         let members = [vec![Member::Dscp(dscp("AF11"))], vec![Member::Colour(Colour::Green)], vec![]];
         let class = |(members, (share, alpha))| msvb::Class { members, share: Probability::new(share).unwrap(), alpha };
         let classes = members.into_iter().zip([a, b, c]).map(class).collect();
@@ -80,7 +85,7 @@ fn number(length: Length) -> (f64, bool) {
 
 fn oracle(params: &AqmParams, rng: Rng) -> Router {
     let (common, redistribute, classes) = match params {
-        AqmParams::Svb(p) => (&p.common, false, vec![(p.alpha, 1.0)]),
+        AqmParams::Svb(p) => (&p.common, Redistribute::Off, vec![(p.alpha, 1.0)]),
         AqmParams::Msvb(p) => (&p.common, p.redistribute, p.classes.iter().map(|c| (c.alpha, c.share.get())).collect()),
         other => panic!("{}", other.name()),
     };
@@ -94,8 +99,13 @@ fn oracle(params: &AqmParams, rng: Rng) -> Router {
     };
     let class = |(alpha, phi)| OracleClass { alpha, phi, vth: v0, sent: 0.0 };
     let classes = classes.into_iter().map(class).collect();
+    let gives = match redistribute {
+        Redistribute::Off => Gives::Nothing,
+        Redistribute::Silent => Gives::Silent,
+        Redistribute::Unused => Gives::Unused,
+    };
     let ecn = common.ecn;
-    Router { c, v0, floor, in_bytes, counts, ecn, redistribute, classes, vq: floor, now: 0.0, rng }
+    Router { c, v0, floor, in_bytes, counts, ecn, gives, classes, vq: floor, now: 0.0, rng }
 }
 
 fn port(params: &AqmParams, rng: Rng) -> Port {
@@ -157,7 +167,7 @@ proptest! {
     fn only_what_counts_moves(params in any_msvb(), load in any_load(), seed in any::<u64>()) {
         // Without `redistribute`: between two arrivals gauges do not know who has fallen silent.
         let AqmParams::Msvb(stated) = params else { unreachable!() };
-        let params = AqmParams::Msvb(msvb::Params { redistribute: false, ..stated.clone() });
+        let params = AqmParams::Msvb(msvb::Params { redistribute: Redistribute::Off, ..stated.clone() });
         let (mut port, mut now) = (port(&params, Rng::stream(seed, 0, "queue")), Time::ZERO);
         for (gap, packet) in &load {
             now += *gap;
@@ -181,6 +191,42 @@ proptest! {
             };
             let after = [port.gauge(now, queue), port.gauge(now, name)];
             prop_assert!(close(after[0], expected[0], before[0] + size) && close(after[1], expected[1], 1e5));
+        }
+    }
+
+    /// Whatever arrives, at once or 10^6 s apart: F <= Vq, 0 <= Vth <= V0, 0 <= p <= 1, and of two classes the one with the
+    /// higher threshold suffers no more.
+    #[test]
+    fn bounds_hold_for_any_arrivals(
+        params in prop_oneof![any_svb(), any_msvb()], load in any_load(), seed in any::<u64>(),
+        rests in prop::collection::vec((0usize..400, prop_oneof![Just(0u64), Just(1), Just(1_000_000)]), 0..40),
+    ) {
+        let mut load = load;
+        for (at, seconds) in rests {
+            let n = load.len();
+            load[at % n].0 = Span::from_s(seconds);
+        }
+        let common = match &params {
+            AqmParams::Svb(p) => &p.common,
+            AqmParams::Msvb(p) => &p.common,
+            other => panic!("{}", other.name()),
+        };
+        let (v0, floor) = (number(common.v0).0, number(common.floor).0);
+        let (mut port, mut now) = (port(&params, Rng::stream(seed, 0, "queue")), Time::ZERO);
+        for (gap, packet) in &load {
+            now += *gap;
+            port.arrive(now, *packet);
+            let mut gauges = Vec::new();
+            port.gate.aqm().gauges(now, &mut |name, value| gauges.push((name, value)));
+            let of = |begins: &str| gauges.iter().filter(|g| g.0.starts_with(begins)).map(|g| g.1).collect::<Vec<_>>();
+            prop_assert!(of("virtual_queue").iter().all(|vq| vq.is_finite() && *vq >= floor), "{gauges:?}");
+            let (thresholds, chances) = (of("threshold"), of("drop_p"));
+            prop_assert!(!thresholds.is_empty() && thresholds.len() == chances.len());
+            prop_assert!(thresholds.iter().all(|vth| (0.0..=v0).contains(vth)), "{gauges:?}");
+            prop_assert!(chances.iter().all(|p| (0.0..=1.0).contains(p)), "{gauges:?}");
+            for (a, p) in thresholds.iter().zip(&chances) {
+                prop_assert!(thresholds.iter().zip(&chances).all(|(b, q)| a < b || p <= q), "{gauges:?}");
+            }
         }
     }
 
@@ -224,7 +270,7 @@ proptest! {
         let green = vec![Member::Colour(Colour::Green)];
         let classes = [(green, share, alphas[0]), (vec![], 1.0 - share, alphas[1])].into_iter().map(class).collect();
         let params = AqmParams::Msvb(msvb::Params {
-            classes, common: common(packets(1_000_000), packets(0)), redistribute: false,
+            classes, common: common(packets(1_000_000), packets(0)), redistribute: Redistribute::Off,
         });
         let mut port = port(&params, Rng::stream(1, 0, "queue"));
         let sum = |port: &Port, now| {
@@ -276,8 +322,11 @@ fn greedy_classes_get_their_shares() {
     let names: Vec<Dscp> = (1..=10).map(|i| Dscp::new(i).unwrap()).collect();
     let share = Probability::new(0.1).unwrap();
     let classes = names.iter().map(|d| msvb::Class { members: vec![Member::Dscp(*d)], share, alpha: 0.5 }).collect();
-    let params =
-        AqmParams::Msvb(msvb::Params { classes, common: common(packets(40), packets(0)), redistribute: false });
+    let params = AqmParams::Msvb(msvb::Params {
+        classes,
+        common: common(packets(40), packets(0)),
+        redistribute: Redistribute::Off,
+    });
     let mut port = support::port(&params, 100);
     let mut passed = [0u32; 10];
     // 250 packets a second from each, one class after the other.
@@ -315,14 +364,18 @@ fn what_silent_classes_leave() {
         }
         passed
     };
-    for (redistribute, expected) in [(false, [0.125, 0.375]), (true, [0.25, 0.75])] {
+    let halves = [0.125, 0.375];
+    let all = [0.25, 0.75];
+    for (redistribute, expected) in
+        [(Redistribute::Off, halves), (Redistribute::Silent, all), (Redistribute::Unused, all)]
+    {
         for (share, expected) in passed(redistribute).into_iter().zip(expected) {
-            assert!((share - expected).abs() <= 0.01, "{redistribute}: {share}, not {expected}");
+            assert!((share - expected).abs() <= 0.01, "{redistribute:?}: {share}, not {expected}");
         }
     }
 }
 
-/// As long as no class pauses for a second, `redistribute` changes no verdict.
+/// As long as no class pauses for a second, `silent` changes no verdict.
 #[test]
 fn without_silence_redistribution_is_the_paper() {
     let fates = |redistribute| {
@@ -340,9 +393,9 @@ fn without_silence_redistribution_is_the_paper() {
         };
         (0..10_000).map(|_| next()).collect::<Vec<_>>()
     };
-    let literal = fates(false);
+    let literal = fates(Redistribute::Off);
     assert!(literal.iter().filter(|fate| !fate.stays()).count() > 1000);
-    assert_eq!(literal, fates(true));
+    assert_eq!(literal, fates(Redistribute::Silent));
 }
 
 /// Idle for 10^6 s: the virtual queue is at its floor, every threshold at its cap, to the bit.
@@ -393,7 +446,7 @@ fn refused() {
         let class =
             |(members, share): (_, &f64)| msvb::Class { members, share: Probability::new(*share).unwrap(), alpha };
         let classes = colours.zip(shares).map(class).collect();
-        build(AqmParams::Msvb(msvb::Params { classes, common: good(), redistribute: false }), &scope)
+        build(AqmParams::Msvb(msvb::Params { classes, common: good(), redistribute: Redistribute::Off }), &scope)
     };
     assert_eq!(msvb(&[0.4, 0.6], 0.5), Ok(()));
     assert_eq!(msvb(&[0.5, 0.75], 0.5).unwrap_err(), ("E201", "the shares of `classes` are 1.25 in sum".into()));

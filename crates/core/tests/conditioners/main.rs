@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod classes;
 mod fsam;
 mod invariants;
 mod labeller;

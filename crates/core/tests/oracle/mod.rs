@@ -40,6 +40,15 @@ pub trait Oracle {
     }
 }
 
+/// RFC 2475 section 2.3.3.2: all packets steered to it are marked alike.
+struct OneColour(Colour);
+
+impl Oracle for OneColour {
+    fn mark(&mut self, _now: u64, packet: &mut Packet, _u: f64) {
+        packet.colour = self.0;
+    }
+}
+
 /// The slow version of a conditioner; `None` for one that nobody has written yet.
 pub fn of(params: &ConditionerParams, scope: &Scope) -> Option<Box<dyn Oracle>> {
     use ConditionerParams as P;
@@ -54,6 +63,7 @@ pub fn of(params: &ConditionerParams, scope: &Scope) -> Option<Box<dyn Oracle>> 
         P::Pam(p) => Box::new(pam::Pam::new(p)),
         P::FSam(p) => Box::new(fsam::FSam::new(p, scope)),
         P::Redp(p) => Box::new(redp::Redp::new(p)),
+        P::Marker(p) => Box::new(OneColour(p.colour.into())),
         P::RateLabeller(p) => Box::new(label::Labeller::new(p)),
         P::PpsTagger(p) => Box::new(pps::Tagger::new(p)),
         P::PpsRelabeller(p) => Box::new(pps::Relabeller::new(p)),

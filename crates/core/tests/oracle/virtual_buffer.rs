@@ -13,6 +13,14 @@ pub(crate) enum Counts {
     Offered,
 }
 
+/// What goes to the others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Gives {
+    Nothing,
+    Silent,
+    Unused,
+}
+
 /// One class: alpha, phi, and what it is at.
 #[derive(Clone, Debug)]
 pub(crate) struct Class {
@@ -33,7 +41,7 @@ pub(crate) struct Router {
     pub(crate) in_bytes: bool,
     pub(crate) counts: Counts,
     pub(crate) ecn: bool,
-    pub(crate) redistribute: bool,
+    pub(crate) gives: Gives,
     pub(crate) classes: Vec<Class>,
     pub(crate) vq: f64,
     /// s
@@ -43,23 +51,49 @@ pub(crate) struct Router {
 
 impl Router {
     fn integrate(&mut self, until: f64) {
-        let mut ends: Vec<f64> = self.classes.iter().map(|c| c.sent + 1.0).collect();
-        ends.retain(|end| self.redistribute && *end > self.now && *end < until);
-        ends.push(until);
-        ends.sort_by(f64::total_cmp);
-        for end in ends {
-            let middle = 0.5 * (self.now + end);
-            let active = |c: &Class| middle < c.sent + 1.0;
-            let all: f64 = self.classes.iter().map(|c| c.phi).sum();
-            let sending: f64 = self.classes.iter().filter(|c| active(c)).map(|c| c.phi).sum();
-            let factor = if self.redistribute && sending > 0.0 { all / sending } else { 1.0 };
-            let work = self.c * (end - self.now);
-            for class in &mut self.classes {
-                class.vth = self.v0.min(class.vth + class.alpha * class.phi * factor * work);
+        while self.now < until {
+            let (rates, end) = if self.gives == Gives::Unused { self.served(until) } else { self.shared(until) };
+            for (class, rate) in self.classes.iter_mut().zip(rates) {
+                class.vth = self.v0.min(class.vth + class.alpha * rate * (end - self.now));
+                // What should fill up to the bound by now does, rounding aside.
+                if self.v0 - class.vth <= 1e-12 * self.v0 {
+                    class.vth = self.v0;
+                }
             }
-            self.vq = self.floor.max(self.vq - work);
+            self.vq = self.floor.max(self.vq - self.c * (end - self.now));
             self.now = end;
         }
+    }
+
+    /// What each threshold rises by, in units a second per alpha, and until when: equal shares of silent classes.
+    fn shared(&self, until: f64) -> (Vec<f64>, f64) {
+        let ends = self.classes.iter().map(|c| c.sent + 1.0);
+        let end = ends.filter(|end| self.gives == Gives::Silent && *end > self.now).fold(until, f64::min);
+        let middle = 0.5 * (self.now + end);
+        let all: f64 = self.classes.iter().map(|c| c.phi).sum();
+        let sending: f64 = self.classes.iter().filter(|c| middle < c.sent + 1.0).map(|c| c.phi).sum();
+        let factor = if self.gives == Gives::Silent && sending > 0.0 { all / sending } else { 1.0 };
+        (self.classes.iter().map(|c| c.phi * factor * self.c).collect(), end)
+    }
+
+    /// The same where each class is a virtual queue (V0 - Vth)/alpha, served as in generalised processor sharing; above
+    /// V0 only what silent classes leave is handed on.
+    fn served(&self, until: f64) -> (Vec<f64>, f64) {
+        let backlog = |c: &Class| if c.alpha > 0.0 { (self.v0 - c.vth) / c.alpha } else { f64::INFINITY };
+        let above = self.vq - self.v0;
+        let silent_in = |c: &Class| c.sent + 1.0 - self.now;
+        let gives = |c: &Class| backlog(c) <= 0.0 && (above <= 1e-9 || silent_in(c) <= 1e-9);
+        let given: f64 = self.classes.iter().filter(|c| gives(c)).map(|c| c.phi).sum();
+        let backlogged: f64 = self.classes.iter().filter(|c| backlog(c) > 0.0).map(|c| c.phi).sum();
+        let spread = if backlogged > 0.0 { 1.0 + given / backlogged } else { 0.0 };
+        let rates: Vec<f64> =
+            self.classes.iter().map(|c| if backlog(c) > 0.0 { c.phi * spread * self.c } else { 0.0 }).collect();
+        let mut lasts = vec![until - self.now];
+        lasts.extend(self.classes.iter().zip(&rates).filter(|(_, rate)| **rate > 0.0).map(|(c, r)| backlog(c) / r));
+        lasts.extend([above / self.c].into_iter().filter(|t| above > 1e-9 && *t > 0.0));
+        lasts.extend(self.classes.iter().map(silent_in).filter(|t| above > 1e-9 && *t > 1e-9));
+        let least = lasts.into_iter().fold(f64::INFINITY, f64::min);
+        (rates, if self.now + least >= until { until } else { self.now + least })
     }
 
     /// The fate of a packet of class `i`.

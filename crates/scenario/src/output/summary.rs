@@ -86,7 +86,7 @@ fn show(estimate: Option<Estimate>, decimals: usize) -> String {
     }
 }
 
-fn grid(header: &[&str]) -> Grid {
+pub(crate) fn grid(header: &[&str]) -> Grid {
     let mut grid = Grid::new();
     *grid.style_mut() = NOTHING;
     grid.set_content_arrangement(ContentArrangement::Disabled).set_header(header);
@@ -97,7 +97,7 @@ fn grid(header: &[&str]) -> Grid {
 }
 
 /// The grid under its title: texts to the left, numbers to the right, no blanks at the ends of lines.
-fn titled(title: &str, mut grid: Grid, texts: usize) -> String {
+pub(crate) fn titled(title: &str, mut grid: Grid, texts: usize) -> String {
     for (i, column) in grid.column_iter_mut().enumerate() {
         column.set_cell_alignment(if i < texts { CellAlignment::Left } else { CellAlignment::Right });
     }

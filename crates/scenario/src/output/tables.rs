@@ -7,6 +7,7 @@
 //! | `flows`        | flow (those of transfers left out)             |
 //! | `traffic`      | `[traffic]` table                              |
 //! | `transfers`    | transfer complete, opened after the warm-up    |
+//! | `queues`       | queue of a link's scheduler                    |
 //! | `conditioners` | conditioner x colour in x colour out           |
 //! | `tallies`      | total that an AQM or a conditioner keeps       |
 //! | `links`        | direction of a link                            |
@@ -35,6 +36,7 @@ pub fn tables(plan: &Plan, outcome: &Outcome) -> Vec<Table> {
         flows(plan, outcome, seconds),
         traffic(plan, outcome, seconds),
         transfers(plan, outcome),
+        queues(plan, outcome),
         conditioners(plan, outcome),
         tallies(plan, outcome),
         links(plan, outcome, seconds),
@@ -55,9 +57,10 @@ fn ms(ns: u64) -> f64 {
     ns as f64 / 1e6
 }
 
-fn quantiles(q: Option<&Quantiles>) -> [Cell; 5] {
+fn quantiles(q: Option<&Quantiles>) -> [Cell; 6] {
     [
         q.map(|q| q.mean / 1e6).into(),
+        q.map(|q| q.sd / 1e6).into(),
         q.map(|q| ms(q.p50)).into(),
         q.map(|q| ms(q.p99)).into(),
         q.map(|q| ms(q.p999)).into(),
@@ -101,6 +104,7 @@ const SUMMARY: &[(&str, Cell)] = &[
     ("delivered_packets", INTEGER),
     ("delivered_bytes", INTEGER),
     ("wait_mean_ms", REAL),
+    ("wait_sd_ms", REAL),
     ("wait_p50_ms", REAL),
     ("wait_p99_ms", REAL),
     ("wait_p999_ms", REAL),
@@ -146,11 +150,13 @@ const ARRIVALS: &[(&str, Cell)] = &[
     ("delivered_bytes", INTEGER),
     ("throughput_bit_s", REAL),
     ("delay_mean_ms", REAL),
+    ("delay_sd_ms", REAL),
     ("delay_p50_ms", REAL),
     ("delay_p99_ms", REAL),
     ("delay_p999_ms", REAL),
     ("delay_max_ms", REAL),
     ("jitter_mean_ms", REAL),
+    ("jitter_sd_ms", REAL),
     ("jitter_p50_ms", REAL),
     ("jitter_p99_ms", REAL),
     ("jitter_p999_ms", REAL),
@@ -175,11 +181,13 @@ const FLOWS: &[(&str, Cell)] = &[
     ("fast_retransmits", INTEGER),
     ("window_cuts", INTEGER),
     ("delay_mean_ms", REAL),
+    ("delay_sd_ms", REAL),
     ("delay_p50_ms", REAL),
     ("delay_p99_ms", REAL),
     ("delay_p999_ms", REAL),
     ("delay_max_ms", REAL),
     ("jitter_mean_ms", REAL),
+    ("jitter_sd_ms", REAL),
     ("jitter_p50_ms", REAL),
     ("jitter_p99_ms", REAL),
     ("jitter_p999_ms", REAL),
@@ -299,6 +307,45 @@ fn transfers(plan: &Plan, outcome: &Outcome) -> Table {
     table
 }
 
+const QUEUES: &[(&str, Cell)] = &[
+    ("hop", TEXT),
+    ("queue", INTEGER),
+    ("arrived_packets", INTEGER),
+    ("arrived_bytes", INTEGER),
+    ("queued_packets", INTEGER),
+    ("queued_bytes", INTEGER),
+    ("marked_packets", INTEGER),
+    ("marked_bytes", INTEGER),
+    ("dropped_packets", INTEGER),
+    ("dropped_bytes", INTEGER),
+    ("dropped_early_packets", INTEGER),
+    ("dropped_forced_packets", INTEGER),
+    ("dropped_overflow_packets", INTEGER),
+    ("sent_packets", INTEGER),
+    ("sent_bytes", INTEGER),
+    ("wait_mean_ms", REAL),
+    ("wait_sd_ms", REAL),
+    ("wait_p50_ms", REAL),
+    ("wait_p99_ms", REAL),
+    ("wait_p999_ms", REAL),
+    ("wait_max_ms", REAL),
+];
+
+/// Queues are numbered from 1, in the order of the scheduler's classes.
+fn queues(plan: &Plan, outcome: &Outcome) -> Table {
+    let mut table = Table::new("queues", QUEUES);
+    for row in &outcome.queues {
+        let mut cells: Vec<Cell> = vec![plan.links[row.link].name.as_str().into(), (row.queue as u64 + 1).into()];
+        cells.extend([row.fates.arrived, row.fates.queued, row.fates.marked, row.fates.lost()].map(count).concat());
+        let reasons = [Reason::Early, Reason::Forced, Reason::Overflow];
+        cells.extend(reasons.map(|reason| Cell::from(row.fates.dropped[reason as usize].packets)));
+        cells.extend(count(row.sent));
+        cells.extend(quantiles(row.wait.as_ref()));
+        table.push(cells);
+    }
+    table
+}
+
 const CONDITIONERS: &[(&str, Cell)] = &[
     ("hop", TEXT),
     ("conditioner", TEXT),
@@ -327,13 +374,19 @@ fn conditioners(plan: &Plan, outcome: &Outcome) -> Table {
     table
 }
 
+/// What is measured of one queue of a scheduler has its number before the name.
+fn of_queue(queue: Option<usize>, quantity: &str) -> String {
+    queue.map_or_else(|| quantity.to_owned(), |i| format!("queue_{}.{quantity}", i + 1))
+}
+
 const TALLIES: &[(&str, Cell)] = &[("hop", TEXT), ("conditioner", TEXT), ("quantity", TEXT), ("value", INTEGER)];
 
 fn tallies(plan: &Plan, outcome: &Outcome) -> Table {
     let mut table = Table::new("tallies", TALLIES);
     for tally in &outcome.tallies {
         let hop = plan.links[tally.link].name.as_str();
-        table.push(vec![hop.into(), tally.conditioner.as_deref().into(), tally.quantity.into(), tally.value.into()]);
+        let quantity = of_queue(tally.queue, tally.quantity);
+        table.push(vec![hop.into(), tally.conditioner.as_deref().into(), quantity.as_str().into(), tally.value.into()]);
     }
     table
 }
@@ -379,7 +432,7 @@ fn series(plan: &Plan, outcome: &Outcome) -> Table {
             (sample.at.ns() as f64 / NS_PER_S as f64).into(),
             plan.links[sample.link as usize].name.as_str().into(),
             sample.conditioner.as_deref().into(),
-            sample.quantity.into(),
+            of_queue(sample.queue, sample.quantity).as_str().into(),
             sample.value.into(),
         ]);
     }

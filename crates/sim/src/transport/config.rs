@@ -11,6 +11,7 @@
 //! | `syn`              | -        | on            | `syn_` with `delay_growth_`                       |
 //! | `delayed_ack`      | time     | none          | `Agent/TCPSink/DelAck interval_`                  |
 //! | `ecn`              | -        | off           | `ecn_`                                            |
+//! | `receiver_ecn`     | -        | on            | -                                                 |
 //! | `mss`              | B        | 1000          | `packetSize_`                                     |
 //! | `header`           | B        | 40            | `tcpip_base_hdr_size_` with `useHeaders_ true`    |
 //!
@@ -42,8 +43,10 @@ pub struct Config {
     pub syn: bool,
     /// Longest delay of an ACK; `None` acknowledges every segment at once.
     pub delayed_ack: Option<Span>,
-    /// Both ends use ECN (RFC 3168).
+    /// The sender asks for ECN (RFC 3168).
     pub ecn: bool,
+    /// The receiver agrees to it if asked.
+    pub receiver_ecn: bool,
     /// Data bytes of a full segment.
     pub mss: u16,
     /// Bytes of IP and TCP header: the size of a SYN and of an ACK.
@@ -62,6 +65,7 @@ impl Default for Config {
             syn: true,
             delayed_ack: None,
             ecn: false,
+            receiver_ecn: true,
             mss: 1000,
             header: 40,
         }

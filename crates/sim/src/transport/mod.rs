@@ -51,7 +51,7 @@ pub struct Segment {
     pub retransmission: bool,
     /// ECN-capable transport (RFC 3168): may be marked instead of dropped.
     pub ect: bool,
-    /// Congestion window reduced (RFC 3168): tells the receiver to stop echoing.
+    /// Congestion window reduced (RFC 3168): tells the receiver to stop echoing. On a SYN: the sender can do ECN.
     pub cwr: bool,
 }
 
@@ -60,7 +60,7 @@ pub struct Segment {
 pub struct AckInfo {
     /// The lowest number not yet received: everything below has arrived.
     pub next_expected: u32,
-    /// ECN echo (RFC 3168): a marked segment arrived and no CWR since.
+    /// ECN echo (RFC 3168): a marked segment arrived and no CWR since. On a SYN-ACK: both ends can do ECN.
     pub ece: bool,
     /// Answers a SYN.
     pub syn: bool,

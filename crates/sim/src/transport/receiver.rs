@@ -1,18 +1,20 @@
 //! The receiving half of a connection: reassembly, cumulative ACKs, delayed ACKs, ECN echo.
 //!
-//! Source: RFC 5681 section 4.2 (generating ACKs), RFC 3168 section 6.1.3 (echo), ns-2's `Agent/TCPSink` and
+//! Source: RFC 5681 section 4.2 (generating ACKs), RFC 3168 sections 6.1.1 and 6.1.3 (negotiation, echo), ns-2's `Agent/TCPSink` and
 //! `Agent/TCPSink/DelAck` with `RFC2581_immediate_ack_` and `SYN_immediate_ack_` true (defaults of 2.35).
 //!
 //! - Every segment is acknowledged at once with the next number expected. With delayed ACKs a segment that arrives
 //!   in order with none missing behind it may wait: for the next segment, whatever that is, or for the timer.
 //! - Out of order, duplicate, filling a hole, or a SYN: acknowledged at once, with what was waiting.
-//! - Each ACK carries ECE from the first marked segment until one with CWR; a mark since the last ACK outlives a CWR.
+//! - ECN-setup SYN (ECE and CWR): answered by an ECN-setup SYN-ACK (ECE alone) where the receiver is willing (section 6.1.1).
+//! - With ECN agreed, each ACK carries ECE from the first marked segment until one with CWR; a mark since the last ACK outlives a CWR.
 //! - Out-of-order segments are kept as their payload in a ring that grows to the advertised window and stays.
 //!
 //! | symbol      | field       | unit   | default                |
 //! |-------------|-------------|--------|------------------------|
 //! | RCV.NXT     | `next`      | number | 0, or 1 without a SYN  |
 //! | ACK delay   | `delay`     | time   | none; ns-2 100 ms      |
+//! | ECN agreed  | `ecn`       | -      | off until the SYN      |
 //!
 //! Deviations: the advertised window is constant (the application reads at once). A segment beyond it is not kept, is
 //! counted in `beyond_window` and acknowledged; a sender with the same configuration never sends one.
@@ -30,7 +32,7 @@ pub struct Received {
     pub payload: u16,
     /// Opens the connection.
     pub syn: bool,
-    /// The sender has cut its window.
+    /// The sender has cut its window; on a SYN: it can do ECN.
     pub cwr: bool,
     /// Marked "congestion experienced" on its way.
     pub ce: bool,
@@ -45,6 +47,10 @@ pub struct Receiver {
     ring: Vec<u16>,
     /// Segments in the ring.
     held: u32,
+    /// Agrees to ECN if asked.
+    willing: bool,
+    /// ECN is agreed.
+    ecn: bool,
     ece: bool,
     /// A marked segment arrived since the last ACK.
     marked: bool,
@@ -85,6 +91,8 @@ impl Receiver {
             window: config.window,
             ring,
             held: 0,
+            willing: config.receiver_ecn,
+            ecn: !config.syn && config.ecn && config.receiver_ecn,
             ece: false,
             marked: false,
             delay: config.delayed_ack,
@@ -156,10 +164,14 @@ impl Receiver {
 
     #[inline]
     fn note_ecn(&mut self, segment: &Received) {
+        if segment.syn {
+            self.ecn = self.willing && segment.cwr;
+            return;
+        }
         if segment.cwr && !self.marked {
             self.ece = false;
         }
-        if segment.ce {
+        if segment.ce && self.ecn {
             self.ece = true;
             self.marked = true;
         }
@@ -168,7 +180,7 @@ impl Receiver {
     fn acknowledge(&mut self, syn: bool) -> AckInfo {
         self.due = Time::MAX;
         self.marked = false;
-        AckInfo { next_expected: self.next, ece: self.ece, syn }
+        AckInfo { next_expected: self.next, ece: if syn { self.ecn } else { self.ece }, syn }
     }
 
     #[inline]

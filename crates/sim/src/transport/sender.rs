@@ -10,6 +10,8 @@
 //! - The timer restarts at every ACK of new data (NewReno: see `recovery.rs`), at a loss signal, and when a
 //!   segment goes out while nothing is outstanding. It expires on an idle connection too, which then
 //!   restarts from a window of 1 (RFC 5681 section 4.1; ns-2 `slow_start_restart_`).
+//! - ECN: an ECN-setup SYN (ECE and CWR) asks, an ECN-setup SYN-ACK (ECE) agrees; without it, nothing is ECN-capable. Without
+//!   a SYN the ends' settings decide. SYN and repeats are never ECN-capable (RFC 3168 sections 6.1.1 and 6.1.5).
 //! - ECN echo: the window is cut once per window of data. At cwnd = 1 it becomes 1/2: nothing is sent until the
 //!   timer expires; each further echo there in a row doubles the time-out.
 //! - A SYN lost: the initial window is 1 (RFC 5681 section 3.1).
@@ -87,6 +89,9 @@ pub struct Sender {
     short_payload: u16,
     mss: u16,
     limited_transmit: bool,
+    /// The SYN asks for ECN.
+    willing: bool,
+    /// ECN is agreed.
     ecn: bool,
     started: bool,
     offered: bool,
@@ -142,7 +147,8 @@ impl Sender {
             short_payload,
             mss: config.mss,
             limited_transmit: config.limited_transmit,
-            ecn: config.ecn,
+            willing: config.ecn,
+            ecn: !config.syn && config.ecn && config.receiver_ecn,
             started: false,
             offered: supply == Supply::Offered,
             repeat: false,
@@ -200,7 +206,10 @@ impl Sender {
     pub fn on_ack(&mut self, now: Time, ack: AckInfo) {
         let (expects, sent) = (ack.next_expected, self.sent);
         assert!(expects <= sent, "tcp: ACK expects {expects} but the highest number sent is {}", sent.wrapping_sub(1));
-        let echo = ack.ece && self.ecn;
+        if ack.syn {
+            self.ecn = self.willing && ack.ece;
+        }
+        let echo = ack.ece && self.ecn && !ack.syn;
         if echo {
             self.on_echo(now, ack.next_expected);
         }
@@ -337,7 +346,7 @@ impl Sender {
         }
         let data = number != SYN;
         let ect = self.ecn && data && !retransmission;
-        let cwr = ect && std::mem::take(&mut self.cwr);
+        let cwr = if data { ect && std::mem::take(&mut self.cwr) } else { self.willing };
         Segment { number, payload: self.payload(number), syn: !data, retransmission, ect, cwr }
     }
 
@@ -447,6 +456,9 @@ impl Sender {
         let at_one = self.window.cwnd <= 1.0;
         if at_one && self.echo_at_one {
             self.rto.back_off();
+        }
+        if at_one {
+            self.arm(now);
         }
         self.echo_at_one = at_one;
         self.cut(now, Law::on_ecn);

@@ -9,7 +9,7 @@ use perhop_core::dscp::Dscp;
 use perhop_core::edge::{Action, Per, StageSpec};
 use perhop_core::queue::Limit;
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
-use perhop_sim::plan::{Link, Node, Offered, Plan, Tap, TapPoint};
+use perhop_sim::plan::{Link, Node, Offered, Plan, Queue, Tap, TapPoint};
 use perhop_sim::traffic::{TrafficParams, cbr, ftp, poisson, transfers};
 use perhop_sim::transport::Config;
 use perhop_sim::{EngineOptions, Outcome, Simulation};
@@ -37,6 +37,7 @@ impl Net {
             classes: vec!["all".into()],
             traffic: Vec::new(),
             sample_every: None,
+            sample_links: None,
             changes: Vec::new(),
             taps: Vec::new(),
         };
@@ -53,9 +54,8 @@ impl Net {
             rate,
             delay,
             loss: Probability::ZERO,
-            aqm: drop_tail(),
-            limit: Limit::Packets(1000),
-            scope: scope(rate, 1000),
+            queues: vec![Queue { aqm: drop_tail(), limit: Limit::Packets(1000), scope: scope(rate, 1000) }],
+            scheduler: None,
             edge: Vec::new(),
         });
         self.plan.links.last_mut().unwrap()

@@ -9,8 +9,10 @@ use perhop_core::edge::{Action, Per, StageSpec};
 use perhop_core::packet::Colour;
 use perhop_core::params::{Field, Kind, Place, Problems, Reader, Tree, Value as _};
 use perhop_core::queue::Limit;
+use perhop_core::sched::{self, SchedulerParams};
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
 use perhop_sim::change::{Alteration, Change};
+use perhop_sim::plan::Queue;
 use perhop_sim::traffic::{self, TrafficParams, app_limited, on_off, transfers};
 use perhop_sim::transport::{Config, PartialAckTimer, Recovery};
 use proptest::prelude::*;
@@ -58,7 +60,8 @@ fn aqm() -> impl Strategy<Value = AqmParams> {
                 let classes = vec![class(vec![wred::Member::Colour(Colour::Green)]), class(vec![])];
                 let (floor, counting, mean_packet) = (packets(min), Counting::Passed, common.mean_packet);
                 let common = Buffer { v0: packets(min + width), floor, counting, mean_packet, ecn: common.ecn };
-                AqmParams::Msvb(msvb::Params { classes, common, redistribute: true })
+                let rules = [msvb::Redistribute::Off, msvb::Redistribute::Silent, msvb::Redistribute::Unused];
+                AqmParams::Msvb(msvb::Params { classes, common, redistribute: rules[min as usize % 3] })
             }
             other => declared(other, [min, min + width], &common),
         }
@@ -115,7 +118,8 @@ fn stage() -> impl Strategy<Value = StageSpec> {
         prop::sample::select(vec![Action::Transmit, Action::Transmit, mark, Action::Drop])
     };
     let per = prop::sample::select(vec![Per::Aggregate, Per::Flow, Per::Pair, Per::Class]);
-    let numbers = ([50u32..2000, 1u32..2000], 1500u32..20_000);
+    // RFC 4115 asks for more tokens than the largest packet has bytes.
+    let numbers = ([50u32..2000, 1u32..2000], 1501u32..20_000);
     (prop::sample::select(conditioner::NAMES), numbers, per, [action(), action(), action(), action()]).prop_map(
         |(name, (rates, depth), per, actions)| {
             // What nobody has coloured goes on, or nothing would.
@@ -167,19 +171,50 @@ fn load(name: &'static str) -> impl Strategy<Value = Load> {
     (Just(name), (50u64..1500, 40u64..1500), tcp(), any::<[bool; 2]>(), 1u32..3)
 }
 
-/// One link: rate, delay, loss, AQM, limit, conditioner.
-type Hop = (BitRate, Span, f64, AqmParams, Limit, Option<StageSpec>);
+/// Parameters of a scheduler of the list, from its declaration: a share for each class, where it declares one. The first
+/// classes are told by a colour each.
+pub fn scheduler(name: &str, shares: &[u32]) -> SchedulerParams {
+    let entry = sched::LIST.iter().find(|e| e.name == name).unwrap();
+    let classes = Field::all(entry.fields).into_iter().find(|f| f.name == "classes").unwrap();
+    let Kind::OneOrMany(Kind::Table(fields)) = classes.kind else { panic!("{name} has no list of classes") };
+    let class = |(i, share): (usize, &u32)| {
+        let value = |field: &Field| match (field.name, field.kind) {
+            ("for", _) if i + 1 == shares.len() => None,
+            ("queue", _) => None,
+            ("for", _) => Some(Tree::Text(Colour::ALL[i].name().into())),
+            (_, Kind::Size) => Some(Tree::Text(format!("{}B", 1500 * share))),
+            (_, Kind::Integer) => Some(Tree::Integer(i64::from(*share))),
+            (other, _) => panic!("the tests know no value for `{other}` of {name}"),
+        };
+        Tree::table(Field::all(fields).into_iter().filter_map(|f| Some((f.name, value(f)?))).collect()).into()
+    };
+    let classes = Tree::List(shares.iter().enumerate().map(class).collect());
+    read(vec![("classes", classes)], |reader| SchedulerParams::read(name, Place::default(), reader))
+}
+
+/// One link: rate, delay, loss, queues, scheduler, conditioner. Without scheduler the first queue counts.
+type Hop = (BitRate, Span, f64, Vec<(AqmParams, Limit)>, Option<(&'static str, u32)>, Option<StageSpec>);
 
 fn hop() -> impl Strategy<Value = Hop> {
     let loss = prop_oneof![2 => Just(0.0), 1 => 0.0..0.1f64];
-    (rate(), delay(), loss, aqm(), limit(), prop::option::of(stage()))
+    let queues = prop::collection::vec((aqm(), limit()), 1..4);
+    let scheduler = prop::option::of((prop::sample::select(sched::NAMES), 1u32..4));
+    (rate(), delay(), loss, queues, scheduler, prop::option::of(stage()))
 }
 
-fn add_link(net: &mut Net, ends: [usize; 2], (rate, delay, loss, aqm, limit, stage): Hop) {
+fn add_link(net: &mut Net, ends: [usize; 2], (rate, delay, loss, queues, scheduler, stage): Hop) {
     let place = net.plan.links.len();
     let link = net.link(ends, rate, delay);
-    link.scope = net::scope(rate, 30);
-    (link.loss, link.aqm, link.limit) = (Probability::new(loss).unwrap(), aqm, limit);
+    link.loss = Probability::new(loss).unwrap();
+    let queue = |(aqm, limit)| Queue { aqm, limit, scope: net::scope(rate, 30) };
+    link.queues = queues.into_iter().map(queue).collect();
+    match scheduler {
+        Some((name, share)) => {
+            let shares: Vec<_> = (0..link.queues.len() as u32).map(|i| share + i).collect();
+            link.scheduler = Some(self::scheduler(name, &shares));
+        }
+        None => link.queues.truncate(1),
+    }
     link.edge = stage.into_iter().map(|s| StageSpec { name: format!("{}{place}", s.name), ..s }).collect();
 }
 
@@ -224,13 +259,21 @@ fn faster(params: &TrafficParams, scale: u64) -> TrafficParams {
     model(params.name(), 100 * scale, 100 * scale)
 }
 
-/// What one throw of the dice changes: of a link its rate, its AQM's surroundings, its conditioners; of a traffic its model.
+/// What one throw of the dice changes: of a link its rate, its AQMs' surroundings, its
+/// scheduler, its conditioners; of a traffic its model.
 fn alterations(net: &Net, (place, scale): (usize, u32)) -> Vec<Alteration> {
     let (link, table) = (place % net.plan.links.len(), place % net.plan.traffic.len());
     let it = &net.plan.links[link];
     let rate = BitRate::bps(999_983 * u64::from(scale));
-    let scope = perhop_core::Scope { link_rate: Some(rate), ..it.scope.clone() };
-    let mut what = vec![Alteration::Rate { link, rate }, Alteration::Aqm { link, params: it.aqm.clone(), scope }];
+    let mut what = vec![Alteration::Rate { link, rate }];
+    what.extend(it.queues.iter().enumerate().map(|(queue, it)| {
+        let scope = perhop_core::Scope { link_rate: Some(rate), ..it.scope.clone() };
+        Alteration::Aqm { link, queue, params: it.aqm.clone(), scope }
+    }));
+    what.extend(it.scheduler.iter().map(|old| {
+        let shares: Vec<_> = (0..it.queues.len() as u32).map(|i| scale + i).collect();
+        Alteration::Scheduler { link, params: scheduler(old.name(), &shares) }
+    }));
     what.extend(it.edge.iter().map(|spec| Alteration::Conditioner {
         link,
         name: spec.name.clone(),

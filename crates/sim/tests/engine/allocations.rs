@@ -1,6 +1,7 @@
 //! With a fixed set of flows nothing is allocated once the network has been as full as it gets.
 
 use crate::common::net::{Net, bulk, cbr, poisson, red, stage};
+use crate::common::random::scheduler;
 use perhop_core::aqm::AqmParams;
 use perhop_core::conditioner::{ConditionerParams, token_bucket, tsw3cm};
 use perhop_core::edge::Per;
@@ -24,7 +25,11 @@ fn net() -> Net {
     net.plan.links[4].edge[0].per = Per::Flow;
     let mut red = red(5, 30, 0.1);
     red.common.ecn = true;
-    net.plan.links[2].aqm = AqmParams::Red(red);
+    net.plan.links[2].queues[0].aqm = AqmParams::Red(red);
+    // The way back has two queues, of which ACKs use the last.
+    let back = &mut net.plan.links[3];
+    back.queues = vec![back.queues[0].clone(), back.queues[0].clone()];
+    back.scheduler = Some(scheduler("drr", &[1, 1]));
     net.plan.links[2].loss = Probability::new(0.001).unwrap();
     for ecn in [false, true] {
         let delayed_ack = ecn.then_some(Span::from_ms(100));

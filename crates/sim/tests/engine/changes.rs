@@ -196,7 +196,7 @@ fn overloaded(aqm: AqmParams) -> Net {
     let mut net = Net::new(2, Span::from_s(2));
     net.duplex([0, 1], BitRate::mbps(1), Span::from_ms(1));
     net.traffic([0, 1], cbr(BitRate::mbps(2), 1000));
-    net.plan.links[0].aqm = aqm;
+    net.plan.links[0].queues[0].aqm = aqm;
     net
 }
 
@@ -204,7 +204,8 @@ fn overloaded(aqm: AqmParams) -> Net {
 fn an_aqm_takes_new_thresholds() {
     let packets = |n| step(Length::Packets(Packets::new(n)));
     let mut net = overloaded(packets(5));
-    let change = Alteration::Aqm { link: 0, params: packets(10), scope: net.plan.links[0].scope.clone() };
+    let change =
+        Alteration::Aqm { link: 0, queue: 0, params: packets(10), scope: net.plan.links[0].queues[0].scope.clone() };
     net.plan.changes = vec![at(ms(1000), vec![change])];
     let waiting = waiting(&mut net);
     assert_eq!(longest(&waiting, ms(0), ms(1000)), 5.0);
@@ -217,8 +218,8 @@ fn an_aqm_takes_new_thresholds() {
 fn thresholds_in_time_follow_the_rate() {
     let mut net = overloaded(step(Length::Time(Span::from_ms(40))));
     let rate = BitRate::kbps(500);
-    let scope = Scope { link_rate: Some(rate), ..net.plan.links[0].scope.clone() };
-    let aqm = Alteration::Aqm { link: 0, params: net.plan.links[0].aqm.clone(), scope };
+    let scope = Scope { link_rate: Some(rate), ..net.plan.links[0].queues[0].scope.clone() };
+    let aqm = Alteration::Aqm { link: 0, queue: 0, params: net.plan.links[0].queues[0].aqm.clone(), scope };
     net.plan.changes = vec![at(ms(1000), vec![Alteration::Rate { link: 0, rate }, aqm])];
     let waiting = waiting(&mut net);
     assert_eq!(longest(&waiting, ms(0), ms(1000)), 5.0);
@@ -244,8 +245,14 @@ fn restated(net: &Net) -> Vec<Alteration> {
                 params: spec.params.clone(),
                 scope: spec.scope.clone(),
             });
-            let aqm = Alteration::Aqm { link, params: it.aqm.clone(), scope: it.scope.clone() };
-            edge.chain([Alteration::Rate { link, rate: it.rate }, aqm])
+            let aqms = it.queues.iter().enumerate().map(move |(queue, it)| Alteration::Aqm {
+                link,
+                queue,
+                params: it.aqm.clone(),
+                scope: it.scope.clone(),
+            });
+            let scheduler = it.scheduler.iter().map(move |it| Alteration::Scheduler { link, params: it.clone() });
+            edge.chain([Alteration::Rate { link, rate: it.rate }]).chain(aqms).chain(scheduler)
         })
         .collect();
     let traffic = net.plan.traffic.iter().enumerate();
@@ -284,8 +291,8 @@ fn refusal(net: &Net) -> String {
 fn a_plan_with_a_change_that_nothing_could_take_is_refused() {
     let mut net = steady(1000);
     net.plan.links[0].edge = vec![stage("m", bucket(80))];
-    net.plan.links[0].aqm = step(Length::Packets(Packets::new(5)));
-    let scope = net.plan.links[0].scope.clone();
+    net.plan.links[0].queues[0].aqm = step(Length::Packets(Packets::new(5)));
+    let scope = net.plan.links[0].queues[0].scope.clone();
     let mut said = |what: Alteration| {
         net.plan.changes = vec![at(ms(500), vec![what])];
         refusal(&net)
@@ -293,8 +300,8 @@ fn a_plan_with_a_change_that_nothing_could_take_is_refused() {
     let shallow = token_bucket::Params { cir: BitRate::kbps(80), cbs: Bytes::new(100) };
     assert!(said(conditioner(0, "m", ConditionerParams::TokenBucketMarker(shallow))).contains("E212"));
     let bytes = step(Length::Bytes(Bytes::new(5000)));
-    assert!(said(Alteration::Aqm { link: 0, params: bytes, scope: scope.clone() }).contains("E202"));
-    assert!(said(Alteration::Aqm { link: 0, params: net::drop_tail(), scope }).contains("E202"));
+    assert!(said(Alteration::Aqm { link: 0, queue: 0, params: bytes, scope: scope.clone() }).contains("E202"));
+    assert!(said(Alteration::Aqm { link: 0, queue: 0, params: net::drop_tail(), scope }).contains("E202"));
     assert!(said(Alteration::Rate { link: 0, rate: BitRate::bps(0) }).contains("E201"));
     assert!(said(Alteration::Traffic { table: 0, params: cbr(BitRate::bps(0), 100) }).contains("E201"));
     assert!(said(Alteration::Traffic { table: 0, params: bulk() }).contains("E202"));

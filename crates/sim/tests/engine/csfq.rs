@@ -59,8 +59,9 @@ fn shared(net: &mut Net, ends: [usize; 2], rate: BitRate) {
     let link = &mut net.plan.links[there];
     let threshold = Length::Percent(25.0);
     let params = csfq::Params { k_alpha: K_ALPHA, k_c: Span::from_ms(100), threshold, kdec: 29, ecn: false };
-    (link.aqm, link.limit) = (AqmParams::Csfq(params), Limit::Bytes(64_000));
-    link.scope.limit = Some(Length::Bytes(Bytes::new(64_000)));
+    let queue = &mut link.queues[0];
+    (queue.aqm, queue.limit) = (AqmParams::Csfq(params), Limit::Bytes(64_000));
+    queue.scope.limit = Some(Length::Bytes(Bytes::new(64_000)));
 }
 
 /// Flow number `i` of `net` from a host of its own, which it labels at, to `to`, entering at `router`.

@@ -26,7 +26,7 @@ fn pair() -> Net {
     let mut net = Net::new(4, Span::from_s(20));
     net.duplex([0, 1], BitRate::mbps(1), Span::from_ms(10));
     let link = &mut net.plan.links[0];
-    link.aqm = AqmParams::Red(red(2, 10, 0.1));
+    link.queues[0].aqm = AqmParams::Red(red(2, 10, 0.1));
     link.loss = Probability::new(0.01).unwrap();
     for model in [bulk(), poisson(BitRate::kbps(300), 500)] {
         let traffic = net.traffic([0, 1], model);
@@ -80,7 +80,7 @@ fn components_of_a_kind_draw_apart() {
     for ends in [[0, 1], [2, 3]] {
         net.duplex(ends, BitRate::mbps(1), Span::from_ms(10));
         let link = net.plan.links.iter_mut().rev().nth(1).unwrap();
-        (link.aqm, link.loss) = (AqmParams::Red(red(2, 10, 0.1)), Probability::new(0.1).unwrap());
+        (link.queues[0].aqm, link.loss) = (AqmParams::Red(red(2, 10, 0.1)), Probability::new(0.1).unwrap());
         net.traffic(ends, cbr(BitRate::kbps(900), 500));
     }
     let arrivals = |outcome: &Outcome, link: u32| -> Vec<Time> {

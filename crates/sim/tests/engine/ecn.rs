@@ -3,9 +3,12 @@
 use crate::common::net::{Net, bulk, red};
 use perhop_core::aqm::early::{Beyond, Weight};
 use perhop_core::aqm::{AqmParams, red};
+use perhop_core::packet::{Ecn, flags};
+use perhop_core::queue::Limit;
 use perhop_core::units::{BitRate, Span};
 use perhop_sim::Outcome;
 use perhop_sim::outcome::HopRow;
+use perhop_sim::plan::TapPoint;
 use perhop_sim::transport::Config;
 
 const SECONDS: u64 = 60;
@@ -16,7 +19,7 @@ const SEGMENT: Span = Span::from_ms(4);
 fn run(flows: u32, red: red::Params, ecn: bool) -> Outcome {
     let mut net = Net::new(2, Span::from_s(SECONDS));
     net.duplex([0, 1], BitRate::mbps(2), (Span::from_ms(20) - SEGMENT) / 2);
-    net.plan.links[0].aqm = AqmParams::Red(red);
+    net.plan.links[0].queues[0].aqm = AqmParams::Red(red);
     let traffic = net.traffic([0, 1], bulk());
     (traffic.flows, traffic.spread) = (flows, Span::from_s(1));
     // A SYN is not ECN-capable, so it could be dropped.
@@ -54,6 +57,46 @@ fn marks_take_the_place_of_drops() {
     let fates = &bottleneck(&outcome).fates;
     assert!(fates.marked.packets == 0 && fates.lost().packets > 100, "{fates:?}");
     assert!(outcome.flows.iter().all(|f| f.tcp.unwrap().echo_cuts == 0));
+}
+
+/// What the wire shows (RFC 3168 6.1.1, 6.1.4, 6.1.5): the SYN has ECE and CWR, the SYN-ACK ECE, and of all packets only new data
+/// are ECN-capable. A drop-tail queue as well, so that there are repeats.
+#[test]
+fn the_agreement_shows_on_the_wire() {
+    let mut net = Net::new(2, Span::from_s(10));
+    net.duplex([0, 1], BitRate::mbps(2), Span::from_ms(10));
+    net.plan.links[0].queues[0].limit = Limit::Packets(10);
+    net.traffic([0, 1], bulk()).tcp = Config { ecn: true, mss: 960, window: 100, ..Config::default() };
+    net.tap_all();
+    let outcome = net.run();
+    let seen =
+        |link, point| outcome.captured.iter().filter(move |c| (c.link, c.point) == (link, point)).map(|c| c.packet);
+    let out: Vec<_> = seen(0, TapPoint::Input).collect();
+    assert_eq!((out[0].flags, out[0].ecn), (flags::SYN | flags::ECE | flags::CWR, Ecn::NotEct));
+    let back: Vec<_> = seen(1, TapPoint::Input).collect();
+    assert_eq!((back[0].flags, back[0].ecn), (flags::SYN | flags::ACK | flags::ECE, Ecn::NotEct));
+    assert!(back.iter().all(|ack| ack.ecn == Ecn::NotEct), "pure ACKs");
+    let (mut sent, mut repeats) = (1, 0);
+    for data in &out[1..] {
+        let repeat = data.seq_end <= sent;
+        assert_eq!(data.ecn == Ecn::NotEct, repeat, "{data:?}");
+        (sent, repeats) = (sent.max(data.seq_end), repeats + u32::from(repeat));
+    }
+    assert!(repeats > 10, "{repeats}");
+}
+
+/// With one end that cannot do ECN there is none: the queue drops, and nobody is told of marks.
+#[test]
+fn one_end_without_ecn_means_none() {
+    let mut net = Net::new(2, Span::from_s(SECONDS));
+    net.duplex([0, 1], BitRate::mbps(2), Span::from_ms(10));
+    net.plan.links[0].queues[0].aqm = AqmParams::Red(marking(5, 100, 0.1));
+    let flow = net.traffic([0, 1], bulk());
+    flow.tcp = Config { ecn: true, receiver_ecn: false, mss: 960, window: 100, ..Config::default() };
+    let outcome = net.run();
+    let fates = &bottleneck(&outcome).fates;
+    assert!(fates.marked.packets == 0 && fates.lost().packets > 10, "{fates:?}");
+    assert_eq!(outcome.flows[0].tcp.unwrap().echo_cuts, 0);
 }
 
 /// 40 flows on a path that holds 5 packets. With a window of one segment each, 35 would always wait; an echo at that

@@ -24,7 +24,7 @@ fn run(window: u32, room: u32, [round_trip, warmup, measured]: [Span; 3]) -> Out
     let mut net = Net::new(2, warmup + measured);
     net.plan.warmup = warmup;
     net.duplex([0, 1], RATE, (round_trip - SEGMENT - ACK) / 2);
-    net.plan.links[0].limit = Limit::Packets(room);
+    net.plan.links[0].queues[0].limit = Limit::Packets(room);
     net.traffic([0, 1], bulk()).tcp = Config { window, mss: 960, ..Config::default() };
     net.run()
 }
@@ -41,7 +41,7 @@ fn a_queue_has_the_room_it_states() {
     net.traffic([0, 1], bulk()).tcp =
         Config { initial_window: 20, window: 20, syn: false, mss: 960, ..Config::default() };
     for (limit, sent) in [(Limit::Packets(9), 10), (Limit::Bytes(9_000), 10), (Limit::Bytes(8_999), 9)] {
-        net.plan.links[0].limit = limit;
+        net.plan.links[0].queues[0].limit = limit;
         let outcome = net.run();
         let fates = outcome.hops[0].fates;
         let first_burst = fates.dropped[Reason::Overflow as usize].packets;

@@ -43,7 +43,7 @@ fn mean_wait(outcome: &Outcome) -> f64 {
 }
 
 /// Half of the 99 % confidence interval of the mean.
-fn half_interval(sample: &[f64]) -> f64 {
+pub fn half_interval(sample: &[f64]) -> f64 {
     let n = sample.len() as f64;
     let t = StudentsT::new(0.0, 1.0, n - 1.0).unwrap().inverse_cdf(0.995);
     t * (stats::variance(sample) / n).sqrt()

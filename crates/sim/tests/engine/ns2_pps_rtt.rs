@@ -99,8 +99,8 @@ impl Case {
         let (p, q) = (2 * FLOWS, 2 * FLOWS + 1);
         net.duplex([p, q], BOTTLENECK, Span::from_ms(5));
         let bottleneck = &mut net.plan.links[RED];
-        bottleneck.aqm = self.red();
-        (bottleneck.limit, bottleneck.scope) = (Limit::Packets(ROOM), scope(BOTTLENECK, ROOM));
+        bottleneck.queues[0].aqm = self.red();
+        (bottleneck.queues[0].limit, bottleneck.queues[0].scope) = (Limit::Packets(ROOM), scope(BOTTLENECK, ROOM));
         for i in 0..FLOWS {
             let round_trip = Span::from_ms(if self.varied() { 30 * (i as u64 + 1) } else { 30 });
             net.duplex([i, p], BitRate::mbps(10), round_trip / 2 - Span::from_ms(6));
@@ -138,7 +138,7 @@ fn sample(outcome: &Outcome, case: &Case) -> Vec<f64> {
 /// Our replications of each metric.
 fn ours(case: &Case) -> Vec<Vec<f64>> {
     let mut net = case.net();
-    assert_eq!(net.plan.links[RED + 1].aqm, drop_tail());
+    assert_eq!(net.plan.links[RED + 1].queues[0].aqm, drop_tail());
     let mut columns = vec![Vec::new(); FLOWS + 6];
     for replication in 0..SEEDS {
         let values = sample(&net.replicate(replication), case);

@@ -120,8 +120,8 @@ fn net(case: &Case, mode: rio::Mode) -> Net {
     net.link([p, q], BOTTLENECK, Span::from_ms(5));
     net.link([q, p], ACCESS, Span::from_ms(5));
     let bottleneck = &mut net.plan.links[CORE];
-    bottleneck.aqm = rio(case, mode);
-    (bottleneck.limit, bottleneck.scope) = (Limit::Packets(ROOM), scope(BOTTLENECK, ROOM));
+    bottleneck.queues[0].aqm = rio(case, mode);
+    (bottleneck.queues[0].limit, bottleneck.queues[0].scope) = (Limit::Packets(ROOM), scope(BOTTLENECK, ROOM));
     for i in 0..FLOWS {
         net.duplex([i, e], ACCESS, Span::from_ms(6));
         net.duplex([q, FLOWS + i], ACCESS, Span::from_ms(1));

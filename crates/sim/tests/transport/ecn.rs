@@ -109,6 +109,61 @@ fn at_a_window_of_one_the_timer_paces() {
     assert_eq!(take(&mut sender, now).len(), 2);
 }
 
+/// RFC 3168 6.1.1: only an ECN-setup SYN that is answered by an ECN-setup SYN-ACK makes data ECN-capable; the SYN never is.
+/// And 6.1.2: what the sender never asked for or was not granted it does not hear.
+#[test]
+fn both_ends_must_agree_before_anything_is_ecn_capable() {
+    for (ecn, receiver_ecn) in [(true, true), (true, false), (false, true), (false, false)] {
+        let config = Config { ecn, receiver_ecn, syn: true, ..config() };
+        let mut sender = Sender::new(&config, Supply::Unlimited).unwrap();
+        let mut receiver = Receiver::new(&config).unwrap();
+        sender.start();
+        let syn = take(&mut sender, ms(0))[0];
+        assert!(syn.syn && !syn.ect && syn.cwr == ecn, "{syn:?}");
+        let answer = receiver.on_segment(ms(0), &Received { syn: true, ..data(0, false, syn.cwr) }).unwrap();
+        assert_eq!(answer, AckInfo { next_expected: 1, ece: ecn && receiver_ecn, syn: true });
+        sender.on_ack(ms(100), answer);
+        assert_eq!((sender.cwnd(), sender.counters().cuts), (10.0, 0), "no echo, an agreement");
+        let first = take(&mut sender, ms(100));
+        assert!(first.len() == 10 && first.iter().all(|s| s.ect == (ecn && receiver_ecn) && !s.cwr));
+        sender.on_ack(ms(200), echo(2));
+        assert_eq!(sender.counters().echo_cuts, u32::from(ecn && receiver_ecn));
+        // A mark without an agreement is not echoed.
+        let ack = receiver.on_segment(ms(150), &data(1, true, false)).unwrap();
+        assert_eq!(ack.ece, ecn && receiver_ecn);
+    }
+}
+
+/// A lost SYN-ACK: the repeated SYN asks again, and the second answer counts.
+#[test]
+fn a_repeated_syn_asks_again() {
+    let config = Config { syn: true, ..config() };
+    let mut sender = Sender::new(&config, Supply::Unlimited).unwrap();
+    let mut receiver = Receiver::new(&config).unwrap();
+    sender.start();
+    let syn = Received { syn: true, ..data(0, false, take(&mut sender, ms(0))[0].cwr) };
+    receiver.on_segment(ms(50), &syn);
+    let due = sender.timer_at().unwrap();
+    sender.on_timer(due);
+    let again = take(&mut sender, due)[0];
+    assert!(again.syn && again.retransmission && again.cwr && !again.ect);
+    let answer = receiver.on_segment(due, &syn).unwrap();
+    assert!(answer.syn && answer.ece);
+    sender.on_ack(due, answer);
+    assert!(take(&mut sender, due).iter().all(|s| s.ect));
+}
+
+/// RFC 3168 6.1.2: "MUST reset the retransmit timer on receiving the ECN-Echo packet when the congestion window is one",
+/// also where that packet acknowledges nothing new.
+#[test]
+fn an_echo_at_a_window_of_one_resets_the_timer_though_nothing_is_acknowledged() {
+    let mut sender = started(&Config { initial_window: 1, ..config() });
+    let before = sender.timer_at().unwrap();
+    sender.on_ack(ms(100), echo(1));
+    assert_eq!(sender.timer_at().unwrap() - before, Span::from_ms(100));
+    assert_eq!((sender.cwnd(), take(&mut sender, ms(100)).len()), (0.5, 0));
+}
+
 fn data(number: u32, ce: bool, cwr: bool) -> Received {
     Received { number, payload: 1000, syn: false, cwr, ce }
 }

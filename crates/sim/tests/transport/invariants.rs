@@ -18,12 +18,12 @@ prop_compose! {
         recovery in any_recovery(),
         rto in prop_oneof![Just(RtoConfig::NS2_2_35), Just(RtoConfig::ERA), Just(RtoConfig::MODERN)],
         (initial_window, window) in (prop_oneof![Just(1u32), Just(2), Just(3), Just(10)], 1u32..80),
-        (limited_transmit, syn, ecn) in any::<(bool, bool, bool)>(),
+        (limited_transmit, syn, [ecn, receiver_ecn]) in any::<(bool, bool, [bool; 2])>(),
         delayed_ack in prop_oneof![Just(None), (1u64..501).prop_map(|ms| Some(Span::from_ms(ms)))],
         mss in 1u16..1461,
     ) -> Config {
         let congestion = LawKind::Reno;
-        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, delayed_ack, ecn, mss, header: 40 }
+        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, delayed_ack, ecn, receiver_ecn, mss, header: 40 }
     }
 }
 

@@ -14,6 +14,7 @@ const OPEN: Config = Config {
     syn: false,
     delayed_ack: None,
     ecn: false,
+    receiver_ecn: true,
     mss: 1000,
     header: 40,
 };

@@ -76,6 +76,39 @@ impl Level {
     }
 }
 
+impl Level {
+    /// W316 for a level in bytes where the queue's limit is in packets, and so many of the largest are less. In the
+    /// limit's own unit that is an error: see [`Level::below_limit`].
+    pub fn out_of_reach(self, field: &'static str, scope: &Scope) -> Option<ParamError> {
+        let (most, Some(limit @ Length::Packets(_))) = (most_bytes(scope)?, scope.limit) else { return None };
+        if self.unit != Unit::Bytes || self.value < most {
+            return None;
+        }
+        let (value, largest) = (self.value, scope.largest_packet);
+        let message = format!("`{field}` is {value:.0}B: the queue's {limit}, of {largest} at most, hold {most:.0}B");
+        let error = ParamError::new(field, "W316", message).label("the queue can never reach it");
+        Some(error.help("lower it, raise `limit`, or write both in the same unit"))
+    }
+}
+
+impl Level {
+    /// Whether no queue within its limit is as long.
+    pub fn is_beyond(self, scope: &Scope) -> bool {
+        let same = limit("limit", scope).is_ok_and(|limit| limit.unit == self.unit && self.value >= limit.value);
+        same || self.out_of_reach("limit", scope).is_some()
+    }
+}
+
+/// What a queue can hold, bytes; `None` where limit or packets are not known.
+pub fn most_bytes(scope: &Scope) -> Option<f64> {
+    let limit = limit("limit", scope).ok()?;
+    let most = match limit.unit {
+        Unit::Packets => limit.value * scope.largest_packet.get() as f64,
+        Unit::Bytes => limit.value,
+    };
+    (most > 0.0).then_some(most)
+}
+
 fn sent_in(span: Span, rate: BitRate) -> Level {
     Level { unit: Unit::Bytes, value: rate.bytes_s() * span.seconds() }
 }

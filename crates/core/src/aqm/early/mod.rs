@@ -156,6 +156,11 @@ impl Precedence {
         self.ramp.drop_p(average)
     }
 
+    /// As [`Ramp::warnings`].
+    pub fn warnings(&self, unit: Unit, scope: &Scope) -> Vec<ParamError> {
+        self.ramp.warnings(unit, scope)
+    }
+
     /// Goes on counting where `other` was.
     pub fn resume(&mut self, other: &Self) {
         self.spacer.resume(&other.spacer);

@@ -105,6 +105,20 @@ impl Ramp {
         }
     }
 
+    /// W316 for thresholds that the queue keeps out of reach.
+    pub fn warnings(&self, unit: Unit, scope: &Scope) -> Vec<ParamError> {
+        let min = Level { unit, value: self.min }.out_of_reach("min", scope);
+        min.or_else(|| self.flat(unit, scope)).into_iter().collect()
+    }
+
+    /// With a `max-p` of 0 the ramp drops nothing below `max`.
+    fn flat(&self, unit: Unit, scope: &Scope) -> Option<ParamError> {
+        let beyond = Level { unit, value: self.max }.is_beyond(scope);
+        let message = "`max-p` is 0 and the queue never reaches `max`".to_owned();
+        let error = ParamError::new("max-p", "W316", message).label("nothing is ever dropped early");
+        (self.max_p == 0.0 && beyond).then(|| error.help("above 0, or a `max` below the queue's limit"))
+    }
+
     /// The probability p_b at `average`, for series; 1 beyond the maximum.
     pub fn drop_p(&self, average: f64) -> f64 {
         match self.zone(average) {

@@ -1,0 +1,83 @@
+//! Marker: one colour for every packet, whatever its size or the time.
+//!
+//! Source: RFC 2475 section 2.3.3.2 (a marker may be configured "to mark all packets which are steered to it to a single
+//! codepoint"); RFC 3290 section 6.1, the DSCP marker.
+//!
+//! ```text
+//! colour = `colour`
+//! ```
+//!
+//! It meters nothing: what it takes is the classifier's business (`match`), the code point that of its colour's action
+//! (`green = "mark AF11"`). Of the conditioners at a port that colour the first whose `match` agrees takes the packet, so
+//! several markers in a row are a multi-field classifier, and the last one, without `match`, is its default class.
+//!
+//! | symbol | field    | unit | default |
+//! |--------|----------|------|---------|
+//! | -      | `colour` | -    | green   |
+//!
+//! Deviations: none.
+
+use crate::Scope;
+use crate::conditioner::{Conditioner, Passage};
+use crate::packet::{Colour, Packet};
+use crate::params::{Choice, ParamError, Params as Declared};
+use crate::rng::Rng;
+use crate::units::Time;
+use crate::verdict::Verdict;
+
+/// The colour of a marked packet.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// The lowest drop precedence.
+    Green,
+    /// The one between.
+    Yellow,
+    /// The highest.
+    Red,
+}
+
+impl From<Mark> for Colour {
+    fn from(mark: Mark) -> Self {
+        match mark {
+            Mark::Green => Self::Green,
+            Mark::Yellow => Self::Yellow,
+            Mark::Red => Self::Red,
+        }
+    }
+}
+
+/// What a scenario states.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Params {
+    /// The colour every packet gets.
+    #[param(default = "green")]
+    pub colour: Mark,
+}
+
+/// One class's marker.
+#[derive(Clone, Debug)]
+pub struct Marker {
+    colour: Colour,
+}
+
+impl Params {
+    /// # Errors
+    /// None: every colour will do.
+    pub fn build(self, _scope: &Scope) -> Result<Marker, ParamError> {
+        Ok(Marker { colour: self.colour.into() })
+    }
+}
+
+impl Conditioner for Marker {
+    type Params = Params;
+
+    fn forward(&mut self, _at: &Passage<'_>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+        packet.colour = self.colour;
+        Verdict::Pass
+    }
+
+    fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
+        *self = params.clone().build(scope)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,105 @@
+//! Weighted round robin: each class in turn sends as many packets as its weight says.
+//!
+//! Source: Katevenis, Sidiropoulos, Courcoubetis, "Weighted round-robin cell multiplexing in a general-purpose ATM switch
+//! chip", IEEE JSAC 9(8), 1991; with packets in place of cells, as the WRR of ns-2's DiffServ module (dsred.cc) does.
+//! It is what the paper of MSVB and SIO compares with.
+//!
+//! ```text
+//! visit class i: send up to w_i packets, one after another, while any waits; then go on to class i + 1
+//! ```
+//!
+//! While all queues hold packets, class i sends exactly w_i of every w_1 + ... + w_n packets: shares of packets, and of
+//! bytes only where all are of one size. A class with nothing to send is passed over, so the link never idles while
+//! anything waits; what it left of its visit is lost.
+//!
+//! | symbol | field              | unit | default |
+//! |--------|--------------------|------|---------|
+//! |        | `classes[].for`    |      | -       |
+//! | w_i    | `classes[].weight` | p    | -       |
+//! |        | `classes[].queue`  |      | -       |
+//!
+//! A packet is of the first class whose `for` has its colour or code point, else of the last, which alone may leave `for`
+//! out.
+//!
+//! Deviations: none from the plain form: the w_i packets of a visit go in a burst (the chip spreads them over the round).
+
+use super::{Head, HostKey, Scheduler, members, same_members};
+use crate::Scope;
+use crate::aqm::members::{Member, Members};
+use crate::params::{ParamError, Params as Declared};
+use crate::units::Time;
+
+/// What a scenario states.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Params {
+    /// The classes in the order of their visits; first match, else the last.
+    pub classes: Vec<Class>,
+}
+
+/// One class: whose packets, and its weight.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Class {
+    /// Colours and code points of its packets; may be left out in the last class.
+    #[param(name = "for")]
+    pub members: Vec<Member>,
+    /// Packets it may send in each round.
+    pub weight: u32,
+    /// Its queue: a name of `[queue]`, or a table of the same keys; drop-tail where left out.
+    pub queue: HostKey,
+}
+
+/// One link's WRR.
+#[derive(Clone, Debug)]
+pub struct Wrr {
+    members: Members,
+    weights: Vec<u32>,
+    /// The class being visited.
+    current: usize,
+    /// Packets it may still send in this visit.
+    left: u32,
+}
+
+impl Params {
+    /// # Errors
+    /// E201 without classes or for a weight of 0; E223 when a class can match no packet.
+    pub fn build(self, _scope: &Scope) -> Result<Wrr, ParamError> {
+        let members = members(self.classes.iter().map(|class| &*class.members))?;
+        let weights: Vec<_> = self.classes.iter().map(|class| class.weight).collect();
+        if let Some(i) = weights.iter().position(|&weight| weight == 0) {
+            let error = ParamError::new("classes", "E201", format!("class {}: `weight` is 0", i + 1));
+            return Err(error.help("such a class would never send: at least 1"));
+        }
+        Ok(Wrr { members, current: weights.len() - 1, left: 0, weights })
+    }
+}
+
+impl Scheduler for Wrr {
+    type Params = Params;
+
+    #[inline]
+    fn members(&self) -> &Members {
+        &self.members
+    }
+
+    fn pick(&mut self, heads: &[Head]) -> Option<usize> {
+        if self.left == 0 || heads[self.current].is_none() {
+            let n = heads.len();
+            let next = (1..=n).map(|step| (self.current + step) % n).find(|&i| heads[i].is_some())?;
+            (self.current, self.left) = (next, self.weights[next]);
+        }
+        Some(self.current)
+    }
+
+    fn sent(&mut self, _bytes: u32, _behind: Head) {
+        self.left -= 1;
+    }
+
+    /// The visit under way goes on with what is left of it, at most the new weight.
+    fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
+        let new = params.clone().build(scope)?;
+        same_members(&self.members, &new.members)?;
+        self.weights = new.weights;
+        self.left = self.left.min(self.weights[self.current]);
+        Ok(())
+    }
+}

@@ -1,0 +1,66 @@
+//! What every scheduler of the list promises its host.
+
+use crate::line::{Line, NOW, Step, loaded, params, scope};
+use perhop_core::sched::{NAMES, Scheduler as _};
+use proptest::prelude::*;
+use std::collections::VecDeque;
+
+proptest! {
+    /// It sends whenever anything waits, only from queues that hold a packet, and says the same when asked twice.
+    #[test]
+    fn it_never_idles_and_never_picks_an_empty_queue((shares, steps) in loaded(), name in prop::sample::select(NAMES)) {
+        let mut line = Line::new(&params(name, &shares));
+        for step in steps {
+            if let Step::Arrive(i, size) = step {
+                line.queues[i].push_back(size);
+                continue;
+            }
+            let heads = line.heads();
+            let [first, again] = [0, 1].map(|_| line.scheduler.pick(&heads));
+            prop_assert_eq!(first, again);
+            prop_assert_eq!(first.is_some(), heads.iter().any(Option::is_some));
+            prop_assert!(first.is_none_or(|i| heads[i].is_some()));
+            line.send();
+        }
+        prop_assert!(line.queues.iter().any(VecDeque::is_empty) || line.send().is_some());
+    }
+
+    /// A packet that its AQM drops when its turn has come is gone from its queue, and another is asked for.
+    #[test]
+    fn a_packet_that_is_gone_is_not_sent((shares, steps) in loaded(), name in prop::sample::select(NAMES)) {
+        let mut line = Line::new(&params(name, &shares));
+        for (n, step) in steps.into_iter().enumerate() {
+            if let (Step::Send, 0) = (step, n % 3) {
+                let heads = line.heads();
+                line.scheduler.pick(&heads).map(|i| line.queues[i].pop_front());
+            }
+            let waiting = line.queues.iter().any(|queue| !queue.is_empty());
+            let sent = line.run(&[step]);
+            prop_assert_eq!(sent.len(), usize::from(waiting && matches!(step, Step::Send)));
+        }
+    }
+
+    /// What is in force already changes nothing.
+    #[test]
+    fn the_same_parameters_change_nothing((shares, steps) in loaded(), name in prop::sample::select(NAMES)) {
+        let params = params(name, &shares);
+        let [mut plain, mut retuned] = [Line::new(&params), Line::new(&params)];
+        for step in steps {
+            retuned.scheduler.retune(NOW, &params, &scope()).unwrap();
+            prop_assert_eq!(retuned.run(&[step]), plain.run(&[step]));
+        }
+    }
+
+    /// Strict priority by its definition: nobody before the one that sends has anything waiting.
+    #[test]
+    fn strict_priority_lets_the_first_go((shares, steps) in loaded()) {
+        let mut line = Line::new(&params("strict-priority", &shares));
+        for step in steps {
+            let before = line.heads();
+            if let [(i, size)] = line.run(&[step])[..] {
+                prop_assert_eq!(before[i], Some(size));
+                prop_assert!(before[..i].iter().all(Option::is_none));
+            }
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! The load of a queue, from a scenario: the rate of its link, round-trip times, flows, classes.
+
+use super::{Asked, Class, Kind, Stated};
+use crate::diagnostics::Diagnostics;
+use crate::offered::Flowline;
+use crate::ports::Stage;
+use crate::scenario::Scenario;
+use crate::topology::Direction;
+use perhop_core::aqm::AqmParams;
+use perhop_core::aqm::members::{Member, Members};
+use perhop_core::aqm::virtual_buffer::Common;
+use perhop_core::conditioner::Writes;
+use perhop_core::design::msvb::{Bottleneck, Load, Setting};
+use perhop_core::edge::Action;
+use perhop_core::packet::{Colour, Packet};
+use perhop_core::params::suggest;
+use perhop_core::queue::Limit;
+use perhop_core::units::Time;
+use perhop_sim::plan;
+use perhop_sim::traffic::TrafficParams;
+
+/// What is looked for in a scenario.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// Whose parameters.
+    pub kind: Kind,
+    /// A `[queue]` or a link; where left out the only queue of that kind, else the only named one.
+    pub queue: Option<&'a str>,
+    /// What shall wait, packets.
+    pub reference: f64,
+    /// The file, for messages.
+    pub file: &'a str,
+}
+
+/// A class of a queue and the traffic in it.
+#[derive(Clone, Debug)]
+pub(crate) struct Group<'a> {
+    /// Code points and colours.
+    pub members: Vec<Member>,
+    /// Share of the link.
+    pub share: f64,
+    /// Long-lived TCP.
+    pub tcp: Vec<&'a Flowline>,
+    /// All other data.
+    pub others: Vec<&'a Flowline>,
+}
+
+/// All that is asked of a scenario's queue.
+///
+/// # Errors
+/// E260 when there is no such queue, or nothing in it that the rule is about.
+pub fn asked(scenario: &Scenario, wanted: Wanted<'_>) -> Result<Asked, Diagnostics> {
+    read(scenario, wanted).map_err(|what| Diagnostics::of_file(wanted.file, "E260", what))
+}
+
+fn read(scenario: &Scenario, wanted: Wanted<'_>) -> Result<Asked, [String; 2]> {
+    let built = &scenario.built;
+    let index = link(scenario, wanted)?;
+    let (link, direction) = (&built.plan.links[index], &built.topology.links[index]);
+    let groups = groups(wanted.kind, link, (&built.traffic, &built.stages), index)?;
+    let packet = groups.iter().flat_map(|g| &g.tcp).map(|flow| u64::from(flow.data)).max();
+    let packet = packet.ok_or_else(|| {
+        [
+            format!("no long-lived TCP crosses `{}`", link.name),
+            "the rule is about TCP flows that always have data: model = \"ftp\"".to_owned(),
+        ]
+    })?;
+    let bottleneck = bottleneck(link, packet, wanted.reference);
+    let waiting = wanted.reference / bottleneck.capacity;
+    let class = |(i, group): (usize, &Group<'_>)| {
+        let rtt = longest(&group.tcp, &built.plan.links) + waiting;
+        let load = range(&group.tcp).map(|flows| Load { flows, rtt, share: group.share });
+        let name = if wanted.kind == Kind::Svb { "all".into() } else { format!("class {}", i + 1) };
+        Class { name, members: group.members.clone(), share: group.share, load: load.filter(|_| group.share > 0.0) }
+    };
+    let classes = groups.iter().enumerate().map(class).collect();
+    Ok(Asked {
+        kind: wanted.kind,
+        link: bottleneck,
+        packet,
+        classes,
+        stated: (stated(wanted.kind, link, bottleneck.capacity), "in the file"),
+        queue: queue_name(direction).unwrap_or("bottleneck").to_owned(),
+        source: wanted.file.to_owned(),
+        notes: notes(&groups, (&link.name, waiting)),
+    })
+}
+
+/// The link that is meant.
+fn link(scenario: &Scenario, wanted: Wanted<'_>) -> Result<usize, [String; 2]> {
+    let built = &scenario.built;
+    let carries = |i: usize| built.traffic.iter().any(|flow| flow.forward.contains(&(i as u32)));
+    let names = |i: usize| (queue_name(&built.topology.links[i]), built.plan.links[i].name.as_str());
+    let of_kind = |i: usize| only_queue(&built.plan.links[i]).is_some_and(|q| q.aqm.name() == wanted.kind.name());
+    let used: Vec<_> = (0..built.plan.links.len()).filter(|&i| carries(i)).collect();
+    let named = |i: &usize| match wanted.queue {
+        Some(name) => names(*i).0 == Some(name) || names(*i).1 == name,
+        None => of_kind(*i),
+    };
+    let mut found: Vec<_> = used.iter().copied().filter(named).collect();
+    if found.is_empty() && wanted.queue.is_none() {
+        found = used.iter().copied().filter(|&i| names(i).0.is_some()).collect();
+    }
+    match (found.as_slice(), wanted.queue) {
+        ([one], _) => Ok(*one),
+        ([], Some(name)) => {
+            let all: Vec<_> = used.iter().flat_map(|&i| [names(i).0, Some(names(i).1)]).flatten().collect();
+            Err([format!("no queue `{name}` that traffic passes"), suggest(name, &all)])
+        }
+        ([], None) => Err(["no queue has a name".into(), "say which by its link: --queue \"A -> B\"".into()]),
+        (several, _) => {
+            let links: Vec<_> = several.iter().map(|&i| format!("\"{}\"", names(i).1)).collect();
+            Err([format!("{} queues could be meant", several.len()), format!("--queue, one of {}", links.join(", "))])
+        }
+    }
+}
+
+/// The name of the `[queue]` before a link, if it has one.
+pub(crate) fn queue_name(direction: &Direction) -> Option<&str> {
+    match direction.path.as_slice() {
+        [section, name] if section == "queue" => Some(name),
+        _ => None,
+    }
+}
+
+/// The queue before a link; `None` where a scheduler has several.
+pub(crate) fn only_queue(link: &plan::Link) -> Option<&plan::Queue> {
+    link.scheduler.is_none().then(|| &link.queues[0])
+}
+
+/// The link in packets of so many bytes.
+pub(crate) fn bottleneck(link: &plan::Link, packet: u64, reference: f64) -> Bottleneck {
+    let held = |queue: &plan::Queue| match queue.limit {
+        Limit::Packets(n) => f64::from(n),
+        Limit::Bytes(n) => n as f64 / packet as f64,
+    };
+    let limit = link.queues.iter().map(held).sum();
+    Bottleneck { capacity: link.rate.bytes_s() / packet as f64, limit, reference }
+}
+
+/// What the queue has, in packets of `capacity` a second: its own unit is that of its virtual queue.
+pub(crate) fn in_force(link: &plan::Link, capacity: f64) -> Option<Setting> {
+    let queue = only_queue(link)?;
+    let (common, alpha): (&Common, Vec<f64>) = match &queue.aqm {
+        AqmParams::Svb(params) => (&params.common, vec![params.alpha]),
+        AqmParams::Msvb(params) => (&params.common, params.classes.iter().map(|class| class.alpha).collect()),
+        _ => return None,
+    };
+    let (virtual_queue, v0) = common.queue(&queue.scope).ok()?;
+    let scale = capacity / virtual_queue.capacity();
+    Some(Setting { v0: v0 * scale, floor: virtual_queue.at(Time::ZERO) * scale, alpha })
+}
+
+fn stated(kind: Kind, link: &plan::Link, capacity: f64) -> Stated {
+    let of_kind = only_queue(link).is_some_and(|queue| queue.aqm.name() == kind.name());
+    match in_force(link, capacity).filter(|_| of_kind) {
+        Some(Setting { v0, floor, alpha }) => Stated { v0: Some(v0), floor: Some(floor), alpha },
+        None => Stated::default(),
+    }
+}
+
+/// The classes of a link's queue, with who is in them.
+pub(crate) fn groups<'a>(
+    kind: Kind,
+    link: &plan::Link,
+    (traffic, stages): (&'a [Flowline], &[Stage]),
+    index: usize,
+) -> Result<Vec<Group<'a>>, [String; 2]> {
+    let group = |members: &[Member], share| Group { members: members.into(), share, tcp: vec![], others: vec![] };
+    let (mut groups, table) = match (kind, only_queue(link).map(|queue| &queue.aqm)) {
+        (Kind::Svb, _) => (vec![group(&[], 1.0)], None),
+        (Kind::Msvb, Some(AqmParams::Msvb(params))) => {
+            let lists = params.classes.iter().map(|class| &*class.members);
+            let table = Members::new(["classes", "class"], lists).map_err(|e| [e.message, e.help])?;
+            (params.classes.iter().map(|class| group(&class.members, class.share.get())).collect(), Some(table))
+        }
+        (Kind::Msvb, aqm) => {
+            let what = aqm.map_or("a scheduler's", AqmParams::name);
+            let message = format!("the queue of `{}` is {what}: it has no classes of MSVB", link.name);
+            return Err([message, "give them by --class, or `perhop tune svb`".into()]);
+        }
+    };
+    for flow in traffic.iter().filter(|flow| flow.forward.contains(&(index as u32))) {
+        let class = match &table {
+            Some(table) => class_of(table, flow, &reaching(flow, (traffic, stages), index))?,
+            None => 0,
+        };
+        let long_lived = flow.tcp && matches!(flow.offered.model, TrafficParams::Ftp(_));
+        if long_lived { &mut groups[class].tcp } else { &mut groups[class].others }.push(flow);
+    }
+    Ok(groups)
+}
+
+/// As what a traffic's packets may come to a link: code point and colour.
+fn reaching(flow: &Flowline, (traffic, stages): (&[Flowline], &[Stage]), index: usize) -> Vec<Packet> {
+    let plain = Packet { dscp: flow.offered.dscp, ..Packet::default() };
+    let mut packets = vec![plain];
+    let own = traffic.iter().position(|other| std::ptr::eq(other, flow));
+    let until = flow.forward.iter().position(|&l| l as usize == index).unwrap_or_default();
+    for &link in &flow.forward[..=until] {
+        let here = |s: &&Stage| s.link == link as usize && own.is_some_and(|i| s.takes.contains(&i));
+        for stage in stages.iter().filter(here).filter(|s| s.writes == Some(Writes::Colour)) {
+            packets = packets.iter().flat_map(|packet| after(stage, packet)).collect();
+        }
+    }
+    packets
+}
+
+/// What a stage may make of a packet: of each colour that it does something to, else of each.
+fn after(stage: &Stage, packet: &Packet) -> Vec<Packet> {
+    let all = Colour::ALL.into_iter().zip(&stage.spec.actions);
+    let acted = stage.spec.actions.iter().any(|action| *action != Action::Transmit);
+    let kept = all.filter(|(_, action)| **action != Action::Drop && (!acted || **action != Action::Transmit));
+    let coloured = |(colour, action): (Colour, &Action)| match action {
+        Action::Mark(dscp) => Packet { colour, dscp: *dscp, ..*packet },
+        _ => Packet { colour, ..*packet },
+    };
+    kept.map(coloured).collect()
+}
+
+fn class_of(table: &Members, flow: &Flowline, packets: &[Packet]) -> Result<usize, [String; 2]> {
+    let mut classes: Vec<_> = packets.iter().map(|packet| table.of(packet)).collect();
+    classes.dedup();
+    match classes.as_slice() {
+        [one] => Ok(*one),
+        _ => Err([
+            format!("traffic `{}` may come in more than one class: a conditioner decides", flow.offered.name),
+            "give the load of each class by --class".into(),
+        ]),
+    }
+}
+
+/// Fewest and most flows that are there at once, while any is.
+pub(crate) fn range(flows: &[&Flowline]) -> Option<[f64; 2]> {
+    let begin = |flow: &Flowline| flow.offered.start + flow.offered.spread;
+    let end = |flow: &Flowline| flow.offered.stop.unwrap_or(Time::MAX);
+    let instants = flows.iter().flat_map(|flow| [begin(flow), end(flow)]).filter(|at| *at < Time::MAX);
+    let there = |at: Time| flows.iter().filter(move |flow| begin(flow) <= at && at < end(flow));
+    let counts: Vec<_> = instants.map(|at| there(at).map(|flow| flow.offered.flows).sum::<u32>()).collect();
+    let some = counts.iter().copied().filter(|n| *n > 0);
+    Some([f64::from(some.clone().min()?), f64::from(some.max()?)])
+}
+
+fn longest(flows: &[&Flowline], links: &[plan::Link]) -> f64 {
+    flows.iter().filter_map(|flow| flow.base_rtt(links)).max().unwrap_or_default().seconds()
+}
+
+fn notes(groups: &[Group<'_>], (link, waiting): (&str, f64)) -> Vec<String> {
+    let mut out = vec![format!(
+        "RTT: longest propagation there and back, and {:.1} ms for the packets that shall wait at `{link}`",
+        1e3 * waiting
+    )];
+    let others: Vec<_> = groups.iter().flat_map(|g| &g.others).map(|f| format!("`{}`", f.offered.name)).collect();
+    if !others.is_empty() {
+        out.push(format!("left out, as the lemma is about TCP that always has data: {}", others.join(", ")));
+    }
+    out
+}

@@ -1,0 +1,218 @@
+//! `perhop tune`: parameters of SVB and MSVB from a link and its TCP flows, by the rule of [`perhop_core::design::msvb`].
+
+mod data;
+/// The load, from a scenario.
+pub mod file;
+mod show;
+/// The load, from words.
+pub mod words;
+
+use crate::diagnostics::Diagnostics;
+use perhop_core::aqm::members::Member;
+use perhop_core::design::lemma31::Loop;
+use perhop_core::design::msvb::{Judged, Load, Plant, Setting};
+
+/// Whose parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// One loop.
+    Svb,
+    /// A class each.
+    Msvb,
+}
+
+impl Kind {
+    /// Its name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Svb => "svb",
+            Self::Msvb => "msvb",
+        }
+    }
+
+    /// The alpha that holds where none is stated.
+    const fn alpha(self) -> f64 {
+        match self {
+            Self::Svb => 0.05,
+            Self::Msvb => 0.5,
+        }
+    }
+}
+
+/// One class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Class {
+    /// For people.
+    pub name: String,
+    /// Whose packets, as far as it is stated.
+    pub members: Vec<Member>,
+    /// Its share of the link.
+    pub share: f64,
+    /// Its TCP flows; `None` where the rule is not about its traffic.
+    pub load: Option<Load>,
+}
+
+/// Parameters chosen already, in packets.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stated {
+    /// V0.
+    pub v0: Option<f64>,
+    /// F.
+    pub floor: Option<f64>,
+    /// alpha, of each class or one for all; empty where none is stated.
+    pub alpha: Vec<f64>,
+}
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// Whose parameters.
+    pub kind: Kind,
+    /// The link and queue.
+    pub link: perhop_core::design::msvb::Bottleneck,
+    /// Bytes that count as a packet.
+    pub packet: u64,
+    /// The classes, at least one; one for SVB.
+    pub classes: Vec<Class>,
+    /// What is chosen already, and who says so.
+    pub stated: (Stated, &'static str),
+    /// The name of the queue's table.
+    pub queue: String,
+    /// Where the load stands: a file, or the option.
+    pub source: String,
+    /// What a reader should know of the load.
+    pub notes: Vec<String>,
+}
+
+impl Asked {
+    /// What is stated for a class, else the default.
+    fn alpha(&self, i: usize) -> f64 {
+        let stated = &self.stated.0.alpha;
+        stated.get(i).or(stated.first()).copied().unwrap_or(self.kind.alpha())
+    }
+}
+
+/// A setting of the classes that have a load, and how it does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Where it comes from.
+    pub name: &'static str,
+    /// It.
+    pub setting: Setting,
+    /// Each of [`Plant::loops`] under it.
+    pub judged: Vec<Judged>,
+}
+
+impl Row {
+    /// The loop nearest to its boundary, or farthest beyond.
+    fn worst(&self) -> (usize, Judged) {
+        let all = self.judged.iter().copied().enumerate();
+        all.min_by(|a, b| a.1.ratio().total_cmp(&b.1.ratio())).expect("a plant has a loop")
+    }
+
+    /// Whether every loop is stable.
+    pub fn stable(&self) -> bool {
+        self.worst().1.ratio() > 1.0
+    }
+}
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tuned {
+    asked: Asked,
+    plant: Plant,
+    /// What was chosen already, if anything, and what the rule gives.
+    pub rows: Vec<Row>,
+}
+
+/// Thresholds beyond are no queue's: 10^9 packets.
+const LARGEST_V0: f64 = 1e9;
+
+impl Tuned {
+    /// Applies the rule.
+    ///
+    /// # Errors
+    /// E260 where it does not apply: no equilibrium at the fewest flows, or a threshold beyond 10^9 packets.
+    pub fn new(asked: Asked) -> Result<Self, Diagnostics> {
+        let loads: Vec<_> = asked.classes.iter().filter_map(|class| class.load).collect();
+        let plant = Plant { link: asked.link, others: loads.len() < asked.classes.len(), loads };
+        let mut tuned = Self { asked, plant, rows: Vec::new() };
+        tuned.applies().map_err(|what| Diagnostics::of_file(&tuned.asked.source, "E260", what))?;
+        let rows = tuned.settings().into_iter().filter_map(|(name, setting)| {
+            let judged = tuned.plant.judge(&setting)?;
+            Some(Row { name, setting, judged })
+        });
+        tuned.rows = rows.collect();
+        Ok(tuned)
+    }
+
+    fn applies(&self) -> Result<(), [String; 2]> {
+        for (i, it) in self.plant.loops().iter().enumerate() {
+            if it.equilibrium_p().is_none() {
+                return Err([format!("no equilibrium for {}: {}", self.name(i), no_equilibrium(it)), WAY_OUT.into()]);
+            }
+        }
+        match self.plant.recommended_v0() {
+            Some(v0) if v0 > LARGEST_V0 => Err([
+                format!(
+                    "V0 would be {v0:.1e} packets: so few flows on so long and fast a path swing too slowly to be damped"
+                ),
+                "the rule needs more flows (the smallest number to protect), a shorter RTT, or a slower link".into(),
+            ]),
+            _ => Ok(()),
+        }
+    }
+
+    /// What was chosen already, if anything is, then what the rule gives.
+    fn settings(&self) -> Vec<(&'static str, Setting)> {
+        let (stated, origin) = &self.asked.stated;
+        let mut out = Vec::new();
+        if *stated != Stated::default() {
+            let v0 = stated.v0.or_else(|| self.plant.recommended_v0()).unwrap_or_default();
+            let floor = stated.floor.unwrap_or_else(|| self.plant.floor(v0));
+            let tuned = (0..self.asked.classes.len()).filter(|&i| self.asked.classes[i].load.is_some());
+            let alpha = tuned.map(|i| self.asked.alpha(i)).collect();
+            out.push((*origin, Setting { v0, floor, alpha }));
+        }
+        out.extend(self.plant.recommended(None).map(|setting| ("recommended", setting)));
+        out
+    }
+
+    /// What the rule gives.
+    fn recommended(&self) -> &Row {
+        self.rows.last().expect("the rule applies")
+    }
+
+    /// What a loop is called.
+    fn name(&self, i: usize) -> String {
+        let mut tuned = self.asked.classes.iter().filter(|class| class.load.is_some());
+        tuned.nth(i).map_or_else(|| "all together".into(), |class| class.name.clone())
+    }
+
+    /// What the most flows lead to, where they have no equilibrium.
+    fn warnings(&self) -> Vec<String> {
+        let crowded = self.plant.classes(1).into_iter().enumerate().filter(|(_, it)| it.equilibrium_p().is_none());
+        let words = |(i, it): (usize, Loop)| format!("{}: {}", self.name(i), no_equilibrium(&it));
+        let mut out: Vec<_> = crowded.map(words).collect();
+        let shares: f64 = self.asked.classes.iter().map(|class| class.share).sum();
+        if shares < 1.0 - 1e-9 {
+            out.push(format!(
+                "shares are {} in sum: the virtual queue then stays at its floor and the link idles for the rest; \
+                 the rule is that of shares of 1 in sum",
+                (shares * 1e6).round() / 1e6
+            ));
+        }
+        out
+    }
+}
+
+const WAY_OUT: &str =
+    "fewer flows, a larger share, a faster link or smaller packets; else timeouts rule, and no threshold steadies them";
+
+fn no_equilibrium(it: &Loop) -> String {
+    format!(
+        "{} flows have {:.2} packets each on the way, below 1.22: p* would be 1 or more, and timeouts rule",
+        it.flows,
+        it.window()
+    )
+}

@@ -1,0 +1,131 @@
+//! `--class rtt=120ms,flows=5..50,share=0.1`: the load from the command line, read as a table of a file is.
+
+use super::{Class, Kind};
+use crate::diagnostics::Diagnostics;
+use crate::source::Sources;
+use perhop_core::aqm::members::Member;
+use perhop_core::design::msvb::Load;
+use perhop_core::params::{Kind as Shape, Node, Params, Place, Problems, Table, Tree, Value, read_table};
+use perhop_core::units::{Probability, Span};
+
+/// Shares summed in floating point may exceed 1 by this.
+const ROUNDING: f64 = 1e-9;
+
+/// What `--class` states.
+#[derive(Params, Clone, Debug, PartialEq)]
+struct Words {
+    /// Its name in tables; its number where left out.
+    name: Option<String>,
+    /// Longest round-trip time, with the time that packets wait.
+    rtt: Span,
+    /// TCP flows: a number, or the fewest and the most, as in 5..50.
+    flows: Flows,
+    /// Share of the link; all of it where left out.
+    share: Option<Probability>,
+    /// Code points or colours of its packets, joined by +.
+    #[param(name = "for")]
+    members: Vec<Member>,
+}
+
+/// `50` or `5..50`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Flows([u32; 2]);
+
+impl Value for Flows {
+    const KIND: Shape = Shape::Any;
+    fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
+        let text = node.tree.to_string();
+        let text = text.trim_matches('"');
+        let (low, high) = text.split_once("..").unwrap_or((text, text));
+        match (low.trim().parse(), high.trim().parse()) {
+            (Ok(low), Ok(high)) if 1 <= low && low <= high => Some(Self([low, high])),
+            _ => {
+                let message = format!("`flows` is {text}");
+                problems.error("E201", node.place, [&message, "", "at least 1, as in 50, or a range as in 5..50"])
+            }
+        }
+    }
+    fn tree(&self) -> Option<Tree> {
+        let [low, high] = self.0;
+        Some(Tree::Text(format!("{low}..{high}")))
+    }
+}
+
+/// Reads every `--class`.
+///
+/// # Errors
+/// Everything that is wrong in them, with its place.
+pub fn classes(kind: Kind, texts: &[String]) -> Result<Vec<Class>, Diagnostics> {
+    let (mut sources, mut problems) = (Sources::default(), Problems::default());
+    let mut all = Vec::new();
+    for (i, text) in texts.iter().enumerate() {
+        let base = sources.add("--class", text);
+        let node = table(text, base);
+        let class =
+            problems.within("--class", |problems| read_table::<Words>(&node, problems)?.class(i, &node, problems));
+        all.extend(class);
+    }
+    let whole = Place { start: 0, end: texts.first().map_or(0, String::len) };
+    if !problems.has_errors() {
+        together(kind, &all, (whole, &mut problems));
+    }
+    if problems.has_errors() { Err(Diagnostics::new(problems, &sources)) } else { Ok(all) }
+}
+
+/// `a=b,c=d` as a table with places; a part without `=` is a key without value.
+fn table(text: &str, base: usize) -> Node {
+    let (mut entries, mut start) = (Vec::new(), base);
+    for part in text.split(',') {
+        let (key, value) = part.split_once('=').unwrap_or((part, ""));
+        let at = |from: usize, word: &str| Place { start: from, end: from + word.len() };
+        let place = at(start + (part.len() - value.len()), value);
+        entries.push((key.trim().to_owned(), at(start, key), Node { place, tree: tree(value.trim(), place) }));
+        start += part.len() + 1;
+    }
+    let place = Place { start: base, end: base + text.len() };
+    Node { place, tree: Tree::Table(Table { entries }) }
+}
+
+fn tree(value: &str, place: Place) -> Tree {
+    if let Ok(number) = value.parse() {
+        return Tree::Integer(number);
+    }
+    match value.parse() {
+        Ok(number) => Tree::Float(number),
+        Err(_) if value.contains('+') => {
+            Tree::List(value.split('+').map(|word| Node { place, tree: tree(word.trim(), place) }).collect())
+        }
+        Err(_) => Tree::Text(value.to_owned()),
+    }
+}
+
+impl Words {
+    fn class(self, i: usize, node: &Node, problems: &mut Problems) -> Option<Class> {
+        let place = |key: &str| crate::tree::place(node, &[key]);
+        if self.rtt == Span::ZERO {
+            return problems.error("E201", place("rtt"), ["`rtt` is 0s", "", "above 0"]);
+        }
+        let share = self.share.map_or(1.0, Probability::get);
+        if share == 0.0 {
+            let help = "above 0: a share of 0 blocks a class, which then has no loop to tune";
+            return problems.error("E201", place("share"), ["`share` is 0", "", help]);
+        }
+        let load = Load { flows: self.flows.0.map(f64::from), rtt: self.rtt.seconds(), share };
+        let name = self.name.unwrap_or(format!("class {}", i + 1));
+        Some(Class { name, members: self.members, share, load: Some(load) })
+    }
+}
+
+fn together(kind: Kind, classes: &[Class], (place, problems): (Place, &mut Problems)) {
+    let shares: f64 = classes.iter().map(|class| class.share).sum();
+    if kind == Kind::Svb && classes.len() != 1 {
+        let message = format!("svb has one class, {} are stated", classes.len());
+        problems.error::<()>("E201", place, [&message, "", "one --class with all flows, or `perhop tune msvb`"]);
+    } else if shares > 1.0 + ROUNDING {
+        let message = format!("the shares of all --class are {shares} in sum");
+        problems.error::<()>("E201", place, [&message, "", "at most 1: they are shares of one link"]);
+    } else if kind == Kind::Svb && shares < 1.0 {
+        let message = format!("`share` is {shares}, and svb has no shares");
+        problems.error::<()>("E239", place, [&message, "", "leave it out"]);
+    }
+}

@@ -1,0 +1,57 @@
+//! Series: of the links asked for, and the same as when all are sampled. And what a port is told of a flow.
+
+use crate::common::net::Net;
+use perhop_core::classify::Match;
+use perhop_core::conditioner::{ConditionerParams, token_bucket};
+use perhop_core::edge::{Action, Per, StageSpec};
+use perhop_core::packet::Colour;
+use perhop_core::scope::Scope;
+use perhop_core::units::{BitRate, Bytes, Probability, Span};
+use perhop_sim::traffic::{TrafficParams, cbr};
+
+fn source(rate: BitRate) -> TrafficParams {
+    TrafficParams::Cbr(cbr::Params { rate, size: Bytes::new(1000), jitter: Probability::ZERO, random_phase: false })
+}
+
+/// Two sources of 4 Mbit/s each over a fast and a slow link.
+fn net() -> Net {
+    let mut net = Net::new(3, Span::from_s(2));
+    net.duplex([0, 1], BitRate::mbps(100), Span::from_ms(1));
+    net.duplex([1, 2], BitRate::mbps(6), Span::from_ms(1));
+    for _ in 0..2 {
+        net.traffic([0, 2], source(BitRate::mbps(4)));
+    }
+    net.plan.sample_every = Some(Span::from_ms(100));
+    net
+}
+
+#[test]
+fn series_are_of_the_links_asked_for() {
+    let (all, mut some) = (net().run(), net());
+    some.plan.sample_links = Some(vec![2]);
+    let some = some.run();
+    let mine: Vec<_> = all.samples.iter().filter(|s| s.link == 2).cloned().collect();
+    assert!(mine.iter().any(|s| s.value > 10.0), "packets wait there");
+    assert_eq!(some.samples, mine);
+    assert!(some.flow_samples.is_empty() && !all.flow_samples.is_empty());
+}
+
+/// A bucket with room for one packet that fills at 8 bit/s: as many green packets as there are classes.
+#[test]
+fn a_port_knows_the_classes_of_its_flows() {
+    for (classes, green) in [([0, 0], 1), ([0, 1], 2)] {
+        let mut net = net();
+        net.plan.classes = vec!["a".into(), "b".into()];
+        for (offered, class) in net.plan.traffic.iter_mut().zip(classes) {
+            offered.class = class;
+        }
+        let params =
+            ConditionerParams::TokenBucketMarker(token_bucket::Params { cir: BitRate::bps(8), cbs: Bytes::new(1500) });
+        let (matches, scope) = (Match::default(), Scope::default());
+        let actions = [Action::Transmit; 4];
+        net.plan.links[0].edge = vec![StageSpec { name: "m".into(), matches, per: Per::Class, params, actions, scope }];
+        let outcome = net.run();
+        let hops = outcome.hops.iter().filter(|row| row.link == 0 && row.colour == Colour::Green);
+        assert_eq!(hops.map(|row| row.delivered.packets).sum::<u64>(), green, "{classes:?}");
+    }
+}

@@ -1,0 +1,74 @@
+"""What is read off the tables of one run for each class, and by the second.
+
+| quantity                     | unit    | is                                                                    |
+|------------------------------|---------|-----------------------------------------------------------------------|
+| `X.wait`, `X.wait_deviation` | ms      | of class X's packets at the bottleneck, those that did not wait included |
+| `X.drops`                    | -       | of its packets that came there, dropped                               |
+| `X@t`                        | bit/s   | what reached its sink in the second that ends at t, where flows are sampled |
+| `threshold@t`                | packets | OUT's threshold of SIO at t, by the same                              |
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from perhop.studies.samples import Tables, real
+
+
+def measured(tables: Tables, hop: str) -> dict[str, float]:
+    """All of the above."""
+    summary = tables["summary"]
+    return {**_waits(summary, hop), **_lost(summary, hop), **_seconds(tables), **_thresholds(tables["series"], hop)}
+
+
+def _waits(summary: Mapping[str, Any], bottleneck: str) -> dict[str, float]:
+    """Of a class's packets of all colours together."""
+    moments: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
+    columns = ("hop", "class", "delivered_packets", "wait_mean_ms", "wait_sd_ms")
+    for hop, name, packets, mean, deviation in zip(*(summary[c] for c in columns), strict=True):
+        if hop == bottleneck and packets:
+            sums = (1.0, real(mean), real(mean) ** 2 + real(deviation) ** 2)
+            moments[name] = [a + packets * b for a, b in zip(moments[name], sums, strict=True)]
+    found = {}
+    for name, (n, total, squares) in moments.items():
+        found[f"{name}.wait"] = total / n
+        found[f"{name}.wait_deviation"] = math.sqrt(max(0.0, squares / n - (total / n) ** 2))
+    return found
+
+
+def _lost(summary: Mapping[str, Any], bottleneck: str) -> dict[str, float]:
+    counts: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    columns = ("hop", "class", "arrived_packets", "dropped_packets")
+    for hop, name, arrived, dropped in zip(*(summary[c] for c in columns), strict=True):
+        if hop == bottleneck:
+            counts[name] = [counts[name][0] + real(arrived), counts[name][1] + real(dropped)]
+    return {f"{name}.drops": dropped / arrived if arrived else 0.0 for name, (arrived, dropped) in counts.items()}
+
+
+def _seconds(tables: Tables) -> dict[str, float]:
+    series, flows = tables["flow_series"], tables["flows"]
+    of = dict(zip(flows["traffic"], flows["class"], strict=True))
+    names, places = np.unique(series["traffic"], return_inverse=True)
+    whole, seconds = _whole(series["t_s"])
+    bits: dict[str, Any] = defaultdict(lambda: 0)
+    for i, name in enumerate(names):
+        mine = whole & (places == i)
+        bits[of[name]] += 8 * np.bincount(seconds[mine], series["delivered_bytes"][mine])
+    return {f"{name}@{t + 1}": float(x) for name, sent in bits.items() for t, x in enumerate(np.diff(sent))}
+
+
+def _thresholds(series: Mapping[str, Any], bottleneck: str) -> dict[str, float]:
+    whole, seconds = _whole(series["t_s"])
+    mine = whole & (series["hop"] == bottleneck) & (series["quantity"] == "threshold_out_packets")
+    return {f"threshold@{t}": float(value) for t, value in zip(seconds[mine], series["value"][mine], strict=True)}
+
+
+def _whole(times: Any) -> tuple[Any, Any]:
+    """Which samples are at whole seconds, and at which."""
+    seconds = np.round(times).astype(int)
+    return np.isclose(times, seconds), seconds

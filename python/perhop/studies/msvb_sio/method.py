@@ -1,0 +1,147 @@
+"""How the files of MSVB and SIO are run, and what is read off their tables.
+
+Settings of `runs.toml` and `readings.toml` may name a queue in the place of a section: `svb.v0` is v0 of the
+bottleneck's queue where that is SVB's; `msvb.alpha` is that of each class.
+
+| quantity             | unit    | is                                                            |
+|----------------------|---------|---------------------------------------------------------------|
+| `X.throughput`       | bit/s   | of class X: what reaches its sink                             |
+| `utilisation`        | -       | share of the time the bottleneck was sending                  |
+| `drops`              | -       | packets dropped at the bottleneck by packets that came        |
+| `in.rate`            | bit/s   | IN packets (green) that passed the bottleneck                 |
+| `in.drops`           | -       | of the IN packets that came there                             |
+| `out.drops`          | -       | of all others                                                 |
+| `timeouts`           | -       | of all flows                                                  |
+| `queue`, `deviation` | packets | that wait: mean and standard deviation over time              |
+| `below`              | -       | share of the time with fewer waiting than there is room for   |
+
+those of `by_class`, and where a run has steps of 50 s, as Fig. 2 has:
+
+| quantity             | unit    | is                                                            |
+|----------------------|---------|---------------------------------------------------------------|
+| `queue@k`            | packets | mean over step k                                              |
+| `deviation@k`        | packets | standard deviation over its last 40 s                         |
+| `mean@t`, `low@t`, `high@t` | packets | mean, least and most over the 2 s that end at t        |
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from perhop import stats
+from perhop.studies import runs as simulation
+from perhop.studies.msvb_sio import by_class
+from perhop.studies.runs import Job, Method, RunSet, Settings
+from perhop.studies.samples import Tables, real
+
+BOTTLENECK, QUEUE = "CORE -> Edge2", "queue.bottleneck"
+SCHEMES = ("red", "svb", "fred", "rio", "sio", "msvb")
+LIMIT, WARMUP = 100, 10.0
+"""Room at the bottleneck, packets; what is left out at the start, s."""
+STEP, SETTLED, BIN = 50, 40, 2
+"""Fig. 2: a step, the last part of it, and a bin of the queue over time, s."""
+STEPS = 12
+
+
+def overrides(chosen: RunSet, settings: Settings) -> list[str]:
+    """Settings as the command line would write them; those of another queue than the bottleneck's are left out."""
+    queue: dict[str, Any] = {**settings.get(QUEUE, _stated(chosen.scenario)["queue"]["bottleneck"])}
+    own = {key: value for key, value in settings.items() if key.partition(".")[0] not in SCHEMES}
+    stated = {key.partition(".")[2]: key for key in settings if key.partition(".")[0] == queue.get("aqm")}
+    laid = {name: settings[key] for name, key in stated.items()}
+    if "alpha" in laid and "classes" in queue:
+        alpha = laid.pop("alpha")
+        laid["classes"] = [{**one, "alpha": alpha} for one in queue["classes"]]
+    return simulation.plain(chosen, {**own, **({QUEUE: {**queue, **laid}} if laid or QUEUE in own else {})})
+
+
+@cache
+def _stated(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def measured(_: Job, __: Mapping[str, Any], tables: Tables) -> dict[str, float]:
+    """All of the above from one replication."""
+    found = {**_classes(tables), **_bottleneck(tables), **_queue(tables["series"])}
+    return {**found, **by_class.measured(tables, BOTTLENECK)}
+
+
+def _classes(tables: Tables) -> dict[str, float]:
+    found = {f"{name}.throughput": 0.0 for name in tables["traffic"]["class"]}
+    arrivals = tables["arrivals"]
+    for name, rate in zip(arrivals["class"], arrivals["throughput_bit_s"], strict=True):
+        found[f"{name}.throughput"] += real(rate)
+    found["timeouts"] = float(sum(tables["traffic"]["timeouts"]))
+    return found
+
+
+def _bottleneck(tables: Tables) -> dict[str, float]:
+    links = tables["links"]
+    i = list(links["hop"]).index(BOTTLENECK)
+    green, others = _fates(tables["summary"], green=True), _fates(tables["summary"], green=False)
+    used, passed = real(links["utilisation"][i]), real(links["delivered_bytes"][i])
+    return {
+        "utilisation": used,
+        "drops": _share(green["dropped"] + others["dropped"], green["arrived"] + others["arrived"]),
+        "in.rate": _share(green["delivered"], passed) * used * real(links["rate_bit_s"][i]),
+        "in.drops": _share(green["dropped"], green["arrived"]),
+        "out.drops": _share(others["dropped"], others["arrived"]),
+    }
+
+
+def _fates(summary: Mapping[str, Any], *, green: bool) -> dict[str, float]:
+    """Packets that came to the bottleneck and were dropped, bytes that passed."""
+    columns = ("hop", "colour", "arrived_packets", "dropped_packets", "delivered_bytes")
+    found = {"arrived": 0.0, "dropped": 0.0, "delivered": 0.0}
+    for hop, colour, arrived, dropped, delivered in zip(*(summary[c] for c in columns), strict=True):
+        if hop == BOTTLENECK and (colour == "green") == green:
+            found["arrived"] += real(arrived)
+            found["dropped"] += real(dropped)
+            found["delivered"] += real(delivered)
+    return found
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+def _queue(series: Mapping[str, Any]) -> dict[str, float]:
+    mine = (series["hop"] == BOTTLENECK) & (series["quantity"] == "queue_packets")
+    t, waiting = series["t_s"][mine], series["value"][mine]
+    stepped = t[-1] >= STEPS * STEP
+    late = waiting if stepped else waiting[t >= WARMUP]
+    found = {"queue": _mean(late), "deviation": _deviation(late), "below": _mean(late < LIMIT)}
+    return {**found, **_steps(t, waiting), **_bins(t, waiting)} if stepped else found
+
+
+def _mean(values: Any) -> float:
+    return stats.mean(values.tolist())
+
+
+def _deviation(values: Any) -> float:
+    centre = _mean(values)
+    return math.sqrt(stats.mean(((values - centre) ** 2).tolist()))
+
+
+def _steps(t: Any, waiting: Any) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for k in range(1, STEPS + 1):
+        found[f"queue@{k}"] = _mean(waiting[(t > (k - 1) * STEP) & (t <= k * STEP)])
+        found[f"deviation@{k}"] = _deviation(waiting[(t > k * STEP - SETTLED) & (t <= k * STEP)])
+    return found
+
+
+def _bins(t: Any, waiting: Any) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for end in range(BIN, STEPS * STEP + 1, BIN):
+        here = waiting[(t > end - BIN) & (t <= end)]
+        found |= {f"mean@{end}": _mean(here), f"low@{end}": float(here.min()), f"high@{end}": float(here.max())}
+    return found
+
+
+METHOD = Method(measured, overrides=overrides)

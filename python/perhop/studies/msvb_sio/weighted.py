@@ -1,0 +1,155 @@
+"""Fig. 5 and 6: classes with weights 1 to 4: who gets how much of the link, and how long packets wait."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from perhop import stats
+from perhop.studies import Study
+from perhop.studies.criteria import Cell
+from perhop.studies.drawing import INK, MUTED, PUBLISHED, Look, Picture, canvas, halves, picture
+from perhop.studies.msvb_sio.terms import CLASSES, LOOKS, Division
+from perhop.studies.samples import Samples
+from perhop.studies.verdict import Finding, Part, at_least, at_most, greater, number, ordered
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+fig5 = Study("msvb-fig5", title="Fig. 5: weighted shares", runs="msvb-fig5")
+fig6 = Study("msvb-fig6", title="Fig. 6: share and delay apart", runs="msvb-fig5")
+STUDIES = [fig5, fig6]
+
+WEIGHTS = dict(zip(CLASSES, (1, 2, 3, 4, 1, 2, 3, 4, 2, 3), strict=True))
+"""Table 2 of the paper."""
+ENTITLED = {name: weight / sum(WEIGHTS.values()) for name, weight in WEIGHTS.items()}
+"""Each class's part of the link."""
+BY_WEIGHT = {weight: [name for name, w in WEIGHTS.items() if w == weight] for weight in (1, 2, 3, 4)}
+WRR = Look("WRR", "#12633b", "s", "--")
+COMPARED = {"wrr": WRR, **{scheme: LOOKS[scheme] for scheme in ("rio", "sio", "msvb")}}
+
+Rows = list[list[float]]
+
+
+def division(runs: Samples, scheme: str) -> Division:
+    """How a queue divides the link."""
+    return Division.of(runs.at(scheme=scheme), ENTITLED)
+
+
+def _index(scheme: str) -> str:
+    return f"jain {COMPARED[scheme].label}"
+
+
+@fig5.claim("msvb-and-wrr-even")
+def shares_by_weight(runs: Samples) -> Finding:
+    """WRR and MSVB divide the link by weight."""
+    bounds = {"msvb": 0.99, "wrr": 0.98}
+    return Finding([at_least(_index(s), division(runs, s).jain, bound) for s, bound in bounds.items()])
+
+
+@fig5.claim("order")
+def between_rio_and_msvb(runs: Samples) -> Finding:
+    """SIO is slightly fairer than RIO, and MSVB is fairer than both."""
+    return Finding(ordered({_index(s): division(runs, s).jain for s in ("msvb", "sio", "rio")}))
+
+
+def normalised(found: Division, weight: int) -> list[float]:
+    """What the classes of one weight have by what they are entitled to, their mean."""
+    parts = [[x / ENTITLED[name] for x in found.part(name)] for name in BY_WEIGHT[weight]]
+    return [stats.mean(row) for row in zip(*parts, strict=True)]
+
+
+@fig5.claim("rio-bias")
+def large_targets_fall_short(runs: Samples) -> Finding:
+    """RIO is biased against classes with large targets."""
+    found = division(runs, "rio")
+    return Finding(ordered({f"x/phi, weight {w}": normalised(found, w) for w in BY_WEIGHT}))
+
+
+def waits(runs: Samples, scheme: str, quantity: str) -> Rows:
+    """`wait` or `wait_deviation`, ms: a row a replication, a column a class."""
+    mine = runs.at(scheme=scheme)
+    return [list(row) for row in zip(*(mine.values(f"{name}.{quantity}") for name in CLASSES), strict=True)]
+
+
+def by_weight(rows: Rows, weight: int) -> list[float]:
+    """The mean over the classes of one weight."""
+    places = [CLASSES.index(name) for name in BY_WEIGHT[weight]]
+    return [stats.mean(row[i] for i in places) for row in rows]
+
+
+def _spread(rows: Rows) -> list[float]:
+    return [max(row) / min(row) for row in rows]
+
+
+@fig6.claim("msvb-same-delay")
+def all_classes_wait_alike(runs: Samples) -> Finding:
+    """In MSVB delay does not depend on weight."""
+    bounds = {"wait": ("mean wait, max/min", 1.05), "wait_deviation": ("sd of wait, max/min", 1.15)}
+    return Finding([at_most(name, _spread(waits(runs, "msvb", q)), bound) for q, (name, bound) in bounds.items()])
+
+
+def _falls(name: str, rows: Rows) -> list[Part]:
+    series = [by_weight(rows, w) for w in BY_WEIGHT]
+    names = [f"{name}, weight {w}" for w in BY_WEIGHT]
+    pairs: Sequence[int] = range(len(series) - 1)
+    return [greater((names[i], f"weight {i + 2}"), series[i], series[i + 1]) for i in pairs]
+
+
+@fig6.claim("wrr-by-weight")
+def delay_falls_with_weight(runs: Samples) -> Finding:
+    """In WRR mean and variance of the delay fall as the weight grows."""
+    mean, deviation = waits(runs, "wrr", "wait"), waits(runs, "wrr", "wait_deviation")
+    pairs = zip(by_weight(mean, 1), by_weight(mean, 4), strict=True)
+    ratio = at_least("mean wait, weight 1 to weight 4", [a / b for a, b in pairs], 2.0)
+    return Finding([*_falls("mean wait, ms", mean), *_falls("sd of wait, ms", deviation), ratio])
+
+
+def _bars(axes: Axes, look: Look, found: list[stats.Interval]) -> None:
+    style: dict[str, Any] = {"color": look.colour, "ecolor": INK, "capsize": 2, "alpha": 0.85}
+    axes.bar(range(1, 11), [f.mean for f in found], 0.72, yerr=halves(found), **style)
+    axes.set_xticks(range(1, 11), [f"{i}\n({w})" for i, w in enumerate(WEIGHTS.values(), 1)])
+    axes.grid(visible=False, axis="x")
+    axes.set_xlabel("class (weight)")
+
+
+def draw_shares(runs: Samples, _: list[Cell]) -> Picture:
+    """Parts of the link by class, each queue in a panel."""
+    figure, panels = canvas(4, (11.6, 2.9))
+    for axes, (scheme, look) in zip(panels, COMPARED.items(), strict=True):
+        found = division(runs, scheme)
+        _bars(axes, look, found.intervals())
+        for i, part in enumerate(ENTITLED.values(), 1):
+            axes.plot([i - 0.45, i + 0.45], [100 * part] * 2, color=PUBLISHED, linewidth=1.4)
+        axes.set_title(f"{look.label}: jain {stats.mean(found.jain):.4f}")
+        axes.set_ylim(0, 18)
+    panels[0].set_ylabel("% of the link")
+    caption = "Fig. 5: parts of the link by class, ten classes with weights 1 to 4; lines: what the weights say."
+    alternative = "MSVB on the lines; RIO and SIO give small weights too much and large ones too little."
+    return picture(figure, "msvb-fig5", caption, alternative)
+
+
+def _columns(rows: Rows) -> list[float]:
+    """Means over the replications, by class."""
+    return [stats.mean(column) for column in zip(*rows, strict=True)]
+
+
+def draw_waits(runs: Samples, _: list[Cell]) -> Picture:
+    """Mean wait by class, with the standard deviation of single packets."""
+    figure, panels = canvas(2, (9.2, 3.1))
+    for axes, scheme in zip(panels, ("wrr", "msvb"), strict=True):
+        look = COMPARED[scheme]
+        centres, deviations = (_columns(waits(runs, scheme, q)) for q in ("wait", "wait_deviation"))
+        _bars(axes, look, [stats.interval([x]) for x in centres])
+        style: dict[str, Any] = {"fmt": "none", "ecolor": MUTED, "elinewidth": 1.4, "capsize": 3}
+        axes.errorbar(range(1, 11), centres, yerr=deviations, **style)
+        spread = number(stats.mean(_spread(waits(runs, scheme, "wait"))))
+        axes.set_title(f"{look.label}: largest mean {spread} times the smallest")
+        axes.set_ylabel("wait, ms")
+        axes.set_ylim(bottom=0)
+    caption = "Fig. 6: how long packets wait, by class: mean, and the standard deviation of single packets (whiskers)."
+    alternative = "In WRR the wait falls with the weight; in MSVB all classes wait alike."
+    return picture(figure, "msvb-fig6", caption, alternative)
+
+
+PICTURES = {"msvb-fig5": draw_shares, "msvb-fig6": draw_waits}

@@ -1,0 +1,117 @@
+"""Parameters of SVB and MSVB from a link and its TCP flows: the numbers of `perhop tune`, computed by the core."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from perhop import _core
+from perhop.scenario import Overrides, assignments
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Class = str | Mapping[str, object]
+"""`"rtt=120ms,flows=5..50,share=0.1"`, or `{"rtt": "120ms", "flows": (5, 50), "share": 0.1, "for": ["AF11"]}`."""
+
+
+class Tuned:
+    """Loops and settings of a queue: thresholds in packets, times in seconds."""
+
+    def __init__(self, numbers: dict[str, Any], picture: dict[str, Any]) -> None:
+        """From the core's answer."""
+        self.numbers = numbers
+        self._picture = picture
+
+    @property
+    def loops(self) -> list[dict[str, Any]]:
+        """Each class, then all together: `equilibrium_p`, `crossover_rad_s`, `critical_threshold_packets` and so on."""
+        return list(self.numbers["loops"])
+
+    @property
+    def settings(self) -> list[dict[str, Any]]:
+        """What was stated, if anything, then what the rule recommends, each with how every loop does under it."""
+        return list(self.numbers["settings"])
+
+    @property
+    def recommended(self) -> dict[str, Any]:
+        """What the rule gives: `v0_packets`, `floor_packets`, `alpha` of each class with TCP flows."""
+        return self.settings[-1]
+
+    @property
+    def toml(self) -> str:
+        """The recommended setting as the lines of a `[queue]`."""
+        return str(self.numbers["toml"])
+
+    def figure(self) -> Figure:
+        """Critical V0 over flows, and the fluid model on both sides of the boundary."""
+        from perhop.plots import stability
+
+        return stability.figure(self._picture)
+
+    def plot(self, path: str | os.PathLike[str]) -> None:
+        """Writes that picture: .png, .svg or .pdf."""
+        from perhop.plots import style
+
+        style.save(self.figure(), Path(path))
+
+    def __repr__(self) -> str:
+        best = self.recommended
+        return f"Tuned({self.numbers['aqm']}, v0={best['v0_packets']:.0f}p, floor={best['floor_packets']:.0f}p)"
+
+
+def tune(  # noqa: PLR0913
+    aqm: str,
+    file: str | os.PathLike[str] | None = None,
+    *,
+    queue: str | None = None,
+    overrides: Overrides = (),
+    classes: Iterable[Class] = (),
+    rate: str | None = None,
+    packet: str | None = None,
+    limit: str | None = None,
+    reference: str | None = None,
+    v0: str | None = None,
+    floor: str | None = None,
+    alpha: float | Sequence[float] | None = None,
+) -> Tuned:
+    """Parameters of `aqm`, "svb" or "msvb", for a queue of a scenario file or for a rate and classes.
+
+    The arguments are the options of `perhop tune`, in its units: `rate="10Mbit/s"`, `v0="300p"`.
+
+    Raises:
+        ValueError: when an argument makes no sense, or the rule does not apply.
+    """
+    alphas = [alpha] if isinstance(alpha, int | float) else list(alpha or ())
+    stated = {
+        "queue": queue,
+        "rate": rate,
+        "packet": packet,
+        "limit": limit,
+        "reference": reference,
+        "v0": v0,
+        "floor": floor,
+        "alpha": ",".join(map(repr, alphas)) or None,
+    }
+    arguments = [aqm, *([os.fspath(file)] if file is not None else [])]
+    arguments += [f"--{name}={value}" for name, value in stated.items() if value is not None]
+    arguments += [f"--set={text}" for text in assignments(overrides)]
+    arguments += [f"--class={_words(one)}" for one in classes]
+    numbers, picture = _core.tune(arguments)
+    return Tuned(json.loads(numbers), json.loads(picture))
+
+
+def _words(one: Class) -> str:
+    if isinstance(one, str):
+        return one
+    joined = {"flows": "..", "for": "+"}
+    return ",".join(f"{key}={_value(value, joined.get(key, '+'))}" for key, value in one.items())
+
+
+def _value(value: object, joint: str) -> str:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        return str(value)
+    return joint.join(map(str, value))
