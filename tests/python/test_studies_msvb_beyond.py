@@ -58,7 +58,8 @@ def spoilt(sample: Sample) -> dict[str, float]:
     """An idle link, and one drop more in one run with `silent`."""
     if sample.runs == "msvb-idle-class":
         return {"utilisation": 0.5, **{f"{name}.throughput": 0.1 * LINK for name in CLASSES}}
-    return {"drops": 1e-9} if sample.runs == "msvb-silent" and sample.replication == 3 else {}
+    silent = sample.runs == "msvb-silent" and sample.at["rule"] == "silent"
+    return {"drops": 1e-9} if silent and sample.replication == 3 else {}
 
 
 HARD = [f"{c.study}/{c.claim}" for c in CRITERIA.claims if c.study in STUDIES and c.kind == "hard"]
@@ -77,6 +78,16 @@ def test_and_fail_where_they_should(claim: str) -> None:
         return spoilt(sample) | (same if sample.at.get("scheme") == "wrr" else {})
 
     assert judged(claim, world(BENT, flat)).verdict == "not reproduced"
+
+
+def test_runs_in_which_a_class_paused_are_left_out() -> None:
+    """The one run with a drop more has a reason."""
+
+    def paused(sample: Sample) -> dict[str, float]:
+        silent = sample.runs == "msvb-silent" and sample.at["rule"] == "silent"
+        return ({"silences": float(sample.replication == 3)} if silent else {}) | spoilt(sample)
+
+    assert judged("msvb-idle-class/redistribute-same-marks", world(BIAS, paused)).verdict == "reproduced"
 
 
 def test_reports_have_rows() -> None:
@@ -121,8 +132,11 @@ def test_waits_of_all_colours_together() -> None:
     flows: dict[str, Any] = {"traffic": ["x", "y"], "class": ["a", "a"]}
     sampled = {"t_s": np.array([0.0, 0.0, 1.0, 1.0, 1.5, 2.0, 2.0]), "traffic": np.array(list("xyxyxxy"))}
     sampled["delivered_bytes"] = np.array([0, 0, 100, 50, 111, 200, 150])
-    found = by_class.measured({"summary": summary, "series": series, "flows": flows, "flow_series": sampled}, "Q")
+    tables: dict[str, Any] = {"summary": summary, "series": series, "flows": flows, "flow_series": sampled}
+    tables["tallies"] = {"quantity": ["other", "silences"], "value": [5, 2]}
+    found = by_class.measured(tables, "Q")
     expected = {"a.wait": 2.0, "a.wait_deviation": math.sqrt(3), "a.drops": 0.2, "b.drops": 1.0, "threshold@1": 7.0}
+    expected["silences"] = 2.0
     assert found == pytest.approx({**expected, "a@1": 1200.0, "a@2": 1600.0})
 
 

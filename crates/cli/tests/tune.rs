@@ -117,7 +117,7 @@ fn the_lines_can_be_copied() {
     let folder = Folder::with(&[("net.toml", SCENARIO.as_bytes())]);
     let lines = json(&folder, &["msvb", "net.toml"])["toml"].as_str().unwrap().to_owned();
     let (start, end) = (SCENARIO.find("[queue.shared]").unwrap(), SCENARIO.find("[conditioner").unwrap());
-    let tuned = format!("{}{lines}limit = \"100p\"\n{}", &SCENARIO[..start], &SCENARIO[end..]);
+    let tuned = format!("{}{lines}{}", &SCENARIO[..start], &SCENARIO[end..]);
     std::fs::write(folder.path("net.toml"), tuned).unwrap();
     let check = folder.perhop(&["check", "net.toml"]);
     assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stdout));
@@ -219,4 +219,24 @@ fn a_stated_interval_of_series_stays() {
     };
     let usual = size(&[]);
     assert!(size(&["-s", "scenario.sample=5ms", "-s", "scenario.name=often"]) > 3 * usual, "{usual}");
+}
+
+/// A queue of a scheduler has no rate of its own.
+#[test]
+fn a_scheduler_has_no_queue_to_tune() {
+    let wrr = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wrr.toml");
+    let said = Folder::with(&[]).refused(&["tune", "svb", wrr, "--queue", "bottleneck"]);
+    for word in ["E260", "`R -> D` has a scheduler", "--class"] {
+        assert!(said.contains(word), "no `{word}` in\n{said}");
+    }
+}
+
+/// docs/tune.md shows what its last command prints.
+#[test]
+fn the_page_shows_what_is_printed() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tune.md")).unwrap();
+    let command = page.lines().find_map(|line| line.strip_prefix("$ perhop tune svb --rate")).unwrap();
+    let args: Vec<_> = ["tune", "svb", "--rate"].into_iter().chain(command.split_whitespace()).collect();
+    let printed = String::from_utf8(Folder::with(&[]).perhop(&args).stdout).unwrap();
+    assert!(page.contains(&format!("```text\n{printed}```")), "{printed}");
 }

@@ -11,7 +11,7 @@ pub struct Scope {
     pub largest_packet: Bytes,
     /// Whose packet that is, for messages: "traffic `web`".
     pub largest_of: String,
-    /// Rate of the link behind the queue; `None` for a conditioner and where it is not known.
+    /// Rate of the link behind the queue, of all of it also where a scheduler shares it; `None` for a conditioner and where it is not known.
     pub link_rate: Option<BitRate>,
     /// Limit of the queue: packets or bytes.
     pub limit: Option<Length>,

@@ -8,6 +8,7 @@ use crate::model::{Change, Model};
 use crate::overlay::Overlay;
 use crate::scenario::InForce;
 use crate::sections::{Actions, Placement, QueueCommon, TrafficCommon};
+use crate::topology::{Direction, PortQueue};
 use crate::{at, show, topology, tree};
 use perhop_core::params::{Field, Node, Params, Place, Problems, Severity, Table, Tree};
 use perhop_sim::change::{self, Alteration};
@@ -98,21 +99,27 @@ impl Step<'_> {
         let (old, new) = self.plans;
         for (before, after) in old.topology.links.iter().zip(&new.topology.links) {
             let queues = before.queues.iter().zip(&after.queues).filter(|(old, new)| old.limit != new.limit);
-            for (old, new) in queues {
-                let (was, is) = (old.queue.common.limit, new.queue.common.limit);
-                let (message, place) = if was == is {
-                    let key = topology::place_key(self.root, &after.entries, "rate");
-                    let message = format!("the `limit` of the queue at `{}` would change with the rate", after.name);
-                    (message, tree::place(self.root, &["links", key, "rate"]))
+            for (was, queue) in queues {
+                let (was, is) = (was.queue.common.limit, queue.queue.common.limit);
+                if was == is {
+                    self.limit_by_rate(after, queue);
                 } else {
                     let message = format!("the `limit` of a queue at `{}` would change from {was} to {is}", after.name);
-                    (message, topology::place_of(self.root, &new.path, "limit"))
-                };
-                let label = if was == is { format!("it is {is} at the link's rate") } else { String::new() };
-                let help = "a queue keeps its room while it runs: state `limit` in packets or bytes";
-                self.problems.error::<()>("E202", place, [&message, &label, help]);
+                    let help = "a queue keeps its room while it runs: give the class one of the same `limit`";
+                    let place = topology::place_of(self.root, &queue.path, "limit");
+                    self.problems.error::<()>("E202", place, [&message, "", help]);
+                }
             }
         }
+    }
+
+    fn limit_by_rate(&mut self, link: &Direction, queue: &PortQueue) {
+        let key = topology::place_key(self.root, &link.entries, "rate");
+        let message = format!("the `limit` of the queue at `{}` would change with the rate", link.name);
+        let label = format!("it is {} at the link's rate", queue.queue.common.limit);
+        let help = "a queue keeps its room while it runs: state `limit` in packets or bytes";
+        let place = tree::place(self.root, &["links", key, "rate"]);
+        self.problems.error::<()>("E202", place, [&message, &label, help]);
     }
 
     /// Where a parameter that is altered stands.

@@ -30,7 +30,8 @@
 //! link. The authors' own ns-2 code (`Queue/Vq`) counts where it drops only what it does not drop: `counting = "passed"`. Where
 //! packets are marked the two are the same.
 //!
-//! Deviations: none. (C' starts at C; in ns-2 at 0.8 C. The stability condition of the paper's theorem on alpha is not checked: it needs the flows.)
+//! Deviations: none. (C' starts at C; in ns-2 at 0.8 C, and bounded by C after a packet is taken off.
+//! The stability condition of the paper's theorem on alpha is not checked: it needs the flows.)
 
 use super::early::level::{Level, Unit, link_rate, most_bytes};
 use super::early::same_unit;

@@ -173,4 +173,10 @@ impl Aqm for Msvb {
             each(p, chance(queue, value));
         }
     }
+
+    fn tallies(&self, each: &mut dyn FnMut(&'static str, u64)) {
+        if let Some(n) = self.shares.silences() {
+            each("silences", n);
+        }
+    }
 }

@@ -60,6 +60,8 @@ pub struct Shares {
     cap: f64,
     /// No class falls silent before.
     check_at: Time,
+    /// `silent`: how many times a class fell silent.
+    silences: u64,
     /// `unused`: when all thresholds and the virtual queue were last brought up to date.
     since: Time,
 }
@@ -77,7 +79,7 @@ impl Shares {
             Class { threshold, share, last: Time::ZERO, active: true }
         };
         let check_at = Time::ZERO + SILENCE;
-        Self { classes: classes.map(class).collect(), rule, capacity, cap, check_at, since: Time::ZERO }
+        Self { classes: classes.map(class).collect(), rule, capacity, cap, check_at, silences: 0, since: Time::ZERO }
     }
 
     /// A packet of this class comes: its threshold, up to date. `queue` is as it was at the last one.
@@ -107,6 +109,11 @@ impl Shares {
         self.classes[class].threshold.take(units);
     }
 
+    /// How many times a class fell silent, where that is looked at.
+    pub fn silences(&self) -> Option<u64> {
+        (self.rule == Redistribute::Silent).then_some(self.silences)
+    }
+
     /// Every threshold at `now`; changes nothing.
     pub fn at(&self, now: Time, queue: &VirtualQueue) -> Vec<f64> {
         let mut ahead = self.clone();
@@ -131,7 +138,7 @@ impl Shares {
         for (class, old) in self.classes.iter_mut().zip(&other.classes) {
             class.threshold.resume(&old.threshold, now);
         }
-        self.since = other.since;
+        (self.since, self.silences) = (other.since, other.silences);
         if moves_on {
             self.since = now;
             mine.advance(now);
@@ -192,6 +199,7 @@ impl Shares {
         while let Some(at) = next(&self.classes).filter(|at| *at <= now) {
             for class in self.classes.iter_mut().filter(|c| c.active && c.last + SILENCE == at) {
                 class.active = false;
+                self.silences += 1;
             }
             self.share_out(at);
         }

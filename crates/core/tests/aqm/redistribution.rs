@@ -3,10 +3,10 @@
 use crate::port::Port;
 use crate::support::{self, packets};
 use crate::virtual_buffer::{any_rule, common};
-use perhop_core::aqm::AqmParams;
 use perhop_core::aqm::members::Member;
 use perhop_core::aqm::msvb::{Class, Params, Redistribute};
 use perhop_core::aqm::virtual_buffer::Threshold;
+use perhop_core::aqm::{Aqm, AqmParams};
 use perhop_core::packet::{Colour, Packet};
 use perhop_core::units::{BitRate, Probability, Span, Time};
 use perhop_core::verdict::Fate;
@@ -214,6 +214,38 @@ fn the_rule_may_change() {
         assert_close(thresholds(&port, ms(18)), expected);
         assert_close(thresholds(&port, ms(22)), [expected[0] + 0.25 * gain, expected[1] + 0.375 * gain, 40.0]);
     }
+}
+
+/// The rule comes while Vq is above V0, and looks at Vq as it is then: 45 after 4 ms, so that V0 is reached 4 ms later.
+#[test]
+fn the_rule_may_come_above_v0() {
+    for from in [Redistribute::Off, Redistribute::Silent] {
+        let (mut port, mut sent) = (port(&params([0.2, 0.3, 0.5], from)), 0);
+        while sent < 50 {
+            sent += u32::from(send(&mut port, Time::ZERO, 0) == Fate::Queued);
+        }
+        let next = AqmParams::Msvb(params([0.2, 0.3, 0.5], Redistribute::Unused));
+        port.gate.aqm_mut().retune(ms(4), &next, &support::scope(100)).unwrap();
+        assert_close(thresholds(&port, ms(8)), [40.0 - 0.5 * 48.0, 40.0, 40.0]);
+        assert_close(thresholds(&port, ms(12)), [40.0 - 0.5 * 43.0, 40.0, 40.0]);
+    }
+}
+
+/// Red never sends and green stops: two fall silent, the second at 1.5 s; yellow's packets at 0.6 s and 1.6 s leave no
+/// pause of a second.
+#[test]
+fn silences_are_counted() {
+    let mut port = port(&params([0.2, 0.3, 0.5], Redistribute::Silent));
+    let count = |port: &Port| {
+        let mut found = Vec::new();
+        port.gate.aqm().tallies(&mut |name, n| found.push((name, n)));
+        found
+    };
+    for (at, class, expected) in [(500, 0, 0), (600, 1, 0), (1050, 1, 1), (1600, 1, 2)] {
+        send(&mut port, ms(at), class);
+        assert_eq!(count(&port), [("silences", expected)]);
+    }
+    assert_eq!(count(&self::port(&params([0.2, 0.3, 0.5], Redistribute::Unused))), []);
 }
 
 /// A class whose threshold does not move keeps its share: nothing says what it leaves.

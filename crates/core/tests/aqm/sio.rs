@@ -173,6 +173,19 @@ fn retuned() {
     }
 }
 
+/// What has come back by the time of new parameters stays, and goes on from there by them.
+#[test]
+fn another_interval_begins_where_the_old_one_ends() {
+    let interval = |after| Params { recovery: Recovery::Step, overflow_after: after, v0: packets(1000), ..defaults() };
+    let mut port = support::port(&AqmParams::Sio(interval(Span::from_s(2))), 10);
+    let green = Packet { size: 1000, colour: Colour::Green, ..Packet::default() };
+    while port.arrive(Time::ZERO, green).stays() {}
+    let at = |s| Time::ZERO + Span::from_s(s);
+    let other = AqmParams::Sio(interval(Span::from_s(1)));
+    port.gate.aqm_mut().retune(at(2), &other, &support::scope(10)).unwrap();
+    assert_eq!([2, 3, 4].map(|s| port.gauge(at(s), "threshold_out_packets")), [5.0, 6.0, 7.0]);
+}
+
 /// After a drop by IN's own virtual buffer a packet comes back in each 200 ms, after one for want of room in each 10 s;
 /// new parameters know what the last one was.
 #[test]

@@ -57,6 +57,10 @@ fn read(scenario: &Scenario, wanted: Wanted<'_>) -> Result<Asked, [String; 2]> {
     let built = &scenario.built;
     let index = link(scenario, wanted)?;
     let (link, direction) = (&built.plan.links[index], &built.topology.links[index]);
+    if only_queue(link).is_none() {
+        let message = format!("`{}` has a scheduler: the rate of each of its queues hangs on the others", link.name);
+        return Err([message, "state a queue's rate and load: --rate, --class".into()]);
+    }
     let groups = groups(wanted.kind, link, (&built.traffic, &built.stages), index)?;
     let packet = groups.iter().flat_map(|g| &g.tcp).map(|flow| u64::from(flow.data)).max();
     let packet = packet.ok_or_else(|| {

@@ -6,6 +6,7 @@
 | `X.drops`                    | -       | of its packets that came there, dropped                               |
 | `X@t`                        | bit/s   | what reached its sink in the second that ends at t, where flows are sampled |
 | `threshold@t`                | packets | OUT's threshold of SIO at t, by the same                              |
+| `silences`                   | -       | how many times a class was taken to be silent, where MSVB looks       |
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from perhop.studies.samples import Tables, real
 def measured(tables: Tables, hop: str) -> dict[str, float]:
     """All of the above."""
     summary = tables["summary"]
-    return {**_waits(summary, hop), **_lost(summary, hop), **_seconds(tables), **_thresholds(tables["series"], hop)}
+    by_time = {**_seconds(tables), **_thresholds(tables["series"], hop)}
+    return {**_waits(summary, hop), **_lost(summary, hop), **by_time, **_silences(tables["tallies"])}
 
 
 def _waits(summary: Mapping[str, Any], bottleneck: str) -> dict[str, float]:
@@ -72,3 +74,8 @@ def _whole(times: Any) -> tuple[Any, Any]:
     """Which samples are at whole seconds, and at which."""
     seconds = np.round(times).astype(int)
     return np.isclose(times, seconds), seconds
+
+
+def _silences(tallies: Mapping[str, Any]) -> dict[str, float]:
+    counted = zip(tallies["quantity"], tallies["value"], strict=True)
+    return {quantity: float(value) for quantity, value in counted if quantity == "silences"}
