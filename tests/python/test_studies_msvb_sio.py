@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from perhop.studies import paper
+from perhop.studies import msvb_sio, paper
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
-from perhop.studies.msvb_sio import fairness, lemma, protection, stability, trials
+from perhop.studies.msvb_sio import fairness, figures, lemma, protection, stability, trials
 from perhop.studies.msvb_sio.method import STEPS, measured, overrides
 from perhop.studies.msvb_sio.terms import CLASSES, LINK, Division
 from perhop.studies.runs import Budget, RunSet
@@ -223,3 +223,16 @@ def test_offered_rates_are_those_of_the_runs() -> None:
         [job] = simulation.prepare([of("msvb-fig4", scheme="red", rates=rates)], Budget(seeds=1))
         stated = tomllib.loads(job.scenario.effective())["traffic"]
         assert [stated[f"udp{i}"]["rate"] for i in range(6, 11)] == [f"{x}Mbit/s" for x in sent]
+
+
+def test_every_group_draws_one_picture_a_study() -> None:
+    drawn = [draw for group in (figures, *msvb_sio.GROUPS) for draw in getattr(group, "PICTURES", {}).values()]
+    assert len(drawn) == len(PAPER.studies)
+    assert {draw.__annotations__["return"] for draw in drawn} == {"Picture"}
+
+
+def test_a_picture_is_drawn_of_made_up_runs() -> None:
+    samples = PAPER.study("sio-table1").samples(simulation.by_set(as_published()))
+    [found] = PAPER.pictures("sio-table1", samples, CRITERIA.table("sio-table1"))
+    assert found.name == "sio-table1"
+    assert found.svg.startswith("<svg")

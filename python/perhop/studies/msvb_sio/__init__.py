@@ -32,7 +32,7 @@ def pictures(study: str, runs: Samples, cells: list[Cell]) -> list[Picture]:
     from perhop.studies.msvb_sio import figures
 
     drawn = {name: draw for group in (figures, *GROUPS) for name, draw in getattr(group, "PICTURES", {}).items()}
-    return drawn[study](runs, cells) if study in drawn else []
+    return [drawn[study](runs, cells)] if study in drawn else []
 
 
 def try_readings(budget: Budget, out: Path, say: Say) -> Path:

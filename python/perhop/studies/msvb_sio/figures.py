@@ -28,7 +28,7 @@ TRIPS = {0.12: "#0072b2", 0.16: "#8a5a00", 0.20: "#c2410c"}
 SIDES = {1.2: Look("1.2 x critical", "#0072b2"), 0.8: Look("0.8 x critical", "#c2410c")}
 
 
-def _queues(runs: Samples, _: list[Cell]) -> list[Picture]:
+def _queues(runs: Samples, _: list[Cell]) -> Picture:
     figure, panels = canvas(3, (9.6, 5.2), rows=2)
     for axes, (scheme, look) in zip(panels, LOOKS.items(), strict=True):
         found = runs.at(scheme=scheme)
@@ -49,7 +49,7 @@ def _queues(runs: Samples, _: list[Cell]) -> list[Picture]:
         "over all seeds. Grey: flows, from 50 to 300. MSVB's published loss is 0.047 %."
     )
     alternative = "Queues of six schemes over 600 s: RED's follows the number of flows, MSVB's moves less within steps."
-    return [picture(figure, "msvb-fig2", caption, alternative)]
+    return picture(figure, "msvb-fig2", caption, alternative)
 
 
 def _flows(axes: Axes) -> None:
@@ -69,7 +69,7 @@ def _evolution(axes: Axes, runs: Samples, look: Look) -> None:
     axes.stairs(steps, [STEP * k for k in range(STEPS + 1)], baseline=None, color=PUBLISHED, label="mean of a step")
 
 
-def _table(runs: Samples, cells: list[Cell]) -> list[Picture]:
+def _table(runs: Samples, cells: list[Cell]) -> Picture:
     figure, panels = canvas(4, (11.2, 3.2))
     titles = {
         "In-Tp": "IN let through, % of the link",
@@ -93,7 +93,7 @@ def _table(runs: Samples, cells: list[Cell]) -> list[Picture]:
     legend_above(figure)
     caption = "Table 1: RIO and SIO under both sets of parameters, measured (bars) and published; UDP sends 15 Mbit/s."
     alternative = "Bars beside printed values: IN gets through, OUT is dropped, and queues differ at CIR 2."
-    return [picture(figure, "sio-table1", caption, alternative)]
+    return picture(figure, "sio-table1", caption, alternative)
 
 
 def _bars(axes: Axes, look: Look, found: Sequence[stats.Interval], *, shift: float = 0.0) -> None:
@@ -124,7 +124,7 @@ def _by_class(runs: Samples, divided: Divided, looks: Sequence[Look]) -> tuple[A
     return figure, panels
 
 
-def _round_trips(runs: Samples, _: list[Cell]) -> list[Picture]:
+def _round_trips(runs: Samples, _: list[Cell]) -> Picture:
     figure, panels = _by_class(runs, fairness.by_round_trip, [Look("class", TCP)] * len(CLASSES))
     for axes in panels:
         axes.set_xticks(range(len(CLASSES)), [str(20 + 20 * i) for i in range(1, len(CLASSES) + 1)])
@@ -134,10 +134,10 @@ def _round_trips(runs: Samples, _: list[Cell]) -> list[Picture]:
     legend_above(figure)
     caption = "Fig. 3: parts of the link of ten classes by round-trip time; published: MSVB's index is about 1."
     alternative = "RED and SVB fall from 19 % to 6 % with the round-trip time, MSVB is level at 10 %."
-    return [picture(figure, "msvb-fig3", caption, alternative)]
+    return picture(figure, "msvb-fig3", caption, alternative)
 
 
-def _unresponsive(runs: Samples, _: list[Cell]) -> list[Picture]:
+def _unresponsive(runs: Samples, _: list[Cell]) -> Picture:
     looks = [Look("TCP", TCP)] * len(fairness.TCP) + [Look("UDP, 1 to 5 Mbit/s", UDP)] * len(fairness.UDP)
     figure, panels = _by_class(runs, fairness.beside_udp, looks)
     for axes in panels:
@@ -150,10 +150,10 @@ def _unresponsive(runs: Samples, _: list[Cell]) -> list[Picture]:
     alternative = (
         "UDP takes nearly all under RED and SVB, slightly more than TCP under RIO and SIO, a tenth under MSVB."
     )
-    return [picture(figure, "msvb-fig4", caption, alternative)]
+    return picture(figure, "msvb-fig4", caption, alternative)
 
 
-def _lemma(runs: Samples, _: list[Cell]) -> list[Picture]:
+def _lemma(runs: Samples, _: list[Cell]) -> Picture:
     figure, panels = canvas(4, (12.0, 3.2))
     _thresholds(panels[0])
     for axes, flows in zip(panels[1:3], (50, 100), strict=True):
@@ -177,7 +177,7 @@ def _lemma(runs: Samples, _: list[Cell]) -> list[Picture]:
         "packet runs by V0, with the critical thresholds at a round trip of 0.12 s and of 0.16 s: 50 packets waiting."
     )
     alternative = "Thresholds fall with flows; above them a disturbance dies, below it grows; the queue is steadier."
-    return [picture(figure, "svb-lemma31", caption, alternative)]
+    return picture(figure, "svb-lemma31", caption, alternative)
 
 
 def _swings(times: list[float], load: list[float]) -> tuple[list[float], list[float]]:
@@ -198,7 +198,7 @@ def _thresholds(axes: Axes) -> None:
     axes.set_title("critical threshold, packets")
 
 
-PICTURES: dict[str, Callable[[Samples, list[Cell]], list[Picture]]] = {
+PICTURES: dict[str, Callable[[Samples, list[Cell]], Picture]] = {
     "msvb-fig2": _queues,
     "sio-table1": _table,
     "msvb-fig3": _round_trips,
