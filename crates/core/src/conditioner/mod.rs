@@ -33,6 +33,8 @@ crate::algorithms! {
     "pam" => pam::{Params, Pam},
     /// Fair stateless aggregate marker: CSFQ on the token rate; needs labels.
     "f-sam" => fsam::{Params, FSam},
+    /// Random early demotion and promotion at a domain's boundary, with the combined dropper.
+    "redp" => redp::{Params, Redp},
     /// One colour for every packet: with `match`, a classifier (RFC 2475).
     "marker" => marker::{Params, Marker},
     /// Writes a flow's rate on its packets, for F-SAM and CSFQ.

@@ -6,6 +6,7 @@ use perhop_core::conditioner::{Conditioner, Passage};
 use perhop_core::needs::Needs;
 use perhop_core::packet::{Packet, flags};
 use perhop_core::units::Time;
+use perhop_core::verdict::Verdict;
 use proptest::prelude::*;
 
 /// What happens at the port.
@@ -127,8 +128,8 @@ impl<C> Host<C> {
         Self { conditioner, waiting: std::collections::VecDeque::new() }
     }
 
-    /// Does a step by `call`; the packet as it then is, if one is concerned.
-    pub fn step(&mut self, step: &Step, call: impl FnOnce(&mut C, Time, &mut Packet)) -> Option<Packet> {
+    /// Does a step by `call`; the packet as it then is, unless none is concerned or it was dropped.
+    pub fn step(&mut self, step: &Step, call: impl FnOnce(&mut C, Time, &mut Packet) -> Verdict) -> Option<Packet> {
         let mut packet = match step.event {
             Event::Forward | Event::Reverse => step.offered.packet,
             Event::Departs => self.waiting.pop_front()?,
@@ -137,7 +138,9 @@ impl<C> Host<C> {
                 return None;
             }
         };
-        call(&mut self.conditioner, step.offered.at, &mut packet);
+        if call(&mut self.conditioner, step.offered.at, &mut packet) != Verdict::Pass {
+            return None;
+        }
         if step.event == Event::Forward {
             self.waiting.push_back(packet);
         }
@@ -146,14 +149,13 @@ impl<C> Host<C> {
 }
 
 /// Calls what a host would: departures only where they are asked for, and what comes back likewise.
-pub fn call<C: Conditioner>(it: &mut C, event: Event, (now, packet): (Time, &mut Packet), rng: &mut Rng) {
+pub fn call<C: Conditioner>(it: &mut C, event: Event, (now, packet): (Time, &mut Packet), rng: &mut Rng) -> Verdict {
     let at = Passage { now, truth: None };
     match event {
-        Event::Forward => {
-            it.forward(&at, packet, rng);
-        }
+        Event::Forward => return it.forward(&at, packet, rng),
         Event::Reverse if it.needs().contains(Needs::REVERSE) => it.reverse(&at, packet, rng),
         Event::Departs if it.needs().contains(Needs::DEPARTURES) => it.departing(&at, packet, rng),
         _ => {}
     }
+    Verdict::Pass
 }

@@ -4,6 +4,7 @@ use perhop_core::Rng;
 use perhop_core::conditioner::{Conditioner, Passage};
 use perhop_core::packet::{Colour, FlowId, Packet};
 use perhop_core::units::Time;
+use perhop_core::verdict::Verdict;
 use proptest::prelude::*;
 
 /// A packet and when it comes.
@@ -93,10 +94,12 @@ pub fn run<C: Conditioner>(conditioner: &mut C, load: &[Offered], rng: &mut Rng)
     load.iter().map(|offered| pass(conditioner, offered, rng)).collect()
 }
 
-/// Sends one packet through.
+/// Sends one packet through; nothing is left of one that is dropped but its header: its size is 0.
 pub fn pass<C: Conditioner>(conditioner: &mut C, offered: &Offered, rng: &mut Rng) -> Packet {
     let mut packet = offered.packet;
-    conditioner.forward(&Passage { now: offered.at, truth: None }, &mut packet, rng);
+    if conditioner.forward(&Passage { now: offered.at, truth: None }, &mut packet, rng) != Verdict::Pass {
+        packet.size = 0;
+    }
     packet
 }
 

@@ -14,6 +14,7 @@ mod pam;
 mod pps_exchange;
 mod pps_policing;
 mod pps_tags;
+mod redp;
 mod tsw;
 mod vectors;
 

@@ -7,6 +7,7 @@ pub mod fsam;
 pub mod label;
 pub mod pam;
 pub mod pps;
+pub mod redp;
 pub mod tags;
 pub mod tsw;
 
@@ -19,6 +20,11 @@ pub trait Oracle {
     /// Colours or labels the packet, on its way to the queue.
     fn mark(&mut self, now: u64, packet: &mut Packet, u: f64);
 
+    /// Whether the packet last marked goes no further.
+    fn dropped(&self) -> bool {
+        false
+    }
+
     /// A second uniform number for the packet that is marked next.
     fn another(&mut self, _u: f64) {}
 
@@ -28,9 +34,9 @@ pub trait Oracle {
     /// A packet that leaves the queue.
     fn departing(&mut self, _now: u64, _packet: &mut Packet, _u: f64) {}
 
-    /// Tags made, beyond the last code, below the first.
-    fn tallies(&self) -> [u64; 3] {
-        [0; 3]
+    /// Totals by name.
+    fn tallies(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
     }
 }
 
@@ -56,6 +62,7 @@ pub fn of(params: &ConditionerParams, scope: &Scope) -> Option<Box<dyn Oracle>> 
         P::Tsw3Cm(p) => Box::new(tsw::Rfc2859::new(p)),
         P::Pam(p) => Box::new(pam::Pam::new(p)),
         P::FSam(p) => Box::new(fsam::FSam::new(p, scope)),
+        P::Redp(p) => Box::new(redp::Redp::new(p)),
         P::Marker(p) => Box::new(OneColour(p.colour.into())),
         P::RateLabeller(p) => Box::new(label::Labeller::new(p)),
         P::PpsTagger(p) => Box::new(pps::Tagger::new(p)),

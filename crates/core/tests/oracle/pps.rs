@@ -65,6 +65,7 @@ struct Issuer {
     actual: History,
     m: f64,
     another: f64,
+    dropped: bool,
 }
 
 impl Issuer {
@@ -75,17 +76,25 @@ impl Issuer {
             actual: History::new(rules.window),
             m: 1.0,
             another: 0.0,
+            dropped: false,
         }
+    }
+
+    /// Before each packet.
+    fn begin(&mut self, another: f64) {
+        (self.another, self.dropped) = (another, false);
     }
 
     /// `scarce = "drop"`: less than one ticket is one with that probability, else the packet goes no further; the
     /// uniform number that is left for its tag.
-    fn thin(&self, raw: f64, u: f64) -> Option<f64> {
-        match (raw < 1.0, u < raw) {
+    fn thin(&mut self, raw: f64, u: f64) -> Option<f64> {
+        let left = match (raw < 1.0, u < raw) {
             (false, _) => Some(u),
             (true, true) => Some(self.another),
             (true, false) => None,
-        }
+        };
+        self.dropped = left.is_none();
+        left
     }
 
     fn tag(&mut self, now: u64, (raw, out): (f64, f64), u: f64) -> f32 {
@@ -188,7 +197,11 @@ impl Oracle for Tagger {
     }
 
     fn another(&mut self, u: f64) {
-        self.issuer.another = u;
+        self.issuer.begin(u);
+    }
+
+    fn dropped(&self) -> bool {
+        self.issuer.dropped
     }
 
     fn reverse(&mut self, now: u64, packet: &mut Packet, _u: f64) {
@@ -205,8 +218,8 @@ impl Oracle for Tagger {
         }
     }
 
-    fn tallies(&self) -> [u64; 3] {
-        self.issuer.tags.counts
+    fn tallies(&self) -> Vec<(&'static str, u64)> {
+        self.issuer.tags.tallies()
     }
 }
 
@@ -240,7 +253,11 @@ impl Relabeller {
 
 impl Oracle for Relabeller {
     fn another(&mut self, u: f64) {
-        self.issuer.another = u;
+        self.issuer.begin(u);
+    }
+
+    fn dropped(&self) -> bool {
+        self.issuer.dropped
     }
 
     fn mark(&mut self, now: u64, packet: &mut Packet, u: f64) {
@@ -251,8 +268,8 @@ impl Oracle for Relabeller {
         self.step(now, packet, (Measure::Departures, Moment::Departure, u));
     }
 
-    fn tallies(&self) -> [u64; 3] {
-        self.issuer.tags.counts
+    fn tallies(&self) -> Vec<(&'static str, u64)> {
+        self.issuer.tags.tallies()
     }
 }
 
@@ -278,8 +295,8 @@ impl Oracle for AckTagger {
         }
     }
 
-    fn tallies(&self) -> [u64; 3] {
-        self.issuer.tags.counts
+    fn tallies(&self) -> Vec<(&'static str, u64)> {
+        self.issuer.tags.tallies()
     }
 }
 
@@ -322,7 +339,8 @@ impl Oracle for AckRelabeller {
         packet.set_label(self.data.tag(now, (g * x, out), u));
     }
 
-    fn tallies(&self) -> [u64; 3] {
-        [0, 1, 2].map(|i| self.acks.tags.counts[i] + self.data.tags.counts[i])
+    fn tallies(&self) -> Vec<(&'static str, u64)> {
+        let pairs = self.acks.tags.tallies().into_iter().zip(self.data.tags.tallies());
+        pairs.map(|((name, acks), (_, data))| (name, acks + data)).collect()
     }
 }

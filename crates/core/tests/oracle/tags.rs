@@ -22,6 +22,11 @@ impl Tags {
         Self { rules: rules.clone(), codes, counts: [0; 3] }
     }
 
+    /// Its totals by name.
+    pub fn tallies(&self) -> Vec<(&'static str, u64)> {
+        ["tagged_packets", "saturated_tags", "raised_tags"].into_iter().zip(self.counts).collect()
+    }
+
     /// TMAX; real numbers have none and take that of linear tags.
     pub fn most(&self) -> f64 {
         self.codes.last().copied().unwrap_or(f64::from((1u32 << self.rules.bits) - 1))
