@@ -165,12 +165,12 @@ impl Aqm for Rem {
         Some(self.next)
     }
 
-    /// The price stays; a new interval begins with the next change.
     fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
         let reference = Level { unit: self.unit, value: self.reference * self.one };
         reference.out_of_reach("reference", scope).into_iter().collect()
     }
 
+    /// The price stays; a new interval begins with the next change.
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let mut new = params.clone().build(scope)?;
         same_unit(self.unit, new.unit, "reference")?;

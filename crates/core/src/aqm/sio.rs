@@ -159,8 +159,8 @@ pub struct Sio {
 
 impl Params {
     /// # Errors
-    /// E201 for a negative `alpha`, a `v0`, `recovery-after`, `overflow-after` or `mean-packet` of 0; E215 when `out-threshold` is not below
-    /// the queue's limit; E218 without a link rate, or a limit that a threshold is a share of.
+    /// E201 for a negative `alpha`, a `v0`, `recovery-after`, `overflow-after` or `mean-packet` of 0; E215 when
+    /// `out-threshold` is not below the queue's limit; E218 without a link rate, or a limit that a threshold is a share of.
     pub fn build(self, scope: &Scope) -> Result<Sio, ParamError> {
         ParamError::at_least("alpha", self.alpha, 0.0)?;
         ParamError::above_zero("recovery-after", self.recovery_after)?;

@@ -1,6 +1,6 @@
 //! REDP: early random demotion and promotion at a domain's boundary, with the combined dropper.
 //!
-//! Source: the paper on REDP with a combined dropper (Hur et al.), sections 2 and 3; REDP itself: Wang, Mohapatra,
+//! Source: the paper on REDP with a combined dropper (Hur et al.), section II; REDP itself: Wang, Mohapatra,
 //! Mukherjee, Bushmitch, IEEE JSAC 18(12), 2000.
 //!
 //! Three colours: green in profile, yellow was green and has been demoted at a boundary, red out of profile at the
