@@ -223,3 +223,24 @@ fn each_yellow_meter_as_it_says() {
     assert!(drops("none", 0));
     assert!(!drops("always", 1_000_000));
 }
+
+/// A yellow packet of 1000 B is 1000 B/s in a window of 1 s, and 100 B/s, less than 1 kbit/s, in one of 10 s: retuned to that,
+/// the dropper acts at once.
+#[test]
+fn a_retune_gives_the_meter_its_window() {
+    let params = |window: &str| {
+        let meter = [("yellow-meter", Tree::Text("rate".into())), ("yellow-window", quantity(window))];
+        let bucket = [("cir", quantity("8bit/s")), ("cbs", quantity("60000B")), ("p-drop", Tree::Float(1.0))];
+        conditioner("redp", &[&bucket[..], &meter].concat())
+    };
+    let offer = |colour| Offered { at: Time::ZERO, packet: Packet { size: 1000, colour, ..Packet::default() } };
+    for (window, drops) in [("1s", false), ("10s", true)] {
+        let mut marker = params("1s").build(&scope()).unwrap();
+        marker.retune(Time::ZERO, &params(window), &scope()).unwrap();
+        for _ in 0..46 {
+            pass(&mut marker, &offer(Colour::Green), &mut rng(1));
+        }
+        pass(&mut marker, &offer(Colour::Yellow), &mut rng(1));
+        assert_eq!(pass(&mut marker, &offer(Colour::Green), &mut rng(1)).size == 0, drops, "{window}");
+    }
+}
