@@ -286,10 +286,10 @@ impl Edge {
         }
     }
 
-    /// Shows a packet that arrived over the mate link to every conditioner that takes its flow's other half, `mate`.
-    pub fn reverse(&mut self, at: &Passage<'_>, mate: FlowId, packet: &mut Packet) {
+    /// Shows a packet that arrived over the mate link to every conditioner that takes its flow's other half, `at.flow`.
+    pub fn reverse(&mut self, at: &Passage<'_>, packet: &mut Packet) {
         for stage in &mut self.stages {
-            if let Some(&instance) = stage.by_flow.get(mate.0 as usize)
+            if let Some(&instance) = stage.by_flow.get(at.flow.0 as usize)
                 && instance != NOBODY
             {
                 stage.instances[instance as usize].reverse(at, packet, &mut stage.rng);

@@ -225,7 +225,7 @@ impl Simulation {
         }
         if let Some(mate) = self.mates[link] {
             let flow = host::mate(record.packet.flow);
-            self.links[mate as usize].edge.reverse(&Passage { now, truth: None }, flow, &mut record.packet);
+            self.links[mate as usize].edge.reverse(&Passage::of(now, flow), &mut record.packet);
         }
         if self.taps[link][TapPoint::Output as usize] {
             self.captured.push(Captured::new(now, link, TapPoint::Output, record));
@@ -252,7 +252,8 @@ impl Simulation {
             let truth = if port.edge_needs.contains(Needs::TRUTH) { flow.truth() } else { None };
             let class = usize::from(record.packet.class);
             port.offered[class].offered.add(record.packet.size);
-            let verdict = port.edge.forward(&Passage { now, truth: truth.as_ref() }, &mut record.packet);
+            let at = Passage { truth: truth.as_ref(), ..Passage::of(now, record.packet.flow) };
+            let verdict = port.edge.forward(&at, &mut record.packet);
             let ce = verdict == Verdict::Mark && record.packet.ecn.capable();
             if ce {
                 record.packet.ecn = Ecn::Ce;

@@ -125,7 +125,7 @@ impl Marker {
         if let Some((place, instance)) = colouring {
             self.demands[place].add(instance, now, packet.size);
         }
-        let at = Passage { now, truth: None };
+        let at = Passage::of(now, packet.flow);
         let fate = obey(self.edge.forward(&at, packet), packet);
         // a capture has no queue: what passes departs at once
         if fate == Fate::Keep && self.needs.contains(Needs::DEPARTURES) {
@@ -144,7 +144,7 @@ impl Marker {
                 self.register(mate);
                 self.phases[mate.0 as usize] = Phase::Open;
             }
-            self.edge.reverse(&Passage { now, truth: None }, mate, packet);
+            self.edge.reverse(&Passage::of(now, mate), packet);
         }
         Fate::Keep
     }

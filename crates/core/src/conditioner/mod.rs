@@ -7,6 +7,7 @@
 //! To add one: write its file, add its line to the list below.
 
 use crate::Scope;
+use crate::estimate::Timestamps;
 use crate::needs::Needs;
 use crate::packet::{FlowId, Packet};
 use crate::params::ParamError;
@@ -67,8 +68,19 @@ pub struct SenderTruth {
 pub struct Passage<'a> {
     /// Now; never decreases.
     pub now: Time,
+    /// The flow in the port's direction: the packet's own, or in `reverse` the one whose other half it is.
+    pub flow: FlowId,
+    /// The packet's TCP timestamps, where the host reads them.
+    pub stamps: Option<Timestamps>,
     /// The sender's state, for conditioners that ask for [`Needs::TRUTH`] and only in the simulator.
     pub truth: Option<&'a SenderTruth>,
+}
+
+impl Passage<'_> {
+    /// A passage of which the host knows nothing more.
+    pub const fn of(now: Time, flow: FlowId) -> Self {
+        Self { now, flow, stamps: None, truth: None }
+    }
 }
 
 /// What a conditioner writes on a packet. On a path a label has one writer; those that rewrite what they read may follow.
