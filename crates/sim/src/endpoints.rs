@@ -199,6 +199,9 @@ impl Simulation {
         self.flows[slot].source = source as u32;
         self.flows[slot].renew();
         self.announce(slot);
+        if !self.timed_edges.is_empty() {
+            self.wake_clock(); // for a conditioner that this flow is the first of
+        }
         Some(slot)
     }
 

@@ -3,7 +3,7 @@
 use perhop_core::classify::FlowHeaders;
 use perhop_core::conditioner::Passage;
 use perhop_core::dscp::Dscp;
-use perhop_core::edge::Edge;
+use perhop_core::edge::{Edge, Mail};
 use perhop_core::needs::Needs;
 use perhop_core::packet::{Ecn, FlowId, Packet, flags};
 use perhop_core::units::Time;
@@ -51,6 +51,8 @@ pub(crate) struct Marker {
     pub(crate) demands: Vec<Demand>,
     pub(crate) labels: Labels,
     pub(crate) needs: Needs,
+    /// Reports between its conditioners.
+    mail: Mail,
     /// Watched where a match asks for round-trip times.
     pub(crate) handshakes: Option<Handshakes>,
     phases: Vec<Phase>,
@@ -64,6 +66,7 @@ impl Marker {
         })?;
         Ok(Self {
             needs: edge.needs(),
+            mail: Mail::default(),
             handshakes: edge.needs().contains(Needs::RTT).then(Handshakes::default),
             edge,
             flows: FlowTable::new(),
@@ -94,6 +97,9 @@ impl Marker {
         self.labels.read(headers, &mut packet);
         if let Some(tcp) = headers.tcp {
             self.watch(now, flow, tcp);
+        }
+        if self.needs.contains(Needs::TIMER) {
+            self.edge.catch_up(now, &mut self.mail);
         }
         let fate = match self.is_forward(headers) {
             true => self.forward(now, headers, &mut packet),
