@@ -26,7 +26,7 @@ pub const BYTES_A_FLOW: usize = size_of::<MicroFlow>() + 24;
 const _: () = assert!(BYTES_A_FLOW <= 112);
 
 impl MicroFlow {
-    /// A flow whose first segment this is.
+    /// A flow of which `first` will be the first segment.
     pub fn new(first: &Packet) -> Self {
         Self { sampler: RttSampler::default(), window: Outstanding::new(first) }
     }
@@ -66,9 +66,12 @@ impl MicroFlows {
         self.table.rebound(most, expiry);
     }
 
-    /// A packet on its way to the receiver; segments alone matter. The flow with this segment, if there is room for it.
+    /// A packet on its way to the receiver; of those without data the timestamp alone matters. The flow with this segment,
+    /// if it is one and there is room for it.
     pub fn on_forward(&mut self, now: Time, packet: &Packet, stamps: Option<Timestamps>) -> Option<&MicroFlow> {
         if !packet.is_segment() {
+            let flow = stamps.and_then(|_| self.table.seen(now, packet.flow));
+            flow.map(|flow| flow.sampler.on_stamp(stamps));
             return None;
         }
         if self.table.get(now, packet.flow).is_none() {

@@ -5,9 +5,10 @@
 //!
 //! ```text
 //! data beyond the highest seen, no sample open:   open (end, now)
-//! data at or below the highest seen, that begins before the open sample's end:   sample void (Karn)
+//! data that begins below the highest seen and before the open sample's end:   sample void (Karn)
 //! ACK >= end:                                     sample = now - opened
-//! with timestamps:  open (TSval, now); an ACK whose TSecr is that TSval closes it; retransmissions do no harm
+//! with timestamps:  open (TSval, now) where no packet had that TSval before; an ACK whose TSecr it is closes it;
+//!                   retransmissions do no harm
 //!
 //! aggregate:  first sample s:  SRTT = s, RTTVAR = s/2
 //!             later:           RTTVAR = 3/4 RTTVAR + 1/4 |SRTT - s|;  SRTT = (1 - g) SRTT + g s
@@ -62,18 +63,37 @@ pub enum Evidence {
 pub struct RttSampler {
     open: Option<Open>,
     highest: Option<u32>,
+    /// The latest timestamp.
+    newest: Option<u32>,
 }
 
 impl RttSampler {
     /// A segment on its way to the receiver.
     pub fn on_segment(&mut self, now: Time, segment: &Packet, stamps: Option<Timestamps>) {
-        let end = segment.seq_end;
-        if self.highest.is_none_or(|highest| after(end, highest)) {
-            self.highest = Some(end);
-            self.open.get_or_insert(Open { end, at: now, stamp: stamps.map(|stamps| stamps.value) });
-        } else if self.open.is_some_and(|open| open.stamp.is_none() && after(open.end, segment.seq_start())) {
+        let Packet { seq_end: end, .. } = *segment;
+        let start = segment.seq_start();
+        let fresh = self.highest.is_none_or(|highest| !after(highest, start));
+        if !fresh && self.open.is_some_and(|open| open.stamp.is_none() && after(open.end, start)) {
             self.open = None;
         }
+        let tells = self.on_stamp(stamps);
+        if fresh && tells {
+            self.open.get_or_insert(Open { end, at: now, stamp: stamps.map(|stamps| stamps.value) });
+        }
+        if self.highest.is_none_or(|highest| after(end, highest)) {
+            self.highest = Some(end);
+        }
+    }
+
+    /// A packet of the segments' direction, of any kind. False if its timestamp was seen before: an echo of that says
+    /// nothing of this packet.
+    pub fn on_stamp(&mut self, stamps: Option<Timestamps>) -> bool {
+        let Some(Timestamps { value, .. }) = stamps else { return true };
+        let new = self.newest.is_none_or(|newest| after(value, newest));
+        if new {
+            self.newest = Some(value);
+        }
+        new
     }
 
     /// An ACK on its way back: the round-trip time, if it is the one waited for.

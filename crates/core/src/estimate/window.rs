@@ -41,12 +41,11 @@ pub struct Outstanding {
 }
 
 impl Outstanding {
-    /// A flow whose first segment this is.
+    /// A flow of which `first` will be the first segment.
     pub fn new(first: &Packet) -> Self {
-        let (start, end) = (first.seq_start(), first.seq_end);
-        let mss = first.payload.max(1);
+        let (start, mss) = (first.seq_start(), first.payload.max(1));
         let (recovery, duplicates, timeouts, repeats) = (None, 0, 0, 0);
-        Self { acked: start, front: end, highest: end, recovery, mss, duplicates, timeouts, repeats }
+        Self { acked: start, front: start, highest: start, recovery, mss, duplicates, timeouts, repeats }
     }
 
     /// A segment on its way to the receiver.

@@ -3,6 +3,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod classes;
+mod edge;
+mod edge_path;
 mod fsam;
 mod invariants;
 mod labeller;

@@ -3,6 +3,7 @@
 #![allow(unreachable_pub)]
 
 pub mod buckets;
+pub mod edge;
 pub mod fsam;
 pub mod label;
 pub mod pam;
