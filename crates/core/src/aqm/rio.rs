@@ -92,11 +92,13 @@ pub struct Rio {
 
 impl Params {
     /// # Errors
-    /// As RED for each of `in` and `out`; E219 when they are in different units.
+    /// As RED for each of `in` and `out`, E215 when both are out of reach; E219 when they are in different units.
     pub fn build(self, scope: &Scope) -> Result<Rio, ParamError> {
         let (in_side, unit) = self.side(&self.in_profile, scope).map_err(early::inside("in", "`in`"))?;
         let (out_side, out_unit) = self.side(&self.out_profile, scope).map_err(early::inside("out", "`out`"))?;
         early::one_unit(unit, out_unit, "out")?;
+        let profiles = [&self.in_profile, &self.out_profile];
+        Profile::any_in_reach(profiles, scope).map_err(early::inside("out", "`out`"))?;
         self.common.weight.checked()?;
         let idle = self.common.idle(scope)?;
         Ok(Rio { mode: self.mode, unit, idle, in_side, out_side, waiting_in: Count::default() })
