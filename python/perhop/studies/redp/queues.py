@@ -41,7 +41,8 @@ def measured(series: Mapping[str, Any]) -> dict[str, float]:
     top = max(lags, key=lambda k: again[k])
     found |= {"peak": again[top], "lag": top * SAMPLE / 1000}
     found |= {f"acf@{k * SAMPLE}": again[k] for k in lags if k * SAMPLE % SHOWN_LAG == 0}
-    return {**found, **{f"queue@{ms}": float(q) for ms, q in zip(at, waiting, strict=True) if ms in SHOWN}}
+    shown = (at >= SHOWN.start) & (at < SHOWN.stop) & (at % SHOWN.step == 0)
+    return {**found, **{f"queue@{ms}": float(q) for ms, q in zip(at[shown], waiting[shown], strict=True)}}
 
 
 def _moments(waiting: Any) -> dict[str, float]:
