@@ -12,12 +12,12 @@ from perhop import stats
 from perhop.studies import Paper, Say
 from perhop.studies.criteria import Cell
 from perhop.studies.drawing import Picture
-from perhop.studies.redp import choice, demotion, promotion, udp
+from perhop.studies.redp import choice, colours, demotion, promotion, regime, udp
 from perhop.studies.redp.method import METHOD
 from perhop.studies.runs import Budget
 from perhop.studies.samples import Samples
 
-GROUPS = (demotion, promotion, choice, udp)
+GROUPS = (demotion, promotion, choice, udp, regime, colours)
 
 
 def cell(_: Samples, printed: Cell) -> stats.Interval:

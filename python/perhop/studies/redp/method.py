@@ -107,7 +107,7 @@ def _hops(tables: Tables, seconds: float) -> dict[str, float]:
         source, _, sink = hop.partition(" -> ")
         if source in ("ER", "ER1") and sink == "CR1" and colour == "green":
             found[f"{name}.left"] += 8 * real(size) / seconds / 1000
-        if source in CORES and not sink.startswith(("H", "ER1")) and colour in COLOURS and sink != "ER":
+        if source in CORES and colour in COLOURS:
             found[f"at.{source}.{colour}"] += real(arrived)
             found[f"lost.{source}.{colour}"] += real(dropped)
             for reason, n in zip(REASONS, by, strict=True):
