@@ -31,5 +31,6 @@ mod ns2_pps_table4;
 mod routes;
 mod series;
 mod sched;
+mod telnet;
 mod transfers;
 mod virtual_buffers;
