@@ -27,6 +27,8 @@ pub mod outcome;
 
 /// Hosts: flows and their two ends.
 pub mod host;
+/// What somebody feels who writes packets.
+pub mod session;
 /// Static shortest paths.
 pub mod route;
 /// Port, queue, serialiser, wire.
