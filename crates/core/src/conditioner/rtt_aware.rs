@@ -29,8 +29,8 @@
 //! Deviations: the figure is printed with p squared; the text and the published rates want p (`excess` has both).
 
 use crate::Scope;
-use crate::conditioner::rtt::{Contract, Exchanging, Law, Marker, Measuring, Parts};
 use crate::conditioner::Report;
+use crate::conditioner::rtt::{Contract, Exchanging, Law, Marker, Measuring, Parts};
 use crate::params::{ParamError, Params as Declared};
 use crate::units::Span;
 

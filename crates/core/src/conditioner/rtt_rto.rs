@@ -130,7 +130,9 @@ impl Law for TimeoutAware {
     fn of(params: &Params) -> Result<Self, ParamError> {
         if params.min_rto == Span::ZERO {
             let error = ParamError::new("min-rto", "E201", "`min-rto` is 0".into());
-            return Err(error.help("no sender's time-out is shorter than its clock's tick: 200ms (Linux) or 1s (RFC 6298)"));
+            return Err(
+                error.help("no sender's time-out is shorter than its clock's tick: 200ms (Linux) or 1s (RFC 6298)")
+            );
         }
         Ok(Self { law: params.law, least: params.least })
     }

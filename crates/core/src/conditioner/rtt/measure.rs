@@ -132,14 +132,14 @@ impl Measure {
         }
     }
 
-    /// The aggregate's times, s; `None` before the first sample.
+    /// The aggregate's times, s; `None` before the first sample, and while all took no time (a capture with a coarse clock).
     pub fn report(&self) -> Option<Report> {
         let rtt = match self.rules.rtt {
             Estimate::Smoothed => self.trip.smoothed()?,
             Estimate::Least => self.trip.least()?,
         };
         let rto = self.sender_rto.map_or_else(|| self.trip.timeout(self.min_rto), Some)?;
-        Some(Report { rtt, rto })
+        (rtt > 0.0).then_some(Report { rtt, rto })
     }
 
     /// Samples taken.
