@@ -4,6 +4,10 @@
 //! (the colour, or a label) the first whose match agrees takes the packet: a labeller and a marker
 //! both see it, two markers do not. One that rewrites the label it reads comes in addition. Every host runs this code: simulator port, capture, interface.
 
+mod mail;
+
+pub use mail::{Letter, Mail};
+
 use crate::Scope;
 use crate::classify::{FlowHeaders, Match};
 use crate::conditioner::{AnyConditioner, Conditioner, ConditionerParams, Passage, Writes};

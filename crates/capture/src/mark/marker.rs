@@ -3,7 +3,7 @@
 use perhop_core::classify::FlowHeaders;
 use perhop_core::conditioner::Passage;
 use perhop_core::dscp::Dscp;
-use perhop_core::edge::{Edge, Per};
+use perhop_core::edge::{Edge, Mail, Per};
 use perhop_core::estimate::Timestamps;
 use perhop_core::needs::Needs;
 use perhop_core::packet::{Ecn, FlowId, Packet, flags};
@@ -53,6 +53,8 @@ pub(crate) struct Marker {
     pub(crate) demands: Vec<Demand>,
     pub(crate) labels: Labels,
     pub(crate) needs: Needs,
+    /// Reports between its conditioners.
+    mail: Mail,
     /// Watched where a match asks for round-trip times.
     pub(crate) handshakes: Option<Handshakes>,
     pub(crate) round_trips: Option<RoundTrips>,
@@ -69,6 +71,7 @@ impl Marker {
         })?;
         Ok(Self {
             needs: edge.needs(),
+            mail: Mail::default(),
             handshakes: edge.needs().contains(Needs::RTT).then(Handshakes::default),
             round_trips: match marking.round_trips {
                 RoundTripsOf::Nobody => None,
@@ -105,6 +108,9 @@ impl Marker {
         self.labels.read(headers, &mut packet);
         if let Some(tcp) = headers.tcp {
             self.watch(now, flow, tcp);
+        }
+        if self.needs.contains(Needs::TIMER) {
+            self.edge.catch_up(now, &mut self.mail);
         }
         let (came, forward) = (packet, self.is_forward(headers));
         let fate = match forward {

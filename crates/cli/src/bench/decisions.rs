@@ -164,6 +164,7 @@ fn value(name: &str, kind: &Kind) -> Tree {
         Kind::Choice(names) => text(names[0]),
         Kind::Table(fields) | Kind::Flat(fields) => Tree::Table(table(fields)),
         Kind::List(of) | Kind::OneOrMany(of) => Tree::List(vec![value(name, of).into()]),
+        Kind::Either(kinds) => value(name, &kinds[0]),
         Kind::Text | Kind::Any => Literal::Text("green").into(),
     }
 }
