@@ -84,7 +84,7 @@ def _markers(tables: Tables, seconds: float) -> dict[str, float]:
     rows, found = tables["conditioners"], defaultdict[str, float](float)
     columns = ("hop", "conditioner", "colour_in", "colour_out", "packets", "bytes")
     for hop, name, before, after, packets, size in zip(*(rows[c] for c in columns), strict=True):
-        if name == "boundary":
+        if name.split()[0] == "boundary":
             router, rate = hop.split()[0], 8 * real(size) / seconds / 1000
             found[f"{router}.in.{before}"] += rate
             found[f"{router}.out.{after}"] += rate
@@ -93,7 +93,7 @@ def _markers(tables: Tables, seconds: float) -> dict[str, float]:
             found[f"leaf.{after}"] += real(packets)
     tallies = tables["tallies"]
     for hop, name, quantity, value in zip(*(tallies[c] for c in ("hop", "conditioner", "quantity", "value")), strict=True):
-        if name == "boundary":
+        if name.split()[0] == "boundary":
             found[f"{hop.split()[0]}.{quantity}"] = real(value)
     return dict(found)
 
