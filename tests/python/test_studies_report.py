@@ -199,8 +199,8 @@ def test_overall_needs_every_hard_line() -> None:
 
 def test_what_is_asked_for_is_found_or_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert [s.id for _, s in verb.select(["pf-fig9", "pf-fig2"])] == ["pf-fig2", "pf-fig9"]
-    counts = [len(verb.select([name])) for name in ("pam-fsam", "pps", "msvb-sio", "all")]
-    assert counts == [9, 18, 10, 37]
+    counts = [len(verb.select([name])) for name in ("pam-fsam", "pps", "msvb-sio", "redp", "all")]
+    assert counts == [9, 18, 10, 9, 46]
     with pytest.raises(LookupError, match="no study `pf-fig1`"):
         verb.select(["pf-fig1"])
     assert verb.studies({}) == 0
