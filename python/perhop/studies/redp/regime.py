@@ -121,7 +121,7 @@ def draw_phase(runs: Samples) -> Picture:
     panels[0].axhline(25, color=PUBLISHED, linestyle=(0, (5, 3)), linewidth=1.1, label="published, REDP")
     legend_above(figure)
     caption = (
-        "Fig. 5's scenario (at 0) with all round trips longer by up to one service time of the bottleneck (dotted). Who "
+        "Fig. 5's scenario (at 0) with round trips longer by up to one service time of the bottleneck (dotted). Who "
         "is favoured is a matter of phase, and so is by how much. Published: least green 25 kb/s."
     )
     alternative = (
