@@ -4,6 +4,7 @@ use crate::engine::{HERE, Simulation, Transfer};
 use crate::heap::Key;
 use crate::host::{self, Connection, End};
 use crate::pool::{Record, RecordId};
+use crate::session::Session;
 use crate::traffic::{Carrier, Offer};
 use crate::transport::{Receiver, Sender, Supply};
 use perhop_core::packet::FlowId;
@@ -39,6 +40,9 @@ impl Simulation {
         }
         let Some(tcp) = &mut flow.tcp else { return };
         let ack = tcp.receiver.on_segment(now, &host::received(record));
+        if let Some(session) = &mut tcp.session {
+            session.deliver(now, tcp.receiver.delivered_segments());
+        }
         if tcp.transfer.is_some_and(|bytes| tcp.receiver.delivered_bytes() >= bytes) {
             self.complete(now, slot);
         }
@@ -172,15 +176,8 @@ impl Simulation {
                 }
                 self.open(now, slot, Supply::Unlimited);
             }
-            Offer::Segments(n) => {
-                if self.flows[slot].tcp.is_none() {
-                    self.open(now, slot, Supply::Offered);
-                }
-                if let Some(tcp) = &mut self.flows[slot].tcp {
-                    tcp.sender.offer(n);
-                }
-                self.pump(now, slot);
-            }
+            Offer::Segments(n) => self.supply(now, slot, (n, None)),
+            Offer::Write { last } => self.supply(now, slot, (1, Some(last))),
             Offer::Transfer(bytes) => {
                 self.open_transfers[table] += 1;
                 match self.free_flow(table, index) {
@@ -189,6 +186,20 @@ impl Simulation {
                 }
             }
         }
+    }
+
+    /// A standing connection gets segments to send: a session's with whether they are its last.
+    fn supply(&mut self, now: Time, slot: usize, (segments, session): (u32, Option<bool>)) {
+        if self.flows[slot].tcp.is_none() {
+            self.open(now, slot, Supply::Offered);
+        }
+        if let Some(tcp) = &mut self.flows[slot].tcp {
+            tcp.sender.offer(segments);
+            if let Some(last) = session {
+                tcp.session.get_or_insert_with(|| Box::new(Session::new(now))).write(now, last);
+            }
+        }
+        self.pump(now, slot);
     }
 
     /// A source stops: its standing connection sends nothing new.
@@ -219,6 +230,9 @@ impl Simulation {
         self.flows[slot].source = source as u32;
         self.flows[slot].renew();
         self.announce(slot);
+        if !self.timed_edges.is_empty() {
+            self.wake_clock(); // for a conditioner that this flow is the first of
+        }
         Some(slot)
     }
 
@@ -242,6 +256,7 @@ impl Simulation {
             header: config.header,
             opened: now,
             transfer,
+            session: None,
         });
         self.pump(now, slot);
     }
@@ -252,8 +267,9 @@ impl Simulation {
         let Some(tcp) = &mut flow.tcp else { return };
         let Some(bytes) = tcp.transfer.take() else { return };
         let (table, source) = (flow.table, flow.source);
-        let first = self.sources.partition_point(|s| s.table < table) as u32;
-        self.transfers.push(Transfer { table, source: source - first, opened: tcp.opened, complete: now, bytes });
+        let opened = tcp.opened;
+        let number = self.number_of(source);
+        self.transfers.push(Transfer { table, source: number, opened, complete: now, bytes });
         self.open_transfers[usize::from(table)] -= 1;
         self.ending.push(slot as u32);
         let source = &mut self.sources[source as usize];

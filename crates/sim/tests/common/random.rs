@@ -1,7 +1,7 @@
 //! Networks at random: a chain of routers with hosts, every traffic model, AQM and conditioner of the lists.
 
 use super::net::{self, Net};
-use perhop_core::aqm::early::{Beyond, Common, Spacing, Weight};
+use perhop_core::aqm::early::{Beyond, Common, Counted, Spacing, Weight};
 use perhop_core::aqm::virtual_buffer::{Common as Buffer, Counting};
 use perhop_core::aqm::{AqmParams, msvb, red, rio, wred};
 use perhop_core::conditioner::{self, ConditionerParams};
@@ -13,6 +13,7 @@ use perhop_core::sched::{self, SchedulerParams};
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
 use perhop_sim::change::{Alteration, Change};
 use perhop_sim::plan::Queue;
+use perhop_sim::traffic::law::Drawn;
 use perhop_sim::traffic::{self, TrafficParams, app_limited, on_off, transfers};
 use perhop_sim::transport::{Config, PartialAckTimer, Recovery};
 use proptest::prelude::*;
@@ -52,7 +53,9 @@ fn aqm() -> impl Strategy<Value = AqmParams> {
             "wred" => {
                 let green = vec![wred::Member::Colour(Colour::Green)];
                 let class = |members, profile| wred::Class { members, profile };
-                AqmParams::Wred(wred::Params { profiles: vec![class(green, wide), class(vec![], tight)], common })
+                let averages = [Counted::Common, Counted::Coupled, Counted::Separate][min as usize % 3];
+                let profiles = vec![class(green, wide), class(vec![], tight)];
+                AqmParams::Wred(wred::Params { profiles, averages, common })
             }
             "msvb" => {
                 let share = Probability::new(0.3).unwrap();
@@ -143,6 +146,7 @@ fn model(name: &str, kbps: u64, size: u64) -> TrafficParams {
         "transfers" if kbps.is_multiple_of(2) => net::transfers(10 * size, gap, transfers::Loop::Open),
         "transfers" => net::transfers(10 * size, gap, transfers::Loop::Closed),
         "app-limited" => TrafficParams::AppLimited(app_limited::Params { rate }),
+        "telnet" => net::telnet(Drawn::Constant(kbps as u32), Span::from_ms(20)),
         other => panic!("the tests do not know the traffic model {other}"),
     }
 }

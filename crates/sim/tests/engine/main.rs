@@ -32,5 +32,6 @@ mod overhead;
 mod routes;
 mod series;
 mod sched;
+mod telnet;
 mod transfers;
 mod virtual_buffers;
