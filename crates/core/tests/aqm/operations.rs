@@ -56,6 +56,7 @@ impl Generator {
                 let n = self.below(4);
                 Tree::List((0..n).map(|_| self.value(of).into()).collect())
             }
+            Kind::Either(kinds) => self.value(&kinds[0]),
             Kind::Dscp => text(self.pick(&support::CODE_POINTS).to_owned()),
             Kind::Text | Kind::Any => {
                 let colours = Colour::ALL.map(Colour::name);

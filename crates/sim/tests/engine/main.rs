@@ -34,3 +34,4 @@ mod sched;
 mod telnet;
 mod transfers;
 mod virtual_buffers;
+mod web;
