@@ -37,3 +37,4 @@ mod sched;
 mod telnet;
 mod transfers;
 mod virtual_buffers;
+mod web;
