@@ -87,7 +87,7 @@ fn times(name: &str) -> Vec<u64> {
 
 /// Number, time and TCP header of every packet, with the packet as algorithms see it but for its flow.
 fn each_record(name: &str, mut each: impl FnMut(usize, u64, (&perhop_capture::IpHeaders, TcpView))) {
-    let mut capture = Capture::open(&file(&format!("{name}.pcap"))).unwrap();
+    let mut capture = Capture::open(file(&format!("{name}.pcap"))).unwrap();
     let mut number = 0;
     while let Some(mut chunk) = capture.next_chunk().unwrap() {
         let Some(record) = chunk.record() else { continue };
@@ -104,7 +104,7 @@ fn after(a: u32, b: u32) -> bool {
 /// The capture without TCP timestamps: no-operations stand in their place.
 fn without_stamps(name: &str) -> Vec<u8> {
     let mut out = Vec::new();
-    let mut capture = Capture::open(&file(&format!("{name}.pcap"))).unwrap();
+    let mut capture = Capture::open(file(&format!("{name}.pcap"))).unwrap();
     let blanked = Pump::default().run(&mut capture, Some(&mut out), |record| {
         let option = |it: &[u8]| it == [1, 1, 8, 10] || it == [4, 2, 8, 10];
         if let Some(at) = record.data.windows(4).position(option) {
