@@ -138,6 +138,9 @@ struct Smoothed {
 }
 
 impl RoundTrip {
+    /// Nothing known.
+    pub const NONE: Self = Self { known: None };
+
     /// Takes a sample; `gain` in (0, 1].
     pub fn sample(&mut self, sample: Span, gain: f64) {
         let sample = sample.seconds();
