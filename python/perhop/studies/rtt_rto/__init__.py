@@ -12,12 +12,12 @@ from perhop import stats
 from perhop.studies import Paper, Say
 from perhop.studies.criteria import Cell
 from perhop.studies.drawing import Picture
-from perhop.studies.rtt_rto import two
+from perhop.studies.rtt_rto import domains, kin, two
 from perhop.studies.rtt_rto.method import METHOD
 from perhop.studies.runs import Budget
 from perhop.studies.samples import Samples
 
-GROUPS = (two,)
+GROUPS = (two, kin, domains)
 
 
 def cell(runs: Samples, printed: Cell) -> stats.Interval:

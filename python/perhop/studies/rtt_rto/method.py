@@ -50,7 +50,9 @@ def measured(_: Job, __: Mapping[str, Any], tables: Tables) -> dict[str, float]:
 def _received(tables: Tables) -> dict[str, float]:
     rows = tables["traffic"]
     found = {}
-    for name, bits, flows, timeouts in zip(*(rows[c] for c in ("traffic", "goodput_bit_s", "flows", "timeouts")), strict=True):
+    for name, bits, flows, timeouts in zip(
+        *(rows[c] for c in ("traffic", "goodput_bit_s", "flows", "timeouts")), strict=True
+    ):
         found[name] = real(bits) / 1e6 * PACKET / DATA
         found[f"{name}.timeouts"] = real(timeouts) / real(flows)
     return {**found, "total": stats.total(found[name] for name in rows["traffic"])}
@@ -109,19 +111,15 @@ def _windows(series: Mapping[str, Any]) -> dict[str, float]:
     return {**found, **{f"cwnd@{round(1000 * t)}": float(w) for t, w in zip(*times, strict=True)}}
 
 
+TIMED, SPARING, TWO_RATES = ("rtt-aware", "rtt-rto", "rtt-sw"), ("rtt-sw", "tsw3cm-sw"), ("tsw3cm", "tsw3cm-sw")
 KEYS = {
-    "min-rto": ("rtt-rto",),
-    "law": ("rtt-rto",),
-    "least": ("rtt-rto",),
-    "excess": ("rtt-aware", "rtt-rto", "rtt-sw"),
-    "sampled": ("rtt-aware", "rtt-rto", "rtt-sw"),
-    "rtt": ("rtt-aware", "rtt-rto", "rtt-sw"),
-    "report-delay": ("rtt-aware", "rtt-rto", "rtt-sw"),
-    "report-expiry": ("rtt-aware", "rtt-rto", "rtt-sw"),
-    "measured": ("rtt-aware", "rtt-rto", "rtt-sw", "tsw3cm-sw"),
-    "max-debt": ("rtt-sw", "tsw3cm-sw"),
+    "pir": TWO_RATES,
+    **dict.fromkeys(("min-rto", "law", "least"), ("rtt-rto",)),
+    **dict.fromkeys(("excess", "sampled", "rtt", "report-delay", "report-expiry"), TIMED),
+    "measured": (*TIMED, "tsw3cm-sw"),
+    "max-debt": SPARING,
 }
-"""Kinds that have a key that readings change."""
+"""Kinds that have a key, where not all do."""
 
 
 def overrides(of: RunSet, settings: Settings) -> list[str]:
@@ -132,7 +130,7 @@ def overrides(of: RunSet, settings: Settings) -> list[str]:
         section, _, name = key.partition(".")
         if section != "edge":
             laid[key] = value
-        elif kind in KEYS[name]:
+        elif kind in KEYS.get(name, (kind,)):
             laid[f"conditioner.edge.{name}"] = value
     return plain(of, laid)
 

@@ -1,4 +1,4 @@
-"""Fig. 3 to 5: two aggregates, one of them with a longer round trip."""
+"""Fig. 3 and 4: two aggregates, one of them with a longer round trip."""
 
 from __future__ import annotations
 
@@ -24,11 +24,10 @@ from perhop.studies.rtt_rto.terms import (
     uneven,
 )
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, Part, at_least, at_most, greater, less_than, near, positive, within
+from perhop.studies.verdict import Finding, Part, at_least, at_most, greater, less_than, near, within
 
 fig3 = Study("rtt-fig3", title="Fig. 3: small windows protected, standard conditioner", runs="rtt-fig4")
 fig4 = Study("rtt-fig4", title="Fig. 4: fairness between round trips", runs=("rtt-fig4", "rtt-fig4-rto"))
-fig5 = Study("rtt-fig5", title="Fig. 5: congestion windows of the short aggregate", runs="rtt-fig5")
 STUDIES = [fig3, fig4]
 
 ENDS = (200, 20)
@@ -102,7 +101,9 @@ def most_of_the_extra(runs: Samples) -> Finding:
     """Flow 1 achieves only 2.3 Mb/s with the basic conditioner, whereas Flow 2 gets 7.52."""
     basic = many(runs, BASIC)
     note = f"F1 {basic.mean('F1').mean:.2f}, F2 {basic.mean('F2').mean:.2f}, total {basic.mean('total').mean:.2f} Mb/s"
-    return Finding([within("F1", basic.values("F1"), (1.8, 2.8)), at_least("F2/F1", ratio(basic, "F2", "F1"), 2.5)], note)
+    return Finding(
+        [within("F1", basic.values("F1"), (1.8, 2.8)), at_least("F2/F1", ratio(basic, "F2", "F1"), 2.5)], note
+    )
 
 
 @fig4.claim("bias-removed")
