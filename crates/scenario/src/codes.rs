@@ -63,6 +63,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E255", "a label that a policy's flow labels cannot carry"),
     ("E260", "nothing that the rule of `perhop tune` applies to"),
     ("E261", "a mean, and a law that has none"),
+    ("E262", "several senders for a model that has one"),
     ("E900", "packets do not add up: a fault of perhop"),
     ("W301", "a bucket below CIR x RTT: TCP will stay below its contract"),
     ("W302", "EF traffic that nothing polices"),

@@ -35,3 +35,4 @@ mod sched;
 mod telnet;
 mod transfers;
 mod virtual_buffers;
+mod web;
