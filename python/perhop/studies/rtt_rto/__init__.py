@@ -8,26 +8,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from perhop import stats
 from perhop.studies import Paper, Say
 from perhop.studies.criteria import Cell
 from perhop.studies.drawing import Picture
-from perhop.studies.rtt_rto import domains, kin, two
+from perhop.studies.rtt_rto import domains, kin, tables, two
 from perhop.studies.rtt_rto.method import METHOD
 from perhop.studies.runs import Budget
 from perhop.studies.samples import Samples
 
-GROUPS = (two, kin, domains)
+GROUPS = (two, kin, domains, tables)
 
 
-def cell(runs: Samples, printed: Cell) -> stats.Interval:
-    """What was measured where the paper printed a cell."""
-    raise LookupError(printed.study)
-
-
-def pictures(study: str, runs: Samples, _: list[Cell]) -> list[Picture]:
+def pictures(study: str, runs: Samples, cells: list[Cell]) -> list[Picture]:
     """The figures of one study."""
-    return []
+    from perhop.studies.rtt_rto import figures
+
+    return figures.draw(study, runs, cells)
 
 
 def try_readings(budget: Budget, out: Path, say: Say) -> Path:
@@ -45,7 +41,7 @@ PAPER = Paper(
     method=METHOD,
     measured="Throughput is what applications got after 20 s, packets of 1024 bytes counted whole, as the paper's ns-2 "
     "did: with headers taken off, 10 Mb/s would bring 9.61, and the paper prints 2.3 + 7.52.",
-    cell=cell,
+    cell=tables.cell,
     pictures=pictures,
     try_readings=try_readings,
 )

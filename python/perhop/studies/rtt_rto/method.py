@@ -14,6 +14,9 @@
 | `F1.cwnd`            | -      | congestion window, mean over flows and time, where flows are sampled        |
 | `cwnd@t`             | -      | window of flow 0 of F1 at t ms, where flows are sampled                     |
 | `lost at hosts`      | -      | packets dropped before they came to an edge                                 |
+| `overall` ...        | s      | the columns of Table 1: delay of a packet, duration of a session            |
+| `first packet` ...   | s      | the columns of Table 2, without the largest 1 % of all objects asked for    |
+| `objects`, `open`    | -      | objects asked for; share of them under way at the end                       |
 
 The paper's ns-2 counted no headers: a packet of 1024 bytes was 1024 bytes of data. With 40 of them headers 10 Mbit/s
 would bring at most 9.61, and the paper prints 2.3 + 7.52.
@@ -27,14 +30,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from perhop import stats
+from perhop.studies.rtt_rto import users
 from perhop.studies.runs import Job, Method, RunSet, Settings, plain
 from perhop.studies.samples import Tables, real
 
 PACKET, DATA = 1024, 984
 """Bytes of a full packet, and of them data."""
 PRECEDENCES = {"green": "DP0", "yellow": "DP1", "red": "DP2"}
-EDGES = {"E0": "F4", "E1": "F1", "E2": "F2", "E3": "F3", "E5": "F5"}
-"""Whose edge it is; each has one aggregate."""
+EDGES = {"E0": "F4", "E1": "F1", "E2": "F2", "E3": "F3", "E5": "F5", "E4": "n4", "E7": "n7", "E8": "n8"}
+"""Whose edge it is: one aggregate's, or a web server's."""
 WARMUP = 20.0
 TRACED = "F1"
 """The aggregate whose windows Fig. 5 shows."""
@@ -43,8 +47,10 @@ TRACED = "F1"
 def measured(_: Job, __: Mapping[str, Any], tables: Tables) -> dict[str, float]:
     """All of the above from one replication."""
     found = {**_received(tables), **_core(tables), **_edges(tables), **_draws(tables["tallies"])}
-    series = tables.get("flow_series")
-    return {**found, **_windows(series)} if series is not None and len(series["t_s"]) else found
+    for name, read in {"flow_series": _windows, "sessions": users.telnet, "transfers": users.web}.items():
+        if name in tables and len(tables[name]["traffic"]):
+            found |= read(tables)
+    return found
 
 
 def _received(tables: Tables) -> dict[str, float]:
@@ -64,7 +70,7 @@ def _core(tables: Tables) -> dict[str, float]:
         at_core = hop.startswith("C")
         lost += real(dropped) if at_core else 0.0
         early += real(dropped) if hop.startswith("n") else 0.0
-    return {"drop ratio": lost / stats.total(tables["flows"]["sent_packets"]), "lost at hosts": early}
+    return {"drop ratio": lost / stats.total(tables["traffic"]["segments"]), "lost at hosts": early}
 
 
 def _edges(tables: Tables) -> dict[str, float]:
@@ -100,7 +106,8 @@ def _share(part: float, of: float) -> float:
     return part / of if of else math.nan
 
 
-def _windows(series: Mapping[str, Any]) -> dict[str, float]:
+def _windows(tables: Tables) -> dict[str, float]:
+    series = tables["flow_series"]
     late = series["t_s"] >= WARMUP
     found = {}
     for name in dict.fromkeys(series["traffic"]):
