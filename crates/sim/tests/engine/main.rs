@@ -13,6 +13,7 @@ mod reference;
 mod stats;
 
 mod allocations;
+mod edges;
 mod changes;
 mod conservation;
 mod csfq;
