@@ -27,14 +27,8 @@ from perhop.studies.samples import Samples
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PRINTED: dict[str, Any] = {
-    "linestyle": "",
-    "marker": "D",
-    "markersize": 6,
-    "mfc": "white",
-    "mec": PUBLISHED,
-    "zorder": 5,
-}
+HOLLOW: dict[str, Any] = {"mfc": "white", "mec": PUBLISHED, "zorder": 5}
+PRINTED: dict[str, Any] = {"linestyle": "", "marker": "D", "markersize": 6, **HOLLOW}
 LEVEL: dict[str, Any] = {"color": PUBLISHED, "linestyle": (0, (5, 3)), "linewidth": 1.1}
 PRINTED_FIG4 = {"F1": 2.3, "F2": 7.52}
 """Mb/s at 100 ms under the basic conditioner."""
@@ -69,12 +63,10 @@ def _fig3(runs: Samples, _: list[Cell]) -> Picture:
     panels[2].legend(loc="lower right", fontsize=7)
     panels[0].legend(fontsize=7)
     caption = (
-        "Fig. 3: the standard conditioner without and with protection of small windows; F1 has 20 ms. Published, without "
-        "numbers: with SW the total is higher and close to capacity (dashed), F1 is favoured, drops fall to the right."
+        "Fig. 3: the standard conditioner without and with protection of small windows; F1 has 20 ms. Published, "
+        "without numbers: with SW the total is higher and close to capacity (dashed), F1 is favoured, drops fall to the right."
     )
-    alternative = (
-        "With 200 flows each the total with SW is 9.8 Mb/s, without it 9.1 to 9.6; with 10 flows they are equal."
-    )
+    alternative = "With 200 flows the total with SW is 9.8 Mb/s, without 9.1 to 9.6; with 10 flows they are equal."
     return picture(figure, "rtt-fig3", caption, alternative)
 
 
@@ -90,8 +82,8 @@ def _fig4(runs: Samples, _: list[Cell]) -> Picture:
         panels[0].annotate(f"{flow} {value}", (100, value), xytext=(7, -11), **where)
     _legend(figure, 5)
     caption = (
-        "Fig. 4: F1 (20 ms, solid) and F2 (dashed) under four conditioners. Diamonds: the two numbers that the paper prints, "
-        "for 200 flows each and the basic conditioner."
+        "Fig. 4: F1 (20 ms, solid) and F2 (dashed) under four conditioners. Diamonds: the two numbers that the paper "
+        "prints, for 200 flows each and the basic conditioner."
     )
     alternative = "With 200 flows basic pins F1 to 2 Mb/s for round trips of F2 above 20 ms; RTT-RTO and RTT-SW do not."
     return picture(figure, "rtt-fig4", caption, alternative)
@@ -112,9 +104,7 @@ def _two(runs: Samples, _: list[Cell]) -> Picture:
         _trips(axes, runs.of("rtt-fig4-2dp").at(n=n), (STANDARD, BASIC, RTO), kin.RTTS_2DP)
         axes.set_title(f"n = {n}: Mb/s")
     _legend(figure, 3)
-    caption = (
-        "Two drop precedences: what would be DP1 stays IN. Published, without numbers: basic is biased as with three."
-    )
+    caption = "Two drop precedences: what would be DP1 stays IN. Published, without numbers: basic is biased as well."
     alternative = "With 200 flows basic leaves F1 less than 2 Mb/s; RTT-RTO is nearer to even."
     return picture(figure, "rtt-fig4-2dp", caption, alternative)
 
@@ -146,7 +136,7 @@ def _fig5(runs: Samples, _: list[Cell]) -> Picture:
         axes.set_xlabel("s")
     panels[0].set_ylabel("cwnd, segments")
     caption = (
-        "Fig. 5: congestion window of one flow of F1, every 0.5 s; dashed: the mean over time and all flows. Published, "
+        "Fig. 5: congestion window of one flow of F1, every 0.5 s; dashed: the mean over time and flows. Published, "
         "without numbers: it stays small under basic, and grows with SW."
     )
     alternative = "Windows of one to three segments under both."
@@ -164,8 +154,8 @@ def _fig6(runs: Samples, _: list[Cell]) -> Picture:
         axes.set_ylim(0, 8)
     legend_above(figure)
     caption = (
-        "Fig. 6: five aggregates; F1, F2 100 ms, F4 40, F5 16, F3 8. Published, without numbers: under basic F1 and F2 have "
-        "most, under RTT-SW F3, under RTT-RTO all nearly the same and F3 a little more."
+        "Fig. 6: five aggregates; F1, F2 100 ms, F4 40, F5 16, F3 8. Published, without numbers: under basic F1 and F2 "
+        "have most, under RTT-SW F3, under RTT-RTO all nearly the same and F3 a little more."
     )
     alternative = "At 200 flows basic gives F1 and F2 3 Mb/s and F3 1; RTT-SW F3 6; under RTT-RTO all have 2 to 2.7."
     return picture(figure, "rtt-fig6", caption, alternative)
@@ -188,7 +178,7 @@ def _extreme(runs: Samples, _: list[Cell]) -> Picture:
     panels[1].set_xticks(range(len(markers)), [LABELS[m] for m in markers])
     panels[1].set_title("F3 / mean(F1, F2)")
     legend_above(figure)
-    caption = "Contracts of 10 kb/s, ten flows each. Published: 67 times under the standard conditioner, about 1 under RTT-RTO."
+    caption = "Contracts of 10 kb/s, ten flows each. Published: 67 times under the standard conditioner, about 1 with RTT-RTO."
     alternative = "Under the standard conditioner F3 has about seven times as much as F1 and F2, under RTT-RTO as much."
     return picture(figure, "rtt-67x", caption, alternative)
 
