@@ -98,7 +98,13 @@ fn shares_of_both_are_those_of_the_closed_form() {
                 let error = (stats::variance(&of) / of.len() as f64).sqrt();
                 let off = (stats::mean(&of) - want).abs();
                 let bound = 4.0 * error + 8.0 * SIZE as f64 / r;
-                assert!(off <= bound, "{} {who} {}: {} not {want} +- {bound}", case.name, COLOURS[i].1, stats::mean(&of));
+                assert!(
+                    off <= bound,
+                    "{} {who} {}: {} not {want} +- {bound}",
+                    case.name,
+                    COLOURS[i].1,
+                    stats::mean(&of)
+                );
                 checked += 1;
             }
         }
