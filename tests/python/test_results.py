@@ -16,7 +16,7 @@ from perhop.results import Replication, joined
 
 def same(a: Runs, b: Runs) -> None:
     """Equal rows in every table that has any."""
-    for name in ("summary", "arrivals", "flows", "traffic", "transfers", "conditioners", "links"):
+    for name in ("summary", "arrivals", "flows", "traffic", "transfers", "sessions", "conditioners", "links"):
         ours, theirs = a.table(name), b.table(name)
         assert list(ours) == list(theirs)
         for column, values in ours.items():

@@ -123,9 +123,9 @@ fn expand_params(input: &DeriveInput) -> syn::Result<Tokens> {
             quote!(if let Some(tree) = ::perhop_core::params::Value::tree(&self.#ident) { out.push((#name, tree)); }),
         );
     }
-    let name = &input.ident;
+    let (name, (of, with, bounds)) = (&input.ident, input.generics.split_for_impl());
     Ok(quote! {
-        impl ::perhop_core::params::Params for #name {
+        impl #of ::perhop_core::params::Params for #name #with #bounds {
             const FIELDS: &'static [::perhop_core::params::Field] = &[#(#declared),*];
             fn read(reader: &mut ::perhop_core::params::Reader<'_>) -> Option<Self> {
                 #(#read)*
@@ -133,7 +133,7 @@ fn expand_params(input: &DeriveInput) -> syn::Result<Tokens> {
             }
             fn show(&self, out: &mut Vec<(&'static str, ::perhop_core::params::Tree)>) { #(#shown)* }
         }
-        impl ::perhop_core::params::Value for #name {
+        impl #of ::perhop_core::params::Value for #name #with #bounds {
             const KIND: ::perhop_core::params::Kind =
                 ::perhop_core::params::Kind::Table(<Self as ::perhop_core::params::Params>::FIELDS);
             fn read(

@@ -126,6 +126,7 @@ impl Reading<'_> {
             Ok(source) => source,
             Err(error) => return self.problems.param(&error, self.place(error.field)),
         };
+        source.warnings().iter().for_each(|advice| self.problems.advise(advice, self.place(advice.field)));
         if source.carrier() == Carrier::Datagrams && self.section.common.tcp.is_some() {
             let message = format!("`tcp` has no effect on model \"{}\"", self.section.model.name());
             let help = "leave it out; this model sends datagrams";

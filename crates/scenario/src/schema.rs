@@ -238,6 +238,7 @@ fn kind(kind: &Kind) -> Value {
             let one = self::kind(of);
             json!({ "anyOf": [one, { "type": "array", "items": one }] })
         }
+        Kind::Either(kinds) => json!({ "anyOf": kinds.iter().map(self::kind).collect::<Vec<_>>() }),
         Kind::Flat(_) | Kind::Any => json!({}),
     }
 }

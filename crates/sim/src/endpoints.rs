@@ -4,6 +4,7 @@ use crate::engine::{HERE, Simulation, Transfer};
 use crate::heap::Key;
 use crate::host::{self, Connection, End};
 use crate::pool::{Record, RecordId};
+use crate::session::Session;
 use crate::traffic::{Carrier, Offer};
 use crate::transport::{Receiver, Sender, Supply};
 use perhop_core::packet::FlowId;
@@ -39,6 +40,9 @@ impl Simulation {
         }
         let Some(tcp) = &mut flow.tcp else { return };
         let ack = tcp.receiver.on_segment(now, &host::received(record));
+        if let Some(session) = &mut tcp.session {
+            session.deliver(now, tcp.receiver.delivered_segments());
+        }
         if tcp.transfer.is_some_and(|bytes| tcp.receiver.delivered_bytes() >= bytes) {
             self.complete(now, slot);
         }
@@ -56,7 +60,22 @@ impl Simulation {
         flow.counts.acks[1].add(record.wire);
         let Some(tcp) = &mut flow.tcp else { return };
         tcp.sender.on_ack(now, host::acknowledged(record));
-        self.pump(now, slot);
+        self.answer(now, slot);
+    }
+
+    /// An ACK has come: its host sends at once, or is busy for a while, once for all that come meanwhile.
+    #[inline]
+    fn answer(&mut self, now: Time, slot: usize) {
+        let flow = &mut self.flows[slot];
+        let Some(overhead) = self.plan.traffic[usize::from(flow.table)].tcp.overhead else {
+            return self.pump(now, slot);
+        };
+        let Some(tcp) = &mut flow.tcp else { return };
+        if tcp.busy.is_none() {
+            let wait = self.sources[flow.source as usize].rng.uniform() * overhead.ns() as f64;
+            tcp.busy = Some(now + Span::from_ns(wait as u64));
+        }
+        self.arm(slot, End::Sender);
     }
 
     /// Sends what the sender may send now.
@@ -94,7 +113,7 @@ impl Simulation {
     fn arm(&mut self, slot: usize, end: End) {
         let Some(tcp) = &mut self.flows[slot].tcp else { return };
         let at = match end {
-            End::Sender => tcp.sender.timer_at(),
+            End::Sender => tcp.sender.timer_at().into_iter().chain(tcp.busy).min(),
             End::Receiver => tcp.receiver.timer_at(),
         };
         let armed = &mut tcp.armed[end as usize];
@@ -114,9 +133,14 @@ impl Simulation {
         tcp.armed[end as usize] = Time::MAX;
         match end {
             End::Sender => {
-                if tcp.sender.timer_at().is_some_and(|at| at <= now) {
+                let due = tcp.sender.timer_at().is_some_and(|at| at <= now);
+                if due {
                     tcp.sender.on_timer(now);
                 }
+                if tcp.busy.is_some_and(|at| at > now) && !due {
+                    return self.arm(slot, End::Sender);
+                }
+                tcp.busy = None;
                 self.pump(now, slot);
             }
             End::Receiver => {
@@ -152,15 +176,8 @@ impl Simulation {
                 }
                 self.open(now, slot, Supply::Unlimited);
             }
-            Offer::Segments(n) => {
-                if self.flows[slot].tcp.is_none() {
-                    self.open(now, slot, Supply::Offered);
-                }
-                if let Some(tcp) = &mut self.flows[slot].tcp {
-                    tcp.sender.offer(n);
-                }
-                self.pump(now, slot);
-            }
+            Offer::Segments(n) => self.supply(now, slot, (n, None)),
+            Offer::Write { last } => self.supply(now, slot, (1, Some(last))),
             Offer::Transfer(bytes) => {
                 self.open_transfers[table] += 1;
                 match self.free_flow(table, index) {
@@ -169,6 +186,20 @@ impl Simulation {
                 }
             }
         }
+    }
+
+    /// A standing connection gets segments to send: a session's with whether they are its last.
+    fn supply(&mut self, now: Time, slot: usize, (segments, session): (u32, Option<bool>)) {
+        if self.flows[slot].tcp.is_none() {
+            self.open(now, slot, Supply::Offered);
+        }
+        if let Some(tcp) = &mut self.flows[slot].tcp {
+            tcp.sender.offer(segments);
+            if let Some(last) = session {
+                tcp.session.get_or_insert_with(|| Box::new(Session::new(now))).write(now, last);
+            }
+        }
+        self.pump(now, slot);
     }
 
     /// A source stops: its standing connection sends nothing new.
@@ -199,6 +230,9 @@ impl Simulation {
         self.flows[slot].source = source as u32;
         self.flows[slot].renew();
         self.announce(slot);
+        if !self.timed_edges.is_empty() {
+            self.wake_clock(); // for a conditioner that this flow is the first of
+        }
         Some(slot)
     }
 
@@ -217,10 +251,12 @@ impl Simulation {
             sender,
             receiver,
             armed: [Time::MAX; 2],
+            busy: None,
             mss: config.mss,
             header: config.header,
             opened: now,
             transfer,
+            session: None,
         });
         self.pump(now, slot);
     }
@@ -231,8 +267,9 @@ impl Simulation {
         let Some(tcp) = &mut flow.tcp else { return };
         let Some(bytes) = tcp.transfer.take() else { return };
         let (table, source) = (flow.table, flow.source);
-        let first = self.sources.partition_point(|s| s.table < table) as u32;
-        self.transfers.push(Transfer { table, source: source - first, opened: tcp.opened, complete: now, bytes });
+        let opened = tcp.opened;
+        let number = self.number_of(source);
+        self.transfers.push(Transfer { table, source: number, opened, complete: now, bytes });
         self.open_transfers[usize::from(table)] -= 1;
         self.ending.push(slot as u32);
         let source = &mut self.sources[source as usize];

@@ -5,6 +5,7 @@
 
 use crate::delays::Delays;
 use crate::pool::Record;
+use crate::session::Session;
 use crate::transport::{AckInfo, Received, Receiver, Segment, Sender};
 use perhop_core::conditioner::SenderTruth;
 use perhop_core::count::Count;
@@ -30,6 +31,8 @@ pub struct Connection {
     pub receiver: Receiver,
     /// Earliest wake-up that waits for each end; [`Time::MAX`]: none.
     pub armed: [Time; 2],
+    /// When the sender's host has done with the ACKs that came; `None`: it has.
+    pub busy: Option<Time>,
     /// Data bytes of a full segment.
     pub mss: u16,
     /// Bytes of IP and TCP header.
@@ -38,6 +41,8 @@ pub struct Connection {
     pub opened: Time,
     /// Bytes it carries in all, for a transfer that is not yet complete.
     pub transfer: Option<u64>,
+    /// The session that it carries.
+    pub session: Option<Box<Session>>,
 }
 
 /// What was counted of a flow, end to end.

@@ -18,6 +18,8 @@ mod assemble;
 pub mod engine;
 /// The ends of flows.
 mod endpoints;
+/// Conditioners that publish.
+mod exchange;
 /// Proof that no packet was lost unseen.
 mod conservation;
 /// What a run gives.
@@ -25,6 +27,8 @@ pub mod outcome;
 
 /// Hosts: flows and their two ends.
 pub mod host;
+/// What somebody feels who writes packets.
+pub mod session;
 /// Static shortest paths.
 pub mod route;
 /// Port, queue, serialiser, wire.

@@ -171,6 +171,25 @@ pub struct TableRow {
     pub tcp: Counters,
 }
 
+/// One session that began after the warm-up.
+#[derive(Clone, Debug)]
+pub struct SessionRow {
+    /// Index of its `[traffic]` table.
+    pub table: usize,
+    /// Number of its source within the table.
+    pub source: u32,
+    /// When its first packet was written.
+    pub opened: Time,
+    /// When its last one was delivered; `None` if it was not.
+    pub complete: Option<Time>,
+    /// Packets written.
+    pub written: u32,
+    /// Packets delivered in order.
+    pub delivered: u32,
+    /// From write to delivery.
+    pub delay: Option<Quantiles>,
+}
+
 /// Everything a replication gives.
 #[derive(Clone, Debug)]
 pub struct Outcome {
@@ -192,6 +211,8 @@ pub struct Outcome {
     pub tallies: Vec<Tally>,
     /// Transfers opened after the warm-up and complete, in the order of completion.
     pub transfers: Vec<Transfer>,
+    /// Sessions that began after the warm-up, in the order of their sources.
+    pub sessions: Vec<SessionRow>,
     /// Series, if asked for.
     pub samples: Vec<Sample>,
     /// Series of the standing flows, if asked for.
@@ -299,6 +320,7 @@ impl Simulation {
             tallies: tallies_since(&end.tallies, &base.tallies),
             headers: (0..self.flows.len()).map(|k| self.headers(k)).collect(),
             transfers: self.transfers.iter().copied().filter(|t| t.opened >= warm).collect(),
+            sessions: self.session_rows(warm),
             refused: self.refused,
             samples: self.samples,
             flow_samples: self.flow_samples,
@@ -362,6 +384,28 @@ impl Simulation {
             number[table] += 1;
         }
         rows
+    }
+
+    fn session_rows(&self, warm: Time) -> Vec<SessionRow> {
+        let row = |flow: &Flow| {
+            let session = flow.tcp.as_ref()?.session.as_ref().filter(|session| session.opened >= warm)?;
+            Some(SessionRow {
+                table: usize::from(flow.table),
+                source: self.number_of(flow.source),
+                opened: session.opened,
+                complete: session.complete,
+                written: session.written,
+                delivered: session.delivered,
+                delay: session.delays.quantiles(),
+            })
+        };
+        self.flows.iter().filter_map(row).collect()
+    }
+
+    /// Number of a source within its table.
+    pub(crate) fn number_of(&self, source: u32) -> u32 {
+        let table = self.sources[source as usize].table;
+        source - self.sources.partition_point(|s| s.table < table) as u32
     }
 
     fn table_rows(&self, end: &Totals, base: &Totals, warm: Time) -> Vec<TableRow> {

@@ -64,7 +64,7 @@ fn conditioner_ns(entry: &Entry) -> Result<f64, String> {
     let mut rng = Rng::stream(1, 0, "bench");
     Ok(fastest(|now| {
         let mut packet = packet(now);
-        let passage = Passage { now: Time::from_ns(now), truth: None };
+        let passage = Passage::of(Time::from_ns(now), packet.flow);
         black_box(conditioner.forward(&passage, &mut packet, &mut rng));
         black_box(packet);
     }))
@@ -164,6 +164,7 @@ fn value(name: &str, kind: &Kind) -> Tree {
         Kind::Choice(names) => text(names[0]),
         Kind::Table(fields) | Kind::Flat(fields) => Tree::Table(table(fields)),
         Kind::List(of) | Kind::OneOrMany(of) => Tree::List(vec![value(name, of).into()]),
+        Kind::Either(kinds) => value(name, &kinds[0]),
         Kind::Text | Kind::Any => Literal::Text("green").into(),
     }
 }

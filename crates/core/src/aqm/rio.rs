@@ -93,11 +93,13 @@ pub struct Rio {
 
 impl Params {
     /// # Errors
-    /// As RED for each of `in` and `out`; E219 when they are in different units.
+    /// As RED for each of `in` and `out`, E215 when both are out of reach; E219 when they are in different units.
     pub fn build(self, scope: &Scope) -> Result<Rio, ParamError> {
         let (in_side, unit) = self.side(0, scope)?;
         let (out_side, out_unit) = self.side(1, scope)?;
         early::one_unit(unit, out_unit, "out")?;
+        let profiles = [&self.in_profile, &self.out_profile];
+        Profile::any_in_reach(profiles, scope).map_err(early::inside("out", "`out`"))?;
         let averages = self.common.averages((self.mode.counted(), SIDES.len()), unit, scope)?;
         Ok(Rio { averages, sides: [in_side, out_side] })
     }

@@ -92,7 +92,7 @@ pub struct Wred {
 
 impl Params {
     /// # Errors
-    /// As RED for each profile; E219 when they are in different units; E201 when there is none; E223 when a profile
+    /// As RED for each profile, E215 when all are out of reach; E219 when they are in different units; E201 when there is none; E223 when a profile
     /// can match no packet.
     pub fn build(self, scope: &Scope) -> Result<Wred, ParamError> {
         if self.profiles.is_empty() {
@@ -110,6 +110,8 @@ impl Params {
             precedences.push(precedence);
             units.push(unit);
         }
+        Profile::any_in_reach(self.profiles.iter().map(|class| &class.profile), scope)
+            .map_err(early::inside("profiles", &format!("profile {}", units.len())))?;
         let averages = self.common.averages((self.averages, precedences.len()), units[0], scope)?;
         Ok(Wred { averages, precedences, members })
     }

@@ -61,6 +61,8 @@ pub enum Kind {
     List(&'static Kind),
     /// One value or a list of them.
     OneOrMany(&'static Kind),
+    /// Any of these, told apart by their form.
+    Either(&'static [Kind]),
     /// Several tables' fields in one: `#[param(flatten)]`.
     Flat(&'static [Field]),
     /// Anything: read by hand.
@@ -87,6 +89,7 @@ impl Kind {
             Kind::Table(_) | Kind::Flat(_) => "a table".into(),
             Kind::List(of) => format!("a list of {}s", of.noun().trim_start_matches("a ")),
             Kind::OneOrMany(of) => format!("{} or a list", of.noun()),
+            Kind::Either(kinds) => kinds.iter().map(Kind::noun).collect::<Vec<_>>().join(" or "),
             Kind::Any => "a value".into(),
         }
     }
@@ -101,6 +104,7 @@ impl Kind {
             Kind::Tickets => "t/s",
             Kind::Length => "p, B, s, %",
             Kind::List(of) | Kind::OneOrMany(of) => of.unit(),
+            Kind::Either(kinds) => kinds[0].unit(),
             _ => "-",
         }
     }
@@ -125,6 +129,7 @@ impl Kind {
             Kind::Dscp => "a name such as \"AF11\", or a number from 0 to 63".into(),
             Kind::Choice(names) => format!("one of {}, in quotes", names.join(", ")),
             Kind::OneOrMany(of) | Kind::List(of) => of.help(),
+            Kind::Either(kinds) => kinds.iter().map(Kind::help).collect::<Vec<_>>().join("; or "),
             Kind::Flat(_) | Kind::Any => "see the documentation of this key".into(),
         }
     }

@@ -163,6 +163,8 @@ fn refused_in_rio() {
     assert_eq!(rio(thresholds("9p", "5p"), good()), ("E214", "in", format!("`in`: {crossed}")));
     assert_eq!(rio(good(), thresholds("9p", "5p")), ("E214", "out", format!("`out`: {crossed}")));
     assert_eq!(rio(good(), thresholds("5kB", "9kB")).0, "E219");
+    let beyond = "`out`: `min` 60p is not below the queue's limit 50p";
+    assert_eq!(rio(thresholds("50p", "60p"), thresholds("60p", "70p")), ("E215", "out", beyond.into()));
     let sides = vec![("in", Tree::table(good())), ("out", Tree::table(good())), ("wq", Tree::Float(0.0))];
     let error = build("rio", sides, &scope(50)).unwrap_err();
     assert_eq!((error.code, error.field), ("E201", "wq"));

@@ -53,6 +53,7 @@ fn any_value(kind: &Kind) -> BoxedStrategy<Tree> {
         Kind::List(of) | Kind::OneOrMany(of) => prop::collection::vec(any_value(of), 1..5)
             .prop_map(|items| Tree::List(items.into_iter().map(Node::from).collect()))
             .boxed(),
+        Kind::Either(kinds) => prop::strategy::Union::new(kinds.iter().map(any_value)).boxed(),
         Kind::Any => Just(Tree::Bool(true)).boxed(),
     }
 }

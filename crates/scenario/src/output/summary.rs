@@ -115,10 +115,11 @@ pub fn text(scenario: &Scenario, replications: &[&Replication]) -> String {
         heading(scenario, replications.len()),
         destinations(&Pooled::new(replications, "arrivals", (&["class", "colour"], seconds))),
         goodputs(&Pooled::new(replications, "traffic", (&["class", "traffic"], seconds))),
+        users(&Pooled::new(replications, "traffic", (&["class", "traffic"], seconds))),
         ports(&Pooled::new(replications, "summary", (&["hop", "class", "colour"], seconds)), &names),
         drops(replications),
     ];
-    parts.join("\n\n")
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Name, replications, time, what the numbers are, seed, accounting.
@@ -178,6 +179,24 @@ fn goodputs(pooled: &Pooled<'_>) -> String {
         ]);
     }
     titled("Goodput: payload that applications got in order", grid, 1)
+}
+
+/// What users felt; nothing where there are none.
+fn users(pooled: &Pooled<'_>) -> String {
+    let mut grid = grid(&["traffic", "packet delay ms", "session s"]);
+    let felt = |key: &&Vec<String>| pooled.real(key, "session_delay_mean_ms").is_some();
+    let keys: Vec<_> = pooled.order.iter().filter(felt).collect();
+    for key in &keys {
+        grid.add_row([
+            key[1].clone(),
+            show(pooled.real(key, "session_delay_mean_ms"), 1),
+            show(pooled.real(key, "session_mean_s"), 3),
+        ]);
+    }
+    match keys.is_empty() {
+        true => String::new(),
+        false => titled("Sessions: from write to delivery, from the first write to the last delivery", grid, 1),
+    }
 }
 
 /// Ports at which something was dropped or marked, and those with conditioners.

@@ -7,6 +7,7 @@
 //! | `flows`        | flow (those of transfers left out)             |
 //! | `traffic`      | `[traffic]` table                              |
 //! | `transfers`    | transfer complete, opened after the warm-up    |
+//! | `sessions`     | session that began after the warm-up           |
 //! | `queues`       | queue of a link's scheduler                    |
 //! | `conditioners` | conditioner x colour in x colour out           |
 //! | `tallies`      | total that an AQM or a conditioner keeps       |
@@ -17,10 +18,10 @@
 use super::columns::{Cell, Table};
 use perhop_core::count::Count;
 use perhop_core::packet::Colour;
-use perhop_core::units::NS_PER_S;
+use perhop_core::units::{NS_PER_S, Time};
 use perhop_core::verdict::Reason;
 use perhop_sim::delays::Quantiles;
-use perhop_sim::outcome::{FlowRow, HopRow, Outcome};
+use perhop_sim::outcome::{FlowRow, HopRow, Outcome, SessionRow};
 use perhop_sim::plan::Plan;
 
 const INTEGER: Cell = Cell::Integer(None);
@@ -36,6 +37,7 @@ pub fn tables(plan: &Plan, outcome: &Outcome) -> Vec<Table> {
         flows(plan, outcome, seconds),
         traffic(plan, outcome, seconds),
         transfers(plan, outcome),
+        sessions(plan, outcome),
         queues(plan, outcome),
         conditioners(plan, outcome),
         tallies(plan, outcome),
@@ -240,6 +242,10 @@ const TRAFFIC: &[(&str, Cell)] = &[
     ("transfers_complete", INTEGER),
     ("transfers_open", INTEGER),
     ("transfer_goodput_mean_bit_s", REAL),
+    ("sessions_complete", INTEGER),
+    ("sessions_open", INTEGER),
+    ("session_mean_s", REAL),
+    ("session_delay_mean_ms", REAL),
 ];
 
 fn traffic(plan: &Plan, outcome: &Outcome, seconds: f64) -> Table {
@@ -249,6 +255,8 @@ fn traffic(plan: &Plan, outcome: &Outcome, seconds: f64) -> Table {
             outcome.flows.iter().filter(|f| f.table == i).map(|f| f.goodput_bytes as f64 * 8.0 / seconds).collect();
         let each: Vec<f64> =
             outcome.transfers.iter().filter(|t| usize::from(t.table) == i).map(transfer_goodput).collect();
+        let sessions: Vec<_> = outcome.sessions.iter().filter(|s| s.table == i).collect();
+        let durations: Vec<_> = sessions.iter().filter_map(|s| duration(s)).collect();
         table.push(vec![
             plan.classes[usize::from(offered.class)].as_str().into(),
             offered.name.as_str().into(),
@@ -263,9 +271,25 @@ fn traffic(plan: &Plan, outcome: &Outcome, seconds: f64) -> Table {
             u64::from(row.complete).into(),
             u64::from(row.open).into(),
             mean(&each).into(),
+            (durations.len() as u64).into(),
+            ((sessions.len() - durations.len()) as u64).into(),
+            mean(&durations).into(),
+            delay_of_all(&sessions).into(),
         ]);
     }
     table
+}
+
+/// From the first write to the last delivery, s.
+fn duration(session: &SessionRow) -> Option<f64> {
+    Some(session.complete?.since(session.opened).seconds())
+}
+
+/// Mean over all packets of all sessions, ms.
+fn delay_of_all(sessions: &[&SessionRow]) -> Option<f64> {
+    let packets: f64 = sessions.iter().map(|s| f64::from(s.delivered)).sum();
+    let sum: f64 = sessions.iter().filter_map(|s| Some(s.delay?.mean * f64::from(s.delivered))).sum();
+    (packets > 0.0).then(|| sum / packets / 1e6)
 }
 
 fn mean(values: &[f64]) -> Option<f64> {
@@ -303,6 +327,40 @@ fn transfers(plan: &Plan, outcome: &Outcome) -> Table {
             row.bytes.into(),
             transfer_goodput(row).into(),
         ]);
+    }
+    table
+}
+
+const SESSIONS: &[(&str, Cell)] = &[
+    ("traffic", TEXT),
+    ("source", INTEGER),
+    ("opened_s", REAL),
+    ("complete_s", REAL),
+    ("duration_s", REAL),
+    ("written_packets", INTEGER),
+    ("delivered_packets", INTEGER),
+    ("delay_mean_ms", REAL),
+    ("delay_sd_ms", REAL),
+    ("delay_p50_ms", REAL),
+    ("delay_p99_ms", REAL),
+    ("delay_p999_ms", REAL),
+    ("delay_max_ms", REAL),
+];
+
+fn sessions(plan: &Plan, outcome: &Outcome) -> Table {
+    let mut table = Table::new("sessions", SESSIONS);
+    for row in &outcome.sessions {
+        let mut cells = vec![
+            plan.traffic[row.table].name.as_str().into(),
+            u64::from(row.source).into(),
+            row.opened.seconds().into(),
+            row.complete.map(Time::seconds).into(),
+            duration(row).into(),
+            u64::from(row.written).into(),
+            u64::from(row.delivered).into(),
+        ];
+        cells.extend(quantiles(row.delay.as_ref()));
+        table.push(cells);
     }
     table
 }

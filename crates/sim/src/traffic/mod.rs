@@ -25,7 +25,11 @@ perhop_core::algorithms! {
     "transfers" => transfers::{Params, Transfers},
     /// TCP whose application makes data at a constant rate.
     "app-limited" => app_limited::{Params, AppLimited},
+    /// A Telnet session over TCP: packets as somebody types them.
+    "telnet" => telnet::{Params, Telnet},
 }
+
+pub mod law;
 
 /// What a source is told of its surroundings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,6 +62,11 @@ pub enum Offer {
     Endless,
     /// So many full segments more for the standing connection.
     Segments(u32),
+    /// One full segment more for the session on the standing connection, which ends with its last one.
+    Write {
+        /// Nothing comes after it.
+        last: bool,
+    },
     /// Opens a connection of its own for so many bytes.
     Transfer(u64),
 }
@@ -82,6 +91,11 @@ pub trait Traffic {
     /// IP length of the largest packet it makes itself; `None` where TCP makes them.
     fn largest_datagram(&self) -> Option<Bytes> {
         None
+    }
+
+    /// What runs with these parameters, and hardly as meant.
+    fn warnings(&self) -> Vec<ParamError> {
+        Vec::new()
     }
 
     /// When to wake it first, at or after `start`.
@@ -113,6 +127,11 @@ impl AnyTraffic {
     /// IP length of the largest packet it makes itself.
     pub fn largest_datagram(&self) -> Option<Bytes> {
         dispatch!(self, x => x.largest_datagram())
+    }
+
+    /// What runs, and hardly as meant.
+    pub fn warnings(&self) -> Vec<ParamError> {
+        dispatch!(self, x => x.warnings())
     }
 
     /// When to wake it first.

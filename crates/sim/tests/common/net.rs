@@ -10,7 +10,8 @@ use perhop_core::edge::{Action, Per, StageSpec};
 use perhop_core::queue::Limit;
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
 use perhop_sim::plan::{Link, Node, Offered, Plan, Queue, Tap, TapPoint};
-use perhop_sim::traffic::{TrafficParams, cbr, ftp, poisson, transfers};
+use perhop_sim::traffic::law::Drawn;
+use perhop_sim::traffic::{TrafficParams, cbr, ftp, poisson, telnet, transfers};
 use perhop_sim::transport::Config;
 use perhop_sim::{EngineOptions, Outcome, Simulation};
 use std::net::Ipv4Addr;
@@ -169,4 +170,9 @@ pub fn cbr(rate: BitRate, size: u64) -> TrafficParams {
 /// Transfers of `size` bytes, with gaps or think times of mean `gap`.
 pub fn transfers(size: u64, gap: Span, waits: transfers::Loop) -> TrafficParams {
     TrafficParams::Transfers(transfers::Params { size: Bytes::new(size), gap, waits })
+}
+
+/// A session of so many packets, with gaps of mean `gap`.
+pub fn telnet(packets: Drawn<u32>, gap: Span) -> TrafficParams {
+    TrafficParams::Telnet(telnet::Params { packets, gaps: telnet::Gaps::Exponential(gap) })
 }

@@ -1,6 +1,6 @@
 //! Transfers: when they arrive, how long they take, whose packets are whose. And when sources stop.
 
-use crate::common::net::{Net, bulk, cbr, poisson, stage, transfers};
+use crate::common::net::{Net, bulk, cbr, poisson, stage, telnet, transfers};
 use crate::common::random::conditioner;
 use crate::stats;
 use perhop_core::edge::{Per, StageSpec};
@@ -8,6 +8,7 @@ use perhop_core::packet::flags;
 use perhop_core::units::{BitRate, Bytes, Span, Time};
 use perhop_sim::engine::Transfer;
 use perhop_sim::plan::TapPoint;
+use perhop_sim::traffic::law::Drawn;
 use perhop_sim::traffic::transfers::Loop;
 use perhop_sim::traffic::{TrafficParams, on_off};
 use perhop_sim::transport::Config;
@@ -165,6 +166,7 @@ fn model(name: &str) -> TrafficParams {
         "on-off" => TrafficParams::OnOff(on_off::Params { rate, size: Bytes::new(size), on: gap, off: gap }),
         "transfers" => transfers(size, gap, Loop::Open),
         "app-limited" => TrafficParams::AppLimited(traffic::app_limited::Params { rate }),
+        "telnet" => telnet(Drawn::Constant(1000), Span::from_ms(20)),
         other => panic!("the tests do not know the traffic model {other}"),
     }
 }

@@ -1,0 +1,251 @@
+//! Laws of what a source draws: gaps, sizes, numbers.
+//!
+//! A parameter is a value, the same for every draw, or a table that names a law of them:
+//! `{ law = "pareto-2", mean = "12kB", shape = 1.2 }`. All draws are inverse transforms of one uniform.
+//!
+//! | law           | given by                       | P(X > x)                               |
+//! |---------------|--------------------------------|----------------------------------------|
+//! | `uniform`     | `min`, `max`                   | (max - x)/(max - min)                  |
+//! | `exponential` | `mean`                         | exp(-x/mean)                           |
+//! | `pareto`      | `shape` a; `mean` or `scale` m | (m/x)^a for x >= m; mean = m a/(a - 1) |
+//! | `pareto-2`    | `shape` a; `mean` or `scale` s | (1 + x/s)^-a; mean = s/(a - 1)         |
+//!
+//! A Pareto law with a shape of at most 1 has no mean, and is given by its scale. Numbers are drawn as real numbers and
+//! rounded up; a uniform one takes each whole number from `min` to `max` equally often.
+
+use perhop_core::math;
+use perhop_core::params::{Choice, Kind, Node, ParamError, Params as Declared, Problems, Tree, Value, read_table};
+use perhop_core::rng::Rng;
+use perhop_core::units::{Bytes, Span};
+use std::fmt;
+
+/// Names of the laws.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LawName {
+    /// Between two values.
+    Uniform,
+    /// Without memory.
+    Exponential,
+    /// Heavy-tailed, from a least value on.
+    Pareto,
+    /// Heavy-tailed from 0 on (Lomax).
+    #[param(name = "pareto-2")]
+    Pareto2,
+}
+
+/// A law and what it is given by.
+#[derive(Declared, Clone, Copy, Debug, PartialEq)]
+pub struct Law<T: Amount> {
+    /// Law of the draws.
+    pub law: LawName,
+    /// Mean (exponential, pareto, pareto-2).
+    pub mean: Option<T>,
+    /// Least value of `pareto`, scale of `pareto-2`; in place of `mean`.
+    pub scale: Option<T>,
+    /// Exponent of the tail (pareto, pareto-2).
+    pub shape: Option<f64>,
+    /// Least value (uniform).
+    pub min: Option<T>,
+    /// Largest value (uniform).
+    pub max: Option<T>,
+}
+
+/// A value, or a law of values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Drawn<T: Amount> {
+    /// Always this one.
+    Constant(T),
+    /// Drawn anew each time.
+    Law(Law<T>),
+}
+
+/// What can be drawn.
+pub trait Amount: Value + Copy + fmt::Display {
+    /// In its smallest unit: ns, bytes, pieces.
+    fn amount(self) -> f64;
+    /// What a uniform law's least value is lowered by, since draws are rounded up.
+    const STEP: f64;
+}
+
+impl Amount for Span {
+    fn amount(self) -> f64 {
+        self.ns() as f64
+    }
+    const STEP: f64 = 0.0;
+}
+
+impl Amount for Bytes {
+    fn amount(self) -> f64 {
+        self.get() as f64
+    }
+    const STEP: f64 = 0.0;
+}
+
+impl Amount for u32 {
+    fn amount(self) -> f64 {
+        f64::from(self)
+    }
+    const STEP: f64 = 1.0;
+}
+
+impl<T: Amount> Value for Drawn<T> {
+    const KIND: Kind = Kind::Either(&[T::KIND, Law::<T>::KIND]);
+    fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
+        match node.tree {
+            Tree::Table(_) => read_table(node, problems).map(Self::Law),
+            _ => T::read(node, problems).map(Self::Constant),
+        }
+    }
+    fn tree(&self) -> Option<Tree> {
+        match self {
+            Self::Constant(value) => value.tree(),
+            Self::Law(law) => law.tree(),
+        }
+    }
+}
+
+/// A law ready to draw from; amounts in their smallest unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Sampler {
+    /// Always this one.
+    Constant(f64),
+    /// (min, max]
+    Uniform(f64, f64),
+    /// By its mean.
+    Exponential(f64),
+    /// By its least value and -1/shape.
+    Pareto(f64, f64),
+    /// By its scale and -1/shape.
+    Pareto2(f64, f64),
+}
+
+impl Sampler {
+    /// One draw.
+    pub fn draw(self, rng: &mut Rng) -> f64 {
+        // In (0, 1], so that no law is asked for its value at infinity.
+        let mut u = || 1.0 - rng.uniform();
+        match self {
+            Self::Constant(value) => value,
+            Self::Uniform(min, max) => min + u() * (max - min),
+            Self::Exponential(mean) => -mean * math::ln(u()),
+            Self::Pareto(least, power) => least * math::pow(u(), power),
+            Self::Pareto2(scale, power) => scale * (math::pow(u(), power) - 1.0),
+        }
+    }
+
+    /// One draw of a number of things: rounded up, at least 1.
+    pub fn count(self, rng: &mut Rng) -> u32 {
+        (self.draw(rng).ceil() as u32).max(1)
+    }
+}
+
+impl<T: Amount> Drawn<T> {
+    /// Ready to draw from.
+    ///
+    /// # Errors
+    /// A law that lacks what it is given by, states what has no effect on it, or does not exist: all on `field`.
+    pub fn sampler(&self, field: &'static str) -> Result<Sampler, ParamError> {
+        match self {
+            Self::Constant(value) => Ok(Sampler::Constant(value.amount())),
+            Self::Law(law) => law.sampler(field),
+        }
+    }
+
+    /// Ready to draw numbers of things from, each at least 1.
+    ///
+    /// # Errors
+    /// As [`Drawn::sampler`], and where a draw could be 0.
+    pub fn counter(&self, field: &'static str) -> Result<Sampler, ParamError> {
+        let least = match self {
+            Self::Constant(least) => Some(*least),
+            Self::Law(law) if law.law == LawName::Uniform => law.min,
+            Self::Law(_) => None,
+        };
+        if least.is_some_and(|least| least.amount() < 1.0) {
+            return Err(ParamError::new(field, "E201", format!("`{field}` may be 0")).help("at least 1"));
+        }
+        self.sampler(field)
+    }
+
+    /// What runs and hardly is what was meant: a law without a mean.
+    pub fn warning(&self, field: &'static str) -> Option<ParamError> {
+        let Self::Law(Law { shape: Some(shape), .. }) = self else { return None };
+        (*shape <= 1.0).then(|| {
+            let message = format!("`{field}` has a shape of {shape}: such a law has no mean");
+            ParamError::new(field, "W319", message)
+                .label("the mean of the draws grows with their number, and with it the load")
+                .help("a shape above 1, or compare medians and trimmed means of runs of one length")
+        })
+    }
+}
+
+impl<T: Amount> Law<T> {
+    fn sampler(&self, field: &'static str) -> Result<Sampler, ParamError> {
+        let (needed, others): (&[&str], &[&str]) = match self.law {
+            LawName::Uniform => (&["min", "max"], &["mean", "scale", "shape"]),
+            LawName::Exponential => (&["mean"], &["scale", "shape", "min", "max"]),
+            _ if self.scale.is_some() => (&["shape"], &["mean", "min", "max"]),
+            _ => (&["mean", "shape"], &["min", "max"]),
+        };
+        self.keys(field, needed, others)?;
+        let amount = |of: Option<T>| of.map_or(0.0, T::amount);
+        let [mean, min, max] = [self.mean, self.min, self.max].map(amount);
+        for (key, stated) in [("mean", self.mean), ("scale", self.scale), ("max", self.max)] {
+            if let Some(value) = stated.filter(|it| it.amount() == 0.0) {
+                let message = format!("`{key}` of `{field}` is {value}");
+                return Err(ParamError::new(field, "E201", message).help("above 0"));
+            }
+        }
+        match self.law {
+            LawName::Uniform if min <= max => Ok(Sampler::Uniform((min - T::STEP).max(0.0), max)),
+            LawName::Uniform => Err(self.out_of_order(field)),
+            LawName::Exponential => Ok(Sampler::Exponential(mean)),
+            LawName::Pareto => {
+                self.heavy(field, |shape| (shape - 1.0) / shape).map(|(m, power)| Sampler::Pareto(m, power))
+            }
+            LawName::Pareto2 => self.heavy(field, |shape| shape - 1.0).map(|(s, power)| Sampler::Pareto2(s, power)),
+        }
+    }
+
+    fn keys(&self, field: &'static str, needed: &[&str], others: &[&str]) -> Result<(), ParamError> {
+        let mut stated = Vec::new();
+        Declared::show(self, &mut stated);
+        let law = self.law.name();
+        if let Some(key) = needed.iter().find(|key| stated.iter().all(|s| s.0 != **key)) {
+            let message = format!("`{field}` has no `{key}`");
+            return Err(ParamError::new(field, "E005", message)
+                .help(format!("the law \"{law}\" is given by {}", needed.join(" and "))));
+        }
+        if let Some((key, _)) = stated.iter().find(|s| others.contains(&s.0)) {
+            let message = format!("`{key}` has no effect on the law of `{field}`");
+            return Err(ParamError::new(field, "E239", message)
+                .help(format!("leave it out; the law \"{law}\" is given by {}", needed.join(" and "))));
+        }
+        Ok(())
+    }
+
+    fn out_of_order(&self, field: &'static str) -> ParamError {
+        let text = |of: Option<T>| of.map(|it| it.to_string()).unwrap_or_default();
+        let message = format!("`{field}` is drawn from {} to {}", text(self.min), text(self.max));
+        ParamError::new(field, "E214", message).help("`min` is at most `max`")
+    }
+
+    /// Scale and exponent of the inverse of a Pareto law; `share` is its scale by its mean.
+    fn heavy(&self, field: &'static str, share: impl Fn(f64) -> f64) -> Result<(f64, f64), ParamError> {
+        let shape = self.shape.unwrap_or_default();
+        if shape <= 0.0 {
+            let message = format!("`shape` of `{field}` is {shape}");
+            return Err(ParamError::new(field, "E201", message).help("above 0"));
+        }
+        match (self.scale, self.mean) {
+            (Some(scale), _) => Ok((scale.amount(), -1.0 / shape)),
+            (None, Some(mean)) if shape > 1.0 => Ok((mean.amount() * share(shape), -1.0 / shape)),
+            _ => {
+                let message = format!("`{field}` has a mean, and a shape of {shape}");
+                Err(ParamError::new(field, "E261", message)
+                    .label("with a shape of at most 1 a Pareto law has no mean")
+                    .help("a shape above 1, or give `scale` in place of `mean`"))
+            }
+        }
+    }
+}
