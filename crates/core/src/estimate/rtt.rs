@@ -122,11 +122,6 @@ impl RttSampler {
         let evidence = if echoed { Evidence::Stamps } else { Evidence::Numbers };
         (echoed || covered).then(|| (now.since(at), evidence))
     }
-
-    /// Whether the segment lies at or below the highest number seen: it was sent before, or came out of order.
-    pub fn repeats(&self, segment: &Packet) -> bool {
-        self.highest.is_some_and(|highest| !after(segment.seq_end, highest))
-    }
 }
 
 /// The smoothed round-trip time of an aggregate.
