@@ -161,7 +161,7 @@ def test_the_summary_counts_what_the_records_say(papers: Path) -> None:
     for name in ("pam-fsam", "redp"):
         mine = [r for r in listed(papers) if r["study"].startswith({"pam-fsam": "pf-", "redp": "redp-"}[name])]
         counted = records.counts(mine)
-        row = summary[summary.index(f'<tr><th scope="row"><a href="{name}.html">') :]
+        row = summary[summary.index(f'<tr><th scope="row" class="name"><a href="{name}.html">') :]
         cells = re.findall(r'<td class="num">([^<]*)</td>', row[: row.index("</tr>")])
         hard = [str(counted["hard"][v]) for v in ("reproduced", "not reproduced", "undecided")]
         soft = counted["soft"]
