@@ -4,6 +4,10 @@
 //! (the colour, or a label) the first whose match agrees takes the packet: a labeller and a marker
 //! both see it, two markers do not. One that rewrites the label it reads comes in addition. Every host runs this code: simulator port, capture, interface.
 
+mod mail;
+
+pub use mail::{Letter, Mail};
+
 use crate::Scope;
 use crate::classify::{FlowHeaders, Match};
 use crate::conditioner::{AnyConditioner, Conditioner, ConditionerParams, Passage, Writes};
@@ -286,10 +290,10 @@ impl Edge {
         }
     }
 
-    /// Shows a packet that arrived over the mate link to every conditioner that takes its flow's other half, `mate`.
-    pub fn reverse(&mut self, at: &Passage<'_>, mate: FlowId, packet: &mut Packet) {
+    /// Shows a packet that arrived over the mate link to every conditioner that takes its flow's other half, `at.flow`.
+    pub fn reverse(&mut self, at: &Passage<'_>, packet: &mut Packet) {
         for stage in &mut self.stages {
-            if let Some(&instance) = stage.by_flow.get(mate.0 as usize)
+            if let Some(&instance) = stage.by_flow.get(at.flow.0 as usize)
                 && instance != NOBODY
             {
                 stage.instances[instance as usize].reverse(at, packet, &mut stage.rng);

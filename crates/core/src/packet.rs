@@ -151,10 +151,26 @@ impl Packet {
         self.flags |= flags::ACK_LABELLED;
     }
 
+    /// TCP sequence number of its first byte; SYN and FIN take a number each, as a byte does.
+    pub const fn seq_start(&self) -> u32 {
+        self.seq_end.wrapping_sub(self.payload as u32 + (self.flags & (flags::SYN | flags::FIN)).count_ones())
+    }
+
+    /// Whether it is a TCP segment that will be acknowledged: data, a SYN or a FIN.
+    pub const fn is_segment(&self) -> bool {
+        self.flags & (flags::SYN | flags::FIN) != 0 || self.payload > 0 && self.flags & flags::ACK != 0
+    }
+
     /// Whether it is an ACK and nothing else: no data, no datagram.
     pub const fn pure_ack(&self) -> bool {
         self.payload == 0 && self.flags & flags::ACK != 0
     }
+}
+
+/// Whether TCP sequence number `a` lies after `b`, modulo 2^32 (RFC 9293 section 3.4).
+#[inline]
+pub const fn after(a: u32, b: u32) -> bool {
+    a != b && a.wrapping_sub(b) < 1 << 31
 }
 
 const _: () = assert!(size_of::<Packet>() == 32);

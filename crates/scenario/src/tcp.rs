@@ -59,6 +59,8 @@ pub struct TcpSection {
     pub syn: bool,
     /// Longest delay of an ACK; every segment is acknowledged at once where left out.
     pub delayed_ack: Option<Span>,
+    /// What an ACK lets go leaves the sender's host a uniform draw of up to this later; at once where left out.
+    pub overhead: Option<Span>,
     /// The sender asks for ECN (RFC 3168) when it opens the connection; it does not where left out.
     pub ecn: Option<bool>,
     /// The receiver agrees to ECN if asked; where it does not, nothing is ECN-capable.
@@ -193,6 +195,7 @@ impl TcpSection {
             limited_transmit: self.limited_transmit,
             syn: self.syn,
             delayed_ack: self.delayed_ack,
+            overhead: self.overhead,
             ecn: self.ecn.unwrap_or(false),
             receiver_ecn: self.receiver_ecn,
             mss: u16::try_from(self.segment.get()).map_err(|_| too_large("segment", self.segment))?,

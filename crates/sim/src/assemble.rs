@@ -12,7 +12,7 @@ use crate::route::{Router, Way};
 use crate::traffic::Carrier;
 use perhop_core::Rng;
 use perhop_core::classify::{FlowHeaders, Protocol};
-use perhop_core::edge::Edge;
+use perhop_core::edge::{Edge, Mail};
 use perhop_core::needs::Needs;
 use perhop_core::packet::Ecn;
 use perhop_core::params::ParamError;
@@ -90,10 +90,14 @@ impl Simulation {
             overhead: plan.overhead,
             next_sample: Time::ZERO,
             changes_made: 0,
+            clock_at: Time::MAX,
+            timed_edges: Vec::new(),
+            mail: Mail::default(),
             plan,
         };
         check_changes(&it.plan)?;
         it.mates = it.find_mates();
+        it.timed_edges = it.find_timed_edges();
         it.add_sources()?;
         it.start();
         Ok(it)

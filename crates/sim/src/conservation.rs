@@ -115,7 +115,7 @@ mod tests {
     use perhop_core::conditioner::{ConditionerParams, Passage, token_bucket};
     use perhop_core::dscp::Dscp;
     use perhop_core::edge::{Action, Per, StageSpec};
-    use perhop_core::packet::Packet;
+    use perhop_core::packet::{FlowId, Packet};
     use perhop_core::queue::Limit;
     use perhop_core::sched::{HostKey, SchedulerParams, strict_priority};
     use perhop_core::units::{BitRate, Bytes, Probability, Span, Time};
@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn a_conditioner_that_counts_twice_is_found() {
         let mut simulation = busy();
-        let at = Passage { now: simulation.now, truth: None };
+        let at = Passage::of(simulation.now, FlowId(0));
         simulation.links[0].edge.forward(&at, &mut Packet { size: 500, ..Packet::default() });
         assert_eq!(simulation.breaches().len(), 1);
     }

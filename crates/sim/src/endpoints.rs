@@ -83,7 +83,22 @@ impl Simulation {
         flow.counts.acks[1].add(record.wire);
         let Some(tcp) = &mut flow.tcp else { return };
         tcp.sender.on_ack(now, host::acknowledged(record));
-        self.pump(now, slot);
+        self.answer(now, slot);
+    }
+
+    /// An ACK has come: its host sends at once, or is busy for a while, once for all that come meanwhile.
+    #[inline]
+    fn answer(&mut self, now: Time, slot: usize) {
+        let flow = &mut self.flows[slot];
+        let Some(overhead) = self.plan.traffic[usize::from(flow.table)].tcp.overhead else {
+            return self.pump(now, slot);
+        };
+        let Some(tcp) = &mut flow.tcp else { return };
+        if tcp.busy.is_none() {
+            let wait = self.sources[flow.source as usize].rng.uniform() * overhead.ns() as f64;
+            tcp.busy = Some(now + Span::from_ns(wait as u64));
+        }
+        self.arm(slot, End::Sender);
     }
 
     /// Sends what the sender may send now.
@@ -121,7 +136,7 @@ impl Simulation {
     fn arm(&mut self, slot: usize, end: End) {
         let Some(tcp) = &mut self.flows[slot].tcp else { return };
         let at = match end {
-            End::Sender => tcp.sender.timer_at(),
+            End::Sender => tcp.sender.timer_at().into_iter().chain(tcp.busy).min(),
             End::Receiver => tcp.receiver.timer_at(),
         };
         let armed = &mut tcp.armed[end as usize];
@@ -141,9 +156,14 @@ impl Simulation {
         tcp.armed[end as usize] = Time::MAX;
         match end {
             End::Sender => {
-                if tcp.sender.timer_at().is_some_and(|at| at <= now) {
+                let due = tcp.sender.timer_at().is_some_and(|at| at <= now);
+                if due {
                     tcp.sender.on_timer(now);
                 }
+                if tcp.busy.is_some_and(|at| at > now) && !due {
+                    return self.arm(slot, End::Sender);
+                }
+                tcp.busy = None;
                 self.pump(now, slot);
             }
             End::Receiver => {
@@ -244,6 +264,9 @@ impl Simulation {
         self.flows[slot].source = source as u32;
         self.flows[slot].renew();
         self.announce(slot);
+        if !self.timed_edges.is_empty() {
+            self.wake_clock(); // for a conditioner that this flow is the first of
+        }
         Some(slot)
     }
 
@@ -265,6 +288,7 @@ impl Simulation {
             sender,
             receiver,
             armed: [Time::MAX; 2],
+            busy: None,
             mss: config.mss,
             header: config.header,
             transfer,

@@ -1,7 +1,7 @@
 //! The engine: events in the order of (time, component), packets from hop to hop.
 //!
 //! Components are numbered: ends of transmission of each link, deliveries of each link, timers of each
-//! link's AQM, sources, then the engine's own clock (end of warm-up, samples, timed changes). So at equal
+//! link's AQM, sources, then the engine's own clock (end of warm-up, samples, timed changes, reports of conditioners). So at equal
 //! times departures come before arrivals, and a change holds for what comes after it. TCP's timers have a
 //! heap of their own; at equal times they come last.
 
@@ -18,6 +18,7 @@ use crate::tap::Captured;
 use crate::traffic::AnyTraffic;
 use perhop_core::Rng;
 use perhop_core::conditioner::Passage;
+use perhop_core::edge::Mail;
 use perhop_core::needs::Needs;
 use perhop_core::packet::{Ecn, FlowId};
 use perhop_core::units::{Bytes, Time};
@@ -109,6 +110,11 @@ pub struct Simulation {
     pub(crate) overhead: u32,
     pub(crate) next_sample: Time,
     pub(crate) changes_made: usize,
+    /// When the clock's next event is due.
+    pub(crate) clock_at: Time,
+    /// Links whose conditioners ask for the time.
+    pub(crate) timed_edges: Vec<u32>,
+    pub(crate) mail: Mail,
 }
 
 /// Numbers of the components, from the number of links and sources.
@@ -165,13 +171,18 @@ impl Simulation {
         let warm = Time::ZERO + self.plan.warmup;
         let warm = if self.warm.is_none() { warm } else { Time::MAX };
         let sample = if self.plan.sample_every.is_some() { self.next_sample } else { Time::MAX };
-        let at = warm.min(sample).min(self.next_change());
-        if at < Time::MAX {
+        let at = warm.min(sample).min(self.next_change()).min(self.next_report());
+        if at < self.clock_at {
+            self.clock_at = at;
             self.events.push(Key::new(at, self.numbering().clock()));
         }
     }
 
     fn on_clock(&mut self, now: Time) {
+        if now != self.clock_at {
+            return; // an earlier one was asked for since
+        }
+        self.clock_at = Time::MAX;
         if self.warm.is_none() && now >= Time::ZERO + self.plan.warmup {
             self.end_warmup();
         }
@@ -185,6 +196,7 @@ impl Simulation {
             self.next_sample = now + interval;
         }
         self.make_changes(now);
+        self.exchange(now);
         self.wake_clock();
     }
 
@@ -234,7 +246,7 @@ impl Simulation {
         }
         if let Some(mate) = self.mates[link] {
             let flow = host::mate(record.packet.flow);
-            self.links[mate as usize].edge.reverse(&Passage { now, truth: None }, flow, &mut record.packet);
+            self.links[mate as usize].edge.reverse(&Passage::of(now, flow), &mut record.packet);
         }
         if self.taps[link][TapPoint::Output as usize] {
             self.captured.push(Captured::new(now, link, TapPoint::Output, record));
@@ -261,7 +273,8 @@ impl Simulation {
             let truth = if port.edge_needs.contains(Needs::TRUTH) { flow.truth() } else { None };
             let class = usize::from(record.packet.class);
             port.offered[class].offered.add(record.packet.size);
-            let verdict = port.edge.forward(&Passage { now, truth: truth.as_ref() }, &mut record.packet);
+            let at = Passage { truth: truth.as_ref(), ..Passage::of(now, record.packet.flow) };
+            let verdict = port.edge.forward(&at, &mut record.packet);
             let ce = verdict == Verdict::Mark && record.packet.ecn.capable();
             if ce {
                 record.packet.ecn = Ecn::Ce;

@@ -31,6 +31,8 @@ pub struct Connection {
     pub receiver: Receiver,
     /// Earliest wake-up that waits for each end; [`Time::MAX`]: none.
     pub armed: [Time; 2],
+    /// When the sender's host has done with the ACKs that came; `None`: it has.
+    pub busy: Option<Time>,
     /// Data bytes of a full segment.
     pub mss: u16,
     /// Bytes of IP and TCP header.

@@ -18,6 +18,8 @@ mod assemble;
 pub mod engine;
 /// The ends of flows.
 mod endpoints;
+/// Conditioners that publish.
+mod exchange;
 /// Proof that no packet was lost unseen.
 mod conservation;
 /// What a run gives.

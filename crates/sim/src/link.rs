@@ -299,7 +299,7 @@ impl Link {
         let (id, behind) = self.first()?;
         let record = pool.get_mut(id);
         if self.edge_needs.contains(Needs::DEPARTURES) {
-            self.edge.departing(&Passage { now, truth: None }, &mut record.packet);
+            self.edge.departing(&Passage::of(now, record.packet.flow), &mut record.packet);
         }
         if !self.aqm_needs.contains(Needs::DEPARTURES) {
             return None;

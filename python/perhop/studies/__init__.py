@@ -38,6 +38,7 @@ PAPERS = {
     "pam-fsam": "perhop.studies.pam_fsam",
     "pps": "perhop.studies.pps",
     "msvb-sio": "perhop.studies.msvb_sio",
+    "redp": "perhop.studies.redp",
 }
 """Papers by name, and the package that holds their studies."""
 

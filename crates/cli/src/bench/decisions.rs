@@ -64,7 +64,7 @@ fn conditioner_ns(entry: &Entry) -> Result<f64, String> {
     let mut rng = Rng::stream(1, 0, "bench");
     Ok(fastest(|now| {
         let mut packet = packet(now);
-        let passage = Passage { now: Time::from_ns(now), truth: None };
+        let passage = Passage::of(Time::from_ns(now), packet.flow);
         black_box(conditioner.forward(&passage, &mut packet, &mut rng));
         black_box(packet);
     }))

@@ -108,7 +108,9 @@ impl Params {
     /// As RED's.
     pub fn build(self, scope: &Scope) -> Result<Fred, ParamError> {
         let Self { min, max, max_p, .. } = self;
-        let (ramp, unit) = Profile { min, max, max_p }.ramp(Beyond::Drop, scope)?;
+        let profile = Profile { min, max, max_p };
+        Profile::any_in_reach([&profile], scope)?;
+        let (ramp, unit) = profile.ramp(Beyond::Drop, scope)?;
         let average = Average::new(unit, self.weight.checked()?, Idle::new(self.mean_packet, scope)?);
         let one = unit.of(1, self.mean_packet.get());
         let early = if self.ecn { Verdict::Mark } else { Verdict::Drop(Reason::Early) };

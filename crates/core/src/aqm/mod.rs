@@ -23,7 +23,7 @@ crate::algorithms! {
     "red" => red::{Params, Red},
     /// RED with IN and OUT: green packets are dropped later and less.
     "rio" => rio::{Params, Rio},
-    /// Weighted RED: thresholds by colour or DSCP, one average for all.
+    /// Weighted RED: thresholds by colour or DSCP, one average for all or one for each.
     "wred" => wred::{Params, Wred},
     /// Core-stateless fair queueing: flows share by weight, told apart by their labels alone.
     "csfq" => csfq::{Params, Csfq},

@@ -75,6 +75,7 @@ impl Params {
     /// E214 unless min < max, E215 min not below the limit, E219 mixed units, E201 wq or mean packet out of range,
     /// E218 link rate or limit not known.
     pub fn build(self, scope: &Scope) -> Result<Red, ParamError> {
+        Profile::any_in_reach([&self.profile], scope)?;
         let (precedence, unit) = self.common.precedence(&self.profile, scope)?;
         let average = self.common.average(unit, scope)?;
         Ok(Red { average, precedence, min_waiting: self.min_waiting.get() })

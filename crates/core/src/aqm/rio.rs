@@ -33,11 +33,9 @@
 //! while the whole queue is idle, whoever comes first. dsRED starts IN's idle time when the last IN packet left, and
 //! decays it at the full link rate even while OUT packets are sent.
 
-use super::early::{self, Common, Idle, Precedence, Profile, Unit};
+use super::early::{self, Averages, Common, Counted, Precedence, Profile, Unit};
 use crate::Scope;
 use crate::aqm::{Aqm, Arrival, Departure};
-use crate::count::Count;
-use crate::estimate::Ewma;
 use crate::needs::Needs;
 use crate::packet::{Colour, Packet};
 use crate::params::{Choice, ParamError, Params as Declared};
@@ -71,143 +69,102 @@ pub enum Mode {
     RioD,
 }
 
-/// IN or OUT: its average and its RED.
-#[derive(Clone, Debug)]
-struct Side {
-    average: Ewma,
-    precedence: Precedence,
+impl Mode {
+    fn counted(self) -> Counted {
+        match self {
+            Self::RioC => Counted::Coupled,
+            Self::RioD => Counted::Separate,
+        }
+    }
 }
+
+/// Places of IN and OUT: their keys, and what errors call them.
+const SIDES: [[&str; 2]; 2] = [["in", "`in`"], ["out", "`out`"]];
+/// Names of series, by side: the average in packets, in bytes, its p_b.
+const NAMES: [[&str; 3]; 2] =
+    [["avg_in_packets", "avg_in_bytes", "drop_p_in"], ["avg_out_packets", "avg_out_bytes", "drop_p_out"]];
 
 /// One queue's RIO.
 #[derive(Clone, Debug)]
 pub struct Rio {
-    mode: Mode,
-    unit: Unit,
-    idle: Idle,
-    in_side: Side,
-    out_side: Side,
-    /// IN packets in the queue.
-    waiting_in: Count,
+    averages: Averages,
+    sides: [Precedence; 2],
 }
 
 impl Params {
     /// # Errors
-    /// As RED for each of `in` and `out`; E219 when they are in different units.
+    /// As RED for each of `in` and `out`, E215 when both are out of reach; E219 when they are in different units.
     pub fn build(self, scope: &Scope) -> Result<Rio, ParamError> {
-        let (in_side, unit) = self.side(&self.in_profile, scope).map_err(early::inside("in", "`in`"))?;
-        let (out_side, out_unit) = self.side(&self.out_profile, scope).map_err(early::inside("out", "`out`"))?;
+        let (in_side, unit) = self.side(0, scope)?;
+        let (out_side, out_unit) = self.side(1, scope)?;
         early::one_unit(unit, out_unit, "out")?;
-        self.common.weight.checked()?;
-        let idle = self.common.idle(scope)?;
-        Ok(Rio { mode: self.mode, unit, idle, in_side, out_side, waiting_in: Count::default() })
+        let profiles = [&self.in_profile, &self.out_profile];
+        Profile::any_in_reach(profiles, scope).map_err(early::inside("out", "`out`"))?;
+        let averages = self.common.averages((self.mode.counted(), SIDES.len()), unit, scope)?;
+        Ok(Rio { averages, sides: [in_side, out_side] })
     }
 
-    fn side(&self, profile: &Profile, scope: &Scope) -> Result<(Side, Unit), ParamError> {
-        let (precedence, unit) = self.common.precedence(profile, scope)?;
-        Ok((Side { average: Ewma::new(self.common.weight.0, 0.0), precedence }, unit))
-    }
-}
-
-impl Side {
-    fn resume(&mut self, other: &Self) {
-        self.average = Ewma::new(self.average.weight(), other.average.value());
-        self.precedence.resume(&other.precedence);
-    }
-
-    fn drop_p(&self) -> f64 {
-        self.precedence.drop_p(self.average.value())
+    fn side(&self, place: usize, scope: &Scope) -> Result<(Precedence, Unit), ParamError> {
+        let [key, name] = SIDES[place];
+        let profile = [&self.in_profile, &self.out_profile][place];
+        self.common.precedence(profile, scope).map_err(early::inside(key, name))
     }
 }
 
-fn is_in(packet: &Packet) -> bool {
-    packet.colour == Colour::Green
-}
-
-impl Rio {
-    fn rest(&mut self, at: &Arrival) {
-        let missed = self.idle.missed(at);
-        if missed > 0.0 {
-            self.in_side.average.decay(0.0, missed);
-            self.out_side.average.decay(0.0, missed);
-        }
-    }
-
-    /// Moves the averages that the packet's side and the mode name.
-    fn measure(&mut self, at: &Arrival, inside: bool) {
-        let all = early::found(at, self.unit);
-        let q_in = self.unit.of(self.waiting_in.packets as u32, self.waiting_in.bytes);
-        if inside {
-            self.in_side.average.update(q_in);
-        }
-        match self.mode {
-            Mode::RioC => _ = self.out_side.average.update(all),
-            Mode::RioD if !inside => _ = self.out_side.average.update(all - q_in),
-            Mode::RioD => {}
-        }
-    }
-
-    fn side(&mut self, packet: &Packet) -> &mut Side {
-        if is_in(packet) { &mut self.in_side } else { &mut self.out_side }
-    }
+fn side(packet: &Packet) -> usize {
+    usize::from(packet.colour != Colour::Green)
 }
 
 impl Aqm for Rio {
     type Params = Params;
 
     fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
-        self.rest(at);
-        self.measure(at, is_in(packet));
-        let side = self.side(packet);
-        side.precedence.decide(side.average.value(), rng)
+        let place = side(packet);
+        let average = self.averages.on_arrival(at, place);
+        self.sides[place].decide(average, rng)
     }
 
     fn on_fate(&mut self, _at: &Arrival, packet: &Packet, fate: Fate) {
-        self.side(packet).precedence.on_fate(fate);
-        if fate.stays() && is_in(packet) {
-            self.waiting_in.add(packet.size);
-        }
+        let place = side(packet);
+        self.sides[place].on_fate(fate);
+        self.averages.on_fate(fate, (place, packet.size));
     }
 
     fn on_departure(&mut self, _at: &Departure, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
-        if is_in(packet) {
-            self.waiting_in.packets -= 1;
-            self.waiting_in.bytes -= u64::from(packet.size);
-        }
+        self.averages.on_departure((side(packet), packet.size));
         Verdict::Pass
     }
 
     fn needs(&self) -> Needs {
-        Needs::DEPARTURES
+        self.averages.needs()
     }
 
     fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
-        let of = |side: &Side, [key, name]: [&'static str; 2]| {
-            side.precedence.warnings(self.unit, scope).into_iter().map(early::inside(key, name)).collect::<Vec<_>>()
+        let of = |(precedence, [key, name]): (&Precedence, [&'static str; 2])| {
+            precedence
+                .warnings(self.averages.unit(), scope)
+                .into_iter()
+                .map(early::inside(key, name))
+                .collect::<Vec<_>>()
         };
-        [of(&self.in_side, ["in", "`in`"]), of(&self.out_side, ["out", "`out`"])].concat()
+        self.sides.iter().zip(SIDES).flat_map(of).collect()
     }
 
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let mut new = params.clone().build(scope)?;
-        early::same_unit(self.unit, new.unit, "in")?;
-        new.in_side.resume(&self.in_side);
-        new.out_side.resume(&self.out_side);
-        new.idle.resume(&self.idle);
-        new.waiting_in = self.waiting_in;
+        early::same_unit(self.averages.unit(), new.averages.unit(), "in")?;
+        new.averages.resume(&self.averages);
+        for (side, old) in new.sides.iter_mut().zip(&self.sides) {
+            side.resume(old);
+        }
         *self = new;
         Ok(())
     }
 
     fn gauges(&self, _now: Time, each: &mut dyn FnMut(&'static str, f64)) {
-        let [of_in, of_out] = match (self.unit, self.mode) {
-            (Unit::Packets, Mode::RioC) => ["avg_in_packets", "avg_queue_packets"],
-            (Unit::Packets, Mode::RioD) => ["avg_in_packets", "avg_out_packets"],
-            (Unit::Bytes, Mode::RioC) => ["avg_in_bytes", "avg_queue_bytes"],
-            (Unit::Bytes, Mode::RioD) => ["avg_in_bytes", "avg_out_bytes"],
-        };
-        each(of_in, self.in_side.average.value());
-        each(of_out, self.out_side.average.value());
-        each("drop_p_in", self.in_side.drop_p());
-        each("drop_p_out", self.out_side.drop_p());
+        self.averages.gauges(|i| [NAMES[i][0], NAMES[i][1]], each);
+        for (i, side) in self.sides.iter().enumerate() {
+            each(NAMES[i][2], side.drop_p(self.averages.value(i)));
+        }
     }
 }

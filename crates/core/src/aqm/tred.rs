@@ -244,6 +244,7 @@ impl Params {
         ParamError::above_zero("window", self.window)?;
         ParamError::above_zero("min-interval", self.min_interval)?;
         let common = self.common();
+        Profile::any_in_reach([&self.profile], scope)?;
         let (precedence, unit) = common.precedence(&self.profile, scope)?;
         let average = common.average(unit, scope)?;
         let expectation = Expectation::new(&self);

@@ -1,38 +1,49 @@
-//! WRED: weighted RED. One average of the whole queue; thresholds and chance by colour or code point.
+//! WRED: weighted RED. Thresholds and chance by colour or code point; one average of the queue, or one for each.
 //!
 //! Source: RED (Floyd and Jacobson 1993) with a profile for each drop precedence, for AF as RFC 2597 section 2 and
-//! appendix asks; WRED is the name routers and ns-2's dsRED give it.
+//! appendix asks; the averages are those of ns-2's dsRED, which gives them the names WRED, RIO-C and RIO-D.
 //!
 //! ```text
-//! on arrival:  avg as in RED, from all packets
-//!              profile = first whose `for` has the packet's code point or colour, else the last
-//!              judged as in RED by the profile's min, max, max-p; each profile has its own count
+//! on arrival:  j = first profile whose `for` has the packet's code point or colour, else the last
+//!   averages = common    avg moves by all that waits; each profile is judged by it
+//!              coupled   avg_i, for each i >= j, moves by what waits of profiles 1 .. i; j is judged by avg_j
+//!              separate  avg_j moves by what waits of profile j, and j is judged by it
+//!   judged as in RED by the profile's min, max, max-p; each profile has its own count
+//! queue idle before:  every average decays as in RED
 //! ```
 //!
-//! | symbol    | field              | unit       | default       | ns-2 dsRED      |
-//! |-----------|--------------------|------------|---------------|-----------------|
-//! |           | `profiles[].for`   |            | -             | `addPHBEntry`   |
-//! | min       | `profiles[].min`   | p, B, s, % | -             | `configQ`       |
-//! | max       | `profiles[].max`   | p, B, s, % | -             | `configQ`       |
-//! | maxp      | `profiles[].max-p` | -          | 0.1           | `configQ`       |
-//! | wq        | `wq`               | -          | 0.002         | `configQ`       |
-//! | -log2 wq  | `weight`           | -          | -             |                 |
-//! |           | `mean-packet`      | B          | 500B          | `meanPktSize`   |
-//! | p_a       | `spacing`          |            | `uniformised` | `ds-red`        |
-//! |           | `beyond`           |            | `drop`        |                 |
-//! |           | `ecn`              |            | false         |                 |
+//! | symbol    | field              | unit       | default       | ns-2 dsRED    |
+//! |-----------|--------------------|------------|---------------|---------------|
+//! |           | `profiles[].for`   |            | -             | `addPHBEntry` |
+//! | min       | `profiles[].min`   | p, B, s, % | -             | `configQ`     |
+//! | max       | `profiles[].max`   | p, B, s, % | -             | `configQ`     |
+//! | maxp      | `profiles[].max-p` | -          | 0.1           | `configQ`     |
+//! |           | `averages`         |            | `common`      | `setMREDMode` |
+//! | wq        | `wq`               | -          | 0.002         | `configQ`     |
+//! | -log2 wq  | `weight`           | -          | -             |               |
+//! |           | `mean-packet`      | B          | 500B          | `meanPktSize` |
+//! | p_a       | `spacing`          |            | `uniformised` | `ds-red`      |
+//! |           | `beyond`           |            | `drop`        |               |
+//! |           | `ecn`              |            | false         |               |
 //!
+//! `averages`: `common` is dsRED's mode WRED, `coupled` its RIO-C, `separate` its RIO-D.
 //! Only the last profile may leave `for` out. `for` takes colours (`green`, `yellow`, `red`, `unmarked`) and code
 //! points; a code point does not stand for its colour: write what the packets carry.
 //!
-//! Deviations: those of RED.
+//! With `coupled` the order of the list counts: first what is to be dropped last. Two profiles, `for = "green"` and the
+//! rest, are then RIO decision by decision; `for = ["green", "yellow"]` leaves yellow within IN. What a waiting packet
+//! counts as is settled when it comes, so while running `for` may change with `common` only, and `coupled` and `separate`
+//! turn into each other, but not into `common`.
+//!
+//! Deviations: those of RED, and of `early/averages`: dsRED keeps an idle time for each average, here it is the queue's.
 
 use std::sync::LazyLock;
 
-use super::early::{self, Average, Common, Precedence, Profile};
+use super::early::{self, Averages, Common, Counted, Precedence, Profile};
 use crate::Scope;
 use crate::aqm::members::{MOST, Members};
-use crate::aqm::{Aqm, Arrival};
+use crate::aqm::{Aqm, Arrival, Departure};
+use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
 use crate::rng::Rng;
@@ -46,7 +57,10 @@ pub use crate::aqm::members::Member;
 pub struct Params {
     /// Thresholds of each drop precedence; first match, else the last.
     pub profiles: Vec<Class>,
-    /// Average, spacing, ECN.
+    /// What the average that judges a packet counts.
+    #[param(default = "common")]
+    pub averages: Counted,
+    /// Weight, spacing, ECN.
     #[param(flatten)]
     pub common: Common,
 }
@@ -62,20 +76,23 @@ pub struct Class {
     pub profile: Profile,
 }
 
-/// Names of series, by profile.
-static DROP_P: LazyLock<Vec<String>> = LazyLock::new(|| (1..=MOST).map(|i| format!("drop_p_{i}")).collect());
+/// Names of series, by profile: the average in packets, in bytes, its p_b.
+static NAMES: LazyLock<Vec<[String; 3]>> = LazyLock::new(|| {
+    let of = |i| [format!("avg_{i}_packets"), format!("avg_{i}_bytes"), format!("drop_p_{i}")];
+    (1..=MOST).map(of).collect()
+});
 
 /// One queue's WRED.
 #[derive(Clone, Debug)]
 pub struct Wred {
-    average: Average,
+    averages: Averages,
     precedences: Vec<Precedence>,
     members: Members,
 }
 
 impl Params {
     /// # Errors
-    /// As RED for each profile; E219 when they are in different units; E201 when there is none; E223 when a profile
+    /// As RED for each profile, E215 when all are out of reach; E219 when they are in different units; E201 when there is none; E223 when a profile
     /// can match no packet.
     pub fn build(self, scope: &Scope) -> Result<Wred, ParamError> {
         if self.profiles.is_empty() {
@@ -93,14 +110,26 @@ impl Params {
             precedences.push(precedence);
             units.push(unit);
         }
-        Ok(Wred { average: self.common.average(units[0], scope)?, precedences, members })
+        Profile::any_in_reach(self.profiles.iter().map(|class| &class.profile), scope)
+            .map_err(early::inside("profiles", &format!("profile {}", units.len())))?;
+        let averages = self.common.averages((self.averages, precedences.len()), units[0], scope)?;
+        Ok(Wred { averages, precedences, members })
     }
 }
 
 impl Wred {
-    #[inline]
-    fn of(&mut self, packet: &Packet) -> &mut Precedence {
-        &mut self.precedences[self.members.of(packet)]
+    /// # Errors
+    /// E202 when packets that wait would count otherwise than they came.
+    fn counts_as(&self, new: &Self) -> Result<(), ParamError> {
+        let fault = |key, what: &str| Err(ParamError::new(key, "E202", format!("{what} while running")));
+        match [self.averages.tells_apart(), new.averages.tells_apart()] {
+            [false, false] => Ok(()),
+            [true, true] if self.members == new.members => Ok(()),
+            [true, true] => fault("profiles", "`for` of a profile changes")
+                .map_err(|e| e.help("packets that wait are counted by it: change thresholds only")),
+            _ => fault("averages", "`averages` changes from or to \"common\"")
+                .map_err(|e| e.help("only \"coupled\" and \"separate\" turn into each other")),
+        }
     }
 }
 
@@ -109,16 +138,28 @@ impl Aqm for Wred {
 
     #[inline]
     fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
-        let average = self.average.on_arrival(at);
-        self.of(packet).decide(average, rng)
+        let place = self.members.of(packet);
+        let average = self.averages.on_arrival(at, place);
+        self.precedences[place].decide(average, rng)
     }
 
     fn on_fate(&mut self, _at: &Arrival, packet: &Packet, fate: Fate) {
-        self.of(packet).on_fate(fate);
+        let place = self.members.of(packet);
+        self.precedences[place].on_fate(fate);
+        self.averages.on_fate(fate, (place, packet.size));
+    }
+
+    fn on_departure(&mut self, _at: &Departure, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+        self.averages.on_departure((self.members.of(packet), packet.size));
+        Verdict::Pass
+    }
+
+    fn needs(&self) -> Needs {
+        self.averages.needs()
     }
 
     fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
-        let unit = self.average.unit();
+        let unit = self.averages.unit();
         let each = self.precedences.iter().enumerate().flat_map(|(i, precedence)| {
             let told = |error| early::inside("profiles", &format!("profile {}", i + 1))(error);
             precedence.warnings(unit, scope).into_iter().map(told).collect::<Vec<_>>()
@@ -126,11 +167,12 @@ impl Aqm for Wred {
         each.collect()
     }
 
-    /// Counts go on by the profile's place in the list.
+    /// Counts and averages go on by the profile's place in the list.
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let mut new = params.clone().build(scope)?;
-        early::same_unit(self.average.unit(), new.average.unit(), "profiles")?;
-        new.average.resume(&self.average);
+        early::same_unit(self.averages.unit(), new.averages.unit(), "profiles")?;
+        self.counts_as(&new)?;
+        new.averages.resume(&self.averages);
         for (precedence, old) in new.precedences.iter_mut().zip(&self.precedences) {
             precedence.resume(old);
         }
@@ -139,10 +181,9 @@ impl Aqm for Wred {
     }
 
     fn gauges(&self, _now: Time, each: &mut dyn FnMut(&'static str, f64)) {
-        let average = self.average.value();
-        each(self.average.gauge(), average);
-        for (name, precedence) in DROP_P.iter().zip(&self.precedences) {
-            each(name, precedence.drop_p(average));
+        self.averages.gauges(|i| [&NAMES[i][0], &NAMES[i][1]], each);
+        for (i, ([_, _, name], precedence)) in NAMES.iter().zip(&self.precedences).enumerate() {
+            each(name, precedence.drop_p(self.averages.value(i)));
         }
     }
 }

@@ -7,6 +7,7 @@
 //! To add one: write its file, add its line to the list below.
 
 use crate::Scope;
+use crate::estimate::Timestamps;
 use crate::needs::Needs;
 use crate::packet::{FlowId, Packet};
 use crate::params::ParamError;
@@ -35,6 +36,14 @@ crate::algorithms! {
     "f-sam" => fsam::{Params, FSam},
     /// Random early demotion and promotion at a domain's boundary, with the combined dropper.
     "redp" => redp::{Params, Redp},
+    /// RTT-aware: red or yellow by the square of the round-trip times' ratio.
+    "rtt-aware" => rtt_aware::{Params, RttAware},
+    /// RTT-aware by round-trip times and time-outs, for many flows.
+    "rtt-rto" => rtt_rto::{Params, RttRto},
+    /// RTT-aware, and flows with small windows are spared.
+    "rtt-sw" => rtt_sw::{Params, RttSw},
+    /// TSW3CM that spares flows with small windows.
+    "tsw3cm-sw" => tsw3cm_sw::{Params, Tsw3CmSw},
     /// One colour for every packet: with `match`, a classifier (RFC 2475).
     "marker" => marker::{Params, Marker},
     /// Writes a flow's rate on its packets, for F-SAM and CSFQ.
@@ -50,6 +59,7 @@ crate::algorithms! {
 }
 
 pub mod pps;
+pub mod rtt;
 
 /// What the simulator knows of a sender and the wire does not carry: the oracle of the RTT papers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,8 +77,19 @@ pub struct SenderTruth {
 pub struct Passage<'a> {
     /// Now; never decreases.
     pub now: Time,
+    /// The flow in the port's direction: the packet's own, or in `reverse` the one whose other half it is.
+    pub flow: FlowId,
+    /// The packet's TCP timestamps, where the host reads them.
+    pub stamps: Option<Timestamps>,
     /// The sender's state, for conditioners that ask for [`Needs::TRUTH`] and only in the simulator.
     pub truth: Option<&'a SenderTruth>,
+}
+
+impl Passage<'_> {
+    /// A passage of which the host knows nothing more.
+    pub const fn of(now: Time, flow: FlowId) -> Self {
+        Self { now, flow, stamps: None, truth: None }
+    }
 }
 
 /// What a conditioner writes on a packet. On a path a label has one writer; those that rewrite what they read may follow.
@@ -105,18 +126,31 @@ impl Writes {
     }
 }
 
-/// Published by one conditioner for others of its kind (RTT-RTO's minima).
+/// Published by one conditioner for others of its kind: the times of its aggregate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
-    /// What it says.
-    pub value: f64,
+    /// Round-trip time, s.
+    pub rtt: f64,
+    /// Retransmission time-out, s.
+    pub rto: f64,
 }
 
-/// Where `on_timer` puts what it publishes; the host adds the delay.
+/// Who published a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Publisher {
+    /// The host's number of the port.
+    pub port: u32,
+    /// The conditioner's place at the port.
+    pub place: u32,
+    /// Which of its instances.
+    pub instance: u32,
+}
+
+/// Where `on_timer` puts what it publishes.
 #[derive(Clone, Debug, Default)]
 pub struct Outbox {
-    /// Reports not yet sent.
-    pub reports: Vec<Report>,
+    /// Reports, and how long each is under way.
+    pub reports: Vec<(Span, Report)>,
 }
 
 /// A traffic conditioner. Defaults do nothing; a host calls only what [`Conditioner::needs`] asks for.
@@ -139,7 +173,7 @@ pub trait Conditioner {
     fn on_timer(&mut self, _now: Time, _outbox: &mut Outbox) {}
 
     /// Another conditioner's report.
-    fn on_report(&mut self, _now: Time, _report: &Report) {}
+    fn on_report(&mut self, _now: Time, _from: Publisher, _report: &Report) {}
 
     /// Which hooks beyond `forward` it wants.
     fn needs(&self) -> Needs {
@@ -233,8 +267,8 @@ impl Conditioner for AnyConditioner {
     fn on_timer(&mut self, now: Time, outbox: &mut Outbox) {
         dispatch!(self, x => x.on_timer(now, outbox));
     }
-    fn on_report(&mut self, now: Time, report: &Report) {
-        dispatch!(self, x => x.on_report(now, report));
+    fn on_report(&mut self, now: Time, from: Publisher, report: &Report) {
+        dispatch!(self, x => x.on_report(now, from, report));
     }
     fn needs(&self) -> Needs {
         dispatch!(self, x => x.needs())

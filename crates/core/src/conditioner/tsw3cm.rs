@@ -60,6 +60,13 @@ impl Params {
     }
 }
 
+impl Tsw3Cm {
+    /// Whether the average, the last packet included, is above `cir`.
+    pub(super) fn above_committed(&self) -> bool {
+        self.rate.rate() > self.cir
+    }
+}
+
 impl Conditioner for Tsw3Cm {
     type Params = Params;
 

@@ -6,7 +6,7 @@ use crate::port::Port;
 use crate::support::{self, CODE_POINTS, Load, RATE};
 use perhop_core::Rng;
 use perhop_core::aqm::AqmParams;
-use perhop_core::aqm::early::{Beyond, Common, Profile};
+use perhop_core::aqm::early::{Beyond, Common, Counted, Profile};
 use perhop_core::aqm::rio::Mode;
 use perhop_core::aqm::tred;
 use perhop_core::aqm::wred::Member;
@@ -17,6 +17,9 @@ use proptest::prelude::*;
 
 /// Bytes that a threshold of one packet becomes in byte mode.
 const PACKET: u32 = 800;
+
+/// WRED with one average, coupled, separate: `wred`, `wred-c`, `wred-d`.
+const SYSTEMS: [&str; 7] = ["red", "rio-c", "rio-d", "wred", "wred-c", "wred-d", "tred"];
 
 /// Thresholds in packets, and for whom.
 type Numbers = (u32, u32, f64);
@@ -33,13 +36,16 @@ struct Setting {
 }
 
 fn settings() -> impl Strategy<Value = Setting> {
-    let system = prop::sample::select(vec!["red", "rio-c", "rio-d", "wred", "tred"]);
+    let system = prop::sample::select(SYSTEMS.to_vec());
     let numbers = prop::collection::vec(support::any_numbers(), 1..5);
     let shape = (system, numbers, any::<bool>(), support::any_common());
     (shape, support::any_tred(), 16u32..32, support::tickets(&Colour::ALL)).prop_map(
         |((system, mut numbers, in_bytes, common), tred, limit, load)| {
-            let rules = [("red", 1), ("rio-c", 2), ("rio-d", 2), ("wred", numbers.len()), ("tred", 1)];
-            let wanted = rules.iter().find(|r| r.0 == system).unwrap().1;
+            let wanted = match system {
+                "red" | "tred" => 1,
+                "rio-c" | "rio-d" => 2,
+                _ => numbers.len(),
+            };
             numbers.resize(wanted, numbers[0]);
             Setting { system, numbers, in_bytes, common, tred, limit, load }
         },
@@ -79,7 +85,16 @@ impl Setting {
             _ => {
                 let of = profiles.len();
                 let members = |i| names(i, of).iter().map(member).collect();
-                support::wred(profiles.into_iter().enumerate().map(|(i, p)| (members(i), p)).collect(), common)
+                let averages = match self.system {
+                    "wred-c" => Counted::Coupled,
+                    "wred-d" => Counted::Separate,
+                    _ => Counted::Common,
+                };
+                support::wred_of(
+                    averages,
+                    profiles.into_iter().enumerate().map(|(i, p)| (members(i), p)).collect(),
+                    common,
+                )
             }
         }
     }
@@ -104,7 +119,7 @@ impl Setting {
             mean_packet: self.common.mean_packet.get() as f64,
             link: RATE.bytes_s(),
             rng,
-            avg: vec![0.0; if self.system.starts_with("rio") { 2 } else { 1 }],
+            avg: vec![0.0; if self.system.contains('-') { of } else { 1 }],
             count: vec![-1; of],
             last_arrival: Time::ZERO,
             expectation: (self.system == "tred").then(|| (Expectation::new(&self.tred), self.tred.scaling)),
@@ -113,7 +128,7 @@ impl Setting {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(ProptestConfig::with_cases(840))]
     #[test]
     fn same_fates(setting in settings()) {
         let rng = Rng::stream(9, 0, "queue");
@@ -146,12 +161,12 @@ fn every_fate_occurs() {
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
     let mut seen = std::collections::BTreeMap::<_, u32>::new();
-    for _ in 0..400 {
+    for _ in 0..560 {
         let setting = settings().new_tree(&mut runner).unwrap().current();
         for fate in support::run(&setting.params(), setting.limit, &setting.load) {
             *seen.entry((setting.system, format!("{fate:?}"))).or_default() += 1;
         }
     }
-    assert_eq!(seen.len(), 5 * 5, "{seen:?}");
+    assert_eq!(seen.len(), 5 * SYSTEMS.len(), "{seen:?}");
     assert!(seen.values().all(|n| *n >= 50), "{seen:?}");
 }

@@ -2,8 +2,9 @@
 
 use crate::support::{self, RATE, built, common, packets, profile, scope};
 use perhop_core::Rng;
-use perhop_core::aqm::early::Spacing;
+use perhop_core::aqm::early::{Counted, Spacing};
 use perhop_core::aqm::rio::Mode;
+use perhop_core::aqm::wred::Member;
 use perhop_core::aqm::{AnyAqm, Aqm, AqmParams, Arrival, Backlog};
 use perhop_core::packet::{Colour, Packet};
 use perhop_core::units::{Bytes, Length, Time};
@@ -90,6 +91,66 @@ fn averages_count_their_own() {
             assert_eq!(gauge(&aqm, out), if all { f64::from(3 + n) } else { 2.0 });
         }
     }
+}
+
+const AF: [Colour; 3] = [Colour::Green, Colour::Yellow, Colour::Red];
+
+fn af(averages: Counted) -> AqmParams {
+    let class = |colour| (vec![Member::Colour(colour)], profile(packets(100), packets(200), 0.1));
+    support::wred_of(averages, AF.map(class).to_vec(), common(1.0, Spacing::Uniformised))
+}
+
+/// With a weight of 1 an average is the last sample: two green, three yellow and five red packets wait.
+#[test]
+fn averages_of_three_precedences() {
+    let told = |averages, names: [&str; 3]| {
+        let mut aqm = built(&af(averages));
+        let mut found = 0;
+        for (colour, n) in AF.into_iter().zip([2, 3, 5]) {
+            for _ in 0..n {
+                arrive(&mut aqm, 0, found, None, colour);
+                found += 1;
+            }
+        }
+        // one more of each, in this order: what each average counted when it moved last
+        for colour in [Colour::Red, Colour::Yellow, Colour::Green] {
+            arrive(&mut aqm, 0, found, None, colour);
+            found += 1;
+        }
+        names.map(|name| gauge(&aqm, name))
+    };
+    let coupled = told(Counted::Coupled, ["avg_1_packets", "avg_2_packets", "avg_queue_packets"]);
+    assert_eq!(coupled, [2.0, 6.0, 12.0], "green's arrival finds 2, 2 + 4 and 2 + 4 + 6");
+    let separate = told(Counted::Separate, ["avg_1_packets", "avg_2_packets", "avg_3_packets"]);
+    assert_eq!(separate, [2.0, 3.0, 5.0], "each moved at its own arrival");
+    assert_eq!(told(Counted::Common, ["avg_queue_packets"; 3]), [12.0; 3]);
+}
+
+/// Packets that wait count as what they came as: no other `for`, and not from or to one average for all.
+#[test]
+fn what_waits_keeps_its_precedence() {
+    let mut other = af(Counted::Coupled);
+    let AqmParams::Wred(params) = &mut other else { unreachable!() };
+    params.profiles.swap(0, 1);
+    let refused = [
+        (Counted::Coupled, other.clone(), "profiles"),
+        (Counted::Coupled, af(Counted::Common), "averages"),
+        (Counted::Common, af(Counted::Separate), "averages"),
+    ];
+    for (from, to, field) in refused {
+        let error = built(&af(from)).retune(Time::ZERO, &to, &scope(1000)).unwrap_err();
+        assert_eq!((error.code, error.field), ("E202", field));
+    }
+    let AqmParams::Wred(params) = &mut other else { unreachable!() };
+    params.averages = Counted::Common;
+    built(&af(Counted::Common)).retune(Time::ZERO, &other, &scope(1000)).unwrap();
+    let mut aqm = built(&af(Counted::Coupled));
+    arrive(&mut aqm, 0, 0, None, Colour::Green);
+    arrive(&mut aqm, 0, 1, None, Colour::Green);
+    aqm.retune(Time::ZERO, &af(Counted::Separate), &scope(1000)).unwrap();
+    assert_eq!(gauge(&aqm, "avg_1_packets"), 1.0);
+    arrive(&mut aqm, 0, 2, None, Colour::Green);
+    assert_eq!(gauge(&aqm, "avg_1_packets"), 2.0);
 }
 
 /// New parameters take effect, averages stay; the weight is the new one from the next arrival on.

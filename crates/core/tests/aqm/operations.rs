@@ -56,7 +56,10 @@ impl Generator {
                 let n = self.below(4);
                 Tree::List((0..n).map(|_| self.value(of).into()).collect())
             }
-            Kind::Either(kinds) => self.value(&kinds[0]),
+            Kind::Either(kinds) => {
+                let chosen = self.below(kinds.len());
+                self.value(&kinds[chosen])
+            }
             Kind::Dscp => text(self.pick(&support::CODE_POINTS).to_owned()),
             Kind::Text | Kind::Any => {
                 let colours = Colour::ALL.map(Colour::name);

@@ -1,7 +1,7 @@
 //! Parameters from a file: as written, with their errors.
 
 use crate::support::{packets, profile, scope};
-use perhop_core::aqm::early::{Beyond, Common, Level, Spacing, Unit, Weight};
+use perhop_core::aqm::early::{Beyond, Common, Counted, Level, Spacing, Unit, Weight};
 use perhop_core::aqm::rio::{self, Mode};
 use perhop_core::aqm::wred::{self, Member};
 use perhop_core::aqm::{AqmParams, red};
@@ -92,9 +92,16 @@ fn wred_as_written() {
             wred::Class { members, profile: profile(packets(20), packets(40), 0.1) },
             wred::Class { members: vec![], profile: profile(packets(10), packets(20), 0.1) },
         ],
+        averages: Counted::Common,
         common: defaults(),
     };
-    assert_eq!(read("wred", vec![("profiles", profiles)]), Ok(AqmParams::Wred(expected)));
+    let written = |averages: &str| vec![("profiles", profiles.clone()), ("averages", text(averages))];
+    assert_eq!(read("wred", vec![("profiles", profiles.clone())]), Ok(AqmParams::Wred(expected.clone())));
+    for (name, averages) in [("coupled", Counted::Coupled), ("separate", Counted::Separate)] {
+        let expected = wred::Params { averages, ..expected.clone() };
+        assert_eq!(read("wred", written(name)), Ok(AqmParams::Wred(expected)));
+    }
+    assert_eq!(read("wred", written("rio-c")), Err(vec!["E006"]));
 }
 
 #[test]
@@ -156,6 +163,8 @@ fn refused_in_rio() {
     assert_eq!(rio(thresholds("9p", "5p"), good()), ("E214", "in", format!("`in`: {crossed}")));
     assert_eq!(rio(good(), thresholds("9p", "5p")), ("E214", "out", format!("`out`: {crossed}")));
     assert_eq!(rio(good(), thresholds("5kB", "9kB")).0, "E219");
+    let beyond = "`out`: `min` 60p is not below the queue's limit 50p";
+    assert_eq!(rio(thresholds("50p", "60p"), thresholds("60p", "70p")), ("E215", "out", beyond.into()));
     let sides = vec![("in", Tree::table(good())), ("out", Tree::table(good())), ("wq", Tree::Float(0.0))];
     let error = build("rio", sides, &scope(50)).unwrap_err();
     assert_eq!((error.code, error.field), ("E201", "wq"));

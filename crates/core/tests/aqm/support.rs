@@ -1,8 +1,7 @@
 //! What the tests share: parameters, loads, a run.
 
 use crate::port::Port;
-use perhop_core::aqm::early::Order;
-use perhop_core::aqm::early::{Beyond, Common, Profile, Spacing, Weight};
+use perhop_core::aqm::early::{Beyond, Common, Counted, Order, Profile, Spacing, Weight};
 use perhop_core::aqm::tred::{self, Minimum};
 use perhop_core::aqm::{AnyAqm, AqmParams, red, rio, wred};
 use perhop_core::conditioner::pps_tagger::Unit;
@@ -45,8 +44,12 @@ pub(crate) fn rio([in_profile, out_profile]: [Profile; 2], mode: rio::Mode, comm
 }
 
 pub(crate) fn wred(profiles: Vec<(Vec<wred::Member>, Profile)>, common: Common) -> AqmParams {
+    wred_of(Counted::Common, profiles, common)
+}
+
+pub(crate) fn wred_of(averages: Counted, profiles: Vec<(Vec<wred::Member>, Profile)>, common: Common) -> AqmParams {
     let profiles = profiles.into_iter().map(|(members, profile)| wred::Class { members, profile }).collect();
-    AqmParams::Wred(wred::Params { profiles, common })
+    AqmParams::Wred(wred::Params { profiles, averages, common })
 }
 
 /// TRED with a profile, RED's settings, and `own` for the rest.

@@ -82,6 +82,13 @@ fn thresholds_in_another_unit() {
         assert_eq!(said(&red(profile.clone(), common())), expected, "{profile:?}");
         assert_eq!(said(&tred(profile.clone(), common(), &published(profile.clone()))), expected, "{profile:?}");
     }
+    let both = |a: u32, b: u32| {
+        let [in_profile, out_profile] = [a, b].map(|min| profile(packets(min), packets(min + 20), 0.1));
+        let params = aqm::rio::Params { in_profile, out_profile, mode: aqm::rio::Mode::RioC, common: common() };
+        AqmParams::Rio(params)
+    };
+    assert_eq!(codes(&both(30, 29), &scope(30)), [("W316", "in")], "IN is never dropped early; OUT is");
+    assert_eq!(codes(&both(29, 29), &scope(30)), []);
     let unknown = Scope { largest_packet: Bytes::new(0), ..scope(10) };
     assert_eq!(codes(&red(of(15_000, 20_000, 0.1), common()), &unknown), [], "no traffic known, nothing said");
     let in_bytes = Scope { limit: Some(bytes(1000)), ..scope(10) };

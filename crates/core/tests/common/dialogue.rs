@@ -150,7 +150,7 @@ impl<C> Host<C> {
 
 /// Calls what a host would: departures only where they are asked for, and what comes back likewise.
 pub fn call<C: Conditioner>(it: &mut C, event: Event, (now, packet): (Time, &mut Packet), rng: &mut Rng) -> Verdict {
-    let at = Passage { now, truth: None };
+    let at = Passage::of(now, packet.flow);
     match event {
         Event::Forward => return it.forward(&at, packet, rng),
         Event::Reverse if it.needs().contains(Needs::REVERSE) => it.reverse(&at, packet, rng),

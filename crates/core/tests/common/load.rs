@@ -97,7 +97,7 @@ pub fn run<C: Conditioner>(conditioner: &mut C, load: &[Offered], rng: &mut Rng)
 /// Sends one packet through; nothing is left of one that is dropped but its header: its size is 0.
 pub fn pass<C: Conditioner>(conditioner: &mut C, offered: &Offered, rng: &mut Rng) -> Packet {
     let mut packet = offered.packet;
-    if conditioner.forward(&Passage { now: offered.at, truth: None }, &mut packet, rng) != Verdict::Pass {
+    if conditioner.forward(&Passage::of(offered.at, packet.flow), &mut packet, rng) != Verdict::Pass {
         packet.size = 0;
     }
     packet

@@ -42,7 +42,7 @@ fn below(ms: u64) -> Match {
 
 fn through(edge: &mut Edge, flow: FlowId, now: Time) -> Packet {
     let mut packet = Packet { flow, size: 1500, ..Packet::default() };
-    assert_eq!(edge.forward(&Passage { now, truth: None }, &mut packet), Verdict::Pass);
+    assert_eq!(edge.forward(&Passage::of(now, packet.flow), &mut packet), Verdict::Pass);
     packet
 }
 

@@ -3,6 +3,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod classes;
+mod edge;
+mod edge_path;
 mod fsam;
 mod invariants;
 mod labeller;
@@ -15,6 +17,7 @@ mod pps_exchange;
 mod pps_policing;
 mod pps_tags;
 mod redp;
+mod rtt;
 mod tsw;
 mod vectors;
 

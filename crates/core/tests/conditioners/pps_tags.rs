@@ -47,6 +47,8 @@ proptest! {
         // Half up where the scale is linear; in the middle of the logarithms where it is logarithmic.
         let middle = if rules.tags == Scale::Log { pow(low * high, 0.5) } else { 0.5 * (low + high) };
         let wanted = match rules.rounding {
+            // As a label it is the upper code itself.
+            Rounding::Floor if v as f32 == high as f32 => [high, high],
             Rounding::Floor => [low, low],
             Rounding::Nearest if (v / middle - 1.0).abs() < 1e-12 => [low, high],
             Rounding::Nearest => [if v < middle { low } else { high }; 2],

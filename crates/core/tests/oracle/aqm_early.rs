@@ -1,7 +1,7 @@
 //! RED, RIO, WRED and TRED as the papers write them: plain, slow, floating point, one function.
 //!
 //! Floyd and Jacobson 1993 (figure 2, section 7), Clark and Fang 1998, ns-2's `wait_` and dsRED by description. Queue
-//! contents are searched at every arrival; idle time is applied packet by packet.
+//! contents are searched at every arrival, for each precedence; idle time is applied packet by packet.
 
 use crate::expectation::Expectation;
 use perhop_core::Rng;
@@ -33,7 +33,7 @@ pub(crate) struct Seen<'a> {
 /// The system, its constants in the papers' letters, its state.
 #[derive(Clone)]
 pub(crate) struct Oracle {
-    /// `red`, `rio-c`, `rio-d`, `wred` or `tred`.
+    /// `red`, `rio-c`, `rio-d`, `wred`, `wred-c`, `wred-d` or `tred`.
     pub(crate) system: &'static str,
     /// One for RED; IN and OUT for RIO; any number for WRED.
     pub(crate) rules: Vec<Rule>,
@@ -46,7 +46,7 @@ pub(crate) struct Oracle {
     /// bytes/s
     pub(crate) link: f64,
     pub(crate) rng: Rng,
-    /// Of each rule (RIO) or of all (RED, WRED: the first).
+    /// Of each rule, or of all (RED, WRED).
     pub(crate) avg: Vec<f64>,
     pub(crate) count: Vec<i64>,
     pub(crate) last_arrival: Time,
@@ -89,16 +89,19 @@ impl Oracle {
         }
     }
 
+    /// What waits of the rules that `counted` names.
+    fn of_rules(&self, waiting: &[Packet], counted: impl Fn(usize) -> bool) -> f64 {
+        self.length(waiting.iter().filter(|p| counted(self.rule_of(p))))
+    }
+
     fn measure(&mut self, seen: Seen<'_>, packet: &Packet) {
-        let total = self.length(seen.waiting.iter());
-        let of_in = self.length(seen.waiting.iter().filter(|p| is_in(p)));
-        let of_out = self.length(seen.waiting.iter().filter(|p| !is_in(p)));
-        let samples = match (self.system, is_in(packet)) {
-            ("rio-c", true) => vec![(0, of_in), (1, total)],
-            ("rio-c", false) => vec![(1, total)],
-            ("rio-d", true) => vec![(0, of_in)],
-            ("rio-d", false) => vec![(1, of_out)],
-            _ => vec![(0, total)],
+        let j = self.rule_of(packet);
+        let samples: Vec<(usize, f64)> = match self.system {
+            "rio-c" | "wred-c" => {
+                (j..self.rules.len()).map(|i| (i, self.of_rules(seen.waiting, |rule| rule <= i))).collect()
+            }
+            "rio-d" | "wred-d" => vec![(j, self.of_rules(seen.waiting, |rule| rule == j))],
+            _ => vec![(0, self.length(seen.waiting.iter()))],
         };
         for (which, q) in samples {
             self.avg[which] = (1.0 - self.wq) * self.avg[which] + self.wq * q;

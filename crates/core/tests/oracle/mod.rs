@@ -3,11 +3,13 @@
 #![allow(unreachable_pub)]
 
 pub mod buckets;
+pub mod edge;
 pub mod fsam;
 pub mod label;
 pub mod pam;
 pub mod pps;
 pub mod redp;
+pub mod rtt;
 pub mod tags;
 pub mod tsw;
 
@@ -63,6 +65,10 @@ pub fn of(params: &ConditionerParams, scope: &Scope) -> Option<Box<dyn Oracle>> 
         P::Pam(p) => Box::new(pam::Pam::new(p)),
         P::FSam(p) => Box::new(fsam::FSam::new(p, scope)),
         P::Redp(p) => Box::new(redp::Redp::new(p)),
+        P::RttAware(p) => Box::new(rtt::Aware::basic(p)),
+        P::RttRto(p) => Box::new(rtt::Aware::rto(p)),
+        P::RttSw(p) => Box::new(rtt::Aware::sw(p)),
+        P::Tsw3CmSw(p) => Box::new(rtt::StandardSw::new(p)),
         P::Marker(p) => Box::new(OneColour(p.colour.into())),
         P::RateLabeller(p) => Box::new(label::Labeller::new(p)),
         P::PpsTagger(p) => Box::new(pps::Tagger::new(p)),

@@ -6,18 +6,18 @@ use perhop_core::packet::{Colour, Packet};
 use perhop_core::units::{BitRate, Span};
 
 /// RFC 2859, Figure 2.
-struct Rate {
+pub struct Rate {
     avg_rate: f64,
     avg_interval: f64,
     t_front: f64,
 }
 
 impl Rate {
-    fn new(initial: BitRate, window: Span) -> Self {
+    pub fn new(initial: BitRate, window: Span) -> Self {
         Self { avg_rate: initial.bit_s() as f64 / 8.0, avg_interval: window.ns() as f64 / 1e9, t_front: 0.0 }
     }
 
-    fn update(&mut self, now: u64, size: u32) -> f64 {
+    pub fn update(&mut self, now: u64, size: u32) -> f64 {
         let now = now as f64;
         let bytes_in_window = self.avg_rate * self.avg_interval;
         let new_bytes = bytes_in_window + f64::from(size);
@@ -54,6 +54,11 @@ pub struct Rfc2859 {
 impl Rfc2859 {
     pub fn new(p: &tsw3cm::Params) -> Self {
         Self { rate: Rate::new(p.cir, p.window), ctr: p.cir.bytes_s(), ptr: p.pir.bytes_s() }
+    }
+
+    /// Whether the last packet found more than CTR.
+    pub fn exceeds(&self) -> bool {
+        self.rate.avg_rate > self.ctr
     }
 }
 

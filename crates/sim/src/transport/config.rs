@@ -10,6 +10,7 @@
 //! | `limited_transmit` | -        | on            | `singledup_`                                      |
 //! | `syn`              | -        | on            | `syn_` with `delay_growth_`                       |
 //! | `delayed_ack`      | time     | none          | `Agent/TCPSink/DelAck interval_`                  |
+//! | `overhead`         | time     | none          | `overhead_`                                       |
 //! | `ecn`              | -        | off           | `ecn_`                                            |
 //! | `receiver_ecn`     | -        | on            | -                                                 |
 //! | `mss`              | B        | 1000          | `packetSize_`                                     |
@@ -43,6 +44,8 @@ pub struct Config {
     pub syn: bool,
     /// Longest delay of an ACK; `None` acknowledges every segment at once.
     pub delayed_ack: Option<Span>,
+    /// What an ACK lets go leaves the sender's host a uniform draw of up to this later; `None` sends at once.
+    pub overhead: Option<Span>,
     /// The sender asks for ECN (RFC 3168).
     pub ecn: bool,
     /// The receiver agrees to it if asked.
@@ -64,6 +67,7 @@ impl Default for Config {
             limited_transmit: true,
             syn: true,
             delayed_ack: None,
+            overhead: None,
             ecn: false,
             receiver_ecn: true,
             mss: 1000,
@@ -91,7 +95,7 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// The longest delay of an ACK (RFC 1122 section 4.2.3.2).
+/// The longest delay of an ACK (RFC 1122 section 4.2.3.2), and of the answer to one.
 const LONGEST_DELAY: Span = Span::from_ms(500);
 /// The largest window in segments: well below half the range of numbers.
 const LARGEST_WINDOW: u32 = 1 << 24;
@@ -112,7 +116,7 @@ pub(super) fn check(
 impl Config {
     /// # Errors
     /// A window or size of zero, a window beyond 2^24 segments, a packet beyond 65 535 bytes, an
-    /// ACK delay that is zero or above 500 ms, or what [`RtoConfig::validate`] refuses.
+    /// ACK delay or overhead that is zero or above 500 ms, or what [`RtoConfig::validate`] refuses.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let windows = 1..=LARGEST_WINDOW;
         let bound = format!("between 1 and {LARGEST_WINDOW} segments");
@@ -122,9 +126,12 @@ impl Config {
         let packet = u32::from(self.mss) + u32::from(self.header);
         check(packet <= 65_535, "mss", self.mss, format!("at most 65535 bytes less the header of {}", self.header))?;
         self.rto.validate()?;
-        let Some(delay) = self.delayed_ack else { return Ok(()) };
-        let good = delay > Span::ZERO && delay <= LONGEST_DELAY;
-        check(good, "delayed_ack", delay, format!("above 0s and at most {LONGEST_DELAY} (RFC 1122 section 4.2.3.2)"))
+        for (field, delay) in [("delayed_ack", self.delayed_ack), ("overhead", self.overhead)] {
+            let good = delay.is_none_or(|delay| delay > Span::ZERO && delay <= LONGEST_DELAY);
+            let bound = format!("above 0s and at most {LONGEST_DELAY} (RFC 1122 section 4.2.3.2)");
+            check(good, field, delay.unwrap_or_default(), bound)?;
+        }
+        Ok(())
     }
 }
 
@@ -153,6 +160,8 @@ mod tests {
             ("rto.minimum", Config { rto: tick(Span::from_ms(101)), ..base }),
             ("delayed_ack", Config { delayed_ack: Some(Span::from_ms(501)), ..base }),
             ("delayed_ack", Config { delayed_ack: Some(Span::ZERO), ..base }),
+            ("overhead", Config { overhead: Some(Span::from_ms(501)), ..base }),
+            ("overhead", Config { overhead: Some(Span::ZERO), ..base }),
         ];
         for (field, config) in cases {
             let error = config.validate().unwrap_err();

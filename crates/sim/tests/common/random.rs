@@ -1,7 +1,7 @@
 //! Networks at random: a chain of routers with hosts, every traffic model, AQM and conditioner of the lists.
 
 use super::net::{self, Net};
-use perhop_core::aqm::early::{Beyond, Common, Spacing, Weight};
+use perhop_core::aqm::early::{Beyond, Common, Counted, Spacing, Weight};
 use perhop_core::aqm::virtual_buffer::{Common as Buffer, Counting};
 use perhop_core::aqm::{AqmParams, msvb, red, rio, wred};
 use perhop_core::conditioner::{self, ConditionerParams};
@@ -53,7 +53,9 @@ fn aqm() -> impl Strategy<Value = AqmParams> {
             "wred" => {
                 let green = vec![wred::Member::Colour(Colour::Green)];
                 let class = |members, profile| wred::Class { members, profile };
-                AqmParams::Wred(wred::Params { profiles: vec![class(green, wide), class(vec![], tight)], common })
+                let averages = [Counted::Common, Counted::Coupled, Counted::Separate][min as usize % 3];
+                let profiles = vec![class(green, wide), class(vec![], tight)];
+                AqmParams::Wred(wred::Params { profiles, averages, common })
             }
             "msvb" => {
                 let share = Probability::new(0.3).unwrap();

@@ -28,6 +28,7 @@ mod ns2_dynamic_load;
 mod ns2_mixed_load;
 mod ns2_pps_rtt;
 mod ns2_pps_table4;
+mod overhead;
 mod routes;
 mod series;
 mod sched;

@@ -23,7 +23,7 @@ prop_compose! {
         mss in 1u16..1461,
     ) -> Config {
         let congestion = LawKind::Reno;
-        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, delayed_ack, ecn, receiver_ecn, mss, header: 40 }
+        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, delayed_ack, overhead: None, ecn, receiver_ecn, mss, header: 40 }
     }
 }
 

@@ -13,6 +13,7 @@ const OPEN: Config = Config {
     limited_transmit: true,
     syn: false,
     delayed_ack: None,
+    overhead: None,
     ecn: false,
     receiver_ecn: true,
     mss: 1000,

@@ -20,6 +20,9 @@ use crate::estimate::Ewma;
 use crate::params::ParamError;
 use crate::units::{Bytes, NS_PER_S, Time};
 
+/// Names of the series of a whole queue's average, in packets and in bytes.
+pub const WHOLE: [&str; 2] = ["avg_queue_packets", "avg_queue_bytes"];
+
 /// Counts the packets that an idle link could have sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Idle {
@@ -103,9 +106,7 @@ impl Average {
 
     /// Name of its series.
     pub fn gauge(&self) -> &'static str {
-        match self.unit {
-            Unit::Packets => "avg_queue_packets",
-            Unit::Bytes => "avg_queue_bytes",
-        }
+        let [packets, bytes] = WHOLE;
+        if self.unit == Unit::Packets { packets } else { bytes }
     }
 }

@@ -77,25 +77,31 @@ impl Level {
 }
 
 impl Level {
-    /// W316 for a level in bytes where the queue's limit is in packets, and so many of the largest are less. In the
-    /// limit's own unit that is an error: see [`Level::below_limit`].
+    /// W316 for a level that is not below the queue's limit; one in bytes where the limit is in packets, if so many of
+    /// the largest are no more. Where nothing else can act it is an error: see [`Level::below_limit`].
     pub fn out_of_reach(self, field: &'static str, scope: &Scope) -> Option<ParamError> {
-        let (most, Some(limit @ Length::Packets(_))) = (most_bytes(scope)?, scope.limit) else { return None };
-        if self.unit != Unit::Bytes || self.value < most {
-            return None;
+        let (message, help) = self.beyond(field, scope)?;
+        Some(ParamError::new(field, "W316", message).label("the queue can never reach it").help(help))
+    }
+
+    fn beyond(self, field: &str, scope: &Scope) -> Option<(String, &'static str)> {
+        let (stated, limit) = (scope.limit?, limit("limit", scope).ok()?);
+        let value = self.value;
+        if limit.unit == self.unit {
+            let text = format!("`{field}` is {value:.0} {}: the queue's limit is {stated}", self.unit.noun());
+            return (value >= limit.value).then_some((text, "lower it or raise `limit`"));
         }
-        let (value, largest) = (self.value, scope.largest_packet);
-        let message = format!("`{field}` is {value:.0}B: the queue's {limit}, of {largest} at most, hold {most:.0}B");
-        let error = ParamError::new(field, "W316", message).label("the queue can never reach it");
-        Some(error.help("lower it, raise `limit`, or write both in the same unit"))
+        let (most, Length::Packets(_)) = (most_bytes(scope)?, stated) else { return None };
+        let largest = scope.largest_packet;
+        let text = format!("`{field}` is {value:.0}B: the queue's {stated}, of {largest} at most, hold {most:.0}B");
+        (value >= most).then_some((text, "lower it, raise `limit`, or write both in the same unit"))
     }
 }
 
 impl Level {
     /// Whether no queue within its limit is as long.
     pub fn is_beyond(self, scope: &Scope) -> bool {
-        let same = limit("limit", scope).is_ok_and(|limit| limit.unit == self.unit && self.value >= limit.value);
-        same || self.out_of_reach("limit", scope).is_some()
+        self.out_of_reach("limit", scope).is_some()
     }
 }
 

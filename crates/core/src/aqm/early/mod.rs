@@ -2,10 +2,11 @@
 //!
 //! Source: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", 1993, section 4.
 //!
-//! An arrival moves an average ([`average`]); the average sets a probability p_b ([`ramp`]); p_b and the
+//! An arrival moves an average ([`average`], [`averages`]); the average sets a probability p_b ([`ramp`]); p_b and the
 //! packets since the last drop decide ([`spacing`]).
 
 pub mod average;
+pub mod averages;
 pub mod level;
 pub mod ramp;
 pub mod spacing;
@@ -20,6 +21,7 @@ use crate::units::Bytes;
 use crate::verdict::{Fate, Reason, Verdict};
 
 pub use average::{Average, Idle};
+pub use averages::{Averages, Counted};
 pub use level::{Level, Unit};
 pub use ramp::{Beyond, Profile, Ramp, Zone};
 pub use spacing::{Spacer, Spacing};
@@ -52,6 +54,14 @@ impl Common {
     /// E201 for weight or `mean-packet`, E218 without a link rate.
     pub fn average(&self, unit: Unit, scope: &Scope) -> Result<Average, ParamError> {
         Ok(Average::new(unit, self.weight.checked()?, self.idle(scope)?))
+    }
+
+    /// The averages of `places` drop precedences, as [`Common::average`].
+    ///
+    /// # Errors
+    /// E201 for weight or `mean-packet`, E218 without a link rate.
+    pub fn averages(&self, counts: (Counted, usize), unit: Unit, scope: &Scope) -> Result<Averages, ParamError> {
+        Ok(Averages::new(counts, (unit, self.weight.checked()?, self.idle(scope)?)))
     }
 
     /// The idle clock of the link.

@@ -60,8 +60,8 @@ impl Profile {
     /// The thresholds as numbers, and the unit they are in.
     ///
     /// # Errors
-    /// E214 unless min < max; E215 when min is not below the queue's limit, so that nothing would ever be dropped
-    /// early; E219 when one is in packets and the other in bytes; E218 when a unit needs what `scope` does not know.
+    /// E214 unless min < max; E219 when one is in packets and the other in bytes; E218 when a unit needs what `scope`
+    /// does not know.
     pub fn ramp(&self, beyond: Beyond, scope: &Scope) -> Result<(Ramp, Unit), ParamError> {
         let (min, max) = (Level::of("min", self.min, scope)?, Level::of("max", self.max, scope)?);
         if min.unit != max.unit {
@@ -70,12 +70,27 @@ impl Profile {
         if min.value >= max.value {
             return Err(self.not_below());
         }
-        min.below_limit(("min", self.min), scope)?;
         let end = match beyond {
             Beyond::Drop => max.value,
             Beyond::Gentle => 2.0 * max.value,
         };
         Ok((Ramp { min: min.value, max: max.value, max_p: self.max_p.get(), end }, min.unit))
+    }
+
+    /// Whether a queue can be long enough for any of these profiles to drop.
+    ///
+    /// # Errors
+    /// E215 when the `min` of none is below the queue's limit: nothing would ever be dropped early. One of several may
+    /// be beyond it, which keeps its packets from early drops, and is a warning.
+    pub fn any_in_reach<'a>(profiles: impl IntoIterator<Item = &'a Self>, scope: &Scope) -> Result<(), ParamError> {
+        let mut found = Ok(());
+        for profile in profiles {
+            found = Level::of("min", profile.min, scope)?.below_limit(("min", profile.min), scope);
+            if found.is_ok() {
+                break;
+            }
+        }
+        found
     }
 
     fn not_below(&self) -> ParamError {

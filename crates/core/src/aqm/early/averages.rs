@@ -1,0 +1,149 @@
+//! The averages of a queue with several drop precedences: one for all, or one for each.
+//!
+//! Sources: Clark and Fang 1998, section III-C (two precedences); for any number, ns-2's dsRED by behaviour, whose names
+//! of the three are WRED, RIO-C and RIO-D.
+//!
+//! ```text
+//! queue idle before this arrival:  every average x (1 - wq)^m, m as in `average`
+//! then, at an arrival of precedence j of n (1 is dropped last), q_i of precedence i waiting before it:
+//!   common    one average of the whole queue
+//!   coupled   avg_i = avg_i + wq (q_1 + .. + q_i - avg_i) for each i >= j
+//!   separate  avg_j = avg_j + wq (q_j - avg_j)
+//! ```
+//!
+//! A packet is judged by the average of its precedence.
+//!
+//! Deviations: idle time is that of the whole queue, whoever comes first; dsRED keeps an idle time for each average and
+//! decays it at the full link rate even while packets of others are sent.
+
+use super::average::WHOLE;
+use super::{Idle, Unit, found};
+use crate::aqm::Arrival;
+use crate::count::Count;
+use crate::estimate::Ewma;
+use crate::needs::Needs;
+use crate::params::Choice;
+use crate::verdict::Fate;
+
+/// What the average of a drop precedence counts.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// Every packet: one average for all (ns-2 `WRED`).
+    Common,
+    /// Packets of its own precedence and of those before it in the list (ns-2 `RIO-C`).
+    Coupled,
+    /// Packets of its own precedence (ns-2 `RIO-D`).
+    Separate,
+}
+
+/// The averages of one queue.
+#[derive(Clone, Debug)]
+pub struct Averages {
+    counted: Counted,
+    unit: Unit,
+    idle: Idle,
+    /// One, or one for each precedence.
+    each: Vec<Ewma>,
+    /// What waits of each precedence; stays zero where one average counts all.
+    waiting: Vec<Count>,
+}
+
+impl Averages {
+    /// Averages at zero for `places` precedences of a queue measured in `unit`.
+    pub fn new((counted, places): (Counted, usize), (unit, weight, idle): (Unit, f64, Idle)) -> Self {
+        let averages = if counted == Counted::Common { 1 } else { places };
+        let each = vec![Ewma::new(weight, 0.0); averages];
+        Self { counted, unit, idle, each, waiting: vec![Count::default(); averages] }
+    }
+
+    /// Takes an arrival of the precedence at `place`; returns the average that judges it.
+    #[inline]
+    pub fn on_arrival(&mut self, at: &Arrival, place: usize) -> f64 {
+        let missed = self.idle.missed(at);
+        if missed > 0.0 {
+            self.each.iter_mut().for_each(|average| _ = average.decay(0.0, missed));
+        }
+        match self.counted {
+            Counted::Common => self.each[0].update(found(at, self.unit)),
+            Counted::Coupled => self.couple(at, place),
+            Counted::Separate => {
+                let own = self.length(self.waiting[place]);
+                self.each[place].update(own)
+            }
+        }
+    }
+
+    /// Moves the averages from `place` on; the last one counts the whole queue.
+    fn couple(&mut self, at: &Arrival, place: usize) -> f64 {
+        let last = self.each.len() - 1;
+        let mut upto: Count = self.waiting[..place].iter().copied().sum();
+        for i in place..last {
+            upto += self.waiting[i];
+            let length = self.length(upto);
+            self.each[i].update(length);
+        }
+        self.each[last].update(found(at, self.unit));
+        self.each[place].value()
+    }
+
+    fn length(&self, count: Count) -> f64 {
+        self.unit.of(count.packets as u32, count.bytes)
+    }
+
+    /// What became of an arrival.
+    #[inline]
+    pub fn on_fate(&mut self, fate: Fate, (place, size): (usize, u32)) {
+        if self.tells_apart() && fate.stays() {
+            self.waiting[place].add(size);
+        }
+    }
+
+    /// A packet is about to be sent.
+    #[inline]
+    pub fn on_departure(&mut self, (place, size): (usize, u32)) {
+        if self.tells_apart() {
+            let waiting = &mut self.waiting[place];
+            waiting.packets -= 1;
+            waiting.bytes -= u64::from(size);
+        }
+    }
+
+    /// Departures, where it counts what waits of each precedence.
+    pub fn needs(&self) -> Needs {
+        if self.tells_apart() { Needs::DEPARTURES } else { Needs::NOTHING }
+    }
+
+    /// What the precedence at `place` is judged by.
+    pub fn value(&self, place: usize) -> f64 {
+        self.each[if self.tells_apart() { place } else { 0 }].value()
+    }
+
+    /// Whether it must be told which packets are of which precedence, so that none may change it while it waits.
+    pub fn tells_apart(&self) -> bool {
+        self.counted != Counted::Common
+    }
+
+    /// What they are measured in.
+    pub fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// Goes on where `other` was, place by place. What waits stays counted as it came.
+    pub fn resume(&mut self, other: &Self) {
+        for (average, old) in self.each.iter_mut().zip(&other.each) {
+            *average = Ewma::new(average.weight(), old.value());
+        }
+        self.waiting.clone_from(&other.waiting);
+        self.idle.resume(&other.idle);
+    }
+
+    /// Values for series. `own` names the average of a place, in packets and in bytes; the one that counts the whole queue
+    /// is named so.
+    pub fn gauges(&self, own: impl Fn(usize) -> [&'static str; 2], each: &mut dyn FnMut(&'static str, f64)) {
+        for (i, average) in self.each.iter().enumerate() {
+            let whole = self.counted != Counted::Separate && i + 1 == self.each.len();
+            let [packets, bytes] = if whole { WHOLE } else { own(i) };
+            each(if self.unit == Unit::Packets { packets } else { bytes }, average.value());
+        }
+    }
+}

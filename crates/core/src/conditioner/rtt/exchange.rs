@@ -1,0 +1,82 @@
+//! Exchange of minima between edges: each publishes its aggregates' times, all know the least ones.
+//!
+//! ```text
+//! every T_x:  publish (RTT_a, RTO_a), once they are known; it arrives after the delay
+//! least:      of each time on its own, over one's own as it stands and those heard within the expiry
+//! ```
+//!
+//! The two least times may be those of different aggregates. A report that is late or lost leaves the last one in force
+//! until it expires.
+
+use crate::conditioner::{Outbox, Publisher, Report};
+use crate::params::{ParamError, Params as Declared};
+use crate::units::{Span, Time};
+
+/// What a scenario states.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Exchanging {
+    /// Period T_x of the reports.
+    #[param(default = "1s")]
+    pub report_every: Span,
+    /// How long a report is under way.
+    #[param(default = "0s")]
+    pub report_delay: Span,
+    /// Age at which a report that was not renewed no longer counts; longer than `report-every`.
+    #[param(default = "10s")]
+    pub report_expiry: Span,
+}
+
+/// What one aggregate has heard from others.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    rules: Exchanging,
+    last: Time,
+    heard: Vec<(Publisher, Time, Report)>,
+}
+
+impl Exchange {
+    /// Nothing heard yet.
+    ///
+    /// # Errors
+    /// `report-every` of 0; `report-expiry` not longer than it.
+    pub fn new(rules: &Exchanging) -> Result<Self, ParamError> {
+        ParamError::above_zero("report-every", rules.report_every)?;
+        if rules.report_expiry <= rules.report_every {
+            let error =
+                ParamError::new("report-expiry", "E201", "`report-expiry` is not longer than `report-every`".into())
+                    .label(format!("`report-every` is {}", rules.report_every))
+                    .help("each report would expire before the next one comes; ten times as long is usual");
+            return Err(error);
+        }
+        Ok(Self { rules: rules.clone(), last: Time::ZERO, heard: Vec::new() })
+    }
+
+    /// Publishes what is known of this aggregate.
+    pub fn on_timer(&mut self, now: Time, own: Option<Report>, outbox: &mut Outbox) {
+        self.last = now;
+        self.heard.retain(|(_, at, _)| now.since(*at) <= self.rules.report_expiry);
+        outbox.reports.extend(own.map(|own| (self.rules.report_delay, own)));
+    }
+
+    /// When to publish next.
+    pub fn next_at(&self) -> Time {
+        self.last + self.rules.report_every
+    }
+
+    /// Another aggregate's times.
+    pub fn on_report(&mut self, now: Time, from: Publisher, report: Report) {
+        self.heard.retain(|(publisher, ..)| *publisher != from);
+        self.heard.push((from, now, report));
+    }
+
+    /// The least times at `now`; `own` are this aggregate's.
+    pub fn least(&self, now: Time, own: Report) -> Report {
+        let fresh = self.heard.iter().filter(|(_, at, _)| now.since(*at) <= self.rules.report_expiry);
+        fresh.fold(own, |least, (.., heard)| Report { rtt: least.rtt.min(heard.rtt), rto: least.rto.min(heard.rto) })
+    }
+
+    /// Other rules from now on; what was heard stays.
+    pub fn retune(&mut self, rules: &Exchanging) {
+        self.rules = rules.clone();
+    }
+}

@@ -1,0 +1,96 @@
+//! Timers of an edge's conditioners, and the reports that they publish for others of their kind.
+//!
+//! A report reaches every other conditioner of the same kind, at this edge and at others, after the delay that its
+//! publisher names. A host calls [`Edge::on_timer`] at [`Edge::poll_at`] and delivers what is due in [`Mail`].
+
+use super::{Edge, Stage};
+use crate::conditioner::{Conditioner, Outbox, Publisher, Report};
+use crate::needs::Needs;
+use crate::units::Time;
+use std::collections::BTreeMap;
+
+/// A report under way.
+#[derive(Clone, Debug)]
+pub struct Letter {
+    from: Publisher,
+    kind: &'static str,
+    report: Report,
+}
+
+/// Reports under way, in the order of their arrival; of equal times in that of their publication.
+#[derive(Clone, Debug, Default)]
+pub struct Mail {
+    due: BTreeMap<(Time, u64), Letter>,
+    posted: u64,
+}
+
+impl Mail {
+    /// When the next report arrives.
+    pub fn next_at(&self) -> Option<Time> {
+        self.due.first_key_value().map(|(key, _)| key.0)
+    }
+
+    /// A report that has arrived by `now`.
+    pub fn take_due(&mut self, now: Time) -> Option<Letter> {
+        let first = self.due.first_entry().filter(|first| first.key().0 <= now)?;
+        Some(first.remove())
+    }
+
+    fn post(&mut self, at: Time, letter: Letter) {
+        self.due.insert((at, self.posted), letter);
+        self.posted += 1;
+    }
+}
+
+impl Stage {
+    /// Its instances that ask for the time.
+    fn timed(&mut self) -> impl Iterator<Item = (u32, &mut crate::conditioner::AnyConditioner)> {
+        let instances = (0..).zip(self.instances.iter_mut());
+        instances.filter(|(_, it)| it.needs().contains(Needs::TIMER))
+    }
+}
+
+impl Edge {
+    /// When a conditioner next wants to be told the time.
+    pub fn poll_at(&self) -> Option<Time> {
+        let instances = self.stages.iter().flat_map(|stage| &stage.instances);
+        instances.filter(|it| it.needs().contains(Needs::TIMER)).filter_map(|it| it.poll_at()).min()
+    }
+
+    /// Tells the conditioners whose time has come, and takes what they publish. `port` tells this edge from others.
+    pub fn on_timer(&mut self, now: Time, port: u32, mail: &mut Mail) {
+        let mut outbox = Outbox::default();
+        for (place, stage) in (0..).zip(&mut self.stages) {
+            let kind = stage.spec.params.name();
+            for (instance, it) in stage.timed().filter(|(_, it)| it.poll_at().is_some_and(|at| at <= now)) {
+                it.on_timer(now, &mut outbox);
+                for (delay, report) in outbox.reports.drain(..) {
+                    mail.post(now + delay, Letter { from: Publisher { port, place, instance }, kind, report });
+                }
+            }
+        }
+    }
+
+    /// A report arrives: every conditioner of its kind hears it, but for its publisher.
+    pub fn on_report(&mut self, now: Time, port: u32, letter: &Letter) {
+        for (place, stage) in (0..).zip(&mut self.stages).filter(|(_, stage)| stage.spec.params.name() == letter.kind) {
+            for (instance, it) in stage.timed() {
+                if (Publisher { port, place, instance }) != letter.from {
+                    it.on_report(now, letter.from, &letter.report);
+                }
+            }
+        }
+    }
+
+    /// All timers and reports up to `now`, in order: for a host with this edge alone.
+    pub fn catch_up(&mut self, now: Time, mail: &mut Mail) {
+        const PORT: u32 = 0;
+        let next = |edge: &Self, mail: &Mail| edge.poll_at().into_iter().chain(mail.next_at()).min();
+        while let Some(at) = next(self, mail).filter(|&at| at <= now) {
+            self.on_timer(at, PORT, mail);
+            while let Some(letter) = mail.take_due(at) {
+                self.on_report(at, PORT, &letter);
+            }
+        }
+    }
+}

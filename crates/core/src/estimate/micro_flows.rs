@@ -1,0 +1,118 @@
+//! The TCP flows of an aggregate as its edge sees them: round-trip times and windows from the data that pass and the
+//! ACKs that come back.
+//!
+//! Source: Habib, Bhargava and Fahmy (2001); the parts are [`crate::estimate::rtt`] and [`crate::estimate::window`], the
+//! bound is [`crate::estimate::flow_table`].
+//!
+//! Both directions of a flow must pass the edge. A flow of which no ACK is seen gives no sample, and its window grows
+//! without end.
+
+use super::flow_table::FlowTable;
+use super::rtt::{Evidence, RttSampler, Timestamps};
+use super::window::Outstanding;
+use crate::packet::{FlowId, Packet, flags};
+use crate::units::{Span, Time};
+
+/// What is known of one flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MicroFlow {
+    sampler: RttSampler,
+    window: Outstanding,
+}
+
+/// Bytes an edge spends on a flow, beside 4 for each flow number of its host.
+pub const BYTES_A_FLOW: usize = size_of::<MicroFlow>() + 24;
+
+const _: () = assert!(BYTES_A_FLOW <= 112);
+
+impl MicroFlow {
+    /// A flow of which `first` will be the first segment.
+    pub fn new(first: &Packet) -> Self {
+        Self { sampler: RttSampler::default(), window: Outstanding::new(first) }
+    }
+
+    /// A segment on its way to the receiver.
+    pub fn on_segment(&mut self, now: Time, segment: &Packet, stamps: Option<Timestamps>) {
+        self.window.on_segment(segment);
+        self.sampler.on_segment(now, segment, stamps);
+    }
+
+    /// A segment that comes back, with an ACK.
+    pub fn on_ack(&mut self, now: Time, back: &Packet, stamps: Option<Timestamps>) -> Option<(Span, Evidence)> {
+        self.window.on_ack(back.ack, back.payload == 0);
+        self.sampler.on_ack(now, back.ack, stamps)
+    }
+
+    /// Its window.
+    pub const fn window(&self) -> &Outstanding {
+        &self.window
+    }
+}
+
+/// The flows of an aggregate.
+#[derive(Clone, Debug)]
+pub struct MicroFlows {
+    table: FlowTable<MicroFlow>,
+}
+
+impl MicroFlows {
+    /// None yet; at most `most`, forgotten after `expiry` without a packet.
+    pub const fn new(most: u32, expiry: Span) -> Self {
+        Self { table: FlowTable::new(most, expiry) }
+    }
+
+    /// Other bounds from now on.
+    pub fn rebound(&mut self, most: u32, expiry: Span) {
+        self.table.rebound(most, expiry);
+    }
+
+    /// A packet on its way to the receiver; of those without data the timestamp alone matters. The flow with this segment,
+    /// if it is one and there is room for it.
+    pub fn on_forward(&mut self, now: Time, packet: &Packet, stamps: Option<Timestamps>) -> Option<&MicroFlow> {
+        if !packet.is_segment() {
+            let flow = stamps.and_then(|_| self.table.seen(now, packet.flow));
+            flow.map(|flow| flow.sampler.on_stamp(stamps));
+            return None;
+        }
+        if self.table.get(now, packet.flow).is_none() {
+            self.table.forget(packet.flow);
+            self.table.remember(now, packet.flow, MicroFlow::new(packet));
+        }
+        let flow = self.table.seen(now, packet.flow)?;
+        flow.on_segment(now, packet, stamps);
+        Some(flow)
+    }
+
+    /// A packet that comes back for `flow`: the round-trip time, if it makes one known.
+    pub fn on_reverse(
+        &mut self,
+        now: Time,
+        flow: FlowId,
+        (packet, stamps): (&Packet, Option<Timestamps>),
+    ) -> Option<(Span, Evidence)> {
+        if packet.flags & flags::ACK == 0 {
+            return None;
+        }
+        self.table.seen(now, flow)?.on_ack(now, packet, stamps)
+    }
+
+    /// What is known of a flow.
+    pub fn get(&self, now: Time, flow: FlowId) -> Option<&MicroFlow> {
+        self.table.get(now, flow)
+    }
+
+    /// The flow that has been silent longest, if there is any.
+    pub fn first(&self) -> Option<FlowId> {
+        self.table.iter().next().map(|(flow, _)| flow)
+    }
+
+    /// Forgets a flow.
+    pub fn forget(&mut self, flow: FlowId) {
+        self.table.forget(flow);
+    }
+
+    /// Packets of flows that found no room.
+    pub const fn refused(&self) -> u64 {
+        self.table.refused()
+    }
+}

@@ -1,0 +1,54 @@
+"""REDP with a combined dropper: the studies in the order of the paper's section III, then UDP and what goes beyond it.
+
+A group of studies is a module with `STUDIES`; its runs are sets of `studies/redp/runs.toml`, and what is read off them
+stands in `method`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from perhop import stats
+from perhop.studies import Paper, Say
+from perhop.studies.criteria import Cell
+from perhop.studies.drawing import Picture
+from perhop.studies.redp import choice, colours, demotion, promotion, regime, udp
+from perhop.studies.redp.method import METHOD
+from perhop.studies.runs import Budget
+from perhop.studies.samples import Samples
+
+GROUPS = (demotion, promotion, choice, udp, regime, colours)
+
+
+def cell(_: Samples, printed: Cell) -> stats.Interval:
+    """The paper prints no table."""
+    raise LookupError(printed.study)
+
+
+def pictures(study: str, runs: Samples, _: list[Cell]) -> list[Picture]:
+    """The figures of one study."""
+    from perhop.studies.redp import figures
+
+    return figures.draw(study, runs)
+
+
+def try_readings(budget: Budget, out: Path, say: Say) -> Path:
+    """Runs the open readings and writes what each gave; see `trials`."""
+    from perhop.studies.redp import trials
+
+    return trials.run(PAPER, budget, (out, say))
+
+
+PAPER = Paper(
+    name="redp",
+    title="Performance Analysis of REDP Marker with a combined Dropper for improving TCP Fairness of Assured Services",
+    source="K. Hur et al., Journal of the KICS; REDP itself: IEEE JSAC 18(12), 2000, pp. 2640-2650",
+    studies=[study for group in GROUPS for study in group.STUDIES],
+    method=METHOD,
+    measured="Rates are those of packets as received at the sink, headers included, by the colour they have there, "
+    "after 10 s; the queue at CR1 is sampled each 10 ms. The regime of phase effects has a buffer of 30 packets, a "
+    "least time-out of 1 s and no jitter.",
+    cell=cell,
+    pictures=pictures,
+    try_readings=try_readings,
+)

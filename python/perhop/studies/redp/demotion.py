@@ -1,0 +1,113 @@
+"""Fig. 5 and 6: one boundary, which demotes. Who keeps how much green, and what the queue behind it does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from perhop import stats
+from perhop.studies import Study
+from perhop.studies.redp.terms import (
+    AGREED,
+    IDEAL,
+    LINK,
+    LOOKS,
+    PHASE,
+    REGULAR,
+    TCP,
+    both,
+    fairer,
+    row,
+)
+from perhop.studies.samples import Samples
+from perhop.studies.verdict import Finding, Part, at_least, at_most, greater, less_than, more_than, positive, surely_below, within
+
+fig5 = Study("redp-fig5", title="Fig. 5: fairness in demotion", runs="redp-fig5")
+fig6 = Study("redp-fig6", title="Fig. 6: the queue at CR1", runs="redp-fig5")
+STUDIES = [fig5, fig6]
+
+
+def pair(runs: Samples, buffer: int = PHASE) -> tuple[Samples, Samples]:
+    """Plain REDP and the dropper, in the regime of phase effects unless stated."""
+    return both(runs, buffer=buffer)
+
+
+@fig5.claim("plain-is-biased")
+def highly_biased(runs: Samples) -> Finding:
+    """The green throughput of the four TCP flows is highly biased: one gets about 25 kb/s, the others over 175."""
+    plain, _ = pair(runs)
+    least = at_most("plain, min green", plain.values("least.green"), 90.0)
+    return Finding([least, at_least("plain, std green", plain.values("std.green"), 45.0)])
+
+
+@fig5.claim("dropper-is-fairer")
+def fairness_is_improved(runs: Samples) -> Finding:
+    """Green, yellow and total are fairer with the combined dropper."""
+    plain, dropper = pair(runs)
+    least = [a - 1.5 * b for a, b in zip(dropper.values("least.green"), plain.values("least.green"), strict=True)]
+    return Finding([*fairer((plain, dropper), 0.6), positive("min green: dropper - 1.5 x plain", least)])
+
+
+@fig5.claim("dropper-amount")
+def approximately_175(runs: Samples) -> Finding:
+    """Each flow gets approximately 175 kb/s green with the dropper."""
+    _, dropper = pair(runs)
+    ideal = IDEAL["green"]
+    return Finding([within(f"{f}, green", dropper.values(f"{f}.green"), (ideal - 35, ideal + 35)) for f in TCP])
+
+
+@fig5.claim("more-green-less-yellow")
+def aggregates_move(runs: Samples) -> Finding:
+    """The dropper can increase aggregate green throughput and decrease aggregate yellow."""
+    plain, dropper = pair(runs)
+    more = greater(("green: dropper", "plain"), dropper.values("green"), plain.values("green"))
+    return Finding([more, greater(("yellow: plain", "dropper"), plain.values("yellow"), dropper.values("yellow"))])
+
+
+@fig5.claim("link-is-used")
+def utilisation_is_not_improved(runs: Samples) -> Finding:
+    """Utilisation of the bottleneck and input green rate are not improved."""
+    plain, dropper = pair(runs)
+    parts = [
+        at_least(f"{look.label}: total / 1.2 Mb/s", [x / LINK for x in found.values("total")], 0.98)
+        for look, found in zip(LOOKS.values(), (plain, dropper), strict=True)
+    ]
+    for name, quantity in (("total", "total"), ("input green", "ER.in.green")):
+        gains = [100 * (b / a - 1) for a, b in zip(plain.values(quantity), dropper.values(quantity), strict=True)]
+        parts.append(surely_below(f"{name}: dropper over plain, %", gains, 1.0))
+    return Finding(parts)
+
+
+@fig5.claim("input-green")
+def between_rate_and_link(runs: Samples) -> Finding:
+    """The input green rate is above the negotiated rate and much smaller than the bottleneck."""
+    parts: list[Part] = []
+    for look, found in zip(LOOKS.values(), pair(runs), strict=True):
+        rate = found.values("ER.in.green")
+        parts.append(more_than(f"{look.label}: input green, kb/s", rate, AGREED))
+        parts.append(less_than(f"{look.label}: input green, kb/s", rate, 1080.0))
+    return Finding(parts)
+
+
+@fig5.claim("regular-regime")
+def with_room_for_the_average(runs: Samples) -> Finding:
+    """With B = 100 the average queue rules, not the overflow."""
+    rows: list[dict[str, Any]] = []
+    for buffer in (PHASE, REGULAR):
+        for look, found in zip(LOOKS.values(), pair(runs, buffer), strict=True):
+            each = {f: found.mean(f"{f}.green").mean for f in TCP}
+            rows.append({"B": buffer, "marker": look.label, **each, **row(found)})
+    plain, dropper = pair(runs, REGULAR)
+    gap = stats.paired(plain.values("std.green"), dropper.values("std.green"))
+    note = f"kb/s. B = 100: std green, dropper - plain: {gap.mean:.1f} [{gap.low:.1f}, {gap.high:.1f}]"
+    return Finding([], note, rows, seeds=gap.n)
+
+
+@fig6.claim("steadier-queue")
+def bursts_are_reduced(runs: Samples) -> Finding:
+    """Bursts with global synchronisation under REDP; reduced with the dropper."""
+    plain, dropper = pair(runs)
+    names = {"cov": "CoV", "peak": "peak autocorrelation"}
+    parts = [greater((f"{n}: plain", "dropper"), plain.values(q), dropper.values(q)) for q, n in names.items()]
+    levels = (f"{look.label} {found.mean('cov').mean:.3f} and {found.mean('peak').mean:.3f} at {found.mean('lag').mean:.2f} s"
+              for look, found in zip(LOOKS.values(), (plain, dropper), strict=True))
+    return Finding(parts, "CoV and peak: " + "; ".join(levels))
