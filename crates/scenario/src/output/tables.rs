@@ -543,8 +543,14 @@ fn series(plan: &Plan, outcome: &Outcome) -> Table {
     table
 }
 
-const FLOW_SERIES: &[(&str, Cell)] =
-    &[("t_s", REAL), ("traffic", TEXT), ("flow", INTEGER), ("delivered_bytes", INTEGER), ("goodput_bytes", INTEGER)];
+const FLOW_SERIES: &[(&str, Cell)] = &[
+    ("t_s", REAL),
+    ("traffic", TEXT),
+    ("flow", INTEGER),
+    ("delivered_bytes", INTEGER),
+    ("goodput_bytes", INTEGER),
+    ("cwnd_segments", REAL),
+];
 
 fn flow_series(plan: &Plan, outcome: &Outcome) -> Table {
     let mut table = Table::new("flow_series", FLOW_SERIES);
@@ -555,6 +561,7 @@ fn flow_series(plan: &Plan, outcome: &Outcome) -> Table {
             u64::from(sample.number).into(),
             sample.delivered_bytes.into(),
             sample.goodput_bytes.into(),
+            sample.cwnd.into(),
         ]);
     }
     table
