@@ -77,7 +77,7 @@ def _edges(tables: Tables) -> dict[str, float]:
     rows, counts = tables["conditioners"], defaultdict[str, float](float)
     for hop, colour, packets in zip(*(rows[c] for c in ("hop", "colour_out", "packets")), strict=True):
         counts[f"{EDGES[hop.split()[0]]}.{PRECEDENCES[colour]}"] += real(packets)
-    found = {}
+    found: dict[str, float] = {}
     for name in dict.fromkeys(key.split(".")[0] for key in counts):
         mine = {dp: counts[f"{name}.{dp}"] for dp in PRECEDENCES.values()}
         found |= {f"{name}.{dp}": n / math.fsum(mine.values()) for dp, n in mine.items()}
@@ -135,7 +135,7 @@ SHORT, LONGER = "0.25ms", ("8.75ms", "48.75ms")
 
 
 def overrides(of: RunSet, settings: Settings) -> list[str]:
-    """As they are; but `edge.x` is a key of the conditioner, where its kind has it, and `long` says where delays are."""
+    """As they are; but `edge.x` is a key of the conditioner if its kind has it, `long` says where delays are."""
     kind = settings.get("conditioner.edge.kind", "rtt-rto")
     laid: dict[str, Any] = {}
     for key, value in settings.items():
