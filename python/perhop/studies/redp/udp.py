@@ -96,5 +96,7 @@ def every_draw(runs: Samples, point: str) -> Finding:
                 }
             )
     fair = (POINTS[point][1] + BUCKET / SECONDS) / len(UDP)
-    note = f"Expected of a flow: {fair:g} kb/s green (R and 60 packets in 60 s, by four); 300 in all at CR2, by flow here"
+    note = (
+        f"Expected of a flow: {fair:g} kb/s green (R and 60 packets in 60 s, by four); 300 in all at CR2, by flow here"
+    )
     return Finding([], note, rows, seeds=len(index))
