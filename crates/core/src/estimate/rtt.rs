@@ -122,11 +122,6 @@ impl RttSampler {
         let evidence = if echoed { Evidence::Stamps } else { Evidence::Numbers };
         (echoed || covered).then(|| (now.since(at), evidence))
     }
-
-    /// Whether the segment lies at or below the highest number seen: it was sent before, or came out of order.
-    pub fn repeats(&self, segment: &Packet) -> bool {
-        self.highest.is_some_and(|highest| !after(segment.seq_end, highest))
-    }
 }
 
 /// The smoothed round-trip time of an aggregate.
@@ -143,6 +138,9 @@ struct Smoothed {
 }
 
 impl RoundTrip {
+    /// Nothing known.
+    pub const NONE: Self = Self { known: None };
+
     /// Takes a sample; `gain` in (0, 1].
     pub fn sample(&mut self, sample: Span, gain: f64) {
         let sample = sample.seconds();

@@ -2,7 +2,7 @@
 
 use perhop_core::Rng;
 use perhop_core::conditioner::rtt::{
-    Contract, Estimate, Excess, Exchanging, Measured, Measuring, Sampled, SmallWindow,
+    Contract, Estimate, Excess, Exchanging, Measured, Measuring, Part, Sampled, SmallWindow,
 };
 use perhop_core::conditioner::{
     Conditioner, ConditionerParams, Outbox, Passage, Publisher, Report, SenderTruth, rtt_aware, rtt_rto, rtt_sw,
@@ -23,6 +23,7 @@ fn measuring() -> Measuring {
         measured: Measured::Sender,
         sampled: Sampled::All,
         rtt: Estimate::Smoothed,
+        part: Part::Whole,
         max_flows: 100,
         flow_expiry: Span::from_s(60),
     }

@@ -2,6 +2,9 @@
 //!
 //! `edge`: from the data that pass and the ACKs that come back, see [`crate::estimate::micro_flows`]. `sender`: the
 //! simulator's own knowledge of each sender, to test the former against; captures and interfaces have none.
+//!
+//! Data and ACKs give the way from the edge to the receiver and back. Where hosts are far from their edge the rest
+//! matters too; handshakes tell it (`part = "whole"`), as a mean over the aggregate's connections.
 
 use crate::conditioner::{Passage, Report, SenderTruth};
 use crate::estimate::rtt::{GAIN_OF_ALL, GAIN_OF_ONE};
@@ -38,6 +41,15 @@ pub enum Estimate {
     Least,
 }
 
+/// Which part of the round trip counts.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All of it: to the receiver and back, and what handshakes say of the way to the host.
+    Whole,
+    /// From the edge to the receiver and back.
+    Beyond,
+}
+
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Measuring {
@@ -50,6 +62,9 @@ pub struct Measuring {
     /// Which time is taken.
     #[param(default = "smoothed")]
     pub rtt: Estimate,
+    /// Which part of the round trip counts.
+    #[param(default = "whole")]
+    pub part: Part,
     /// Most flows that are remembered at a time; above zero.
     #[param(default = 4096)]
     pub max_flows: u32,
@@ -136,7 +151,10 @@ impl Measure {
             Estimate::Smoothed => self.trip.smoothed()?,
             Estimate::Least => self.trip.least()?,
         };
-        let rto = self.sender_rto.map_or_else(|| self.trip.timeout(self.min_rto), Some)?;
+        let near = if self.rules.part == Part::Whole { self.flows.near().unwrap_or(0.0) } else { 0.0 };
+        let timeout = self.trip.smoothed()? + near + 4.0 * self.trip.variation()?;
+        let rto = self.sender_rto.unwrap_or_else(|| timeout.max(self.min_rto.seconds()));
+        let rtt = rtt + near;
         (rtt > 0.0).then_some(Report { rtt, rto })
     }
 
