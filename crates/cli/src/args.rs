@@ -277,7 +277,7 @@ pub struct Meter {
 /// `reproduce`
 #[derive(Args, Debug)]
 pub struct Reproduce {
-    /// `all`, a paper (pam-fsam) or studies (pf-fig2)
+    /// `all`, papers (pam-fsam, pps, msvb-sio, redp, rtt-rto) or studies (pf-fig2)
     #[arg(default_value = "all")]
     pub what: Vec<String>,
     /// 3 seeds instead of 10, full durations

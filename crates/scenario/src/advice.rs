@@ -74,9 +74,9 @@ fn unanswered(file: File<'_>, stage: &Stage, problems: &mut Problems) {
     let traffic = &first.offered.name;
     let message = format!("`{}` at {} sees no ACKs of traffic `{traffic}`{more}", stage.name, stage.port);
     let label = if first.tcp {
-        let node = |&link: &u32| file.topology.nodes[ends(link as usize).0].name.as_str();
-        let way: Vec<_> =
-            first.backward.iter().map(node).chain([file.topology.nodes[first.offered.from].name.as_str()]).collect();
+        let name = |node: usize| file.topology.nodes[node].name.as_str();
+        let last = first.backward.last().map(|&link| name(ends(link as usize).1));
+        let way: Vec<_> = first.backward.iter().map(|&link| name(ends(link as usize).0)).chain(last).collect();
         format!("they come back over {}", way.join(" - "))
     } else {
         "datagrams are not acknowledged".into()

@@ -89,7 +89,7 @@ fn plan(model: &Model, topology: &Topology, (links, traffic): (Vec<plan::Link>, 
         nodes: topology.nodes.clone(),
         links,
         classes: offered::classes(model).into_iter().map(str::to_owned).collect(),
-        traffic: traffic.iter().map(|f| f.offered.clone()).collect(),
+        traffic: offered::tables(traffic).map(|f| f.offered.clone()).collect(),
         sample_every: settings.sample,
         sample_links: sampled(settings, topology),
         changes: Vec::new(),
@@ -217,7 +217,7 @@ pub fn unfit(name: &str) -> Option<String> {
 
 /// The engine numbers three events a link and one a source, and two ends a flow.
 fn check_size(links: &[plan::Link], traffic: &[Flowline], problems: &mut Problems) {
-    let sources: u64 = traffic.iter().map(|f| u64::from(f.offered.flows)).sum();
+    let sources: u64 = offered::tables(traffic).map(|f| u64::from(f.offered.flows)).sum();
     let most = MAX_COMPONENTS as u64;
     if 3 * links.len() as u64 + sources < most && 2 * sources < most {
         return;

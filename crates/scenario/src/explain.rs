@@ -4,7 +4,7 @@ use crate::advice::{longest_rtt, parameter};
 use crate::at::Shown;
 use crate::change::{effective, leaves};
 use crate::model::{Model, find};
-use crate::offered::{Flowline, tcp_section};
+use crate::offered::{Flowline, tables, tcp_section};
 use crate::ports::{File, Stage};
 use crate::scenario::Scenario;
 use crate::show;
@@ -41,7 +41,7 @@ fn links(scenario: &Scenario) -> &[plan::Link] {
 
 /// Presets spelt out.
 fn tcp(scenario: &Scenario, out: &mut String) {
-    let traffic = scenario.model.traffic.iter().zip(&scenario.built.traffic);
+    let traffic = scenario.model.traffic.iter().zip(tables(&scenario.built.traffic));
     let mut presets: Vec<_> = traffic.filter(|(_, flow)| flow.tcp).map(|((_, t), _)| &t.common.tcp).collect();
     presets.dedup();
     if presets.is_empty() {
@@ -67,9 +67,13 @@ fn paths(scenario: &Scenario, out: &mut String) {
     for flow in &scenario.built.traffic {
         let offered = &flow.offered;
         let carried = if flow.tcp { "TCP" } else { "UDP" };
+        let from = match &offered.from[..] {
+            [_] => String::new(),
+            several => format!(" from {}", scenario.built.topology.nodes[several[flow.sender]].name),
+        };
         let _ = write!(
             out,
-            "{}: {} x {} over {carried}, packets of at most {}B",
+            "{}{from}: {} x {} over {carried}, packets of at most {}B",
             offered.name,
             offered.flows,
             offered.model.name(),
@@ -81,6 +85,9 @@ fn paths(scenario: &Scenario, out: &mut String) {
             let window = u64::from(offered.tcp.window) * u64::from(offered.tcp.mss);
             let bound = window as f64 * 8.0 / rtt.seconds().max(1e-9);
             let _ = write!(out, "; window {}B: at most {} a flow", window, rate(bound));
+        }
+        if let Some(load) = flow.load {
+            let _ = write!(out, "; all users together ask for about {}", rate(load));
         }
         out.push('\n');
         way(scenario, "there", &flow.forward, out);
@@ -165,7 +172,8 @@ fn conditioners(scenario: &Scenario, out: &mut String) {
     let file =
         File { model: &scenario.model, root: &scenario.stated, topology: &built.topology, traffic: &built.traffic };
     for stage in &built.stages {
-        let takes: Vec<_> = stage.takes.iter().map(|&i| built.traffic[i].offered.name.as_str()).collect();
+        let mut takes: Vec<_> = stage.takes.iter().map(|&i| built.traffic[i].offered.name.as_str()).collect();
+        takes.dedup();
         let port = &links(scenario)[stage.link].name;
         let largest = stage.spec.scope.largest_packet;
         let kind = stage.spec.params.name();

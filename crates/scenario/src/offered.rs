@@ -13,16 +13,20 @@ use perhop_sim::route::Router;
 use perhop_sim::traffic::{AnyTraffic, Carrier, TrafficScope};
 use perhop_sim::transport;
 
-/// One `[traffic]` with its ways through the network.
+/// One `[traffic]` with the ways between one of its senders and its receiver.
 #[derive(Clone, Debug)]
 pub struct Flowline {
     /// For the simulator.
     pub offered: plan::Offered,
+    /// Which of its senders this way begins at.
+    pub sender: usize,
+    /// Mean rate of all its payload where nothing is waited for, bit/s, if its model knows it.
+    pub load: Option<f64>,
     /// Whether TCP carries it.
     pub tcp: bool,
     /// IP length of its largest packet.
     pub data: u32,
-    /// IP length of its ACKs, 0 without.
+    /// IP length of the largest packet that comes back: an ACK or a request; 0 without.
     pub ack: u32,
     /// Links from sender to receiver.
     pub forward: Vec<u32>,
@@ -44,6 +48,11 @@ impl Flowline {
     }
 }
 
+/// One for each `[traffic]`: the way from its first sender.
+pub fn tables(traffic: &[Flowline]) -> impl Iterator<Item = &Flowline> {
+    traffic.iter().filter(|flow| flow.sender == 0)
+}
+
 /// The TCP of a traffic section: of its own, of `[tcp.X]`, or a preset.
 pub fn tcp_section(model: &Model, stated: Option<&TcpRef>) -> Option<TcpSection> {
     match stated {
@@ -57,7 +66,8 @@ pub fn tcp_section(model: &Model, stated: Option<&TcpRef>) -> Option<TcpSection>
 pub fn fill_defaults(traffic: &mut Named<TrafficSection>) {
     for (name, section) in traffic {
         section.common.class.get_or_insert_with(|| name.clone());
-        let source = section.model.build(&TrafficScope { largest: LARGEST_PACKET, segment: LARGEST_PACKET });
+        let scope = TrafficScope { largest: LARGEST_PACKET, segment: LARGEST_PACKET, senders: 1 };
+        let source = section.model.build(&scope);
         if source.is_ok_and(|source| source.carrier() != Carrier::Datagrams) {
             section.common.tcp.get_or_insert_with(|| TcpRef::Named(PRESETS[1].to_owned()));
         }
@@ -87,7 +97,8 @@ pub fn read(model: &Model, net: (&Topology, &[plan::Link]), root: &Node, problem
         problems.push::<()>(Severity::Error, "E238", None, ["scenario without traffic", "", help]);
     }
     let (classes, each) = (&classes(model), model.traffic.iter());
-    each.filter_map(|(name, section)| Reading { model, classes, net, root, name, section, problems }.flowline())
+    each.filter_map(|(name, section)| Reading { model, classes, net, root, name, section, problems }.flowlines())
+        .flatten()
         .collect()
 }
 
@@ -106,27 +117,58 @@ impl Reading<'_> {
         tree::place(self.root, &["traffic", self.name, field])
     }
 
-    fn flowline(mut self) -> Option<Flowline> {
+    /// The place of an item of a list, of the whole value if it is none.
+    fn item(&self, field: &str, item: &str) -> Place {
+        tree::item_place(self.root, &["traffic", self.name, field], item)
+    }
+
+    /// One for each sender.
+    fn flowlines(mut self) -> Option<Vec<Flowline>> {
         let common = &self.section.common;
-        let ends = (self.node("from", &common.from), self.node("to", &common.to));
+        let (from, to) = (self.senders(), self.node(self.place("to"), &common.to));
         let (tcp, times) = (self.tcp(), self.times());
         let segment = tcp.as_ref().map_or(LARGEST_PACKET, |t| t.0.segment);
         let source = self.source(segment);
-        let ways = ends.0.zip(ends.1).and_then(|ends| self.ways(ends));
-        let (from, to, config, source, (forward, backward), ()) = (ends.0?, ends.1?, tcp?.1, source?, ways?, times?);
+        let ways = from.as_ref().zip(to).and_then(|(from, to)| {
+            let ways: Vec<_> = from.iter().map(|&from| self.ways((from, to))).collect();
+            ways.into_iter().collect::<Option<Vec<_>>>()
+        });
+        let (from, to, config, source, ways, ()) = (from?, to?, tcp?.1, source?, ways?, times?);
         let (header, tcp) = (u32::from(config.header), source.carrier() != Carrier::Datagrams);
         let data = source.largest_datagram().map_or(u32::from(config.mss) + header, |size| size.get() as u32);
+        let ack = header + source.request().map_or(0, |size| size.get().min(config.mss.into()) as u32);
+        let load = source.load().map(|each| each * f64::from(self.section.common.flows));
         let offered = self.offered((from, to), config);
-        let (ack, backward) = if tcp { (header, backward) } else { (0, Vec::new()) };
-        Some(Flowline { offered, tcp, data, ack, forward, backward })
+        let one = |(sender, (forward, backward))| {
+            let (ack, backward) = if tcp { (ack, backward) } else { (0, Vec::new()) };
+            Flowline { offered: offered.clone(), sender, load, tcp, data, ack, forward, backward }
+        };
+        Some(ways.into_iter().enumerate().map(one).collect())
+    }
+
+    /// The nodes that send.
+    fn senders(&mut self) -> Option<Vec<usize>> {
+        let names = &self.section.common.from.0;
+        if let Some(twice) = (1..names.len()).find(|&i| names[..i].contains(&names[i])) {
+            let message = format!("`{}` stands twice in `from`", names[twice]);
+            return self.problems.error("E002", self.place("from"), [&message, "", "name each sender once"]);
+        }
+        let nodes: Vec<_> = names.iter().map(|name| self.node(self.item("from", name), name)).collect();
+        nodes.into_iter().collect()
     }
 
     fn source(&mut self, segment: Bytes) -> Option<AnyTraffic> {
-        let source = match self.section.model.build(&TrafficScope { largest: LARGEST_PACKET, segment }) {
+        let senders = self.section.common.from.0.len() as u32;
+        let source = match self.section.model.build(&TrafficScope { largest: LARGEST_PACKET, segment, senders }) {
             Ok(source) => source,
             Err(error) => return self.problems.param(&error, self.place(error.field)),
         };
         source.warnings().iter().for_each(|advice| self.problems.advise(advice, self.place(advice.field)));
+        if senders > 1 && source.carrier() != Carrier::Responses {
+            let message = format!("model \"{}\" has one sender, `from` names {senders}", self.section.model.name());
+            let help = "a table for each, as in [traffic.\"f{1..3}\"] with from = \"S{i}\"";
+            return self.problems.error("E262", self.place("from"), [&message, "", help]);
+        }
         if source.carrier() == Carrier::Datagrams && self.section.common.tcp.is_some() {
             let message = format!("`tcp` has no effect on model \"{}\"", self.section.model.name());
             let help = "leave it out; this model sends datagrams";
@@ -135,12 +177,12 @@ impl Reading<'_> {
         Some(source)
     }
 
-    fn node(&mut self, field: &'static str, name: &str) -> Option<usize> {
+    fn node(&mut self, place: Place, name: &str) -> Option<usize> {
         let topology = self.net.0;
         topology.node(name).or_else(|| {
             let names: Vec<_> = topology.nodes.iter().map(|n| n.name.as_str()).collect();
             let message = format!("unknown node `{name}`");
-            self.problems.error("E232", self.place(field), [&message, "", &suggest(name, &names)])
+            self.problems.error("E232", place, [&message, "", &suggest(name, &names)])
         })
     }
 
@@ -223,7 +265,7 @@ impl Reading<'_> {
         Some((forward, backward))
     }
 
-    fn offered(&self, (from, to): (usize, usize), tcp: transport::Config) -> plan::Offered {
+    fn offered(&self, (from, to): (Vec<usize>, usize), tcp: transport::Config) -> plan::Offered {
         let common = &self.section.common;
         let name = class_of(self.name, self.section);
         let class = self.classes.iter().position(|c| *c == name).unwrap_or_default() as u16;

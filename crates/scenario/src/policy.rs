@@ -99,7 +99,7 @@ impl Policy {
                 Ok(conditioner) => {
                     if conditioner.needs().contains(Needs::TRUTH) {
                         let what = "no sender says what it knows: in a policy `measured` is \"edge\"";
-                        problems.error::<()>("E262", place("measured"), [what, "", "leave it out"]);
+                        problems.error::<()>("E263", place("measured"), [what, "", "leave it out"]);
                     }
                     built.push((stage.name.clone(), conditioner));
                 }

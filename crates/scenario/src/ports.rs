@@ -2,7 +2,7 @@
 
 use crate::at;
 use crate::model::{Model, Named};
-use crate::offered::Flowline;
+use crate::offered::{Flowline, tables};
 use crate::sections::{ConditionerSection, Port};
 use crate::topology::Topology;
 use crate::tree;
@@ -42,7 +42,7 @@ impl File<'_> {
 
     /// Whether all traffic is known, with its ways.
     pub fn knows_traffic(&self) -> bool {
-        self.topology.complete && self.traffic.len() == tree::names(self.root, "traffic").len()
+        self.topology.complete && tables(self.traffic).count() == tree::names(self.root, "traffic").len()
     }
 
     /// A scope whose largest packet (IP length) and its traffic are known; zero bytes while they may not be.
@@ -222,7 +222,7 @@ fn reach(file: File<'_>, matches: &Match, link: usize) -> (Vec<usize>, Vec<usize
 /// on the way, so both count as agreeing where they could.
 fn may_take(file: File<'_>, matches: &Match, (flow, ack): (&Flowline, bool)) -> bool {
     let address = |node: usize| IpAddr::from(file.topology.nodes[node].address);
-    let (from, to) = (address(flow.offered.from), address(flow.offered.to));
+    let (from, to) = (address(flow.offered.from[flow.sender]), address(flow.offered.to));
     let headers = FlowHeaders {
         protocol: if flow.tcp { Protocol::TCP.0 } else { Protocol::UDP.0 },
         source: if ack { to } else { from },

@@ -202,8 +202,8 @@ pub struct Port {
 /// What stands in `[traffic.X]` beside the model's own parameters.
 #[derive(Params, Clone, Debug, PartialEq)]
 pub struct TrafficCommon {
-    /// The sending node.
-    pub from: String,
+    /// The sending node; a list for a model that draws one of several.
+    pub from: Senders,
     /// The receiving node.
     pub to: String,
     /// Number of sources.
@@ -237,6 +237,10 @@ pub struct TrafficSection {
     pub model: TrafficParams,
 }
 
+/// Names of the nodes that send, at least one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Senders(pub Vec<String>);
+
 /// A node's address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address(pub Ipv4Addr);
@@ -251,6 +255,23 @@ fn text<T: Value>(node: &Node, problems: &mut Problems) -> Option<String> {
     match &node.tree {
         Tree::Text(text) => Some(text.clone()),
         _ => problems.wrong_type(node, &T::KIND),
+    }
+}
+
+impl Value for Senders {
+    const KIND: Kind = Vec::<String>::KIND;
+    fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
+        let names = Vec::read(node, problems)?;
+        if names.is_empty() {
+            return problems.error("E201", node.place, ["an empty list", "", "name at least one node"]);
+        }
+        Some(Self(names))
+    }
+    fn tree(&self) -> Option<Tree> {
+        match self.0.as_slice() {
+            [one] => one.tree(),
+            _ => self.0.tree(),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::link::{Link, Parts, Queues};
 use crate::outcome::Retired;
 use crate::plan::Plan;
 use crate::pool::Pool;
-use crate::route::Router;
+use crate::route::{Router, Way};
 use crate::traffic::Carrier;
 use perhop_core::Rng;
 use perhop_core::classify::{FlowHeaders, Protocol};
@@ -71,7 +71,8 @@ impl Simulation {
             hops: Vec::new(),
             flows: Vec::new(),
             sources: Vec::new(),
-            idle_flows: vec![Vec::new(); plan.traffic.len()],
+            ways: Vec::new(),
+            idle_flows: Vec::new(),
             ending: Vec::new(),
             mates: Vec::new(),
             taps: taps(&plan),
@@ -115,7 +116,8 @@ impl Simulation {
     }
 
     fn add_sources(&mut self) -> Result<(), PlanError> {
-        for (table, routes) in self.find_routes()?.into_iter().enumerate() {
+        self.find_ways()?;
+        for table in 0..self.plan.traffic.len() {
             let offered = self.plan.traffic[table].clone();
             let scope = self.plan.traffic_scope(table);
             for i in 0..offered.flows {
@@ -127,8 +129,11 @@ impl Simulation {
                 let flow = self.flows.len() as u32;
                 let source = self.sources.len() as u32;
                 let stop = offered.stop.unwrap_or(Time::MAX);
+                let asked = traffic.carrier() == Carrier::Responses;
                 self.sources.push(Source { traffic, rng, table: table as u16, flow, stop });
-                self.add_flow(source, routes)?;
+                if !asked {
+                    self.add_flow(source, 0)?;
+                }
             }
         }
         if self.numbering().clock() >= MAX_COMPONENTS {
@@ -137,31 +142,39 @@ impl Simulation {
         Ok(())
     }
 
-    /// Each table's routes out and back, as places in the table of hops.
-    fn find_routes(&mut self) -> Result<Vec<[u32; 2]>, PlanError> {
+    /// Each table's ways: from each of its senders, then back to each of them.
+    fn find_ways(&mut self) -> Result<(), PlanError> {
         let router = Router::new(&self.plan.links, self.plan.nodes.len());
-        let mut routes = Vec::new();
         for offered in &self.plan.traffic {
-            let mut starts = [0; 2];
-            for (start, (from, to)) in starts.iter_mut().zip([(offered.from, offered.to), (offered.to, offered.from)]) {
-                let unreachable =
-                    || PlanError::Unreachable { traffic: offered.name.clone(), node: self.plan.nodes[to].name.clone() };
-                *start = self.hops.len() as u32;
-                self.hops.extend(router.route(from, to).ok_or_else(unreachable)?.into_iter().chain([HERE]));
+            let mut ways = Vec::new();
+            for &sender in &offered.from {
+                let mut starts = [0; 2];
+                for (start, (from, to)) in starts.iter_mut().zip([(sender, offered.to), (offered.to, sender)]) {
+                    let node = || self.plan.nodes[to].name.clone();
+                    let unreachable = || PlanError::Unreachable { traffic: offered.name.clone(), node: node() };
+                    *start = self.hops.len() as u32;
+                    self.hops.extend(router.route(from, to).ok_or_else(unreachable)?.into_iter().chain([HERE]));
+                }
+                ways.push(Way { from: sender, to: offered.to, routes: starts });
             }
-            routes.push(starts);
+            let back: Vec<_> = ways.iter().map(Way::reversed).collect();
+            ways.extend(back);
+            self.idle_flows.push(vec![Vec::new(); ways.len()]);
+            self.ways.push(ways);
         }
-        Ok(routes)
+        Ok(())
     }
 
-    pub(crate) fn add_flow(&mut self, source: u32, routes: [u32; 2]) -> Result<usize, PlanError> {
+    pub(crate) fn add_flow(&mut self, source: u32, way: usize) -> Result<usize, PlanError> {
         let slot = self.flows.len();
         if slot * 2 + 1 >= MAX_COMPONENTS {
             return Err(PlanError::Other(format!("more than {} flows at a time", MAX_COMPONENTS / 2)));
         }
         let table = self.sources[source as usize].table;
         let offered = &self.plan.traffic[usize::from(table)];
+        let routes = self.ways[usize::from(table)][way].routes;
         let mut flow = Flow::new(table, source, routes);
+        flow.way = way as u16;
         flow.class = offered.class;
         flow.dscp = offered.dscp;
         flow.ecn = if offered.ect { Ecn::Ect0 } else { Ecn::NotEct };
@@ -175,11 +188,12 @@ impl Simulation {
         let flow = &self.flows[slot];
         let offered = &self.plan.traffic[usize::from(flow.table)];
         let tcp = self.sources[flow.source as usize].traffic.carrier() != Carrier::Datagrams;
+        let way = &self.ways[usize::from(flow.table)][usize::from(flow.way)];
         let address = |node: usize| IpAddr::V4(self.plan.nodes[node].address);
         FlowHeaders {
             protocol: if tcp { Protocol::TCP.0 } else { Protocol::UDP.0 },
-            source: address(offered.from),
-            destination: address(offered.to),
+            source: address(way.from),
+            destination: address(way.to),
             source_port: 1024 + (slot % 60_000) as u16,
             destination_port: 5001 + flow.table,
             traffic: offered.name.clone(),
@@ -358,7 +372,7 @@ mod tests {
         let offered = Offered {
             name: "t".into(),
             class: 0,
-            from: 0,
+            from: vec![0],
             to: 1,
             flows: 1,
             start: Time::ZERO,

@@ -26,6 +26,7 @@ pub struct Change {
 
 /// One thing that changes. New parameters are given whole, as the plan has them.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)]
 pub enum Alteration {
     /// Of a conditioner at a port.
     Conditioner {
@@ -152,7 +153,9 @@ impl Plan {
 
     /// Surroundings of the sources of a `[traffic]` table.
     pub(crate) fn traffic_scope(&self, table: usize) -> TrafficScope {
-        TrafficScope { largest: LARGEST_PACKET, segment: Bytes::new(self.traffic[table].tcp.mss.into()) }
+        let offered = &self.traffic[table];
+        let (segment, senders) = (Bytes::new(offered.tcp.mss.into()), offered.from.len() as u32);
+        TrafficScope { largest: LARGEST_PACKET, segment, senders }
     }
 
     /// Whether a link's rate ever changes: only the end of each transmission then tells when the next one ends.

@@ -156,7 +156,7 @@ mod tests {
         Offered {
             name: name.into(),
             class: 0,
-            from: 0,
+            from: vec![0],
             to: 1,
             flows: 1,
             start: Time::ZERO,

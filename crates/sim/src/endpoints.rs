@@ -1,14 +1,32 @@
 //! The ends of flows: what sources and senders put into the network, what arrives at hosts, timers.
 
-use crate::engine::{HERE, Simulation, Transfer};
+use crate::engine::{HERE, Simulation, Source, Transfer};
 use crate::heap::Key;
-use crate::host::{self, Connection, End};
+use crate::host::{self, Connection, End, Transit};
 use crate::pool::{Record, RecordId};
 use crate::session::Session;
-use crate::traffic::{Carrier, Offer};
-use crate::transport::{Receiver, Sender, Supply};
+use crate::traffic::{Carrier, Offer, Request};
+use crate::transport::{Receiver, RtoEstimator, Sender, Supply};
 use perhop_core::packet::FlowId;
 use perhop_core::units::{Span, Time};
+
+/// How a connection is opened.
+struct Opening {
+    supply: Supply,
+    transfer: Option<Transit>,
+    /// It is the half that answers a request: the handshake was made, and has measured this.
+    answers: Option<RtoEstimator>,
+}
+
+impl Opening {
+    fn standing(supply: Supply) -> Self {
+        Self { supply, transfer: None, answers: None }
+    }
+
+    fn transfer(transit: Transit) -> Self {
+        Self { supply: Supply::Bytes(transit.bytes), transfer: Some(transit), answers: None }
+    }
+}
 
 impl Simulation {
     /// A packet arrives at its host.
@@ -40,10 +58,15 @@ impl Simulation {
         }
         let Some(tcp) = &mut flow.tcp else { return };
         let ack = tcp.receiver.on_segment(now, &host::received(record));
+        if record.packet.payload > 0
+            && let Some(transit) = &mut tcp.transfer
+        {
+            transit.first.get_or_insert(now);
+        }
         if let Some(session) = &mut tcp.session {
             session.deliver(now, tcp.receiver.delivered_segments());
         }
-        if tcp.transfer.is_some_and(|bytes| tcp.receiver.delivered_bytes() >= bytes) {
+        if tcp.transfer.is_some_and(|transit| tcp.receiver.delivered_bytes() >= transit.bytes) {
             self.complete(now, slot);
         }
         let flow = &self.flows[slot];
@@ -174,24 +197,36 @@ impl Simulation {
                 if stop < Time::MAX {
                     self.events.push(Key::new(stop, self.numbering().source(index)));
                 }
-                self.open(now, slot, Supply::Unlimited);
+                self.open(now, slot, Opening::standing(Supply::Unlimited));
             }
             Offer::Segments(n) => self.supply(now, slot, (n, None)),
             Offer::Write { last } => self.supply(now, slot, (1, Some(last))),
             Offer::Transfer(bytes) => {
                 self.open_transfers[table] += 1;
-                match self.free_flow(table, index) {
-                    Some(slot) => self.open(now, slot, Supply::Bytes(bytes)),
-                    None => self.refused += 1,
-                }
+                let transit = Transit { bytes, opened: now, first: None, page: None, asks_for: None };
+                self.transmit(now, (index, 0), Opening::transfer(transit));
             }
+            Offer::Request(Request { server, bytes, object, page }) => {
+                self.open_transfers[table] += 1;
+                let way = self.plan.traffic[table].from.len() + server as usize;
+                let transit = Transit { bytes, opened: now, first: None, page: Some(page), asks_for: Some(object) };
+                self.transmit(now, (index, way), Opening::transfer(transit));
+            }
+        }
+    }
+
+    /// Opens a connection for a transfer of a source on one of its table's ways.
+    fn transmit(&mut self, now: Time, (source, way): (usize, usize), opening: Opening) {
+        match self.free_flow(source, way) {
+            Some(slot) => self.open(now, slot, opening),
+            None => self.refused += 1,
         }
     }
 
     /// A standing connection gets segments to send: a session's with whether they are its last.
     fn supply(&mut self, now: Time, slot: usize, (segments, session): (u32, Option<bool>)) {
         if self.flows[slot].tcp.is_none() {
-            self.open(now, slot, Supply::Offered);
+            self.open(now, slot, Opening::standing(Supply::Offered));
         }
         if let Some(tcp) = &mut self.flows[slot].tcp {
             tcp.sender.offer(segments);
@@ -212,19 +247,18 @@ impl Simulation {
         }
     }
 
-    /// A flow for one more transfer of a source: one that was used and is free, or a new one; `None` when keys
-    /// cannot name more.
-    fn free_flow(&mut self, table: usize, source: usize) -> Option<usize> {
-        let slot = match self.idle_flows[table].pop() {
+    /// A flow for one more transfer of a source on one of its table's ways: one that was used and is free, or a new one;
+    /// `None` when keys cannot name more.
+    fn free_flow(&mut self, source: usize, way: usize) -> Option<usize> {
+        let Source { table, flow, .. } = self.sources[source];
+        let slot = match self.idle_flows[usize::from(table)][way].pop() {
             Some(slot) => slot as usize,
             None => {
-                let first = self.sources[source].flow as usize;
-                let fresh = self.flows[first].tcp.is_none() && self.flows[first].counts.sent.packets == 0;
-                if fresh {
-                    return Some(first);
+                let own = self.flows.get(flow as usize).filter(|own| own.source as usize == source);
+                if own.is_some_and(|own| own.tcp.is_none() && own.counts.sent.packets == 0) {
+                    return Some(flow as usize);
                 }
-                let routes = self.flows[first].routes;
-                self.add_flow(source as u32, routes).ok()?
+                self.add_flow(source as u32, way).ok()?
             }
         };
         self.flows[slot].source = source as u32;
@@ -237,16 +271,19 @@ impl Simulation {
     }
 
     /// Opens a connection on a flow.
-    fn open(&mut self, now: Time, slot: usize, supply: Supply) {
-        let config = self.plan.traffic[usize::from(self.flows[slot].table)].tcp;
+    fn open(&mut self, now: Time, slot: usize, Opening { supply, transfer, answers }: Opening) {
+        let mut config = self.plan.traffic[usize::from(self.flows[slot].table)].tcp;
+        config.syn &= answers.is_none();
         // A tick of the sender's clock does not begin with the run: each connection has a phase of its own.
         let source = &mut self.sources[self.flows[slot].source as usize];
         let phase = source.rng.uniform() * config.rto.granularity.ns() as f64;
         let sender = Sender::new(&config, supply).expect("validated");
-        let mut sender = sender.with_clock_phase(Span::from_ns(phase as u64));
+        let mut sender = match answers {
+            Some(estimate) => sender.with_estimate(estimate),
+            None => sender.with_clock_phase(Span::from_ns(phase as u64)),
+        };
         let receiver = Receiver::new(&config).expect("validated");
         sender.start();
-        let transfer = if let Supply::Bytes(bytes) = supply { Some(bytes) } else { None };
         self.flows[slot].tcp = Some(Connection {
             sender,
             receiver,
@@ -254,27 +291,41 @@ impl Simulation {
             busy: None,
             mss: config.mss,
             header: config.header,
-            opened: now,
             transfer,
             session: None,
         });
         self.pump(now, slot);
     }
 
-    /// The last byte of a transfer has arrived.
+    /// The last byte of a transfer or of a request has arrived.
     fn complete(&mut self, now: Time, slot: usize) {
         let flow = &mut self.flows[slot];
         let Some(tcp) = &mut flow.tcp else { return };
-        let Some(bytes) = tcp.transfer.take() else { return };
-        let (table, source) = (flow.table, flow.source);
-        let opened = tcp.opened;
-        let number = self.number_of(source);
-        self.transfers.push(Transfer { table, source: number, opened, complete: now, bytes });
-        self.open_transfers[usize::from(table)] -= 1;
+        let Some(transit) = tcp.transfer.take() else { return };
+        let (table, source, way) = (flow.table, flow.source, flow.way);
         self.ending.push(slot as u32);
+        if let Some(bytes) = transit.asks_for {
+            let estimate = tcp.sender.estimate();
+            let sender = usize::from(way) - self.plan.traffic[usize::from(table)].from.len();
+            let object = Transit { bytes, asks_for: None, first: None, ..transit };
+            let opening = Opening { answers: Some(estimate), ..Opening::transfer(object) };
+            return self.transmit(now, (source as usize, sender), opening);
+        }
+        let Transit { bytes, opened, first, page, .. } = transit;
+        self.transfers.push(Transfer {
+            table,
+            source: self.number_of(source),
+            sender: way.into(),
+            page,
+            opened,
+            first: first.unwrap_or(now),
+            complete: now,
+            bytes,
+        });
+        self.open_transfers[usize::from(table)] -= 1;
+        let index = self.numbering().source(source as usize);
         let source = &mut self.sources[source as usize];
         if let Some(next) = source.traffic.on_complete(now, &mut source.rng) {
-            let index = self.numbering().source(self.flows[slot].source as usize);
             self.events.push(Key::new(next, index));
         }
     }
@@ -282,14 +333,16 @@ impl Simulation {
     /// Gives a finished transfer's flow back once its sender knows that it is over and none of its packets is left.
     pub(crate) fn recycle(&mut self, slot: usize) {
         let Some(at) = self.ending.iter().position(|&s| s as usize == slot) else { return };
-        let flow = &mut self.flows[slot];
+        let flow = &self.flows[slot];
         let over = flow.tcp.as_ref().is_some_and(|tcp| tcp.sender.finished());
         if over && flow.in_network == 0 {
             self.ending.swap_remove(at);
-            if let Some(tcp) = flow.tcp.take() {
-                self.retired[usize::from(flow.table)].add(&tcp);
+            let (table, way) = (usize::from(flow.table), usize::from(flow.way));
+            let goodput = self.goodput_bytes(&self.flows[slot]);
+            if let Some(tcp) = self.flows[slot].tcp.take() {
+                self.retired[table].add(goodput, tcp.sender.counters());
             }
-            self.idle_flows[usize::from(flow.table)].push(slot as u32);
+            self.idle_flows[table][way].push(slot as u32);
         }
     }
 }

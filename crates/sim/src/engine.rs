@@ -7,11 +7,12 @@
 
 use crate::delays::Delays;
 use crate::heap::{Heap, Key};
-use crate::host::{self, Flow};
+use crate::host::{self, Flow, Page};
 use crate::link::{Link, Wakes};
 use crate::outcome::Retired;
 use crate::plan::{Plan, TapPoint};
 use crate::pool::{Pool, RecordId};
+use crate::route::Way;
 use crate::series::{FlowSample, Sample};
 use crate::tap::Captured;
 use crate::traffic::AnyTraffic;
@@ -38,7 +39,7 @@ pub(crate) struct Source {
     pub(crate) rng: Rng,
     /// Index of its `[traffic]` table.
     pub(crate) table: u16,
-    /// Its standing flow; for transfers, the flow it used last.
+    /// Its standing flow; for transfers, the one it uses first; for responses, none.
     pub(crate) flow: u32,
     pub(crate) stop: Time,
 }
@@ -50,8 +51,14 @@ pub struct Transfer {
     pub table: u16,
     /// Number of its source within the table.
     pub source: u32,
-    /// When its connection was opened.
+    /// Which of the table's senders sent it.
+    pub sender: u32,
+    /// The page it is on, if a user asked for it.
+    pub page: Option<Page>,
+    /// When it was asked for, or when its connection was opened if nobody asked.
     pub opened: Time,
+    /// When its first data packet arrived.
+    pub first: Time,
     /// When its last byte arrived.
     pub complete: Time,
     /// Its payload.
@@ -78,8 +85,10 @@ pub struct Simulation {
     pub(crate) hops: Vec<u32>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) sources: Vec<Source>,
-    /// Flows of finished transfers, by table, to be used again.
-    pub(crate) idle_flows: Vec<Vec<u32>>,
+    /// Ways of each table: from each of its senders, then back to each of them.
+    pub(crate) ways: Vec<Vec<Way>>,
+    /// Flows of finished transfers, by table and way, to be used again.
+    pub(crate) idle_flows: Vec<Vec<Vec<u32>>>,
     /// Finished transfers whose last packets are still under way.
     pub(crate) ending: Vec<u32>,
     /// Link whose conditioners want to see what a link delivers.

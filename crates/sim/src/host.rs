@@ -37,12 +37,36 @@ pub struct Connection {
     pub mss: u16,
     /// Bytes of IP and TCP header.
     pub header: u16,
-    /// When it was opened.
-    pub opened: Time,
-    /// Bytes it carries in all, for a transfer that is not yet complete.
-    pub transfer: Option<u64>,
+    /// What it carries in all, while not all of it has arrived.
+    pub transfer: Option<Transit>,
     /// The session that it carries.
     pub session: Option<Box<Session>>,
+}
+
+/// A transfer, or the request for one, that is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transit {
+    /// Its payload.
+    pub bytes: u64,
+    /// When it was asked for, or when its connection was opened if nobody asked.
+    pub opened: Time,
+    /// When its first data packet arrived.
+    pub first: Option<Time>,
+    /// The page it is on.
+    pub page: Option<Page>,
+    /// It is a request: for so many bytes.
+    pub asks_for: Option<u64>,
+}
+
+/// Where an object belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Number of the user's session, from 0.
+    pub session: u32,
+    /// Number of the user's page, from 0, over all sessions.
+    pub page: u32,
+    /// Objects on the page.
+    pub objects: u32,
 }
 
 /// What was counted of a flow, end to end.
@@ -67,6 +91,8 @@ pub struct Flow {
     pub class: u16,
     /// Index of its source.
     pub source: u32,
+    /// Which of its table's ways it takes.
+    pub way: u16,
     /// Where its routes begin in the table of hops: out and back.
     pub routes: [u32; 2],
     /// Code point of its packets when they leave the host.
@@ -93,6 +119,7 @@ impl Flow {
             table,
             class: 0,
             source,
+            way: 0,
             routes,
             dscp: Dscp::BE,
             ecn: Ecn::NotEct,

@@ -3,7 +3,7 @@
 use crate::classes::Queue;
 use crate::delays::{Delays, Quantiles};
 use crate::engine::{Simulation, Transfer};
-use crate::host::{Connection, Flow, FlowCounts};
+use crate::host::{Flow, FlowCounts};
 use crate::link::Offered;
 use crate::series::{FlowSample, Sample};
 use crate::tap::Captured;
@@ -27,9 +27,9 @@ pub struct Retired {
 }
 
 impl Retired {
-    pub(crate) fn add(&mut self, tcp: &Connection) {
-        self.goodput_bytes += tcp.receiver.delivered_bytes();
-        self.counters = sum(&self.counters, tcp.sender.counters());
+    pub(crate) fn add(&mut self, goodput_bytes: u64, counters: &Counters) {
+        self.goodput_bytes += goodput_bytes;
+        self.counters = sum(&self.counters, counters);
     }
 }
 
@@ -347,10 +347,12 @@ impl Simulation {
         all
     }
 
-    /// Payload of a flow that has arrived: in order for TCP, at all for datagrams (28 bytes of headers each).
+    /// Payload of a flow that has arrived: in order for TCP, at all for datagrams (28 bytes of headers each). Requests
+    /// are nobody's goodput.
     pub(crate) fn goodput_bytes(&self, flow: &Flow) -> u64 {
         let Count { packets, bytes } = flow.counts.delivered;
         match &flow.tcp {
+            _ if self.is_request(flow) => 0,
             Some(tcp) => tcp.receiver.delivered_bytes(),
             None if self.sources[flow.source as usize].traffic.carrier() == Carrier::Datagrams => {
                 bytes.saturating_sub(packets * 28)
@@ -362,7 +364,12 @@ impl Simulation {
     /// Whether a flow lasts as long as its source; those of transfers do not.
     pub(crate) fn is_standing(&self, slot: usize) -> bool {
         let source = &self.sources[self.flows[slot].source as usize];
-        source.traffic.carrier() != Carrier::Transfers
+        source.traffic.carrier().is_standing()
+    }
+
+    /// Whether a flow goes to one of its table's senders.
+    fn is_request(&self, flow: &Flow) -> bool {
+        usize::from(flow.way) >= self.plan.traffic[usize::from(flow.table)].from.len()
     }
 
     fn flow_rows(&self, end: &Totals, base: &Totals) -> Vec<FlowRow> {

@@ -94,8 +94,8 @@ pub struct Offered {
     pub name: String,
     /// Index of the class its packets are counted in.
     pub class: u16,
-    /// Index of the sending node.
-    pub from: usize,
+    /// Indices of the sending nodes; several where the model draws one.
+    pub from: Vec<usize>,
     /// Index of the receiving node.
     pub to: usize,
     /// Number of sources.

@@ -4,6 +4,25 @@ use crate::plan::Link;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+/// From one node to another and back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Way {
+    /// Index of the node where it begins.
+    pub(crate) from: usize,
+    /// Index of the node where it ends.
+    pub(crate) to: usize,
+    /// Where its routes out and back begin in the table of hops.
+    pub(crate) routes: [u32; 2],
+}
+
+impl Way {
+    /// The way for those at its other end.
+    pub(crate) fn reversed(&self) -> Self {
+        let [out, back] = self.routes;
+        Self { from: self.to, to: self.from, routes: [back, out] }
+    }
+}
+
 /// The links of a network by the node they leave.
 #[derive(Clone, Debug)]
 pub struct Router<'a> {

@@ -23,7 +23,7 @@ pub struct Sample {
 }
 
 /// What one flow had brought by one time, since the start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowSample {
     /// When.
     pub at: Time,
@@ -35,6 +35,8 @@ pub struct FlowSample {
     pub delivered_bytes: u64,
     /// Payload that arrived in order (TCP) or at all (datagrams).
     pub goodput_bytes: u64,
+    /// Congestion window as it stands, segments; `None` without TCP.
+    pub cwnd: Option<f64>,
 }
 
 impl Simulation {
@@ -54,6 +56,7 @@ impl Simulation {
                 number: *number,
                 delivered_bytes,
                 goodput_bytes,
+                cwnd: flow.tcp.as_ref().map(|tcp| tcp.sender.cwnd()),
             });
             *number += 1;
         }

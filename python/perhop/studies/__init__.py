@@ -39,6 +39,7 @@ PAPERS = {
     "pps": "perhop.studies.pps",
     "msvb-sio": "perhop.studies.msvb_sio",
     "redp": "perhop.studies.redp",
+    "rtt-rto": "perhop.studies.rtt_rto",
 }
 """Papers by name, and the package that holds their studies."""
 

@@ -78,7 +78,7 @@ pub(crate) fn offered(name: &str, (from, to): (usize, usize), model: TrafficPara
     Offered {
         name: name.into(),
         class: 0,
-        from,
+        from: vec![from],
         to,
         flows: 1,
         start: Time::ZERO,

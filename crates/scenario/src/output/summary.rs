@@ -183,20 +183,28 @@ fn goodputs(pooled: &Pooled<'_>) -> String {
 
 /// What users felt; nothing where there are none.
 fn users(pooled: &Pooled<'_>) -> String {
-    let mut grid = grid(&["traffic", "packet delay ms", "session s"]);
-    let felt = |key: &&Vec<String>| pooled.real(key, "session_delay_mean_ms").is_some();
-    let keys: Vec<_> = pooled.order.iter().filter(felt).collect();
-    for key in &keys {
-        grid.add_row([
-            key[1].clone(),
-            show(pooled.real(key, "session_delay_mean_ms"), 1),
-            show(pooled.real(key, "session_mean_s"), 3),
-        ]);
+    let measures = [
+        ("packet delay ms", "session_delay_mean_ms", 1),
+        ("session s", "session_mean_s", 3),
+        ("first byte ms", "first_byte_mean_ms", 1),
+        ("last byte ms", "last_byte_mean_ms", 1),
+        ("page s", "page_mean_s", 3),
+    ];
+    let felt = |key: &Vec<String>, column| pooled.real(key, column).is_some();
+    let user = |key: &&Vec<String>| felt(key, "session_delay_mean_ms") || felt(key, "page_mean_s");
+    let keys: Vec<_> = pooled.order.iter().filter(user).collect();
+    if keys.is_empty() {
+        return String::new();
     }
-    match keys.is_empty() {
-        true => String::new(),
-        false => titled("Sessions: from write to delivery, from the first write to the last delivery", grid, 1),
+    let measured = measures.into_iter().filter(|(_, column, _)| keys.iter().any(|key| felt(key, column)));
+    let measured: Vec<_> = measured.collect();
+    let header: Vec<_> = ["traffic"].into_iter().chain(measured.iter().map(|m| m.0)).collect();
+    let mut grid = grid(&header);
+    for key in keys {
+        let cells = measured.iter().map(|(_, column, decimals)| show(pooled.real(key, column), *decimals));
+        grid.add_row([key[1].clone()].into_iter().chain(cells));
     }
+    titled("Users: what they waited for", grid, 1)
 }
 
 /// Ports at which something was dropped or marked, and those with conditioners.

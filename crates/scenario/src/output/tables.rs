@@ -21,8 +21,10 @@ use perhop_core::packet::Colour;
 use perhop_core::units::{NS_PER_S, Time};
 use perhop_core::verdict::Reason;
 use perhop_sim::delays::Quantiles;
+use perhop_sim::engine::Transfer;
 use perhop_sim::outcome::{FlowRow, HopRow, Outcome, SessionRow};
 use perhop_sim::plan::Plan;
+use std::collections::BTreeMap;
 
 const INTEGER: Cell = Cell::Integer(None);
 const REAL: Cell = Cell::Real(None);
@@ -246,6 +248,9 @@ const TRAFFIC: &[(&str, Cell)] = &[
     ("sessions_open", INTEGER),
     ("session_mean_s", REAL),
     ("session_delay_mean_ms", REAL),
+    ("first_byte_mean_ms", REAL),
+    ("last_byte_mean_ms", REAL),
+    ("page_mean_s", REAL),
 ];
 
 fn traffic(plan: &Plan, outcome: &Outcome, seconds: f64) -> Table {
@@ -253,8 +258,8 @@ fn traffic(plan: &Plan, outcome: &Outcome, seconds: f64) -> Table {
     for (i, (offered, row)) in plan.traffic.iter().zip(&outcome.tables).enumerate() {
         let shares: Vec<f64> =
             outcome.flows.iter().filter(|f| f.table == i).map(|f| f.goodput_bytes as f64 * 8.0 / seconds).collect();
-        let each: Vec<f64> =
-            outcome.transfers.iter().filter(|t| usize::from(t.table) == i).map(transfer_goodput).collect();
+        let transfers: Vec<_> = outcome.transfers.iter().filter(|t| usize::from(t.table) == i).collect();
+        let each: Vec<_> = transfers.iter().map(|t| transfer_goodput(t)).collect();
         let sessions: Vec<_> = outcome.sessions.iter().filter(|s| s.table == i).collect();
         let durations: Vec<_> = sessions.iter().filter_map(|s| duration(s)).collect();
         table.push(vec![
@@ -275,6 +280,9 @@ fn traffic(plan: &Plan, outcome: &Outcome, seconds: f64) -> Table {
             ((sessions.len() - durations.len()) as u64).into(),
             mean(&durations).into(),
             delay_of_all(&sessions).into(),
+            mean(&transfers.iter().map(|t| first_byte(t)).collect::<Vec<_>>()).into(),
+            mean(&transfers.iter().map(|t| last_byte(t)).collect::<Vec<_>>()).into(),
+            mean(&pages(&transfers)).into(),
         ]);
     }
     table
@@ -302,8 +310,33 @@ fn deviation(values: &[f64]) -> Option<f64> {
     Some((values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / values.len() as f64).sqrt())
 }
 
+/// From the request, or the first packet sent where nobody asked, to the arrival of the first data, ms.
+fn first_byte(transfer: &Transfer) -> f64 {
+    ms(transfer.first.since(transfer.opened).ns())
+}
+
+/// As `first_byte`, to the arrival of the last data, ms.
+fn last_byte(transfer: &Transfer) -> f64 {
+    ms(transfer.complete.since(transfer.opened).ns())
+}
+
+/// Durations of pages all of whose objects are there, s: from the first request to the last data.
+fn pages(transfers: &[&Transfer]) -> Vec<f64> {
+    let mut pages: BTreeMap<(u32, u32), Vec<&Transfer>> = BTreeMap::new();
+    for transfer in transfers {
+        if let Some(page) = transfer.page {
+            pages.entry((transfer.source, page.page)).or_default().push(transfer);
+        }
+    }
+    let whole = |objects: &Vec<&Transfer>| {
+        let (first, last) = (objects.iter().map(|t| t.opened).min()?, objects.iter().map(|t| t.complete).max()?);
+        (objects.len() == objects[0].page?.objects as usize).then(|| last.since(first).seconds())
+    };
+    pages.values().filter_map(whole).collect()
+}
+
 /// Bit/s from the first packet sent to the last byte received.
-fn transfer_goodput(transfer: &perhop_sim::engine::Transfer) -> f64 {
+fn transfer_goodput(transfer: &Transfer) -> f64 {
     transfer.bytes as f64 * 8.0 / transfer.complete.since(transfer.opened).seconds()
 }
 
@@ -314,18 +347,31 @@ const TRANSFERS: &[(&str, Cell)] = &[
     ("complete_s", REAL),
     ("payload_bytes", INTEGER),
     ("goodput_bit_s", REAL),
+    ("first_byte_ms", REAL),
+    ("last_byte_ms", REAL),
+    ("sender", TEXT),
+    ("session", INTEGER),
+    ("page", INTEGER),
+    ("page_objects", INTEGER),
 ];
 
 fn transfers(plan: &Plan, outcome: &Outcome) -> Table {
     let mut table = Table::new("transfers", TRANSFERS);
     for row in &outcome.transfers {
+        let offered = &plan.traffic[usize::from(row.table)];
         table.push(vec![
-            plan.traffic[usize::from(row.table)].name.as_str().into(),
+            offered.name.as_str().into(),
             u64::from(row.source).into(),
             row.opened.seconds().into(),
             row.complete.seconds().into(),
             row.bytes.into(),
             transfer_goodput(row).into(),
+            first_byte(row).into(),
+            last_byte(row).into(),
+            plan.nodes[offered.from[row.sender as usize]].name.as_str().into(),
+            row.page.map(|p| u64::from(p.session)).into(),
+            row.page.map(|p| u64::from(p.page)).into(),
+            row.page.map(|p| u64::from(p.objects)).into(),
         ]);
     }
     table
@@ -497,8 +543,14 @@ fn series(plan: &Plan, outcome: &Outcome) -> Table {
     table
 }
 
-const FLOW_SERIES: &[(&str, Cell)] =
-    &[("t_s", REAL), ("traffic", TEXT), ("flow", INTEGER), ("delivered_bytes", INTEGER), ("goodput_bytes", INTEGER)];
+const FLOW_SERIES: &[(&str, Cell)] = &[
+    ("t_s", REAL),
+    ("traffic", TEXT),
+    ("flow", INTEGER),
+    ("delivered_bytes", INTEGER),
+    ("goodput_bytes", INTEGER),
+    ("cwnd_segments", REAL),
+];
 
 fn flow_series(plan: &Plan, outcome: &Outcome) -> Table {
     let mut table = Table::new("flow_series", FLOW_SERIES);
@@ -509,6 +561,7 @@ fn flow_series(plan: &Plan, outcome: &Outcome) -> Table {
             u64::from(sample.number).into(),
             sample.delivered_bytes.into(),
             sample.goodput_bytes.into(),
+            sample.cwnd.into(),
         ]);
     }
     table

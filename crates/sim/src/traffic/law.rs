@@ -133,6 +133,16 @@ impl Sampler {
         }
     }
 
+    /// Mean of the draws; `None` where there is none.
+    pub fn mean(self) -> Option<f64> {
+        match self {
+            Self::Constant(value) | Self::Exponential(value) => Some(value),
+            Self::Uniform(min, max) => Some((min + max) / 2.0),
+            Self::Pareto(least, power) => (power > -1.0).then(|| least / (1.0 + power)),
+            Self::Pareto2(scale, power) => (power > -1.0).then(|| -power * scale / (1.0 + power)),
+        }
+    }
+
     /// One draw of a number of things: rounded up, at least 1.
     pub fn count(self, rng: &mut Rng) -> u32 {
         (self.draw(rng).ceil() as u32).max(1)
@@ -173,7 +183,7 @@ impl<T: Amount> Drawn<T> {
         (*shape <= 1.0).then(|| {
             let message = format!("`{field}` has a shape of {shape}: such a law has no mean");
             ParamError::new(field, "W319", message)
-                .label("the mean of the draws grows with their number, and with it the load")
+                .label("the mean of the draws grows with their number: what a run gives depends on its length")
                 .help("a shape above 1, or compare medians and trimmed means of runs of one length")
         })
     }
@@ -247,5 +257,97 @@ impl<T: Amount> Law<T> {
                     .help("a shape above 1, or give `scale` in place of `mean`"))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOTHING: Law<u32> = Law { law: LawName::Uniform, mean: None, scale: None, shape: None, min: None, max: None };
+
+    fn heavy(law: LawName, mean: u32, shape: f64) -> Sampler {
+        Drawn::Law(Law { law, mean: Some(mean), shape: Some(shape), ..NOTHING }).sampler("size").unwrap()
+    }
+
+    fn draws(sampler: Sampler, n: usize, seed: u64) -> Vec<f64> {
+        let mut rng = Rng::stream(seed, 0, "law");
+        (0..n).map(|_| sampler.draw(&mut rng)).collect()
+    }
+
+    /// Kolmogorov's distance to the law as the head writes it: above 1.95/sqrt(n) for one seed in 1000.
+    #[test]
+    fn draws_have_their_laws() {
+        const N: usize = 20_000;
+        let law = |law| Law { law, ..NOTHING };
+        let (mean, scale) = (Some(12), Some(3));
+        type Beyond = fn(f64) -> f64;
+        let laws: [(Law<u32>, Beyond); 6] = [
+            (Law { min: Some(5), max: Some(9), ..law(LawName::Uniform) }, |x| (9.0 - x) / (9.0 - 4.0)),
+            (Law { mean, ..law(LawName::Exponential) }, |x| math::exp(-x / 12.0)),
+            (Law { mean, shape: Some(1.5), ..law(LawName::Pareto) }, |x| math::pow(4.0 / x, 1.5)),
+            (Law { scale, shape: Some(0.7), ..law(LawName::Pareto) }, |x| math::pow(3.0 / x, 0.7)),
+            (Law { mean, shape: Some(1.5), ..law(LawName::Pareto2) }, |x| math::pow(1.0 + x / 6.0, -1.5)),
+            (Law { scale, shape: Some(0.7), ..law(LawName::Pareto2) }, |x| math::pow(1.0 + x / 3.0, -0.7)),
+        ];
+        for (law, beyond) in laws {
+            let mut x = draws(Drawn::Law(law).sampler("x").unwrap(), N, 1);
+            x.sort_by(f64::total_cmp);
+            let off = |(i, x): (usize, &f64)| (1.0 - beyond(*x) - (i as f64 + 0.5) / N as f64).abs();
+            let distance = x.iter().enumerate().map(off).fold(0.0, f64::max);
+            assert!(distance < 1.95 / (N as f64).sqrt(), "{law:?}: {distance}");
+        }
+    }
+
+    /// The n-th part of `x` that `share` of all does not exceed.
+    fn quantile(x: &mut [f64], share: f64) -> f64 {
+        x.sort_by(f64::total_cmp);
+        x[(share * x.len() as f64) as usize]
+    }
+
+    /// Sizes of the studies' web pages, kB: medians and 99th percentiles within four standard errors,
+    /// sqrt(q (1 - q)/n)/f with the density f = a q/(s + x), q = P(X > x), s 0 for the first kind.
+    #[test]
+    fn sizes_of_the_studies() {
+        const N: usize = 200_000;
+        for (law, offset, [median, p99]) in
+            [(LawName::Pareto2, 2.4, [1.876, 109.0]), (LawName::Pareto, 0.0, [3.564, 92.83])]
+        {
+            let mut x = draws(heavy(law, 12, 1.2), N, 2);
+            for (beyond, exact) in [(0.5, median), (0.01, p99)] {
+                let got = quantile(&mut x, 1.0 - beyond);
+                let density: f64 = 1.2 * beyond / (offset + exact);
+                let error = (beyond * (1.0 - beyond) / N as f64).sqrt() / density;
+                assert!((got - exact).abs() < 4.0 * error, "{law:?}: {got} for {exact}, error {error}");
+            }
+            assert!(law == LawName::Pareto2 || (x[0] - 2.0).abs() < 1e-3, "{}", x[0]);
+            // Without a variance a mean of draws is most often too low: 10 to 12 for this many.
+            let mut means: Vec<f64> =
+                (0..21).map(|seed| draws(heavy(law, 12, 1.2), N, seed).iter().sum::<f64>() / N as f64).collect();
+            let typical = quantile(&mut means, 0.5);
+            assert!((10.0..12.0).contains(&typical), "{law:?}: {typical}");
+        }
+    }
+
+    #[test]
+    fn means_are_those_asked_for() {
+        for (law, shape) in [(LawName::Pareto, 1.2), (LawName::Pareto2, 1.2), (LawName::Pareto2, 3.0)] {
+            assert!((heavy(law, 12, shape).mean().unwrap() - 12.0).abs() < 1e-12);
+        }
+        let endless = Law { law: LawName::Pareto, scale: Some(2), shape: Some(1.0), ..NOTHING };
+        assert_eq!(Drawn::Law(endless).sampler("x").unwrap().mean(), None);
+        assert_eq!(Sampler::Uniform(7.0, 35.0).mean(), Some(21.0));
+    }
+
+    #[test]
+    fn numbers_are_rounded_up() {
+        let mut rng = Rng::stream(3, 0, "law");
+        let dice = Drawn::Law(Law { min: Some(1), max: Some(6), ..NOTHING }).counter("dice").unwrap();
+        let mut seen = [0; 6];
+        (0..6000).for_each(|_| seen[dice.count(&mut rng) as usize - 1] += 1);
+        // Four binomial standard deviations of 1000 are 115.
+        assert!(seen.iter().all(|n: &i32| (n - 1000).abs() < 116), "{seen:?}");
+        assert_eq!(Drawn::Constant(5u32).counter("n").unwrap().count(&mut rng), 5);
+        assert!((0..1000).all(|_| Sampler::Exponential(0.1).count(&mut rng) >= 1));
     }
 }

@@ -6,6 +6,7 @@
 //!
 //! To add one: write its file, add its line to the list below.
 
+use crate::host::Page;
 use perhop_core::params::ParamError;
 use perhop_core::rng::Rng;
 use perhop_core::units::{Bytes, Time};
@@ -27,6 +28,8 @@ perhop_core::algorithms! {
     "app-limited" => app_limited::{Params, AppLimited},
     /// A Telnet session over TCP: packets as somebody types them.
     "telnet" => telnet::{Params, Telnet},
+    /// HTTP/1.0 users: sessions of pages of objects, a TCP connection for each object.
+    "web" => web::{Params, Web},
 }
 
 pub mod law;
@@ -38,6 +41,8 @@ pub struct TrafficScope {
     pub largest: Bytes,
     /// Payload of a full segment of its connection.
     pub segment: Bytes,
+    /// Nodes that send.
+    pub senders: u32,
 }
 
 /// What goes through TCP, and what straight into the network.
@@ -47,8 +52,17 @@ pub enum Carrier {
     Connection,
     /// A connection for each transfer.
     Transfers,
+    /// A connection for each object, which the receiver asks one of several senders for.
+    Responses,
     /// No transport: datagrams.
     Datagrams,
+}
+
+impl Carrier {
+    /// Whether its flows last as long as their sources.
+    pub const fn is_standing(self) -> bool {
+        matches!(self, Self::Connection | Self::Datagrams)
+    }
 }
 
 /// What is offered now.
@@ -69,6 +83,21 @@ pub enum Offer {
     },
     /// Opens a connection of its own for so many bytes.
     Transfer(u64),
+    /// Opens a connection of its own and asks for an object over it.
+    Request(Request),
+}
+
+/// A request for an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Which of the table's senders is asked.
+    pub server: u32,
+    /// Bytes of the request.
+    pub bytes: u64,
+    /// Bytes of the object.
+    pub object: u64,
+    /// Where the object belongs.
+    pub page: Page,
 }
 
 /// What is offered, and when to wake the source again (`None`: only by `on_complete`, or never).
@@ -90,6 +119,16 @@ pub trait Traffic {
 
     /// IP length of the largest packet it makes itself; `None` where TCP makes them.
     fn largest_datagram(&self) -> Option<Bytes> {
+        None
+    }
+
+    /// Size of the requests that go to the senders; `None` where nobody asks.
+    fn request(&self) -> Option<Bytes> {
+        None
+    }
+
+    /// Mean rate of a user's payload where nothing is waited for, bit/s; `None` where that is not known.
+    fn load(&self) -> Option<f64> {
         None
     }
 
@@ -129,6 +168,16 @@ impl AnyTraffic {
         dispatch!(self, x => x.largest_datagram())
     }
 
+    /// Size of the requests that go to the senders.
+    pub fn request(&self) -> Option<Bytes> {
+        dispatch!(self, x => x.request())
+    }
+
+    /// Mean rate of a user's payload where nothing is waited for, bit/s.
+    pub fn load(&self) -> Option<f64> {
+        dispatch!(self, x => x.load())
+    }
+
     /// What runs, and hardly as meant.
     pub fn warnings(&self) -> Vec<ParamError> {
         dispatch!(self, x => x.warnings())
@@ -165,6 +214,6 @@ impl Carry {
         let exact = gap_ns + self.0;
         let whole = exact.max(1.0) as u64;
         self.0 = exact - whole as f64;
-        Time::from_ns(now.ns() + whole)
+        Time::from_ns(now.ns().saturating_add(whole))
     }
 }

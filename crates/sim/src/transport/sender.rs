@@ -171,6 +171,18 @@ impl Sender {
         self
     }
 
+    /// With the clock and the round trip that the connection's handshake has measured.
+    pub fn with_estimate(mut self, estimate: RtoEstimator) -> Self {
+        self.rto = estimate;
+        self.rto.end_back_off();
+        self
+    }
+
+    /// Its clock and its estimate of the round trip.
+    pub fn estimate(&self) -> RtoEstimator {
+        self.rto
+    }
+
     /// Opens the connection: the SYN, or the initial window, may now be taken.
     pub fn start(&mut self) {
         self.started = true;

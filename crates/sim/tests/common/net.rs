@@ -10,8 +10,8 @@ use perhop_core::edge::{Action, Per, StageSpec};
 use perhop_core::queue::Limit;
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
 use perhop_sim::plan::{Link, Node, Offered, Plan, Queue, Tap, TapPoint};
-use perhop_sim::traffic::law::Drawn;
-use perhop_sim::traffic::{TrafficParams, cbr, ftp, poisson, telnet, transfers};
+use perhop_sim::traffic::law::{Drawn, Law, LawName};
+use perhop_sim::traffic::{TrafficParams, cbr, ftp, poisson, telnet, transfers, web};
 use perhop_sim::transport::Config;
 use perhop_sim::{EngineOptions, Outcome, Simulation};
 use std::net::Ipv4Addr;
@@ -73,7 +73,7 @@ impl Net {
         self.plan.traffic.push(Offered {
             name: format!("t{}", self.plan.traffic.len()),
             class: 0,
-            from: ends[0],
+            from: vec![ends[0]],
             to: ends[1],
             flows: 1,
             start: Time::ZERO,
@@ -175,4 +175,21 @@ pub fn transfers(size: u64, gap: Span, waits: transfers::Loop) -> TrafficParams 
 /// A session of so many packets, with gaps of mean `gap`.
 pub fn telnet(packets: Drawn<u32>, gap: Span) -> TrafficParams {
     TrafficParams::Telnet(telnet::Params { packets, gaps: telnet::Gaps::Exponential(gap) })
+}
+
+/// Users with sessions of pages of objects of constant numbers and size, with gaps of this mean between pages; objects
+/// are asked for 10 ms apart.
+pub fn web([pages, objects]: [u32; 2], size: u64, gap: Span) -> web::Params {
+    let mean = Some(gap);
+    let exponential = Law { law: LawName::Exponential, mean, scale: None, shape: None, min: None, max: None };
+    web::Params {
+        pages: Drawn::Constant(pages),
+        page_gap: Drawn::Law(exponential),
+        objects: Drawn::Constant(objects),
+        object_gap: Drawn::Constant(Span::from_ms(10)),
+        size: Drawn::Constant(Bytes::new(size)),
+        whole_packets: true,
+        request: Bytes::new(960),
+        session_gap: None,
+    }
 }

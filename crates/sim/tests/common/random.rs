@@ -14,7 +14,7 @@ use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Tim
 use perhop_sim::change::{Alteration, Change};
 use perhop_sim::plan::Queue;
 use perhop_sim::traffic::law::Drawn;
-use perhop_sim::traffic::{self, TrafficParams, app_limited, on_off, transfers};
+use perhop_sim::traffic::{self, TrafficParams, app_limited, on_off, transfers, web};
 use perhop_sim::transport::{Config, PartialAckTimer, Recovery};
 use proptest::prelude::*;
 
@@ -146,6 +146,10 @@ fn model(name: &str, kbps: u64, size: u64) -> TrafficParams {
         "transfers" if kbps.is_multiple_of(2) => net::transfers(10 * size, gap, transfers::Loop::Open),
         "transfers" => net::transfers(10 * size, gap, transfers::Loop::Closed),
         "app-limited" => TrafficParams::AppLimited(app_limited::Params { rate }),
+        "web" => {
+            let gaps = Drawn::Constant(gap);
+            TrafficParams::Web(web::Params { session_gap: Some(gaps), ..net::web([2, 3], 10 * size, gap) })
+        }
         "telnet" => net::telnet(Drawn::Constant(kbps as u32), Span::from_ms(20)),
         other => panic!("the tests do not know the traffic model {other}"),
     }

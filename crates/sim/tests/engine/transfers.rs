@@ -1,6 +1,6 @@
 //! Transfers: when they arrive, how long they take, whose packets are whose. And when sources stop.
 
-use crate::common::net::{Net, bulk, cbr, poisson, stage, telnet, transfers};
+use crate::common::net::{Net, bulk, cbr, poisson, stage, telnet, transfers, web};
 use crate::common::random::conditioner;
 use crate::stats;
 use perhop_core::edge::{Per, StageSpec};
@@ -166,6 +166,7 @@ fn model(name: &str) -> TrafficParams {
         "on-off" => TrafficParams::OnOff(on_off::Params { rate, size: Bytes::new(size), on: gap, off: gap }),
         "transfers" => transfers(size, gap, Loop::Open),
         "app-limited" => TrafficParams::AppLimited(traffic::app_limited::Params { rate }),
+        "web" => TrafficParams::Web(web([1000, 2], size, gap)),
         "telnet" => telnet(Drawn::Constant(1000), Span::from_ms(20)),
         other => panic!("the tests do not know the traffic model {other}"),
     }
@@ -187,7 +188,7 @@ fn sources_stop() {
             .map(|c| c.at)
             .collect();
         let last = *sent.last().unwrap();
-        let grace = Span::from_ms(if *name == "transfers" { 50 } else { 0 });
+        let grace = Span::from_ms(if ["transfers", "web"].contains(name) { 50 } else { 0 });
         assert!(sent.len() > 10 && last > Time::ZERO + Span::from_ms(1500), "{name}: last at {last}");
         assert!(last <= stop + grace, "{name} is still sending at {last}");
     }

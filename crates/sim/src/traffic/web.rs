@@ -1,0 +1,193 @@
+//! Web: users of HTTP/1.0, who look at pages and read them before the next.
+//!
+//! Source: ns-2's `PagePool/WebTraf` (A. Feldmann, A. Gilbert, P. Huang, W. Willinger, "Dynamics of IP Traffic", SIGCOMM
+//! 1999), with HTTP/1.0's one connection for each object.
+//!
+//! A session is a number of pages, a page a number of objects, all of them at one server, drawn for each page from the
+//! nodes in `from`. The user, at `to`, asks for the objects of a page one gap after the other, without waiting for them;
+//! the page ends when all of them are there, and the next begins one gap later. An object has a TCP connection of its
+//! own: handshake and request, from the user to the server; then the object, which the server sends as soon as it has the
+//! whole request.
+//!
+//! | symbol | field           | unit | default |
+//! |--------|-----------------|------|---------|
+//! | -      | `pages`         | -    | -       |
+//! | -      | `page-gap`      | s    | -       |
+//! | -      | `objects`       | -    | -       |
+//! | -      | `object-gap`    | s    | -       |
+//! | -      | `size`          | B    | -       |
+//! | -      | `whole-packets` | -    | true    |
+//! | -      | `request`       | B    | 1000B   |
+//! | -      | `session-gap`   | s    | -       |
+//!
+//! Each user (`flows` of them, begun within `spread`) has one session, as in ns-2's example, or with `session-gap` one
+//! after the other. ns-2 begins sessions at exponential gaps; n of them within n mean gaps are n uniform draws, so
+//! `spread` is n times the gap.
+//!
+//! Deviations: ns-2 has two one-way connections for an object, and the answer waits for the ACK of the request and has a
+//! handshake of its own. Here both are halves of one connection: one handshake, the answer goes when the request is
+//! there, and its time-out begins with the round trip that the handshake measured. The server acknowledges a request with
+//! a packet of its own and not with the first of the answer. There is no FIN, and no limit to parallel connections. An
+//! object of more than 2^32 - 3 segments, which TCP's numbers do not hold, is cut there.
+
+use super::law::{Drawn, Sampler};
+use super::{Carrier, Carry, Offer, Request, Step, Traffic, TrafficScope};
+use crate::host::Page;
+use perhop_core::params::{ParamError, Params as Declared};
+use perhop_core::rng::Rng;
+use perhop_core::units::{Bytes, NS_PER_S, Span, Time};
+
+/// Most segments of an object.
+const MOST_SEGMENTS: u64 = u32::MAX as u64 - 2;
+
+/// What a scenario states.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Params {
+    /// Pages of a session.
+    pub pages: Drawn<u32>,
+    /// From the end of a page to the first request of the next.
+    pub page_gap: Drawn<Span>,
+    /// Objects of a page.
+    pub objects: Drawn<u32>,
+    /// From one request of a page to the next.
+    pub object_gap: Drawn<Span>,
+    /// Payload of an object.
+    pub size: Drawn<Bytes>,
+    /// Whether an object's size is rounded up to full segments.
+    #[param(default = true)]
+    pub whole_packets: bool,
+    /// Payload of a request.
+    #[param(default = "1000B")]
+    pub request: Bytes,
+    /// From the end of a session to the beginning of the user's next; each user has one session where left out.
+    pub session_gap: Option<Drawn<Span>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Samplers {
+    pages: Sampler,
+    page_gap: Sampler,
+    objects: Sampler,
+    object_gap: Sampler,
+    size: Sampler,
+    session_gap: Option<Sampler>,
+}
+
+/// One user.
+#[derive(Clone, Debug)]
+pub struct Web {
+    params: Params,
+    draw: Samplers,
+    scope: TrafficScope,
+    /// The page that is being asked for; before the first one, the number of none.
+    page: Page,
+    server: u32,
+    /// Pages of the session that have not ended.
+    pages_left: u32,
+    /// Objects of the page that have not been asked for.
+    to_ask: u32,
+    /// Objects that have been asked for and are not there.
+    awaited: u32,
+    carry: Carry,
+}
+
+impl Params {
+    /// # Errors
+    /// Laws that are none; `pages` or `objects` that may be 0; `size` or `request` 0.
+    pub fn build(self, scope: &TrafficScope) -> Result<Web, ParamError> {
+        if let Drawn::Constant(size) = self.size {
+            ParamError::above_zero("size", size)?;
+        }
+        ParamError::above_zero("request", self.request)?;
+        let draw = Samplers {
+            pages: self.pages.counter("pages")?,
+            page_gap: self.page_gap.sampler("page-gap")?,
+            objects: self.objects.counter("objects")?,
+            object_gap: self.object_gap.sampler("object-gap")?,
+            size: self.size.sampler("size")?,
+            session_gap: self.session_gap.map(|law| law.sampler("session-gap")).transpose()?,
+        };
+        let page = Page { session: u32::MAX, page: u32::MAX, objects: 0 };
+        let (scope, carry) = (*scope, Carry::default());
+        Ok(Web { params: self, draw, scope, page, server: 0, pages_left: 0, to_ask: 0, awaited: 0, carry })
+    }
+}
+
+impl Web {
+    fn begin_page(&mut self, rng: &mut Rng) {
+        if self.pages_left == 0 {
+            self.pages_left = self.draw.pages.count(rng);
+            self.page.session = self.page.session.wrapping_add(1);
+        }
+        self.server = (rng.uniform() * f64::from(self.scope.senders)) as u32;
+        self.page.page = self.page.page.wrapping_add(1);
+        self.page.objects = self.draw.objects.count(rng);
+        self.to_ask = self.page.objects;
+    }
+
+    /// Payload of an object.
+    fn size(&self, rng: &mut Rng) -> u64 {
+        let (drawn, segment) = (self.draw.size.draw(rng).ceil() as u64, self.scope.segment.get());
+        let bytes = drawn.clamp(1, MOST_SEGMENTS * segment);
+        if self.params.whole_packets { bytes.div_ceil(segment) * segment } else { bytes }
+    }
+}
+
+impl Traffic for Web {
+    type Params = Params;
+
+    fn carrier(&self) -> Carrier {
+        Carrier::Responses
+    }
+
+    fn request(&self) -> Option<Bytes> {
+        Some(self.params.request)
+    }
+
+    fn load(&self) -> Option<f64> {
+        let Samplers { objects, size, page_gap, .. } = &self.draw;
+        let seconds = page_gap.mean().filter(|ns| *ns > 0.0)? / NS_PER_S as f64;
+        Some(objects.mean()? * size.mean()? * 8.0 / seconds)
+    }
+
+    fn warnings(&self) -> Vec<ParamError> {
+        let Params { pages, objects, page_gap, object_gap, size, session_gap, .. } = &self.params;
+        let warnings = [
+            pages.warning("pages"),
+            page_gap.warning("page-gap"),
+            objects.warning("objects"),
+            object_gap.warning("object-gap"),
+            size.warning("size"),
+            session_gap.and_then(|law| law.warning("session-gap")),
+        ];
+        warnings.into_iter().flatten().collect()
+    }
+
+    fn wake(&mut self, now: Time, rng: &mut Rng) -> Step {
+        if self.to_ask == 0 {
+            self.begin_page(rng);
+        }
+        self.to_ask -= 1;
+        self.awaited += 1;
+        let (server, bytes, page) = (self.server, self.params.request.get(), self.page);
+        let offer = Offer::Request(Request { server, bytes, object: self.size(rng), page });
+        let next = (self.to_ask > 0).then(|| self.carry.after(now, self.draw.object_gap.draw(rng)));
+        Step { offer, next }
+    }
+
+    fn on_complete(&mut self, now: Time, rng: &mut Rng) -> Option<Time> {
+        self.awaited -= 1;
+        if self.to_ask > 0 || self.awaited > 0 {
+            return None;
+        }
+        self.pages_left -= 1;
+        let gap = if self.pages_left > 0 { self.draw.page_gap } else { self.draw.session_gap? };
+        Some(self.carry.after(now, gap.draw(rng)))
+    }
+
+    fn retune(&mut self, _now: Time, params: &Params, scope: &TrafficScope) -> Result<(), ParamError> {
+        let Web { params, draw, .. } = params.clone().build(scope)?;
+        (self.params, self.draw) = (params, draw);
+        Ok(())
+    }
+}

@@ -1,0 +1,153 @@
+"""What is read off the tables of one run. Rates in Mbit/s.
+
+| quantity             | unit   | is                                                                          |
+|----------------------|--------|-----------------------------------------------------------------------------|
+| `F1`, `F2` ...       | Mbit/s | what the application of an aggregate got, packets of 1024 bytes counted whole |
+| `total`              | Mbit/s | of all aggregates                                                           |
+| `drop ratio`         | -      | dropped at the core, by sent                                                |
+| `F1.timeouts`        | -      | time-outs of a flow, mean                                                   |
+| `F1.DP0` `DP1` `DP2` | -      | share of its packets that left the edge with this drop precedence           |
+| `F1.out`             | -      | DP2 / (DP1 + DP2) of its draws                                              |
+| `F1.q`               | -      | mean q of these draws                                                       |
+| `F1.above`           | -      | share of its packets metered above the target                               |
+| `F1.protected`       | -      | share of its packets that small windows protected                           |
+| `F1.cwnd`            | -      | congestion window, mean over flows and time, where flows are sampled        |
+| `cwnd@t`             | -      | window of flow 0 of F1 at t ms, where flows are sampled                     |
+| `lost at hosts`      | -      | packets dropped before they came to an edge                                 |
+| `overall` ...        | s      | the columns of Table 1: delay of a packet, duration of a session            |
+| `first packet` ...   | s      | the columns of Table 2, without the largest 1 % of all objects asked for    |
+| `objects`, `open`    | -      | objects asked for; share of them under way at the end                       |
+
+The paper's ns-2 counted no headers: a packet of 1024 bytes was 1024 bytes of data. With 40 of them headers 10 Mbit/s
+would bring at most 9.61, and the paper prints 2.3 + 7.52.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+from perhop import stats
+from perhop.studies.rtt_rto import users
+from perhop.studies.runs import Job, Method, RunSet, Settings, plain
+from perhop.studies.samples import Tables, real
+
+PACKET, DATA = 1024, 984
+"""Bytes of a full packet, and of them data."""
+PRECEDENCES = {"green": "DP0", "yellow": "DP1", "red": "DP2"}
+EDGES = {"E0": "F4", "E1": "F1", "E2": "F2", "E3": "F3", "E5": "F5", "E4": "n4", "E7": "n7", "E8": "n8"}
+"""Whose edge it is: one aggregate's, or a web server's."""
+WARMUP = 20.0
+TRACED = "F1"
+"""The aggregate whose windows Fig. 5 shows."""
+
+
+def measured(_: Job, __: Mapping[str, Any], tables: Tables) -> dict[str, float]:
+    """All of the above from one replication."""
+    found = {**_received(tables), **_core(tables), **_edges(tables), **_draws(tables["tallies"])}
+    for name, read in {"flow_series": _windows, "sessions": users.telnet, "transfers": users.web}.items():
+        if name in tables and len(tables[name]["traffic"]):
+            found |= read(tables)
+    return found
+
+
+def _received(tables: Tables) -> dict[str, float]:
+    rows = tables["traffic"]
+    found = {}
+    for name, bits, flows, timeouts in zip(
+        *(rows[c] for c in ("traffic", "goodput_bit_s", "flows", "timeouts")), strict=True
+    ):
+        found[name] = real(bits) / 1e6 * PACKET / DATA
+        found[f"{name}.timeouts"] = real(timeouts) / real(flows)
+    return {**found, "total": stats.total(found[name] for name in rows["traffic"])}
+
+
+def _core(tables: Tables) -> dict[str, float]:
+    rows, lost, early = tables["summary"], 0.0, 0.0
+    for hop, dropped in zip(rows["hop"], rows["dropped_packets"], strict=True):
+        at_core = hop.startswith("C")
+        lost += real(dropped) if at_core else 0.0
+        early += real(dropped) if hop.startswith("n") else 0.0
+    return {"drop ratio": lost / stats.total(tables["traffic"]["segments"]), "lost at hosts": early}
+
+
+def _edges(tables: Tables) -> dict[str, float]:
+    rows, counts = tables["conditioners"], defaultdict[str, float](float)
+    for hop, colour, packets in zip(*(rows[c] for c in ("hop", "colour_out", "packets")), strict=True):
+        counts[f"{EDGES[hop.split()[0]]}.{PRECEDENCES[colour]}"] += real(packets)
+    found: dict[str, float] = {}
+    for name in dict.fromkeys(key.split(".")[0] for key in counts):
+        mine = {dp: counts[f"{name}.{dp}"] for dp in PRECEDENCES.values()}
+        found |= {f"{name}.{dp}": n / math.fsum(mine.values()) for dp, n in mine.items()}
+    return found
+
+
+def _draws(tallies: Mapping[str, Any]) -> dict[str, float]:
+    """What conditioners that know round trips tell of themselves."""
+    counts: dict[str, dict[str, float]] = defaultdict(dict)
+    for hop, quantity, value in zip(*(tallies[c] for c in ("hop", "quantity", "value")), strict=True):
+        if (edge := hop.split()[0]) in EDGES:
+            counts[EDGES[edge]][quantity] = real(value)
+    found = {}
+    for name, mine in counts.items():
+        if "metered" in mine:
+            draws = mine["drawn_red"] + mine["drawn_yellow"]
+            found[f"{name}.out"] = _share(mine["drawn_red"], draws)
+            found[f"{name}.q"] = _share(mine["q_sum_millionths"] / 1e6, draws)
+            found[f"{name}.above"] = mine["above_target"] / mine["metered"]
+        if "protected" in mine and "metered" in mine:
+            found[f"{name}.protected"] = mine["protected"] / mine["metered"]
+    return found
+
+
+def _share(part: float, of: float) -> float:
+    return part / of if of else math.nan
+
+
+def _windows(tables: Tables) -> dict[str, float]:
+    series = tables["flow_series"]
+    late = series["t_s"] >= WARMUP
+    found = {}
+    for name in dict.fromkeys(series["traffic"]):
+        mine = late & (series["traffic"] == name)
+        found[f"{name}.cwnd"] = float(series["cwnd_segments"][mine].mean())
+    one = late & (series["traffic"] == TRACED) & (series["flow"] == 0)
+    times = (series["t_s"][one], series["cwnd_segments"][one])
+    return {**found, **{f"cwnd@{round(1000 * t)}": float(w) for t, w in zip(*times, strict=True)}}
+
+
+TIMED, SPARING, TWO_RATES = ("rtt-aware", "rtt-rto", "rtt-sw"), ("rtt-sw", "tsw3cm-sw"), ("tsw3cm", "tsw3cm-sw")
+KEYS = {
+    "pir": TWO_RATES,
+    **dict.fromkeys(("min-rto", "law", "least"), ("rtt-rto",)),
+    **dict.fromkeys(("excess", "sampled", "rtt", "report-delay", "report-expiry"), TIMED),
+    "measured": (*TIMED, "tsw3cm-sw"),
+    "max-debt": SPARING,
+}
+"""Kinds that have a key, where not all do."""
+
+
+FAR, NEAR = ('links."E3 - n3".delay', 'links."E4 - n4".delay'), ('links."n1 - E1".delay', 'links."n2 - E2".delay')
+"""Links of rtt-fig4.toml: where it has its longer delays, and where they can be instead."""
+SHORT, LONGER = "0.25ms", ("8.75ms", "48.75ms")
+
+
+def overrides(of: RunSet, settings: Settings) -> list[str]:
+    """As they are; but `edge.x` is a key of the conditioner if its kind has it, `long` says where delays are."""
+    kind = settings.get("conditioner.edge.kind", "rtt-rto")
+    laid: dict[str, Any] = {}
+    for key, value in settings.items():
+        section, _, name = key.partition(".")
+        if section != "edge":
+            laid[key] = value
+        elif kind in KEYS.get(name, (kind,)):
+            laid[f"conditioner.edge.{name}"] = value
+    if laid.pop("long", None) and of.scenario.stem == "rtt-fig4":
+        delays = [laid.get(far, longer) for far, longer in zip(FAR, LONGER, strict=True)]
+        laid |= dict.fromkeys(FAR, SHORT) | dict(zip(NEAR, delays, strict=True))
+    return plain(of, laid)
+
+
+METHOD = Method(measured, overrides=overrides)

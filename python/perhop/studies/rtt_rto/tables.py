@@ -1,0 +1,149 @@
+"""Tables 1 and 2: what users of Telnet and of the web wait for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from perhop import stats
+from perhop.studies import Study
+from perhop.studies.criteria import Cell
+from perhop.studies.rtt_rto.terms import BASIC, LABELS, RTO, STANDARD, SW, means, ratios
+from perhop.studies.samples import Samples
+from perhop.studies.verdict import Finding, Part, at_most, greater, not_below, ordered, positive, within
+
+table1 = Study("rtt-table1", title="Table 1: Telnet", runs="rtt-table1")
+table2 = Study("rtt-table2", title="Table 2: WWW", runs=("rtt-table2", "rtt-table2-w2", "rtt-table2-fast"))
+STUDIES = [table1, table2]
+
+MARKERS = (STANDARD, BASIC, RTO, SW)
+ROWS = {"Standard": STANDARD, "Basic RTT": BASIC, "RTT-RTO": RTO, "RTT-SW": SW}
+"""Names in the printed tables."""
+LONG, SHORT, OVERALL, SESSION = "F1,F2,F4", "F3,F5", "overall", "per session"
+"""Columns of Table 1, which are quantities as well."""
+FIRST, ALL = "first packet", "all packets"
+"""Of Table 2."""
+
+
+def cell(runs: Samples, printed: Cell) -> stats.Interval:
+    """What was measured where the paper printed a cell: 50 sessions of set W1 for the web."""
+    found = runs.of(printed.study).at(marker=ROWS[printed.row])
+    return (found.at(sessions=50) if printed.study == table2.id else found).mean(printed.column)
+
+
+def faster(runs: Samples, quantity: str, markers: tuple[str, ...]) -> list[Part]:
+    """Each conditioner's users wait longer than the next one's, paired."""
+    series = {f"{quantity}: {LABELS[m]}": runs.values(quantity, marker=m) for m in markers}
+    return ordered(series)
+
+
+@table1.claim("sw-below-rto-below-standard")
+def both_schemes_help(runs: Samples) -> Finding:
+    """RTT-SW is faster than RTT-RTO, and that faster than the standard conditioner."""
+    return Finding([part for q in (OVERALL, SESSION) for part in faster(runs, q, (STANDARD, RTO, SW))])
+
+
+@table1.claim("rto-against-basic")
+def less_than_basic(runs: Samples) -> Finding:
+    """RTT-RTO has less delay overall than basic, and sessions no longer."""
+    basic, rto = (runs.values(SESSION, marker=m) for m in (BASIC, RTO))
+    rest = [1.01 * x - y for x, y in zip(basic, rto, strict=True)]
+    by = ratios(runs.values(OVERALL, marker=RTO), runs.values(OVERALL, marker=BASIC))
+    changes = {"overall": by, "per session": ratios(rto, basic)}
+    note = ", ".join(f"{name} by {100 * (stats.mean(change) - 1):+.1f} %" for name, change in changes.items())
+    return Finding([*faster(runs, OVERALL, (BASIC, RTO)), positive("per session: 1.01 x basic - RTT-RTO", rest)], note)
+
+
+@table1.claim("short-flows")
+def short_round_trips(runs: Samples) -> Finding:
+    """RTT-SW has the lowest delay for short round trips, the standard conditioner the highest."""
+    return Finding(faster(runs, SHORT, (STANDARD, BASIC, RTO, SW)))
+
+
+@table1.claim("standard-is-slowest")
+def in_every_column(runs: Samples) -> Finding:
+    """The standard conditioner has the highest delay, and long round trips the longer."""
+    parts = []
+    for column in (LONG, SHORT, OVERALL, SESSION):
+        plain = runs.values(column, marker=STANDARD)
+        for marker in (BASIC, RTO, SW):
+            parts.append(not_below((f"{column}: standard", LABELS[marker]), plain, runs.values(column, marker=marker)))
+    for marker in MARKERS:
+        found = runs.at(marker=marker)
+        parts.append(greater((f"{LABELS[marker]}: {LONG}", SHORT), found.values(LONG), found.values(SHORT)))
+    return Finding(parts)
+
+
+@table1.claim("gain-amount")
+def a_quarter(runs: Samples) -> Finding:
+    """Overall, the standard conditioner by RTT-SW."""
+    by = ratios(runs.values(OVERALL, marker=STANDARD), runs.values(OVERALL, marker=SW))
+    return Finding([within("overall: standard / RTT-SW", by, (1.05, 1.6))])
+
+
+def web(runs: Samples, sessions: int = 50) -> Samples:
+    """Set W1."""
+    return runs.of("rtt-table2").at(sessions=sessions)
+
+
+def smallest(runs: Samples, quantity: str, marker: str) -> list[Part]:
+    """The users of this conditioner wait less than those of any other."""
+    mine = runs.values(quantity, marker=marker)
+    others = [m for m in MARKERS if m != marker]
+    return [
+        greater((f"{quantity}: {LABELS[m]}", LABELS[marker]), runs.values(quantity, marker=m), mine) for m in others
+    ]
+
+
+@table2.claim("all-packets")
+def the_whole_object(runs: Samples) -> Finding:
+    """RTT-RTO reduces total response time over all other conditioners."""
+    found = web(runs)
+    parts = smallest(found, ALL, RTO)
+    for marker in (BASIC, STANDARD):
+        parts += faster(found, ALL, (marker, SW))
+    return Finding(parts)
+
+
+@table2.claim("first-packet")
+def the_first_response(runs: Samples) -> Finding:
+    """RTT-SW takes less time for the first packet; with 100 sessions RTT-RTO."""
+    parts = [(50, part) for part in smallest(web(runs), FIRST, SW)]
+    parts += [(100, part) for part in smallest(web(runs, 100), FIRST, RTO)]
+    return Finding([Part(f"{n} sessions, {part.name}", part.interval, part.holds) for n, part in parts])
+
+
+@table2.claim("gain-amount")
+def by_a_quarter(runs: Samples) -> Finding:
+    """All packets, RTT-RTO by the standard conditioner."""
+    by = ratios(web(runs).values(ALL, marker=RTO), web(runs).values(ALL, marker=STANDARD))
+    return Finding([within("all packets: RTT-RTO / standard", by, (0.6, 0.95))])
+
+
+@table2.claim("uncongested")
+def no_significant_difference(runs: Samples) -> Finding:
+    """The response time does not differ significantly if the network is not congested."""
+    parts = []
+    for quantity in (FIRST, ALL):
+        rows = zip(*(runs.of("rtt-table2-fast").values(quantity, marker=m) for m in MARKERS), strict=True)
+        parts.append(at_most(f"{quantity}: slowest / fastest of four", [max(row) / min(row) for row in rows], 1.05))
+    return Finding(parts)
+
+
+@table2.claim("deviations-and-sets")
+def both_sets(runs: Samples) -> Finding:
+    """Means, deviations, both sets of parameters, all loads."""
+    rows: list[dict[str, Any]] = []
+    sets = {"W1": runs.of("rtt-table2"), "W2": runs.of("rtt-table2-w2")}
+    for name, found in sets.items():
+        for sessions in (50, 100):
+            rows += [_row((name, sessions, 1), found.at(sessions=sessions, marker=m), m) for m in MARKERS]
+    rows += [_row(("W1", 50, 10), runs.of("rtt-table2-fast").at(marker=m), m) for m in MARKERS]
+    return Finding(
+        [], "s; `open` is the share of objects under way after 1000 s", rows, seeds=len(web(runs).at(marker=RTO).all)
+    )
+
+
+def _row(where: tuple[str, int, int], runs: Samples, marker: str) -> dict[str, Any]:
+    place = dict(zip(("set", "sessions", "Mb/s"), where, strict=True))
+    shown = (FIRST, f"{FIRST} sd", ALL, f"{ALL} sd", "objects", "open", "drop ratio")
+    return {**place, "conditioner": LABELS[marker], **means(runs, shown)}

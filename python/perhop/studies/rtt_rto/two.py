@@ -1,0 +1,173 @@
+"""Fig. 3 and 4: two aggregates, one of them with a longer round trip."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from perhop import stats
+from perhop.studies import Study
+from perhop.studies.rtt_rto.terms import (
+    BASIC,
+    FEW,
+    LABELS,
+    MANY,
+    PAIR,
+    RTO,
+    RTTS,
+    STANDARD,
+    STANDARD_SW,
+    SW,
+    at_least_times,
+    means,
+    ratio,
+    ratios,
+    uneven,
+)
+from perhop.studies.samples import Samples
+from perhop.studies.verdict import Finding, Part, at_least, at_most, greater, less_than, near, within
+
+fig3 = Study("rtt-fig3", title="Fig. 3: small windows protected, standard conditioner", runs="rtt-fig4")
+fig4 = Study("rtt-fig4", title="Fig. 4: fairness between round trips", runs=("rtt-fig4", "rtt-fig4-rto"))
+STUDIES = [fig3, fig4]
+
+ENDS = (200, 20)
+LONG = tuple(rtt for rtt in RTTS if rtt >= 50)
+
+
+def _pair(runs: Samples, **at: int) -> tuple[Samples, Samples]:
+    """The standard conditioner, and with small windows protected."""
+    return runs.at(marker=STANDARD, **at), runs.at(marker=STANDARD_SW, **at)
+
+
+@fig3.claim("higher-total")
+def close_to_capacity(runs: Samples) -> Finding:
+    """With SW the total is higher than without, and close to capacity."""
+    parts: list[Part] = []
+    for rtt in RTTS:
+        plain, sw = _pair(runs, n=MANY, rtt=rtt)
+        parts.append(greater((f"{rtt} ms: total SW", "standard"), sw.values("total"), plain.values("total")))
+        parts.append(at_least(f"{rtt} ms: total SW", sw.values("total"), 9.7))
+    return Finding(parts)
+
+
+@fig3.claim("same-total-few-flows")
+def no_difference(runs: Samples) -> Finding:
+    """With few flows the totals are the same."""
+    parts = []
+    for rtt in RTTS:
+        plain, sw = _pair(runs, n=FEW, rtt=rtt)
+        parts.append(near(f"{rtt} ms: total SW / standard", ratios(sw.values("total"), plain.values("total")), 0.02))
+    return Finding(parts)
+
+
+@fig3.claim("long-flow-deteriorates")
+def the_long_flow_loses(runs: Samples) -> Finding:
+    """The bandwidth of the longer round trip deteriorates."""
+    parts = []
+    for n in (FEW, MANY):
+        late, early = (_pair(runs, n=n, rtt=rtt)[1].values("F2") for rtt in ENDS)
+        parts.append(greater((f"n={n}: F2 SW at 20 ms", "at 200"), early, late))
+    return Finding(parts)
+
+
+@fig3.claim("favours-short")
+def short_round_trips_gain(runs: Samples) -> Finding:
+    """SW favours the flow with the short round trip."""
+    parts = []
+    for rtt in LONG:
+        plain, sw = (ratio(found, *PAIR) for found in _pair(runs, n=MANY, rtt=rtt))
+        parts.append(greater((f"{rtt} ms: F1/F2 SW", "standard"), sw, plain))
+    return Finding(parts)
+
+
+@fig3.claim("drop-ratio-falls")
+def long_round_trips_lose_less(runs: Samples) -> Finding:
+    """The packet drop ratio decreases when the round trip of Flow 2 increases."""
+    parts = []
+    for n in (FEW, MANY):
+        for i, marker in enumerate((STANDARD, STANDARD_SW)):
+            late, early = (_pair(runs, n=n, rtt=rtt)[i].values("drop ratio") for rtt in ENDS)
+            parts.append(greater((f"n={n}, {LABELS[marker]}: drop ratio at 20 ms", "at 200"), early, late))
+    return Finding(parts)
+
+
+def many(runs: Samples, marker: str, rtt: int = 100) -> Samples:
+    """200 flows each."""
+    return runs.of("rtt-fig4").at(marker=marker, n=MANY, rtt=rtt)
+
+
+@fig4.claim("basic-starves-short")
+def most_of_the_extra(runs: Samples) -> Finding:
+    """Flow 1 achieves only 2.3 Mb/s with the basic conditioner, whereas Flow 2 gets 7.52."""
+    basic = many(runs, BASIC)
+    note = f"F1 {basic.mean('F1').mean:.2f}, F2 {basic.mean('F2').mean:.2f}, total {basic.mean('total').mean:.2f} Mb/s"
+    return Finding(
+        [within("F1", basic.values("F1"), (1.8, 2.8)), at_least("F2/F1", ratio(basic, "F2", "F1"), 2.5)], note
+    )
+
+
+@fig4.claim("bias-removed")
+def unfairness_is_mitigated(runs: Samples) -> Finding:
+    """RTT-RTO and RTT-SW mitigate the unfairness."""
+    basic, parts = many(runs, BASIC).values("F1"), []
+    for marker in (RTO, SW):
+        found, name = many(runs, marker), LABELS[marker]
+        parts.append(at_most(f"{name}: max/min", uneven(found), 1.6))
+        parts.append(at_least_times((f"{name}: F1", "basic's"), found.values("F1"), basic, 1.5))
+        parts.append(at_least(f"{name}: total", found.values("total"), 9.3))
+    return Finding(parts)
+
+
+@fig4.claim("at-200ms")
+def also_at_200(runs: Samples) -> Finding:
+    """The same at 200 ms."""
+    parts = [at_least("basic: F2/F1", ratio(many(runs, BASIC, 200), "F2", "F1"), 2.5)]
+    return Finding([*parts, at_most("RTT-RTO: max/min", uneven(many(runs, RTO, 200)), 1.6)])
+
+
+@fig4.claim("marking")
+def red_by_q(runs: Samples) -> Finding:
+    """Out of profile a packet is DP2 with probability q."""
+    parts = []
+    for marker in (BASIC, RTO, SW):
+        found = many(runs, marker)
+        for flow in PAIR:
+            off = stats.differences(found.values(f"{flow}.q"), found.values(f"{flow}.out"))
+            name = f"{LABELS[marker]}, {flow}: DP2 share - q"
+            parts.append(within(name, off, (-0.03, 0.03)))
+    shares = {f"{LABELS[m]} {flow}": many(runs, m).mean(f"{flow}.out").mean for m in (BASIC, RTO, SW) for flow in PAIR}
+    parts.append(less_than("RTT-RTO, F2: DP2 share", many(runs, RTO).values("F2.out"), 0.25))
+    return Finding(parts, "DP2 shares: " + ", ".join(f"{name} {x:.3f}" for name, x in shares.items()))
+
+
+@fig4.claim("few-flows")
+def works_for_few(runs: Samples) -> Finding:
+    """Few flows: the standard conditioner favours the short round trip, the others less."""
+    found = {marker: runs.of("rtt-fig4").at(marker=marker, n=FEW, rtt=100) for marker in (STANDARD, BASIC, RTO, SW)}
+    spread = {marker: uneven(mine) for marker, mine in found.items()}
+    parts = [
+        at_least("standard: F1/F2", ratio(found[STANDARD], *PAIR), 1.3),
+        at_most("basic: max/min", spread[BASIC], 1.7),
+    ]
+    parts += [greater(("max/min: standard", LABELS[m]), spread[STANDARD], spread[m]) for m in (RTO, SW)]
+    return Finding(parts)
+
+
+SHOWN = ("F1", "F2", "total", "drop ratio", "F1.timeouts", "F2.timeouts", "F1.DP0", "F2.DP0")
+"""What a row of a report has."""
+
+
+@fig4.claim("others")
+def all_of_it(runs: Samples) -> Finding:
+    """Every round trip, every conditioner; and senders that wait 1 s at least."""
+    rows: list[dict[str, Any]] = []
+    sets = {"200 ms": runs.of("rtt-fig4"), "1 s": runs.of("rtt-fig4-rto")}
+    for least, found in sets.items():
+        grid = found.grid()
+        for n in grid["n"]:
+            for rtt in grid["rtt"]:
+                for marker in (m for m in grid["marker"] if m != STANDARD_SW):
+                    mine = found.at(n=n, rtt=rtt, marker=marker)
+                    where = {"minRTO": least, "n": n, "RTT of F2, ms": rtt, "conditioner": LABELS[marker]}
+                    rows.append({**where, **means(mine, SHOWN)})
+    return Finding([], "Mb/s", rows, seeds=len(many(runs, BASIC).all))
