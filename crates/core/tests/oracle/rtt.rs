@@ -29,6 +29,10 @@ impl Flows {
     /// The window of a packet's flow, with it.
     fn forward(&mut self, now: u64, packet: &Packet) -> Option<u32> {
         if !packet.is_segment() {
+            if let Some(place) = self.find(now, packet.flow) {
+                let entry = self.known.remove(place);
+                self.known.push((entry.0, now, entry.2));
+            }
             return None;
         }
         if self.find(now, packet.flow).is_none() {
