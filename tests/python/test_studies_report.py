@@ -37,6 +37,8 @@ ARGUMENTS = {
     "readings": False,
 }
 SHORT = ["scenario.duration=8s"]
+TWO = ["pf-fig2", "redp-udp"]
+"""Studies of two papers."""
 
 
 @pytest.fixture(scope="session")
@@ -45,11 +47,17 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return _reproduced(tmp_path_factory.mktemp("reproduction"), jobs=2)
 
 
-def _reproduced(out: Path, jobs: int) -> Path:
+@pytest.fixture(scope="session")
+def papers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study each of two papers."""
+    return _reproduced(tmp_path_factory.mktemp("papers"), jobs=2, what=TWO)
+
+
+def _reproduced(out: Path, jobs: int, what: list[str] = ARGUMENTS["what"]) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(simulation.RunSet, "overrides", _shorter(simulation.RunSet.overrides))
         patch.setattr(simulation.RunSet, "replications", lambda self, budget: budget.seeds)
-        assert verb.reproduce({**ARGUMENTS, "out": str(out), "jobs": jobs}) == 0
+        assert verb.reproduce({**ARGUMENTS, "what": what, "out": str(out), "jobs": jobs}) == 0
     return out
 
 
@@ -127,6 +135,49 @@ def test_the_page_is_whole_and_needs_no_network(out: Path) -> None:
     assert set(re.findall(r'href="#([^"]+)"', page)) <= set(ids)
 
 
+def ids_of(page: Path) -> list[str]:
+    return re.findall(r'\bid="([^"]+)"', page.read_text())
+
+
+def test_several_papers_have_a_page_each_and_a_summary(papers: Path) -> None:
+    """Every link of every page leads to a file and a place that are there."""
+    pages = {page.name: page for page in papers.glob("*.html")}
+    assert set(pages) == {"report.html", "pam-fsam.html", "redp.html"}
+    for page in pages.values():
+        assert len(set(ids_of(page))) == len(ids_of(page))
+        links = re.findall(r'href="(?!data:)([^"]*)"', page.read_text())
+        assert len(links) > 10
+        for link in links:
+            name, _, place = link.partition("#")
+            target = papers / (name or page.name)
+            assert target.is_file(), link
+            assert not place or place in ids_of(target), link
+    for study in TWO:
+        assert f'#{study}"' in (papers / "report.html").read_text()
+
+
+def test_the_summary_counts_what_the_records_say(papers: Path) -> None:
+    summary = (papers / "report.html").read_text()
+    for name in ("pam-fsam", "redp"):
+        mine = [r for r in listed(papers) if r["study"].startswith({"pam-fsam": "pf-", "redp": "redp-"}[name])]
+        counted = records.counts(mine)
+        row = summary[summary.index(f'<tr><th scope="row" class="name"><a href="{name}.html">') :]
+        cells = re.findall(r'<td class="num">([^<]*)</td>', row[: row.index("</tr>")])
+        hard = [str(counted["hard"][v]) for v in ("reproduced", "not reproduced", "undecided")]
+        soft = counted["soft"]
+        told = f"{soft['reproduced']} of {sum(soft.values())}" if sum(soft.values()) else "–"
+        assert cells[:5] == [*hard, told, str(counted["report"]["reported"])]
+
+
+def test_every_open_reading_of_every_paper_is_in_one_table(papers: Path) -> None:
+    summary = (papers / "report.html").read_text()
+    for name in ("pam-fsam", "redp"):
+        readings = paper(name).readings().by_id
+        assert len(readings) > 3
+        for reading in readings:
+            assert f'href="{name}.html#reading-{reading}"' in summary
+
+
 PROBE = """<script>
 addEventListener('load', () => {
   const box = (e) => e.getBoundingClientRect();
@@ -199,8 +250,8 @@ def test_overall_needs_every_hard_line() -> None:
 
 def test_what_is_asked_for_is_found_or_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert [s.id for _, s in verb.select(["pf-fig9", "pf-fig2"])] == ["pf-fig2", "pf-fig9"]
-    counts = [len(verb.select([name])) for name in ("pam-fsam", "pps", "msvb-sio", "all")]
-    assert counts == [9, 18, 10, 37]
+    counts = [len(verb.select([name])) for name in ("pam-fsam", "pps", "msvb-sio", "redp", "all")]
+    assert counts == [9, 18, 10, 9, 46]
     with pytest.raises(LookupError, match="no study `pf-fig1`"):
         verb.select(["pf-fig1"])
     assert verb.studies({}) == 0

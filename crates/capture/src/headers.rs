@@ -8,7 +8,10 @@ use std::net::IpAddr;
 
 use etherparse::{Ipv6ExtensionSlice, Ipv6ExtensionsSlice, LaxIpv4Slice, LaxIpv6Slice};
 
+use perhop_core::estimate::Timestamps;
+
 use crate::link::{self, LinkType};
+use crate::options;
 
 /// What stands in a packet's IP and transport headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +76,8 @@ pub struct TcpView {
     pub header_length: u8,
     /// Payload bytes as sent (captured or not). In a first fragment: those of this fragment.
     pub payload: u32,
+    /// The timestamps option, if the segment has it and it was captured.
+    pub timestamps: Option<Timestamps>,
 }
 
 /// Why a packet has no IP header that can be read. Such packets are passed on unchanged, and counted by reason.
@@ -220,7 +225,7 @@ impl Located {
         let transport = ip.get(self.transport..end).unwrap_or_default();
         headers.ports = transport.first_chunk().map(ports);
         if headers.protocol == TCP {
-            headers.tcp = transport.first_chunk().and_then(|start| tcp(start, l4_length));
+            headers.tcp = transport.first_chunk().and_then(|start| tcp(start, transport, l4_length));
         }
         headers
     }
@@ -231,13 +236,15 @@ fn ports(start: &[u8; 4]) -> Ports {
 }
 
 /// `start`: the header up to its flags (etherparse wants all of it with options, which a snapped capture lacks);
-/// `length`: TCP header and payload in bytes.
-fn tcp(start: &[u8; 14], length: u32) -> Option<TcpView> {
+/// `captured`: the same with all that was captured behind; `length`: TCP header and payload in bytes.
+fn tcp(start: &[u8; 14], captured: &[u8], length: u32) -> Option<TcpView> {
     let number = |at: usize| u32::from_be_bytes([start[at], start[at + 1], start[at + 2], start[at + 3]]);
     let header_length = (start[12] >> 4) * 4;
     if header_length < 20 {
         return None;
     }
     let payload = length.checked_sub(u32::from(header_length))?;
-    Some(TcpView { seq: number(4), ack: number(8), flags: start[13], header_length, payload })
+    let end = captured.len().min(header_length.into());
+    let timestamps = options::timestamps(captured.get(20..end).unwrap_or_default());
+    Some(TcpView { seq: number(4), ack: number(8), flags: start[13], header_length, payload, timestamps })
 }

@@ -22,6 +22,7 @@ pub mod rewrite;
 
 mod link;
 mod magic;
+mod options;
 mod order;
 mod pcap;
 mod pcapng;

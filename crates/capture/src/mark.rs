@@ -5,7 +5,9 @@
 //! A packet comes with the colour that its AF code point states, and leaves with the code point of its colour's action.
 //! Where the policy says so its label comes and leaves in the IPv6 flow label.
 //!
-//! A `match.rtt` takes a flow from the end of its handshake on, see [`handshake`].
+//! A `match.rtt` takes a flow from the end of its handshake on, see [`handshake`]: that is the whole round trip, once. What
+//! an edge measures of a flow's data as it goes on, from here to the receiver and back, is reported where it is asked for
+//! ([`RoundTripsOf`]).
 //!
 //! Packets without a readable IP header or without a time pass unchanged and are counted by reason.
 
@@ -16,6 +18,8 @@ mod labels;
 mod ledger;
 mod marker;
 mod report;
+mod round_trip_report;
+mod round_trips;
 mod table;
 
 use std::io::{Read, Write};
@@ -37,6 +41,19 @@ pub use clock::Origin;
 pub use report::{
     CodePointRow, ColourRow, ConditionerReport, FlowRow, LabelReport, Report, RttReport, TallyRow, Unchanged, Volume,
 };
+pub use round_trip_report::{AggregateRoundTrip, FlowRoundTrip, MeasuredRow, RoundTripReport, SampleRow};
+
+/// What is asked of a capture beside its colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RoundTripsOf {
+    /// Nothing.
+    #[default]
+    Nobody,
+    /// Round-trip times and windows of flows and aggregates.
+    Flows,
+    /// The same with a list of all samples.
+    Samples,
+}
 
 /// What is done to a capture: a policy, checked.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +71,8 @@ pub struct Marking {
     pub seed: u64,
     /// Where time zero lies.
     pub origin: Origin,
+    /// Round-trip times and windows of TCP.
+    pub round_trips: RoundTripsOf,
 }
 
 /// Why a capture could not be marked. Nothing was written.
@@ -77,6 +96,14 @@ pub enum MarkError {
         packets: u64,
         /// Why they could not be read.
         reasons: Vec<Unchanged>,
+    },
+    /// Round-trip times alone were asked for, and nothing has any.
+    #[error(
+        "no TCP segment among the capture's {packets} IP packets: round-trip times and windows are measured of TCP, from data and their ACKs; capture TCP in both directions, or give a policy"
+    )]
+    NoTcp {
+        /// IP packets of the capture.
+        packets: u64,
     },
     /// All IP packets are in Simple Packet Blocks.
     #[error(
@@ -128,6 +155,7 @@ pub fn run<R: Read>(
     match (report.ip_packets(), report.untimed) {
         (0, 0) => Err(MarkError::NoIp { packets: report.packets, reasons: report.unchanged }),
         (0, packets) => Err(MarkError::NoTime { packets }),
+        (packets, _) if report.is_empty() => Err(MarkError::NoTcp { packets }),
         _ => Ok(report),
     }
 }

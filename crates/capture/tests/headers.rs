@@ -1,6 +1,7 @@
 //! Packets written down by hand, byte for byte, and what must be read from them.
 
 use perhop_capture::{Fragment, IpHeaders, LinkType, Ports, TcpView, Unread, locate};
+use perhop_core::estimate::Timestamps;
 
 /// Bytes of a hexadecimal string with spaces.
 fn hex(text: &str) -> Vec<u8> {
@@ -78,12 +79,16 @@ fn tcp_with_options_and_padding() {
     // IHL 6, total length 24 + 32 + 5 = 61; TCP data offset 8, flags ECE ACK PSH
     let ip = "46 00 00 3d 00 01 40 00 40 06 00 00 0a000001 0a000002 01010101";
     let tcp = "1234 0050 00000007 00000009 80 58 ffff 0000 0000 0101080a0000000100000002";
-    let wanted = TcpView { seq: 7, ack: 9, flags: 0x58, header_length: 32, payload: 5 };
+    let timestamps = Some(Timestamps { value: 1, echo: 2 });
+    let wanted = TcpView { seq: 7, ack: 9, flags: 0x58, header_length: 32, payload: 5, timestamps };
     let found = read(LinkType::RAW, &format!("{ip} {tcp} 0102030405 000000")).unwrap();
     assert_eq!((found.l3_length, found.tcp), (61, Some(wanted)), "padding behind the packet does not count");
     // snapped behind the flags: all but the options is known; one byte less: the ports
     let bytes = hex(&format!("{ip} {tcp}"));
-    assert_eq!(locate(LinkType::RAW, &bytes[..38], 61).unwrap().tcp, Some(wanted));
+    let cut = TcpView { timestamps: None, ..wanted };
+    assert_eq!(locate(LinkType::RAW, &bytes[..38], 61).unwrap().tcp, Some(cut));
+    assert_eq!(locate(LinkType::RAW, &bytes[..55], 61).unwrap().tcp, Some(cut), "cut within the timestamps");
+    assert_eq!(locate(LinkType::RAW, &bytes[..56], 61).unwrap().tcp, Some(wanted));
     let shorter = locate(LinkType::RAW, &bytes[..37], 61).unwrap();
     assert_eq!((shorter.tcp, shorter.ports), (None, Some(Ports { source: 4660, destination: 80 })));
     assert_eq!(locate(LinkType::RAW, &bytes[..27], 61).unwrap().ports, None);
@@ -149,7 +154,10 @@ fn ipv6_extension_headers() {
     let packet = format!("{} {chain} {tcp}", start.replace("00 28", length));
     let found = read(LinkType::RAW, &packet).unwrap();
     assert_eq!((found.protocol, found.ports, found.l3_length), (6, ports, 124));
-    assert_eq!(found.tcp, Some(TcpView { seq: 7, ack: 9, flags: 0x10, header_length: 20, payload: 0 }));
+    assert_eq!(
+        found.tcp,
+        Some(TcpView { seq: 7, ack: 9, flags: 0x10, header_length: 20, payload: 0, timestamps: None })
+    );
     // cut inside the routing header: still IP, transport unknown
     let bytes = hex(&packet);
     let cut = locate(LinkType::RAW, &bytes[..40 + 8 + 8 + 3], 124).unwrap();

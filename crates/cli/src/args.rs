@@ -34,7 +34,7 @@ pub enum Verb {
     Tune(Tune),
     /// Send a capture through a policy and write it re-marked
     Mark(Mark),
-    /// The same without an output file: who would get which colour
+    /// The same without an output file: who would get which colour; round-trip times and windows of TCP
     Meter(Meter),
     /// Re-run a paper's tables and figures, with a verdict on each claim
     Reproduce(Reproduce),
@@ -222,12 +222,9 @@ fn alpha(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "a number, at least 0".to_owned())
 }
 
-/// What a capture is sent through.
+/// How a capture is read and what is shown.
 #[derive(Args, Debug)]
 pub struct Through {
-    /// Policy file: `[conditioner]` tables without `at`
-    #[arg(long, value_name = "FILE")]
-    pub policy: PathBuf,
     /// Seed of the conditioners' random streams
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -237,7 +234,7 @@ pub struct Through {
     /// The report as JSON
     #[arg(long)]
     pub json: bool,
-    /// Flows shown in the table, largest first
+    /// Flows shown in a table, largest first
     #[arg(long, default_value_t = 10)]
     pub flows: usize,
 }
@@ -249,7 +246,10 @@ pub struct Mark {
     pub input: PathBuf,
     /// Capture to write, in the same format
     pub output: PathBuf,
-    /// The policy.
+    /// Policy file: `[conditioner]` tables without `at`
+    #[arg(long, value_name = "FILE")]
+    pub policy: PathBuf,
+    /// How.
     #[command(flatten)]
     pub through: Through,
 }
@@ -259,7 +259,17 @@ pub struct Mark {
 pub struct Meter {
     /// Capture to read: pcap or pcapng
     pub input: PathBuf,
-    /// The policy.
+    /// Policy file: `[conditioner]` tables without `at`; may be left out with --rtt
+    #[arg(long, value_name = "FILE", required_unless_present = "rtt")]
+    pub policy: Option<PathBuf>,
+    /// Round-trip times, time-outs and windows of TCP, by flow and by aggregate: a conditioner of the policy, without one
+    /// a pair of addresses
+    #[arg(long)]
+    pub rtt: bool,
+    /// List every sample of --rtt, too
+    #[arg(long, requires = "rtt", requires = "json")]
+    pub samples: bool,
+    /// How.
     #[command(flatten)]
     pub through: Through,
 }
@@ -267,7 +277,7 @@ pub struct Meter {
 /// `reproduce`
 #[derive(Args, Debug)]
 pub struct Reproduce {
-    /// `all`, a paper (pam-fsam) or studies (pf-fig2)
+    /// `all`, papers (pam-fsam, pps, msvb-sio, redp, rtt-rto) or studies (pf-fig2)
     #[arg(default_value = "all")]
     pub what: Vec<String>,
     /// 3 seeds instead of 10, full durations

@@ -2,14 +2,14 @@
 
 use crate::args::{Mark, Meter, Through};
 use crate::{Exit, Failure, say, watch};
-use perhop_capture::mark::{self, MarkError, Marking, Origin, Report};
+use perhop_capture::mark::{self, MarkError, Marking, Report, RoundTripsOf};
 use perhop_capture::{CaptureError, Pump};
 use perhop_scenario::{Options, Policy};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
 pub(crate) fn mark(args: &Mark) -> Result<Exit, Failure> {
-    let marking = marking(&args.through)?;
+    let marking = marking(&args.policy, &args.through)?;
     if mark::changes_nothing(&marking) {
         eprintln!(
             "warning[W310] no colour of this policy has an action, and no label is carried: the output will be the input\n   \
@@ -21,14 +21,23 @@ pub(crate) fn mark(args: &Mark) -> Result<Exit, Failure> {
 }
 
 pub(crate) fn meter(args: &Meter) -> Result<Exit, Failure> {
-    let report = mark::meter(&args.input, marking(&args.through)?, &pump(&args.through));
+    let round_trips = match (args.rtt, args.samples) {
+        (false, _) => RoundTripsOf::Nobody,
+        (true, false) => RoundTripsOf::Flows,
+        (true, true) => RoundTripsOf::Samples,
+    };
+    let marking = match &args.policy {
+        Some(policy) => marking(policy, &args.through)?,
+        None => Marking { seed: args.through.seed, ..Marking::default() },
+    };
+    let report = mark::meter(&args.input, Marking { round_trips, ..marking }, &pump(&args.through));
     finish(report, &args.through, &args.input)
 }
 
 /// The policy, checked.
-fn marking(through: &Through) -> Result<Marking, Failure> {
-    let options = Options::new(&through.policy.to_string_lossy());
-    let (policy, warnings) = Policy::load(&through.policy, &options)
+fn marking(policy: &Path, through: &Through) -> Result<Marking, Failure> {
+    let options = Options::new(&policy.to_string_lossy());
+    let (policy, warnings) = Policy::load(policy, &options)
         .map_err(|errors| Failure::Error(format!("{errors}\n{}, nothing was read", errors.summary())))?;
     if !warnings.list.is_empty() {
         eprintln!("{warnings}");
@@ -39,7 +48,7 @@ fn marking(through: &Through) -> Result<Marking, Failure> {
         inside: policy.inside().to_vec(),
         flow_label: policy.encoding(),
         seed: through.seed,
-        origin: Origin::Auto,
+        ..Marking::default()
     })
 }
 

@@ -6,8 +6,10 @@ use crate::ports::{File, Stage};
 use crate::stability::marks;
 use crate::topology;
 use crate::tree;
+use perhop_core::conditioner::Writes;
 use perhop_core::dscp::Dscp;
 use perhop_core::edge::Action;
+use perhop_core::needs::Needs;
 use perhop_core::params::{Problems, Tree};
 use perhop_core::units::{BitRate, Bytes, Span};
 use perhop_sim::plan;
@@ -20,6 +22,7 @@ pub fn check(file: File<'_>, (stages, links): (&[Stage], &[plan::Link]), problem
         small_burst(file, (stage, links), problems);
     }
     if file.knows_traffic() {
+        stages.iter().for_each(|stage| unanswered(file, stage, problems));
         unpoliced_ef(file, stages, problems);
         unused(file, problems);
         (0..links.len()).for_each(|i| unmarkable(file, (i, &links[i]), problems));
@@ -54,6 +57,33 @@ fn small_burst(file: File<'_>, (stage, links): (&Stage, &[plan::Link]), problems
     let help = format!("a burst of at least {needed} lets a window pass");
     let place = at::place(file.root, stage, "cbs");
     problems.warn("W301", place, [&message, &label, &help]);
+}
+
+/// W320: what measures round trips has to see the ACKs of what it takes; datagrams have none.
+fn unanswered(file: File<'_>, stage: &Stage, problems: &mut Problems) {
+    if !stage.needs.contains(Needs::REVERSE) || stage.writes != Some(Writes::Colour) {
+        return;
+    }
+    let ends = |link: usize| (file.topology.links[link].from, file.topology.links[link].to);
+    let (from, to) = ends(stage.link);
+    let answered = |flow: &Flowline| flow.tcp && flow.backward.iter().any(|&link| ends(link as usize) == (to, from));
+    let mut silent = stage.takes.iter().map(|&i| &file.traffic[i]).filter(|flow| !answered(flow));
+    let Some(first) = silent.next() else { return };
+    let others = silent.count();
+    let more = if others > 0 { format!(" and {others} more") } else { String::new() };
+    let traffic = &first.offered.name;
+    let message = format!("`{}` at {} sees no ACKs of traffic `{traffic}`{more}", stage.name, stage.port);
+    let label = if first.tcp {
+        let name = |node: usize| file.topology.nodes[node].name.as_str();
+        let last = first.backward.last().map(|&link| name(ends(link as usize).1));
+        let way: Vec<_> = first.backward.iter().map(|&link| name(ends(link as usize).0)).chain(last).collect();
+        format!("they come back over {}", way.join(" - "))
+    } else {
+        "datagrams are not acknowledged".into()
+    };
+    let help = "their round-trip time stays unknown and no window of theirs is small: put it on a link that both ways \
+                use, or leave that traffic to another kind";
+    problems.warn("W320", file.place(&stage.name, "kind"), [&message, &label, help]);
 }
 
 /// W302: EF (RFC 3246) promises low delay only where its rate is kept: something on its path must drop the excess.

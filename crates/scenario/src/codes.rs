@@ -64,6 +64,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E260", "nothing that the rule of `perhop tune` applies to"),
     ("E261", "a mean, and a law that has none"),
     ("E262", "several senders for a model that has one"),
+    ("E263", "a conditioner that wants to know what only a simulator knows, in a policy"),
     ("E900", "packets do not add up: a fault of perhop"),
     ("W301", "a bucket below CIR x RTT: TCP will stay below its contract"),
     ("W302", "EF traffic that nothing polices"),
@@ -80,6 +81,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("W317", "a threshold below the one at which Lemma 3.1 has SVB or MSVB stable"),
     ("W318", "an AQM that marks, before traffic of which nothing is ECN-capable"),
     ("W319", "a law of draws that has no mean"),
+    ("W320", "a conditioner that measures round trips, and traffic whose ACKs do not come back past it"),
 ];
 
 /// What a code means.

@@ -86,6 +86,9 @@ fn paths(scenario: &Scenario, out: &mut String) {
             let bound = window as f64 * 8.0 / rtt.seconds().max(1e-9);
             let _ = write!(out, "; window {}B: at most {} a flow", window, rate(bound));
         }
+        if let Some(load) = flow.load {
+            let _ = write!(out, "; all users together ask for about {}", rate(load));
+        }
         out.push('\n');
         way(scenario, "there", &flow.forward, out);
         if !flow.backward.is_empty() {

@@ -20,6 +20,8 @@ pub struct Flowline {
     pub offered: plan::Offered,
     /// Which of its senders this way begins at.
     pub sender: usize,
+    /// Mean rate of all its payload where nothing is waited for, bit/s, if its model knows it.
+    pub load: Option<f64>,
     /// Whether TCP carries it.
     pub tcp: bool,
     /// IP length of its largest packet.
@@ -135,10 +137,11 @@ impl Reading<'_> {
         let (header, tcp) = (u32::from(config.header), source.carrier() != Carrier::Datagrams);
         let data = source.largest_datagram().map_or(u32::from(config.mss) + header, |size| size.get() as u32);
         let ack = header + source.request().map_or(0, |size| size.get().min(config.mss.into()) as u32);
+        let load = source.load().map(|each| each * f64::from(self.section.common.flows));
         let offered = self.offered((from, to), config);
         let one = |(sender, (forward, backward))| {
             let (ack, backward) = if tcp { (ack, backward) } else { (0, Vec::new()) };
-            Flowline { offered: offered.clone(), sender, tcp, data, ack, forward, backward }
+            Flowline { offered: offered.clone(), sender, load, tcp, data, ack, forward, backward }
         };
         Some(ways.into_iter().enumerate().map(one).collect())
     }

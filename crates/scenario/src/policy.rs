@@ -10,6 +10,7 @@ use perhop_core::classify::Prefix;
 use perhop_core::conditioner::{AnyConditioner, Conditioner as _};
 use perhop_core::edge::StageSpec;
 use perhop_core::flow_label::{Carried, Encoding};
+use perhop_core::needs::Needs;
 use perhop_core::params::{Node, Problems, Reader, Tree, read_table, show_table};
 use perhop_core::scope::Scope;
 use perhop_core::units::Bytes;
@@ -95,7 +96,13 @@ impl Policy {
             }
             match stage.params.build(&stage.scope) {
                 Err(error) => problems.param(&error, place(error.field)).unwrap_or_default(),
-                Ok(conditioner) => built.push((stage.name.clone(), conditioner)),
+                Ok(conditioner) => {
+                    if conditioner.needs().contains(Needs::TRUTH) {
+                        let what = "no sender says what it knows: in a policy `measured` is \"edge\"";
+                        problems.error::<()>("E263", place("measured"), [what, "", "leave it out"]);
+                    }
+                    built.push((stage.name.clone(), conditioner));
+                }
             }
         }
         built

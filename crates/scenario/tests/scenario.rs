@@ -217,6 +217,101 @@ fn explain_shows_every_queue_times_and_presets() {
     }
 }
 
+const USERS: &str = r#"
+[scenario]
+duration = "100s"
+warmup = "0s"
+[links]
+"u - E" = { rate = "10Mbit/s", delay = "2ms" }
+"E - C" = { rate = "2Mbit/s", delay = "5ms" }
+"C - near" = { rate = "10Mbit/s", delay = "2ms" }
+"C - far" = { rate = "10Mbit/s", delay = "40ms" }
+[conditioner.edge]
+at = "far -> C"
+kind = "token-bucket"
+cir = "100kbit/s"
+cbs = "5kB"
+[traffic.web]
+model = "web"
+pages = 3
+page-gap = { law = "exponential", mean = "5s" }
+objects = 2
+object-gap = "10ms"
+size = "5kB"
+flows = 10
+from = ["near", "far"]
+to = "u"
+[traffic.typists]
+model = "telnet"
+packets = { law = "uniform", min = 8, max = 35 }
+flows = 6
+from = "near"
+to = "u"
+"#;
+
+/// Each way of a traffic with several senders is shown and checked; requests are the largest packets that come back.
+#[test]
+fn every_sender_has_a_way() {
+    let scenario = good(USERS);
+    let text = perhop_scenario::explain(&scenario);
+    for line in [
+        "web from near: 10 x web over TCP, packets of at most 1040B, base RTT 18ms, ",
+        "web from far: 10 x web over TCP, packets of at most 1040B, base RTT 94ms, ",
+        // 10 users x 2 objects x 40 kbit each 5 s; 6 typists x 8 kbit each second.
+        "; all users together ask for about 160 kbit/s\n",
+        "; all users together ask for about 48.0 kbit/s\n",
+        "  there far -> C: [edge: token-bucket] drop-tail",
+        "edge at far -> C: token-bucket takes web; largest packet 1040B\n",
+        "  back  C -> far: drop-tail 1000p (832 ms of 1040B), ",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    assert_eq!(scenario.plan(1, 0).traffic.iter().map(|t| t.from.len()).collect::<Vec<_>>(), [2, 1]);
+}
+
+/// What users felt, row by row, gives the means of their traffic.
+#[test]
+fn users_times_are_in_the_tables() {
+    let plan = good(USERS).plan(1, 0);
+    let outcome = perhop_sim::Simulation::new(plan.clone(), Default::default()).unwrap().run(|_| true).unwrap();
+    let tables = perhop_scenario::output::tables::tables(&plan, &outcome);
+    let table = |name: &str| tables.iter().find(|t| t.name == name).unwrap();
+    let reals = |name: &str, column: &str| table(name).reals(column).iter().flatten().copied().collect::<Vec<f64>>();
+    let integers =
+        |name: &str, column: &str| table(name).integers(column).iter().flatten().copied().collect::<Vec<_>>();
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let close = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-12;
+
+    let (first, last) = (reals("transfers", "first_byte_ms"), reals("transfers", "last_byte_ms"));
+    assert_eq!((first.len(), last.len()), (10 * 3 * 2, 10 * 3 * 2));
+    assert!(first.iter().zip(&last).all(|(first, last)| 18.0 < *first && first < last));
+    let (opened, complete) = (reals("transfers", "opened_s"), reals("transfers", "complete_s"));
+    let spans = opened.iter().zip(&complete).map(|(from, to)| 1e3 * (to - from));
+    assert!(spans.zip(&last).all(|(span, last)| (span - last).abs() < 1e-6));
+    assert!(close(reals("traffic", "first_byte_mean_ms")[0], mean(&first)));
+    assert!(close(reals("traffic", "last_byte_mean_ms")[0], mean(&last)));
+    let far = table("transfers").texts("sender").iter().filter(|s| s.as_deref() == Some("far")).count();
+    assert!((2..58).contains(&far) && far.is_multiple_of(2), "{far}");
+
+    // A page lasts from its first request to the last data of any of its two objects.
+    let (source, page) = (integers("transfers", "source"), integers("transfers", "page"));
+    let mut pages = std::collections::BTreeMap::new();
+    for (i, key) in source.iter().zip(&page).enumerate() {
+        let [from, to] = pages.entry(key).or_insert([f64::MAX, 0.0]);
+        (*from, *to) = (from.min(opened[i]), to.max(complete[i]));
+    }
+    assert_eq!(pages.len(), 30);
+    let lasted: Vec<f64> = pages.values().map(|[from, to]| to - from).collect();
+    assert!((reals("traffic", "page_mean_s")[0] - mean(&lasted)).abs() < 1e-9);
+
+    let (delays, packets) = (reals("sessions", "delay_mean_ms"), integers("sessions", "delivered_packets"));
+    assert_eq!((packets.len(), integers("traffic", "sessions_complete")), (6, vec![0, 6]));
+    assert_eq!(packets, integers("sessions", "written_packets"));
+    let sum: f64 = delays.iter().zip(&packets).map(|(delay, n)| delay * *n as f64).sum();
+    assert!(close(reals("traffic", "session_delay_mean_ms")[0], sum / packets.iter().sum::<i64>() as f64));
+    assert!(close(reals("traffic", "session_mean_s")[0], mean(&reals("sessions", "duration_s"))));
+}
+
 /// A scheduler's queues in the tables: a row each, series and sums; the hop's rows are of all of them.
 #[test]
 fn each_queue_of_a_scheduler_is_in_the_tables() {

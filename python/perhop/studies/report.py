@@ -1,7 +1,8 @@
-"""The report: one offline page, the figures beside it as SVG and PNG, every sample as Parquet."""
+"""The report: offline pages, the figures beside them as SVG and PNG, every sample as Parquet."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +15,15 @@ from perhop.studies import Study
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Cell
 from perhop.studies.drawing import Picture
+from perhop.studies.readings import Readings
 from perhop.studies.records import Record, counts, overall
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import VERDICTS, number
+from perhop.studies.verdict import NOT_REPRODUCED, REPORTED, REPRODUCED, VERDICTS, number
 
 if TYPE_CHECKING:
     from perhop.reproduce import Outcome
 
+SUMMARY = "report.html"
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 NOTHING = "\N{EN DASH}"
 MARKS = {"reproduced": "✓", "not reproduced": "✗", "undecided": "?", "reported": "·"}
@@ -49,16 +52,52 @@ class Section:
         return sum(r["verdict"] == "reproduced" for r in listed), len(listed)
 
 
+@dataclass(frozen=True)
+class Entry:
+    """One paper's part of the report."""
+
+    outcome: Outcome
+    sections: list[Section]
+    page: str
+    """Its file's name."""
+
+    @property
+    def counts(self) -> dict[str, Counter[str]]:
+        """Verdicts by kind."""
+        return counts(self.outcome.records)
+
+    @property
+    def readings(self) -> Readings:
+        """What it leaves open."""
+        return self.outcome.paper.readings()
+
+    @property
+    def studies(self) -> tuple[int, int]:
+        """Studies that are reproduced, of those that are judged."""
+        judged = [s.verdict for s in self.sections if s.verdict != REPORTED]
+        return sum(verdict.endswith(REPRODUCED) and verdict != NOT_REPRODUCED for verdict in judged), len(judged)
+
+
 def write(outcomes: list[Outcome], out: Path, say: Callable[[str], None]) -> Path:
-    """Writes figures, samples and `report.html`; returns the page's path."""
-    papers = []
+    """Writes figures, samples and `report.html`; returns that page's path.
+
+    It is the page of the one paper; of several it is their summary, and each has a page of its own beside it.
+    """
+    single = len(outcomes) == 1
+    entries = []
     for outcome in outcomes:
-        say(f"{outcome.paper.name}: samples")
-        parquet(outcome, out / f"samples-{outcome.paper.name}.parquet")
-        papers.append({"outcome": outcome, "sections": _sections(outcome, out / "figures", say)})
-    page = out / "report.html"
-    page.write_text(_render(papers), encoding="utf-8")
-    return page
+        name = outcome.paper.name
+        say(f"{name}: samples")
+        parquet(outcome, out / f"samples-{name}.parquet")
+        entries.append(Entry(outcome, _sections(outcome, out / "figures", say), SUMMARY if single else f"{name}.html"))
+    for entry in entries:
+        text = _render("paper.html", entry=entry, home=None if single else SUMMARY)
+        (out / entry.page).write_text(text, encoding="utf-8")
+    if not single:
+        records = [r for outcome in outcomes for r in outcome.records]
+        text = _render("papers.html", papers=entries, records=records, counts=counts(records))
+        (out / SUMMARY).write_text(text, encoding="utf-8")
+    return out / SUMMARY
 
 
 def _sections(outcome: Outcome, figures: Path, say: Callable[[str], None]) -> list[Section]:
@@ -138,7 +177,7 @@ def _column(axis: str, values: list[Any]) -> str:
     return f"CAST({stated} AS BIGINT)" if all(isinstance(value, int) for value in values) else stated
 
 
-def _render(papers: list[dict[str, Any]]) -> str:
+def _render(template: str, **context: Any) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -147,18 +186,8 @@ def _render(papers: list[dict[str, Any]]) -> str:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {"show": show, "both": both, "chip": _chip}
-    records = [r for entry in papers for r in entry["outcome"].records]
-    readings = {entry["outcome"].paper.name: entry["outcome"].paper.readings() for entry in papers}
-    return environment.get_template("report.html").render(
-        papers=papers,
-        records=records,
-        counts=counts(records),
-        verdicts=VERDICTS,
-        readings=readings,
-        version=__version__,
-        marks=MARKS,
-        classes=CLASSES,
-    )
+    shared = {"verdicts": VERDICTS, "version": __version__, "marks": MARKS, "classes": CLASSES}
+    return environment.get_template(template).render(**shared, **context)
 
 
 def _chip(verdict: str) -> str:

@@ -201,6 +201,32 @@ def controllers(pool, k):
                              "Vq that drops adapts its virtual rate to what it does not drop"])
 
 
+def tsw3cm_regions(pool, k):
+    loads = (("below", 1e6), ("at_cir", 2e6), ("between", 2.5e6), ("at_pir", 3e6), ("above", 6e6))
+    cases = [(f"{kind}/{name}", {"kind": kind, "rate": rate}) for kind in ("poisson", "cbr") for name, rate in loads]
+    r = sweep(pool, "tsw3cm_regions.tcl", cases, list(range(1, (k or 20) + 1)))
+    write("tsw3cm_regions", "tsw3cm_regions.tcl",
+          "TSW3CM in the steady state: CIR 2, PIR 3 Mb/s, window 1 s, five UDP sources of 1024-byte packets that together send "
+          "1, 2, 2.5, 3 or 6 Mb/s; packets by colour from 10 to 110 s.", r,
+          notes=["poisson: Application/Traffic/Exponential with bursts of one packet; cbr: each gap uniform in [0.5, 1.5] of the mean",
+                 "the average starts at CIR with the last arrival at time 0"])
+
+
+def af_queue(pool, k):
+    feeds = {"tcp10": {"n": 10}, "tcp100": {"n": 100},
+             "udp_red": {"kind": "udp", "rate": 5.25e6, "cir": 3e6, "pir": 4e6},
+             "udp_yellow": {"kind": "udp", "rate": 7e6, "cir": 4e6, "pir": 6e6},
+             "udp_green": {"kind": "udp", "rate": 7e6, "cir": 5.5e6, "pir": 6.5e6}}
+    cases = [(f"{mode}/{feed}", {"mode": mode, **p}) for mode in ("RIO-C", "WRED", "RIO-D") for feed, p in feeds.items()]
+    r = sweep(pool, "af_queue.tcl", cases, list(range(1, (k or 20) + 1)))
+    write("af_queue", "af_queue.tcl",
+          "The RTT-RTO paper's AF queue: dsRED of three precedences {40,55,.02} {25,40,.05} {10,25,.1}, wq .002, limit 100, on "
+          "10 Mb/s, behind a TSW3CM for each of two aggregates with round trips of 20 and 100 ms; fed by NewReno (window 64, "
+          "1024-byte packets) or by Poisson UDP; 20..100 s. udp_<colour>: the link has room for what comes before that colour.",
+          r, notes=COMMON + ["late counts forced drops and those of the queue's limit, early the drops by chance",
+                             "marked_share_1, _2: green, yellow, red of what the aggregate's edge marked, SYNs included"])
+
+
 def tcp_unit(pool, k):
     d = os.path.join(RES, "tcp_unit")
     os.makedirs(d, exist_ok=True)
@@ -280,7 +306,7 @@ def tcp_bernoulli(pool, k):
 
 
 ALL = {f.__name__: f for f in (pps_rtt, pps_table4, red_open, marker_unit, tcp_unit, tcp_bernoulli, mixed_load,
-                              dynamic_load, controllers)}
+                              dynamic_load, controllers, tsw3cm_regions, af_queue)}
 
 if __name__ == "__main__":
     ap = argparse.ArgumentParser()

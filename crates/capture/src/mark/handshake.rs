@@ -116,7 +116,7 @@ mod tests {
     fn after(seen: &[Seen]) -> Option<u64> {
         let mut it = Handshakes::default();
         for &(flows, ms, flags, seq, ack) in seen {
-            let tcp = TcpView { seq, ack, flags, header_length: 20, payload: 0 };
+            let tcp = TcpView { seq, ack, flags, header_length: 20, payload: 0, timestamps: None };
             let known = it.observe(Time::ZERO + Span::from_ms(ms), flows, tcp);
             assert_eq!(known && flows == CLIENT, known, "the opener's segment completes it");
         }

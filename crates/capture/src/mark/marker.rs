@@ -3,7 +3,8 @@
 use perhop_core::classify::FlowHeaders;
 use perhop_core::conditioner::Passage;
 use perhop_core::dscp::Dscp;
-use perhop_core::edge::{Edge, Mail};
+use perhop_core::edge::{Edge, Mail, Per};
+use perhop_core::estimate::Timestamps;
 use perhop_core::needs::Needs;
 use perhop_core::packet::{Ecn, FlowId, Packet, flags};
 use perhop_core::units::Time;
@@ -14,7 +15,8 @@ use super::demand::Demand;
 use super::handshake::Handshakes;
 use super::labels::Labels;
 use super::ledger::Ledger;
-use super::{MarkError, Marking};
+use super::round_trips::{Aggregate, RoundTrips, Segment, Shared};
+use super::{MarkError, Marking, RoundTripsOf};
 use crate::export::TCP_FLAGS;
 use crate::file::Record;
 use crate::flows::{FlowKey, FlowTable};
@@ -55,6 +57,9 @@ pub(crate) struct Marker {
     mail: Mail,
     /// Watched where a match asks for round-trip times.
     pub(crate) handshakes: Option<Handshakes>,
+    pub(crate) round_trips: Option<RoundTrips>,
+    /// Packets seen.
+    packets: u64,
     phases: Vec<Phase>,
 }
 
@@ -68,6 +73,11 @@ impl Marker {
             needs: edge.needs(),
             mail: Mail::default(),
             handshakes: edge.needs().contains(Needs::RTT).then(Handshakes::default),
+            round_trips: match marking.round_trips {
+                RoundTripsOf::Nobody => None,
+                of => Some(RoundTrips::new(of == RoundTripsOf::Samples)),
+            },
+            packets: 0,
             edge,
             flows: FlowTable::new(),
             clock: Clock::new(marking.origin),
@@ -81,6 +91,7 @@ impl Marker {
 
     /// Meters a packet, writes its new code point and label into its bytes, says whether it stays.
     pub(crate) fn visit(&mut self, record: Record<'_>) -> Fate {
+        self.packets += 1;
         let now = record.time_ns.map(|stamp| self.clock.at(stamp));
         match (locate(record.link, record.data, record.original), now) {
             (Ok(headers), Some(now)) => return self.meter(now, record, &headers),
@@ -101,10 +112,14 @@ impl Marker {
         if self.needs.contains(Needs::TIMER) {
             self.edge.catch_up(now, &mut self.mail);
         }
-        let fate = match self.is_forward(headers) {
+        let (came, forward) = (packet, self.is_forward(headers));
+        let fate = match forward {
             true => self.forward(now, headers, &mut packet),
-            false => self.reverse(now, &mut packet),
+            false => self.reverse(now, headers, &mut packet),
         };
+        if let Some(tcp) = headers.tcp {
+            self.measure(now, (&came, forward), tcp);
+        }
         if fate == Fate::Keep {
             write_back(record.data, headers, &packet);
             self.labels.write(record.data, headers, &packet);
@@ -131,7 +146,7 @@ impl Marker {
         if let Some((place, instance)) = colouring {
             self.demands[place].add(instance, now, packet.size);
         }
-        let at = Passage::of(now, packet.flow);
+        let at = Passage { stamps: stamps(headers), ..Passage::of(now, packet.flow) };
         let fate = obey(self.edge.forward(&at, packet), packet);
         // a capture has no queue: what passes departs at once
         if fate == Fate::Keep && self.needs.contains(Needs::DEPARTURES) {
@@ -141,7 +156,7 @@ impl Marker {
         fate
     }
 
-    fn reverse(&mut self, now: Time, packet: &mut Packet) -> Fate {
+    fn reverse(&mut self, now: Time, headers: &IpHeaders, packet: &mut Packet) -> Fate {
         self.ledger.reverse(packet);
         if self.needs.contains(Needs::REVERSE) {
             let mate = FlowId(self.flows.mate(packet.flow.0));
@@ -150,9 +165,37 @@ impl Marker {
                 self.register(mate);
                 self.phases[mate.0 as usize] = Phase::Open;
             }
-            self.edge.reverse(&Passage::of(now, mate), packet);
+            self.edge.reverse(&Passage { stamps: stamps(headers), ..Passage::of(now, mate) }, packet);
         }
         Fate::Keep
+    }
+
+    /// Round-trip times and windows, of a packet as it came.
+    fn measure(&mut self, now: Time, (packet, forward): (&Packet, bool), tcp: TcpView) {
+        if self.round_trips.is_none() {
+            return;
+        }
+        let mate = FlowId(self.flows.mate(packet.flow.0));
+        let aggregate = if forward { self.aggregate(packet) } else { None };
+        let segment = Segment { number: self.packets, now, packet, stamps: tcp.timestamps, mate };
+        self.round_trips.iter_mut().for_each(|it| it.see(&segment, aggregate));
+    }
+
+    /// The aggregate of a forward packet: of the conditioner that colours it, or of the policy that has none.
+    fn aggregate(&self, packet: &Packet) -> Option<Aggregate> {
+        let FlowKey { source, destination, protocol, ports } = *self.flows.key(packet.flow.0)?;
+        let pair = Shared::Pair(source, destination);
+        if self.edge.is_empty() {
+            return Some(Aggregate { place: None, shared: pair });
+        }
+        let (place, _) = self.edge.colouring(packet)?;
+        let shared = match self.marking.stages[place].per {
+            Per::Aggregate => Shared::Everything,
+            Per::Flow => Shared::Flow(packet.flow),
+            Per::Pair => pair,
+            Per::Class => Shared::Class(protocol, ports.map_or(0, |ports| ports.destination)),
+        };
+        Some(Aggregate { place: Some(place), shared })
     }
 
     /// Tells the edge of a flow before its first packet; also when a SYN behind other segments opens another connection
@@ -199,6 +242,10 @@ impl Marker {
             }
         }
     }
+}
+
+fn stamps(headers: &IpHeaders) -> Option<Timestamps> {
+    headers.tcp.and_then(|tcp| tcp.timestamps)
 }
 
 /// What becomes of a packet by its verdict: as at the simulator's ports.

@@ -13,6 +13,7 @@ use super::handshake::Handshakes;
 use super::labels::{LabelCounts, Labels};
 use super::ledger::{ETHERNET_MTU, FlowCounts, Ledger};
 use super::marker::Marker;
+use super::round_trip_report::{Names, RoundTripReport};
 use crate::flows::FlowKey;
 use crate::pump::Tally;
 
@@ -187,6 +188,8 @@ pub struct Report {
     pub labels: Option<LabelReport>,
     /// Round-trip times; `None` where no match asks for them.
     pub rtt: Option<RttReport>,
+    /// Round-trip times and windows of TCP; `None` where they were not asked for.
+    pub round_trips: Option<RoundTripReport>,
     /// By flow, most bytes first.
     pub flows: Vec<FlowRow>,
     /// Packets that could not be metered, by reason.
@@ -205,7 +208,8 @@ pub struct Report {
 
 impl Report {
     pub(super) fn new(marker: Marker, tally: &Tally) -> Self {
-        let Marker { edge, marking, flows, clock, ledger, demands, labels, handshakes, .. } = marker;
+        let Marker { edge, marking, flows, clock, ledger, demands, labels, handshakes, round_trips, .. } = marker;
+        let names = Names { keys: flows.keys(), stages: &marking.stages };
         let duration_s = tally.span_ns.map(|(first, last)| (last - first) as f64 / 1e9);
         let stages = marking.stages.iter().zip(edge.counts()).zip(&demands);
         let conditioners = stages.map(|((spec, it), demand)| conditioner(spec, it.counts, demand));
@@ -230,6 +234,7 @@ impl Report {
             code_points: code_points(&ledger),
             labels: label_report(&labels),
             rtt: handshakes.map(|it| rtt_report(&it, &ledger)),
+            round_trips: round_trips.map(|it| RoundTripReport::new(it, &names)),
             flows: flow_rows(flows.keys(), &ledger.flows),
             unchanged: unchanged(&ledger),
             untimed: ledger.untimed,
@@ -245,6 +250,11 @@ impl Report {
     /// IP packets that were metered or passed as reverse.
     pub(super) fn ip_packets(&self) -> u64 {
         self.forward.packets + self.reverse.packets
+    }
+
+    /// Whether all that was asked for are round-trip times, and there is nothing that has any.
+    pub(super) fn is_empty(&self) -> bool {
+        self.conditioners.is_empty() && self.round_trips.as_ref().is_some_and(|it| it.flows.is_empty())
     }
 
     fn find_warnings(&self, ledger: &Ledger, demands: &[Demand]) -> Vec<String> {
@@ -269,6 +279,7 @@ impl Report {
         }
         found.extend(self.labels.iter().flat_map(LabelReport::warnings));
         found.extend(self.rtt.and_then(RttReport::warning));
+        found.extend(self.round_trips.iter().flat_map(RoundTripReport::warnings));
         found.extend(self.time_warnings());
         if self.ip_packets() > 0 && self.forward.packets == 0 {
             found.push("no packet goes from inside to outside: look at `inside` in [policy]".into());

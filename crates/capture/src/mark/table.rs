@@ -1,16 +1,24 @@
 //! A report as tables for a terminal.
 
+use std::net::{IpAddr, SocketAddr};
+
 use comfy_table::{CellAlignment, Table, presets};
 
 use super::report::{ColourRow, FlowRow, Report, Volume};
+use super::round_trip_report::{FlowRoundTrip, MeasuredRow};
+use crate::flows::FlowKey;
+use crate::headers::Ports;
 
 impl Report {
     /// The report as text of several tables, with the `flows` largest flows. Warnings are not part of it.
     pub fn text(&self, flows: usize) -> String {
-        let conditioners = [self.colours(), self.contracts(), self.tallies()];
-        let packets = [self.code_points(), self.labels(), self.rtts(), self.flows(flows), self.unchanged()];
-        let parts = [self.summary()].into_iter().chain(conditioners).chain(packets);
-        parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+        let mut parts = vec![self.summary()];
+        if !self.conditioners.is_empty() {
+            parts.extend([self.colours(), self.contracts(), self.tallies()]);
+            parts.extend([self.code_points(), self.labels(), self.rtts(), self.flows(flows)]);
+        }
+        parts.extend([self.aggregate_round_trips(flows), self.flow_round_trips(flows), self.unchanged()]);
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 
     fn summary(&self) -> String {
@@ -96,12 +104,29 @@ impl Report {
             let counts = [flow.total.packets, flow.total.bytes].map(|n| n.to_string());
             let parts = [flow.green, flow.yellow, flow.red, flow.unmarked, flow.dropped];
             let shares = parts.map(|part| share(part, flow.total.bytes));
-            table.add_row([name(flow), flow.direction.into()].into_iter().chain(counts).chain(shares));
+            table.add_row([flow_name(&flow.key()), flow.direction.into()].into_iter().chain(counts).chain(shares));
         }
-        match self.flows.len().saturating_sub(most) {
-            0 => shown(&table),
-            more => format!("{}\nand {more} more flows", shown(&table)),
+        limited(&table, (self.flows.len(), most), "flows", "")
+    }
+
+    fn aggregate_round_trips(&self, most: usize) -> String {
+        let mut table = new_table(&[&["aggregate", "flows"][..], &MEASURED].concat(), 1);
+        let Some(it) = &self.round_trips else { return String::new() };
+        for row in it.aggregates.iter().take(most) {
+            table.add_row([row.name.clone(), row.flows.to_string()].into_iter().chain(measured(&row.measured)));
         }
+        let tables = "TCP round-trip times, ms: from the capture point to the receiver of the data and back";
+        limited(&table, (it.aggregates.len(), most), "aggregates", tables)
+    }
+
+    fn flow_round_trips(&self, most: usize) -> String {
+        let mut table = new_table(&[&["flow", "window"][..], &MEASURED].concat(), 1);
+        let Some(it) = &self.round_trips else { return String::new() };
+        for row in it.flows.iter().take(most) {
+            let name = flow_name(&row.key());
+            table.add_row([name, row.window_segments.to_string()].into_iter().chain(measured(&row.measured)));
+        }
+        limited(&table, (it.flows.len(), most), "flows", "")
     }
 
     fn unchanged(&self) -> String {
@@ -140,7 +165,47 @@ fn share(part: Volume, total: u64) -> String {
     }
 }
 
-fn name(flow: &FlowRow) -> String {
+impl FlowRow {
+    fn key(&self) -> FlowKey {
+        let Self { source, destination, protocol, source_port, destination_port, .. } = *self;
+        let ports = source_port.zip(destination_port).map(|(source, destination)| Ports { source, destination });
+        FlowKey { source, destination, protocol, ports }
+    }
+}
+
+impl FlowRoundTrip {
+    const fn key(&self) -> FlowKey {
+        const TCP: u8 = 6;
+        let Self { source, destination, source_port, destination_port, .. } = *self;
+        let ports = Some(Ports { source: source_port, destination: destination_port });
+        FlowKey { source, destination, protocol: TCP, ports }
+    }
+}
+
+/// Columns of round-trip times.
+const MEASURED: [&str; 11] =
+    ["samples", "by stamps", "min", "mean", "SRTT", "RTTVAR", "RTO", "max window", "segments", "repeats", "time-outs"];
+
+fn measured(it: &MeasuredRow) -> [String; 11] {
+    let ms = |seconds: Option<f64>| seconds.map_or("-".into(), |s| format!("{:.3}", s * 1e3));
+    let [min, mean, smoothed] = [it.min_rtt_s, it.mean_rtt_s, it.smoothed_rtt_s].map(ms);
+    let [variation, rto] = [it.rtt_variation_s, it.rto_s].map(ms);
+    let window = it.largest_window_segments.to_string();
+    let [segments, repeats, timeouts] = [it.segments, it.repeats, it.timeouts].map(|n| n.to_string());
+    let [samples, stamps] = [it.samples, it.samples_from_timestamps].map(|n| n.to_string());
+    [samples, stamps, min, mean, smoothed, variation, rto, window, segments, repeats, timeouts]
+}
+
+/// The table, with how many of its `all` rows are not in it.
+fn limited(table: &Table, (all, most): (usize, usize), what: &str, title: &str) -> String {
+    let more = all.saturating_sub(most);
+    let lines =
+        [title.to_owned(), shown(table), if more > 0 { format!("and {more} more {what}") } else { String::new() }];
+    if all == 0 { String::new() } else { lines.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("\n") }
+}
+
+/// A flow's protocol and ends.
+pub(super) fn flow_name(flow: &FlowKey) -> String {
     let protocol = match flow.protocol {
         1 => "icmp".into(),
         6 => "tcp".into(),
@@ -148,12 +213,18 @@ fn name(flow: &FlowRow) -> String {
         58 => "icmpv6".into(),
         other => format!("protocol {other}"),
     };
-    let end = |address: std::net::IpAddr, port: Option<u16>| match port {
-        Some(port) => std::net::SocketAddr::new(address, port).to_string(),
+    let end = |address: IpAddr, port: Option<u16>| match port {
+        Some(port) => SocketAddr::new(address, port).to_string(),
         None => address.to_string(),
     };
-    let ends = [end(flow.source, flow.source_port), end(flow.destination, flow.destination_port)];
-    format!("{protocol} {}", ends.join(" > "))
+    let ports = flow.ports;
+    let source = end(flow.source, ports.map(|ports| ports.source));
+    format!("{protocol} {source} > {}", end(flow.destination, ports.map(|ports| ports.destination)))
+}
+
+/// A pair of addresses.
+pub(super) fn pair_name(source: IpAddr, destination: IpAddr) -> String {
+    format!("{source} > {destination}")
 }
 
 fn bit_rate(rate: f64) -> String {

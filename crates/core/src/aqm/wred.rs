@@ -92,8 +92,8 @@ pub struct Wred {
 
 impl Params {
     /// # Errors
-    /// As RED for each profile, E215 when all are out of reach; E219 when they are in different units; E201 when there is none; E223 when a profile
-    /// can match no packet.
+    /// As RED for each profile, E215 when all are out of reach; E219 when they are in different units; E201 when there
+    /// is none; E223 when a profile can match no packet.
     pub fn build(self, scope: &Scope) -> Result<Wred, ParamError> {
         if self.profiles.is_empty() {
             return Err(ParamError::new("profiles", "E201", "`profiles` is empty".into())

@@ -20,6 +20,7 @@
 //! | RTT_a     | `measured`      | -     | edge     |
 //! |           | `sampled`       | -     | all      |
 //! |           | `rtt`           | -     | smoothed |
+//! |           | `part`          | -     | whole    |
 //! |           | `max-flows`     | -     | 4096     |
 //! |           | `flow-expiry`   | s     | 60s      |
 //! | T_x       | `report-every`  | s     | 1s       |
@@ -29,8 +30,8 @@
 //! Deviations: the figure is printed with p squared; the text and the published rates want p (`excess` has both).
 
 use crate::Scope;
-use crate::conditioner::rtt::{Contract, Exchanging, Law, Marker, Measuring, Parts};
 use crate::conditioner::Report;
+use crate::conditioner::rtt::{Contract, Exchanging, Law, Marker, Measuring, Parts};
 use crate::params::{ParamError, Params as Declared};
 use crate::units::Span;
 

@@ -24,6 +24,7 @@
 //! | RTT_a     | `measured`      | -     | edge     |
 //! |           | `sampled`       | -     | all      |
 //! |           | `rtt`           | -     | smoothed |
+//! |           | `part`          | -     | whole    |
 //! |           | `max-flows`     | -     | 4096     |
 //! |           | `flow-expiry`   | s     | 60s      |
 //! | T_x       | `report-every`  | s     | 1s       |
@@ -130,7 +131,9 @@ impl Law for TimeoutAware {
     fn of(params: &Params) -> Result<Self, ParamError> {
         if params.min_rto == Span::ZERO {
             let error = ParamError::new("min-rto", "E201", "`min-rto` is 0".into());
-            return Err(error.help("no sender's time-out is shorter than its clock's tick: 200ms (Linux) or 1s (RFC 6298)"));
+            return Err(
+                error.help("no sender's time-out is shorter than its clock's tick: 200ms (Linux) or 1s (RFC 6298)")
+            );
         }
         Ok(Self { law: params.law, least: params.least })
     }

@@ -19,6 +19,7 @@
 //! | RTT_a     | `measured`      | -        | edge     |
 //! |           | `sampled`       | -        | all      |
 //! |           | `rtt`           | -        | smoothed |
+//! |           | `part`          | -        | whole    |
 //! |           | `max-flows`     | -        | 4096     |
 //! |           | `flow-expiry`   | s        | 60s      |
 //! | T_x       | `report-every`  | s        | 1s       |

@@ -1,5 +1,5 @@
 //! The TCP flows of an aggregate as its edge sees them: round-trip times and windows from the data that pass and the
-//! ACKs that come back.
+//! ACKs that come back, and the near side's part from handshakes.
 //!
 //! Source: Habib, Bhargava and Fahmy (2001); the parts are [`crate::estimate::rtt`] and [`crate::estimate::window`], the
 //! bound is [`crate::estimate::flow_table`].
@@ -8,7 +8,8 @@
 //! without end.
 
 use super::flow_table::FlowTable;
-use super::rtt::{Evidence, RttSampler, Timestamps};
+use super::near_side::NearSide;
+use super::rtt::{Evidence, RoundTrip, RttSampler, Timestamps};
 use super::window::Outstanding;
 use crate::packet::{FlowId, Packet, flags};
 use crate::units::{Span, Time};
@@ -18,17 +19,18 @@ use crate::units::{Span, Time};
 pub struct MicroFlow {
     sampler: RttSampler,
     window: Outstanding,
+    near: NearSide,
 }
 
 /// Bytes an edge spends on a flow, beside 4 for each flow number of its host.
 pub const BYTES_A_FLOW: usize = size_of::<MicroFlow>() + 24;
 
-const _: () = assert!(BYTES_A_FLOW <= 112);
+const _: () = assert!(BYTES_A_FLOW <= 128);
 
 impl MicroFlow {
     /// A flow of which `first` will be the first segment.
     pub fn new(first: &Packet) -> Self {
-        Self { sampler: RttSampler::default(), window: Outstanding::new(first) }
+        Self { sampler: RttSampler::default(), window: Outstanding::new(first), near: NearSide::default() }
     }
 
     /// A segment on its way to the receiver.
@@ -39,6 +41,7 @@ impl MicroFlow {
 
     /// A segment that comes back, with an ACK.
     pub fn on_ack(&mut self, now: Time, back: &Packet, stamps: Option<Timestamps>) -> Option<(Span, Evidence)> {
+        self.near.on_back(now, back);
         self.window.on_ack(back.ack, back.payload == 0);
         self.sampler.on_ack(now, back.ack, stamps)
     }
@@ -53,12 +56,16 @@ impl MicroFlow {
 #[derive(Clone, Debug)]
 pub struct MicroFlows {
     table: FlowTable<MicroFlow>,
+    near: RoundTrip,
 }
+
+/// Weight of a handshake in the near side's mean.
+const NEAR: f64 = 0.125;
 
 impl MicroFlows {
     /// None yet; at most `most`, forgotten after `expiry` without a packet.
     pub const fn new(most: u32, expiry: Span) -> Self {
-        Self { table: FlowTable::new(most, expiry) }
+        Self { table: FlowTable::new(most, expiry), near: RoundTrip::NONE }
     }
 
     /// Other bounds from now on.
@@ -70,8 +77,10 @@ impl MicroFlows {
     /// if it is one and there is room for it.
     pub fn on_forward(&mut self, now: Time, packet: &Packet, stamps: Option<Timestamps>) -> Option<&MicroFlow> {
         if !packet.is_segment() {
-            let flow = stamps.and_then(|_| self.table.seen(now, packet.flow));
-            flow.map(|flow| flow.sampler.on_stamp(stamps));
+            let flow = self.table.seen(now, packet.flow)?;
+            flow.sampler.on_stamp(stamps);
+            let near = flow.near.on_forward(now, packet);
+            near.into_iter().for_each(|near| self.near.sample(near, NEAR));
             return None;
         }
         if self.table.get(now, packet.flow).is_none() {
@@ -80,6 +89,9 @@ impl MicroFlows {
         }
         let flow = self.table.seen(now, packet.flow)?;
         flow.on_segment(now, packet, stamps);
+        if let Some(near) = flow.near.on_forward(now, packet) {
+            self.near.sample(near, NEAR);
+        }
         Some(flow)
     }
 
@@ -94,6 +106,11 @@ impl MicroFlows {
             return None;
         }
         self.table.seen(now, flow)?.on_ack(now, packet, stamps)
+    }
+
+    /// The mean round trip between the edge and the hosts behind it, s, from handshakes; `None`: none was seen.
+    pub fn near(&self) -> Option<f64> {
+        self.near.smoothed()
     }
 
     /// What is known of a flow.

@@ -7,8 +7,7 @@
 //! data beyond the highest seen, no sample open:   open (end, now)
 //! data that begins below the highest seen and before the open sample's end:   sample void (Karn)
 //! ACK >= end:                                     sample = now - opened
-//! with timestamps:  open (TSval, now) where no packet had that TSval before; an ACK whose TSecr it is closes it;
-//!                   retransmissions do no harm
+//! with timestamps:   TSval that no packet had before: an ACK whose TSecr it is closes it, too, void or not (RFC 7323)
 //!
 //! aggregate:  first sample s:  SRTT = s, RTTVAR = s/2
 //!             later:           RTTVAR = 3/4 RTTVAR + 1/4 |SRTT - s|;  SRTT = (1 - g) SRTT + g s
@@ -42,10 +41,10 @@ pub struct Timestamps {
 /// A segment whose ACK is waited for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Open {
-    /// Its last byte's number and one.
-    end: u32,
+    /// Its last byte's number and one; `None` once it cannot be told which of two an ACK of that answers.
+    end: Option<u32>,
     at: Time,
-    /// Its timestamp, where it has one.
+    /// Its timestamp, where that is its own.
     stamp: Option<u32>,
 }
 
@@ -57,6 +56,11 @@ pub enum Evidence {
     /// TCP timestamps.
     Stamps,
 }
+
+/// g where one flow is sampled (RFC 6298).
+pub const GAIN_OF_ONE: f64 = 0.125;
+/// g where all flows of an aggregate are.
+pub const GAIN_OF_ALL: f64 = 0.02;
 
 /// One flow's samples: at most one is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -73,50 +77,50 @@ impl RttSampler {
         let Packet { seq_end: end, .. } = *segment;
         let start = segment.seq_start();
         let fresh = self.highest.is_none_or(|highest| !after(highest, start));
-        if !fresh && self.open.is_some_and(|open| open.stamp.is_none() && after(open.end, start)) {
-            self.open = None;
+        if !fresh {
+            self.void_from(start);
         }
-        let tells = self.on_stamp(stamps);
-        if fresh && tells {
-            self.open.get_or_insert(Open { end, at: now, stamp: stamps.map(|stamps| stamps.value) });
+        let own = self.on_stamp(stamps);
+        if fresh && self.open.is_none() {
+            self.open = Some(Open { end: Some(end), at: now, stamp: own });
         }
         if self.highest.is_none_or(|highest| after(end, highest)) {
             self.highest = Some(end);
         }
     }
 
-    /// A packet of the segments' direction, of any kind. False if its timestamp was seen before: an echo of that says
-    /// nothing of this packet.
-    pub fn on_stamp(&mut self, stamps: Option<Timestamps>) -> bool {
-        let Some(Timestamps { value, .. }) = stamps else { return true };
-        let new = self.newest.is_none_or(|newest| after(value, newest));
-        if new {
+    /// What begins at `start` comes again.
+    fn void_from(&mut self, start: u32) {
+        if let Some(open) = &mut self.open {
+            open.end = open.end.filter(|end| !after(*end, start));
+        }
+        self.open = self.open.filter(|open| open.end.is_some() || open.stamp.is_some());
+    }
+
+    /// A packet of the segments' direction, of any kind: its timestamp if no packet had it before. An echo of an older one
+    /// may answer another packet.
+    pub fn on_stamp(&mut self, stamps: Option<Timestamps>) -> Option<u32> {
+        let value = stamps?.value;
+        let own = self.newest.is_none_or(|newest| after(value, newest));
+        if own {
             self.newest = Some(value);
         }
-        new
+        own.then_some(value)
     }
 
     /// An ACK on its way back: the round-trip time, if it is the one waited for.
     pub fn on_ack(&mut self, now: Time, ack: u32, stamps: Option<Timestamps>) -> Option<(Span, Evidence)> {
-        let open = self.open?;
-        let sample = |evidence| Some((now.since(open.at), evidence));
-        let (answered, sample) = match (open.stamp, stamps) {
-            (Some(sent), Some(Timestamps { echo, .. })) if echo == sent => (true, sample(Evidence::Stamps)),
-            // the receiver has gone on without echoing it: the segment came out of order
-            (Some(sent), Some(Timestamps { echo, .. })) => (after(echo, sent), None),
-            (Some(_), None) => (true, None),
-            (None, _) if after(open.end, ack) => (false, None),
-            (None, _) => (true, sample(Evidence::Numbers)),
-        };
-        if answered {
+        let Open { end, at, stamp } = self.open?;
+        let echo = stamps.map(|stamps| stamps.echo);
+        let echoed = stamp.is_some() && stamp == echo;
+        let covered = end.is_some_and(|end| !after(end, ack));
+        // the receiver has gone on without echoing it
+        let passed = stamp.zip(echo).is_some_and(|(stamp, echo)| after(echo, stamp));
+        if echoed || covered || passed {
             self.open = None;
         }
-        sample
-    }
-
-    /// Whether the segment lies at or below the highest number seen: it was sent before, or came out of order.
-    pub fn repeats(&self, segment: &Packet) -> bool {
-        self.highest.is_some_and(|highest| !after(segment.seq_end, highest))
+        let evidence = if echoed { Evidence::Stamps } else { Evidence::Numbers };
+        (echoed || covered).then(|| (now.since(at), evidence))
     }
 }
 
@@ -134,6 +138,9 @@ struct Smoothed {
 }
 
 impl RoundTrip {
+    /// Nothing known.
+    pub const NONE: Self = Self { known: None };
+
     /// Takes a sample; `gain` in (0, 1].
     pub fn sample(&mut self, sample: Span, gain: f64) {
         let sample = sample.seconds();
@@ -219,9 +226,27 @@ mod tests {
         it.on_segment(at(30), &data(0), stamps(9, 0));
         assert_eq!(it.on_ack(at(50), 100, stamps(1, 7)), Some((Span::from_ms(50), Evidence::Stamps)));
         it.on_segment(at(60), &data(100), stamps(10, 0));
-        assert_eq!(it.on_ack(at(61), 100, stamps(1, 9)), None, "an older one");
-        assert_eq!(it.on_ack(at(62), 300, stamps(1, 12)), None, "a later one: not echoed");
-        assert_eq!(it.on_ack(at(63), 300, stamps(1, 10)), None, "no longer open");
+        it.on_segment(at(61), &data(100), stamps(11, 0));
+        assert_eq!(it.on_ack(at(62), 100, stamps(1, 9)), None, "an older one");
+        assert_eq!(it.on_ack(at(63), 200, stamps(1, 11)), None, "a later one: not echoed");
+        assert_eq!(it.on_ack(at(64), 200, stamps(1, 10)), None, "no longer open");
+    }
+
+    #[test]
+    fn sequence_numbers_answer_where_timestamps_do_not() {
+        let stamps = |value, echo| Some(Timestamps { value, echo });
+        let mut it = RttSampler::default();
+        it.on_segment(at(0), &data(0), stamps(7, 0));
+        // a delayed ACK echoes the first of two segments (RFC 7323 section 4.2)
+        assert_eq!(it.on_ack(at(50), 100, stamps(1, 5)), Some((Span::from_ms(50), Evidence::Numbers)));
+        // a bare ACK of the same tick went before: its echo would come too soon
+        assert_eq!(it.on_stamp(stamps(8, 0)), Some(8));
+        it.on_segment(at(60), &data(100), stamps(8, 0));
+        assert_eq!(it.on_ack(at(61), 100, stamps(1, 8)), None);
+        assert_eq!(it.on_ack(at(90), 200, stamps(1, 8)), Some((Span::from_ms(30), Evidence::Numbers)));
+        // cut off or not sent by one side
+        it.on_segment(at(100), &data(200), stamps(9, 0));
+        assert_eq!(it.on_ack(at(130), 300, None), Some((Span::from_ms(30), Evidence::Numbers)));
     }
 
     /// RFC 6298 section 2 by hand, gain 1/8: 100 ms, then 180 ms.

@@ -177,8 +177,11 @@ fn with_state_of(old: &ConditionerParams, new: &ConditionerParams) -> Option<Con
     let (mut entries, mut theirs) = (Vec::new(), Vec::new());
     old.show(&mut entries);
     new.show(&mut theirs);
-    let initial: &[&str] =
-        if old.name().starts_with("tsw") || old.name().starts_with("rtt") { &["cir"] } else { &["cbs", "ebs", "pbs", "kdec", "relabel"] };
+    let initial: &[&str] = if old.name().starts_with("tsw") || old.name().starts_with("rtt") {
+        &["cir"]
+    } else {
+        &["cbs", "ebs", "pbs", "kdec", "relabel"]
+    };
     for (name, value) in &mut entries {
         if let Some(other) = theirs.iter().find(|t| t.0 == *name && initial.contains(name)) {
             *value = other.1.clone();

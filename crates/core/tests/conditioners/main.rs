@@ -17,6 +17,7 @@ mod pps_exchange;
 mod pps_policing;
 mod pps_tags;
 mod redp;
+mod rtt;
 mod tsw;
 mod vectors;
 

@@ -244,3 +244,21 @@ fn a_retune_gives_the_meter_its_window() {
         assert_eq!(pass(&mut marker, &offer(Colour::Green), &mut rng(1)).size == 0, drops, "{window}");
     }
 }
+
+/// Invariant 8: the same seed gives the same packets, and a time without tokens taken may come in one piece or in many:
+/// red packets in between, which take nothing and draw nothing, change no other packet's fate.
+#[test]
+fn idle_time_in_pieces_is_idle_time() {
+    let mut load = coloured(Colour::Green, merged(&green(4, 1.2 * MBIT, Spacing::Poisson), 60.0, 8));
+    load.iter_mut().step_by(5).for_each(|o| o.packet.colour = Colour::Yellow);
+    let red = coloured(Colour::Red, merged(&[Source::new(9, 3.0 * MBIT, Spacing::Poisson)], 60.0, 9));
+    let mut both = [load.clone(), red].concat();
+    both.sort_by_key(|o| o.at);
+    let fates = |load: &[Offered]| {
+        let (mut marker, mut draws) = (redp(&[("p-drop", Tree::Float(0.02))]), rng(8));
+        let out = load.iter().map(|o| pass(&mut marker, o, &mut draws)).collect::<Vec<_>>();
+        out.into_iter().filter(|p| p.flow.0 != 9).map(|p| (p.flow, p.colour, p.size)).collect::<Vec<_>>()
+    };
+    assert_eq!(fates(&load), fates(&load));
+    assert_eq!(fates(&load), fates(&both));
+}

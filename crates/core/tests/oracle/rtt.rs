@@ -69,7 +69,8 @@ impl Flows {
 /// SRTT and RTTVAR of all samples, s.
 fn smoothed(samples: &[f64], gain: f64) -> Option<(f64, f64)> {
     let (first, later) = samples.split_first()?;
-    let step = |(mean, var): (f64, f64), s: &f64| (mean * (1.0 - gain) + gain * s, 0.75 * var + 0.25 * (mean - s).abs());
+    let step =
+        |(mean, var): (f64, f64), s: &f64| (mean * (1.0 - gain) + gain * s, 0.75 * var + 0.25 * (mean - s).abs());
     Some(later.iter().fold((*first, first / 2.0), step))
 }
 
@@ -174,7 +175,7 @@ impl Aware {
             Estimate::Smoothed => srtt,
             Estimate::Least => self.samples.iter().copied().fold(f64::INFINITY, f64::min),
         };
-        Some((rtt, f64::max(self.min_rto, srtt + 4.0 * rttvar)))
+        Some((rtt, f64::max(self.min_rto, srtt + 4.0 * rttvar))).filter(|(rtt, _)| *rtt > 0.0)
     }
 
     /// Packets: out with p, of those red with q.

@@ -133,6 +133,16 @@ impl Sampler {
         }
     }
 
+    /// Mean of the draws; `None` where there is none.
+    pub fn mean(self) -> Option<f64> {
+        match self {
+            Self::Constant(value) | Self::Exponential(value) => Some(value),
+            Self::Uniform(min, max) => Some((min + max) / 2.0),
+            Self::Pareto(least, power) => (power > -1.0).then(|| least / (1.0 + power)),
+            Self::Pareto2(scale, power) => (power > -1.0).then(|| -power * scale / (1.0 + power)),
+        }
+    }
+
     /// One draw of a number of things: rounded up, at least 1.
     pub fn count(self, rng: &mut Rng) -> u32 {
         (self.draw(rng).ceil() as u32).max(1)
@@ -317,6 +327,16 @@ mod tests {
             let typical = quantile(&mut means, 0.5);
             assert!((10.0..12.0).contains(&typical), "{law:?}: {typical}");
         }
+    }
+
+    #[test]
+    fn means_are_those_asked_for() {
+        for (law, shape) in [(LawName::Pareto, 1.2), (LawName::Pareto2, 1.2), (LawName::Pareto2, 3.0)] {
+            assert!((heavy(law, 12, shape).mean().unwrap() - 12.0).abs() < 1e-12);
+        }
+        let endless = Law { law: LawName::Pareto, scale: Some(2), shape: Some(1.0), ..NOTHING };
+        assert_eq!(Drawn::Law(endless).sampler("x").unwrap().mean(), None);
+        assert_eq!(Sampler::Uniform(7.0, 35.0).mean(), Some(21.0));
     }
 
     #[test]

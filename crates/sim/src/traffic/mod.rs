@@ -127,6 +127,11 @@ pub trait Traffic {
         None
     }
 
+    /// Mean rate of a user's payload where nothing is waited for, bit/s; `None` where that is not known.
+    fn load(&self) -> Option<f64> {
+        None
+    }
+
     /// What runs with these parameters, and hardly as meant.
     fn warnings(&self) -> Vec<ParamError> {
         Vec::new()
@@ -166,6 +171,11 @@ impl AnyTraffic {
     /// Size of the requests that go to the senders.
     pub fn request(&self) -> Option<Bytes> {
         dispatch!(self, x => x.request())
+    }
+
+    /// Mean rate of a user's payload where nothing is waited for, bit/s.
+    pub fn load(&self) -> Option<f64> {
+        dispatch!(self, x => x.load())
     }
 
     /// What runs, and hardly as meant.

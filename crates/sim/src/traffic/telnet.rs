@@ -23,7 +23,7 @@ use super::law::{Drawn, Sampler};
 use super::{Carrier, Carry, Offer, Step, Traffic, TrafficScope};
 use perhop_core::params::{Kind, Node, ParamError, Params as Declared, Problems, Tree, Value};
 use perhop_core::rng::Rng;
-use perhop_core::units::{NS_PER_S, Span, Time};
+use perhop_core::units::{Bytes, NS_PER_S, Span, Time};
 
 /// Gaps between packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +72,7 @@ pub struct Params {
 pub struct Telnet {
     params: Params,
     packets: Sampler,
+    segment: Bytes,
     /// Packets still to be written.
     left: u32,
     carry: Carry,
@@ -80,12 +81,12 @@ pub struct Telnet {
 impl Params {
     /// # Errors
     /// `packets` that may be 0, or a law that is none; a mean gap of zero.
-    pub fn build(self, _scope: &TrafficScope) -> Result<Telnet, ParamError> {
+    pub fn build(self, scope: &TrafficScope) -> Result<Telnet, ParamError> {
         let packets = self.packets.counter("packets")?;
         if let Gaps::Exponential(mean) = self.gaps {
             ParamError::above_zero("gaps", mean)?;
         }
-        Ok(Telnet { params: self, packets, left: 0, carry: Carry::default() })
+        Ok(Telnet { params: self, packets, segment: scope.segment, left: 0, carry: Carry::default() })
     }
 }
 
@@ -104,6 +105,14 @@ impl Traffic for Telnet {
 
     fn carrier(&self) -> Carrier {
         Carrier::Connection
+    }
+
+    fn load(&self) -> Option<f64> {
+        let gap = match self.params.gaps {
+            Gaps::Exponential(mean) => mean.seconds(),
+            Gaps::Tcplib => TCPLIB_GAPS.windows(2).map(|k| (k[1].0 - k[0].0) * (k[0].1 + k[1].1) / 2.0).sum(),
+        };
+        Some(self.segment.get() as f64 * 8.0 / gap)
     }
 
     fn warnings(&self) -> Vec<ParamError> {

@@ -35,7 +35,7 @@ use super::{Carrier, Carry, Offer, Request, Step, Traffic, TrafficScope};
 use crate::host::Page;
 use perhop_core::params::{ParamError, Params as Declared};
 use perhop_core::rng::Rng;
-use perhop_core::units::{Bytes, Span, Time};
+use perhop_core::units::{Bytes, NS_PER_S, Span, Time};
 
 /// Most segments of an object.
 const MOST_SEGMENTS: u64 = u32::MAX as u64 - 2;
@@ -142,6 +142,12 @@ impl Traffic for Web {
 
     fn request(&self) -> Option<Bytes> {
         Some(self.params.request)
+    }
+
+    fn load(&self) -> Option<f64> {
+        let Samplers { objects, size, page_gap, .. } = &self.draw;
+        let seconds = page_gap.mean().filter(|ns| *ns > 0.0)? / NS_PER_S as f64;
+        Some(objects.mean()? * size.mean()? * 8.0 / seconds)
     }
 
     fn warnings(&self) -> Vec<ParamError> {

@@ -4,6 +4,7 @@
 //! Holm-corrected at 1 %, and must besides lie within margins that were stated before the first comparison.
 
 use crate::{reference, stats};
+use perhop_core::packet::Colour;
 use perhop_core::units::Span;
 use perhop_sim::Outcome;
 use perhop_sim::transport::{Config, Recovery, RtoConfig};
@@ -76,6 +77,18 @@ impl Case {
         let rate = |bytes: u64| (bytes as f64 * per_payload + syn) * 8e-6 / SECONDS as f64;
         outcome.flows.iter().map(|f| rate(f.goodput_bytes)).collect()
     }
+}
+
+/// Packets of a colour that came to a link's queue, and how many of them were dropped there.
+pub(crate) fn coloured(outcome: &Outcome, link: usize, colour: Colour) -> (f64, f64) {
+    let fates = outcome.hops.iter().filter(|h| h.link == link && h.colour == colour).map(|h| h.fates);
+    fates.fold((0.0, 0.0), |(came, lost), f| (came + f.arrived.packets as f64, lost + f.lost().packets as f64))
+}
+
+/// Packet-seconds waited at a link, by Little's law.
+pub(crate) fn waited(outcome: &Outcome, link: usize) -> f64 {
+    let rows = outcome.hops.iter().filter(|h| h.link == link);
+    rows.map(|h| h.delivered.packets as f64 * h.wait.map_or(0.0, |w| w.mean * 1e-9)).sum()
 }
 
 /// One metric of one case: ours against theirs.

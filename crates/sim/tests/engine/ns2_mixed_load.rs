@@ -150,15 +150,9 @@ fn sample(outcome: &Outcome, case: &Case) -> Vec<f64> {
     for flow in &outcome.flows {
         values[flow.table] += flow.goodput_bytes as f64 * whole(flow.table) * 8.0 / capacity;
     }
-    let rows = || outcome.hops.iter().filter(|h| h.link == CORE);
-    // Little's law.
-    let waited = rows().map(|h| h.delivered.packets as f64 * h.wait.map_or(0.0, |w| w.mean * 1e-9)).sum::<f64>();
-    values.extend([values[..TCP].iter().sum(), waited / MEASURED]);
-    let coloured = |colour| {
-        let fates = rows().filter(move |h| h.colour == colour).map(|h| h.fates);
-        fates.fold((0.0, 0.0), |(came, lost), f| (came + f.arrived.packets as f64, lost + f.lost().packets as f64))
-    };
+    values.extend([values[..TCP].iter().sum(), ns2::waited(outcome, CORE) / MEASURED]);
     if is_rio(case) {
+        let coloured = |colour| ns2::coloured(outcome, CORE, colour);
         let ((green, green_lost), (red, red_lost)) = (coloured(Colour::Green), coloured(Colour::Red));
         values.extend([(green - green_lost) * 8000.0 / capacity, green_lost / green, red_lost / red]);
     }

@@ -134,16 +134,9 @@ fn net(case: &Case, mode: rio::Mode) -> Net {
 /// One replication's values, in the order of [`METRICS`].
 fn sample(outcome: &Outcome, case: &Case) -> Vec<f64> {
     let mut values = case.mbps(outcome);
-    let rows = || outcome.hops.iter().filter(|h| h.link == CORE);
-    let coloured = |colour| {
-        let fates = rows().filter(move |h| h.colour == colour).map(|h| h.fates);
-        fates.fold((0.0, 0.0), |(came, lost), f| (came + f.arrived.packets as f64, lost + f.lost().packets as f64))
-    };
-    let ((green, green_lost), (red, red_lost)) = (coloured(Colour::Green), coloured(Colour::Red));
-    // Little's law.
-    let waited = rows().map(|h| h.delivered.packets as f64 * h.wait.map_or(0.0, |w| w.mean * 1e-9)).sum::<f64>();
-    let sum = values.iter().sum();
-    values.extend([sum, green, red, green_lost / green, red_lost / (red + 1e-9), waited / SECONDS as f64]);
+    let [(green, green_lost), (red, red_lost)] = [Colour::Green, Colour::Red].map(|c| ns2::coloured(outcome, CORE, c));
+    let (sum, queue) = (values.iter().sum(), ns2::waited(outcome, CORE) / SECONDS as f64);
+    values.extend([sum, green, red, green_lost / green, red_lost / (red + 1e-9), queue]);
     values
 }
 

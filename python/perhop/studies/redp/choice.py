@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from perhop import stats
 from perhop.studies import Study
 from perhop.studies.redp.terms import DROPPER, PHASE, PLAIN, less_than_part
@@ -18,7 +20,11 @@ BEYOND = POINTS[1:]
 
 def at(runs: Samples, drop: int) -> Samples:
     """The runs with this P_drop; 0 and 2 are Fig. 5's."""
-    return runs.of("redp-fig5").at(drop=drop, buffer=PHASE) if drop in (PLAIN, DROPPER) else runs.of("redp-fig9").at(drop=drop)
+    return (
+        runs.of("redp-fig5").at(drop=drop, buffer=PHASE)
+        if drop in (PLAIN, DROPPER)
+        else runs.of("redp-fig9").at(drop=drop)
+    )
 
 
 def _of(drop: int) -> str:
@@ -78,6 +84,6 @@ def a_higher_value(runs: Samples) -> Finding:
 def more_dropping_costs_throughput(runs: Samples) -> Finding:
     """Beyond .02 the aggregate total does not rise, and at .05 it is at least 2 % lower."""
     totals = {drop: at(runs, drop).values("total") for drop in BEYOND}
-    parts = [not_below((f"total: {_of(a)}", _of(b)), totals[a], totals[b]) for a, b in zip(BEYOND, BEYOND[1:], strict=False)]
+    parts = [not_below((f"total: {_of(a)}", _of(b)), totals[a], totals[b]) for a, b in itertools.pairwise(BEYOND)]
     falls = [100 * (1 - b / a) for a, b in zip(totals[DROPPER], totals[POINTS[-1]], strict=True)]
     return Finding([*parts, at_least("fall of total from .02 to .05, %", falls, 2.0)])

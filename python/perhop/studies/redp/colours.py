@@ -33,7 +33,7 @@ def left_over(run: Sample, colour: str) -> float:
 
 @colours.claim("add-up")
 def nothing_is_lost_on_the_way(runs: Samples) -> Finding:
-    """Of each colour: marked by hosts and markers, less demoted, promoted, dropped, lost in queues, received: nothing."""
+    """Of each colour: marked by hosts and markers, less changed, dropped, lost in queues, received: nothing."""
     parts: list[Part] = []
     rows: list[dict[str, Any]] = []
     for drop, look in LOOKS.items():

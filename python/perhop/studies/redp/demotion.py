@@ -19,7 +19,18 @@ from perhop.studies.redp.terms import (
     row,
 )
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, Part, at_least, at_most, greater, less_than, more_than, positive, surely_below, within
+from perhop.studies.verdict import (
+    Finding,
+    Part,
+    at_least,
+    at_most,
+    greater,
+    less_than,
+    more_than,
+    positive,
+    surely_below,
+    within,
+)
 
 fig5 = Study("redp-fig5", title="Fig. 5: fairness in demotion", runs="redp-fig5")
 fig6 = Study("redp-fig6", title="Fig. 6: the queue at CR1", runs="redp-fig5")
@@ -108,6 +119,13 @@ def bursts_are_reduced(runs: Samples) -> Finding:
     plain, dropper = pair(runs)
     names = {"cov": "CoV", "peak": "peak autocorrelation"}
     parts = [greater((f"{n}: plain", "dropper"), plain.values(q), dropper.values(q)) for q, n in names.items()]
-    levels = (f"{look.label} {found.mean('cov').mean:.3f} and {found.mean('peak').mean:.3f} at {found.mean('lag').mean:.2f} s"
-              for look, found in zip(LOOKS.values(), (plain, dropper), strict=True))
-    return Finding(parts, "CoV and peak: " + "; ".join(levels))
+    told = "; ".join(
+        f"{look.label} {_mean(found, 'cov')}, {_mean(found, 'peak')} at {_mean(found, 'lag')} s, "
+        f"{_mean(found, 'echo')}, {_mean(found, 'queue')} packets, {found.mean('lost.CR1.overflow').mean:.0f} overflows"
+        for look, found in zip(LOOKS.values(), (plain, dropper), strict=True)
+    )
+    return Finding(parts, f"CoV, peak, peak beyond the first zero (how periodic it is), mean queue: {told}")
+
+
+def _mean(runs: Samples, quantity: str) -> str:
+    return f"{runs.mean(quantity).mean:.2f}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from perhop import stats
@@ -26,14 +27,22 @@ Pair = tuple[Samples, Samples]
 def _bars(axes: Axes, pair: Pair, found: Callable[[Samples], Sequence[stats.Interval]]) -> None:
     for shift, look, runs in zip(SHIFTS, LOOKS.values(), pair, strict=True):
         values = found(runs)
-        style: dict[str, Any] = {"color": look.colour, "width": 0.38, "label": look.label, "alpha": 0.85, "ecolor": MUTED}
-        axes.bar([i + shift for i in range(len(values))], [v.mean for v in values], yerr=halves(values), capsize=2, **style)
+        style: dict[str, Any] = {
+            "color": look.colour,
+            "width": 0.38,
+            "label": look.label,
+            "alpha": 0.85,
+            "ecolor": MUTED,
+        }
+        axes.bar(
+            [i + shift for i in range(len(values))], [v.mean for v in values], yerr=halves(values), capsize=2, **style
+        )
 
 
 def _flows(panels: Sequence[Axes], pair: Pair) -> None:
     """Green, yellow and total of each flow, a panel each."""
     for axes, kind in zip(panels, ("green", "yellow", "total"), strict=True):
-        _bars(axes, pair, lambda runs, kind=kind: by_flow(runs, kind))
+        _bars(axes, pair, partial(by_flow, kind=kind))
         axes.set_xticks(range(len(TCP)), TCP)
         axes.set_title(f"{kind}, kb/s")
         axes.set_ylim(bottom=0)
@@ -75,7 +84,7 @@ def _fig6(runs: Samples) -> Picture:
         axes.set_ylim(0, PHASE + 4)
         axes.set_xlabel("s")
         axes.set_title(f"{look.label}: packets waiting, CoV {found.mean('cov').mean:.2f}")
-    lags = [ms for ms in range(queues.LAGS[0], queues.LAGS[1] + 1, queues.SHOWN_LAG)]
+    lags = list(range(queues.LAGS[0], queues.LAGS[1] + 1, queues.SHOWN_LAG))
     for look, found in zip(LOOKS.values(), pair, strict=True):
         again = [found.mean(f"acf@{ms}").mean for ms in lags]
         panels[2].plot([ms / 1000 for ms in lags], again, color=look.colour, label=look.label)
@@ -137,7 +146,9 @@ def _udp(runs: Samples) -> Picture:
         axes.grid(visible=False, axis="x")
     panels[0].set_ylabel("Jain's index of green")
     legend_above(figure)
-    caption = "Four CBR sources: Jain's index of green leaving the marker, a dot a draw of phases; the paper: REDP is fair."
+    caption = (
+        "Four CBR sources: Jain's index of green leaving the marker, a dot a draw of phases; the paper: REDP is fair."
+    )
     alternative = "Under the leaky bucket strict sources are unfair by phase; under REDP nearly fair, with jitter fair."
     return picture(figure, "redp-udp", caption, alternative)
 

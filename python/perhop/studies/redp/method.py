@@ -22,13 +22,15 @@ and where the queue is sampled each 10 ms those of `queues`.
 from __future__ import annotations
 
 import math
+import tomllib
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
 from perhop import stats
+from perhop.studies import runs as simulation
 from perhop.studies.redp import queues
-from perhop.studies.runs import Job, Method
+from perhop.studies.runs import Job, Method, RunSet, Settings
 from perhop.studies.samples import Tables, real
 
 COLOURS = ("green", "yellow", "red")
@@ -67,7 +69,7 @@ def _received(tables: Tables) -> dict[str, float]:
 
 
 def _together(rates: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    found = {}
+    found: dict[str, float] = {}
     for kind in KINDS:
         each = [mine[kind] for mine in rates.values()]
         found |= {kind: stats.total(each), f"std.{kind}": spread(each), f"least.{kind}": min(each)}
@@ -84,7 +86,7 @@ def _markers(tables: Tables, seconds: float) -> dict[str, float]:
     rows, found = tables["conditioners"], defaultdict[str, float](float)
     columns = ("hop", "conditioner", "colour_in", "colour_out", "packets", "bytes")
     for hop, name, before, after, packets, size in zip(*(rows[c] for c in columns), strict=True):
-        if name == "boundary":
+        if name.split()[0] == "boundary":
             router, rate = hop.split()[0], 8 * real(size) / seconds / 1000
             found[f"{router}.in.{before}"] += rate
             found[f"{router}.out.{after}"] += rate
@@ -92,8 +94,10 @@ def _markers(tables: Tables, seconds: float) -> dict[str, float]:
         else:
             found[f"leaf.{after}"] += real(packets)
     tallies = tables["tallies"]
-    for hop, name, quantity, value in zip(*(tallies[c] for c in ("hop", "conditioner", "quantity", "value")), strict=True):
-        if name == "boundary":
+    for hop, name, quantity, value in zip(
+        *(tallies[c] for c in ("hop", "conditioner", "quantity", "value")), strict=True
+    ):
+        if name.split()[0] == "boundary":
             found[f"{hop.split()[0]}.{quantity}"] = real(value)
     return dict(found)
 
@@ -115,4 +119,17 @@ def _hops(tables: Tables, seconds: float) -> dict[str, float]:
     return dict(found)
 
 
-METHOD = Method(measured)
+def overrides(chosen: RunSet, settings: Settings) -> list[str]:
+    """Those of sections that are there: UDP needs neither leaf markers nor TCP, and a queue of 20 packets is no RIO."""
+    stated = tomllib.loads(chosen.scenario.read_text(encoding="utf-8"))
+    kept = {key: value for key, value in settings.items() if _has(stated, key)}
+    replaced = tuple(f"{key}." for key, value in kept.items() if isinstance(value, dict) and key.startswith("queue."))
+    return simulation.plain(chosen, {key: value for key, value in kept.items() if not key.startswith(replaced)})
+
+
+def _has(stated: Mapping[str, Any], key: str) -> bool:
+    section, name = key.split(".")[:2]
+    return section not in ("conditioner", "tcp") or name in stated.get(section, {})
+
+
+METHOD = Method(measured, overrides=overrides)

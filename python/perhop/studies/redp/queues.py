@@ -6,6 +6,7 @@
 | `cov`     | -       | their standard deviation by their mean                                |
 | `peak`    | -       | largest autocorrelation at lags from 0.2 to 5 s                       |
 | `lag`     | s       | where it is                                                           |
+| `echo`    | -       | largest autocorrelation beyond its first zero: how periodic the queue is |
 | `acf@t`   | -       | autocorrelation at a lag of t ms, every 50 ms                         |
 | `queue@t` | packets | at t ms, every 40 ms from 60 to 80 s                                  |
 """
@@ -39,7 +40,8 @@ def measured(series: Mapping[str, Any]) -> dict[str, float]:
     found, again = _moments(late), autocorrelation(late, LAGS[1] // SAMPLE)
     lags = range(LAGS[0] // SAMPLE, LAGS[1] // SAMPLE + 1)
     top = max(lags, key=lambda k: again[k])
-    found |= {"peak": again[top], "lag": top * SAMPLE / 1000}
+    zero = next((k for k in lags if again[k] <= 0), lags[-1])
+    found |= {"peak": again[top], "lag": top * SAMPLE / 1000, "echo": max(again[zero : lags[-1] + 1])}
     found |= {f"acf@{k * SAMPLE}": again[k] for k in lags if k * SAMPLE % SHOWN_LAG == 0}
     shown = (at >= SHOWN.start) & (at < SHOWN.stop) & (at % SHOWN.step == 0)
     return {**found, **{f"queue@{ms}": float(q) for ms, q in zip(at[shown], waiting[shown], strict=True)}}

@@ -61,7 +61,9 @@ def fair_and_at_the_rate(runs: Samples, point: str) -> Finding:
         _in_most("J >= .998", [stats.jain(row) >= 0.998 for row in rows]),
         within("green less 60 packets, by R", [(sum(row) - BUCKET / SECONDS) / rate for row in rows], (0.98, 1.02)),
     ]
-    return Finding(parts, f"Largest deviation {max(map(farthest, rows)):.2f} %, smallest J {min(map(stats.jain, rows)):.5f}")
+    return Finding(
+        parts, f"Largest deviation {max(map(farthest, rows)):.2f} %, smallest J {min(map(stats.jain, rows)):.5f}"
+    )
 
 
 def _in_most(name: str, holds: Sequence[bool]) -> Part:
@@ -81,7 +83,14 @@ def every_draw(runs: Samples, point: str) -> Finding:
             index = [stats.jain(row) for row in left(found)]
             totals = {flow: found.mean(f"{flow}.total").mean for flow in UDP}
             rows.append(
-                {"sources": sources, "marker": name, "mean J": stats.mean(index), "least J": min(index), "largest J": max(index),
-                 "J by draw": [round(j, 4) for j in index], **totals}
+                {
+                    "sources": sources,
+                    "marker": name,
+                    "mean J": stats.mean(index),
+                    "least J": min(index),
+                    "largest J": max(index),
+                    "J by draw": [round(j, 4) for j in index],
+                    **totals,
+                }
             )
     return Finding([], "Total of each flow at CR2, kb/s", rows, seeds=len(index))

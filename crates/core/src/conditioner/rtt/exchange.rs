@@ -42,9 +42,10 @@ impl Exchange {
     pub fn new(rules: &Exchanging) -> Result<Self, ParamError> {
         ParamError::above_zero("report-every", rules.report_every)?;
         if rules.report_expiry <= rules.report_every {
-            let error = ParamError::new("report-expiry", "E201", "`report-expiry` is not longer than `report-every`".into())
-                .label(format!("`report-every` is {}", rules.report_every))
-                .help("each report would expire before the next one comes; ten times as long is usual");
+            let error =
+                ParamError::new("report-expiry", "E201", "`report-expiry` is not longer than `report-every`".into())
+                    .label(format!("`report-every` is {}", rules.report_every))
+                    .help("each report would expire before the next one comes; ten times as long is usual");
             return Err(error);
         }
         Ok(Self { rules: rules.clone(), last: Time::ZERO, heard: Vec::new() })

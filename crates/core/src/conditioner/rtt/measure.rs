@@ -2,8 +2,12 @@
 //!
 //! `edge`: from the data that pass and the ACKs that come back, see [`crate::estimate::micro_flows`]. `sender`: the
 //! simulator's own knowledge of each sender, to test the former against; captures and interfaces have none.
+//!
+//! Data and ACKs give the way from the edge to the receiver and back. Where hosts are far from their edge the rest
+//! matters too; handshakes tell it (`part = "whole"`), as a mean over the aggregate's connections.
 
 use crate::conditioner::{Passage, Report, SenderTruth};
+use crate::estimate::rtt::{GAIN_OF_ALL, GAIN_OF_ONE};
 use crate::estimate::{MicroFlows, RoundTrip};
 use crate::needs::Needs;
 use crate::packet::{FlowId, Packet};
@@ -37,6 +41,15 @@ pub enum Estimate {
     Least,
 }
 
+/// Which part of the round trip counts.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All of it: to the receiver and back, and what handshakes say of the way to the host.
+    Whole,
+    /// From the edge to the receiver and back.
+    Beyond,
+}
+
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Measuring {
@@ -49,6 +62,9 @@ pub struct Measuring {
     /// Which time is taken.
     #[param(default = "smoothed")]
     pub rtt: Estimate,
+    /// Which part of the round trip counts.
+    #[param(default = "whole")]
+    pub part: Part,
     /// Most flows that are remembered at a time; above zero.
     #[param(default = 4096)]
     pub max_flows: u32,
@@ -70,9 +86,6 @@ pub struct Measure {
     sender_rto: Option<f64>,
     samples: u64,
 }
-
-const OF_ALL: f64 = 0.02;
-const OF_ONE: f64 = 0.125;
 
 impl Measure {
     /// Nothing measured yet.
@@ -115,8 +128,8 @@ impl Measure {
 
     fn take(&mut self, flow: FlowId, rtt: Span) {
         let gain = match self.rules.sampled {
-            Sampled::All => OF_ALL,
-            Sampled::One if *self.representative.get_or_insert(flow) == flow => OF_ONE,
+            Sampled::All => GAIN_OF_ALL,
+            Sampled::One if *self.representative.get_or_insert(flow) == flow => GAIN_OF_ONE,
             Sampled::One => return,
         };
         self.samples += 1;
@@ -128,18 +141,21 @@ impl Measure {
         self.take(flow, truth.srtt);
         if self.samples > before {
             let rto = truth.rto.seconds();
-            self.sender_rto = Some(self.sender_rto.map_or(rto, |mean| (1.0 - OF_ALL) * mean + OF_ALL * rto));
+            self.sender_rto = Some(self.sender_rto.map_or(rto, |mean| (1.0 - GAIN_OF_ALL) * mean + GAIN_OF_ALL * rto));
         }
     }
 
-    /// The aggregate's times, s; `None` before the first sample.
+    /// The aggregate's times, s; `None` before the first sample, and while all took no time (a capture with a coarse clock).
     pub fn report(&self) -> Option<Report> {
         let rtt = match self.rules.rtt {
             Estimate::Smoothed => self.trip.smoothed()?,
             Estimate::Least => self.trip.least()?,
         };
-        let rto = self.sender_rto.map_or_else(|| self.trip.timeout(self.min_rto), Some)?;
-        Some(Report { rtt, rto })
+        let near = if self.rules.part == Part::Whole { self.flows.near().unwrap_or(0.0) } else { 0.0 };
+        let timeout = self.trip.smoothed()? + near + 4.0 * self.trip.variation()?;
+        let rto = self.sender_rto.unwrap_or_else(|| timeout.max(self.min_rto.seconds()));
+        let rtt = rtt + near;
+        (rtt > 0.0).then_some(Report { rtt, rto })
     }
 
     /// Samples taken.

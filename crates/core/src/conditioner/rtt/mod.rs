@@ -19,7 +19,7 @@ mod measure;
 mod small_window;
 
 pub use exchange::{Exchange, Exchanging};
-pub use measure::{Estimate, Measure, Measured, Measuring, Sampled};
+pub use measure::{Estimate, Measure, Measured, Measuring, Part, Sampled};
 pub use small_window::{Protection, SmallWindow};
 
 use crate::Scope;

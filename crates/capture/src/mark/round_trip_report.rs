@@ -1,0 +1,206 @@
+//! What `--rtt` reports: round-trip times and windows of flows and aggregates.
+
+use std::net::IpAddr;
+
+use perhop_core::edge::StageSpec;
+use perhop_core::estimate::rtt::Evidence;
+use perhop_core::packet::FlowId;
+use perhop_core::units::Span;
+use serde::Serialize;
+
+use super::round_trips::{Aggregate, FlowTrips, Measured, RoundTrips, Sample, Shared};
+use super::table::{flow_name, pair_name};
+use crate::flows::FlowKey;
+
+/// The least time-out that a sender is taken to use.
+pub(crate) const LEAST_TIMEOUT: Span = Span::from_ms(200);
+
+/// What was measured of a flow's or an aggregate's data: from the capture point to the receiver and back.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MeasuredRow {
+    /// Segments with data, SYN or FIN.
+    pub segments: u64,
+    /// Those of them that hold nothing beyond the highest number seen: retransmissions, or out of order.
+    pub repeats: u64,
+    /// Time-outs of the sender, as far as they can be told from outside.
+    pub timeouts: u64,
+    /// Round-trip times measured.
+    pub samples: u64,
+    /// Those of them that TCP timestamps told; sequence numbers the rest.
+    pub samples_from_timestamps: u64,
+    /// The shortest; `None` without samples.
+    pub min_rtt_s: Option<f64>,
+    /// Their mean.
+    pub mean_rtt_s: Option<f64>,
+    /// The longest.
+    pub max_rtt_s: Option<f64>,
+    /// SRTT at the end: gain 1/8 for a flow (RFC 6298), 0.02 for an aggregate.
+    pub smoothed_rtt_s: Option<f64>,
+    /// RTTVAR at the end.
+    pub rtt_variation_s: Option<f64>,
+    /// max(0.2 s, SRTT + 4 RTTVAR).
+    pub rto_s: Option<f64>,
+    /// The largest window of a flow, segments.
+    pub largest_window_segments: u32,
+}
+
+/// A flow.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlowRoundTrip {
+    /// Source address: of the sender of the data.
+    pub source: IpAddr,
+    /// Destination address.
+    pub destination: IpAddr,
+    /// Source port.
+    pub source_port: u16,
+    /// Destination port.
+    pub destination_port: u16,
+    /// The aggregate it belongs to, by name; `None` for what comes back in a policy with `inside`, and what no conditioner takes.
+    pub aggregate: Option<String>,
+    /// Whether ACKs of it were seen; without them there is no round-trip time, and windows only grow.
+    pub answered: bool,
+    /// What was measured.
+    #[serde(flatten)]
+    pub measured: MeasuredRow,
+    /// Segments under way when its last segment passed, that one included.
+    pub window_segments: u32,
+}
+
+/// An aggregate.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AggregateRoundTrip {
+    /// The conditioner, and what its instance is for; without a policy the pair of addresses.
+    pub name: String,
+    /// Its flows.
+    pub flows: u64,
+    /// What was measured.
+    #[serde(flatten)]
+    pub measured: MeasuredRow,
+}
+
+/// One round-trip time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SampleRow {
+    /// Number of the packet that closed it in the capture, from 1.
+    pub packet: u64,
+    /// When, from the first packet.
+    pub time_s: f64,
+    /// Which of the flows, by its place in their list, from 0.
+    pub flow: usize,
+    /// The round-trip time, ns.
+    pub rtt_ns: u64,
+    /// Whether timestamps told it; else sequence numbers.
+    pub from_timestamps: bool,
+}
+
+/// All that `--rtt` finds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RoundTripReport {
+    /// By aggregate.
+    pub aggregates: Vec<AggregateRoundTrip>,
+    /// By flow, most segments first.
+    pub flows: Vec<FlowRoundTrip>,
+    /// Flows with data of which no ACK was seen.
+    pub unanswered_flows: u64,
+    /// Every sample in order; `None` where they were not asked for.
+    pub samples: Option<Vec<SampleRow>>,
+}
+
+/// Names of what was numbered.
+pub(super) struct Names<'a> {
+    pub(super) keys: &'a [FlowKey],
+    pub(super) stages: &'a [StageSpec],
+}
+
+impl Names<'_> {
+    fn flow(&self, flow: FlowId) -> &FlowKey {
+        &self.keys[flow.0 as usize]
+    }
+
+    fn aggregate(&self, it: &Aggregate) -> String {
+        let shared = match it.shared {
+            Shared::Everything => None,
+            Shared::Flow(flow) => Some(flow_name(self.flow(flow))),
+            Shared::Pair(source, destination) => Some(pair_name(source, destination)),
+            Shared::Class(protocol, port) => Some(format!("protocol {protocol} to port {port}")),
+        };
+        let conditioner = it.place.map(|place| self.stages[place].name.clone());
+        [conditioner, shared].into_iter().flatten().collect::<Vec<_>>().join(": ")
+    }
+}
+
+impl RoundTripReport {
+    pub(super) fn new(trips: RoundTrips, names: &Names<'_>) -> Self {
+        let mut seen: Vec<(FlowId, &FlowTrips)> = (0..).map(FlowId).zip(&trips.flows).collect();
+        seen.retain(|(_, it)| it.measured.segments > 0);
+        // stable: of equals the one that was seen first comes first
+        seen.sort_by_key(|(_, it)| std::cmp::Reverse(it.measured.segments));
+        let flows: Vec<_> = seen.iter().map(|(flow, it)| flow_row(names.flow(*flow), it, names)).collect();
+        let aggregates = trips.aggregates.iter().map(|(key, measured)| {
+            let flows = seen.iter().filter(|(_, it)| it.aggregate == Some(*key)).count() as u64;
+            AggregateRoundTrip { name: names.aggregate(key), flows, measured: row(measured) }
+        });
+        let aggregates = aggregates.collect();
+        let place = |flow: FlowId| seen.iter().position(|(it, _)| *it == flow).expect("it has a sample");
+        let samples = trips.samples.map(|all| all.iter().map(|it| sample_row(it, place(it.flow))).collect());
+        let unanswered_flows = flows.iter().filter(|it| !it.answered).count() as u64;
+        Self { aggregates, flows, unanswered_flows, samples }
+    }
+
+    pub(super) fn warnings(&self) -> Vec<String> {
+        if self.flows.is_empty() {
+            return vec![
+                "no TCP segment with data in the capture: round-trip times and windows are known of TCP alone".into(),
+            ];
+        }
+        let it = self.unanswered_flows;
+        let warning = format!(
+            "of {it} of {} TCP flows no ACK is in the capture: their round-trip time is unknown and their window only grows; \
+             capture both directions at one place",
+            self.flows.len()
+        );
+        if it > 0 { vec![warning] } else { Vec::new() }
+    }
+}
+
+fn flow_row(key: &FlowKey, it: &FlowTrips, names: &Names<'_>) -> FlowRoundTrip {
+    let ports = key.ports.expect("TCP");
+    FlowRoundTrip {
+        source: key.source,
+        destination: key.destination,
+        source_port: ports.source,
+        destination_port: ports.destination,
+        aggregate: it.aggregate.map(|it| names.aggregate(&it)),
+        answered: it.answered,
+        measured: row(&it.measured),
+        window_segments: it.window,
+    }
+}
+
+fn row(it: &Measured) -> MeasuredRow {
+    let samples = it.from_numbers + it.from_timestamps;
+    MeasuredRow {
+        segments: it.segments,
+        repeats: it.repeats,
+        timeouts: it.timeouts,
+        samples,
+        samples_from_timestamps: it.from_timestamps,
+        min_rtt_s: it.trip.least(),
+        mean_rtt_s: (samples > 0).then(|| it.sum_ns as f64 / 1e9 / samples as f64),
+        max_rtt_s: (samples > 0).then(|| it.longest.seconds()),
+        smoothed_rtt_s: it.trip.smoothed(),
+        rtt_variation_s: it.trip.variation(),
+        rto_s: it.trip.timeout(LEAST_TIMEOUT),
+        largest_window_segments: it.most,
+    }
+}
+
+fn sample_row(it: &Sample, flow: usize) -> SampleRow {
+    SampleRow {
+        packet: it.packet,
+        time_s: it.at.seconds(),
+        flow,
+        rtt_ns: it.rtt.ns(),
+        from_timestamps: it.evidence == Evidence::Stamps,
+    }
+}

@@ -1,0 +1,93 @@
+//! The part of a round trip between an edge and the host behind it, from a connection's handshake.
+//!
+//! Samples at an edge ([`crate::estimate::rtt`]) are of the way to the receiver and back. What is missing passes in the other
+//! order: the SYN-ACK goes to the host, and the first segment that acknowledges it comes from there.
+//!
+//! ```text
+//! SYN-ACK back at t1, first segment forward with ACK >= its end at t2:  near = t2 - t1
+//! SYN-ACK seen twice before that:  nothing (Karn)
+//! ```
+//!
+//! With the far part of the handshake, from SYN to SYN-ACK, this is the first sample of RFC 6298 section 2.2.
+
+use crate::packet::{Packet, after, flags};
+use crate::units::{Span, Time};
+
+/// How far a handshake has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum NearSide {
+    /// No SYN-ACK, or it is over.
+    #[default]
+    Idle,
+    /// A SYN-ACK came back; this number acknowledges it.
+    Answered(u32, Time),
+    /// It came more than once.
+    Void,
+}
+
+impl NearSide {
+    /// A packet that comes back.
+    pub fn on_back(&mut self, now: Time, packet: &Packet) {
+        if packet.flags & flags::SYN == 0 {
+            return;
+        }
+        *self = match self {
+            Self::Idle => Self::Answered(packet.seq_end, now),
+            Self::Answered(..) | Self::Void => Self::Void,
+        };
+    }
+
+    /// A packet from the host: the time it took, if it completes the handshake.
+    pub fn on_forward(&mut self, now: Time, packet: &Packet) -> Option<Span> {
+        if *self == Self::Idle || packet.flags & flags::ACK == 0 {
+            return None;
+        }
+        match *self {
+            Self::Answered(end, _) if after(end, packet.ack) => None,
+            Self::Answered(_, since) => {
+                *self = Self::Idle;
+                Some(now.since(since))
+            }
+            _ => {
+                *self = Self::Idle;
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    fn syn_ack() -> Packet {
+        Packet { seq_end: 1, ack: 1, flags: flags::SYN | flags::ACK, ..Packet::default() }
+    }
+
+    fn from_host(ack: u32) -> Packet {
+        Packet { ack, flags: flags::ACK, ..Packet::default() }
+    }
+
+    #[test]
+    fn from_syn_ack_to_its_acknowledgement() {
+        let mut it = NearSide::default();
+        assert_eq!(it.on_forward(at(0), &from_host(1)), None, "no handshake seen");
+        it.on_back(at(10), &syn_ack());
+        assert_eq!(it.on_forward(at(12), &from_host(0)), None, "it acknowledges something older");
+        assert_eq!(it.on_forward(at(13), &Packet { flags: 0, ..from_host(1) }), None, "it acknowledges nothing");
+        assert_eq!(it.on_forward(at(15), &from_host(1)), Some(Span::from_ms(5)));
+        assert_eq!(it.on_forward(at(16), &from_host(1)), None, "once");
+    }
+
+    #[test]
+    fn a_repeated_syn_ack_tells_nothing() {
+        let mut it = NearSide::default();
+        it.on_back(at(10), &syn_ack());
+        it.on_back(at(20), &syn_ack());
+        assert_eq!(it.on_forward(at(25), &from_host(1)), None);
+    }
+}
