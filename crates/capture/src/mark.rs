@@ -97,6 +97,14 @@ pub enum MarkError {
         /// Why they could not be read.
         reasons: Vec<Unchanged>,
     },
+    /// Round-trip times alone were asked for, and nothing has any.
+    #[error(
+        "no TCP segment among the capture's {packets} IP packets: round-trip times and windows are measured of TCP, from data and their ACKs; capture TCP in both directions, or give a policy"
+    )]
+    NoTcp {
+        /// IP packets of the capture.
+        packets: u64,
+    },
     /// All IP packets are in Simple Packet Blocks.
     #[error(
         "none of the capture's {packets} IP packets has a timestamp (Simple Packet Blocks): meters need the time; capture with a tool that writes it, such as tcpdump or dumpcap"
@@ -147,6 +155,7 @@ pub fn run<R: Read>(
     match (report.ip_packets(), report.untimed) {
         (0, 0) => Err(MarkError::NoIp { packets: report.packets, reasons: report.unchanged }),
         (0, packets) => Err(MarkError::NoTime { packets }),
+        (packets, _) if report.is_empty() => Err(MarkError::NoTcp { packets }),
         _ => Ok(report),
     }
 }

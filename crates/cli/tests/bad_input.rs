@@ -169,6 +169,44 @@ fn captures_that_cannot_be_marked() {
     }
 }
 
+/// One datagram, of no link type that is known.
+fn unknown_link() -> Vec<u8> {
+    let mut bytes = arp();
+    bytes[20..24].copy_from_slice(&147u32.to_le_bytes());
+    bytes
+}
+
+/// A UDP datagram from port 1 to port 2.
+fn datagram() -> Vec<u8> {
+    let ip =
+        [&[0x45, 0, 0, 28, 0, 1, 0, 0, 64, 17, 0, 0][..], &[10, 0, 0, 1, 10, 0, 0, 2, 0, 1, 0, 2, 0, 8, 0, 0]].concat();
+    let frame = [&[2; 12][..], &[8, 0], &ip].concat();
+    let length = (frame.len() as u32).to_le_bytes();
+    [&capture()[..24], &1u32.to_le_bytes(), &0u32.to_le_bytes(), &length, &length, &frame].concat()
+}
+
+#[test]
+fn captures_without_round_trips() {
+    let cases: [(&str, Vec<u8>, &[&str]); 4] = [
+        ("arp.pcap", arp(), &["error[E021] arp.pcap", "no IP packet", "ARP: 1"]),
+        ("link.pcap", unknown_link(), &["error[E021] link.pcap", "link type 147: 1", "check what was captured"]),
+        (
+            "udp.pcap",
+            datagram(),
+            &["error[E021] udp.pcap", "no TCP segment among the capture's 1 IP packets", "in both directions"],
+        ),
+        ("text.pcap", POLICY.into(), &["error[E021] text.pcap", "looks like text"]),
+    ];
+    for (name, bytes, words) in cases {
+        let said = Folder::with(&[(name, &bytes)]).refused(&["meter", name, "--rtt"]);
+        words.iter().for_each(|word| assert!(said.contains(word), "{name}: no `{word}` in\n{said}"));
+    }
+    let folder = Folder::with(&[("in.pcap", &capture())]);
+    assert!(folder.refused(&["meter", "in.pcap"]).contains("--policy <FILE>"), "nothing is asked for");
+    assert!(folder.refused(&["meter", "in.pcap", "--samples"]).contains("--rtt"), "samples of what");
+    assert!(folder.refused(&["meter", "in.pcap", "--rtt", "--samples"]).contains("--json"), "no table of samples");
+}
+
 #[test]
 fn partial_keeps_the_whole_packets() {
     let cut = capture()[..20_000].to_vec();

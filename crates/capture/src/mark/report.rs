@@ -252,6 +252,11 @@ impl Report {
         self.forward.packets + self.reverse.packets
     }
 
+    /// Whether all that was asked for are round-trip times, and there is nothing that has any.
+    pub(super) fn is_empty(&self) -> bool {
+        self.conditioners.is_empty() && self.round_trips.as_ref().is_some_and(|it| it.flows.is_empty())
+    }
+
     fn find_warnings(&self, ledger: &Ledger, demands: &[Demand]) -> Vec<String> {
         let mut found = Vec::new();
         for (it, demand) in self.conditioners.iter().zip(demands) {

@@ -60,11 +60,12 @@ def _fig3(runs: Samples, _: list[Cell]) -> Picture:
         axes.set_xlabel("round trip of F2, ms")
         axes.set_title(title)
     panels[2].axhline(10, **LEVEL)
-    panels[2].legend(loc="lower right", fontsize=7)
+    panels[2].legend(loc="lower left", fontsize=7)
     panels[0].legend(fontsize=7)
     caption = (
-        "Fig. 3: the standard conditioner without and with protection of small windows; F1 has 20 ms. Published, "
-        "without numbers: with SW the total is higher and close to capacity (dashed), F1 is favoured, drops fall to the right."
+        "Fig. 3: the standard conditioner without and with protection of small windows; F1 has 20 ms. "
+        "Published, without numbers: with SW the total is higher and close to capacity (dashed), F1 is favoured, "
+        "drops fall to the right."
     )
     alternative = "With 200 flows the total with SW is 9.8 Mb/s, without 9.1 to 9.6; with 10 flows they are equal."
     return picture(figure, "rtt-fig3", caption, alternative)
@@ -79,7 +80,7 @@ def _fig4(runs: Samples, _: list[Cell]) -> Picture:
     panels[0].plot([100, 100], list(PRINTED_FIG4.values()), label="published, basic RTT", **PRINTED)
     for flow, value in PRINTED_FIG4.items():
         where: dict[str, Any] = {"textcoords": "offset points", "color": PUBLISHED, "fontsize": 8}
-        panels[0].annotate(f"{flow} {value}", (100, value), xytext=(7, -11), **where)
+        panels[0].annotate(f"{flow} {value}", (100, value), xytext=(-6, 6), ha="right", **where)
     _legend(figure, 5)
     caption = (
         "Fig. 4: F1 (20 ms, solid) and F2 (dashed) under four conditioners. Diamonds: the two numbers that the paper "
@@ -178,7 +179,9 @@ def _extreme(runs: Samples, _: list[Cell]) -> Picture:
     panels[1].set_xticks(range(len(markers)), [LABELS[m] for m in markers])
     panels[1].set_title("F3 / mean(F1, F2)")
     legend_above(figure)
-    caption = "Contracts of 10 kb/s, ten flows each. Published: 67 times under the standard conditioner, about 1 with RTT-RTO."
+    caption = (
+        "Contracts of 10 kb/s, ten flows each. Published: 67 under the standard conditioner, about 1 with RTT-RTO."
+    )
     alternative = "Under the standard conditioner F3 has about seven times as much as F1 and F2, under RTT-RTO as much."
     return picture(figure, "rtt-67x", caption, alternative)
 

@@ -77,7 +77,7 @@ def _edges(tables: Tables) -> dict[str, float]:
     rows, counts = tables["conditioners"], defaultdict[str, float](float)
     for hop, colour, packets in zip(*(rows[c] for c in ("hop", "colour_out", "packets")), strict=True):
         counts[f"{EDGES[hop.split()[0]]}.{PRECEDENCES[colour]}"] += real(packets)
-    found = {}
+    found: dict[str, float] = {}
     for name in dict.fromkeys(key.split(".")[0] for key in counts):
         mine = {dp: counts[f"{name}.{dp}"] for dp in PRECEDENCES.values()}
         found |= {f"{name}.{dp}": n / math.fsum(mine.values()) for dp, n in mine.items()}
@@ -129,16 +129,24 @@ KEYS = {
 """Kinds that have a key, where not all do."""
 
 
+FAR, NEAR = ('links."E3 - n3".delay', 'links."E4 - n4".delay'), ('links."n1 - E1".delay', 'links."n2 - E2".delay')
+"""Links of rtt-fig4.toml: where it has its longer delays, and where they can be instead."""
+SHORT, LONGER = "0.25ms", ("8.75ms", "48.75ms")
+
+
 def overrides(of: RunSet, settings: Settings) -> list[str]:
-    """As they are; but `edge.x` is a key of the conditioner, where its kind has it."""
+    """As they are; but `edge.x` is a key of the conditioner if its kind has it, `long` says where delays are."""
     kind = settings.get("conditioner.edge.kind", "rtt-rto")
-    laid = {}
+    laid: dict[str, Any] = {}
     for key, value in settings.items():
         section, _, name = key.partition(".")
         if section != "edge":
             laid[key] = value
         elif kind in KEYS.get(name, (kind,)):
             laid[f"conditioner.edge.{name}"] = value
+    if laid.pop("long", None) and of.scenario.stem == "rtt-fig4":
+        delays = [laid.get(far, longer) for far, longer in zip(FAR, LONGER, strict=True)]
+        laid |= dict.fromkeys(FAR, SHORT) | dict(zip(NEAR, delays, strict=True))
     return plain(of, laid)
 
 
