@@ -26,8 +26,10 @@ from perhop.studies.verdict import Finding, Part, positive
 
 PAPER = paper("pam-fsam")
 CRITERIA = PAPER.criteria()
+ONE = ["pf-fig4", "pf-fig2"]
+"""Studies of one paper."""
 ARGUMENTS = {
-    "what": ["pf-fig4", "pf-fig2"],
+    "what": ONE,
     "quick": False,
     "seeds": 2,
     "seed": 1,
@@ -53,7 +55,7 @@ def papers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return _reproduced(tmp_path_factory.mktemp("papers"), jobs=2, what=TWO)
 
 
-def _reproduced(out: Path, jobs: int, what: list[str] = ARGUMENTS["what"]) -> Path:
+def _reproduced(out: Path, jobs: int, what: list[str] = ONE) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(simulation.RunSet, "overrides", _shorter(simulation.RunSet.overrides))
         patch.setattr(simulation.RunSet, "replications", lambda self, budget: budget.seeds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from perhop import stats
@@ -20,6 +21,8 @@ phase = Study(
 )
 STUDIES = [regime, phase]
 
+ACCESS = (10, 100)
+"""Rate of the links that are not bottlenecks, Mbit/s: with 10 one flow wins, with 100 one starves."""
 BUFFERS = (20, 25, 30, 35, 40, 50, 60, 100)
 RULES = tuple((rto, jitter) for rto in (1000, 200) for jitter in (0, 1))
 """Least time-out and jitter, ms."""
@@ -36,18 +39,16 @@ EFFECT = 45.0
 def a_corner(runs: Samples) -> Finding:
     """Spread of green over all of it."""
     rows: list[dict[str, Any]] = []
-    for buffer in BUFFERS:
-        for rto, jitter in RULES:
-            each: dict[str, Any] = {"B": buffer, "least time-out, ms": rto, "jitter, ms": jitter}
-            for drop, look in LOOKS.items():
-                found = runs.at(buffer=buffer, rto=rto, jitter=jitter, drop=drop)
-                spread = found.mean("std.green")
-                each[f"std green, {look.label}"] = spread.mean
-                each[f"± {look.label}"] = spread.half
-                each[f"least green, {look.label}"] = found.mean("least.green").mean
-            rows.append(each)
+    for access, buffer, (rto, jitter) in product(ACCESS, BUFFERS, RULES):
+        each: dict[str, Any] = {"access, Mb/s": access, "B": buffer, "least time-out, ms": rto, "jitter, ms": jitter}
+        for drop, look in LOOKS.items():
+            found = runs.at(access=access, buffer=buffer, rto=rto, jitter=jitter, drop=drop)
+            spread = found.mean("std.green")
+            each |= {f"std green, {look.label}": spread.mean, f"± {look.label}": spread.half}
+            each[f"least green, {look.label}"] = found.mean("least.green").mean
+        rows.append(each)
     note = "kb/s; B = 20 is drop-tail, as no threshold of RIO is below it"
-    return Finding([], note, rows, seeds=len(runs.values("std.green", buffer=30, rto=1000, jitter=0, drop=PLAIN)))
+    return Finding([], note, rows, seeds=spread.n)
 
 
 @phase.claim("phases")
@@ -75,24 +76,28 @@ def _biased(runs: Samples, drop: int) -> int:
 
 
 def draw_map(runs: Samples) -> Picture:
-    """Two grids of numbers, one a marker, in one scale of colour."""
-    figure, panels = canvas(2, (9.6, 4.4))
-    for axes, (drop, look) in zip(panels, LOOKS.items(), strict=True):
-        grid = [
-            [runs.mean("std.green", buffer=b, rto=rto, jitter=jitter, drop=drop).mean for rto, jitter in RULES]
-            for b in BUFFERS
-        ]
+    """Four grids of numbers, by marker and access links, in one scale of colour."""
+    figure, panels = canvas(2, (9.6, 7.6), rows=2)
+    for axes, (access, (drop, look)) in zip(panels, product(ACCESS, LOOKS.items()), strict=True):
+        at = {"access": access, "drop": drop}
+        grid = [[_spread(runs, buffer=b, rto=rto, jitter=j, **at) for rto, j in RULES] for b in BUFFERS]
         _heat(axes, grid)
-        axes.set_title(look.label)
+        axes.set_title(f"{look.label}, access links of {access} Mb/s")
         axes.set_xticks(range(len(RULES)), [f"{rto / 1000:g} s, {jitter} ms" for rto, jitter in RULES])
-        axes.set_xlabel("least time-out, jitter")
         axes.set_yticks(range(len(BUFFERS)), [str(b) for b in BUFFERS])
+    for axes in panels[2:]:
+        axes.set_xlabel("least time-out, jitter")
+    for axes in panels[::2]:
         axes.set_ylabel("buffer, packets")
     caption = "Standard deviation of green, kb/s. Published under REDP: 25, and three flows over 175: at least 65."
     alternative = (
         "Large under REDP with buffers of 20 to 30 packets, small from 40 on; the dropper takes most of it away."
     )
     return picture(figure, "redp-map", caption, alternative)
+
+
+def _spread(runs: Samples, **at: int) -> float:
+    return runs.mean("std.green", **at).mean
 
 
 def _heat(axes: Axes, grid: list[list[float]]) -> None:
