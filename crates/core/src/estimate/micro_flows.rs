@@ -15,7 +15,7 @@ use crate::packet::{FlowId, Packet, flags};
 use crate::units::{Span, Time};
 
 /// What is known of one flow.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MicroFlow {
     sampler: RttSampler,
     window: Outstanding,
@@ -28,11 +28,6 @@ pub const BYTES_A_FLOW: usize = size_of::<MicroFlow>() + 24;
 const _: () = assert!(BYTES_A_FLOW <= 128);
 
 impl MicroFlow {
-    /// A flow of which `first` will be the first segment.
-    pub fn new(first: &Packet) -> Self {
-        Self { sampler: RttSampler::default(), window: Outstanding::new(first), near: NearSide::default() }
-    }
-
     /// A segment on its way to the receiver.
     pub fn on_segment(&mut self, now: Time, segment: &Packet, stamps: Option<Timestamps>) {
         self.window.on_segment(segment);
@@ -85,7 +80,7 @@ impl MicroFlows {
         }
         if self.table.get(now, packet.flow).is_none() {
             self.table.forget(packet.flow);
-            self.table.remember(now, packet.flow, MicroFlow::new(packet));
+            self.table.remember(now, packet.flow, MicroFlow::default());
         }
         let flow = self.table.seen(now, packet.flow)?;
         flow.on_segment(now, packet, stamps);
@@ -102,10 +97,23 @@ impl MicroFlows {
         flow: FlowId,
         (packet, stamps): (&Packet, Option<Timestamps>),
     ) -> Option<(Span, Evidence)> {
-        if packet.flags & flags::ACK == 0 {
-            return None;
+        match packet.flags & (flags::SYN | flags::ACK) {
+            0 => None,
+            flags::SYN => {
+                self.asked(now, flow, packet);
+                None
+            }
+            _ => self.table.seen(now, flow)?.on_ack(now, packet, stamps),
         }
-        self.table.seen(now, flow)?.on_ack(now, packet, stamps)
+    }
+
+    /// Somebody beyond the edge opens a connection to a host behind it, which will send.
+    fn asked(&mut self, now: Time, flow: FlowId, syn: &Packet) {
+        if self.table.get(now, flow).is_none() {
+            self.table.forget(flow);
+            self.table.remember(now, flow, MicroFlow::default());
+        }
+        self.table.seen(now, flow).into_iter().for_each(|it| it.near.on_back(now, syn));
     }
 
     /// The mean round trip between the edge and the hosts behind it, s, from handshakes; `None`: none was seen.
@@ -131,5 +139,41 @@ impl MicroFlows {
     /// Packets of flows that found no room.
     pub const fn refused(&self) -> u64 {
         self.table.refused()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_ms(ms)
+    }
+
+    fn packet(flags: u8, ack: u32, seq_end: u32) -> Packet {
+        Packet { flags, ack, seq_end, ..Packet::default() }
+    }
+
+    const FLOW: FlowId = FlowId(0);
+
+    /// Whoever opens the connection: the way to the host behind the edge is 4 ms, the way beyond it 50 ms. A server there
+    /// is asked, a client there asks; both then send.
+    #[test]
+    fn both_kinds_of_handshake_tell_the_near_side() {
+        let mut served = MicroFlows::new(10, Span::from_s(60));
+        served.on_reverse(at(0), FLOW, (&packet(flags::SYN, 0, 100), None));
+        assert_eq!(served.near(), None);
+        served.on_forward(at(4), &packet(flags::SYN | flags::ACK, 100, 7), None);
+        assert_eq!(served.near(), Some(0.004));
+        let sample = served.on_reverse(at(54), FLOW, (&packet(flags::ACK, 7, 100), None));
+        assert_eq!(sample.map(|(rtt, _)| rtt), Some(Span::from_ms(50)));
+        let data = Packet { payload: 1000, ..packet(flags::ACK, 100, 1007) };
+        assert_eq!(served.on_forward(at(58), &data, None).map(|it| it.window().segments()), Some(1));
+
+        let mut asking = MicroFlows::new(10, Span::from_s(60));
+        asking.on_forward(at(0), &packet(flags::SYN, 0, 7), None);
+        asking.on_reverse(at(50), FLOW, (&packet(flags::SYN | flags::ACK, 7, 100), None));
+        asking.on_forward(at(54), &packet(flags::ACK, 100, 7), None);
+        assert_eq!(asking.near(), Some(0.004));
     }
 }

@@ -1,14 +1,14 @@
 //! The part of a round trip between an edge and the host behind it, from a connection's handshake.
 //!
 //! Samples at an edge ([`crate::estimate::rtt`]) are of the way to the receiver and back. What is missing passes in the other
-//! order: the SYN-ACK goes to the host, and the first segment that acknowledges it comes from there.
+//! order: a SYN or SYN-ACK goes to the host, and the first segment that acknowledges it comes from there.
 //!
 //! ```text
-//! SYN-ACK back at t1, first segment forward with ACK >= its end at t2:  near = t2 - t1
-//! SYN-ACK seen twice before that:  nothing (Karn)
+//! SYN (the host is asked) or SYN-ACK (it asked) back at t1, first segment forward with ACK >= its end at t2:  near = t2 - t1
+//! the same seen twice before that:  nothing (Karn)
 //! ```
 //!
-//! With the far part of the handshake, from SYN to SYN-ACK, this is the first sample of RFC 6298 section 2.2.
+//! With the far part of the handshake this is the first sample of RFC 6298 section 2.2.
 
 use crate::packet::{Packet, after, flags};
 use crate::units::{Span, Time};
@@ -16,13 +16,15 @@ use crate::units::{Span, Time};
 /// How far a handshake has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum NearSide {
-    /// No SYN-ACK, or it is over.
+    /// No SYN.
     #[default]
     Idle,
-    /// A SYN-ACK came back; this number acknowledges it.
-    Answered(u32, Time),
+    /// A SYN came back, with an ACK or without; this number acknowledges it.
+    Asked(u32, Time),
     /// It came more than once.
-    Void,
+    Repeated(u32),
+    /// It was acknowledged; should it come again, that tells nothing.
+    Over(u32),
 }
 
 impl NearSide {
@@ -31,28 +33,26 @@ impl NearSide {
         if packet.flags & flags::SYN == 0 {
             return;
         }
-        *self = match self {
-            Self::Idle => Self::Answered(packet.seq_end, now),
-            Self::Answered(..) | Self::Void => Self::Void,
+        let end = packet.seq_end;
+        *self = match *self {
+            Self::Asked(known, _) | Self::Repeated(known) if known == end => Self::Repeated(end),
+            Self::Over(known) if known == end => Self::Over(end),
+            _ => Self::Asked(end, now),
         };
     }
 
     /// A packet from the host: the time it took, if it completes the handshake.
     pub fn on_forward(&mut self, now: Time, packet: &Packet) -> Option<Span> {
-        if *self == Self::Idle || packet.flags & flags::ACK == 0 {
+        let (end, since) = match *self {
+            Self::Idle | Self::Over(_) => return None,
+            Self::Asked(end, since) => (end, Some(since)),
+            Self::Repeated(end) => (end, None),
+        };
+        if packet.flags & flags::ACK == 0 || after(end, packet.ack) {
             return None;
         }
-        match *self {
-            Self::Answered(end, _) if after(end, packet.ack) => None,
-            Self::Answered(_, since) => {
-                *self = Self::Idle;
-                Some(now.since(since))
-            }
-            _ => {
-                *self = Self::Idle;
-                None
-            }
-        }
+        *self = Self::Over(end);
+        since.map(|since| now.since(since))
     }
 }
 
@@ -89,5 +89,9 @@ mod tests {
         it.on_back(at(10), &syn_ack());
         it.on_back(at(20), &syn_ack());
         assert_eq!(it.on_forward(at(25), &from_host(1)), None);
+        it.on_back(at(30), &syn_ack());
+        assert_eq!(it.on_forward(at(35), &from_host(1)), None, "nor once it is acknowledged");
+        it.on_back(at(40), &Packet { seq_end: 900, ..syn_ack() });
+        assert_eq!(it.on_forward(at(47), &from_host(900)), Some(Span::from_ms(7)), "another connection");
     }
 }

@@ -28,7 +28,7 @@ struct Recovery {
 }
 
 /// What a flow has sent and got acknowledged.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Outstanding {
     acked: u32,
     front: u32,
@@ -41,8 +41,8 @@ pub struct Outstanding {
 }
 
 impl Outstanding {
-    /// A flow of which `first` will be the first segment.
-    pub fn new(first: &Packet) -> Self {
+    /// A flow whose first segment comes.
+    fn begin(first: &Packet) -> Self {
         let (start, mss) = (first.seq_start(), first.payload.max(1));
         let (recovery, duplicates, timeouts, repeats) = (None, 0, 0, 0);
         Self { acked: start, front: start, highest: start, recovery, mss, duplicates, timeouts, repeats }
@@ -50,6 +50,9 @@ impl Outstanding {
 
     /// A segment on its way to the receiver.
     pub fn on_segment(&mut self, segment: &Packet) {
+        if self.mss == 0 {
+            *self = Self::begin(segment);
+        }
         self.mss = self.mss.max(segment.payload);
         let end = segment.seq_end;
         if after(end, self.highest) {
@@ -98,7 +101,7 @@ impl Outstanding {
 
     /// Segments under way, the last one included; at least 1.
     pub fn segments(&self) -> u32 {
-        self.front.wrapping_sub(self.acked).div_ceil(u32::from(self.mss)).max(1)
+        self.front.wrapping_sub(self.acked).div_ceil(u32::from(self.mss.max(1))).max(1)
     }
 
     /// Time-outs seen.
@@ -121,9 +124,15 @@ mod tests {
         Packet { seq_end: 100 * (n + 1), payload: 100, flags: flags::ACK, ..Packet::default() }
     }
 
+    fn begun(first: &Packet) -> Outstanding {
+        let mut it = Outstanding::default();
+        it.on_segment(first);
+        it
+    }
+
     /// Segments 0 to 9 sent, the first acknowledged.
     fn ten() -> Outstanding {
-        let mut it = Outstanding::new(&data(0));
+        let mut it = begun(&data(0));
         (1..10).for_each(|n| it.on_segment(&data(n)));
         it.on_ack(100, true);
         it
@@ -131,9 +140,9 @@ mod tests {
 
     #[test]
     fn segments_under_way() {
-        assert_eq!(Outstanding::new(&data(0)).segments(), 1);
+        assert_eq!(begun(&data(0)).segments(), 1);
         let syn = Packet { seq_end: 1, flags: flags::SYN, ..Packet::default() };
-        let mut it = Outstanding::new(&syn);
+        let mut it = begun(&syn);
         assert_eq!(it.segments(), 1);
         it.on_ack(1, true);
         it.on_segment(&Packet { seq_end: 101, ..data(0) });

@@ -110,7 +110,7 @@ impl Path {
         let seq_end = self.base.wrapping_add((n + 1) * SIZE);
         let packet = Packet { seq_end, payload: SIZE as u16, flags: flags::ACK, flow: FlowId(0), ..Packet::default() };
         let stamps = self.stamps.map(|_| Timestamps { value: stamp, echo: 0 });
-        let flow = self.flow.get_or_insert_with(|| MicroFlow::new(&packet));
+        let flow = self.flow.get_or_insert_default();
         flow.on_segment(Time::from_ns(now * 1000), &packet, stamps);
         if !step.lost {
             let arrival = now + TRIP / 2;

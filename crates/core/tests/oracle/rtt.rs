@@ -43,7 +43,7 @@ impl Flows {
                 self.refused += 1;
                 return None;
             }
-            self.known.push((packet.flow, now, MicroFlow::new(packet)));
+            self.known.push((packet.flow, now, MicroFlow::default()));
         }
         let flow = self.seen(now, packet.flow)?;
         flow.on_segment(Time::from_ns(now), packet, None);

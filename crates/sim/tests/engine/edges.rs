@@ -49,12 +49,10 @@ fn edges(delays: [u64; 2], flows: u32, params: [ConditionerParams; 2]) -> Net {
     let mut net = Net::new(6, Span::from_s(40));
     let rate = BitRate::mbps(10);
     let [host, edge, far] = [[0, 1], [2, 3], [4, 5]];
-    for i in 0..2 {
-        net.duplex([host[i], edge[i]], rate, Span::from_ms(delays[i]));
+    for (ends, delay) in host.into_iter().zip(edge).zip(delays) {
+        net.duplex([ends.0, ends.1], rate, Span::from_ms(delay));
     }
-    for i in 0..2 {
-        net.duplex([edge[i], far[0]], rate, Span::from_us(500));
-    }
+    edge.into_iter().for_each(|edge| net.duplex([edge, far[0]], rate, Span::from_us(500)));
     net.duplex(far, rate, Span::from_us(500));
     net.plan.links[8].queues[0].aqm = AqmParams::Red(red(20, 60, 0.1));
     net.plan.links[8].queues[0].limit = Limit::Packets(100);
