@@ -67,19 +67,26 @@ fn rtt_rto(name: &str, per: Per, source: &str) -> StageSpec {
     StageSpec { per, matches, ..stage(name, params) }
 }
 
-/// The conditioner takes the samples that are reported, of the same flows.
+/// Samples that a conditioner took, and those that are reported of its aggregates.
+fn samples(bytes: &[u8], (inside, per): (&str, Per)) -> (u64, Vec<u64>) {
+    let marking = Marking { inside: vec![prefix(inside)], ..marking(vec![rtt_rto("edge", per, inside)]) };
+    let report = report(bytes, marking).unwrap();
+    let taken = report.conditioners[0].tallies.iter().find(|it| it.quantity == "rtt_samples").unwrap().total;
+    (taken, report.round_trips.unwrap().aggregates.iter().map(|it| it.measured.samples).collect())
+}
+
+/// The conditioner takes the samples that are reported, of the same flows, at either end of the path.
 #[test]
 fn a_conditioner_takes_the_samples_that_are_reported() {
     let bytes = capture("two-servers.pcap");
     for (per, aggregates) in [(Per::Aggregate, 1), (Per::Pair, 2), (Per::Class, 1), (Per::Flow, 4)] {
-        let inside = vec![prefix("10.79.0.1/32")];
-        let marking = Marking { inside, ..marking(vec![rtt_rto("edge", per, "10.79.0.1/32")]) };
-        let report = report(&bytes, marking).unwrap();
-        let taken = report.conditioners[0].tallies.iter().find(|it| it.quantity == "rtt_samples").unwrap().total;
-        let it = report.round_trips.unwrap();
-        assert_eq!(it.aggregates.iter().map(|it| it.measured.samples).sum::<u64>(), taken, "{per:?}");
-        assert_eq!(it.aggregates.len(), aggregates, "{per:?}");
+        let (taken, reported) = samples(&bytes, ("10.79.0.1/32", per));
+        assert_eq!((reported.iter().sum(), reported.len()), (taken, aggregates), "{per:?}");
     }
+    // with timestamps: by sequence numbers alone one side has a sample more
+    let bytes = capture("losses-before.pcap");
+    let sides = ["fd79::1/128", "fd79::2/128"].map(|inside| samples(&bytes, (inside, Per::Aggregate)));
+    assert_eq!(sides, [(5, vec![5]), (16, vec![16])]);
 }
 
 #[test]
@@ -159,4 +166,21 @@ fn nothing_to_measure_is_an_error_without_a_policy_and_a_warning_with_one() {
     assert!(error.contains("no TCP segment among the capture's") && error.contains("give a policy"), "{error}");
     let with = report(&udp, marking(vec![rtt_rto("edge", Per::Aggregate, "10.77.0.1/32")])).unwrap();
     assert!(with.warnings.iter().any(|it| it.contains("no TCP segment with data")), "{:?}", with.warnings);
+}
+
+#[test]
+fn the_tables() {
+    let bytes = capture("two-servers.pcap");
+    let text = report(&bytes, Marking::default()).unwrap().text(3);
+    let line =
+        |start: &str| text.lines().find(|it| it.starts_with(start)).unwrap_or_else(|| panic!("`{start}` in\n{text}"));
+    assert!(text.contains("from the capture point to the receiver of the data and back"));
+    let words: Vec<&str> = line("10.79.0.1 > 10.79.0.3").split_whitespace().collect();
+    assert_eq!(words[3..], ["2", "5", "4", "78.604", "80.405", "78.882", "14.001", "200.000", "55", "115", "6", "2"]);
+    assert!(line("tcp 10.79.0.3:5001 > 10.79.0.1:").contains("2.180"));
+    assert!(text.contains("and 1 more aggregates") && text.contains("and 5 more flows"), "{text}");
+    assert!(!text.contains("DSCP") && !text.contains("colour"), "nobody asked for colours:\n{text}");
+    let both = marking(vec![rtt_rto("gold", Per::Aggregate, "10.79.0.1/32")]);
+    let text = report(&bytes, both).unwrap().text(3);
+    assert!(text.contains("DSCP") && text.contains("\ngold  "), "{text}");
 }

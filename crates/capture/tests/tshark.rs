@@ -8,6 +8,8 @@ use perhop_core::units::{Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+/// The port of the servers.
+const SERVER: u16 = 5001;
 const CAPTURES: [&str; 3] = ["two-servers", "no-timestamps", "losses-before"];
 
 fn file(name: &str) -> PathBuf {
@@ -281,8 +283,8 @@ fn repeats_are_tsharks_and_timeouts_are_told_from_too_few_duplicates() {
     assert_eq!(timeouts, (14, 7), "counted, and after a silence");
 }
 
-/// The window of each segment as it passes, segments.
-fn windows(name: &str) -> BTreeMap<usize, u32> {
+/// The window of each segment as it passes, segments; and the near side's mean at the end, s.
+fn windows(name: &str) -> (BTreeMap<usize, u32>, f64) {
     let (mut table, mut flows) = (FlowTable::new(), MicroFlows::new(100, Span::from_s(60)));
     let (frames, mut windows) = (frames(name), BTreeMap::new());
     each_record(name, |number, ns, (headers, tcp)| {
@@ -296,7 +298,28 @@ fn windows(name: &str) -> BTreeMap<usize, u32> {
         flows.on_reverse(now, mate, (&packet, None));
         windows.extend(flows.on_forward(now, &packet, None).map(|it| (number, it.window().segments())));
     });
-    windows
+    (windows, flows.near().unwrap())
+}
+
+/// The way between edge and client, from the handshakes: SYN-ACK to what acknowledges it, with a weight of 1/8 each.
+#[test]
+fn the_near_side_is_from_the_syn_ack_to_its_ack() {
+    for name in CAPTURES {
+        let frames = frames(name);
+        let streams: BTreeSet<u32> = frames.values().map(|it| it.stream).collect();
+        let handshake = |stream: u32| {
+            let of: Vec<_> = frames.values().filter(|it| it.stream == stream).collect();
+            let asked = of.iter().position(|it| it.source_port == SERVER)?;
+            let done = of[asked..].iter().position(|it| it.source_port != SERVER && it.ack == of[asked].end)? + asked;
+            let once = of[asked + 1..done].iter().all(|it| it.seq != of[asked].seq);
+            once.then(|| (of[done].ns, (of[done].ns - of[asked].ns) as f64 / 1e9))
+        };
+        let mut times: Vec<_> = streams.into_iter().filter_map(handshake).collect();
+        times.sort_by_key(|(at, _)| *at);
+        let mean = times.iter().map(|(_, s)| *s).reduce(|mean, s| 0.875 * mean + 0.125 * s).unwrap();
+        let near = windows(name).1;
+        assert!((near - mean).abs() < 1e-12 && (0.002..0.004).contains(&near), "{name}: {near} and {mean}");
+    }
 }
 
 /// tshark's bytes in flight leave out what SACK blocks name and what was lost before the edge; a window counts all beyond the
@@ -305,7 +328,7 @@ fn windows(name: &str) -> BTreeMap<usize, u32> {
 fn windows_are_bytes_in_flight_until_the_first_loss() {
     let mut equal = [0; 3];
     for (name, equal) in CAPTURES.into_iter().zip(&mut equal) {
-        let windows = windows(name);
+        let windows = windows(name).0;
         let mut state: BTreeMap<(u32, u16), (u32, u32, bool)> = BTreeMap::new();
         let mut sacked: BTreeSet<u32> = BTreeSet::new();
         for (number, it) in &frames(name) {

@@ -4,19 +4,19 @@
 
 mod common;
 
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use perhop_capture::export::{Exporter, SimulatedPacket};
 use perhop_capture::mark::{ColourRow, Marking, Origin, Report, run};
 use perhop_capture::{Capture, Pump, locate};
 use perhop_core::Scope;
+use perhop_core::classify::Prefix;
 use perhop_core::conditioner::{ConditionerParams, LIST, Writes};
 use perhop_core::edge::{Action, Per, StageSpec};
 use perhop_core::packet::Colour;
 use perhop_core::params::Tree;
 use perhop_core::units::{Bytes, Span};
 use perhop_sim::plan::{Link, Node, Offered, Plan, Tap, TapPoint};
-use perhop_sim::tap::Captured;
 use perhop_sim::{EngineOptions, Outcome, Simulation};
 
 use common::simulated::{Entries, conditioner, headers, link, needed, offered, text, traffic};
@@ -83,6 +83,9 @@ const S1: usize = 0;
 const S2: usize = 1;
 const E: usize = 2;
 const C: usize = 3;
+/// The links between E, at whose port the conditioner is, and C.
+const OUT: usize = 4;
+const BACK: usize = 5;
 
 /// UDP and TCP from two sides; short transfers that use their ports again; ACKs of what comes from outside; code points
 /// from sources and from a conditioner upstream.
@@ -104,8 +107,8 @@ fn plan(case: &Case) -> Plan {
     let ways = [(S1, E), (E, S1), (S2, E), (E, S2), (E, C), (C, E)];
     let mut links: Vec<Link> = ways.into_iter().map(|(from, to)| link(from, to)).collect();
     links[0].edge = vec![stage("upstream", conditioner("srtcm", parameters("srtcm", false)), Per::Aggregate)];
-    links[4].edge = stages(case);
-    let node = |i: u8| Node { name: format!("n{i}"), address: Ipv4Addr::new(10, 0, i, 1) };
+    links[OUT].edge = stages(case);
+    let node = |i: usize| Node { name: format!("n{i}"), address: address(i) };
     Plan {
         seed: SEED,
         replication: 0,
@@ -119,7 +122,9 @@ fn plan(case: &Case) -> Plan {
         changes: Vec::new(),
         sample_every: None,
         sample_links: None,
-        taps: [TapPoint::Input, TapPoint::Output].map(|point| Tap { link: 4, point }).into(),
+        taps: [(OUT, TapPoint::Input), (OUT, TapPoint::Output), (BACK, TapPoint::Output)]
+            .map(|(link, point)| Tap { link, point })
+            .into(),
     }
 }
 
@@ -130,50 +135,56 @@ fn simulated(case: &Case) -> Outcome {
     outcome
 }
 
-fn tap(outcome: &Outcome, point: TapPoint) -> Vec<Captured> {
-    outcome.captured.iter().filter(|packet| packet.point == point).copied().collect()
-}
-
+/// What came to the port from both sides, in the engine's order.
 fn exported(outcome: &Outcome) -> Vec<u8> {
     let mut exporter = Exporter::new(Vec::new()).expect("memory takes all");
-    for packet in tap(outcome, TapPoint::Input) {
-        let headers = headers(outcome, &packet);
+    let came = [(OUT as u32, TapPoint::Input), (BACK as u32, TapPoint::Output)];
+    for packet in outcome.captured.iter().filter(|it| came.contains(&(it.link, it.point))) {
+        let headers = headers(outcome, packet);
         let simulated = SimulatedPacket::new(packet.at, packet.wire, &packet.packet, &headers).expect("IPv4");
         exporter.write(&simulated).expect("in range");
     }
     exporter.into_inner()
 }
 
+/// A node's address.
+fn address(node: usize) -> Ipv4Addr {
+    Ipv4Addr::new(10, 0, node as u8, 1)
+}
+
 fn marked(case: &Case, input: &[u8], (seed, origin): (u64, Origin)) -> (Vec<u8>, Report) {
     let stages = stages(case);
-    let marking = Marking { stages, overhead: case.overhead, seed, origin, ..Marking::default() };
+    let inside = [S1, S2].map(|node| Prefix(IpAddr::from(address(node)).into())).into();
+    let marking = Marking { stages, overhead: case.overhead, inside, seed, origin, ..Marking::default() };
     let mut output = Vec::new();
     let mut capture = Capture::new(input).expect("a capture");
     let report = run(marking, &mut capture, Some(&mut output), &Pump::default()).expect("marked");
     (output, report)
 }
 
-/// What identifies a packet at both ends: code point, ECN, IP length.
+/// What identifies a packet that goes out at both ends: code point, ECN, IP length.
 fn seen(bytes: &[u8]) -> Vec<(u8, u8, u32)> {
     let mut capture = Capture::new(bytes).expect("a capture");
     let mut found = Vec::new();
     while let Some(mut chunk) = capture.next_chunk().expect("sound") {
         if let Some(record) = chunk.record() {
             let headers = locate(record.link, record.data, record.original).expect("IP");
-            found.push((headers.dscp, headers.ecn, headers.l3_length));
+            if headers.source != address(C) {
+                found.push((headers.dscp, headers.ecn, headers.l3_length));
+            }
         }
     }
     found
 }
 
 fn left(outcome: &Outcome) -> Vec<(u8, u8, u32)> {
-    let packets = tap(outcome, TapPoint::Output);
-    packets.iter().map(|p| (p.packet.dscp.get(), p.packet.ecn as u8, p.wire)).collect()
+    let packets = outcome.captured.iter().filter(|it| it.link == OUT as u32 && it.point == TapPoint::Output);
+    packets.map(|p| (p.packet.dscp.get(), p.packet.ecn as u8, p.wire)).collect()
 }
 
 /// The port's own counts of a conditioner, as a report shows them.
 fn counted(outcome: &Outcome, name: &str) -> Vec<ColourRow> {
-    let row = outcome.conditioners.iter().find(|row| row.link == 4 && row.name == name).expect("it is there");
+    let row = outcome.conditioners.iter().find(|row| row.link == OUT && row.name == name).expect("it is there");
     let cells = Colour::ALL.into_iter().flat_map(|before| {
         let after = Colour::ALL.map(Colour::name).into_iter().chain(["dropped"]);
         after.zip(row.counts[before.index()]).map(move |(after, count)| (before.name(), after, count))

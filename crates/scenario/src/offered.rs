@@ -136,7 +136,8 @@ impl Reading<'_> {
         let (from, to, config, source, ways, ()) = (from?, to?, tcp?.1, source?, ways?, times?);
         let (header, tcp) = (u32::from(config.header), source.carrier() != Carrier::Datagrams);
         let data = source.largest_datagram().map_or(u32::from(config.mss) + header, |size| size.get() as u32);
-        let ack = header + source.request().map_or(0, |size| size.get().min(config.mss.into()) as u32);
+        let asked = source.carrier() == Carrier::Responses;
+        let ack = header + if asked { u32::from(config.mss) } else { 0 };
         let load = source.load().map(|each| each * f64::from(self.section.common.flows));
         let offered = self.offered((from, to), config);
         let one = |(sender, (forward, backward))| {

@@ -126,10 +126,10 @@ impl Simulation {
                     built.map_err(|error| PlanError::Param(format!("[traffic.{}]", offered.name), Box::new(error)))?;
                 let name = format!("traffic.{}.{i}", offered.name);
                 let rng = Rng::stream(self.plan.seed, self.plan.replication, &name);
-                let flow = self.flows.len() as u32;
+                let asked = traffic.carrier() == Carrier::Responses;
+                let flow = if asked { u32::MAX } else { self.flows.len() as u32 };
                 let source = self.sources.len() as u32;
                 let stop = offered.stop.unwrap_or(Time::MAX);
-                let asked = traffic.carrier() == Carrier::Responses;
                 self.sources.push(Source { traffic, rng, table: table as u16, flow, stop });
                 if !asked {
                     self.add_flow(source, 0)?;

@@ -22,7 +22,7 @@ for tool in ip ethtool tcpdump tshark python3; do
     command -v "$tool" >/dev/null || { echo "$tool is missing: apt install iproute2 ethtool tcpdump tshark" >&2; exit 2; }
 done
 
-# inside SPACE COMMAND...
+# inside SPACE COMMAND...; not for what goes on behind, where the shell between would be killed alone
 inside() { ip netns exec "$@"; }
 
 for space in "$client" "$edge" "$server"; do ip netns add "$space"; done
@@ -43,7 +43,7 @@ inside "$client" ip addr add 10.79.0.1/24 dev host
 inside "$client" ip addr add fd79::1/64 dev host nodad
 for n in 2 3; do inside "$server" ip addr add 10.79.0.$n/24 dev host; done
 inside "$server" ip addr add fd79::2/64 dev host nodad
-inside "$server" python3 talk.py serve &
+ip netns exec "$server" python3 talk.py serve &
 
 # timestamps 0|1: whether segments carry the TCP timestamps option
 timestamps() { for space in "$client" "$server"; do inside "$space" sysctl -qw net.ipv4.tcp_timestamps="$1"; done; }

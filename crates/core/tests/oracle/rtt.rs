@@ -29,6 +29,7 @@ impl Flows {
     /// The window of a packet's flow, with it.
     fn forward(&mut self, now: u64, packet: &Packet) -> Option<u32> {
         if !packet.is_segment() {
+            self.seen(now, packet.flow); // an ACK of its own: the flow is not silent
             return None;
         }
         if self.find(now, packet.flow).is_none() {
@@ -44,12 +45,16 @@ impl Flows {
             }
             self.known.push((packet.flow, now, MicroFlow::new(packet)));
         }
-        let place = self.find(now, packet.flow)?;
-        let mut entry = self.known.remove(place); // those of the same instant in the order in which they were seen
-        entry.1 = now;
-        entry.2.on_segment(Time::from_ns(now), packet, None);
-        self.known.push(entry);
-        Some(entry.2.window().segments())
+        let flow = self.seen(now, packet.flow)?;
+        flow.on_segment(Time::from_ns(now), packet, None);
+        Some(flow.window().segments())
+    }
+
+    /// A known flow, which is the last one seen from now on: those of one instant are in the order in which they were.
+    fn seen(&mut self, now: u64, flow: FlowId) -> Option<&mut MicroFlow> {
+        let (flow, _, state) = self.known.remove(self.find(now, flow)?);
+        self.known.push((flow, now, state));
+        self.known.last_mut().map(|(.., state)| state)
     }
 
     /// The round-trip time that a packet coming back makes known.
@@ -57,12 +62,7 @@ impl Flows {
         if packet.flags & flags::ACK == 0 {
             return None;
         }
-        let place = self.find(now, packet.flow)?;
-        let mut entry = self.known.remove(place);
-        entry.1 = now;
-        let sample = entry.2.on_ack(Time::from_ns(now), packet, None);
-        self.known.push(entry);
-        sample.map(|(rtt, _)| rtt)
+        self.seen(now, packet.flow)?.on_ack(Time::from_ns(now), packet, None).map(|(rtt, _)| rtt)
     }
 }
 

@@ -254,7 +254,8 @@ fn notes(groups: &[Group<'_>], (link, waiting): (&str, f64)) -> Vec<String> {
         "RTT: longest propagation there and back, and {:.1} ms for the packets that shall wait at `{link}`",
         1e3 * waiting
     )];
-    let others: Vec<_> = groups.iter().flat_map(|g| &g.others).map(|f| format!("`{}`", f.offered.name)).collect();
+    let mut others: Vec<_> = groups.iter().flat_map(|g| &g.others).map(|f| format!("`{}`", f.offered.name)).collect();
+    others.dedup();
     if !others.is_empty() {
         out.push(format!("left out, as the lemma is about TCP that always has data: {}", others.join(", ")));
     }

@@ -122,11 +122,6 @@ pub trait Traffic {
         None
     }
 
-    /// Size of the requests that go to the senders; `None` where nobody asks.
-    fn request(&self) -> Option<Bytes> {
-        None
-    }
-
     /// Mean rate of a user's payload where nothing is waited for, bit/s; `None` where that is not known.
     fn load(&self) -> Option<f64> {
         None
@@ -166,11 +161,6 @@ impl AnyTraffic {
     /// IP length of the largest packet it makes itself.
     pub fn largest_datagram(&self) -> Option<Bytes> {
         dispatch!(self, x => x.largest_datagram())
-    }
-
-    /// Size of the requests that go to the senders.
-    pub fn request(&self) -> Option<Bytes> {
-        dispatch!(self, x => x.request())
     }
 
     /// Mean rate of a user's payload where nothing is waited for, bit/s.

@@ -156,3 +156,25 @@ const TCPLIB_GAPS: [(f64, f64); 53] = [
     (0.998, 59.3), (0.999, 59.8), (0.9992, 59.9), (0.9993, 60.0), (0.9994, 62.2), (0.9995, 77.0),
     (0.9996, 103.0), (0.9997, 124.0), (0.9998, 136.0), (0.9999, 174.0), (1.0, 210.0),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The quantiles themselves, the line between two of them, and the mean of all, by the midpoint rule.
+    #[test]
+    fn measured_gaps_are_the_inverse_of_their_shares() {
+        for ((p, low), (q, high)) in TCPLIB_GAPS.iter().zip(&TCPLIB_GAPS[1..]) {
+            assert!(p < q && low < high);
+            assert!((tcplib_gap(*p) / low - 1.0).abs() < 1e-12, "{p}");
+            assert!((tcplib_gap((p + q) / 2.0) / ((low + high) / 2.0) - 1.0).abs() < 1e-9, "{p}");
+        }
+        assert_eq!(tcplib_gap(1.0), 210.0);
+        const N: u32 = 20_000;
+        let mean = (0..N).map(|i| tcplib_gap((f64::from(i) + 0.5) / f64::from(N))).sum::<f64>() / f64::from(N);
+        assert!((mean - 1.0977).abs() < 1e-4, "{mean}");
+        let source = Params { packets: Drawn::Constant(1), gaps: Gaps::Tcplib };
+        let scope = TrafficScope { segment: Bytes::new(1000), ..TrafficScope::default() };
+        assert!((source.build(&scope).unwrap().load().unwrap() - 8000.0 / mean).abs() < 1.0);
+    }
+}

@@ -17,7 +17,7 @@
 //! | -      | `object-gap`    | s    | -       |
 //! | -      | `size`          | B    | -       |
 //! | -      | `whole-packets` | -    | true    |
-//! | -      | `request`       | B    | 1000B   |
+//! | -      | `request`       | p    | 1p      |
 //! | -      | `session-gap`   | s    | -       |
 //!
 //! Each user (`flows` of them, begun within `spread`) has one session, as in ns-2's example, or with `session-gap` one
@@ -35,7 +35,7 @@ use super::{Carrier, Carry, Offer, Request, Step, Traffic, TrafficScope};
 use crate::host::Page;
 use perhop_core::params::{ParamError, Params as Declared};
 use perhop_core::rng::Rng;
-use perhop_core::units::{Bytes, NS_PER_S, Span, Time};
+use perhop_core::units::{Bytes, NS_PER_S, Packets, Span, Time};
 
 /// Most segments of an object.
 const MOST_SEGMENTS: u64 = u32::MAX as u64 - 2;
@@ -56,9 +56,9 @@ pub struct Params {
     /// Whether an object's size is rounded up to full segments.
     #[param(default = true)]
     pub whole_packets: bool,
-    /// Payload of a request.
-    #[param(default = "1000B")]
-    pub request: Bytes,
+    /// Full segments of a request.
+    #[param(default = "1p")]
+    pub request: Packets,
     /// From the end of a session to the beginning of the user's next; each user has one session where left out.
     pub session_gap: Option<Drawn<Span>>,
 }
@@ -140,10 +140,6 @@ impl Traffic for Web {
         Carrier::Responses
     }
 
-    fn request(&self) -> Option<Bytes> {
-        Some(self.params.request)
-    }
-
     fn load(&self) -> Option<f64> {
         let Samplers { objects, size, page_gap, .. } = &self.draw;
         let seconds = page_gap.mean().filter(|ns| *ns > 0.0)? / NS_PER_S as f64;
@@ -169,7 +165,8 @@ impl Traffic for Web {
         }
         self.to_ask -= 1;
         self.awaited += 1;
-        let (server, bytes, page) = (self.server, self.params.request.get(), self.page);
+        let bytes = u64::from(self.params.request.get()) * self.scope.segment.get();
+        let (server, page) = (self.server, self.page);
         let offer = Offer::Request(Request { server, bytes, object: self.size(rng), page });
         let next = (self.to_ask > 0).then(|| self.carry.after(now, self.draw.object_gap.draw(rng)));
         Step { offer, next }

@@ -189,7 +189,7 @@ pub fn web([pages, objects]: [u32; 2], size: u64, gap: Span) -> web::Params {
         object_gap: Drawn::Constant(Span::from_ms(10)),
         size: Drawn::Constant(Bytes::new(size)),
         whole_packets: true,
-        request: Bytes::new(960),
+        request: Packets::new(1),
         session_gap: None,
     }
 }

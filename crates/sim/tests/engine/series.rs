@@ -1,6 +1,6 @@
 //! Series: of the links asked for, and the same as when all are sampled. And what a port is told of a flow.
 
-use crate::common::net::Net;
+use crate::common::net::{Net, bulk};
 use perhop_core::classify::Match;
 use perhop_core::conditioner::{ConditionerParams, token_bucket};
 use perhop_core::edge::{Action, Per, StageSpec};
@@ -34,6 +34,18 @@ fn series_are_of_the_links_asked_for() {
     assert!(mine.iter().any(|s| s.value > 10.0), "packets wait there");
     assert_eq!(some.samples, mine);
     assert!(some.flow_samples.is_empty() && !all.flow_samples.is_empty());
+}
+
+/// TCP's begins with two segments and opens; datagrams have none.
+#[test]
+fn flows_tell_their_windows() {
+    let mut net = net();
+    net.traffic([0, 2], bulk());
+    let samples = net.run().flow_samples;
+    let windows: Vec<f64> = samples.iter().filter(|s| s.table == 2).filter_map(|s| s.cwnd).collect();
+    assert_eq!(windows.len(), samples.iter().filter(|s| s.table == 2).count());
+    assert!(windows.iter().all(|w| *w >= 1.0) && windows.iter().any(|w| *w > 4.0), "{windows:?}");
+    assert!(samples.iter().all(|s| s.table == 2 || s.cwnd.is_none()));
 }
 
 /// A bucket with room for one packet that fills at 8 bit/s: as many green packets as there are classes.

@@ -39,6 +39,7 @@ fn a_lone_transfer_takes_as_long_as_by_hand() {
     assert!(outcome.transfers.len() > 3);
     for transfer in &outcome.transfers {
         assert_eq!((transfer.bytes, transfer.complete - transfer.opened), (5 * 960, expected));
+        assert_eq!(transfer.first - transfer.opened, handshake + SEGMENT + DELAY);
     }
     assert_eq!(outcome.tables[0].complete as usize, outcome.transfers.len());
     let done: u64 = outcome.transfers.iter().map(|t| t.bytes).sum();

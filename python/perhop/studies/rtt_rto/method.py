@@ -122,14 +122,14 @@ TIMED, SPARING, TWO_RATES = ("rtt-aware", "rtt-rto", "rtt-sw"), ("rtt-sw", "tsw3
 KEYS = {
     "pir": TWO_RATES,
     **dict.fromkeys(("min-rto", "law", "least"), ("rtt-rto",)),
-    **dict.fromkeys(("excess", "sampled", "rtt", "report-delay", "report-expiry"), TIMED),
+    **dict.fromkeys(("excess", "sampled", "rtt", "part", "report-delay", "report-expiry"), TIMED),
     "measured": (*TIMED, "tsw3cm-sw"),
     "max-debt": SPARING,
 }
 """Kinds that have a key, where not all do."""
 
 
-FAR, NEAR = ('links."E3 - n3".delay', 'links."E4 - n4".delay'), ('links."n1 - E1".delay', 'links."n2 - E2".delay')
+NEAR, FAR = ('links."n1 - E1".delay', 'links."n2 - E2".delay'), ('links."E3 - n3".delay', 'links."E4 - n4".delay')
 """Links of rtt-fig4.toml: where it has its longer delays, and where they can be instead."""
 SHORT, LONGER = "0.25ms", ("8.75ms", "48.75ms")
 
@@ -145,8 +145,8 @@ def overrides(of: RunSet, settings: Settings) -> list[str]:
         elif kind in KEYS.get(name, (kind,)):
             laid[f"conditioner.edge.{name}"] = value
     if laid.pop("long", None) and of.scenario.stem == "rtt-fig4":
-        delays = [laid.get(far, longer) for far, longer in zip(FAR, LONGER, strict=True)]
-        laid |= dict.fromkeys(FAR, SHORT) | dict(zip(NEAR, delays, strict=True))
+        delays = [laid.get(near, longer) for near, longer in zip(NEAR, LONGER, strict=True)]
+        laid |= dict.fromkeys(NEAR, SHORT) | dict(zip(FAR, delays, strict=True))
     return plain(of, laid)
 
 
