@@ -171,7 +171,9 @@ impl Simulation {
         let warm = Time::ZERO + self.plan.warmup;
         let warm = if self.warm.is_none() { warm } else { Time::MAX };
         let sample = if self.plan.sample_every.is_some() { self.next_sample } else { Time::MAX };
-        let at = warm.min(sample).min(self.next_change()).min(self.next_report());
+        // a conditioner that comes into being now may have a first report that is overdue
+        let report = self.next_report().max(self.now);
+        let at = warm.min(sample).min(self.next_change()).min(report);
         if at < self.clock_at {
             self.clock_at = at;
             self.events.push(Key::new(at, self.numbering().clock()));
@@ -212,6 +214,7 @@ impl Simulation {
             if next > stop || (event == Key::NEVER && timer == Key::NEVER) {
                 break;
             }
+            debug_assert!(next >= self.now, "time goes on");
             self.now = next;
             self.event_count += 1;
             if timer.time() < event.time() {

@@ -1,13 +1,15 @@
 //! Conditioners that measure and publish: what an edge learns of its aggregate against what the senders know, and what
 //! edges learn of each other.
 
-use crate::common::net::{Net, bulk, red, stage};
+use crate::common::net::{self, Net, bulk, red, stage};
 use perhop_core::aqm::AqmParams;
 use perhop_core::conditioner::rtt::{Contract, Estimate, Excess, Exchanging, Measured, Measuring, Part, Sampled};
 use perhop_core::conditioner::{ConditionerParams, rtt_aware, rtt_rto};
+use perhop_core::edge::Per;
 use perhop_core::queue::Limit;
 use perhop_core::units::{BitRate, Span, Time};
 use perhop_sim::outcome::Outcome;
+use perhop_sim::traffic::TrafficParams;
 
 fn measuring(measured: Measured) -> Measuring {
     Measuring {
@@ -106,6 +108,29 @@ fn an_edge_knows_the_timeout() {
     assert!(near.iter().all(|&rto| rto >= 0.2), "{near:?}");
     let far = mean(&series(&edge, 6, "rto_s"));
     assert!((0.3..1.0).contains(&far), "{far} s: a round trip of 302 ms and what waits");
+}
+
+/// Conditioners of pairs that appear while the run is under way publish too, from the moment they exist: the far edge hears
+/// of the near one although nothing else wakes the clock, and time never goes back (asserted by the engine).
+#[test]
+fn a_pair_that_appears_later_publishes() {
+    let mut net = edges([2, 40], 1, [basic(Measured::Edge, EXCHANGING), basic(Measured::Edge, EXCHANGING)]);
+    for link in [4, 6] {
+        net.plan.links[link].edge[0].per = Per::Pair;
+    }
+    for (i, offered) in net.plan.traffic.iter_mut().enumerate() {
+        offered.model = TrafficParams::Web(net::web([9, 3], 2_000_000, Span::from_s(1)));
+        offered.start = Time::ZERO + Span::from_s(5 + 10 * i as u64);
+        offered.spread = Span::ZERO;
+    }
+    net.plan.sample_every = None;
+    let outcome = net.run();
+    let tally = |link: usize, what: &str| {
+        outcome.tallies.iter().filter(|t| t.link == link && t.quantity == what).map(|t| t.value).sum::<u64>() as f64
+    };
+    let mean_q =
+        |link| tally(link, "q_sum_millionths") / 1e6 / (tally(link, "drawn_red") + tally(link, "drawn_yellow"));
+    assert!(mean_q(4) > 0.99 && mean_q(6) < 0.5, "q {} {}", mean_q(4), mean_q(6));
 }
 
 /// Both know the least time of all, each after the other's report; with a delay a report comes later, and with it q.
