@@ -315,7 +315,7 @@ fn the_near_side_is_from_a_syn_to_its_ack() {
             let of: Vec<_> = frames.values().filter(|it| it.stream == stream).collect();
             let asked = of.iter().position(|it| (it.source_port == SERVER) == from_server)?;
             let answers = |it: &&Frame| (it.source_port == SERVER) != from_server && it.ack == of[asked].end;
-            let done = of[asked..].iter().position(|it| answers(it))? + asked;
+            let done = of[asked..].iter().position(answers)? + asked;
             let once = of[asked + 1..done].iter().all(|it| it.seq != of[asked].seq);
             once.then(|| (of[done].ns, (of[done].ns - of[asked].ns) as f64 / 1e9))
         };
