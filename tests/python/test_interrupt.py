@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -30,6 +30,14 @@ VERBS = {
     "sweep": ["-m", "perhop", "sweep", "small.toml", "--vary", "dumbbell.flows=4", "--replications", "400", "-j", "1"],
     "python": ["-c", PYTHON, "small.toml"],
 }
+
+
+@pytest.fixture(autouse=True)
+def heeds_interrupts() -> Iterator[None]:
+    """Tests in the background ignore Ctrl-C, and what they start would as well."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def interrupted(command: Sequence[str], directory: Path) -> tuple[int, float, str]:
