@@ -166,7 +166,7 @@ impl Simulation {
         Numbering { links: self.links.len(), sources: self.sources.len() }
     }
 
-    /// Asks for the next event of the engine's own clock: a sample, a change or the end of the warm-up.
+    /// Asks for the next event of the engine's own clock: a sample, a change, a report or the end of the warm-up.
     pub(crate) fn wake_clock(&mut self) {
         let warm = Time::ZERO + self.plan.warmup;
         let warm = if self.warm.is_none() { warm } else { Time::MAX };

@@ -95,7 +95,8 @@ impl<T> FlowTable<T> {
     }
 
     /// All that is in it, expired or not, those silent longest first.
-    pub fn iter(&self) -> impl Iterator<Item = (FlowId, &T)> {
+    #[cfg(test)]
+    fn iter(&self) -> impl Iterator<Item = (FlowId, &T)> {
         let first = self.entries.get(self.oldest as usize);
         let entries = std::iter::successors(first, |entry| self.entries.get(entry.newer as usize));
         entries.map(|entry| (entry.flow, &entry.state))

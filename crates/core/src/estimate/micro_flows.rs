@@ -126,11 +126,6 @@ impl MicroFlows {
         self.table.get(now, flow)
     }
 
-    /// The flow that has been silent longest, if there is any.
-    pub fn first(&self) -> Option<FlowId> {
-        self.table.iter().next().map(|(flow, _)| flow)
-    }
-
     /// Forgets a flow.
     pub fn forget(&mut self, flow: FlowId) {
         self.table.forget(flow);
