@@ -13,7 +13,7 @@ use perhop_core::edge::{Action, StageSpec};
 use perhop_core::packet::{Colour, flags};
 use perhop_core::units::Span;
 use perhop_sim::plan::{Node, Plan, Tap, TapPoint};
-use perhop_sim::tap::Captured;
+use perhop_sim::record::Captured;
 use perhop_sim::{EngineOptions, Outcome, Simulation};
 
 use common::marking::{af, marked, packets, stage};
@@ -62,8 +62,7 @@ fn simulated() -> Outcome {
         classes: vec!["all".into()],
         traffic: vec![bulk("near", NEAR), bulk("far", FAR), offered("cbr", (FAR, C), traffic("cbr", cbr))],
         changes: Vec::new(),
-        sample_every: None,
-        sample_links: None,
+        sampling: None,
         taps: [(OUT, TapPoint::Input), (OUT, TapPoint::Output), (BACK, TapPoint::Output)]
             .map(|(link, point)| Tap { link, point })
             .into(),

@@ -120,8 +120,7 @@ fn plan(case: &Case) -> Plan {
         classes: vec!["all".into()],
         traffic: sources(),
         changes: Vec::new(),
-        sample_every: None,
-        sample_links: None,
+        sampling: None,
         taps: [(OUT, TapPoint::Input), (OUT, TapPoint::Output), (BACK, TapPoint::Output)]
             .map(|(link, point)| Tap { link, point })
             .into(),
@@ -131,7 +130,7 @@ fn plan(case: &Case) -> Plan {
 fn simulated(case: &Case) -> Outcome {
     let simulation = Simulation::new(plan(case), EngineOptions::default()).expect("a good plan");
     let outcome = simulation.run(|_| true).expect("nobody says stop");
-    assert!(outcome.breaches.is_empty(), "{:?}", outcome.breaches);
+    assert!(outcome.faults.breaches.is_empty(), "{:?}", outcome.faults.breaches);
     outcome
 }
 
@@ -184,7 +183,7 @@ fn left(outcome: &Outcome) -> Vec<(u8, u8, u32)> {
 
 /// The port's own counts of a conditioner, as a report shows them.
 fn counted(outcome: &Outcome, name: &str) -> Vec<ColourRow> {
-    let row = outcome.conditioners.iter().find(|row| row.link == OUT && row.name == name).expect("it is there");
+    let row = outcome.ports.conditioners.iter().find(|row| row.link == OUT && row.name == name).expect("it is there");
     let cells = Colour::ALL.into_iter().flat_map(|before| {
         let after = Colour::ALL.map(Colour::name).into_iter().chain(["dropped"]);
         after.zip(row.counts[before.index()]).map(move |(after, count)| (before.name(), after, count))

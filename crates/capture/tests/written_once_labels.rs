@@ -19,7 +19,7 @@ use perhop_core::flow_label::Encoding;
 use perhop_core::params::Tree;
 use perhop_core::units::{BitRate, Bytes, Span};
 use perhop_sim::plan::{Link, Node, Offered, Plan, Tap, TapPoint};
-use perhop_sim::tap::Captured;
+use perhop_sim::record::Captured;
 use perhop_sim::{EngineOptions, Outcome, Simulation};
 
 use common::marking::{marked, packets};
@@ -91,8 +91,7 @@ fn plan(case: &Case) -> Plan {
         classes: vec!["all".into()],
         traffic: sources(),
         changes: Vec::new(),
-        sample_every: None,
-        sample_links: None,
+        sampling: None,
         taps: [(OUT, TapPoint::Input), (OUT, TapPoint::Output), (BACK, TapPoint::Input), (BACK, TapPoint::Output)]
             .map(|(link, point)| Tap { link, point })
             .into(),
@@ -114,7 +113,7 @@ fn sources() -> Vec<Offered> {
 fn simulated(case: &Case) -> Outcome {
     let simulation = Simulation::new(plan(case), EngineOptions::default()).expect("a good plan");
     let outcome = simulation.run(|_| true).expect("nobody says stop");
-    assert!(outcome.breaches.is_empty(), "{:?}", outcome.breaches);
+    assert!(outcome.faults.breaches.is_empty(), "{:?}", outcome.faults.breaches);
     outcome
 }
 

@@ -7,7 +7,7 @@ use perhop_core::classify::FlowHeaders;
 use perhop_scenario::Scenario;
 use perhop_scenario::output::run::Replication;
 use perhop_sim::plan::{Tap, TapPoint};
-use perhop_sim::tap::Captured;
+use perhop_sim::record::Captured;
 use std::path::{Path, PathBuf};
 
 /// Writes one file for each tap into `dir`; returns their paths.

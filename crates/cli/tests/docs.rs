@@ -120,7 +120,7 @@ fn the_columns_are_explained() {
     let options = Options::new("x.toml").setting("duration", "2s").setting("warmup", "1s");
     let (scenario, _) = Scenario::load(&root().join("examples/dumbbell.toml"), &options).unwrap();
     let mut plan = scenario.plan(1, 0);
-    plan.sample_every = Some("500ms".parse().unwrap());
+    plan.sampling = Some(perhop_sim::plan::Sampling::all("500ms".parse().unwrap()));
     let outcome = perhop_sim::Simulation::new(plan.clone(), Default::default()).unwrap().run(|_| true).unwrap();
     for table in perhop_scenario::output::tables::tables(&plan, &outcome) {
         assert!(page.contains(&format!("`{}`", table.name)), "{}", table.name);

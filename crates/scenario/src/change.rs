@@ -11,15 +11,11 @@ use crate::sections::{Actions, Placement, QueueCommon, TrafficCommon};
 use crate::topology::{Direction, PortQueue};
 use crate::{at, show, topology, tree};
 use perhop_core::params::{Field, Node, Params, Place, Problems, Severity, Table, Tree};
-use perhop_sim::change::{self, Alteration};
+use perhop_sim::plan::{self, Alteration};
 
 /// Every change in order of time, for the model and for the plan. All faults are reported; a change that has one is left
 /// out, so that those after it can still be checked.
-pub fn follow(
-    mut before: InForce,
-    overlays: &[Overlay],
-    problems: &mut Problems,
-) -> (Vec<Change>, Vec<change::Change>) {
+pub fn follow(mut before: InForce, overlays: &[Overlay], problems: &mut Problems) -> (Vec<Change>, Vec<plan::Change>) {
     let (mut changes, mut planned, mut known) = (Vec::new(), Vec::new(), problems.list.clone());
     for overlay in overlays {
         let mut found = Problems::default();
@@ -36,7 +32,7 @@ pub fn follow(
             continue;
         }
         if let Some((alterations, what)) = step {
-            planned.extend(alterations.map(|what| change::Change { at: overlay.time(), what }));
+            planned.extend(alterations.map(|what| plan::Change { at: overlay.time(), what }));
             changes.extend(what.map(|what| Change { at: overlay.at, what }));
         }
         before = after;

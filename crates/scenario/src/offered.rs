@@ -7,9 +7,9 @@ use crate::topology::Topology;
 use crate::tree;
 use perhop_core::params::{Node, Place, Problems, Severity, suggest};
 use perhop_core::units::{Bytes, Span, Time};
-use perhop_sim::engine::LARGEST_PACKET;
+use perhop_sim::net::Router;
 use perhop_sim::plan;
-use perhop_sim::route::Router;
+use perhop_sim::traffic::LARGEST_PACKET;
 use perhop_sim::traffic::{AnyTraffic, Carrier, TrafficScope};
 use perhop_sim::transport;
 

@@ -1,7 +1,7 @@
 //! `[[change]]`: what it makes of the plan, what it leaves alone, what comes back as text.
 
 use perhop_scenario::{Options, Scenario};
-use perhop_sim::change::Alteration;
+use perhop_sim::plan::Alteration;
 use perhop_sim::plan::Plan;
 use perhop_sim::{EngineOptions, Outcome, Simulation};
 use proptest::prelude::*;
@@ -120,7 +120,7 @@ fn a_policer_lets_through_what_both_rates_are_worth() {
     let text = text.replace("warmup = \"1s\"", "warmup = \"0s\"");
     let scenario = good(&text.replace("[traffic.t]", "[traffic.t]\nrandom-phase = false\nspread = \"0s\""));
     let outcome = run(&scenario);
-    let green = outcome.conditioners[0].counts.iter().map(|row| row[0].packets).sum::<u64>();
+    let green = outcome.ports.conditioners[0].counts.iter().map(|row| row[0].packets).sum::<u64>();
     assert_eq!(green, 822);
 }
 

@@ -9,7 +9,7 @@ use perhop_core::params::{Field, Kind, Place, Problems, Reader, Table, Tree};
 use perhop_core::queue::Limit;
 use perhop_core::units::{BitRate, Probability, Span, Time};
 use perhop_sim::plan::{Link, Offered, Queue};
-use perhop_sim::tap::Captured;
+use perhop_sim::record::Captured;
 use perhop_sim::traffic::TrafficParams;
 use perhop_sim::{Outcome, transport};
 

@@ -88,10 +88,10 @@ pub(super) fn measure(seconds: u64) -> Result<PacketHop, Failure> {
 }
 
 fn packet_hop(outcome: &Outcome, seconds: f64, bottleneck: Option<usize>) -> PacketHop {
-    let over = outcome.hops.iter().filter(|h| Some(h.link) == bottleneck);
+    let over = outcome.ports.hops.iter().filter(|h| Some(h.link) == bottleneck);
     PacketHop {
-        ns: seconds * 1e9 / outcome.packet_hops as f64,
-        packet_hops: outcome.packet_hops,
+        ns: seconds * 1e9 / outcome.work.packet_hops as f64,
+        packet_hops: outcome.work.packet_hops,
         bottleneck: over.map(|h| h.delivered.packets).sum(),
     }
 }

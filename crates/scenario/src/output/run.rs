@@ -196,7 +196,7 @@ impl Job<'_> {
                 seed: self.options.seed,
                 replication: self.replication,
                 hash: hash.clone(),
-                packet_hops: outcome.packet_hops,
+                packet_hops: outcome.work.packet_hops,
                 wall_s: wall.as_secs_f64(),
             };
             disk::write(&dir, self.point, &manifest, &files)
@@ -207,7 +207,7 @@ impl Job<'_> {
             replication: self.replication,
             tables,
             hash,
-            packet_hops: outcome.packet_hops,
+            packet_hops: outcome.work.packet_hops,
             wall,
             reused: false,
             captured: (!self.options.taps.is_empty()).then(|| Box::new(outcome)),
@@ -215,20 +215,20 @@ impl Job<'_> {
     }
 
     fn check(&self, outcome: &Outcome) -> Result<(), RunError> {
-        if outcome.refused > 0 {
+        if outcome.faults.refused > 0 {
             let most = perhop_sim::engine::MAX_COMPONENTS / 2;
             let message = format!(
                 "error[E205] more than {most} connections at a time: {} transfers had no place\n   help: longer gaps, or a faster link",
-                outcome.refused
+                outcome.faults.refused
             );
             return Err(RunError::Plan(Box::new(PlanError::Other(message))));
         }
-        debug_assert!(outcome.breaches.is_empty(), "{:?}", outcome.breaches);
-        if outcome.breaches.is_empty() {
+        debug_assert!(outcome.faults.breaches.is_empty(), "{:?}", outcome.faults.breaches);
+        if outcome.faults.breaches.is_empty() {
             return Ok(());
         }
         let point = format!("{} {}, replication {}", self.point.scenario.name(), self.point.name, self.replication);
-        Err(RunError::Conservation { point, breaches: outcome.breaches.clone() })
+        Err(RunError::Conservation { point, breaches: outcome.faults.breaches.clone() })
     }
 
     fn reused(&self, manifest: &serde_json::Value) -> Replication {

@@ -20,10 +20,10 @@ use perhop_core::count::Count;
 use perhop_core::packet::Colour;
 use perhop_core::units::{NS_PER_S, Time};
 use perhop_core::verdict::Reason;
-use perhop_sim::delays::Quantiles;
-use perhop_sim::engine::Transfer;
-use perhop_sim::outcome::{FlowRow, HopRow, Outcome, SessionRow};
 use perhop_sim::plan::Plan;
+use perhop_sim::record::Quantiles;
+use perhop_sim::record::Transfer;
+use perhop_sim::record::{FlowRow, HopRow, Outcome, SessionRow};
 use std::collections::BTreeMap;
 
 const INTEGER: Cell = Cell::Integer(None);
@@ -82,7 +82,7 @@ fn rate(bytes: u64, seconds: f64) -> Cell {
 
 fn summary(plan: &Plan, outcome: &Outcome) -> Table {
     let mut table = Table::new("summary", SUMMARY);
-    for row in &outcome.hops {
+    for row in &outcome.ports.hops {
         table.push(hop(plan, row));
     }
     table
@@ -438,7 +438,7 @@ const QUEUES: &[(&str, Cell)] = &[
 /// Queues are numbered from 1, in the order of the scheduler's classes.
 fn queues(plan: &Plan, outcome: &Outcome) -> Table {
     let mut table = Table::new("queues", QUEUES);
-    for row in &outcome.queues {
+    for row in &outcome.ports.queues {
         let mut cells: Vec<Cell> = vec![plan.links[row.link].name.as_str().into(), (row.queue as u64 + 1).into()];
         cells.extend([row.fates.arrived, row.fates.queued, row.fates.marked, row.fates.lost()].map(count).concat());
         let reasons = [Reason::Early, Reason::Forced, Reason::Overflow];
@@ -462,7 +462,7 @@ const CONDITIONERS: &[(&str, Cell)] = &[
 fn conditioners(plan: &Plan, outcome: &Outcome) -> Table {
     let mut table = Table::new("conditioners", CONDITIONERS);
     let outs = ["green", "yellow", "red", "unmarked", "dropped"];
-    for row in &outcome.conditioners {
+    for row in &outcome.ports.conditioners {
         for colour in Colour::ALL {
             for (out, counted) in outs.into_iter().zip(row.counts[colour.index()]) {
                 if counted.packets > 0 {
@@ -487,7 +487,7 @@ const TALLIES: &[(&str, Cell)] = &[("hop", TEXT), ("conditioner", TEXT), ("quant
 
 fn tallies(plan: &Plan, outcome: &Outcome) -> Table {
     let mut table = Table::new("tallies", TALLIES);
-    for tally in &outcome.tallies {
+    for tally in &outcome.ports.tallies {
         let hop = plan.links[tally.link].name.as_str();
         let quantity = of_queue(tally.queue, tally.quantity);
         table.push(vec![hop.into(), tally.conditioner.as_deref().into(), quantity.as_str().into(), tally.value.into()]);
@@ -508,7 +508,7 @@ const LINKS: &[(&str, Cell)] = &[
 fn links(plan: &Plan, outcome: &Outcome, seconds: f64) -> Table {
     let mut table = Table::new("links", LINKS);
     for (i, link) in plan.links.iter().enumerate() {
-        let rows = || outcome.hops.iter().filter(move |h| h.link == i);
+        let rows = || outcome.ports.hops.iter().filter(move |h| h.link == i);
         let delivered: Count = rows().map(|h| h.delivered + h.lost).sum();
         let dropped: Count = rows().map(|h| h.fates.lost() + h.policed + h.lost).sum();
         let wire_bytes = delivered.bytes.saturating_sub(delivered.packets * u64::from(plan.overhead));
@@ -531,7 +531,7 @@ const SERIES: &[(&str, Cell)] =
 
 fn series(plan: &Plan, outcome: &Outcome) -> Table {
     let mut table = Table::new("series", SERIES);
-    for sample in &outcome.samples {
+    for sample in &outcome.series.ports {
         table.push(vec![
             (sample.at.ns() as f64 / NS_PER_S as f64).into(),
             plan.links[sample.link as usize].name.as_str().into(),
@@ -554,7 +554,7 @@ const FLOW_SERIES: &[(&str, Cell)] = &[
 
 fn flow_series(plan: &Plan, outcome: &Outcome) -> Table {
     let mut table = Table::new("flow_series", FLOW_SERIES);
-    for sample in &outcome.flow_samples {
+    for sample in &outcome.series.flows {
         table.push(vec![
             sample.at.seconds().into(),
             plan.traffic[usize::from(sample.table)].name.as_str().into(),

@@ -149,7 +149,7 @@ impl Run {
     /// A gauge at a link after the warm-up, second by second, all replications.
     pub(crate) fn series(&self, link: &str, conditioner: Option<&str>, quantity: &str) -> Vec<f64> {
         let link = self.plan.links.iter().position(|l| l.name == link).unwrap() as u32;
-        let samples = self.outcomes.iter().flat_map(|o| &o.samples).filter(|s| s.at.seconds() >= 40.0);
+        let samples = self.outcomes.iter().flat_map(|o| &o.series.ports).filter(|s| s.at.seconds() >= 40.0);
         let named = samples.filter(|s| s.link == link && s.quantity == quantity);
         named.filter(|s| s.conditioner.as_deref() == conditioner).map(|s| s.value).collect()
     }
@@ -163,7 +163,7 @@ pub(crate) fn plan(text: &str, replication: u32) -> Plan {
 pub(crate) fn outcome(plan: Plan) -> Outcome {
     let simulation = Simulation::new(plan, EngineOptions::default()).unwrap_or_else(|e| panic!("{e}"));
     let outcome = simulation.run(|_| true).expect("nobody says stop");
-    assert_eq!(outcome.breaches, Vec::<String>::new());
+    assert_eq!(outcome.faults.breaches, Vec::<String>::new());
     outcome
 }
 

@@ -6,7 +6,6 @@
 //!
 //! To add one: write its file, add its line to the list below.
 
-use crate::host::Page;
 use perhop_core::params::ParamError;
 use perhop_core::rng::Rng;
 use perhop_core::units::{Bytes, Time};
@@ -33,6 +32,9 @@ perhop_core::algorithms! {
 }
 
 pub mod law;
+
+/// Largest packet (IP length) that a source may make.
+pub const LARGEST_PACKET: Bytes = Bytes::new(65_535);
 
 /// What a source is told of its surroundings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,6 +100,17 @@ pub struct Request {
     pub object: u64,
     /// Where the object belongs.
     pub page: Page,
+}
+
+/// Where an object belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Number of the user's session, from 0.
+    pub session: u32,
+    /// Number of the user's page, from 0, over all sessions.
+    pub page: u32,
+    /// Objects on the page.
+    pub objects: u32,
 }
 
 /// What is offered, and when to wake the source again (`None`: only by `on_complete`, or never).

@@ -31,8 +31,7 @@
 //! object of more than 2^32 - 3 segments, which TCP's numbers do not hold, is cut there.
 
 use super::law::{Drawn, Sampler};
-use super::{Carrier, Carry, Offer, Request, Step, Traffic, TrafficScope};
-use crate::host::Page;
+use super::{Carrier, Carry, Offer, Page, Request, Step, Traffic, TrafficScope};
 use perhop_core::params::{ParamError, Params as Declared};
 use perhop_core::rng::Rng;
 use perhop_core::units::{Bytes, NS_PER_S, Packets, Span, Time};

@@ -19,11 +19,11 @@
 //! The defaults are those of ns-2.35, except that the recovery has to be chosen there by class.
 //! With `useHeaders_ false` ns-2's `packetSize_` is the whole packet: `mss` = `packetSize_` - 40.
 
-use super::congestion::LawKind;
+use super::error::{ConfigError, check};
+use super::law::LawKind;
 use super::recovery::{PartialAckTimer, Recovery};
 use super::rto::RtoConfig;
 use perhop_core::units::Span;
-use std::fmt;
 
 /// A connection's parameters, the same for its sender and its receiver. Checked by both constructors.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,42 +76,10 @@ impl Default for Config {
     }
 }
 
-/// Why a [`Config`] or a supply is refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigError {
-    /// The field, as in [`Config`].
-    pub field: &'static str,
-    /// Its value.
-    pub value: String,
-    /// What holds of every good value.
-    pub bound: String,
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "tcp: {} = {} is out of bounds: it must be {}", self.field, self.value, self.bound)
-    }
-}
-
-impl std::error::Error for ConfigError {}
-
 /// The longest delay of an ACK (RFC 1122 section 4.2.3.2), and of the answer to one.
 const LONGEST_DELAY: Span = Span::from_ms(500);
 /// The largest window in segments: well below half the range of numbers.
 const LARGEST_WINDOW: u32 = 1 << 24;
-
-/// `Ok` if the value is within bounds, else the error that names all three.
-pub(super) fn check(
-    good: bool,
-    field: &'static str,
-    value: impl fmt::Display,
-    bound: impl fmt::Display,
-) -> Result<(), ConfigError> {
-    match good {
-        true => Ok(()),
-        false => Err(ConfigError { field, value: value.to_string(), bound: bound.to_string() }),
-    }
-}
 
 impl Config {
     /// # Errors

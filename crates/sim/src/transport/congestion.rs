@@ -1,11 +1,10 @@
 //! The window law: how much may be outstanding, and what each signal of the network does to that.
 //!
 //! Loss recovery (which segment to repeat, when an episode ends) is not here but in `recovery.rs`;
-//! the same law works under each recovery. Adding a law = one file, one variant of [`LawKind`] and
-//! of [`Law`]. A law keeps its own state; what CUBIC or BBR need beyond it (time, the estimated
+//! the same law works under each recovery. Adding a law = one file, one variant of [`LawKind`](super::LawKind) and
+//! of [`Law`](super::Law). A law keeps its own state; what CUBIC or BBR need beyond it (time, the estimated
 //! round trip, delivery rate) travels in [`Signal`], which may grow.
 
-use super::reno::Reno;
 use perhop_core::units::Time;
 
 /// The two variables every law sets, in segments.
@@ -39,55 +38,4 @@ pub trait CongestionControl {
     fn on_timeout(&mut self, signal: &Signal, window: &mut Window);
     /// The receiver echoes an ECN mark. At most once a window of data.
     fn on_ecn(&mut self, signal: &Signal, window: &mut Window);
-}
-
-/// The laws by name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LawKind {
-    /// Slow start, additive increase, halving (RFC 5681).
-    #[default]
-    Reno,
-}
-
-/// One connection's law: dispatch over the list.
-#[derive(Clone, Copy, Debug)]
-pub enum Law {
-    /// See [`Reno`].
-    Reno(Reno),
-}
-
-impl Law {
-    /// A new connection's law.
-    pub fn new(kind: LawKind) -> Self {
-        match kind {
-            LawKind::Reno => Law::Reno(Reno),
-        }
-    }
-}
-
-impl CongestionControl for Law {
-    #[inline]
-    fn on_ack(&mut self, signal: &Signal, window: &mut Window) {
-        match self {
-            Law::Reno(law) => law.on_ack(signal, window),
-        }
-    }
-
-    fn on_loss(&mut self, signal: &Signal, window: &mut Window) {
-        match self {
-            Law::Reno(law) => law.on_loss(signal, window),
-        }
-    }
-
-    fn on_timeout(&mut self, signal: &Signal, window: &mut Window) {
-        match self {
-            Law::Reno(law) => law.on_timeout(signal, window),
-        }
-    }
-
-    fn on_ecn(&mut self, signal: &Signal, window: &mut Window) {
-        match self {
-            Law::Reno(law) => law.on_ecn(signal, window),
-        }
-    }
 }

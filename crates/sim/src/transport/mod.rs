@@ -10,10 +10,13 @@
 //! | `config.rs`     | what a scenario states about a connection, validated                       |
 //! | `sender.rs`     | sequence numbers, what may be sent now, the retransmission timer           |
 //! | `recovery.rs`   | loss recovery: duplicate ACKs, fast retransmit, Reno, NewReno              |
-//! | `congestion.rs` | the window law's trait and list                                            |
+//! | `congestion.rs` | the window law's trait                                                     |
+//! | `law.rs`        | the window laws' list                                                      |
 //! | `reno.rs`       | slow start, congestion avoidance, halving                                  |
 //! | `rto.rs`        | round-trip estimator, retransmission time-out, back-off                    |
 //! | `receiver.rs`   | reassembly, cumulative and delayed ACKs, ECN echo                          |
+//! | `counters.rs`   | what a sender counts                                                       |
+//! | `error.rs`      | why parameters are refused                                                 |
 //!
 //! # Numbers
 //! Sequence numbers count segments, not bytes. The SYN is number 0 and the first data segment is
@@ -24,19 +27,25 @@
 
 mod config;
 mod congestion;
+mod counters;
+mod error;
+mod law;
 mod receiver;
 mod recovery;
 mod reno;
 mod rto;
 mod sender;
 
-pub use config::{Config, ConfigError};
-pub use congestion::{CongestionControl, Law, LawKind, Signal, Window};
+pub use config::Config;
+pub use congestion::{CongestionControl, Signal, Window};
+pub use counters::Counters;
+pub use error::ConfigError;
+pub use law::{Law, LawKind};
 pub use receiver::{Received, Receiver};
 pub use recovery::{PartialAckTimer, Recovery};
 pub use reno::Reno;
 pub use rto::{RtoConfig, RtoEstimator};
-pub use sender::{Counters, Sender, Supply};
+pub use sender::{Sender, Supply};
 
 /// A segment to put on the wire. Its size there is `Config::header` + `payload` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

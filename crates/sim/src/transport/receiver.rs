@@ -20,7 +20,8 @@
 //! counted in `beyond_window` and acknowledged; a sender with the same configuration never sends one.
 
 use super::AckInfo;
-use super::config::{Config, ConfigError};
+use super::config::Config;
+use super::error::ConfigError;
 use perhop_core::units::{Span, Time};
 
 /// A segment as it arrives.

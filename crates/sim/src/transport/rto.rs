@@ -27,7 +27,7 @@
 //! fourth doubling SRTT is forgotten and the next sample is taken as a first one (RFC 6298 section 5, last note; ns-2).
 //! Linux bounds 4 RTTVAR by its minimum, `modern` bounds the sum.
 
-use super::config::{ConfigError, check};
+use super::error::{ConfigError, check};
 use perhop_core::units::{Span, Time};
 
 /// Parameters of the retransmission timer.

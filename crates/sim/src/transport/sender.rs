@@ -29,8 +29,11 @@
 //! halves min(cwnd, advertised window) without the inflation of a recovery that is ending, and is not heard within the
 //! window of a time-out; ACKs that repeat the last one while nothing is outstanding are not counted as duplicates.
 
-use super::config::{Config, ConfigError, check};
-use super::congestion::{CongestionControl, Law, Signal, Window};
+use super::config::Config;
+use super::congestion::{CongestionControl, Signal, Window};
+use super::counters::Counters;
+use super::error::{ConfigError, check};
+use super::law::Law;
 use super::recovery::{Duplicate, Episode, NewAck};
 use super::rto::RtoEstimator;
 use super::{AckInfo, Segment};
@@ -45,23 +48,6 @@ pub enum Supply {
     Bytes(u64),
     /// Full segments as [`Sender::offer`] makes them available; none at first.
     Offered,
-}
-
-/// What a sender has done since it was made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Segments sent, SYN and repeats included.
-    pub segments: u64,
-    /// Segments sent again, after fast retransmit, partial ACK or time-out.
-    pub retransmitted: u64,
-    /// Expiries of the retransmission timer with data (or the SYN) outstanding.
-    pub timeouts: u32,
-    /// Loss signals by three duplicate ACKs that were acted on.
-    pub fast_retransmits: u32,
-    /// Cuts of the congestion window, whatever the reason.
-    pub cuts: u32,
-    /// Of these, answers to an ECN echo.
-    pub echo_cuts: u32,
 }
 
 /// No number.

@@ -37,8 +37,7 @@ impl Net {
             links: Vec::new(),
             classes: vec!["all".into()],
             traffic: Vec::new(),
-            sample_every: None,
-            sample_links: None,
+            sampling: None,
             changes: Vec::new(),
             taps: Vec::new(),
         };
@@ -102,7 +101,7 @@ impl Net {
     pub fn run_with(&self, options: EngineOptions) -> Outcome {
         let simulation = Simulation::new(self.plan.clone(), options).unwrap_or_else(|e| panic!("{e}"));
         let outcome = simulation.run(|_| true).expect("nobody says stop");
-        assert_eq!(outcome.breaches, Vec::<String>::new());
+        assert_eq!(outcome.faults.breaches, Vec::<String>::new());
         outcome
     }
 

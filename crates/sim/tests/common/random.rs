@@ -11,8 +11,8 @@ use perhop_core::params::{Field, Kind, Place, Problems, Reader, Tree, Value as _
 use perhop_core::queue::Limit;
 use perhop_core::sched::{self, SchedulerParams};
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
-use perhop_sim::change::{Alteration, Change};
 use perhop_sim::plan::Queue;
+use perhop_sim::plan::{Alteration, Change, Sampling};
 use perhop_sim::traffic::law::Drawn;
 use perhop_sim::traffic::{self, TrafficParams, app_limited, on_off, transfers, web};
 use perhop_sim::transport::{Config, PartialAckTimer, Recovery};
@@ -240,7 +240,7 @@ fn build(routers: usize, mut hops: Vec<Hop>, loads: Vec<Load>) -> Net {
     let mut net = Net::new(routers + 4, Span::from_s(2));
     net.plan.classes = vec!["even".into(), "odd".into()];
     net.plan.warmup = Span::from_ms(300);
-    net.plan.sample_every = Some(Span::from_ms(100));
+    net.plan.sampling = Some(Sampling::all(Span::from_ms(100)));
     let mut pairs: Vec<[usize; 2]> = (1..routers).map(|r| [r - 1, r]).collect();
     pairs.extend([0, 1].map(|host| [routers + host, 0]));
     pairs.extend([2, 3].map(|host| [routers + host, routers - 1]));

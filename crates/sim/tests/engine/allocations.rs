@@ -54,6 +54,10 @@ fn nothing_is_allocated_after_the_warm_up() {
         let later = allocation_counter::measure(|| assert!(simulation.run_until(Time::MAX)));
         assert_eq!(later.count_total, 0, "transmit_done {transmit_done}: {later:?}");
         let outcome = simulation.run(|_| true).unwrap();
-        assert!(outcome.breaches.is_empty() && outcome.packet_hops > 500_000, "{} hops", outcome.packet_hops);
+        assert!(
+            outcome.faults.breaches.is_empty() && outcome.work.packet_hops > 500_000,
+            "{} hops",
+            outcome.work.packet_hops
+        );
     }
 }

@@ -9,7 +9,7 @@ use perhop_core::conditioner::{ConditionerParams, token_bucket};
 use perhop_core::edge::{Per, StageSpec};
 use perhop_core::packet::Colour;
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
-use perhop_sim::change::{Alteration, Change};
+use perhop_sim::plan::{Alteration, Change, Sampling};
 use perhop_sim::plan::{Tap, TapPoint};
 use perhop_sim::traffic::{TrafficParams, transfers::Loop};
 use perhop_sim::{EngineOptions, Outcome, Simulation};
@@ -94,9 +94,10 @@ fn a_sample_at_the_time_of_a_change_shows_what_held_until_then() {
     let of = |cbs| ConditionerParams::TokenBucketMarker(of(cbs));
     let mut net = steady(1005);
     net.plan.links[1].edge = vec![stage("m", of(3000))];
-    (net.plan.sample_every, net.plan.warmup) = (Some(Span::from_ms(500)), Span::from_ms(500));
+    net.plan.sampling = Some(Sampling::all(Span::from_ms(500)));
+    net.plan.warmup = Span::from_ms(500);
     net.plan.changes = vec![at(ms(500), vec![conditioner(1, "m", of(2000))])];
-    let samples = net.run().samples;
+    let samples = net.run().series.ports;
     let levels: Vec<_> = samples.iter().filter(|s| s.quantity == "bucket_bytes").map(|s| s.value).collect();
     assert_eq!(levels, [3000.0, 3000.0, 2000.0]);
 }
@@ -181,8 +182,8 @@ fn step(max: Length) -> AqmParams {
 
 /// Packets waiting each 10 ms where twice as much comes as the link can send.
 fn waiting(net: &mut Net) -> Vec<(Time, f64)> {
-    net.plan.sample_every = Some(Span::from_ms(10));
-    let samples = net.run().samples;
+    net.plan.sampling = Some(Sampling::all(Span::from_ms(10)));
+    let samples = net.run().series.ports;
     let of_queue = samples.iter().filter(|s| s.link == 0 && s.quantity == "queue_packets");
     of_queue.map(|s| (s.at, s.value)).collect()
 }
@@ -230,7 +231,7 @@ fn thresholds_in_time_follow_the_rate() {
 /// an event at the end of each transmission.
 fn rows(net: &Net, options: EngineOptions) -> String {
     let mut outcome = net.run_with(options);
-    outcome.events = 0;
+    outcome.work.events = 0;
     format!("{outcome:?}")
 }
 
@@ -358,8 +359,8 @@ fn a_port_knows_only_the_flows_that_come_to_it() {
         net.traffic(ends, cbr(BitRate::kbps(800), 1000));
     }
     net.plan.links[2].edge = vec![per_flow(bucket(80))];
-    net.plan.sample_every = Some(Span::from_ms(100));
-    let samples = net.run().samples;
+    net.plan.sampling = Some(Sampling::all(Span::from_ms(100)));
+    let samples = net.run().series.ports;
     let levels = samples.iter().filter(|s| s.quantity == "bucket_bytes" && s.at > Time::ZERO);
     let levels: Vec<_> = levels.map(|s| s.value).collect();
     assert!(levels.len() >= 9 && levels.iter().all(|&level| level < 1200.0), "{levels:?}");

@@ -13,8 +13,8 @@ fn tapped(outcome: &Outcome, link: usize, point: TapPoint) -> Count {
 }
 
 /// Sum over the classes and colours of a link.
-fn on_link(outcome: &Outcome, link: usize, of: impl Fn(&perhop_sim::outcome::HopRow) -> Count) -> Count {
-    outcome.hops.iter().filter(|h| h.link == link).map(of).sum()
+fn on_link(outcome: &Outcome, link: usize, of: impl Fn(&perhop_sim::record::HopRow) -> Count) -> Count {
+    outcome.ports.hops.iter().filter(|h| h.link == link).map(of).sum()
 }
 
 proptest! {
@@ -27,7 +27,7 @@ proptest! {
         net.tap_all();
         let simulation = Simulation::new(net.plan.clone(), EngineOptions::default()).unwrap();
         let outcome = simulation.run(|_| true).unwrap();
-        prop_assert_eq!(&outcome.breaches, &Vec::<String>::new());
+        prop_assert_eq!(&outcome.faults.breaches, &Vec::<String>::new());
         for link in 0..net.plan.links.len() {
             let came = on_link(&outcome, link, |h| h.policed + h.fates.arrived);
             prop_assert_eq!(came, tapped(&outcome, link, TapPoint::Input), "link {} in", link);

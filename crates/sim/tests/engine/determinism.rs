@@ -6,7 +6,7 @@ use perhop_core::aqm::AqmParams;
 use perhop_core::units::{BitRate, Probability, Span, Time};
 use perhop_sim::Outcome;
 use perhop_sim::plan::{Tap, TapPoint};
-use perhop_sim::tap::Captured;
+use perhop_sim::record::Captured;
 use perhop_sim::traffic::{TrafficParams, on_off};
 use proptest::prelude::*;
 

@@ -7,8 +7,8 @@ use perhop_core::packet::{Ecn, flags};
 use perhop_core::queue::Limit;
 use perhop_core::units::{BitRate, Span};
 use perhop_sim::Outcome;
-use perhop_sim::outcome::HopRow;
 use perhop_sim::plan::TapPoint;
+use perhop_sim::record::HopRow;
 use perhop_sim::transport::Config;
 
 const SECONDS: u64 = 60;
@@ -35,7 +35,7 @@ fn marking(min: u32, max: u32, max_p: f64) -> red::Params {
 
 /// The row of the bottleneck.
 fn bottleneck(outcome: &Outcome) -> &HopRow {
-    let mut rows = outcome.hops.iter().filter(|h| h.link == 0);
+    let mut rows = outcome.ports.hops.iter().filter(|h| h.link == 0);
     let (row, none) = (rows.next().unwrap(), rows.next());
     assert!(none.is_none());
     row

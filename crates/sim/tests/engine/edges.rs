@@ -8,7 +8,8 @@ use perhop_core::conditioner::{ConditionerParams, rtt_aware, rtt_rto};
 use perhop_core::edge::Per;
 use perhop_core::queue::Limit;
 use perhop_core::units::{BitRate, Span, Time};
-use perhop_sim::outcome::Outcome;
+use perhop_sim::plan::Sampling;
+use perhop_sim::record::Outcome;
 use perhop_sim::traffic::TrafficParams;
 
 fn measuring(measured: Measured) -> Measuring {
@@ -65,16 +66,16 @@ fn edges(delays: [u64; 2], flows: u32, params: [ConditionerParams; 2]) -> Net {
         // a sender's clock that counts whole ticks would round its samples
         offered.tcp.rto.granularity = Span::from_us(100);
     }
-    net.plan.sample_every = Some(Span::from_ms(100));
+    net.plan.sampling = Some(Sampling::all(Span::from_ms(100)));
     net
 }
 
 /// A gauge of the conditioner at a link, from the 20th second on.
 fn series(outcome: &Outcome, link: u32, gauge: &str) -> Vec<f64> {
-    let wanted = |s: &&perhop_sim::series::Sample| {
+    let wanted = |s: &&perhop_sim::record::Sample| {
         s.link == link && s.quantity == gauge && s.at >= Time::ZERO + Span::from_s(20)
     };
-    outcome.samples.iter().filter(wanted).map(|s| s.value).collect()
+    outcome.series.ports.iter().filter(wanted).map(|s| s.value).collect()
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -123,10 +124,11 @@ fn a_pair_that_appears_later_publishes() {
         offered.start = Time::ZERO + Span::from_s(5 + 10 * i as u64);
         offered.spread = Span::ZERO;
     }
-    net.plan.sample_every = None;
+    net.plan.sampling = None;
     let outcome = net.run();
     let tally = |link: usize, what: &str| {
-        outcome.tallies.iter().filter(|t| t.link == link && t.quantity == what).map(|t| t.value).sum::<u64>() as f64
+        outcome.ports.tallies.iter().filter(|t| t.link == link && t.quantity == what).map(|t| t.value).sum::<u64>()
+            as f64
     };
     let mean_q =
         |link| tally(link, "q_sum_millionths") / 1e6 / (tally(link, "drawn_red") + tally(link, "drawn_yellow"));
@@ -139,7 +141,7 @@ fn edges_hear_of_each_other() {
     let q = |delay: Span| {
         let slow = Exchanging { report_delay: delay, ..EXCHANGING };
         let outcome = edges([2, 40], 5, [basic(Measured::Edge, slow.clone()), basic(Measured::Edge, slow)]).run();
-        let far: Vec<_> = outcome.samples.iter().filter(|s| s.link == 6 && s.quantity == "q").collect();
+        let far: Vec<_> = outcome.series.ports.iter().filter(|s| s.link == 6 && s.quantity == "q").collect();
         let heard = far.iter().find(|s| s.value < 1.0).map(|s| s.at);
         (heard, mean(&series(&outcome, 4, "q")), mean(&series(&outcome, 6, "q")))
     };

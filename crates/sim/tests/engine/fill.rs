@@ -43,7 +43,7 @@ fn a_queue_has_the_room_it_states() {
     for (limit, sent) in [(Limit::Packets(9), 10), (Limit::Bytes(9_000), 10), (Limit::Bytes(8_999), 9)] {
         net.plan.links[0].queues[0].limit = limit;
         let outcome = net.run();
-        let fates = outcome.hops[0].fates;
+        let fates = outcome.ports.hops[0].fates;
         let first_burst = fates.dropped[Reason::Overflow as usize].packets;
         assert_eq!(20 - first_burst, sent, "{limit:?}: {fates:?}");
     }
@@ -66,7 +66,7 @@ fn a_large_window_fills_the_link() {
     for window in [50, 51, 80, 1000] {
         let outcome = run(window, 1000, [round_trip, Span::from_s(10), SEGMENT * 5000]);
         assert_eq!(delivered(&outcome), 5000, "window {window}");
-        let wait = outcome.hops.iter().find(|h| h.link == 0).unwrap().wait.unwrap();
+        let wait = outcome.ports.hops.iter().find(|h| h.link == 0).unwrap().wait.unwrap();
         let queue = SEGMENT.ns() as f64 * f64::from(window - 50);
         assert!((wait.mean - queue).abs() <= 0.011 * queue, "window {window}: waits {}", wait.mean);
     }

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 /// Every row of the outcome, every packet at every link's ends; not the number of events, which is what differs.
 fn rows(net: &Net, transmit_done: bool) -> String {
     let mut outcome = net.run_with(EngineOptions { transmit_done });
-    outcome.events = 0;
+    outcome.work.events = 0;
     format!("{outcome:#?}")
 }
 

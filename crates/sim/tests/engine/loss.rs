@@ -32,7 +32,7 @@ fn through_the_engine(recovery: Recovery, loss: f64, replication: u32) -> [f64; 
     net.plan.links[0].loss = Probability::new(loss).unwrap();
     net.traffic([0, 1], bulk()).tcp = config(recovery);
     let outcome = net.replicate(replication);
-    let row = outcome.hops.iter().find(|h| h.link == 0).unwrap();
+    let row = outcome.ports.hops.iter().find(|h| h.link == 0).unwrap();
     assert_eq!(row.fates.lost().packets, 0, "the queue has room for every burst");
     let share = row.lost.packets as f64 / (row.lost + row.delivered).packets as f64;
     [outcome.flows[0].goodput_bytes as f64 / 960.0 / SECONDS as f64, share]

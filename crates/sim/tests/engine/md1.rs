@@ -78,7 +78,7 @@ fn every_wait_follows_from_the_arrivals() {
 #[test]
 fn the_rows_say_the_same() {
     let outcome = run(0.6, 1);
-    let row = outcome.hops.iter().find(|h| h.link == 0).unwrap();
+    let row = outcome.ports.hops.iter().find(|h| h.link == 0).unwrap();
     let wait = row.wait.unwrap().mean;
     assert!((wait / mean_wait(&outcome) - 1.0).abs() < 0.011, "{wait}");
     let n = row.delivered.packets as f64;

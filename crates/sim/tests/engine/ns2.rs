@@ -81,13 +81,13 @@ impl Case {
 
 /// Packets of a colour that came to a link's queue, and how many of them were dropped there.
 pub(crate) fn coloured(outcome: &Outcome, link: usize, colour: Colour) -> (f64, f64) {
-    let fates = outcome.hops.iter().filter(|h| h.link == link && h.colour == colour).map(|h| h.fates);
+    let fates = outcome.ports.hops.iter().filter(|h| h.link == link && h.colour == colour).map(|h| h.fates);
     fates.fold((0.0, 0.0), |(came, lost), f| (came + f.arrived.packets as f64, lost + f.lost().packets as f64))
 }
 
 /// Packet-seconds waited at a link, by Little's law.
 pub(crate) fn waited(outcome: &Outcome, link: usize) -> f64 {
-    let rows = outcome.hops.iter().filter(|h| h.link == link);
+    let rows = outcome.ports.hops.iter().filter(|h| h.link == link);
     rows.map(|h| h.delivered.packets as f64 * h.wait.map_or(0.0, |w| w.mean * 1e-9)).sum()
 }
 

@@ -94,7 +94,7 @@ fn net(case: &Case) -> Net {
 
 /// One replication's values, in the order of [`METRICS`].
 fn sample(outcome: &Outcome) -> [f64; 3] {
-    let row = outcome.hops.iter().find(|h| h.link == CORE).unwrap();
+    let row = outcome.ports.hops.iter().find(|h| h.link == CORE).unwrap();
     // Little's law.
     let waited = row.delivered.packets as f64 * row.wait.unwrap().mean * 1e-9;
     let used = row.delivered.bytes as f64 * 8.0 / (BOTTLENECK.bit_s() as f64 * MEASURED);

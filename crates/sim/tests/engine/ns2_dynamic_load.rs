@@ -12,6 +12,7 @@ use perhop_core::aqm::early::Spacing;
 use perhop_core::queue::Limit;
 use perhop_core::units::{BitRate, Packets, Span, Time};
 use perhop_sim::Outcome;
+use perhop_sim::plan::Sampling;
 use perhop_sim::transport::Config;
 
 const PAIRS: usize = 10;
@@ -58,21 +59,20 @@ fn net(case: &Case) -> Net {
             flow.tcp = Config { window: 100, ecn: ecn(case), ..case.tcp() };
         }
     }
-    net.plan.sample_every = Some(Span::from_ms(50));
-    net.plan.sample_links = Some(vec![CORE]);
+    net.plan.sampling = Some(Sampling { every: Span::from_ms(50), links: Some(vec![CORE]) });
     net
 }
 
 /// One replication: the mean queue of each window, from samples, and the share of all packets that were dropped.
 fn sample(outcome: &Outcome) -> Vec<f64> {
     let mut windows = vec![(0.0, 0.0); WINDOWS];
-    for it in outcome.samples.iter().filter(|it| it.link as usize == CORE && it.quantity == "queue_packets") {
+    for it in outcome.series.ports.iter().filter(|it| it.link as usize == CORE && it.quantity == "queue_packets") {
         let window = (it.at.ns() / 50_000_000_000) as usize;
         if let Some((sum, n)) = windows.get_mut(window) {
             (*sum, *n) = (*sum + it.value, *n + 1.0);
         }
     }
-    let fates = outcome.hops.iter().filter(|h| h.link == CORE).map(|h| h.fates);
+    let fates = outcome.ports.hops.iter().filter(|h| h.link == CORE).map(|h| h.fates);
     let (came, lost) =
         fates.fold((0.0, 0.0), |(came, lost), f| (came + f.arrived.packets as f64, lost + f.lost().packets as f64));
     windows.into_iter().map(|(sum, n)| sum / n).chain([lost / came]).collect()

@@ -121,7 +121,7 @@ fn sample(outcome: &Outcome, case: &Case) -> Vec<f64> {
     let (sum, mean) = (values.iter().sum::<f64>(), stats::mean(&values));
     let sigma = (values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / FLOWS as f64).sqrt();
     let tcp = || outcome.flows.iter().map(|f| f.tcp.unwrap());
-    let bottleneck = outcome.hops.iter().find(|h| h.link == RED).unwrap();
+    let bottleneck = outcome.ports.hops.iter().find(|h| h.link == RED).unwrap();
     let wait_s = bottleneck.wait.unwrap().mean * 1e-9;
     values.extend([
         sigma,

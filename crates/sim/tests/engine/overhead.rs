@@ -2,7 +2,7 @@
 
 use crate::common::net::{Net, bulk};
 use perhop_core::units::{BitRate, Span};
-use perhop_sim::outcome::FlowRow;
+use perhop_sim::record::FlowRow;
 use perhop_sim::transport::Config;
 
 const SECONDS: u64 = 120;

@@ -2,8 +2,8 @@
 
 use crate::common::net::{Net, cbr};
 use perhop_core::units::{BitRate, Span};
+use perhop_sim::net::Router;
 use perhop_sim::plan::Link;
-use perhop_sim::route::Router;
 use perhop_sim::{EngineOptions, PlanError, Simulation};
 use proptest::prelude::*;
 
@@ -107,7 +107,7 @@ fn packets_take_the_shorter_way_round() {
     }
     net.traffic([0, 3], cbr(BitRate::mbps(1), 1000));
     let outcome = net.run();
-    let mut used: Vec<&str> = outcome.hops.iter().map(|h| &*net.plan.links[h.link].name).collect();
+    let mut used: Vec<&str> = outcome.ports.hops.iter().map(|h| &*net.plan.links[h.link].name).collect();
     used.sort_unstable();
     assert_eq!(used, ["0 -> 4 (9)", "4 -> 3 (7)"]);
 }

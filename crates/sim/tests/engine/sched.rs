@@ -9,11 +9,11 @@ use perhop_core::packet::Colour;
 use perhop_core::queue::Limit;
 use perhop_core::sched::NAMES;
 use perhop_core::units::{BitRate, Span, Time};
-use perhop_sim::change::{Alteration, Change};
-use perhop_sim::outcome::Outcome;
+use perhop_sim::plan::{Alteration, Change, Sampling};
 use perhop_sim::plan::{Queue, TapPoint};
-use perhop_sim::series::Sample;
-use perhop_sim::tap::Captured;
+use perhop_sim::record::Captured;
+use perhop_sim::record::Outcome;
+use perhop_sim::record::Sample;
 use proptest::prelude::*;
 
 const RATE: BitRate = BitRate::mbps(10);
@@ -50,11 +50,11 @@ fn class(captured: &Captured) -> usize {
 /// Every row of the outcome, but for what only a scheduler tells of its queues.
 fn rows(net: &Net) -> String {
     let mut outcome = net.run();
-    outcome.events = 0;
-    outcome.queues.clear();
-    outcome.samples.retain(|s| s.queue.is_none() || !["packets", "bytes"].contains(&s.quantity));
-    outcome.samples.iter_mut().for_each(|s| s.queue = None);
-    outcome.tallies.iter_mut().for_each(|t| t.queue = None);
+    outcome.work.events = 0;
+    outcome.ports.queues.clear();
+    outcome.series.ports.retain(|s| s.queue.is_none() || !["packets", "bytes"].contains(&s.quantity));
+    outcome.series.ports.iter_mut().for_each(|s| s.queue = None);
+    outcome.ports.tallies.iter_mut().for_each(|t| t.queue = None);
     format!("{outcome:?}")
 }
 
@@ -119,7 +119,7 @@ fn wrr_holds_its_weights_to_the_packet() {
         "{:?}",
         &left[round..round + 70]
     );
-    let sent: Vec<_> = outcome.queues.iter().map(|q| q.sent.packets).collect();
+    let sent: Vec<_> = outcome.ports.queues.iter().map(|q| q.sent.packets).collect();
     assert!(sent.windows(2).all(|pair| pair[1].abs_diff(2 * pair[0]) < 20), "{sent:?}");
 }
 
@@ -129,7 +129,7 @@ fn drr_shares_bytes_whatever_the_sizes() {
     let mut net = scheduled("drr", &[1, 1], 50);
     [300, 1500].into_iter().enumerate().for_each(|(i, size)| add(&mut net, i, cbr(BitRate::mbps(9), size)));
     let outcome = net.run();
-    let sent: Vec<_> = outcome.queues.iter().map(|q| q.sent.bytes).collect();
+    let sent: Vec<_> = outcome.ports.queues.iter().map(|q| q.sent.bytes).collect();
     // Before both queues hold packets, at most the first millisecond's 1250 B go out of turn.
     assert!(sent[0].abs_diff(sent[1]) < 3 * 1500 + 1250, "{sent:?}");
     assert!(sent.iter().sum::<u64>() > 24_900_000);
@@ -142,7 +142,7 @@ fn nobody_goes_before_a_class_of_higher_priority() {
     (0..3).for_each(|i| add(&mut net, i, poisson(BitRate::mbps(3), 1000)));
     let outcome = net.run();
     let (came, left) = (at_link(&outcome, TapPoint::Input), at_link(&outcome, TapPoint::Output));
-    assert!(outcome.queues.iter().all(|q| q.fates.lost().packets == 0));
+    assert!(outcome.ports.queues.iter().all(|q| q.fates.lost().packets == 0));
     let times = |all: &[Captured], i: usize| all.iter().filter(|c| class(c) == i).map(|c| c.at).collect::<Vec<_>>();
     let begins = |at: Time| at.since(Time::ZERO + DELAY + Span::from_us(800));
     let mut lower = 0;
@@ -179,7 +179,7 @@ fn the_mean_waits_of_two_priorities_are_cobhams() {
         let mut waits = [Vec::new(), Vec::new()];
         for replication in 0..20 {
             let outcome = net.replicate(replication);
-            waits.iter_mut().zip(&outcome.queues).for_each(|(all, queue)| all.push(queue.wait.unwrap().mean));
+            waits.iter_mut().zip(&outcome.ports.queues).for_each(|(all, queue)| all.push(queue.wait.unwrap().mean));
         }
         for (i, waits) in waits.iter().enumerate() {
             let (mean, half) = (stats::mean(waits), crate::md1::half_interval(waits));
@@ -205,13 +205,13 @@ fn the_rows_hold_every_packets_wait() {
         let (mean, n) = (stats::mean(&waits), waits.len() as f64);
         let sd = (waits.iter().map(|w| (w - mean) * (w - mean)).sum::<f64>() / n).sqrt();
         assert!(waits.iter().filter(|&&w| w == 0.0).count() > 100);
-        let row = outcome.hops.iter().find(|h| h.link == 0 && h.colour == Colour::ALL[i]).unwrap();
+        let row = outcome.ports.hops.iter().find(|h| h.link == 0 && h.colour == Colour::ALL[i]).unwrap();
         let wait = row.wait.unwrap();
         assert_eq!(row.delivered.packets, waits.len() as u64);
         // Sums of doubles over ten thousand packets.
         assert!((wait.mean / mean - 1.0).abs() < 1e-9 && (wait.sd / sd - 1.0).abs() < 1e-9, "{wait:?} {mean} {sd}");
         // The queue counts at the start of a transmission, the row at its arrival: one packet may be on the wire.
-        let queue = &outcome.queues[i];
+        let queue = &outcome.ports.queues[i];
         assert!(queue.sent.packets - waits.len() as u64 <= 2 && (queue.wait.unwrap().mean / mean - 1.0).abs() < 1e-2);
     }
 }
@@ -219,14 +219,14 @@ fn the_rows_hold_every_packets_wait() {
 /// The samples of one quantity of a queue of link 0.
 fn samples(outcome: &Outcome, queue: Option<usize>, quantity: &str) -> Vec<f64> {
     let of = |s: &&Sample| s.link == 0 && s.queue == queue && s.quantity == quantity;
-    outcome.samples.iter().filter(of).map(|s| s.value).collect()
+    outcome.series.ports.iter().filter(of).map(|s| s.value).collect()
 }
 
 /// Each queue has its own AQM: RED in the first sees its own packets alone, and the total is the sum.
 #[test]
 fn each_queue_is_sampled_and_dropped_from_by_itself() {
     let mut net = scheduled("wrr", &[1, 1], 10);
-    net.plan.sample_every = Some(Span::from_ms(10));
+    net.plan.sampling = Some(Sampling::all(Span::from_ms(10)));
     net.plan.links[0].queues[0].aqm = AqmParams::Red(red(2, 8, 0.1));
     add(&mut net, 0, bulk());
     net.plan.traffic[0].flows = 5;
@@ -238,7 +238,7 @@ fn each_queue_is_sampled_and_dropped_from_by_itself() {
     assert!(second[10..].iter().all(|&n| n >= 9.0), "the second is always full");
     assert!(samples(&outcome, Some(0), "avg_queue_packets").iter().all(|&avg| avg < 10.0));
     assert!(samples(&outcome, Some(1), "avg_queue_packets").is_empty());
-    let [early, overflow] = [1, 3].map(|reason| [0, 1].map(|i| outcome.queues[i].fates.dropped[reason].packets));
+    let [early, overflow] = [1, 3].map(|reason| [0, 1].map(|i| outcome.ports.queues[i].fates.dropped[reason].packets));
     assert!(early[0] > 20 && early[1] == 0 && overflow[1] > 10_000, "{early:?} {overflow:?}");
 }
 

@@ -7,6 +7,7 @@ use perhop_core::edge::{Action, Per, StageSpec};
 use perhop_core::packet::Colour;
 use perhop_core::scope::Scope;
 use perhop_core::units::{BitRate, Bytes, Probability, Span};
+use perhop_sim::plan::Sampling;
 use perhop_sim::traffic::{TrafficParams, cbr};
 
 fn source(rate: BitRate) -> TrafficParams {
@@ -21,19 +22,19 @@ fn net() -> Net {
     for _ in 0..2 {
         net.traffic([0, 2], source(BitRate::mbps(4)));
     }
-    net.plan.sample_every = Some(Span::from_ms(100));
+    net.plan.sampling = Some(Sampling::all(Span::from_ms(100)));
     net
 }
 
 #[test]
 fn series_are_of_the_links_asked_for() {
     let (all, mut some) = (net().run(), net());
-    some.plan.sample_links = Some(vec![2]);
+    some.plan.sampling.iter_mut().for_each(|it| it.links = Some(vec![2]));
     let some = some.run();
-    let mine: Vec<_> = all.samples.iter().filter(|s| s.link == 2).cloned().collect();
+    let mine: Vec<_> = all.series.ports.iter().filter(|s| s.link == 2).cloned().collect();
     assert!(mine.iter().any(|s| s.value > 10.0), "packets wait there");
-    assert_eq!(some.samples, mine);
-    assert!(some.flow_samples.is_empty() && !all.flow_samples.is_empty());
+    assert_eq!(some.series.ports, mine);
+    assert!(some.series.flows.is_empty() && !all.series.flows.is_empty());
 }
 
 /// TCP's begins with two segments and opens; datagrams have none.
@@ -41,7 +42,7 @@ fn series_are_of_the_links_asked_for() {
 fn flows_tell_their_windows() {
     let mut net = net();
     net.traffic([0, 2], bulk());
-    let samples = net.run().flow_samples;
+    let samples = net.run().series.flows;
     let windows: Vec<f64> = samples.iter().filter(|s| s.table == 2).filter_map(|s| s.cwnd).collect();
     assert_eq!(windows.len(), samples.iter().filter(|s| s.table == 2).count());
     assert!(windows.iter().all(|w| *w >= 1.0) && windows.iter().any(|w| *w > 4.0), "{windows:?}");
@@ -63,7 +64,7 @@ fn a_port_knows_the_classes_of_its_flows() {
         let actions = [Action::Transmit; 4];
         net.plan.links[0].edge = vec![StageSpec { name: "m".into(), matches, per: Per::Class, params, actions, scope }];
         let outcome = net.run();
-        let hops = outcome.hops.iter().filter(|row| row.link == 0 && row.colour == Colour::Green);
+        let hops = outcome.ports.hops.iter().filter(|row| row.link == 0 && row.colour == Colour::Green);
         assert_eq!(hops.map(|row| row.delivered.packets).sum::<u64>(), green, "{classes:?}");
     }
 }

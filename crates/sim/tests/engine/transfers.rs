@@ -6,8 +6,8 @@ use crate::stats;
 use perhop_core::edge::{Per, StageSpec};
 use perhop_core::packet::flags;
 use perhop_core::units::{BitRate, Bytes, Span, Time};
-use perhop_sim::engine::Transfer;
 use perhop_sim::plan::TapPoint;
+use perhop_sim::record::Transfer;
 use perhop_sim::traffic::law::Drawn;
 use perhop_sim::traffic::transfers::Loop;
 use perhop_sim::traffic::{TrafficParams, on_off};
@@ -122,7 +122,7 @@ fn no_packet_of_an_old_connection_is_left_for_a_new_one() {
     net.tap_all();
     let outcome = net.run();
     assert!(outcome.tables[1].tcp.retransmitted > 200);
-    assert_eq!(outcome.hops.iter().map(|h| h.fates.lost().packets).sum::<u64>(), 0, "every repeat is in vain");
+    assert_eq!(outcome.ports.hops.iter().map(|h| h.fates.lost().packets).sum::<u64>(), 0, "every repeat is in vain");
     let mut under_way = vec![0i64; outcome.headers.len()];
     let mut opened = outcome.transfers.iter().map(|t| t.opened).collect::<Vec<_>>();
     opened.sort_unstable();
@@ -152,7 +152,7 @@ fn tallies_outlive_the_instance_of_a_flow() {
     let outcome = net.run();
     let out = outcome.captured.iter().filter(|c| c.link == 0 && c.point == TapPoint::Input);
     let sent = out.filter(|c| c.at > Time::ZERO + Span::from_s(5)).count();
-    let tagged = outcome.tallies.iter().find(|t| t.quantity == "tagged_packets").unwrap().value;
+    let tagged = outcome.ports.tallies.iter().find(|t| t.quantity == "tagged_packets").unwrap().value;
     assert!(outcome.transfers.len() > 10 * outcome.headers.len());
     assert_eq!(tagged as usize, sent);
 }

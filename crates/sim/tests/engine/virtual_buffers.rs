@@ -82,7 +82,8 @@ fn check_fifo(name: &str, aqm: AqmParams) {
     let out_of_order = left.iter().position(|packet| !rest.any(|other| other == packet));
     assert_eq!(out_of_order, None, "{name}");
     let dropped = came.len() - left.len();
-    let longest = outcome.hops.iter().filter(|h| h.link == 0).filter_map(|h| h.wait).map(|w| w.max).max().unwrap();
+    let longest =
+        outcome.ports.hops.iter().filter(|h| h.link == 0).filter_map(|h| h.wait).map(|w| w.max).max().unwrap();
     println!("{name}: {dropped} of {} dropped, longest wait {} us", came.len(), longest / 1000);
     assert!(dropped > 2_000, "{name}: {dropped}");
     assert!(longest > 5_000_000 && longest <= 80_000_000, "{name}: {longest} ns");

@@ -1,6 +1,6 @@
 //! Sessions: what somebody feels who writes packets into a connection and waits until they have arrived.
 
-use crate::delays::Delays;
+use crate::record::Delays;
 use perhop_core::units::Time;
 use std::collections::VecDeque;
 

@@ -1,7 +1,6 @@
 //! Packets recorded at a link, for captures.
 
 use crate::plan::TapPoint;
-use crate::pool::Record;
 use perhop_core::packet::Packet;
 use perhop_core::units::Time;
 
@@ -18,11 +17,4 @@ pub struct Captured {
     pub packet: Packet,
     /// IP length.
     pub wire: u32,
-}
-
-impl Captured {
-    /// What a tap sees.
-    pub fn new(at: Time, link: usize, point: TapPoint, record: &Record) -> Self {
-        Self { at, link: link as u32, point, packet: record.packet, wire: record.wire }
-    }
 }

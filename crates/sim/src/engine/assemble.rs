@@ -1,14 +1,13 @@
 //! From a plan to a simulation at time zero: links, sources, routes, first events.
 
-use crate::classes::Classes;
-use crate::engine::{HERE, Simulation, Source};
-use crate::heap::{Heap, Key, MAX_COMPONENTS};
-use crate::host::{self, Flow};
-use crate::link::{Link, Parts, Queues};
-use crate::outcome::Retired;
+use super::{HERE, Simulation, Source};
+use crate::agenda::{Heap, Key, MAX_COMPONENTS};
+use crate::hosts::flow::{self as host, Flow};
+use crate::net::classes::Classes;
+use crate::net::link::Parts;
+use crate::net::{Link, Pool, Queues, Router, Way};
 use crate::plan::Plan;
-use crate::pool::Pool;
-use crate::route::{Router, Way};
+use crate::record::Retired;
 use crate::traffic::Carrier;
 use perhop_core::Rng;
 use perhop_core::classify::{FlowHeaders, Protocol};
@@ -394,8 +393,7 @@ mod tests {
             classes: vec!["all".into()],
             traffic: vec![offered],
             changes: vec![],
-            sample_every: None,
-            sample_links: None,
+            sampling: None,
             taps: vec![],
         };
         Simulation::new(plan, EngineOptions::default()).unwrap()

@@ -5,10 +5,10 @@
 //! departure, those whose rate changes on the way, and those with a scheduler have that event, on themselves only. Both
 //! kinds give the same bytes.
 
-use crate::classes::{Classes, Queue, Waiting};
-use crate::delays::Delays;
-use crate::fifo::{Entry, Fifo};
-use crate::pool::{Pool, RecordId};
+use super::classes::{Classes, Queue, Waiting};
+use super::fifo::{Entry, Fifo};
+use super::pool::{Pool, RecordId};
+use crate::record::Delays;
 use perhop_core::aqm::{Aqm as _, Backlog, Departure};
 use perhop_core::conditioner::Passage;
 use perhop_core::count::Count;
@@ -487,7 +487,7 @@ mod tests {
         let mut pool = Pool::default();
         for _ in 0..4 {
             let packet = Packet { size: 500, ..Packet::default() };
-            let id = pool.insert(crate::pool::Record { packet, wire: 500, ..Default::default() });
+            let id = pool.insert(crate::net::Record { packet, wire: 500, ..Default::default() });
             link.arrive(Time::ZERO, id, &mut pool).unwrap();
         }
         assert!(link.departing(Time::ZERO, &mut pool).is_none());

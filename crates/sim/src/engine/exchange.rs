@@ -1,6 +1,6 @@
 //! Conditioners that publish: their timers, and the reports between the edges of the network.
 
-use crate::engine::Simulation;
+use super::Simulation;
 use perhop_core::needs::Needs;
 use perhop_core::units::Time;
 

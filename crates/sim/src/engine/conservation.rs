@@ -1,8 +1,8 @@
 //! Conservation: in = out + dropped + queued, per flow end to end, per class and colour at each queue, and at each
 //! port's conditioners; packets and bytes.
 
-use crate::engine::Simulation;
-use crate::link::Link;
+use super::Simulation;
+use crate::net::Link;
 use perhop_core::count::Count;
 use perhop_core::edge::arrived;
 use perhop_core::packet::Colour;
@@ -104,7 +104,7 @@ fn edge_breaches(link: &Link) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link::Queues;
+    use crate::net::Queues;
     use crate::plan::{self, Node, Offered, Plan};
     use crate::traffic::{TrafficParams, cbr, ftp};
     use crate::{EngineOptions, transport};
@@ -184,8 +184,7 @@ mod tests {
             links: vec![link(0, vec![policer()]), link(1, vec![])],
             classes: vec!["all".into()],
             traffic: vec![traffic("tcp", TrafficParams::Ftp(ftp::Params {})), traffic("udp", TrafficParams::Cbr(cbr))],
-            sample_every: None,
-            sample_links: None,
+            sampling: None,
             changes: vec![],
             taps: vec![],
         };

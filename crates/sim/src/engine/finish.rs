@@ -1,235 +1,22 @@
-//! What a replication gives: counts since the end of the warm-up, and proof that no packet was lost unseen.
+//! From a simulation to its outcome: what was counted since the end of the warm-up.
 
-use crate::classes::Queue;
-use crate::delays::{Delays, Quantiles};
-use crate::engine::{Simulation, Transfer};
-use crate::host::{Flow, FlowCounts};
-use crate::link::Offered;
-use crate::series::{FlowSample, Sample};
-use crate::tap::Captured;
+use super::Simulation;
+use crate::hosts::flow::Flow;
+use crate::net::Link;
+use crate::net::classes::Queue;
+use crate::net::link::Offered;
+use crate::record::{
+    ArrivalRow, ConditionerRow, Delays, Faults, FlowCounts, FlowRow, HopRow, Outcome, PortRows, QueueRow, Retired,
+    Series, SessionRow, TableRow, Tally, Transfer, Work,
+};
 use crate::traffic::Carrier;
 use crate::transport::Counters;
 use perhop_core::aqm::Aqm as _;
-use perhop_core::classify::FlowHeaders;
 use perhop_core::count::Count;
 use perhop_core::edge::ColourMatrix;
 use perhop_core::packet::Colour;
 use perhop_core::queue::Fates;
 use perhop_core::units::{Span, Time};
-
-/// What the connections of finished transfers did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Retired {
-    /// Bytes that arrived in order.
-    pub goodput_bytes: u64,
-    /// The senders' counters.
-    pub counters: Counters,
-}
-
-impl Retired {
-    pub(crate) fn add(&mut self, goodput_bytes: u64, counters: &Counters) {
-        self.goodput_bytes += goodput_bytes;
-        self.counters = sum(&self.counters, counters);
-    }
-}
-
-fn sum(a: &Counters, b: &Counters) -> Counters {
-    Counters {
-        segments: a.segments + b.segments,
-        retransmitted: a.retransmitted + b.retransmitted,
-        timeouts: a.timeouts + b.timeouts,
-        fast_retransmits: a.fast_retransmits + b.fast_retransmits,
-        cuts: a.cuts + b.cuts,
-        echo_cuts: a.echo_cuts + b.echo_cuts,
-    }
-}
-
-fn difference(a: &Counters, b: &Counters) -> Counters {
-    Counters {
-        segments: a.segments - b.segments,
-        retransmitted: a.retransmitted - b.retransmitted,
-        timeouts: a.timeouts - b.timeouts,
-        fast_retransmits: a.fast_retransmits - b.fast_retransmits,
-        cuts: a.cuts - b.cuts,
-        echo_cuts: a.echo_cuts - b.echo_cuts,
-    }
-}
-
-/// One flow. Flows of transfers are not rows; see [`Outcome::transfers`].
-#[derive(Clone, Debug)]
-pub struct FlowRow {
-    /// Index of its `[traffic]` table.
-    pub table: usize,
-    /// Number within the table.
-    pub number: u32,
-    /// Packets and bytes (IP length).
-    pub counts: FlowCounts,
-    /// Payload that arrived in order (TCP) or at all (datagrams).
-    pub goodput_bytes: u64,
-    /// The sender's counters, for TCP.
-    pub tcp: Option<Counters>,
-    /// One-way delay.
-    pub delay: Option<Quantiles>,
-    /// Difference of successive one-way delays.
-    pub jitter: Option<Quantiles>,
-}
-
-/// One class and colour at the destination.
-#[derive(Clone, Debug)]
-pub struct ArrivalRow {
-    /// Index of the class.
-    pub class: usize,
-    /// Colour on arrival.
-    pub colour: Colour,
-    /// Packets and bytes (IP length).
-    pub delivered: Count,
-    /// One-way delay.
-    pub delay: Option<Quantiles>,
-    /// Difference of successive one-way delays.
-    pub jitter: Option<Quantiles>,
-}
-
-/// One class and colour at one hop.
-#[derive(Clone, Debug)]
-pub struct HopRow {
-    /// Index of the link.
-    pub link: usize,
-    /// Index of the class.
-    pub class: usize,
-    /// Colour after the port's conditioners.
-    pub colour: Colour,
-    /// Dropped by a conditioner.
-    pub policed: Count,
-    /// Fates at the gate.
-    pub fates: Fates,
-    /// Arrived at the other end.
-    pub delivered: Count,
-    /// Lost on the wire.
-    pub lost: Count,
-    /// Time waiting in the queue.
-    pub wait: Option<Quantiles>,
-}
-
-/// One queue of a link's scheduler.
-#[derive(Clone, Debug)]
-pub struct QueueRow {
-    /// Index of the link.
-    pub link: usize,
-    /// Index of the scheduler's class.
-    pub queue: usize,
-    /// Fates at its gate.
-    pub fates: Fates,
-    /// What went from it into transmission.
-    pub sent: Count,
-    /// Time waiting in it.
-    pub wait: Option<Quantiles>,
-}
-
-/// One conditioner.
-#[derive(Clone, Debug)]
-pub struct ConditionerRow {
-    /// Index of the link.
-    pub link: usize,
-    /// Its name.
-    pub name: String,
-    /// In-colour x out-colour.
-    pub counts: ColourMatrix,
-}
-
-/// A total that an AQM or a conditioner keeps beside packets and bytes: saturated tags, for one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tally {
-    /// Index of the link.
-    pub link: usize,
-    /// Name of the conditioner; `None` for an AQM.
-    pub conditioner: Option<String>,
-    /// Index of the scheduler's class whose AQM it is.
-    pub queue: Option<usize>,
-    /// What.
-    pub quantity: &'static str,
-    /// How many.
-    pub value: u64,
-}
-
-impl Tally {
-    fn same(&self, other: &Self) -> bool {
-        let key = |it: &Self| (it.link, it.queue, it.quantity);
-        key(self) == key(other) && self.conditioner == other.conditioner
-    }
-}
-
-/// One `[traffic]` table.
-#[derive(Clone, Debug)]
-pub struct TableRow {
-    /// Payload that arrived in order, all its flows.
-    pub goodput_bytes: u64,
-    /// Transfers complete since the end of the warm-up.
-    pub complete: u32,
-    /// Transfers not complete at the end.
-    pub open: u32,
-    /// The senders' counters, all flows.
-    pub tcp: Counters,
-}
-
-/// One session that began after the warm-up.
-#[derive(Clone, Debug)]
-pub struct SessionRow {
-    /// Index of its `[traffic]` table.
-    pub table: usize,
-    /// Number of its source within the table.
-    pub source: u32,
-    /// When its first packet was written.
-    pub opened: Time,
-    /// When its last one was delivered; `None` if it was not.
-    pub complete: Option<Time>,
-    /// Packets written.
-    pub written: u32,
-    /// Packets delivered in order.
-    pub delivered: u32,
-    /// From write to delivery.
-    pub delay: Option<Quantiles>,
-}
-
-/// Everything a replication gives.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// Time covered by the counts.
-    pub measured: Span,
-    /// Standing flows.
-    pub flows: Vec<FlowRow>,
-    /// `[traffic]` tables.
-    pub tables: Vec<TableRow>,
-    /// Classes and colours at their destination.
-    pub arrivals: Vec<ArrivalRow>,
-    /// Classes and colours at each hop; rows without packets are left out.
-    pub hops: Vec<HopRow>,
-    /// Queues of schedulers.
-    pub queues: Vec<QueueRow>,
-    /// Conditioners.
-    pub conditioners: Vec<ConditionerRow>,
-    /// Totals of AQMs and conditioners.
-    pub tallies: Vec<Tally>,
-    /// Transfers opened after the warm-up and complete, in the order of completion.
-    pub transfers: Vec<Transfer>,
-    /// Sessions that began after the warm-up, in the order of their sources.
-    pub sessions: Vec<SessionRow>,
-    /// Series, if asked for.
-    pub samples: Vec<Sample>,
-    /// Series of the standing flows, if asked for.
-    pub flow_samples: Vec<FlowSample>,
-    /// Packets at taps.
-    pub captured: Vec<Captured>,
-    /// Headers of flow `k` (packet numbers `2 k` and `2 k + 1`), for captures.
-    pub headers: Vec<FlowHeaders>,
-    /// Packets that left a link, since the start.
-    pub packet_hops: u64,
-    /// Events, since the start.
-    pub events: u64,
-    /// Transfers that had no place: too many at a time. The run is then worth nothing.
-    pub refused: u64,
-    /// Breaches of conservation: a fault of perhop, never of the scenario.
-    pub breaches: Vec<String>,
-}
 
 /// All counters at one time.
 #[derive(Clone, Debug)]
@@ -259,7 +46,7 @@ impl Simulation {
             goodput_bytes: self.goodput_bytes(f),
             tcp: f.tcp.as_ref().map_or_else(Counters::default, |tcp| *tcp.sender.counters()),
         };
-        let passed = |l: &crate::link::Link| {
+        let passed = |l: &Link| {
             let on_link = l.on_link(&self.pool);
             let class = |(i, fates): (usize, &[Fates; 4])| {
                 [0, 1, 2, 3].map(|c| {
@@ -314,20 +101,19 @@ impl Simulation {
             flows: self.flow_rows(&end, &base),
             tables: self.table_rows(&end, &base, warm),
             arrivals: self.arrival_rows(&end, &base),
-            hops: self.hop_rows(&end, &base),
-            queues: self.queue_rows(&end, &base),
-            conditioners: self.conditioner_rows(&end, &base),
-            tallies: tallies_since(&end.tallies, &base.tallies),
+            ports: PortRows {
+                hops: self.hop_rows(&end, &base),
+                queues: self.queue_rows(&end, &base),
+                conditioners: self.conditioner_rows(&end, &base),
+                tallies: tallies_since(&end.tallies, &base.tallies),
+            },
             headers: (0..self.flows.len()).map(|k| self.headers(k)).collect(),
             transfers: self.transfers.iter().copied().filter(|t| t.opened >= warm).collect(),
             sessions: self.session_rows(warm),
-            refused: self.refused,
-            samples: self.samples,
-            flow_samples: self.flow_samples,
+            series: Series { ports: self.samples, flows: self.flow_samples },
             captured: self.captured,
-            packet_hops: self.packet_hops,
-            events: self.event_count,
-            breaches,
+            work: Work { packet_hops: self.packet_hops, events: self.event_count },
+            faults: Faults { refused: self.refused, breaches },
         }
     }
 
@@ -384,7 +170,7 @@ impl Simulation {
                 number: number[table],
                 counts,
                 goodput_bytes: now.goodput_bytes - then.goodput_bytes,
-                tcp: flow.tcp.as_ref().map(|_| difference(&now.tcp, &then.tcp)),
+                tcp: flow.tcp.as_ref().map(|_| now.tcp - then.tcp),
                 delay: flow.delays.quantiles(),
                 jitter: flow.jitters.quantiles(),
             });
@@ -420,7 +206,7 @@ impl Simulation {
             let mut all = t.retired[table];
             for (_, row) in self.flows.iter().zip(&t.flows).filter(|(f, _)| usize::from(f.table) == table) {
                 all.goodput_bytes += row.goodput_bytes;
-                all.counters = sum(&all.counters, &row.tcp);
+                all.counters += row.tcp;
             }
             all
         };
@@ -431,7 +217,7 @@ impl Simulation {
                 goodput_bytes: now.goodput_bytes - then.goodput_bytes,
                 complete: self.transfers.iter().filter(complete).count() as u32,
                 open: self.open_transfers[table],
-                tcp: difference(&now.counters, &then.counters),
+                tcp: now.counters - then.counters,
             }
         };
         (0..self.plan.traffic.len()).map(row).collect()

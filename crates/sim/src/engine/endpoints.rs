@@ -1,10 +1,11 @@
 //! The ends of flows: what sources and senders put into the network, what arrives at hosts, timers.
 
-use crate::engine::{HERE, Simulation, Source, Transfer};
-use crate::heap::Key;
-use crate::host::{self, Connection, End, Transit};
-use crate::pool::{Record, RecordId};
-use crate::session::Session;
+use super::{HERE, Simulation, Source};
+use crate::agenda::Key;
+use crate::hosts::Session;
+use crate::hosts::flow::{self as host, Connection, End, Transit};
+use crate::net::{Record, RecordId};
+use crate::record::Transfer;
 use crate::traffic::{Carrier, Offer, Request};
 use crate::transport::{Receiver, RtoEstimator, Sender, Supply};
 use perhop_core::packet::FlowId;

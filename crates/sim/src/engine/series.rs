@@ -1,43 +1,10 @@
 //! Series: queue lengths and gauges at a fixed interval.
 
-use crate::engine::Simulation;
-use crate::link::Queues;
+use super::Simulation;
+use crate::net::Queues;
+use crate::record::{FlowSample, Sample};
 use perhop_core::aqm::Aqm as _;
 use perhop_core::units::Time;
-
-/// One value at one time.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sample {
-    /// When.
-    pub at: Time,
-    /// Index of the link.
-    pub link: u32,
-    /// Name of the conditioner; `None` for queues and their AQMs.
-    pub conditioner: Option<String>,
-    /// Index of the scheduler's class whose queue it is; `None` for all that waits.
-    pub queue: Option<usize>,
-    /// What, with its unit.
-    pub quantity: &'static str,
-    /// The value.
-    pub value: f64,
-}
-
-/// What one flow had brought by one time, since the start.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FlowSample {
-    /// When.
-    pub at: Time,
-    /// Index of its `[traffic]` table.
-    pub table: u16,
-    /// Number within the table.
-    pub number: u32,
-    /// Arrived at the destination (IP length).
-    pub delivered_bytes: u64,
-    /// Payload that arrived in order (TCP) or at all (datagrams).
-    pub goodput_bytes: u64,
-    /// Congestion window as it stands, segments; `None` without TCP.
-    pub cwnd: Option<f64>,
-}
 
 impl Simulation {
     /// Samples what every standing flow has brought.
@@ -64,7 +31,7 @@ impl Simulation {
 
     /// Samples the queue, its AQM's gauges and its conditioners' gauges of every link asked for.
     pub(crate) fn sample(&mut self, at: Time) {
-        let asked = self.plan.sample_links.as_deref();
+        let asked = self.plan.sampling.as_ref().and_then(|it| it.links.as_deref());
         for (i, link) in self.links.iter_mut().enumerate() {
             if asked.is_some_and(|links| !links.contains(&i)) {
                 continue;

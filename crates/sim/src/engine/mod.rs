@@ -1,36 +1,40 @@
 //! The engine: events in the order of (time, component), packets from hop to hop.
 //!
-//! Components are numbered: ends of transmission of each link, deliveries of each link, timers of each
-//! link's AQM, sources, then the engine's own clock (end of warm-up, samples, timed changes, reports of conditioners). So at equal
-//! times departures come before arrivals, and a change holds for what comes after it. TCP's timers have a
-//! heap of their own; at equal times they come last.
+/// From a plan to a simulation at time zero.
+mod assemble;
+/// Changes while it runs.
+mod changes;
+/// Proof that no packet was lost unseen.
+mod conservation;
+/// The ends of flows.
+mod endpoints;
+/// Conditioners that publish.
+mod exchange;
+/// From a simulation to its outcome.
+mod finish;
+/// Queue lengths and gauges at an interval.
+mod series;
 
-use crate::delays::Delays;
-use crate::heap::{Heap, Key};
-use crate::host::{self, Flow, Page};
-use crate::link::{Link, Wakes};
-use crate::outcome::Retired;
-use crate::plan::{Plan, TapPoint};
-use crate::pool::{Pool, RecordId};
-use crate::route::Way;
-use crate::series::{FlowSample, Sample};
-use crate::tap::Captured;
+use crate::agenda::{Component, Heap, Key, Numbering};
+use crate::hosts::flow::{self as host, Flow};
+use crate::net::link::Wakes;
+use crate::net::{Link, Pool, RecordId, Way};
+use crate::plan::{Plan, Sampling, TapPoint};
+use crate::record::{Arrivals, Captured, FlowSample, Retired, Sample, Transfer};
 use crate::traffic::AnyTraffic;
 use perhop_core::Rng;
 use perhop_core::conditioner::Passage;
 use perhop_core::edge::Mail;
 use perhop_core::needs::Needs;
 use perhop_core::packet::{Ecn, FlowId};
-use perhop_core::units::{Bytes, Time};
+use perhop_core::units::Time;
 use perhop_core::verdict::Verdict;
 
-pub use crate::heap::{MAX_COMPONENTS, MAX_DURATION};
+pub use crate::agenda::{MAX_COMPONENTS, MAX_DURATION};
+pub use assemble::{EngineOptions, PlanError};
 
 /// In the table of hops: the packet has arrived.
 pub(crate) const HERE: u32 = u32::MAX;
-
-/// Largest packet (IP length) that a source may make.
-pub const LARGEST_PACKET: Bytes = Bytes::new(65_535);
 
 /// A traffic source with its random stream.
 #[derive(Clone, Debug)]
@@ -42,35 +46,6 @@ pub(crate) struct Source {
     /// Its standing flow; for transfers, the one it uses first; for responses, none.
     pub(crate) flow: u32,
     pub(crate) stop: Time,
-}
-
-/// A transfer that is complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transfer {
-    /// Index of its `[traffic]` table.
-    pub table: u16,
-    /// Number of its source within the table.
-    pub source: u32,
-    /// Which of the table's senders sent it.
-    pub sender: u32,
-    /// The page it is on, if a user asked for it.
-    pub page: Option<Page>,
-    /// When it was asked for, or when its connection was opened if nobody asked.
-    pub opened: Time,
-    /// When its first data packet arrived.
-    pub first: Time,
-    /// When its last byte arrived.
-    pub complete: Time,
-    /// Its payload.
-    pub bytes: u64,
-}
-
-/// Delay and jitter of one class and colour, at the destination.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Arrivals {
-    pub(crate) delivered: perhop_core::count::Count,
-    pub(crate) delays: Delays,
-    pub(crate) jitters: Delays,
 }
 
 /// One replication, running.
@@ -106,7 +81,7 @@ pub struct Simulation {
     pub(crate) captured: Vec<Captured>,
     pub(crate) packet_hops: u64,
     pub(crate) event_count: u64,
-    pub(crate) warm: Option<crate::outcome::Totals>,
+    pub(crate) warm: Option<finish::Totals>,
     pub(crate) overhead: u32,
     pub(crate) next_sample: Time,
     pub(crate) changes_made: usize,
@@ -115,50 +90,6 @@ pub struct Simulation {
     /// Links whose conditioners ask for the time.
     pub(crate) timed_edges: Vec<u32>,
     pub(crate) mail: Mail,
-}
-
-/// Numbers of the components, from the number of links and sources.
-#[derive(Clone, Copy)]
-pub(crate) struct Numbering {
-    pub(crate) links: usize,
-    pub(crate) sources: usize,
-}
-
-enum Component {
-    TransmitDone(usize),
-    Delivery(usize),
-    AqmTimer(usize),
-    Source(usize),
-    Clock,
-}
-
-impl Numbering {
-    fn component(self, index: usize) -> Component {
-        let n = self.links;
-        match index {
-            i if i < n => Component::TransmitDone(i),
-            i if i < 2 * n => Component::Delivery(i - n),
-            i if i < 3 * n => Component::AqmTimer(i - 2 * n),
-            i if i < 3 * n + self.sources => Component::Source(i - 3 * n),
-            _ => Component::Clock,
-        }
-    }
-
-    pub(crate) fn delivery(self, link: usize) -> usize {
-        self.links + link
-    }
-
-    pub(crate) fn aqm_timer(self, link: usize) -> usize {
-        2 * self.links + link
-    }
-
-    pub(crate) fn source(self, source: usize) -> usize {
-        3 * self.links + source
-    }
-
-    pub(crate) fn clock(self) -> usize {
-        3 * self.links + self.sources
-    }
 }
 
 impl Simulation {
@@ -170,7 +101,7 @@ impl Simulation {
     pub(crate) fn wake_clock(&mut self) {
         let warm = Time::ZERO + self.plan.warmup;
         let warm = if self.warm.is_none() { warm } else { Time::MAX };
-        let sample = if self.plan.sample_every.is_some() { self.next_sample } else { Time::MAX };
+        let sample = if self.plan.sampling.is_some() { self.next_sample } else { Time::MAX };
         // a conditioner that comes into being now may have a first report that is overdue
         let report = self.next_report().max(self.now);
         let at = warm.min(sample).min(self.next_change()).min(report);
@@ -188,14 +119,15 @@ impl Simulation {
         if self.warm.is_none() && now >= Time::ZERO + self.plan.warmup {
             self.end_warmup();
         }
-        if let Some(interval) = self.plan.sample_every
+        if let Some(Sampling { every, links }) = &self.plan.sampling
             && now >= self.next_sample
         {
+            self.next_sample = now + *every;
+            let flows = links.is_none();
             self.sample(now);
-            if self.plan.sample_links.is_none() {
+            if flows {
                 self.sample_flows(now);
             }
-            self.next_sample = now + interval;
         }
         self.make_changes(now);
         self.exchange(now);
@@ -252,7 +184,7 @@ impl Simulation {
             self.links[mate as usize].edge.reverse(&Passage::of(now, flow), &mut record.packet);
         }
         if self.taps[link][TapPoint::Output as usize] {
-            self.captured.push(Captured::new(now, link, TapPoint::Output, record));
+            self.captured.push(record.captured(now, link, TapPoint::Output));
         }
         let next = self.hops[record.hop as usize];
         if next == HERE {
@@ -269,7 +201,7 @@ impl Simulation {
         let port = &mut self.links[link];
         let record = self.pool.get_mut(id);
         if self.taps[link][TapPoint::Input as usize] {
-            self.captured.push(Captured::new(now, link, TapPoint::Input, record));
+            self.captured.push(record.captured(now, link, TapPoint::Input));
         }
         if !port.edge.is_empty() {
             let flow = &self.flows[(record.packet.flow.0 / 2) as usize];

@@ -1,8 +1,8 @@
 //! The queues of a link with a scheduler: one for each of its classes, each with its own gate. What is sent leaves them
 //! for the link's ring.
 
-use crate::delays::Delays;
-use crate::pool::{Pool, RecordId};
+use super::pool::{Pool, RecordId};
+use crate::record::Delays;
 use perhop_core::aqm::{Aqm as _, Backlog};
 use perhop_core::count::Count;
 use perhop_core::queue::Gate;
@@ -178,7 +178,7 @@ impl Classes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pool::Record;
+    use crate::net::Record;
     use perhop_core::aqm::members::Member;
     use perhop_core::aqm::{AqmParams, drop_tail};
     use perhop_core::packet::{Colour, Packet};

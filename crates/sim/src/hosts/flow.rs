@@ -3,12 +3,12 @@
 //! A flow's packets carry number `2 k` on the way out and `2 k + 1` on the way back (ACKs), where k is
 //! the flow's place in the table.
 
-use crate::delays::Delays;
-use crate::pool::Record;
-use crate::session::Session;
+use super::session::Session;
+use crate::net::Record;
+use crate::record::{Delays, FlowCounts};
+use crate::traffic::Page;
 use crate::transport::{AckInfo, Received, Receiver, Segment, Sender};
 use perhop_core::conditioner::SenderTruth;
-use perhop_core::count::Count;
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::{Ecn, FlowId, Packet, flags};
 use perhop_core::units::{Span, Time};
@@ -56,30 +56,6 @@ pub struct Transit {
     pub page: Option<Page>,
     /// It is a request: for so many bytes.
     pub asks_for: Option<u64>,
-}
-
-/// Where an object belongs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Page {
-    /// Number of the user's session, from 0.
-    pub session: u32,
-    /// Number of the user's page, from 0, over all sessions.
-    pub page: u32,
-    /// Objects on the page.
-    pub objects: u32,
-}
-
-/// What was counted of a flow, end to end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FlowCounts {
-    /// Sent by the source into its first port.
-    pub sent: Count,
-    /// Arrived at the destination.
-    pub delivered: Count,
-    /// Dropped or lost on the way.
-    pub dropped: Count,
-    /// ACKs: sent, delivered, dropped.
-    pub acks: [Count; 3],
 }
 
 /// A flow and its two ends.

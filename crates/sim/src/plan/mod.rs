@@ -1,6 +1,5 @@
 //! The plan of a run: plain data that a validated scenario becomes and the engine is built from.
 
-use crate::change::Change;
 use crate::traffic::TrafficParams;
 use crate::transport;
 use perhop_core::aqm::AqmParams;
@@ -11,6 +10,13 @@ use perhop_core::sched::SchedulerParams;
 use perhop_core::scope::Scope;
 use perhop_core::units::{BitRate, Probability, Span, Time};
 use std::net::Ipv4Addr;
+
+/// What a plan says after a change.
+mod alter;
+/// Changes while it runs.
+mod change;
+
+pub use change::{Alteration, Change};
 
 /// Everything that one replication needs.
 #[derive(Clone, Debug)]
@@ -35,12 +41,26 @@ pub struct Plan {
     pub traffic: Vec<Offered>,
     /// What changes while it runs, in order of time.
     pub changes: Vec<Change>,
-    /// Interval of the series; `None`: no series.
-    pub sample_every: Option<Span>,
-    /// Links the series are of; `None`: all of them, and the flows.
-    pub sample_links: Option<Vec<usize>>,
+    /// What is sampled; `None`: no series.
+    pub sampling: Option<Sampling>,
     /// Links whose packets are recorded.
     pub taps: Vec<Tap>,
+}
+
+/// Series at an interval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sampling {
+    /// The interval.
+    pub every: Span,
+    /// Links the series are of; `None`: all of them, and the flows.
+    pub links: Option<Vec<usize>>,
+}
+
+impl Sampling {
+    /// Of all links and flows.
+    pub fn all(every: Span) -> Self {
+        Self { every, links: None }
+    }
 }
 
 /// A host or router.

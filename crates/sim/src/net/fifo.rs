@@ -3,7 +3,7 @@
 //! From the head: delivered up to `head`, in transmission or on the wire up to `started`, waiting up to
 //! `tail`. Queue (waiting), link (serialising) and wire (propagating) stay three things, in one array.
 
-use crate::pool::RecordId;
+use super::pool::RecordId;
 use perhop_core::units::Time;
 
 /// A packet on the link.

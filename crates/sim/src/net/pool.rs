@@ -1,5 +1,7 @@
 //! Packets in the network: 64-byte records in one pool; queues and wires hold their indices.
 
+use crate::plan::TapPoint;
+use crate::record::Captured;
 use perhop_core::packet::Packet;
 use perhop_core::units::Time;
 
@@ -23,6 +25,13 @@ pub struct Record {
 }
 
 const _: () = assert!(size_of::<Record>() == 64);
+
+impl Record {
+    /// What a tap sees of it at `at`, on link `link`.
+    pub fn captured(&self, at: Time, link: usize, point: TapPoint) -> Captured {
+        Captured { at, link: link as u32, point, packet: self.packet, wire: self.wire }
+    }
+}
 
 /// Index of a record.
 pub type RecordId = u32;

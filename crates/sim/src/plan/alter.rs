@@ -1,77 +1,12 @@
-//! Timed changes: new parameters for what is running, at a time stated beforehand.
-//!
-//! A change is applied by the engine's own clock: at equal times after all else but TCP's timers. What is under way
-//! goes on as it began: a packet in transmission ends when it would have ended, and a source's next wake-up stays as
-//! scheduled; what follows is by the new parameters. Algorithms keep their state (`retune`).
+//! What a plan says after an alteration, and which alterations lead from one plan to another.
 
-use crate::engine::{LARGEST_PACKET, Simulation};
-use crate::link::Queues;
-use crate::plan::Plan;
-use crate::traffic::{TrafficParams, TrafficScope};
-use perhop_core::aqm::{Aqm as _, AqmParams};
-use perhop_core::conditioner::{Conditioner as _, ConditionerParams};
+use super::Plan;
+use super::change::Alteration;
+use crate::traffic::{LARGEST_PACKET, TrafficScope};
+use perhop_core::aqm::Aqm as _;
+use perhop_core::conditioner::Conditioner as _;
 use perhop_core::params::ParamError;
-use perhop_core::sched::SchedulerParams;
-use perhop_core::scope::Scope;
-use perhop_core::units::{BitRate, Bytes, Time};
-
-/// What changes at one time.
-#[derive(Clone, Debug)]
-pub struct Change {
-    /// When; after the start of the run.
-    pub at: Time,
-    /// In any order.
-    pub what: Vec<Alteration>,
-}
-
-/// One thing that changes. New parameters are given whole, as the plan has them.
-#[derive(Clone, Debug)]
-#[allow(clippy::large_enum_variant)]
-pub enum Alteration {
-    /// Of a conditioner at a port.
-    Conditioner {
-        /// Index of the link.
-        link: usize,
-        /// The stage's name.
-        name: String,
-        /// Of the same kind.
-        params: ConditionerParams,
-        /// Its surroundings from then on.
-        scope: Scope,
-    },
-    /// Of a queue's AQM.
-    Aqm {
-        /// Index of the link.
-        link: usize,
-        /// Index of the queue; 0 without scheduler.
-        queue: usize,
-        /// Of the same AQM.
-        params: AqmParams,
-        /// Its surroundings from then on.
-        scope: Scope,
-    },
-    /// Of a link's scheduler.
-    Scheduler {
-        /// Index of the link.
-        link: usize,
-        /// Of the same scheduler, for the same classes.
-        params: SchedulerParams,
-    },
-    /// Of a link: its rate.
-    Rate {
-        /// Index of the link.
-        link: usize,
-        /// The rate of what is sent from then on.
-        rate: BitRate,
-    },
-    /// Of a traffic: all its sources.
-    Traffic {
-        /// Index of its `[traffic]` table.
-        table: usize,
-        /// Of the same model.
-        params: TrafficParams,
-    },
-}
+use perhop_core::units::{Bytes, Time};
 
 impl Plan {
     /// Makes the plan say what holds after an alteration, if what it describes can take it.
@@ -172,48 +107,4 @@ fn same_hooks(same: bool, name: &str) -> Result<(), ParamError> {
     }
     let message = format!("`{name}` would look at other packets or labels than when it began");
     Err(ParamError::new("", "E202", message).help("what it looks at and reads is settled when the run begins"))
-}
-
-impl Simulation {
-    /// When the next change is due.
-    pub(crate) fn next_change(&self) -> Time {
-        self.plan.changes.get(self.changes_made).map_or(Time::MAX, |change| change.at)
-    }
-
-    /// Makes every change that is due.
-    pub(crate) fn make_changes(&mut self, now: Time) {
-        while self.next_change() <= now {
-            let change = self.plan.changes[self.changes_made].clone();
-            change.what.iter().for_each(|what| self.make_change(now, what));
-            self.changes_made += 1;
-        }
-    }
-
-    fn make_change(&mut self, now: Time, alteration: &Alteration) {
-        let taken = match alteration {
-            Alteration::Conditioner { link, name, params, scope } => {
-                self.links[*link].edge.retune(now, name, (params, scope))
-            }
-            Alteration::Aqm { link, queue, params, scope } => {
-                self.links[*link].queues.gate_mut(*queue).aqm_mut().retune(now, params, scope)
-            }
-            Alteration::Scheduler { link, params } => {
-                let scope = &self.plan.links[*link].queues[0].scope;
-                match &mut self.links[*link].queues {
-                    Queues::One(_) => Err(ParamError::other_kind()),
-                    Queues::Several(classes) => classes.scheduler.retune(now, params, scope),
-                }
-            }
-            Alteration::Rate { link, rate } => {
-                self.links[*link].set_rate(*rate);
-                Ok(())
-            }
-            Alteration::Traffic { table, params } => {
-                let scope = self.plan.traffic_scope(*table);
-                let mut sources = self.sources.iter_mut().filter(|s| usize::from(s.table) == *table);
-                sources.try_for_each(|source| source.traffic.retune(now, params, &scope))
-            }
-        };
-        taken.expect("the plan took it");
-    }
 }

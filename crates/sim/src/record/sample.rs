@@ -1,0 +1,37 @@
+//! Series: queue lengths, gauges and flows at a fixed interval.
+
+use perhop_core::units::Time;
+
+/// One value at one time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// When.
+    pub at: Time,
+    /// Index of the link.
+    pub link: u32,
+    /// Name of the conditioner; `None` for queues and their AQMs.
+    pub conditioner: Option<String>,
+    /// Index of the scheduler's class whose queue it is; `None` for all that waits.
+    pub queue: Option<usize>,
+    /// What, with its unit.
+    pub quantity: &'static str,
+    /// The value.
+    pub value: f64,
+}
+
+/// What one flow had brought by one time, since the start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowSample {
+    /// When.
+    pub at: Time,
+    /// Index of its `[traffic]` table.
+    pub table: u16,
+    /// Number within the table.
+    pub number: u32,
+    /// Arrived at the destination (IP length).
+    pub delivered_bytes: u64,
+    /// Payload that arrived in order (TCP) or at all (datagrams).
+    pub goodput_bytes: u64,
+    /// Congestion window as it stands, segments; `None` without TCP.
+    pub cwnd: Option<f64>,
+}

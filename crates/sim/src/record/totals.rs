@@ -1,0 +1,87 @@
+//! Counts that the ends of flows and the links keep while it runs.
+
+use super::delays::Delays;
+use crate::traffic::Page;
+use crate::transport::Counters;
+use perhop_core::count::Count;
+use perhop_core::units::Time;
+
+/// What was counted of a flow, end to end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowCounts {
+    /// Sent by the source into its first port.
+    pub sent: Count,
+    /// Arrived at the destination.
+    pub delivered: Count,
+    /// Dropped or lost on the way.
+    pub dropped: Count,
+    /// ACKs: sent, delivered, dropped.
+    pub acks: [Count; 3],
+}
+
+/// A transfer that is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// Index of its `[traffic]` table.
+    pub table: u16,
+    /// Number of its source within the table.
+    pub source: u32,
+    /// Which of the table's senders sent it.
+    pub sender: u32,
+    /// The page it is on, if a user asked for it.
+    pub page: Option<Page>,
+    /// When it was asked for, or when its connection was opened if nobody asked.
+    pub opened: Time,
+    /// When its first data packet arrived.
+    pub first: Time,
+    /// When its last byte arrived.
+    pub complete: Time,
+    /// Its payload.
+    pub bytes: u64,
+}
+
+/// Delay and jitter of one class and colour, at the destination.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Arrivals {
+    pub(crate) delivered: perhop_core::count::Count,
+    pub(crate) delays: Delays,
+    pub(crate) jitters: Delays,
+}
+
+/// What the connections of finished transfers did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Retired {
+    /// Bytes that arrived in order.
+    pub goodput_bytes: u64,
+    /// The senders' counters.
+    pub counters: Counters,
+}
+
+impl Retired {
+    pub(crate) fn add(&mut self, goodput_bytes: u64, counters: &Counters) {
+        self.goodput_bytes += goodput_bytes;
+        self.counters += *counters;
+    }
+}
+
+/// A total that an AQM or a conditioner keeps beside packets and bytes: saturated tags, for one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tally {
+    /// Index of the link.
+    pub link: usize,
+    /// Name of the conditioner; `None` for an AQM.
+    pub conditioner: Option<String>,
+    /// Index of the scheduler's class whose AQM it is.
+    pub queue: Option<usize>,
+    /// What.
+    pub quantity: &'static str,
+    /// How many.
+    pub value: u64,
+}
+
+impl Tally {
+    pub(crate) fn same(&self, other: &Self) -> bool {
+        let key = |it: &Self| (it.link, it.queue, it.quantity);
+        key(self) == key(other) && self.conditioner == other.conditioner
+    }
+}
