@@ -7,7 +7,7 @@ VENV := $(if $(shell command -v uv),uv venv --python $(PYTHON) --allow-existing,
 RUST := $(shell git ls-files 'crates/*.rs' 'crates/*.toml' 2>/dev/null) Cargo.toml Cargo.lock pyproject.toml
 export PERHOP_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: install test test-rust test-python reproduce lint wheel bench docs lock clean
+.PHONY: install test test-rust test-python same-results reproduce lint wheel bench docs lock clean
 .DEFAULT_GOAL := install
 
 install: .venv/extension.stamp          ## build the release extension into .venv
@@ -20,6 +20,9 @@ test-rust: .venv/packages.stamp
 
 test-python: .venv/extension.stamp
 	$(BIN)/python -m pytest $(ARGS)
+
+same-results: .venv/extension.stamp     ## every column and quantity against tests/reference/results; ARGS="--against PYTHON"
+	cd tests/python && ../../$(BIN)/python -m same --check $(ARGS)
 
 reproduce: .venv/extension.stamp        ## the papers' tables and figures with verdicts; ARGS="--seeds 10"
 	$(BIN)/perhop reproduce all $(or $(ARGS),--quick)
