@@ -55,7 +55,8 @@ pub enum Verb {
 pub struct Source {
     /// Scenario file (TOML)
     pub file: PathBuf,
-    /// Set a key before anything is checked, as in `-s traffic.bulk.flows=20`
+    /// Set a key before anything is checked, as in `-s traffic.bulk.flows=20`, or that of every section with an
+    /// algorithm, as in `-s @red.max-p=0.1`
     #[arg(short = 's', long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Seed; with a replication's number it keys every random stream

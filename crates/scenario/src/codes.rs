@@ -14,6 +14,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E009", "the file is empty"),
     ("E010", "an override (`-s`, `--vary`) that is not KEY=VALUE"),
     ("E011", "a name that is empty or unfit for a directory"),
+    ("E012", "a selector (`@`) that matches no section"),
     ("E020", "results or a capture cannot be written"),
     ("E021", "a capture cannot be read or marked"),
     ("E103", "a quantity without its unit"),

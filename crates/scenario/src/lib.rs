@@ -12,6 +12,8 @@ pub mod source;
 pub mod toml;
 /// Dotted keys, places, overrides.
 pub mod tree;
+/// A key of every section of an algorithm.
+pub mod selector;
 /// Series of names.
 pub mod series;
 /// What stands in a series' braces.

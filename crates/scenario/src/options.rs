@@ -5,7 +5,7 @@
 pub struct Override {
     /// How it was given, for messages: `-s`, `--seed`.
     pub flag: String,
-    /// `traffic.bulk.flows=20`
+    /// `traffic.bulk.flows=20`, `@red.max-p=0.1`
     pub text: String,
 }
 

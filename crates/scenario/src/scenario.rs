@@ -4,10 +4,11 @@ use crate::build::{self, Built};
 use crate::diagnostics::Diagnostics;
 use crate::model::Model;
 use crate::options::Options;
+use crate::selector::{self, Selector};
 use crate::source::Sources;
 use crate::sweep::{self, Point};
 use crate::{change, dumbbell, offered, overlay, read, series, show, toml, topology, tree};
-use perhop_core::params::{Node, Problems};
+use perhop_core::params::{Node, Place, Problems};
 use perhop_sim::plan::Plan;
 
 /// A checked scenario, with the points of its sweep.
@@ -154,7 +155,20 @@ pub(crate) fn stated(text: &str, options: &Options, out: (&mut Sources, &mut Pro
     let mut root = toml::parse(text, base, &mut problems.list)?;
     for over in &options.overrides {
         let base = sources.add(&over.flag, &over.text);
-        tree::apply(&mut root, &over.text, base, problems);
+        set(&mut root, &over.text, base, problems);
     }
     Some(root)
+}
+
+/// Applies `KEY=VALUE`, whose bytes begin at `base`; the key may be a selector.
+fn set(root: &mut Node, text: &str, base: usize, problems: &mut Problems) {
+    let Some((key, at)) = tree::split(text).filter(|(key, _)| selector::is_selector(key)) else {
+        return tree::apply(root, text, base, problems);
+    };
+    let place = Place { start: base, end: base + key.len() };
+    let found = Selector::parse(key, place, problems);
+    let value = tree::parse_value(&text[at..], base + at, problems);
+    if let (Some(selector), Some(value)) = (found, value) {
+        selector.set(root, &value, problems);
+    }
 }

@@ -1,6 +1,7 @@
 //! Sweeps: a grid over keys, each point a scenario of its own with a name and a hash.
 
 use crate::scenario::Scenario;
+use crate::selector::{self, Selector};
 use crate::show;
 use crate::source::Sources;
 use crate::tree::{self, KeyPath};
@@ -50,7 +51,7 @@ fn directory(labels: &[(String, String)]) -> String {
         return "base".into();
     }
     let last = |key: &str| {
-        let path = tree::parse_key(key, 0, &mut Problems::default());
+        let path = tree::parse_key(selector::bare(key), 0, &mut Problems::default());
         path.and_then(|p| p.last().map(|part| part.0.clone())).unwrap_or_default()
     };
     let fit = |c: char| if c.is_ascii_alphanumeric() || "=,.-_%".contains(c) { c } else { '-' };
@@ -61,8 +62,23 @@ fn directory(labels: &[(String, String)]) -> String {
 /// One axis: a key and its values.
 struct Axis {
     key: String,
-    path: KeyPath,
+    target: Target,
     values: Vec<(String, Node)>,
+}
+
+/// What an axis sets.
+enum Target {
+    Key(KeyPath),
+    Sections(Selector),
+}
+
+impl Target {
+    fn set(&self, root: &mut Node, value: &Node, problems: &mut Problems) {
+        match self {
+            Self::Key(path) => tree::set(root, path, value.clone(), problems),
+            Self::Sections(selector) => selector.set(root, value, problems),
+        }
+    }
 }
 
 /// Adds the axes of `--vary` to the tree's `[sweep]`.
@@ -118,7 +134,7 @@ fn point(plain: &Node, (stem, axes): (&str, &[Axis]), mut n: usize, problems: &m
     }
     let (mut root, mut labels) = (plain.clone(), Vec::new());
     for (axis, (label, value)) in chosen.into_iter().rev() {
-        tree::set(&mut root, &axis.path, value.clone(), problems);
+        axis.target.set(&mut root, value, problems);
         labels.push((axis.key.clone(), label.clone()));
     }
     Some(Point::new(Scenario::point(&root, stem, problems)?, labels))
@@ -133,6 +149,10 @@ fn axis((key, place, node): &(String, Place, Node), problems: &mut Problems) -> 
             return problems.error("E240", node.place, [&message, "", help]);
         }
     };
+    if selector::is_selector(key) {
+        let target = Target::Sections(Selector::parse(key, *place, problems)?);
+        return Some(Axis { key: selector::label(key).to_owned(), target, values: labelled(values) });
+    }
     let mut found = Problems::default();
     let path = tree::parse_key(key, 0, &mut found);
     let Some(path) = path else {
@@ -151,7 +171,7 @@ fn axis((key, place, node): &(String, Place, Node), problems: &mut Problems) -> 
         );
     }
     let path = path.into_iter().map(|part| (part.0, *place)).collect();
-    Some(Axis { key: key.clone(), path, values: labelled(values) })
+    Some(Axis { key: key.clone(), target: Target::Key(path), values: labelled(values) })
 }
 
 /// Values with their labels; where two would be alike, the whole value is the label.

@@ -3,13 +3,14 @@
 use perhop_scenario::{Diagnostics, Options, Policy, Scenario};
 use proptest::prelude::*;
 
-const GOOD: [&str; 6] = [
+const GOOD: [&str; 7] = [
     include_str!("good/explicit.toml"),
     include_str!("good/protected-tcp.toml"),
     include_str!("good/every-key.toml"),
     include_str!("good/dumbbell.toml"),
     include_str!("good/changes.toml"),
     include_str!("good/series.toml"),
+    include_str!("good/selectors.toml"),
 ];
 const POLICIES: [&str; 2] = [include_str!("good/mark-af-policy.toml"), include_str!("good/labels-policy.toml")];
 
@@ -119,8 +120,13 @@ proptest! {
     }
 
     #[test]
-    fn any_override_is_read_without_panic(pair in "[a-z.\"= {}\\[\\]0-9-]{0,30}", vary in "[a-z.=,{}0-9]{0,20}") {
+    fn any_override_is_read_without_panic(pair in "[@*?a-z.\"= {}\\[\\]0-9-]{0,30}", vary in "[@*?a-z.=,{}0-9]{0,20}") {
         let _ = Scenario::parse(GOOD[0], &options().set(&pair).vary(&vary));
+    }
+
+    #[test]
+    fn any_selector_is_read_without_panic(name in "(red|cbr|\\*|trtcm)", key in "[a-z.?*-]{0,12}", value in "[a-z0-9.=,{}\\[\\]]{0,12}") {
+        let _ = Scenario::parse(GOOD[6], &options().set(&format!("@{name}.{key}={value}")));
     }
 
     /// A file that was accepted comes back from its text, whatever was changed in it.
