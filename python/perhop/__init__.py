@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 from perhop._core import ScenarioError, __version__
 
 if TYPE_CHECKING:
-    from perhop.results import Point, Runs
+    from perhop.columns import Point
+    from perhop.results import Runs
     from perhop.scenario import Scenario
     from perhop.stats import Interval
     from perhop.tuning import Tuned, tune
 
 _HOME = {
     "Interval": "perhop.stats",
-    "Point": "perhop.results",
+    "Point": "perhop.columns",
     "Runs": "perhop.results",
     "Scenario": "perhop.scenario",
     "Tuned": "perhop.tuning",

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from perhop import stats, units
-from perhop.results import Group, Runs, Values
+from perhop.columns import Group, Values
+from perhop.results import Runs
 from perhop.stats import Interval
 
 METRICS = (

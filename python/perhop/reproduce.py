@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 from perhop.studies import PAPERS, Paper, Study, paper
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criteria
+from perhop.studies.outcome import Outcome, say
 from perhop.studies.records import Record, cell_record, counts, overall, record, write
 from perhop.studies.runs import Budget, Job
 from perhop.studies.samples import Sample
@@ -43,18 +43,6 @@ class Options:
         seeds = QUICK if arguments["quick"] else FULL if seeds is None else seeds
         budget = Budget(seeds=seeds, seed=arguments["seed"], jobs=arguments["jobs"])
         return cls(list(arguments["what"]), budget, Path(arguments["out"]), arguments["strict"])
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """One paper's records, what they were judged by, and the samples behind them."""
-
-    paper: Paper
-    studies: list[Study]
-    criteria: Criteria
-    records: list[Record]
-    samples: list[Sample]
-    budget: Budget
 
 
 def reproduce(arguments: Mapping[str, Any]) -> int:
@@ -148,12 +136,6 @@ def _progress(jobs: list[Job]) -> Callable[[Job, int], None]:
         say(f"{job.set.name} {variant}: {before[id(job)] + done} of {total} runs")
 
     return progress
-
-
-def say(text: str) -> None:
-    """A line of progress on standard error: rewritten in place on a terminal, silent elsewhere."""
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def _summary(outcomes: list[Outcome], seconds: float) -> None:

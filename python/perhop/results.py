@@ -11,44 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from perhop import stats
+from perhop.columns import Column, Columns, Group, Point, Replication, Run, Values, short
 
 if TYPE_CHECKING:
     import duckdb
 
-Column = npt.NDArray[Any]
-Columns = dict[str, Column]
-Values = npt.NDArray[np.float64]
-Group = tuple[str, ...]
-Run = tuple[int, int]
-"""Point and replication."""
 Fold = Callable[[Group, list[float]], float]
-
-
-@dataclass(frozen=True)
-class Point:
-    """One point of a sweep; a plain run has one, without labels."""
-
-    labels: dict[str, str]
-    name: str
-    hash: str
-    effective: str = field(default="", repr=False)
-    """Every value in force there, as TOML."""
-
-    @property
-    def title(self) -> str:
-        """`flows 5, marker pam`; empty without labels."""
-        return ", ".join(f"{short(key)} {value}" for key, value in self.labels.items())
-
-
-@dataclass(frozen=True)
-class Replication:
-    """One run of a point: its tables, and the hash of all of them."""
-
-    point: int
-    replication: int
-    hash: str
-    tables: dict[str, Columns]
-    reused: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,7 +38,8 @@ class Runs:
         """Reads a run's directory: a scenario's, a point's or a replication's."""
         from perhop.stored import read
 
-        return read(Path(directory))
+        found = read(Path(directory))
+        return Runs(found.name, found.seed, found.points, found.replications, found.settings, found.notes)
 
     @property
     def keys(self) -> list[str]:
@@ -148,14 +117,14 @@ class Runs:
         measure = columns[self._key(columns, column)]
         cells: dict[Group, dict[Run, list[float]]] = {}
         for i in np.flatnonzero(self._mask(columns, where or {})):
-            run = (int(columns["point"][i]), int(columns["replication"][i]))
+            run = Run(int(columns["point"][i]), int(columns["replication"][i]))
             group = tuple(texts[i] for texts in groups)
             cells.setdefault(group, {}).setdefault(run, []).append(float(measure[i]))
         return cells
 
     def _folded(self, group: Group, runs: dict[Run, list[float]], fold: Fold) -> Values:
-        points = {point for point, _ in runs}
-        order = [(r.point, r.replication) for r in self.replications if r.point in points]
+        points = {run.point for run in runs}
+        order = [r.run for r in self.replications if r.point in points]
         return np.array([fold(group, runs.get(run, [])) for run in order], dtype=np.float64)
 
     def _mask(self, columns: Columns, where: Mapping[str, object]) -> npt.NDArray[np.bool_]:
@@ -244,11 +213,6 @@ def joined(every: Mapping[str, Runs]) -> Runs:
     return Runs(
         " and ".join(names), one.seed, points, replications, one.settings, [n for r in every.values() for n in r.notes]
     )
-
-
-def short(key: str) -> str:
-    """The last part of a dotted key."""
-    return key.rsplit(".", 1)[-1]
 
 
 def _repeat(values: Sequence[str], rows: Sequence[int]) -> Column:

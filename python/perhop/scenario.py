@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from perhop import _core
-from perhop.results import Columns, Point, Replication, Runs
+from perhop.columns import Columns, Point, Replication
+from perhop.results import Runs
 from perhop.shapes import Diagnostic, ReplicationDict
 
 Overrides = Mapping[str, object] | Iterable[str]

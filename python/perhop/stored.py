@@ -13,7 +13,7 @@ import duckdb
 import numpy as np
 
 from perhop import _core
-from perhop.results import Column, Columns, Point, Replication, Runs
+from perhop.columns import Column, Columns, Point, Replication
 
 MANIFEST = "manifest.json"
 
@@ -35,6 +35,20 @@ class Stored:
     def batch(self) -> tuple[Any, ...]:
         """What all replications of one sweep share."""
         return (self.manifest["seed"], *self.labels)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a directory holds of one scenario, ordered by point and replication."""
+
+    name: str
+    seed: int
+    points: list[Point]
+    replications: list[Replication]
+    settings: dict[str, Any]
+    """`[scenario]` with every effective value, times in seconds."""
+    notes: list[str]
+    """What was left out."""
 
 
 def connect() -> duckdb.DuckDBPyConnection:
@@ -62,7 +76,7 @@ def _plain(column: Any) -> Column:
     return plain
 
 
-def read(directory: Path) -> Runs:
+def read(directory: Path) -> Kept:
     """The finished replications below a directory: of several runs there, the newest, which `notes` says.
 
     Raises:
@@ -82,7 +96,7 @@ def read(directory: Path) -> Runs:
     with connect() as connection:
         replications = [_replication(connection, s, index) for s in kept]
     replications.sort(key=lambda r: (r.point, r.replication))
-    return Runs(names[0], kept[0].manifest["seed"], points, replications, settings(order[0]), notes)
+    return Kept(names[0], kept[0].manifest["seed"], points, replications, settings(order[0]), notes)
 
 
 def _point(stored: Stored) -> Point:

@@ -11,7 +11,8 @@ import pytest
 
 from conftest import SCENARIO, SWEPT, Command, files
 from perhop import Runs, Scenario
-from perhop.results import Replication, joined
+from perhop.columns import Replication
+from perhop.results import joined
 
 
 def same(a: Runs, b: Runs) -> None:

@@ -19,6 +19,7 @@ from perhop import reproduce as verb
 from perhop.studies import PAPERS, paper, records
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
+from perhop.studies.outcome import Outcome
 from perhop.studies.pam_fsam.method import METHOD, quantities
 from perhop.studies.runs import Budget
 from perhop.studies.samples import Sample, Samples
@@ -277,7 +278,7 @@ def test_seeds_that_make_no_sense_are_refused(given: dict[str, object]) -> None:
 def test_strict_fails_on_a_hard_claim_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     failed = [{"study": "pf-fig4", "claim": "fsam-gain", "kind": "hard", "verdict": "not reproduced"}]
     entry = {**dict.fromkeys(records.KEYS), **failed[0], "note": "", "seeds": 2, "criterion": "x"}
-    monkeypatch.setattr(verb, "run", lambda p, s, b: verb.Outcome(p, s, CRITERIA, [entry], [], b))
+    monkeypatch.setattr(verb, "run", lambda p, s, b: Outcome(p, s, CRITERIA, [entry], [], b))
     monkeypatch.setattr("perhop.studies.report.write", lambda *_: tmp_path)
     assert verb.reproduce({**ARGUMENTS, "out": str(tmp_path), "strict": True}) == 1
     assert verb.reproduce({**ARGUMENTS, "out": str(tmp_path)}) == 0

@@ -10,8 +10,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from perhop.columns import Group, Values, short
 from perhop.plots import style
-from perhop.results import Group, Runs, Values, short
+from perhop.results import Runs
 from perhop.stats import Interval, interval
 
 

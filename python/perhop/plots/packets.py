@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
+from perhop.columns import Group, Values
 from perhop.plots import grid, style
 from perhop.plots.grid import Quantity
-from perhop.results import Group, Runs, Values
+from perhop.results import Runs
 
 Counts = dict[Group, Values]
 ROWS = ("hop", "class", "colour")

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from matplotlib.figure import Figure
 
+from perhop.columns import Columns, Point
 from perhop.plots import style
-from perhop.results import Columns, Point, Runs
+from perhop.results import Runs
 
 MOST_POINTS = 6
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jinja2
 
@@ -15,13 +15,11 @@ from perhop.studies import Study
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Cell
 from perhop.studies.drawing import Picture
+from perhop.studies.outcome import Outcome
 from perhop.studies.readings import Readings
 from perhop.studies.records import Record, counts, overall
 from perhop.studies.samples import Samples
 from perhop.studies.verdict import NOT_REPRODUCED, REPORTED, REPRODUCED, VERDICTS, number
-
-if TYPE_CHECKING:
-    from perhop.reproduce import Outcome
 
 SUMMARY = "report.html"
 TEMPLATES = Path(__file__).resolve().parent / "templates"

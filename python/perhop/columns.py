@@ -1,0 +1,58 @@
+"""What results consist of: tables as columns, the points of a sweep and the replications of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Column = npt.NDArray[Any]
+Columns = dict[str, Column]
+Values = npt.NDArray[np.float64]
+Group = tuple[str, ...]
+
+
+class Run(NamedTuple):
+    """One run of a scenario."""
+
+    point: int
+    replication: int
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of a sweep; a plain run has one, without labels."""
+
+    labels: dict[str, str]
+    name: str
+    hash: str
+    effective: str = field(default="", repr=False)
+    """Every value in force there, as TOML."""
+
+    @property
+    def title(self) -> str:
+        """`flows 5, marker pam`; empty without labels."""
+        return ", ".join(f"{short(key)} {value}" for key, value in self.labels.items())
+
+
+@dataclass(frozen=True)
+class Replication:
+    """One run of a point: its tables, and the hash of all of them."""
+
+    point: int
+    replication: int
+    hash: str
+    tables: dict[str, Columns]
+    reused: bool = False
+
+    @property
+    def run(self) -> Run:
+        """Which run it is."""
+        return Run(self.point, self.replication)
+
+
+def short(key: str) -> str:
+    """The last part of a dotted key."""
+    return key.rsplit(".", 1)[-1]

@@ -1,0 +1,30 @@
+"""What reproducing a paper gave, and how its progress is shown."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+from perhop.studies import Paper, Study
+from perhop.studies.criteria import Criteria
+from perhop.studies.records import Record
+from perhop.studies.runs import Budget
+from perhop.studies.samples import Sample
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One paper's records, what they were judged by, and the samples behind them."""
+
+    paper: Paper
+    studies: list[Study]
+    criteria: Criteria
+    records: list[Record]
+    samples: list[Sample]
+    budget: Budget
+
+
+def say(text: str) -> None:
+    """A line of progress on standard error: rewritten in place on a terminal, silent elsewhere."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
