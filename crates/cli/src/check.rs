@@ -2,7 +2,7 @@
 
 use crate::args::{Check, Format, Source};
 use crate::{Exit, Failure, say};
-use perhop_scenario::{Diagnostics, Options, Policy, Scenario};
+use perhop_scenario::{Diagnostics, Options, Policy, Sweep};
 
 /// The options that a command line's source states.
 pub(crate) fn options(source: &Source) -> Options {
@@ -21,14 +21,14 @@ pub(crate) fn options(source: &Source) -> Options {
     source.set.iter().fold(options, |options, text| options.set(text))
 }
 
-/// Loads a scenario; warnings are printed, errors end it.
-pub(crate) fn load(source: &Source, options: &Options) -> Result<Scenario, Failure> {
-    match Scenario::load(&source.file, options) {
-        Ok((scenario, warnings)) => {
+/// Loads a scenario with its points; warnings are printed, errors end it.
+pub(crate) fn load(source: &Source, options: &Options) -> Result<Sweep, Failure> {
+    match Sweep::load(&source.file, options) {
+        Ok((sweep, warnings)) => {
             if !warnings.list.is_empty() {
                 eprintln!("{warnings}");
             }
-            Ok(scenario)
+            Ok(sweep)
         }
         Err(diagnostics) => Err(Failure::Error(format!("{diagnostics}\n{}, nothing was run", diagnostics.summary()))),
     }
@@ -47,7 +47,7 @@ pub(crate) fn diagnose(source: &Source) -> Diagnostics {
     let found = if is_policy(&source.file) {
         Policy::load(&source.file, &options).map(|ok| ok.1)
     } else {
-        Scenario::load(&source.file, &options).map(|ok| ok.1)
+        Sweep::load(&source.file, &options).map(|ok| ok.1)
     };
     found.unwrap_or_else(|errors| errors)
 }

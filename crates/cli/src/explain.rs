@@ -2,7 +2,7 @@
 
 use crate::args::Explain;
 use crate::{Exit, Failure, check, say};
-use perhop_scenario::{Policy, explain::explain as explained};
+use perhop_scenario::{Policy, explain_sweep};
 
 pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
     let options = check::options(&args.source);
@@ -11,7 +11,7 @@ pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
         let (policy, _) = policy.map_err(|errors| Failure::Error(errors.to_string()))?;
         say!("{}", policy.effective());
     } else {
-        say!("{}", explained(&check::load(&args.source, &options)?));
+        say!("{}", explain_sweep(&check::load(&args.source, &options)?));
     }
     Ok(Exit::Fine)
 }

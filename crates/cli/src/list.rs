@@ -27,7 +27,7 @@ pub(crate) fn list(args: &List) -> Result<Exit, Failure> {
             say!("");
         }),
         Some("units") => say!("{UNITS}"),
-        Some("tcp") => say!("{}", perhop_scenario::tcp::PRESETS.join("\n")),
+        Some("tcp") => say!("{}", perhop_scenario::sections::tcp::PRESETS.join("\n")),
         Some("diagnostics") => {
             perhop_scenario::codes::TABLE.iter().for_each(|(code, meaning)| say!("  {code}  {meaning}"));
         }

@@ -28,22 +28,23 @@ pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
     if args.trace.is_some() && !states(&options) {
         options = options.set("scenario.sample=\"100ms\"");
     }
-    let scenario = check::load(&args.source, &options)?;
-    if scenario.is_sweep() {
+    let sweep = check::load(&args.source, &options)?;
+    if sweep.is_grid() {
         eprintln!(
             "this scenario has a [sweep]: its base point is run; `perhop sweep` runs all {}",
-            scenario.points().len()
+            sweep.points().len()
         );
     }
-    let point = Point::base(&scenario);
-    let taps = taps(&scenario, args)?;
+    let scenario = &sweep.base;
+    let point = Point::base(scenario);
+    let taps = taps(scenario, args)?;
     let terminal = Terminal::new("replications");
-    let mut options = run_options(&scenario, &args.output);
+    let mut options = run_options(scenario, &args.output);
     let recorded = record(&point, &options, &taps)?;
     options.resume = false;
     let replications = run_points(std::slice::from_ref(&point), &options, &terminal)?;
     terminal.clear();
-    let captures = pcap::write(&recorded, &taps, &scenario, &disk::point_dir(&args.output.out, &point))?;
+    let captures = pcap::write(&recorded, &taps, scenario, &disk::point_dir(&args.output.out, &point))?;
     print(&Printed { point: &point, args: &args.output, terminal: &terminal, captures: &captures }, &replications);
     Ok(Exit::Fine)
 }

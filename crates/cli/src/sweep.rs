@@ -10,11 +10,11 @@ use serde_json::json;
 
 pub(crate) fn sweep(args: &Sweep) -> Result<Exit, Failure> {
     let options = args.vary.iter().fold(check::options(&args.source), |options, text| options.vary(text));
-    let scenario = check::load(&args.source, &options)?;
-    let all = scenario.points();
+    let sweep = check::load(&args.source, &options)?;
+    let all = sweep.points();
     let points = shard(&all, args.shard.as_deref())?;
     let terminal = Terminal::new("replications");
-    let options = RunOptions { resume: !args.fresh, ..run::run_options(&scenario, &args.output) };
+    let options = RunOptions { resume: !args.fresh, ..run::run_options(&sweep.base, &args.output) };
     let replications = run_points(&points, &options, &terminal)?;
     terminal.clear();
     for (i, point) in points.iter().enumerate() {

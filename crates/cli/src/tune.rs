@@ -65,7 +65,7 @@ fn from_file(args: &Tune, file: &std::path::Path) -> Result<Asked, Failure> {
         warmup: None,
         replications: None,
     };
-    let scenario = check::load(&source, &check::options(&source))?;
+    let scenario = check::load(&source, &check::options(&source))?.base;
     let reference = f64::from(args.reference.get());
     let name = file.to_string_lossy();
     asked(&scenario, Wanted { kind: kind(args), queue: args.queue.as_deref(), reference, file: &name }).map_err(failure)

@@ -92,22 +92,23 @@ fn scenarios_in_the_text_are_sound() {
 #[test]
 fn the_guide_names_every_key() {
     use perhop_core::params::{Field, Params};
-    use perhop_scenario::{dumbbell, read, sections, tcp};
+    use perhop_scenario::expand::dumbbell;
+    use perhop_scenario::sections::{conditioner, link, model, queue, settings, tcp, traffic};
     let guide = text(&root().join("docs/scenario.md"));
     let fields: [&[Field]; 10] = [
-        sections::Settings::FIELDS,
-        sections::PolicySettings::FIELDS,
-        sections::NodeSection::FIELDS,
-        sections::LinkSection::FIELDS,
-        sections::QueueCommon::FIELDS,
-        sections::Placement::FIELDS,
-        sections::Actions::FIELDS,
-        sections::TrafficCommon::FIELDS,
+        settings::Settings::FIELDS,
+        settings::PolicySettings::FIELDS,
+        link::NodeSection::FIELDS,
+        link::LinkSection::FIELDS,
+        queue::QueueCommon::FIELDS,
+        conditioner::Placement::FIELDS,
+        conditioner::Actions::FIELDS,
+        traffic::TrafficCommon::FIELDS,
         tcp::TcpSection::FIELDS,
         dumbbell::Dumbbell::FIELDS,
     ];
     let keys = fields.into_iter().flat_map(Field::all).map(|f| format!("`{}`", f.name));
-    let sections = read::SECTIONS.iter().map(|s| format!("`[{s}"));
+    let sections = model::SECTIONS.iter().map(|s| format!("`[{s}"));
     let named = |word: &String| guide.contains(word) || guide.contains(&word.replacen("`[", "`[[", 1));
     let missing: Vec<_> = keys.chain(sections).filter(|word| !named(word)).collect();
     assert!(missing.is_empty(), "{}", missing.join(", "));

@@ -1,8 +1,9 @@
 //! Problems of a file as dictionaries.
 
-use crate::{ScenarioError, scenario};
+use crate::ScenarioError;
+use crate::options::options;
 use perhop_core::params::Severity;
-use perhop_scenario::{Diagnostic, Diagnostics};
+use perhop_scenario::{Diagnostic, Diagnostics, Sweep};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -15,8 +16,8 @@ pub fn check<'py>(
     overrides: Vec<String>,
     vary: Vec<String>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let options = scenario::options(file_name, &overrides, &vary);
-    let (Ok((_, found)) | Err(found)) = perhop_scenario::Scenario::parse(text, &options);
+    let options = options(file_name, &overrides, &vary);
+    let (Ok((_, found)) | Err(found)) = Sweep::parse(text, &options);
     list(py, &found)
 }
 

@@ -2,6 +2,8 @@
 
 /// The command line.
 mod command;
+/// How a text is read.
+mod options;
 /// Scenarios.
 mod scenario;
 /// Runs, watched for Ctrl-C.

@@ -1,9 +1,10 @@
 //! A checked scenario.
 
+use crate::options::options;
 use crate::{diagnostics, run};
 use perhop_core::units::Span;
 use perhop_scenario::output::run::RunOptions;
-use perhop_scenario::{Options, Point};
+use perhop_scenario::{Point, Sweep};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
@@ -11,36 +12,30 @@ use std::path::PathBuf;
 /// A checked scenario with the points of its sweep.
 #[pyclass(frozen)]
 pub struct Scenario {
-    scenario: perhop_scenario::Scenario,
+    sweep: Sweep,
     found: perhop_scenario::Diagnostics,
-}
-
-/// How to read a text.
-pub fn options(file_name: &str, overrides: &[String], vary: &[String]) -> Options {
-    let options = overrides.iter().fold(Options::new(file_name), |options, text| options.set(text));
-    vary.iter().fold(options, |options, text| options.vary(text))
 }
 
 #[pymethods]
 impl Scenario {
     #[new]
     fn new(py: Python<'_>, text: &str, file_name: &str, overrides: Vec<String>, vary: Vec<String>) -> PyResult<Self> {
-        let read = perhop_scenario::Scenario::parse(text, &options(file_name, &overrides, &vary));
-        let (scenario, found) = read.map_err(|found| diagnostics::error(py, &found))?;
-        Ok(Self { scenario, found })
+        let read = Sweep::parse(text, &options(file_name, &overrides, &vary));
+        let (sweep, found) = read.map_err(|found| diagnostics::error(py, &found))?;
+        Ok(Self { sweep, found })
     }
 
     /// Name of the run's directory.
     #[getter]
     fn name(&self) -> &str {
-        self.scenario.name()
+        self.sweep.base.name()
     }
 
     /// `[scenario]` with every effective value, times in seconds.
     #[getter]
     fn settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (settings, out) = (self.scenario.settings(), PyDict::new(py));
-        out.set_item("name", self.scenario.name())?;
+        let (settings, out) = (self.sweep.base.settings(), PyDict::new(py));
+        out.set_item("name", self.sweep.base.name())?;
         out.set_item("duration_s", settings.duration.seconds())?;
         out.set_item("warmup_s", settings.warmup.seconds())?;
         out.set_item("seed", settings.seed)?;
@@ -53,7 +48,7 @@ impl Scenario {
     /// The points of its sweep; one without labels if it has none.
     #[getter]
     fn points<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let dicts = self.scenario.points().iter().map(|p| point(py, p)).collect::<PyResult<Vec<_>>>()?;
+        let dicts = self.sweep.points().iter().map(|p| point(py, p)).collect::<PyResult<Vec<_>>>()?;
         PyList::new(py, dicts)
     }
 
@@ -65,17 +60,17 @@ impl Scenario {
 
     /// Every value in force, as TOML.
     fn effective(&self) -> String {
-        self.scenario.effective()
+        self.sweep.base.effective()
     }
 
     /// What was stated, overrides applied.
     fn to_toml(&self) -> String {
-        self.scenario.to_toml()
+        self.sweep.to_toml()
     }
 
     /// Effective values, every queue on a path, bucket times.
     fn explain(&self) -> String {
-        perhop_scenario::explain(&self.scenario)
+        perhop_scenario::explain_sweep(&self.sweep)
     }
 
     /// Simulates every point; see `perhop.Scenario.run`.
@@ -92,7 +87,7 @@ impl Scenario {
     ) -> PyResult<Bound<'py, PyList>> {
         let replications = replications.0..replications.1;
         let options = RunOptions { replications, seed, jobs, out, resume, taps: Vec::new() };
-        run::run(py, &self.scenario.points(), (&options, progress))
+        run::run(py, &self.sweep.points(), (&options, progress))
     }
 }
 

@@ -1,15 +1,14 @@
 //! `perhop explain`: every effective value, every queue on each path, times of buckets and loops.
 
-use crate::advice::{longest_rtt, parameter};
-use crate::at::Shown;
-use crate::change::{effective, leaves};
-use crate::model::{Model, find};
-use crate::offered::{Flowline, tables, tcp_section};
-use crate::ports::{File, Stage};
+use crate::resolve::offered::{Flowline, tables, tcp_section};
+use crate::resolve::ports::{Stage, longest_rtt, parameter};
 use crate::scenario::Scenario;
-use crate::show;
-use crate::tcp::TcpRef;
-use crate::tree;
+use crate::sections::at::Shown;
+use crate::sections::model::{Model, find};
+use crate::sections::tcp::TcpRef;
+use crate::sweep::{Point, Sweep};
+use crate::text::tree::{self, leaves};
+use crate::text::write;
 use perhop_core::params::{Node, Tree, show_table};
 use perhop_core::queue::Limit;
 use perhop_core::units::{BitRate, Bytes, Span};
@@ -27,7 +26,15 @@ pub fn explain(scenario: &Scenario) -> String {
     queues(scenario, &mut out);
     conditioners(scenario, &mut out);
     changes(scenario, &mut out);
-    sweep(scenario, &mut out);
+    out
+}
+
+/// As [`explain`], with the points of a sweep.
+pub fn explain_sweep(sweep: &Sweep) -> String {
+    let mut out = explain(&sweep.base);
+    if sweep.is_grid() {
+        points(&sweep.points(), &mut out);
+    }
     out
 }
 
@@ -52,7 +59,7 @@ fn tcp(scenario: &Scenario, out: &mut String) {
         let Some(section) = tcp_section(&scenario.model, stated.as_ref()) else { continue };
         let name = if let Some(TcpRef::Named(name)) = stated { name } else { "inline" };
         let timer = section.rto.config();
-        let _ = writeln!(out, "{name}: {}", show::inline(&show_table(&section)));
+        let _ = writeln!(out, "{name}: {}", write::inline(&show_table(&section)));
         let _ = writeln!(
             out,
             "  rto: granularity {}, minimum {}, maximum {}, initial {}",
@@ -169,8 +176,6 @@ fn conditioners(scenario: &Scenario, out: &mut String) {
     }
     heading(out, "Conditioners: what they take, what their buckets hold");
     let built = &scenario.built;
-    let file =
-        File { model: &scenario.model, root: &scenario.stated, topology: &built.topology, traffic: &built.traffic };
     for stage in &built.stages {
         let mut takes: Vec<_> = stage.takes.iter().map(|&i| built.traffic[i].offered.name.as_str()).collect();
         takes.dedup();
@@ -183,7 +188,8 @@ fn conditioners(scenario: &Scenario, out: &mut String) {
         for (size, fill) in BUCKETS {
             bucket(stage, (size, fill), out);
         }
-        if let (Some(cir), Some(rtt)) = (parameter::<BitRate>(stage, "cir"), longest_rtt(file, stage, links(scenario)))
+        if let (Some(cir), Some(rtt)) =
+            (parameter::<BitRate>(stage, "cir"), longest_rtt(&built.traffic, stage, links(scenario)))
         {
             hint(stage, (cir, rtt), out);
         }
@@ -196,7 +202,7 @@ fn own(scenario: &Scenario, stage: &Stage, out: &mut String) {
     let named = section.ports.iter().position(|port| port.name.as_ref() == Some(&stage.port));
     let own = named.map(|i| Shown::new(&section.ports).own.swap_remove(i)).unwrap_or_default();
     if !own.is_empty() {
-        let _ = writeln!(out, "  of this port alone: {}", show::inline(&Tree::table(own)));
+        let _ = writeln!(out, "  of this port alone: {}", write::inline(&Tree::table(own)));
     }
 }
 
@@ -231,24 +237,20 @@ fn changes(scenario: &Scenario, out: &mut String) {
     }
     heading(out, "Changes: what differs from a time on; all above holds at the start");
     let start = Model { changes: Vec::new(), ..scenario.model.clone() };
-    let mut now = effective(&start);
+    let mut now = start.effective();
     for change in &scenario.model.changes {
         let _ = writeln!(out, "{}:", change.at);
         for path in leaves(&change.what) {
-            let text = |root: &Node| tree::get(root, &path).map(|node| show::inline(&node.tree));
+            let text = |root: &Node| tree::get(root, &path).map(|node| write::inline(&node.tree));
             let what = Node::from(change.what.clone());
             let (old, new) = (text(&now).unwrap_or("(as the link)".into()), text(&what).unwrap_or_default());
-            let _ = writeln!(out, "  {}: {old} -> {new}", show::dotted(&path));
+            let _ = writeln!(out, "  {}: {old} -> {new}", write::dotted(&path));
         }
         tree::lay(&mut now, &change.what.clone().into());
     }
 }
 
-fn sweep(scenario: &Scenario, out: &mut String) {
-    if !scenario.is_sweep() {
-        return;
-    }
-    let points = scenario.points();
+fn points(points: &[Point], out: &mut String) {
     heading(out, &format!("Sweep: {} points", points.len()));
     for point in points {
         let _ = writeln!(out, "{} {}", point.hash, point.name);

@@ -1,10 +1,12 @@
 //! JSON Schema of scenario and policy files, made from the declarations of all sections and algorithms.
 
-use crate::dumbbell::Dumbbell;
-use crate::sections::{
-    Actions, LinkSection, NodeSection, Placement, PolicySettings, QueueCommon, Settings, TrafficCommon,
-};
-use crate::tcp::{PRESETS, RtoPreset, RtoSection, TcpSection};
+use crate::expand::dumbbell::Dumbbell;
+use crate::sections::conditioner::{Actions, Placement};
+use crate::sections::link::{LinkSection, NodeSection};
+use crate::sections::queue::QueueCommon;
+use crate::sections::settings::{PolicySettings, Settings};
+use crate::sections::tcp::{PRESETS, RtoPreset, RtoSection, TcpSection};
+use crate::sections::traffic::TrafficCommon;
 use perhop_core::params::{Field, Kind, Literal, Params};
 use perhop_core::registry::Entry;
 use serde_json::{Map, Value, json};

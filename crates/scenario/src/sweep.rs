@@ -1,14 +1,103 @@
-//! Sweeps: a grid over keys, each point a scenario of its own with a name and a hash.
+//! A file: its base scenario, and the points of its sweep, a grid over keys, each a scenario with a name and a hash.
 
-use crate::scenario::Scenario;
-use crate::selector::{self, Selector};
-use crate::show;
-use crate::source::Sources;
-use crate::tree::{self, KeyPath};
+use crate::expand::selector::{self, Selector};
+use crate::expand::stated;
+use crate::scenario::{self, Scenario};
+use crate::text::diagnostics::Diagnostics;
+use crate::text::file;
+use crate::text::options::Options;
+use crate::text::source::Sources;
+use crate::text::tree::{self, KeyPath};
+use crate::text::write;
 use perhop_core::params::{Node, Place, Problems, Table, Tree};
 
 /// Most points of a sweep.
 const MOST_POINTS: usize = 100_000;
+
+/// A checked file.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    /// What the file says without `[sweep]`.
+    pub base: Scenario,
+    /// First axis slowest; none without `[sweep]`.
+    grid: Vec<Point>,
+    stated: Node,
+}
+
+/// Two are equal when the same is in force in both, at every point.
+impl PartialEq for Sweep {
+    fn eq(&self, other: &Self) -> bool {
+        self.base == other.base && self.grid == other.grid
+    }
+}
+
+impl Sweep {
+    /// Reads and checks a file's text: all errors and warnings in one pass, those of every point included.
+    ///
+    /// # Errors
+    /// All that is wrong, if anything forbids a run; else warnings come with the sweep.
+    pub fn parse(text: &str, options: &Options) -> Result<(Self, Diagnostics), Diagnostics> {
+        let (mut sources, mut problems) = (Sources::default(), Problems::default());
+        let sweep = Self::read(text, options, (&mut sources, &mut problems));
+        let failed = problems.has_errors();
+        let diagnostics = Diagnostics::new(problems, &sources);
+        match sweep {
+            Some(sweep) if !failed => Ok((sweep, diagnostics)),
+            _ => Err(diagnostics),
+        }
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// As [`Sweep::parse`]; also when the file cannot be read, is empty or not UTF-8.
+    pub fn load(path: &std::path::Path, options: &Options) -> Result<(Self, Diagnostics), Diagnostics> {
+        Self::parse(&file::text(path)?, options)
+    }
+
+    fn read(text: &str, options: &Options, out: (&mut Sources, &mut Problems)) -> Option<Self> {
+        let (sources, problems) = out;
+        let mut stated = stated::read(text, options, (sources, problems))?;
+        vary(&mut stated, &options.vary, (sources, problems));
+        let stem = options.stem();
+        let base = Scenario::read(&tree::without(&stated, "sweep"), &stem, problems);
+        let grid = points(&stated, &stem, problems);
+        Some(Self { base: base?, grid: grid?, stated })
+    }
+
+    /// All points; without `[sweep]` the base alone.
+    pub fn points(&self) -> Vec<Point> {
+        if self.grid.is_empty() { vec![Point::base(&self.base)] } else { self.grid.clone() }
+    }
+
+    /// Whether it has `[sweep]`.
+    pub fn is_grid(&self) -> bool {
+        !self.grid.is_empty()
+    }
+
+    /// What was stated, overrides applied, as TOML; read again it gives an equal sweep.
+    pub fn to_toml(&self) -> String {
+        scenario::to_toml(&self.stated, self.base.name())
+    }
+}
+
+impl Scenario {
+    /// The base of [`Sweep::parse`].
+    ///
+    /// # Errors
+    /// As [`Sweep::parse`]: a point of the sweep that is at fault is an error too.
+    pub fn parse(text: &str, options: &Options) -> Result<(Self, Diagnostics), Diagnostics> {
+        Sweep::parse(text, options).map(|(sweep, found)| (sweep.base, found))
+    }
+
+    /// The base of [`Sweep::load`].
+    ///
+    /// # Errors
+    /// As [`Sweep::load`].
+    pub fn load(path: &std::path::Path, options: &Options) -> Result<(Self, Diagnostics), Diagnostics> {
+        Sweep::load(path, options).map(|(sweep, found)| (sweep.base, found))
+    }
+}
 
 /// One point of a grid.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +128,7 @@ impl Point {
 fn hash(scenario: &Scenario) -> String {
     let mut model = scenario.model.clone();
     model.settings.replications = 1;
-    let text = show::toml(&show::model(&model));
+    let text = write::toml(&model.tree());
     let mut hasher = blake3::Hasher::new_derive_key("perhop scenario v1");
     hasher.update(env!("CARGO_PKG_VERSION").as_bytes()).update(b"\n").update(text.as_bytes());
     hasher.finalize().to_hex()[..16].to_owned()
@@ -82,7 +171,7 @@ impl Target {
 }
 
 /// Adds the axes of `--vary` to the tree's `[sweep]`.
-pub fn vary(root: &mut Node, vary: &[String], out: (&mut Sources, &mut Problems)) {
+fn vary(root: &mut Node, vary: &[String], out: (&mut Sources, &mut Problems)) {
     let (sources, problems) = out;
     for text in vary {
         let base = sources.add("--vary", text);
@@ -105,7 +194,7 @@ pub fn vary(root: &mut Node, vary: &[String], out: (&mut Sources, &mut Problems)
 }
 
 /// The points of `[sweep]`: none without, `None` if an axis or a point is at fault.
-pub fn points(root: &Node, stem: &str, problems: &mut Problems) -> Option<Vec<Point>> {
+fn points(root: &Node, stem: &str, problems: &mut Problems) -> Option<Vec<Point>> {
     let Some(sweep) = tree::get(root, &["sweep"]) else { return Some(Vec::new()) };
     let Tree::Table(table) = &sweep.tree else {
         return problems.error(
@@ -137,7 +226,7 @@ fn point(plain: &Node, (stem, axes): (&str, &[Axis]), mut n: usize, problems: &m
         axis.target.set(&mut root, value, problems);
         labels.push((axis.key.clone(), label.clone()));
     }
-    Some(Point::new(Scenario::point(&root, stem, problems)?, labels))
+    Some(Point::new(Scenario::read(&root, stem, problems)?, labels))
 }
 
 fn axis((key, place, node): &(String, Place, Node), problems: &mut Problems) -> Option<Axis> {
@@ -178,7 +267,7 @@ fn axis((key, place, node): &(String, Place, Node), problems: &mut Problems) -> 
 fn labelled(values: &[Node]) -> Vec<(String, Node)> {
     let short: Vec<_> = values.iter().map(label).collect();
     let alike = |s: &str| short.iter().filter(|other| *other == s).count() > 1;
-    let long = |node: &Node| show::inline(&node.tree);
+    let long = |node: &Node| write::inline(&node.tree);
     values.iter().zip(&short).map(|(v, s)| (if alike(s) { long(v) } else { s.clone() }, v.clone())).collect()
 }
 
@@ -186,7 +275,7 @@ fn label(node: &Node) -> String {
     let name = |table: &Table| ["kind", "aqm", "model"].into_iter().find_map(|key| table.get(key).cloned());
     match &node.tree {
         Tree::Text(text) => text.clone(),
-        Tree::Table(table) => name(table).map_or_else(|| show::inline(&node.tree), |named| label(&named)),
-        other => show::inline(other),
+        Tree::Table(table) => name(table).map_or_else(|| write::inline(&node.tree), |named| label(&named)),
+        other => write::inline(other),
     }
 }

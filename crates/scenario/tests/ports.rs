@@ -2,7 +2,7 @@
 
 use perhop_core::params::Tree;
 use perhop_core::units::{BitRate, Bytes};
-use perhop_scenario::{Diagnostics, Options, Scenario, explain};
+use perhop_scenario::{Diagnostics, Options, Scenario, Sweep, explain};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -72,7 +72,7 @@ fn a_swept_kind_keeps_ports_whose_keys_it_has() {
         "{NET}[conditioner.m]\nkind = \"token-bucket\"\ncbs = \"20kB\"\nat.\"A -> B\".cir = \"1Mbit/s\"\n\
          [sweep]\n\"conditioner.m\" = [{{ {table} }}]\n\"conditioner.m.at.'A -> B'.cir\" = [\"2Mbit/s\"]\n"
     );
-    let point = good(&text).points().remove(0).scenario;
+    let point = Sweep::parse(&text, &Options::new("file.toml")).unwrap().0.points().remove(0).scenario;
     assert_eq!(in_force(&point), [["2Mbit/s", "20000B"]]);
 }
 

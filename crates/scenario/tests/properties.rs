@@ -1,6 +1,6 @@
 //! What holds of any input: nothing panics, and text and scenario are inverse.
 
-use perhop_scenario::{Diagnostics, Options, Policy, Scenario};
+use perhop_scenario::{Diagnostics, Options, Policy, Sweep};
 use proptest::prelude::*;
 
 const GOOD: [&str; 7] = [
@@ -18,8 +18,8 @@ fn options() -> Options {
     Options::new("file.toml")
 }
 
-fn parse(text: &str) -> Result<Scenario, Diagnostics> {
-    Scenario::parse(text, &options()).map(|s| s.0)
+fn parse(text: &str) -> Result<Sweep, Diagnostics> {
+    Sweep::parse(text, &options()).map(|s| s.0)
 }
 
 /// What a mutation puts into a good file.
@@ -83,7 +83,7 @@ fn shuffled() -> impl Strategy<Value = String> {
 }
 
 /// A refusal has an error, every place lies within the file, and both forms can be written.
-fn sound(result: Result<Scenario, Diagnostics>, text: &str) {
+fn sound(result: Result<Sweep, Diagnostics>, text: &str) {
     let Err(diagnostics) = result else { return };
     assert!(diagnostics.errors() > 0, "{text}");
     let lines = text.lines().count().max(1);
@@ -121,22 +121,22 @@ proptest! {
 
     #[test]
     fn any_override_is_read_without_panic(pair in "[@*?a-z.\"= {}\\[\\]0-9-]{0,30}", vary in "[@*?a-z.=,{}0-9]{0,20}") {
-        let _ = Scenario::parse(GOOD[0], &options().set(&pair).vary(&vary));
+        let _ = Sweep::parse(GOOD[0], &options().set(&pair).vary(&vary));
     }
 
     #[test]
     fn any_selector_is_read_without_panic(name in "(red|cbr|\\*|trtcm)", key in "[a-z.?*-]{0,12}", value in "[a-z0-9.=,{}\\[\\]]{0,12}") {
-        let _ = Scenario::parse(GOOD[6], &options().set(&format!("@{name}.{key}={value}")));
+        let _ = Sweep::parse(GOOD[6], &options().set(&format!("@{name}.{key}={value}")));
     }
 
     /// A file that was accepted comes back from its text, whatever was changed in it.
     #[test]
     fn text_and_scenario_are_inverse(text in prop_oneof![mutated(), shuffled()]) {
-        if let Ok(scenario) = parse(&text) {
-            prop_assert_eq!(&parse(&scenario.to_toml()).unwrap(), &scenario, "{}", scenario.to_toml());
-            for point in scenario.points().iter().take(5) {
+        if let Ok(sweep) = parse(&text) {
+            prop_assert_eq!(&parse(&sweep.to_toml()).unwrap(), &sweep, "{}", sweep.to_toml());
+            for point in sweep.points().iter().take(5) {
                 let again = parse(&point.scenario.effective()).unwrap();
-                prop_assert_eq!(again.effective(), point.scenario.effective());
+                prop_assert_eq!(again.base.effective(), point.scenario.effective());
                 prop_assert_eq!(&again.points()[0].hash, &point.hash);
             }
         }
@@ -153,8 +153,8 @@ proptest! {
              [conditioner.m]\nat = \"A -> B\"\nkind = \"token-bucket\"\ncir = \"{rate}bit/s\"\ncbs = \"{cbs}B\"\n\
              [traffic.t]\nmodel = \"ftp\"\nfrom = \"A\"\nto = \"B\"\nflows = {flows}\n"
         );
-        let scenario = parse(&text).unwrap();
-        let plan = parse(&scenario.effective()).unwrap().plan(seed, 0);
+        let scenario = parse(&text).unwrap().base;
+        let plan = parse(&scenario.effective()).unwrap().base.plan(seed, 0);
         prop_assert_eq!(scenario.settings().seed, seed);
         let link = &plan.links[0];
         prop_assert_eq!((link.rate.bit_s(), link.delay.ns(), link.loss.get()), (rate, delay, p));
@@ -165,10 +165,10 @@ proptest! {
 #[test]
 fn good_files_are_their_own_inverse() {
     for text in GOOD {
-        let (scenario, said) = Scenario::parse(text, &options()).unwrap_or_else(|d| panic!("{d}"));
+        let (sweep, said) = Sweep::parse(text, &options()).unwrap_or_else(|d| panic!("{d}"));
         assert_eq!(said.list, [], "{said}");
-        assert_eq!(parse(&scenario.to_toml()).unwrap(), scenario);
-        assert_eq!(parse(&scenario.effective()).unwrap().effective(), scenario.effective());
+        assert_eq!(parse(&sweep.to_toml()).unwrap(), sweep);
+        assert_eq!(parse(&sweep.base.effective()).unwrap().base.effective(), sweep.base.effective());
     }
     for text in POLICIES {
         let (policy, said) = Policy::parse(text, &options()).unwrap_or_else(|d| panic!("{d}"));

@@ -2,7 +2,7 @@
 
 use perhop_core::queue::Limit;
 use perhop_core::units::{Bytes, Span};
-use perhop_scenario::{Options, Policy, Scenario};
+use perhop_scenario::{Options, Policy, Scenario, Sweep};
 
 const EXPLICIT: &str = include_str!("good/explicit.toml");
 
@@ -11,6 +11,10 @@ fn good(text: &str) -> Scenario {
         Ok((scenario, _)) => scenario,
         Err(diagnostics) => panic!("{diagnostics}"),
     }
+}
+
+fn swept(text: &str, options: &Options) -> Sweep {
+    Sweep::parse(text, options).unwrap_or_else(|d| panic!("{d}")).0
 }
 
 #[test]
@@ -37,14 +41,15 @@ fn the_plan_says_what_the_file_says() {
 
 #[test]
 fn text_and_scenario_are_inverse() {
-    let scenario = good(EXPLICIT);
-    assert_eq!(good(&scenario.to_toml()), scenario, "{}", scenario.to_toml());
-    assert_eq!(good(&scenario.effective()).effective(), scenario.effective());
+    let sweep = swept(EXPLICIT, &Options::new("dir/file.toml"));
+    assert_eq!(swept(&sweep.to_toml(), &Options::new("dir/file.toml")), sweep, "{}", sweep.to_toml());
+    assert_eq!(good(&sweep.base.to_toml()), sweep.base);
+    assert_eq!(good(&sweep.base.effective()).effective(), sweep.base.effective());
 }
 
 #[test]
 fn a_sweep_is_a_grid_with_names_and_hashes() {
-    let points = good(EXPLICIT).points();
+    let points = swept(EXPLICIT, &Options::new("x.toml")).points();
     let labels: Vec<_> = points.iter().map(|p| p.labels.iter().map(|l| l.1.as_str()).collect::<Vec<_>>()).collect();
     assert_eq!(labels.len(), 4);
     assert_eq!(labels[0][0], "5");
@@ -58,7 +63,7 @@ fn a_sweep_is_a_grid_with_names_and_hashes() {
 
 #[test]
 fn replications_do_not_change_a_hash_but_seeds_and_versions_of_the_model_do() {
-    let hash = |options: Options| Scenario::parse(EXPLICIT, &options).unwrap().0.points()[0].hash.clone();
+    let hash = |options: Options| swept(EXPLICIT, &options).points()[0].hash.clone();
     let base = hash(Options::new("x.toml"));
     assert_eq!(hash(Options::new("x.toml").setting("replications", "3")), base);
     assert_ne!(hash(Options::new("x.toml").setting("seed", "3")), base);
@@ -67,10 +72,10 @@ fn replications_do_not_change_a_hash_but_seeds_and_versions_of_the_model_do() {
 #[test]
 fn overrides_and_axes_of_the_command_line() {
     let options = Options::new("x.toml").set("traffic.rogue.rate=2Mbit/s").setting("duration", "50s");
-    let (scenario, _) = Scenario::parse(EXPLICIT, &options.vary("traffic.bulk.flows=1,2,3")).unwrap();
-    assert_eq!(scenario.settings().duration, Span::from_s(50));
-    assert!(scenario.effective().contains("rate = \"2Mbit/s\""));
-    let points = scenario.points();
+    let sweep = swept(EXPLICIT, &options.vary("traffic.bulk.flows=1,2,3"));
+    assert_eq!(sweep.base.settings().duration, Span::from_s(50));
+    assert!(sweep.base.effective().contains("rate = \"2Mbit/s\""));
+    let points = sweep.points();
     assert_eq!(points.len(), 6);
     assert_eq!(points[0].labels[0], ("traffic.bulk.flows".into(), "1".into()));
 }

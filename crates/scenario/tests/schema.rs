@@ -1,7 +1,8 @@
 //! The schema that is checked in is the one the declarations give, and it says of files what the parser says.
 
 use perhop_core::params::{Node, Tree};
-use perhop_scenario::{policy_schema, schema, toml};
+use perhop_scenario::text::toml;
+use perhop_scenario::{policy_schema, schema};
 use serde_json::{Value, json};
 use std::path::Path;
 

@@ -1,13 +1,13 @@
 //! `@tred.n=3`: the same as every section by hand.
 
-use perhop_scenario::{Diagnostic, Diagnostics, Options, Policy, Scenario};
+use perhop_scenario::{Diagnostic, Diagnostics, Options, Policy, Sweep};
 use proptest::prelude::*;
 
 /// Every place where an algorithm's section may be written.
 const NET: &str = include_str!("good/selectors.toml");
 
-fn read(text: &str, options: &Options) -> Result<Scenario, Diagnostics> {
-    Scenario::parse(text, options).map(|found| found.0)
+fn read(text: &str, options: &Options) -> Result<Sweep, Diagnostics> {
+    Sweep::parse(text, options).map(|found| found.0)
 }
 
 fn net() -> Options {
@@ -15,7 +15,7 @@ fn net() -> Options {
 }
 
 /// NET, with overrides.
-fn with(overrides: &[&str]) -> Scenario {
+fn with(overrides: &[&str]) -> Sweep {
     let options = overrides.iter().fold(net(), |options, text| options.set(text));
     read(NET, &options).unwrap_or_else(|found| panic!("{overrides:?}:\n{found}"))
 }
@@ -68,15 +68,15 @@ fn every_value_by_hand_makes_a_difference() {
 
 #[test]
 fn a_key_after_a_selector_is_its_exception() {
-    let scenario = with(&["@red.max-p=0.3", "queue.edge.max-p=0.4"]);
-    let text = scenario.effective();
+    let sweep = with(&["@red.max-p=0.3", "queue.edge.max-p=0.4"]);
+    let text = sweep.base.effective();
     assert_eq!((text.matches("max-p = 0.3").count(), text.matches("max-p = 0.4").count()), (2, 1), "{text}");
     assert!(with(&["queue.edge.max-p=0.4", "@red.max-p=0.3"]) == with(&["@red.max-p=0.3"]));
 }
 
 #[test]
 fn a_port_keeps_what_is_its_own() {
-    let text = with(&["@trtcm.pir=6Mbit/s"]).effective();
+    let text = with(&["@trtcm.pir=6Mbit/s"]).base.effective();
     assert!(text.contains("pir = \"5Mbit/s\"") && text.contains("pir = \"6Mbit/s\""), "{text}");
 }
 
@@ -91,7 +91,7 @@ fn a_selector_is_swept() {
     assert_eq!(varied, labels(&net(), &format!("{text}[sweep]\n\"@tred.n?\" = [1, 2]")));
     let (name, label, effective) = &varied[1];
     assert_eq!((&**name, &label[0]), ("n=2", &("@tred.n".to_owned(), "2".to_owned())));
-    let by_hand = read(text, &net().set("@tred.n=2")).unwrap().effective();
+    let by_hand = read(text, &net().set("@tred.n=2")).unwrap().base.effective();
     assert_eq!(*effective, by_hand);
     let hash = |options: &Options| read(text, options).unwrap().points()[0].hash.clone();
     assert_eq!(hash(&net().vary("@tred.n=2")), hash(&net().set("queue.tickets.n=2")));

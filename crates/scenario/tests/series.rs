@@ -1,8 +1,10 @@
 //! Series of names: what they stand for is the long form written by hand.
 
 use perhop_core::params::{Problems, Tree};
-use perhop_scenario::expression::evaluate;
-use perhop_scenario::{Diagnostics, Options, Scenario, series, toml};
+use perhop_scenario::expand::expression::evaluate;
+use perhop_scenario::expand::series;
+use perhop_scenario::text::toml;
+use perhop_scenario::{Diagnostics, Options, Scenario, Sweep};
 use proptest::prelude::*;
 
 fn parse(text: &str) -> Result<Scenario, Diagnostics> {
@@ -109,15 +111,16 @@ fn overrides_and_axes_act_on_the_file_as_stated() {
     let flows = |s: &Scenario| s.plan(1, 0).traffic.iter().map(|t| t.flows).collect::<Vec<_>>();
     assert_eq!(flows(&Scenario::parse(NET, &options).unwrap().0), [10, 20, 30]);
     let options = Options::new("x.toml").vary("traffic.'f{1..3}'.flows=7,\"{i+1}\"");
-    let points = Scenario::parse(NET, &options).unwrap().0.points();
+    let points = Sweep::parse(NET, &options).unwrap().0.points();
     assert_eq!(points.iter().map(|p| flows(&p.scenario)).collect::<Vec<_>>(), [[7, 7, 7], [2, 3, 4]]);
     for table in ["nodes={}", "nodes=1, { x = 1 }"] {
         let refused = Scenario::parse(NET, &Options::new("x.toml").vary(table)).unwrap_err().to_string();
         assert!(refused.contains("E010") && refused.contains("tables are swept in [sweep]"), "{refused}");
     }
-    let swept = good(&format!("{NET}[sweep]\n\"traffic.'f{{1..3}}'.flows\" = [1, 2]\n"));
+    let sweep = |text: &str| Sweep::parse(text, &Options::new("file.toml")).unwrap().0;
+    let swept = sweep(&format!("{NET}[sweep]\n\"traffic.'f{{1..3}}'.flows\" = [1, 2]\n"));
     assert_eq!(swept.points().iter().map(|p| flows(&p.scenario)).collect::<Vec<_>>(), [[1, 1, 1], [2, 2, 2]]);
-    assert_eq!(good(&swept.to_toml()), swept, "what is stated is the series");
+    assert_eq!(sweep(&swept.to_toml()), swept, "what is stated is the series");
 }
 
 #[test]

@@ -7,37 +7,11 @@ mod show;
 /// The load, from words.
 pub mod words;
 
-use crate::diagnostics::Diagnostics;
+pub use crate::check::load::Kind;
+use crate::text::diagnostics::Diagnostics;
 use perhop_core::aqm::members::Member;
 use perhop_core::design::lemma31::Loop;
 use perhop_core::design::msvb::{Judged, Load, Plant, Setting};
-
-/// Whose parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// One loop.
-    Svb,
-    /// A class each.
-    Msvb,
-}
-
-impl Kind {
-    /// Its name in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Svb => "svb",
-            Self::Msvb => "msvb",
-        }
-    }
-
-    /// The alpha that holds where none is stated.
-    const fn alpha(self) -> f64 {
-        match self {
-            Self::Svb => 0.05,
-            Self::Msvb => 0.5,
-        }
-    }
-}
 
 /// One class.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,8 +1,8 @@
 //! `--class rtt=120ms,flows=5..50,share=0.1`: the load from the command line, read as a table of a file is.
 
 use super::{Class, Kind};
-use crate::diagnostics::Diagnostics;
-use crate::source::Sources;
+use crate::text::diagnostics::Diagnostics;
+use crate::text::source::Sources;
 use perhop_core::aqm::members::Member;
 use perhop_core::design::msvb::Load;
 use perhop_core::params::{Kind as Shape, Node, Params, Place, Problems, Table, Tree, Value, read_table};
@@ -101,7 +101,7 @@ fn tree(value: &str, place: Place) -> Tree {
 
 impl Words {
     fn class(self, i: usize, node: &Node, problems: &mut Problems) -> Option<Class> {
-        let place = |key: &str| crate::tree::place(node, &[key]);
+        let place = |key: &str| crate::text::tree::place(node, &[key]);
         if self.rtt == Span::ZERO {
             return problems.error("E201", place("rtt"), ["`rtt` is 0s", "", "above 0"]);
         }

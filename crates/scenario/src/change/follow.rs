@@ -1,0 +1,156 @@
+//! Timed changes: what each alters in the model and in the plan.
+//!
+//! A change is an overlay: keys as they stand in the file, laid over all that was in force before. The tree that comes
+//! of it is read and built with every check; what then differs from before is what has to be altered.
+
+use super::overlay::Overlay;
+use crate::build::Built;
+use crate::in_force::InForce;
+use crate::resolve::ports;
+use crate::resolve::topology::{self, Direction, PortQueue};
+use crate::sections::conditioner::{Actions, Placement};
+use crate::sections::model::Change;
+use crate::sections::queue::QueueCommon;
+use crate::sections::traffic::TrafficCommon;
+use crate::text::tree::{self, difference, leaves};
+use perhop_core::params::{Field, Node, Params, Place, Problems, Severity, Tree};
+use perhop_sim::plan::{self, Alteration};
+
+/// Every change in order of time, for the model and for the plan. All faults are reported; a change that has one is left
+/// out, so that those after it can still be checked.
+pub fn follow(mut before: InForce, overlays: &[Overlay], problems: &mut Problems) -> (Vec<Change>, Vec<plan::Change>) {
+    let (mut changes, mut planned, mut known) = (Vec::new(), Vec::new(), problems.list.clone());
+    for overlay in overlays {
+        let mut found = Problems::default();
+        let stem = before.model.settings.name.clone().unwrap_or_default();
+        let after = InForce::new(overlay.over(&before.root), &stem, &mut found);
+        let step = step((&before, &after), overlay, &mut found);
+        found.list.retain(|problem| !known.contains(problem));
+        let faulty = found.has_errors();
+        // What is left out has nothing to be warned of.
+        found.list.retain(|problem| !faulty || problem.severity == Severity::Error);
+        known.extend(found.list.iter().cloned());
+        problems.list.extend(found.list.into_iter().map(|problem| overlay.own(problem, &after.root)));
+        if faulty {
+            continue;
+        }
+        if let Some((alterations, what)) = step {
+            planned.extend(alterations.map(|what| plan::Change { at: overlay.time(), what }));
+            changes.extend(what.map(|what| Change { at: overlay.at, what }));
+        }
+        before = after;
+    }
+    (changes, planned)
+}
+
+/// What differs from one to the next, in effective values and in the plan; `None` while anything is at fault.
+fn step(
+    (before, after): (&InForce, &InForce),
+    overlay: &Overlay,
+    problems: &mut Problems,
+) -> Option<(Option<Vec<Alteration>>, Option<Tree>)> {
+    if problems.has_errors() {
+        return None;
+    }
+    let what = difference(&before.model.effective().tree, &after.model.effective().tree);
+    let plans = (before.built.as_ref()?, after.built.as_ref()?);
+    let step = Step { plans, root: &after.root, overlay, problems };
+    Some((step.alterations(what.as_ref()), what))
+}
+
+/// From one plan to the next.
+struct Step<'a> {
+    plans: (&'a Built, &'a Built),
+    root: &'a Node,
+    overlay: &'a Overlay,
+    problems: &'a mut Problems,
+}
+
+impl Step<'_> {
+    /// What has to be altered, from what differs in effective values; `None` where nothing is, or where it cannot be.
+    fn alterations(mut self, what: Option<&Tree>) -> Option<Vec<Alteration>> {
+        let paths = what.map(leaves).unwrap_or_default();
+        let fixed: Vec<_> = paths.iter().filter(|path| !may_change(path)).collect();
+        fixed.iter().for_each(|path| self.overlay.refuse(path, self.problems));
+        if !fixed.is_empty() {
+            return None;
+        }
+        self.check_limits();
+        let (old, new) = self.plans;
+        let (alterations, mut plan) = (old.plan.alterations(&new.plan), old.plan.clone());
+        for alteration in &alterations {
+            if let Err(error) = plan.alter(alteration) {
+                let place = self.place(alteration, error.field);
+                self.problems.param::<()>(&error, place);
+            }
+        }
+        if alterations.is_empty() && self.overlay.whole {
+            let message = format!("the change at {} changes nothing", self.overlay.at);
+            let help =
+                "what it states is in force already, or nothing uses it: a port's own value goes before its section's";
+            self.problems.warn("W311", self.overlay.place, [&message, "", help]);
+        }
+        (!alterations.is_empty()).then_some(alterations)
+    }
+
+    /// A limit in time is so many bytes, and those do not change; nor does that of a class given another queue.
+    fn check_limits(&mut self) {
+        let (old, new) = self.plans;
+        for (before, after) in old.topology.links.iter().zip(&new.topology.links) {
+            let queues = before.queues.iter().zip(&after.queues).filter(|(old, new)| old.limit != new.limit);
+            for (was, queue) in queues {
+                let (was, is) = (was.queue.common.limit, queue.queue.common.limit);
+                if was == is {
+                    self.limit_by_rate(after, queue);
+                } else {
+                    let message = format!("the `limit` of a queue at `{}` would change from {was} to {is}", after.name);
+                    let help = "a queue keeps its room while it runs: give the class one of the same `limit`";
+                    let place = topology::place_of(self.root, &queue.path, "limit");
+                    self.problems.error::<()>("E202", place, [&message, "", help]);
+                }
+            }
+        }
+    }
+
+    fn limit_by_rate(&mut self, link: &Direction, queue: &PortQueue) {
+        let key = topology::place_key(self.root, &link.entries, "rate");
+        let message = format!("the `limit` of the queue at `{}` would change with the rate", link.name);
+        let label = format!("it is {} at the link's rate", queue.queue.common.limit);
+        let help = "a queue keeps its room while it runs: state `limit` in packets or bytes";
+        let place = tree::place(self.root, &["links", key, "rate"]);
+        self.problems.error::<()>("E202", place, [&message, &label, help]);
+    }
+
+    /// Where a parameter that is altered stands.
+    fn place(&self, alteration: &Alteration, field: &str) -> Place {
+        let new = self.plans.1;
+        let path = match alteration {
+            Alteration::Conditioner { link, name, .. } => {
+                let stage = new.stages.iter().find(|s| s.link == *link && s.spec.name == *name);
+                return ports::place(self.root, stage.expect("a stage of this plan"), field);
+            }
+            Alteration::Aqm { link, queue, .. } => new.topology.links[*link].queues[*queue].path.clone(),
+            Alteration::Scheduler { link, .. } => new.topology.links[*link].path.clone(),
+            Alteration::Rate { link, .. } => vec!["links".into(), new.topology.links[*link].entries[0].clone()],
+            Alteration::Traffic { table, .. } => vec!["traffic".into(), new.plan.traffic[*table].name.clone()],
+        };
+        let path: Vec<_> = path.iter().map(String::as_str).chain(field.split('.')).collect();
+        tree::place(self.root, &path)
+    }
+}
+
+/// Whether what stands at `path` may change while the scenario runs.
+fn may_change(path: &[&str]) -> bool {
+    let among = |fields: &'static [Field], key: &str| Field::all(fields).iter().any(|field| field.name == key);
+    match path {
+        ["links", _, "rate"] | ["conditioner", _, "at", _, _, ..] => true,
+        ["links", _, "queue", key, ..] | ["queue", _, key, ..] => {
+            !["aqm", "scheduler"].contains(key) && !among(QueueCommon::FIELDS, key)
+        }
+        ["conditioner", _, key, ..] => {
+            !["at", "kind"].contains(key) && !among(Placement::FIELDS, key) && !among(Actions::FIELDS, key)
+        }
+        ["traffic", _, key, ..] => *key != "model" && !among(TrafficCommon::FIELDS, key),
+        _ => false,
+    }
+}

@@ -1,0 +1,246 @@
+//! `[[change]]` as it is stated: a time, and keys of sections that the file has.
+
+use crate::expand::series;
+use crate::in_force::InForce;
+use crate::resolve::topology;
+use crate::sections::{chosen, model};
+use crate::text::{tree, write};
+use perhop_core::params::{Node, Place, Problem, Problems, Table, Tree, Value, suggest};
+use perhop_core::units::{Span, Time};
+
+/// The sections a change may state something in.
+pub const SECTIONS: [&str; 4] = ["links", "queue", "conditioner", "traffic"];
+
+/// What a change may state.
+const MAY_CHANGE: &str = "a change may state parameters of conditioners, of AQMs and of traffic models, and rates of \
+                          links; flows begin and end by `start` and `stop` of their traffic";
+
+/// What is stated for one time.
+#[derive(Clone, Debug)]
+pub struct Overlay {
+    /// When, after the start.
+    pub at: Span,
+    /// Where that stands.
+    pub place: Place,
+    /// Keys as in the file, series written out.
+    pub node: Node,
+    /// Whether all that was stated is in `node`.
+    pub whole: bool,
+}
+
+impl Overlay {
+    /// When, for the plan.
+    pub fn time(&self) -> Time {
+        Time::ZERO + self.at
+    }
+
+    /// Lays it over what was in force.
+    pub fn over(&self, root: &Node) -> Node {
+        let mut out = root.clone();
+        for name in tree::names(&self.node, "conditioner") {
+            let path = ["conditioner", name, "at"];
+            if tree::get(&self.node, &path).is_some_and(|at| matches!(at.tree, Tree::Table(_)))
+                && let Some(at) = tree::get_mut(&mut out, &path)
+            {
+                *at = port_table(at);
+            }
+        }
+        tree::lay(&mut out, &self.node);
+        out
+    }
+
+    /// Reports a key that cannot change.
+    pub fn refuse(&self, path: &[&str], problems: &mut Problems) {
+        let place = tree::nearest(&self.node, path).unwrap_or(self.place);
+        let message = format!("`{}` cannot change while the scenario runs", write::dotted(path));
+        problems.error::<()>("E202", place, [&message, "", MAY_CHANGE]);
+    }
+
+    /// A problem of the whole tree `root` as this change's own: at what it states, as near as can be.
+    pub fn own(&self, problem: Problem, root: &Node) -> Problem {
+        let here = |place: &Place| *place == self.place || tree::path_to(&self.node, *place).is_some();
+        let place = problem.place.filter(here).or_else(|| {
+            let path = tree::path_to(root, problem.place?)?;
+            tree::nearest(&self.node, &path)
+        });
+        Problem { place: Some(place.unwrap_or(self.place)), ..problem }
+    }
+}
+
+/// Ports, one or a list, as a table without parameters.
+fn port_table(at: &Node) -> Node {
+    let port = |node: &Node| match &node.tree {
+        Tree::Text(port) => Some((port.clone(), node.place, Node { place: node.place, ..Tree::table(vec![]).into() })),
+        _ => None,
+    };
+    let entries = match &at.tree {
+        Tree::Text(_) => port(at).into_iter().collect(),
+        Tree::List(items) => items.iter().filter_map(port).collect(),
+        _ => return at.clone(),
+    };
+    Node { place: at.place, tree: Tree::Table(Table { entries }) }
+}
+
+/// The overlays of a file in order of time; those of the same time are one, in the file's order.
+pub fn all(stated: &Node, file: &InForce, problems: &mut Problems) -> Vec<Overlay> {
+    let Some(node) = tree::get(stated, &["change"]) else { return Vec::new() };
+    let Tree::List(items) = &node.tree else {
+        let help = "write [[change]], with `at` and the keys that change below it";
+        let message = format!("expected a list of changes, found {}", node.tree.noun());
+        return problems.error("E003", node.place, [&message, "", help]).unwrap_or_default();
+    };
+    let mut out: Vec<_> = items.iter().filter_map(|item| overlay(item, file, problems)).collect();
+    out.sort_by_key(|overlay| overlay.at);
+    out.dedup_by(|later, first| {
+        let same = later.at == first.at;
+        if same {
+            tree::lay(&mut first.node, &later.node);
+            first.whole &= later.whole;
+        }
+        same
+    });
+    out
+}
+
+fn overlay(item: &Node, file: &InForce, problems: &mut Problems) -> Option<Overlay> {
+    let table = problems.within("change", |problems| chosen::table(item, problems))?;
+    let first = table.entries.first().map_or(item.place, |entry| entry.1);
+    let at = table.get("at");
+    let time = at.map(|at| (Span::read(at, problems), at.place));
+    let found = problems.list.len();
+    let node = series::expand(&tree::without(item, "at"), problems);
+    let node = known(node, file, problems);
+    let whole = problems.list.len() == found;
+    let Some((time, place)) = time else {
+        let what = ["missing key `at` in [[change]]", "", "when it happens, as in at = \"30s\""];
+        return problems.error("E005", first, what);
+    };
+    let at = time?;
+    let duration = file.model.settings.duration;
+    if at == Span::ZERO {
+        let help = "above 0s: what holds from the start stands in the sections themselves";
+        return problems.error("E201", place, ["`at` is 0s", "", help]);
+    }
+    if at >= duration {
+        let message = format!("`at` is {at}, the run ends at {duration}");
+        return problems.error("E201", place, [&message, "", &format!("below {duration}")]);
+    }
+    Some(Overlay { at, place, node, whole })
+}
+
+/// What the file has of it; the rest is reported and left out.
+fn known(node: Node, file: &InForce, problems: &mut Problems) -> Node {
+    let Tree::Table(table) = node.tree else { return node };
+    let mut entries = Vec::new();
+    for (section, place, node) in table.entries {
+        if !SECTIONS.contains(&section.as_str()) {
+            unfit(&section, place, problems);
+            continue;
+        }
+        let Some(names) = problems.within(&section, |problems| chosen::table(&node, problems)) else { continue };
+        let named = |entry| Named { section: &section, file, problems: &mut *problems }.known(entry);
+        let sound = names.entries.iter().filter_map(named).collect();
+        entries.push((section, place, Node { place: node.place, tree: Tree::Table(Table { entries: sound }) }));
+    }
+    Node { place: node.place, tree: Tree::Table(Table { entries }) }
+}
+
+/// A section that no change can state.
+fn unfit(section: &str, place: Place, problems: &mut Problems) {
+    if section == "dumbbell" {
+        let help =
+            "state the sections it stands for: links.\"E1 - E2\", queue.bottleneck, conditioner.marker, traffic.bulk";
+        problems.error::<()>("E202", place, ["[dumbbell] is written out before any change", "", help]);
+    } else if model::SECTIONS.contains(&section) {
+        problems.error::<()>("E202", place, [&format!("a change cannot state `{section}`"), "", MAY_CHANGE]);
+    } else {
+        let message = format!("unknown key `{section}` in [[change]]");
+        problems.error::<()>("E004", place, [&message, "", &suggest(section, &[&SECTIONS[..], &["at"]].concat())]);
+    }
+}
+
+/// One entry of a section in a change.
+struct Named<'a> {
+    section: &'a str,
+    file: &'a InForce,
+    problems: &'a mut Problems,
+}
+
+impl Named<'_> {
+    fn known(mut self, (name, place, node): &(String, Place, Node)) -> Option<(String, Place, Node)> {
+        let names = tree::names(&self.file.root, self.section);
+        let direction = self.section == "links" && topology::Keys::new(&self.file.root).overrides(name);
+        if !names.contains(&name.as_str()) && !direction {
+            return self.unknown((name, *place), &names);
+        }
+        self.problems
+            .within(self.section, |problems| problems.within(name, |problems| chosen::table(node, problems)))?;
+        let mut node = node.clone();
+        let sound = self.same_algorithm(name, &node) && self.queue_stands_here(name, &node);
+        (sound && self.ports(name, &mut node)).then(|| (name.clone(), *place, node))
+    }
+
+    fn unknown<T>(&mut self, (name, place): (&str, Place), names: &[&str]) -> Option<T> {
+        let help = match names.is_empty() {
+            true => format!("the file has no [{}]", self.section),
+            false => suggest(name, names),
+        };
+        let noun = self.section.trim_end_matches('s');
+        let label = "a change alters what the file has";
+        self.problems.error("E006", place, [&format!("unknown {noun} `{name}`"), label, &help])
+    }
+
+    /// Whether `kind`, `aqm` or `model`, if stated, is the one that runs.
+    fn same_algorithm(&mut self, name: &str, node: &Node) -> bool {
+        let path = match self.section {
+            "conditioner" => vec!["kind"],
+            "queue" => vec!["aqm"],
+            "traffic" => vec!["model"],
+            _ => vec!["queue", "aqm"],
+        };
+        let Some(stated) = tree::get(node, &path) else { return true };
+        let all = [vec![self.section, name], path].concat();
+        let runs = tree::get(&self.file.root, &all).map_or("\"drop-tail\"".to_owned(), |n| n.tree.to_string());
+        if stated.tree.to_string() == runs {
+            return true;
+        }
+        let message = format!("{runs} cannot become {} while it runs", stated.tree);
+        self.problems.error::<()>("E202", stated.place, [&message, "", MAY_CHANGE]);
+        false
+    }
+
+    /// Whether a link's queue, if stated as a table, stands at the link and not in a section of its own.
+    fn queue_stands_here(&mut self, name: &str, node: &Node) -> bool {
+        let Some(stated) = tree::get(node, &["queue"]).filter(|n| matches!(n.tree, Tree::Table(_))) else {
+            return true;
+        };
+        let has = tree::get(&self.file.root, &["links", name, "queue"]).map(|n| &n.tree);
+        let (Some(Tree::Text(queue)), "links") = (has, self.section) else { return true };
+        let message = format!("the queue of `{name}` stands in [queue.{}]", write::key(queue));
+        let help = format!("state what changes in it as queue.{}", write::key(queue));
+        self.problems.error::<()>("E202", stated.place, [&message, "", &help]);
+        false
+    }
+
+    /// Leaves out what is stated for ports that are not the conditioner's; `false` where the ports themselves would change.
+    fn ports(&mut self, name: &str, node: &mut Node) -> bool {
+        let Some(at) = tree::get_mut(node, &["at"]).filter(|_| self.section == "conditioner") else { return true };
+        let Tree::Table(stated) = &mut at.tree else {
+            let help = "state what changes at a port below it, as in at.\"A -> B\".cir = \"2Mbit/s\"";
+            let what = ["the ports of a conditioner cannot change", "", help];
+            return self.problems.error::<()>("E202", at.place, what).is_some();
+        };
+        let at = tree::get(&self.file.root, &["conditioner", name, "at"]).map(port_table);
+        let Some(Tree::Table(ports)) = at.map(|at| at.tree) else { return false };
+        let known: Vec<_> = ports.entries.iter().map(|e| e.0.as_str()).collect();
+        stated.entries.retain(|(port, place, _)| {
+            let sits = known.contains(&port.as_str());
+            if !sits {
+                let message = format!("conditioner `{name}` does not sit at port `{port}`");
+                self.problems.error::<()>("E235", *place, [&message, "", &suggest(port, &known)]);
+            }
+            sits
+        });
+        true
+    }
+}

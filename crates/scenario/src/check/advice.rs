@@ -1,0 +1,119 @@
+//! Warnings: what runs, but hardly as its author means it.
+
+use super::load::marks;
+use crate::resolve::offered::Flowline;
+use crate::resolve::ports::{self, File, Stage, longest_rtt, parameter};
+use crate::resolve::topology;
+use crate::sections::tcp::TcpRef;
+use crate::text::tree;
+use perhop_core::conditioner::Writes;
+use perhop_core::dscp::Dscp;
+use perhop_core::edge::Action;
+use perhop_core::needs::Needs;
+use perhop_core::params::Problems;
+use perhop_core::units::{BitRate, Bytes};
+use perhop_sim::plan;
+
+const EF: Dscp = Dscp::new(46).expect("46 is below 64");
+
+/// All advice on a scenario.
+pub fn check(file: File<'_>, (stages, links): (&[Stage], &[plan::Link]), problems: &mut Problems) {
+    for stage in stages {
+        small_burst(file, (stage, links), problems);
+    }
+    if file.knows_traffic() {
+        stages.iter().for_each(|stage| unanswered(file, stage, problems));
+        unpoliced_ef(file, stages, problems);
+        unused(file, problems);
+        (0..links.len()).for_each(|i| unmarkable(file, (i, &links[i]), problems));
+    }
+}
+
+/// W301: a bucket that holds less than CIR x RTT keeps TCP below its contract.
+fn small_burst(file: File<'_>, (stage, links): (&Stage, &[plan::Link]), problems: &mut Problems) {
+    let (Some(cir), Some(cbs)) = (parameter::<BitRate>(stage, "cir"), parameter::<Bytes>(stage, "cbs")) else { return };
+    let Some(rtt) = longest_rtt(file.traffic, stage, links) else { return };
+    let needed = cir * rtt;
+    if cbs >= needed || cbs < stage.spec.scope.largest_packet {
+        return;
+    }
+    let message = format!("`{}` will hold TCP below its contract", stage.name);
+    let label = format!("cir x longest base RTT ({rtt}) = {needed}");
+    let help = format!("a burst of at least {needed} lets a window pass");
+    let place = ports::place(file.root, stage, "cbs");
+    problems.warn("W301", place, [&message, &label, &help]);
+}
+
+/// W320: what measures round trips has to see the ACKs of what it takes; datagrams have none.
+fn unanswered(file: File<'_>, stage: &Stage, problems: &mut Problems) {
+    if !stage.needs.contains(Needs::REVERSE) || stage.writes != Some(Writes::Colour) {
+        return;
+    }
+    let ends = |link: usize| (file.topology.links[link].from, file.topology.links[link].to);
+    let (from, to) = ends(stage.link);
+    let answered = |flow: &Flowline| flow.tcp && flow.backward.iter().any(|&link| ends(link as usize) == (to, from));
+    let mut silent = stage.takes.iter().map(|&i| &file.traffic[i]).filter(|flow| !answered(flow));
+    let Some(first) = silent.next() else { return };
+    let others = silent.count();
+    let more = if others > 0 { format!(" and {others} more") } else { String::new() };
+    let traffic = &first.offered.name;
+    let message = format!("`{}` at {} sees no ACKs of traffic `{traffic}`{more}", stage.name, stage.port);
+    let label = if first.tcp {
+        let name = |node: usize| file.topology.nodes[node].name.as_str();
+        let last = first.backward.last().map(|&link| name(ends(link as usize).1));
+        let way: Vec<_> = first.backward.iter().map(|&link| name(ends(link as usize).0)).chain(last).collect();
+        format!("they come back over {}", way.join(" - "))
+    } else {
+        "datagrams are not acknowledged".into()
+    };
+    let help = "their round-trip time stays unknown and no window of theirs is small: put it on a link that both ways \
+                use, or leave that traffic to another kind";
+    problems.warn("W320", file.place(&stage.name, "kind"), [&message, &label, help]);
+}
+
+/// W302: EF (RFC 3246) promises low delay only where its rate is kept: something on its path must drop the excess.
+fn unpoliced_ef(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
+    for (i, flow) in file.traffic.iter().enumerate().filter(|(_, f)| f.offered.dscp == EF) {
+        let polices = |s: &Stage| s.takes.contains(&i) && s.spec.actions.contains(&Action::Drop);
+        if !stages.iter().any(polices) {
+            let place = tree::place(file.root, &["traffic", &flow.offered.name, "dscp"]);
+            let message = format!("nothing polices the EF traffic `{}`", flow.offered.name);
+            problems.warn("W302", place, [&message, "", "put a token bucket with red = \"drop\" on its path"]);
+        }
+    }
+}
+
+/// W318: where nothing that comes is ECN-capable, an AQM with `ecn = true` drops all that it would mark.
+fn unmarkable(file: File<'_>, (i, link): (usize, &plan::Link), problems: &mut Problems) {
+    let over = || file.traffic.iter().filter(|flow| flow.forward.contains(&(i as u32)));
+    if over().next().is_none() || over().any(Flowline::ecn_capable) {
+        return;
+    }
+    let queues = link.queues.iter().zip(&file.topology.links[i].queues);
+    for (_, stated) in queues.filter(|(queue, _)| marks(&queue.aqm)) {
+        let message = format!("no traffic over `{}` is ECN-capable", link.name);
+        let help = "`ecn = true` in its `[traffic]` or `[tcp]`, or leave it out here";
+        let place = topology::place_of(file.root, &stated.path, "ecn");
+        problems.warn("W318", place, [&message, "what would be marked is dropped", help]);
+    }
+}
+
+/// W307: a `[queue]` or `[tcp]` that nothing names.
+fn unused(file: File<'_>, problems: &mut Problems) {
+    let paths = file.topology.links.iter().flat_map(|l| l.queues.iter().map(|q| &q.path).chain([&l.path]));
+    let queues: Vec<_> = paths.filter(|path| path[0] == "queue").map(|path| path[1].as_str()).collect();
+    let tcps = file.model.traffic.iter().filter_map(|(_, t)| match &t.common.tcp {
+        Some(TcpRef::Named(name)) => Some(name.as_str()),
+        _ => None,
+    });
+    let tcps: Vec<_> = tcps.collect();
+    let mut warn = |kind: &str, name: &str, used: &[&str]| {
+        if !used.contains(&name) {
+            let place = tree::key_place(file.root, &[kind, name]);
+            let message = format!("[{kind}.{name}] is not used");
+            problems.warn("W307", place, [&message, "", "name it where it is wanted, or leave it out"]);
+        }
+    };
+    file.model.queues.iter().for_each(|(name, _)| warn("queue", name, &queues));
+    file.model.tcp.iter().for_each(|(name, _)| warn("tcp", name, &tcps));
+}

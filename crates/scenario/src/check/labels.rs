@@ -1,0 +1,215 @@
+//! Labels along each traffic's path: who writes them, who reads them, and whether ACKs carry theirs back the same way.
+
+use super::tickets;
+use crate::resolve::offered::Flowline;
+use crate::resolve::ports::{File, Stage};
+use crate::resolve::topology;
+use perhop_core::aqm::Aqm as _;
+use perhop_core::conditioner::Writes;
+use perhop_core::needs::Needs;
+use perhop_core::params::Problems;
+use perhop_sim::plan;
+
+/// The way out where nobody writes a label.
+pub(crate) const fn writer_of(label: Writes) -> &'static str {
+    match label {
+        Writes::Colour | Writes::Rate => {
+            "put a conditioner that writes rates (kind = \"rate-labeller\", per = \"flow\") upstream of it"
+        }
+        Writes::Tickets => {
+            "put a conditioner that writes tickets (kind = \"pps-tagger\", per = \"flow\") upstream of it"
+        }
+        Writes::AckTickets => {
+            "put a conditioner that writes them (kind = \"pps-ack-tagger\", per = \"flow\") at the port where the ACKs start"
+        }
+    }
+}
+
+/// Checks the whole file: one writer, no reader before it, ACKs on the way that their data came.
+pub fn check(file: File<'_>, (stages, links): (&[Stage], &[plan::Link]), problems: &mut Problems) {
+    if !file.knows_conditioners() || stages.iter().any(|s| s.writes.is_none()) {
+        return;
+    }
+    let mut arriving = vec![Vec::new(); links.len()];
+    let labelled = labelled(file, stages);
+    for (i, flow) in file.traffic.iter().enumerate() {
+        let mut walk = Walk { file, flow, writer: None, labelled: &labelled, problems };
+        for &link in &flow.forward {
+            let link = link as usize;
+            let here = taking(stages, link, i);
+            walk.order(&here);
+            let (departing, before): (Vec<_>, Vec<_>) = here.into_iter().partition(|s| at_departure(s));
+            before.into_iter().for_each(|stage| walk.pass(stage));
+            arriving[link].push((i, walk.writer));
+            departing.into_iter().for_each(|stage| walk.pass(stage));
+        }
+        acks(file, (i, flow), stages, problems);
+    }
+    if !problems.has_errors() {
+        tickets::check(file, (stages, links), problems);
+    }
+    for (i, link) in links.iter().enumerate() {
+        queues(file, (i, link), &arriving[i], problems);
+    }
+}
+
+fn at_departure(stage: &Stage) -> bool {
+    stage.needs.contains(Needs::DEPARTURES)
+}
+
+/// The way of one traffic's data, with who wrote its label last.
+struct Walk<'a, 'p> {
+    file: File<'a>,
+    flow: &'a Flowline,
+    writer: Option<&'a Stage>,
+    /// Links that some traffic reaches with tickets.
+    labelled: &'a [usize],
+    problems: &'p mut Problems,
+}
+
+impl<'a> Walk<'a, '_> {
+    /// W315: an exchange of both ways' tickets that stands before the tagger at its port counts untagged packets.
+    fn order(&mut self, here: &[&Stage]) {
+        let Some(tagger) = here.iter().position(|s| s.writes == Some(Writes::Tickets) && !s.rewrites) else { return };
+        let exchange = |s: &&&Stage| s.writes == Some(Writes::AckTickets) && s.rewrites;
+        if let Some(first) = here[..tagger].iter().find(exchange) {
+            let message = format!("`{}` stands before `{}` at their port", first.name, here[tagger].name);
+            let label = "it sees packets before they are tagged";
+            let place = self.file.place(&first.name, "kind");
+            self.problems.warn(
+                "W315",
+                place,
+                [&message, label, "put the tagger's section first: the file's order counts"],
+            );
+        }
+    }
+
+    fn pass(&mut self, stage: &'a Stage) {
+        let (Some(writes), reads) = (stage.writes, stage.reads) else { return };
+        if let Some(read) = reads.filter(|read| read.field() == Writes::Rate.field())
+            && let Some(lack) = lack(read, self.writer)
+        {
+            self.lacks(stage, read, &lack);
+        }
+        if writes.field() != Writes::Rate.field() {
+            return;
+        }
+        if !stage.rewrites
+            && let Some(first) = self.writer
+        {
+            let message = format!("second writer of labels on the path of traffic `{}`", self.flow.offered.name);
+            let port = &self.file.topology.links[first.link].name;
+            let label = format!("`{}` at {port} writes them first", first.name);
+            let help = "a label has one writer on a path: leave one of them out";
+            let place = self.file.place(&stage.name, "kind");
+            self.problems.error::<()>("E237", place, [&message, &label, help]);
+        }
+        self.writer = self.writer.or(Some(stage));
+    }
+}
+
+/// Packets that come to a reader without what it reads. One that rewrites lets such packets pass as they are: that is an
+/// error only where none comes with a label, as when its writer was forgotten.
+impl Walk<'_, '_> {
+    fn lacks(&mut self, stage: &Stage, read: Writes, lack: &str) {
+        let place = self.file.place(&stage.name, "kind");
+        let (kind, traffic) = (stage.spec.params.name(), &self.flow.offered.name);
+        let message = format!("kind \"{kind}\" reads {}, and traffic `{traffic}` comes {lack}", read.noun());
+        if stage.rewrites && self.labelled.contains(&stage.link) {
+            self.problems.warn("W312", place, [&message, "", "such packets pass as they are"]);
+        } else {
+            self.problems.error::<()>("E236", place, [&message, "", writer_of(read)]);
+        }
+    }
+}
+
+/// The links that some traffic reaches with tickets.
+fn labelled(file: File<'_>, stages: &[Stage]) -> Vec<usize> {
+    let mut links = Vec::new();
+    for (i, flow) in file.traffic.iter().enumerate() {
+        let tags = |s: &&Stage| s.writes == Some(Writes::Tickets) && !s.rewrites && s.takes.contains(&i);
+        let tagged = |link: &&u32| stages.iter().any(|s| s.link == **link as usize && tags(&s));
+        if let Some(first) = flow.forward.iter().position(|link| tagged(&link)) {
+            links.extend(flow.forward[first..].iter().map(|&link| link as usize));
+        }
+    }
+    links
+}
+
+/// What is amiss with a label that `writer` wrote and somebody reads as `read`.
+fn lack(read: Writes, writer: Option<&Stage>) -> Option<String> {
+    match writer.and_then(|w| w.writes) {
+        None => Some("without".into()),
+        Some(written) if written != read => Some(format!("with {}", written.noun())),
+        Some(_) => None,
+    }
+}
+
+/// Those stages of a port that get a traffic's packets: of those that write the same, the first.
+fn taking(stages: &[Stage], link: usize, traffic: usize) -> Vec<&Stage> {
+    let mut written = Vec::new();
+    let here = stages.iter().filter(|s| s.link == link && s.takes.contains(&traffic));
+    here.filter(|s| {
+        let field = s.writes.map(Writes::field);
+        let first = s.rewrites || !written.contains(&field);
+        if !s.rewrites && s.spec.matches.dscp.is_empty() {
+            written.push(field);
+        }
+        first
+    })
+    .collect()
+}
+
+/// Queues whose AQM reads labels: an error if none of the link's traffic has them, a warning if some has not. Which
+/// traffic comes to which class of a scheduler is not known here: only the error is said there.
+fn queues(
+    file: File<'_>,
+    (i, link): (usize, &plan::Link),
+    arriving: &[(usize, Option<&Stage>)],
+    problems: &mut Problems,
+) {
+    for (queue, stated) in link.queues.iter().zip(&file.topology.links[i].queues) {
+        let Some(read) = queue.aqm.build(&queue.scope).ok().and_then(|aqm| aqm.reads()) else { continue };
+        let lacking = |(traffic, writer): &(usize, Option<&Stage>)| Some((*traffic, lack(read, *writer)?));
+        let without: Vec<_> = arriving.iter().filter_map(lacking).collect();
+        let Some((traffic, lack)) = without.first() else { continue };
+        let place = topology::place_of(file.root, &stated.path, "aqm");
+        let name = &file.traffic[*traffic].offered.name;
+        let others = if without.len() > 1 { format!(" and {} more", without.len() - 1) } else { String::new() };
+        let (aqm, noun) = (queue.aqm.name(), read.noun());
+        let message =
+            format!("aqm \"{aqm}\" of link `{}` reads {noun}, and traffic `{name}`{others} comes {lack}", link.name);
+        if without.len() == arriving.len() {
+            problems.error::<()>("E236", place, [&message, "", writer_of(read)]);
+        } else if link.scheduler.is_none() {
+            problems.warn("W312", place, [&message, "", "such packets are decided on without a label"]);
+        }
+    }
+}
+
+/// Tickets on ACKs: written where the ACKs start, and carried back over the links that the data came by.
+fn acks(file: File<'_>, (i, flow): (usize, &Flowline), stages: &[Stage], problems: &mut Problems) {
+    let on_way = |s: &&Stage| flow.forward.contains(&(s.link as u32)) && s.takes.contains(&i);
+    let Some(reader) = stages.iter().filter(on_way).find(|s| s.reads == Some(Writes::AckTickets)) else { return };
+    let place = file.place(&reader.name, "kind");
+    let (kind, traffic) = (reader.spec.params.name(), &flow.offered.name);
+    let writes = |s: &Stage| s.writes == Some(Writes::AckTickets) && !s.rewrites && s.takes_acks.contains(&i);
+    if !stages.iter().any(|s| flow.backward.contains(&(s.link as u32)) && writes(s)) {
+        let message = format!("kind \"{kind}\" reads tickets on ACKs, and those of traffic `{traffic}` come without");
+        problems.error::<()>("E236", place, [&message, "", writer_of(Writes::AckTickets)]);
+    }
+    let ends = |&link: &u32| (file.topology.links[link as usize].from, file.topology.links[link as usize].to);
+    let out: Vec<_> = flow.forward.iter().map(ends).collect();
+    let back: Vec<_> = flow.backward.iter().rev().map(ends).map(|(from, to)| (to, from)).collect();
+    if out != back {
+        let name = |way: &[(usize, usize)]| {
+            let nodes = way.iter().map(|w| w.0).chain(way.last().map(|w| w.1));
+            nodes.map(|n| file.topology.nodes[n].name.as_str()).collect::<Vec<_>>().join(" - ")
+        };
+        let message =
+            format!("kind \"{kind}\" needs ACKs on the way of their data, and traffic `{traffic}` is routed apart");
+        let label = format!("data go {}, ACKs come back over {}", name(&out), name(&back));
+        let help = "make both ways the same (delays, links of `[links]`), or use the sender-based scheme (`tickets` at the pps-tagger)";
+        problems.error::<()>("E251", place, [&message, &label, help]);
+    }
+}

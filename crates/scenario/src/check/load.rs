@@ -1,0 +1,187 @@
+//! The load of a queue: who comes to it, in which class, how many flows over which round-trip times.
+
+use crate::resolve::offered::Flowline;
+use crate::resolve::ports::Stage;
+use crate::resolve::topology::Direction;
+use perhop_core::aqm::AqmParams;
+use perhop_core::aqm::members::{Member, Members};
+use perhop_core::aqm::virtual_buffer::Common;
+use perhop_core::conditioner::Writes;
+use perhop_core::design::msvb::{Bottleneck, Setting};
+use perhop_core::edge::Action;
+use perhop_core::packet::{Colour, Packet};
+use perhop_core::params::Tree;
+use perhop_core::queue::Limit;
+use perhop_core::units::Time;
+use perhop_sim::plan;
+use perhop_sim::traffic::TrafficParams;
+
+/// Whose parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// One loop.
+    Svb,
+    /// A class each.
+    Msvb,
+}
+
+impl Kind {
+    /// Its name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Svb => "svb",
+            Self::Msvb => "msvb",
+        }
+    }
+
+    /// The alpha that holds where none is stated.
+    pub const fn alpha(self) -> f64 {
+        match self {
+            Self::Svb => 0.05,
+            Self::Msvb => 0.5,
+        }
+    }
+}
+
+/// A class of a queue and the traffic in it.
+#[derive(Clone, Debug)]
+pub(crate) struct Group<'a> {
+    /// Code points and colours.
+    pub members: Vec<Member>,
+    /// Share of the link.
+    pub share: f64,
+    /// Long-lived TCP.
+    pub tcp: Vec<&'a Flowline>,
+    /// All other data.
+    pub others: Vec<&'a Flowline>,
+}
+
+/// The name of the `[queue]` before a link, if it has one.
+pub(crate) fn queue_name(direction: &Direction) -> Option<&str> {
+    match direction.path.as_slice() {
+        [section, name] if section == "queue" => Some(name),
+        _ => None,
+    }
+}
+
+/// The queue before a link; `None` where a scheduler has several.
+pub(crate) fn only_queue(link: &plan::Link) -> Option<&plan::Queue> {
+    link.scheduler.is_none().then(|| &link.queues[0])
+}
+
+/// The link in packets of so many bytes.
+pub(crate) fn bottleneck(link: &plan::Link, packet: u64, reference: f64) -> Bottleneck {
+    let held = |queue: &plan::Queue| match queue.limit {
+        Limit::Packets(n) => f64::from(n),
+        Limit::Bytes(n) => n as f64 / packet as f64,
+    };
+    let limit = link.queues.iter().map(held).sum();
+    Bottleneck { capacity: link.rate.bytes_s() / packet as f64, limit, reference }
+}
+
+/// What the queue has, in packets of `capacity` a second: its own unit is that of its virtual queue.
+pub(crate) fn in_force(link: &plan::Link, capacity: f64) -> Option<Setting> {
+    let queue = only_queue(link)?;
+    let (common, alpha): (&Common, Vec<f64>) = match &queue.aqm {
+        AqmParams::Svb(params) => (&params.common, vec![params.alpha]),
+        AqmParams::Msvb(params) => (&params.common, params.classes.iter().map(|class| class.alpha).collect()),
+        _ => return None,
+    };
+    let (virtual_queue, v0) = common.queue(&queue.scope).ok()?;
+    let scale = capacity / virtual_queue.capacity();
+    Some(Setting { v0: v0 * scale, floor: virtual_queue.at(Time::ZERO) * scale, alpha })
+}
+
+/// The classes of a link's queue, with who is in them.
+pub(crate) fn groups<'a>(
+    kind: Kind,
+    link: &plan::Link,
+    (traffic, stages): (&'a [Flowline], &[Stage]),
+    index: usize,
+) -> Result<Vec<Group<'a>>, [String; 2]> {
+    let group = |members: &[Member], share| Group { members: members.into(), share, tcp: vec![], others: vec![] };
+    let (mut groups, table) = match (kind, only_queue(link).map(|queue| &queue.aqm)) {
+        (Kind::Svb, _) => (vec![group(&[], 1.0)], None),
+        (Kind::Msvb, Some(AqmParams::Msvb(params))) => {
+            let lists = params.classes.iter().map(|class| &*class.members);
+            let table = Members::new(["classes", "class"], lists).map_err(|e| [e.message, e.help])?;
+            (params.classes.iter().map(|class| group(&class.members, class.share.get())).collect(), Some(table))
+        }
+        (Kind::Msvb, aqm) => {
+            let what = aqm.map_or("a scheduler's", AqmParams::name);
+            let message = format!("the queue of `{}` is {what}: it has no classes of MSVB", link.name);
+            return Err([message, "give them by --class, or `perhop tune svb`".into()]);
+        }
+    };
+    for flow in traffic.iter().filter(|flow| flow.forward.contains(&(index as u32))) {
+        let class = match &table {
+            Some(table) => class_of(table, flow, &reaching(flow, (traffic, stages), index))?,
+            None => 0,
+        };
+        let long_lived = flow.tcp && matches!(flow.offered.model, TrafficParams::Ftp(_));
+        if long_lived { &mut groups[class].tcp } else { &mut groups[class].others }.push(flow);
+    }
+    Ok(groups)
+}
+
+/// As what a traffic's packets may come to a link: code point and colour.
+fn reaching(flow: &Flowline, (traffic, stages): (&[Flowline], &[Stage]), index: usize) -> Vec<Packet> {
+    let plain = Packet { dscp: flow.offered.dscp, ..Packet::default() };
+    let mut packets = vec![plain];
+    let own = traffic.iter().position(|other| std::ptr::eq(other, flow));
+    let until = flow.forward.iter().position(|&l| l as usize == index).unwrap_or_default();
+    for &link in &flow.forward[..=until] {
+        let here = |s: &&Stage| s.link == link as usize && own.is_some_and(|i| s.takes.contains(&i));
+        for stage in stages.iter().filter(here).filter(|s| s.writes == Some(Writes::Colour)) {
+            packets = packets.iter().flat_map(|packet| after(stage, packet)).collect();
+        }
+    }
+    packets
+}
+
+/// What a stage may make of a packet: of each colour that it does something to, else of each.
+fn after(stage: &Stage, packet: &Packet) -> Vec<Packet> {
+    let all = Colour::ALL.into_iter().zip(&stage.spec.actions);
+    let acted = stage.spec.actions.iter().any(|action| *action != Action::Transmit);
+    let kept = all.filter(|(_, action)| **action != Action::Drop && (!acted || **action != Action::Transmit));
+    let coloured = |(colour, action): (Colour, &Action)| match action {
+        Action::Mark(dscp) => Packet { colour, dscp: *dscp, ..*packet },
+        _ => Packet { colour, ..*packet },
+    };
+    kept.map(coloured).collect()
+}
+
+fn class_of(table: &Members, flow: &Flowline, packets: &[Packet]) -> Result<usize, [String; 2]> {
+    let mut classes: Vec<_> = packets.iter().map(|packet| table.of(packet)).collect();
+    classes.dedup();
+    match classes.as_slice() {
+        [one] => Ok(*one),
+        _ => Err([
+            format!("traffic `{}` may come in more than one class: a conditioner decides", flow.offered.name),
+            "give the load of each class by --class".into(),
+        ]),
+    }
+}
+
+/// Fewest and most flows that are there at once, while any is.
+pub(crate) fn range(flows: &[&Flowline]) -> Option<[f64; 2]> {
+    let begin = |flow: &Flowline| flow.offered.start + flow.offered.spread;
+    let end = |flow: &Flowline| flow.offered.stop.unwrap_or(Time::MAX);
+    let instants = flows.iter().flat_map(|flow| [begin(flow), end(flow)]).filter(|at| *at < Time::MAX);
+    let there = |at: Time| flows.iter().filter(move |flow| begin(flow) <= at && at < end(flow));
+    let counts: Vec<_> = instants.map(|at| there(at).map(|flow| flow.offered.flows).sum::<u32>()).collect();
+    let some = counts.iter().copied().filter(|n| *n > 0);
+    Some([f64::from(some.clone().min()?), f64::from(some.max()?)])
+}
+
+/// The longest base RTT, s; 0 without any.
+pub(crate) fn longest(flows: &[&Flowline], links: &[plan::Link]) -> f64 {
+    flows.iter().filter_map(|flow| flow.base_rtt(links)).max().unwrap_or_default().seconds()
+}
+
+/// Whether an AQM has `ecn = true`.
+pub(crate) fn marks(aqm: &AqmParams) -> bool {
+    let mut shown = Vec::new();
+    aqm.show(&mut shown);
+    shown.iter().any(|(name, value)| *name == "ecn" && *value == Tree::Bool(true))
+}

@@ -1,0 +1,16 @@
+//! Checks that need more than one section. They read the model and write problems.
+
+/// What runs, but hardly as meant.
+pub mod advice;
+/// Who writes labels and who reads them.
+pub mod labels;
+/// Who comes to a queue.
+pub mod load;
+/// Queues with their AQMs and schedulers.
+pub mod queues;
+/// `[scenario]`.
+pub mod settings;
+/// Queues that will swing.
+pub mod stability;
+/// Where tickets go, and whether tags can say them.
+pub mod tickets;

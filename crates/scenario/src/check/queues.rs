@@ -1,0 +1,41 @@
+//! Queues: their AQMs, limits and schedulers.
+
+use crate::resolve::ports::File;
+use crate::resolve::topology;
+use perhop_core::aqm::Aqm as _;
+use perhop_core::params::Problems;
+use perhop_core::queue::Limit;
+use perhop_core::scope::Scope;
+use perhop_sim::plan;
+
+/// AQMs and limits of a link's queues.
+pub fn check_queues(file: File<'_>, (i, link): (usize, &plan::Link), problems: &mut Problems) {
+    let direction = &file.topology.links[i];
+    let carries_data = file.traffic.iter().any(|flow| flow.forward.contains(&(i as u32)));
+    for (queue, stated) in link.queues.iter().zip(&direction.queues) {
+        let place = |field: &str| topology::place_of(file.root, &stated.path, field);
+        match queue.aqm.build(&queue.scope) {
+            Ok(aqm) if carries_data => {
+                aqm.warnings(&queue.scope).iter().for_each(|w| problems.advise(w, place(w.field)));
+            }
+            Ok(_) => {}
+            Err(error) => problems.param(&error, place(error.field)).unwrap_or_default(),
+        }
+        if let Limit::Bytes(limit) = queue.limit
+            && limit < queue.scope.largest_packet.get()
+        {
+            let message = format!("`limit` is {limit}B on link `{}`: smaller than one packet", link.name);
+            let label = format!("the largest packet of {} is {}", queue.scope.largest_of, queue.scope.largest_packet);
+            let help = format!("such packets could never wait; at least {}", queue.scope.largest_packet);
+            problems.error::<()>("E217", place("limit"), [&message, &label, &help]);
+        }
+    }
+}
+
+/// Its scheduler.
+pub fn check_scheduler(file: File<'_>, (i, link, scope): (usize, &plan::Link, &Scope), problems: &mut Problems) {
+    if let Some(Err(error)) = link.scheduler.as_ref().map(|scheduler| scheduler.build(scope)) {
+        let path = &file.topology.links[i].path;
+        problems.param::<()>(&error, topology::place_of(file.root, path, error.field));
+    }
+}

@@ -1,0 +1,87 @@
+//! `[scenario]`: times, names, sizes.
+
+use crate::resolve::offered::{self, Flowline};
+use crate::resolve::ports::File;
+use crate::sections::model::Model;
+use crate::text::tree;
+use perhop_core::params::{Node, Place, Problems, Severity};
+use perhop_core::units::NS_PER_S;
+use perhop_sim::engine::{MAX_COMPONENTS, MAX_DURATION};
+use perhop_sim::plan;
+
+/// Times and counts of `[scenario]`, and its name.
+pub fn check_settings(model: &Model, root: &Node, problems: &mut Problems) {
+    let settings = &model.settings;
+    let place = |field| tree::place(root, &["scenario", field]);
+    if settings.duration > MAX_DURATION {
+        let message = format!("`duration` is {}", settings.duration);
+        let seconds = MAX_DURATION.ns() / NS_PER_S;
+        let help = format!("the simulator's clock holds {seconds}s, about {:.1} h", seconds as f64 / 3600.0);
+        problems.error::<()>("E204", place("duration"), [&message, "", &help]);
+    }
+    if settings.warmup >= settings.duration {
+        let message = format!("warm-up of {} is not below the duration of {}", settings.warmup, settings.duration);
+        let field = if tree::get(root, &["scenario", "warmup"]).is_some() { "warmup" } else { "duration" };
+        let help = "lower `warmup` (10s where left out) or raise `duration`: the rest of the run makes the statistics";
+        problems.error::<()>("E203", place(field), [&message, "", help]);
+    }
+    let positive =
+        [("replications", settings.replications == 0), ("sample", settings.sample.is_some_and(|s| s.ns() == 0))];
+    for (field, _) in positive.iter().filter(|p| p.1) {
+        problems.error::<()>("E201", place(field), [&format!("`{field}` is 0"), "", "above 0"]);
+    }
+    check_name((settings.name.as_deref().unwrap_or_default(), place("name")), problems);
+}
+
+/// Ports that series are asked of.
+pub fn check_sampled(file: File<'_>, problems: &mut Problems) {
+    let settings = &file.model.settings;
+    if settings.sample.is_none() && !settings.sample_ports.is_empty() {
+        let message = "`sample-ports` without `sample`: there are no series";
+        let place = tree::place(file.root, &["scenario", "sample-ports"]);
+        problems.error::<()>("E239", place, [message, "", "state their interval, as in sample = \"100ms\""]);
+    }
+    for port in settings.sample_ports.iter().filter(|p| file.topology.link(p).is_none() && !file.topology.is_faulty(p))
+    {
+        let place = tree::item_place(file.root, &["scenario", "sample-ports"], port);
+        problems.error::<()>("E235", place, file.unknown_port(port).each_ref().map(String::as_str));
+    }
+}
+
+/// The name of a scenario or policy has to be fit for a directory.
+pub fn check_name((name, place): (&str, Place), problems: &mut Problems) {
+    if let Some(fault) = unfit(name) {
+        let help = "it becomes the name of a directory: letters, digits, `-`, `_`, `.` and spaces within";
+        problems.error::<()>("E011", place, [&format!("name {fault}"), "", help]);
+    }
+}
+
+/// Longest name of a directory, bytes; file systems hold 255, and points add theirs.
+const LONGEST_NAME: usize = 100;
+
+/// Why a name cannot be that of a directory.
+pub fn unfit(name: &str) -> Option<String> {
+    let bad = |c: char| c.is_control() || matches!(c, '/' | '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|');
+    if name.is_empty() {
+        return Some("is empty".into());
+    }
+    if let Some(c) = name.chars().find(|&c| bad(c)) {
+        return Some(format!("holds {c:?}"));
+    }
+    if name.starts_with(['.', ' ']) || name.ends_with(['.', ' ']) {
+        return Some("begins or ends with a dot or a space".into());
+    }
+    (name.len() > LONGEST_NAME).then(|| format!("is {} bytes long, {LONGEST_NAME} at most", name.len()))
+}
+
+/// The engine numbers three events a link and one a source, and two ends a flow.
+pub fn check_size(links: &[plan::Link], traffic: &[Flowline], problems: &mut Problems) {
+    let sources: u64 = offered::tables(traffic).map(|f| u64::from(f.offered.flows)).sum();
+    let most = MAX_COMPONENTS as u64;
+    if 3 * links.len() as u64 + sources < most && 2 * sources < most {
+        return;
+    }
+    let message = format!("{} links and {sources} sources are too many", links.len());
+    let help = format!("fewer than {} sources, and 3 x links + sources below {most}: lower `flows`", most / 2);
+    problems.push::<()>(Severity::Error, "E205", None, [&message, "", &help]);
+}

@@ -1,0 +1,137 @@
+//! `[dumbbell]`: the short form, expanded into links, a queue, a marker and traffic.
+//!
+//! ```text
+//! s ---- E1 ==== E2 ---- d        access links of 10 x bottleneck; RTT = 2 x (1/8 + 1/4 + 1/8) rtt
+//! ```
+//! The marker sits at `E1 -> E2`, before the bottleneck's queue. Names: traffic `bulk`, queue `bottleneck`,
+//! conditioner `marker`. Other sections may stand beside it and use its nodes.
+
+use crate::text::tree;
+use perhop_core::params::{Kind, Node, Params, Place, Problems, Table, Tree, Value, read_table};
+use perhop_core::units::{BitRate, Span};
+
+/// Rate of the access links in rates of the bottleneck.
+const ACCESS: u64 = 10;
+
+/// `[dumbbell]`
+#[derive(Params, Clone, Debug, PartialEq)]
+pub struct Dumbbell {
+    /// Bulk TCP flows from `s` to `d`.
+    #[param(default = 10)]
+    pub flows: u32,
+    /// Rate of the link `E1 - E2`.
+    pub bottleneck: BitRate,
+    /// Propagation from `s` to `d` and back.
+    pub rtt: Span,
+    /// TCP of the flows: a preset, a name of `[tcp]`, or a table.
+    pub tcp: Option<Stated>,
+    /// Queue at `E1 -> E2`: a name of `[queue]`, or a table of the same keys.
+    pub queue: Option<Stated>,
+    /// Conditioner at `E1 -> E2`: a table as `[conditioner.X]` without `at`.
+    pub marker: Option<Stated>,
+}
+
+/// A value handed on as it stands, with its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stated(pub Node);
+
+impl Value for Stated {
+    const KIND: Kind = Kind::Any;
+    fn read(node: &Node, _: &mut Problems) -> Option<Self> {
+        Some(Self(node.clone()))
+    }
+    fn tree(&self) -> Option<Tree> {
+        Some(self.0.tree.clone())
+    }
+}
+
+/// The tree with `[dumbbell]` replaced by what it stands for; `None` if that has an error.
+pub fn expand(root: &Node, problems: &mut Problems) -> Option<Node> {
+    let Some(short) = tree::get(root, &["dumbbell"]) else { return Some(root.clone()) };
+    let mut out = root.clone();
+    if let Tree::Table(table) = &mut out.tree {
+        table.entries.retain(|e| e.0 != "dumbbell");
+    }
+    let dumbbell = problems.within("dumbbell", |problems| read_table::<Dumbbell>(short, problems))?;
+    let place = tree::key_place(root, &["dumbbell"]);
+    let place_of = |field: &str| tree::get(short, &[field]).map_or(place, |n| n.place);
+    Expansion { out: &mut out, place_of: &place_of, problems }.all(dumbbell);
+    Some(out)
+}
+
+struct Expansion<'a> {
+    out: &'a mut Node,
+    place_of: &'a dyn Fn(&str) -> Place,
+    problems: &'a mut Problems,
+}
+
+impl Expansion<'_> {
+    fn all(&mut self, dumbbell: Dumbbell) {
+        let Dumbbell { flows, bottleneck, rtt, tcp, queue, marker } = dumbbell;
+        let access = BitRate::bps(bottleneck.bit_s().saturating_mul(ACCESS));
+        let near = rtt / 8;
+        let core = Span::from_ns((rtt / 2).ns() - 2 * near.ns());
+        self.link("s - E1", (access, near));
+        self.link("E1 - E2", (bottleneck, core));
+        self.link("E2 - d", (access, near));
+        if let Some(Stated(node)) = queue {
+            let name = match node.tree {
+                Tree::Text(_) => node,
+                _ => {
+                    let place = node.place;
+                    self.section(["queue", "bottleneck"], node);
+                    Node { place, tree: Tree::Text("bottleneck".into()) }
+                }
+            };
+            self.section(["links", "E1 -> E2"], table((self.place_of)("queue"), vec![("queue", name)]));
+        }
+        if let Some(Stated(node)) = marker {
+            self.marker(node);
+        }
+        self.traffic(flows, tcp);
+    }
+
+    /// Adds a section; one that stands there already was not meant to.
+    fn section(&mut self, path: [&str; 2], node: Node) {
+        if tree::get(self.out, &path).is_some() {
+            let place = tree::key_place(self.out, &path);
+            let message = format!("duplicate name: [dumbbell] makes `{}.{}` itself", path[0], path[1]);
+            self.problems.error::<()>(
+                "E002",
+                place,
+                [&message, "", "state it in [dumbbell] (flows, tcp, queue, marker), or give this section another name"],
+            );
+            return;
+        }
+        let path = path.map(|name| (name.to_owned(), node.place));
+        tree::set(self.out, &path, node, self.problems);
+    }
+
+    fn link(&mut self, name: &str, (rate, delay): (BitRate, Span)) {
+        let node = |field, tree: Option<Tree>| Node { place: (self.place_of)(field), tree: tree.expect("a quantity") };
+        let entries = vec![("rate", node("bottleneck", rate.tree())), ("delay", node("rtt", delay.tree()))];
+        self.section(["links", name], table((self.place_of)("bottleneck"), entries));
+    }
+
+    fn marker(&mut self, mut node: Node) {
+        if let Tree::Table(marker) = &mut node.tree {
+            let port = Node { place: node.place, tree: Tree::Text("E1 -> E2".into()) };
+            marker.entries.insert(0, ("at".into(), node.place, port));
+        }
+        self.section(["conditioner", "marker"], node);
+    }
+
+    fn traffic(&mut self, flows: u32, tcp: Option<Stated>) {
+        let place = (self.place_of)("flows");
+        let text = |text: &str| Node { place, tree: Tree::Text(text.into()) };
+        let flows = Node { place, tree: Tree::Integer(flows.into()) };
+        let mut entries = vec![("model", text("ftp")), ("from", text("s")), ("to", text("d")), ("flows", flows)];
+        entries.extend(tcp.map(|Stated(node)| ("tcp", node)));
+        self.section(["traffic", "bulk"], table(place, entries));
+    }
+}
+
+fn table(place: Place, entries: Vec<(&str, Node)>) -> Node {
+    let entries = entries.into_iter().map(|(name, node)| (name.to_owned(), node.place, node)).collect();
+    Node { place, tree: Tree::Table(Table { entries }) }
+}

@@ -1,0 +1,29 @@
+//! What holds for some stretch of time.
+
+use crate::build::{self, Built};
+use crate::resolve::{offered, topology};
+use crate::sections::model::Model;
+use perhop_core::params::{Node, Problems};
+
+/// What a file says for some stretch of time, read and built.
+#[derive(Clone, Debug)]
+pub struct InForce {
+    /// Short forms written out.
+    pub root: Node,
+    /// What was read, defaults filled in.
+    pub model: Model,
+    /// `None` if it cannot run.
+    pub built: Option<Built>,
+}
+
+impl InForce {
+    /// Reads and builds a tree without short forms; its name is `stem` unless it states one.
+    pub fn new(root: Node, stem: &str, problems: &mut Problems) -> Self {
+        let mut model = Model::read(&root, problems);
+        model.settings.name.get_or_insert_with(|| stem.to_owned());
+        topology::fill_defaults(&mut model.links, &root);
+        offered::fill_defaults(&mut model.traffic);
+        let built = build::build(&model, &root, problems);
+        Self { root, model, built }
+    }
+}

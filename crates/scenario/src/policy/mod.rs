@@ -1,0 +1,160 @@
+//! Policies: the `[conditioner]` tables of a scenario without `at`, for captures and interfaces.
+
+use crate::text::diagnostics::Diagnostics;
+/// Labels in a policy.
+pub mod labels;
+
+use crate::check::settings::check_name;
+use crate::expand::stated;
+use crate::resolve::ports;
+use crate::sections::conditioner::ConditionerSection;
+use crate::sections::model::{self, Named};
+use crate::sections::settings::PolicySettings;
+use crate::text::options::Options;
+use crate::text::source::Sources;
+use crate::text::{file, tree, write};
+
+use perhop_core::classify::Prefix;
+use perhop_core::conditioner::{AnyConditioner, Conditioner as _};
+use perhop_core::edge::StageSpec;
+use perhop_core::flow_label::{Carried, Encoding};
+use perhop_core::needs::Needs;
+use perhop_core::params::{Node, Problems, Reader, Tree, read_table, show_table};
+use perhop_core::scope::Scope;
+use perhop_core::units::Bytes;
+
+/// The largest IP packet of an Ethernet.
+const LARGEST: u32 = 1500;
+
+/// The sections of a policy file.
+pub const SECTIONS: [&str; 2] = ["policy", "conditioner"];
+
+/// A checked policy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policy {
+    settings: PolicySettings,
+    conditioners: Named<ConditionerSection>,
+}
+
+impl Policy {
+    /// Reads and checks a policy's text.
+    ///
+    /// # Errors
+    /// All that is wrong, in one pass, if anything forbids its use; else warnings come with the policy.
+    pub fn parse(text: &str, options: &Options) -> Result<(Self, Diagnostics), Diagnostics> {
+        let (mut sources, mut problems) = (Sources::default(), Problems::default());
+        let root = stated::read(text, options, (&mut sources, &mut problems));
+        let policy = root.and_then(|root| Self::read(&root, options, &mut problems));
+        let failed = problems.has_errors();
+        let diagnostics = Diagnostics::new(problems, &sources);
+        match policy {
+            Some(policy) if !failed => Ok((policy, diagnostics)),
+            _ => Err(diagnostics),
+        }
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// As [`Policy::parse`]; also when the file cannot be read, is empty or not UTF-8.
+    pub fn load(path: &std::path::Path, options: &Options) -> Result<(Self, Diagnostics), Diagnostics> {
+        Self::parse(&file::text(path)?, options)
+    }
+
+    fn read(root: &Node, options: &Options, problems: &mut Problems) -> Option<Self> {
+        let Tree::Table(table) = &root.tree else { return None };
+        let mut reader = Reader::new(table, root.place, problems);
+        for name in SECTIONS {
+            reader.take(name);
+        }
+        reader.finish();
+        let empty = Tree::table(vec![]).into();
+        let settings = problems.within("policy", |p| read_table(table.get("policy").unwrap_or(&empty), p));
+        let conditioners =
+            model::sections(table, "conditioner", problems, |node, p| ConditionerSection::read(node, false, p));
+        let sound = settings.is_some();
+        let mut settings: PolicySettings = settings.or_else(|| read_table(&empty, &mut Problems::default()))?;
+        settings.name.get_or_insert_with(|| options.stem());
+        let policy = Self { settings, conditioners };
+        let built = policy.check(root, problems);
+        if sound && policy.conditioners.len() == tree::names(root, "conditioner").len() {
+            labels::check((root, &policy.settings, &built), problems);
+        }
+        sound.then_some(policy)
+    }
+
+    /// Checks one conditioner after the other; gives those that are sound.
+    fn check(&self, root: &Node, problems: &mut Problems) -> Vec<(String, AnyConditioner)> {
+        check_name((self.name(), tree::place(root, &["policy", "name"])), problems);
+        if tree::names(root, "conditioner").is_empty() {
+            let help = "add [conditioner.X] with kind and its parameters";
+            let severity = perhop_core::params::Severity::Error;
+            problems.push::<()>(severity, "E245", None, ["policy without conditioner", "", help]);
+        }
+        let mut built = Vec::new();
+        for stage in &self.stages() {
+            let place = |field: &str| {
+                let path: Vec<_> = ["conditioner", &stage.name].into_iter().chain(field.split('.')).collect();
+                tree::place(root, &path)
+            };
+            if !stage.matches.traffic.is_empty() {
+                let help = "match by dscp, protocol, source, destination or ports";
+                let what = ["packets of a capture have no `traffic`", "", help];
+                problems.error::<()>("E242", place("match.traffic"), what);
+            }
+            match stage.params.build(&stage.scope) {
+                Err(error) => problems.param(&error, place(error.field)).unwrap_or_default(),
+                Ok(conditioner) => {
+                    if conditioner.needs().contains(Needs::TRUTH) {
+                        let what = "no sender says what it knows: in a policy `measured` is \"edge\"";
+                        problems.error::<()>("E263", place("measured"), [what, "", "leave it out"]);
+                    }
+                    built.push((stage.name.clone(), conditioner));
+                }
+            }
+        }
+        built
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.settings.name.as_deref().unwrap_or_default()
+    }
+
+    /// `[policy]` with every effective value.
+    pub fn settings(&self) -> &PolicySettings {
+        &self.settings
+    }
+
+    /// Prefixes of the inside; where there are none all packets are forward.
+    pub fn inside(&self) -> &[Prefix] {
+        &self.settings.inside
+    }
+
+    /// How its flow labels carry labels; `None`: they do not.
+    pub fn encoding(&self) -> Option<Encoding> {
+        let tags = |stage: &StageSpec| stage.params.build(&stage.scope).ok()?.tags().cloned();
+        match self.settings.flow_label? {
+            Carried::Rate => Some(Encoding::Rate),
+            Carried::Tickets => self.stages().iter().find_map(tags).map(Encoding::Tickets),
+        }
+    }
+
+    /// Bytes a packet counts beyond its IP length.
+    pub fn overhead(&self) -> u32 {
+        self.settings.accounting.overhead()
+    }
+
+    /// Its conditioners in the file's order, for [`perhop_core::edge::Edge`].
+    pub fn stages(&self) -> Vec<StageSpec> {
+        let largest_packet = Bytes::new(u64::from(LARGEST + self.overhead()));
+        let scope = Scope { largest_packet, largest_of: "an Ethernet".into(), ..Scope::default() };
+        ports::policy_stages(&self.conditioners, &scope)
+    }
+
+    /// Every effective value as TOML; read again it gives an equal policy.
+    pub fn effective(&self) -> String {
+        let conditioners = model::named(&self.conditioners, ConditionerSection::tree);
+        write::toml(&Tree::table(vec![("policy", show_table(&self.settings)), ("conditioner", conditioners)]))
+    }
+}

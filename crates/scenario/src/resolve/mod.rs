@@ -1,0 +1,8 @@
+//! Names -> indices.
+
+/// Traffic and its ways.
+pub mod offered;
+/// Conditioners at their ports.
+pub mod ports;
+/// Links and nodes.
+pub mod topology;

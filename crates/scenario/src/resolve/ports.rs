@@ -1,0 +1,327 @@
+//! `[conditioner]` -> what sits at each port and who reaches it.
+
+use super::offered::{Flowline, tables};
+use super::topology::Topology;
+use crate::sections::at::Port;
+use crate::sections::conditioner::ConditionerSection;
+use crate::sections::model::{Model, Named};
+use crate::text::tree;
+use perhop_core::classify::{FlowHeaders, Match, Protocol};
+use perhop_core::conditioner::{Conditioner as _, Writes};
+use perhop_core::edge::{Action, StageSpec};
+use perhop_core::needs::Needs;
+use perhop_core::params::{Node, Place, Problems, Tree, suggest};
+use perhop_core::scope::Scope;
+use perhop_core::units::{Bytes, Span};
+use perhop_sim::plan;
+use std::net::IpAddr;
+
+/// What the file says, for the checks.
+#[derive(Clone, Copy)]
+pub struct File<'a> {
+    /// All sections.
+    pub model: &'a Model,
+    /// The tree they were read from.
+    pub root: &'a Node,
+    /// Nodes and links.
+    pub topology: &'a Topology,
+    /// All sound traffic.
+    pub traffic: &'a [Flowline],
+}
+
+impl File<'_> {
+    /// Where a conditioner's key stands.
+    pub fn place(&self, name: &str, field: &str) -> Place {
+        tree::place(self.root, &["conditioner", name, field])
+    }
+
+    /// Message, label and way out where a port is none.
+    pub fn unknown_port(&self, port: &str) -> [String; 3] {
+        let names: Vec<_> = self.topology.links.iter().map(|l| l.name.as_str()).collect();
+        [format!("unknown port `{port}`"), String::new(), suggest(port, &names)]
+    }
+
+    /// Whether all traffic is known, with its ways.
+    pub fn knows_traffic(&self) -> bool {
+        self.topology.complete && tables(self.traffic).count() == tree::names(self.root, "traffic").len()
+    }
+
+    /// A scope whose largest packet (IP length) and its traffic are known; zero bytes while they may not be.
+    pub fn scope_of(&self, largest: Option<(u32, &str)>) -> Scope {
+        let mut scope = Scope { overhead: self.overhead(), ..Scope::default() };
+        if let Some((size, name)) = largest {
+            scope.largest_packet = Bytes::new(u64::from(size + self.overhead()));
+            scope.largest_of = format!("traffic `{name}`");
+        } else if !self.knows_traffic() {
+            scope.largest_packet = Bytes::new(0);
+        }
+        scope
+    }
+
+    /// Propagation there and back.
+    fn base_rtt(&self, flow: &Flowline) -> Span {
+        let links = flow.forward.iter().chain(&flow.backward);
+        links.map(|&link| self.topology.links[link as usize].delay).fold(Span::ZERO, |sum, delay| sum + delay)
+    }
+
+    /// Whether all conditioners are known.
+    pub fn knows_conditioners(&self) -> bool {
+        self.model.conditioners.len() == tree::names(self.root, "conditioner").len()
+    }
+
+    /// Bytes a packet counts beyond its IP length.
+    fn overhead(&self) -> u32 {
+        self.model.settings.accounting.overhead()
+    }
+}
+
+/// A conditioner at one port.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// Index of the link whose port it sits at.
+    pub link: usize,
+    /// Its name in the file.
+    pub name: String,
+    /// Its port as the file writes it.
+    pub port: String,
+    /// For the edge.
+    pub spec: StageSpec,
+    /// Indices of the traffic whose data it may take.
+    pub takes: Vec<usize>,
+    /// Indices of the traffic whose ACKs it may take.
+    pub takes_acks: Vec<usize>,
+    /// What it writes; `None` where its parameters are at fault.
+    pub writes: Option<Writes>,
+    /// The label it reads.
+    pub reads: Option<Writes>,
+    /// Whether it writes anew what it reads.
+    pub rewrites: bool,
+    /// Which hooks it wants.
+    pub needs: Needs,
+}
+
+impl Stage {
+    /// Whether nothing it is there for comes by: data, or the ACKs that it labels.
+    fn is_idle(&self) -> bool {
+        if self.writes == Some(Writes::AckTickets) && !self.rewrites {
+            self.takes_acks.is_empty()
+        } else {
+            self.takes.is_empty()
+        }
+    }
+}
+
+/// The stages of all ports, in the file's order; every fault is reported.
+pub fn stages(file: File<'_>, problems: &mut Problems) -> Vec<Stage> {
+    let mut out = Vec::new();
+    for (name, section) in &file.model.conditioners {
+        check_names(file, (name, section), problems);
+        let mut stages = placed(file, (name, section), problems);
+        build(file, &mut stages, problems);
+        if file.knows_traffic() {
+            warn_idle(file, &stages, problems);
+        }
+        out.append(&mut stages);
+    }
+    out
+}
+
+/// A stage for each port, none of them twice.
+fn placed(file: File<'_>, (name, section): (&str, &ConditionerSection), problems: &mut Problems) -> Vec<Stage> {
+    let mut stages = Vec::<Stage>::new();
+    for port in &section.ports {
+        let Some(link) = port_index(file, (name, port), problems) else { continue };
+        let next = stage(file, (name, section), (stages.len(), port), link);
+        if stages.iter().all(|s| s.link != link) {
+            stages.push(next);
+            continue;
+        }
+        let message = format!("port `{}` stands twice in `at`", next.port);
+        let place = tree::item_place(file.root, &["conditioner", name, "at"], &next.port);
+        problems.error::<()>("E002", place, [&message, "", "keep one of them"]);
+    }
+    stages
+}
+
+fn port_index(file: File<'_>, (name, port): (&str, &Port), problems: &mut Problems) -> Option<usize> {
+    let port = port.name.as_deref()?;
+    file.topology.link(port).or_else(|| {
+        if file.topology.is_faulty(port) {
+            return None;
+        }
+        let place = tree::item_place(file.root, &["conditioner", name, "at"], port);
+        problems.error("E235", place, file.unknown_port(port).each_ref().map(String::as_str))
+    })
+}
+
+fn check_names(file: File<'_>, (name, section): (&str, &ConditionerSection), problems: &mut Problems) {
+    let names = tree::names(file.root, "traffic");
+    for traffic in section.placement.matches.iter().flat_map(|m| &m.traffic) {
+        if !names.contains(&traffic.as_str()) {
+            let message = format!("unknown traffic `{traffic}`");
+            let place = tree::item_place(file.root, &["conditioner", name, "match", "traffic"], traffic);
+            problems.error::<()>("E006", place, [&message, "", &suggest(traffic, &names)]);
+        }
+    }
+}
+
+/// The stage at the `i`-th port of a conditioner. Its name is that of its random stream: the first port has the
+/// section's own, further ones add the port, so that no two draw the same numbers.
+fn stage(
+    file: File<'_>,
+    (name, section): (&str, &ConditionerSection),
+    (i, port): (usize, &Port),
+    link: usize,
+) -> Stage {
+    let at = &file.topology.links[link].name;
+    let matches = section.placement.matches.clone().unwrap_or_default();
+    let (takes, takes_acks, scope) = reach(file, &matches, link);
+    let spec = StageSpec {
+        name: if i == 0 { name.to_owned() } else { format!("{name} at {at}") },
+        matches,
+        per: section.placement.per,
+        params: port.params.clone(),
+        actions: section.actions.all(),
+        scope,
+    };
+    Stage {
+        link,
+        name: name.to_owned(),
+        port: port.name.clone().unwrap_or_default(),
+        spec,
+        takes,
+        takes_acks,
+        writes: None,
+        reads: None,
+        rewrites: false,
+        needs: Needs::NOTHING,
+    }
+}
+
+/// Whose data and whose ACKs may be taken at a port, and the largest packet among them.
+fn reach(file: File<'_>, matches: &Match, link: usize) -> (Vec<usize>, Vec<usize>, Scope) {
+    let (mut takes, mut acks, mut largest) = (Vec::new(), Vec::new(), None::<(u32, &str)>);
+    for (i, flow) in file.traffic.iter().enumerate() {
+        let over = |way: &[u32]| way.contains(&(link as u32));
+        let data = over(&flow.forward) && may_take(file, matches, (flow, false));
+        let ack = over(&flow.backward) && may_take(file, matches, (flow, true));
+        if data {
+            takes.push(i);
+        }
+        if ack {
+            acks.push(i);
+        }
+        let size = if data { flow.data } else { flow.ack };
+        if (data || ack) && largest.is_none_or(|l| l.0 < size) {
+            largest = Some((size, &flow.offered.name));
+        }
+    }
+    (takes, acks, file.scope_of(largest))
+}
+
+/// Whether a match may take a traffic's packets. Ports are given by the simulator and code points may be rewritten
+/// on the way, so both count as agreeing where they could.
+fn may_take(file: File<'_>, matches: &Match, (flow, ack): (&Flowline, bool)) -> bool {
+    let address = |node: usize| IpAddr::from(file.topology.nodes[node].address);
+    let (from, to) = (address(flow.offered.from[flow.sender]), address(flow.offered.to));
+    let headers = FlowHeaders {
+        protocol: if flow.tcp { Protocol::TCP.0 } else { Protocol::UDP.0 },
+        source: if ack { to } else { from },
+        destination: if ack { from } else { to },
+        source_port: 0,
+        destination_port: 0,
+        traffic: flow.offered.name.clone(),
+        class: String::new(),
+        rtt: Some(file.base_rtt(flow)),
+    };
+    let portless = Match { source_port: Vec::new(), destination_port: Vec::new(), ..matches.clone() };
+    let all = file.model.conditioners.iter().flat_map(|(_, c)| c.actions.all());
+    let rewritten = all.filter_map(|a| if let Action::Mark(dscp) = a { Some(dscp) } else { None });
+    let codes = &matches.dscp;
+    let dscp =
+        codes.is_empty() || codes.contains(&flow.offered.dscp) || rewritten.into_iter().any(|d| codes.contains(&d));
+    dscp && portless.flow(&headers)
+}
+
+/// Builds each stage once: its parameters' faults, what it writes, whether it reads labels.
+fn build(file: File<'_>, stages: &mut [Stage], problems: &mut Problems) {
+    for stage in stages {
+        match stage.spec.params.build(&stage.spec.scope) {
+            Ok(conditioner) => {
+                stage.writes = Some(conditioner.writes());
+                stage.reads = conditioner.reads();
+                stage.rewrites = conditioner.rewrites();
+                stage.needs = conditioner.needs();
+            }
+            Err(error) => problems.param(&error, place(file.root, stage, error.field)).unwrap_or_default(),
+        }
+        if stage.writes.is_some_and(|writes| writes != Writes::Colour) && stage.spec.actions != [Action::Transmit; 4] {
+            let message = format!("kind \"{}\" gives no colour to act on", stage.spec.params.name());
+            let place = file.place(&stage.name, "kind");
+            problems.error::<()>("E239", place, [&message, "", "leave out green, yellow, red and unmarked"]);
+        }
+    }
+}
+
+fn warn_idle(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
+    let Some(first) = stages.first() else { return };
+    let on_path = |s: &Stage| {
+        let link = s.link as u32;
+        file.traffic.iter().any(|f| f.forward.contains(&link) || f.backward.contains(&link))
+    };
+    if !stages.iter().any(on_path) {
+        let message = format!("no traffic passes the port of conditioner `{}`", first.name);
+        problems.warn("W306", file.place(&first.name, "at"), [&message, "", "put it on a link that traffic uses"]);
+    } else if stages.iter().all(Stage::is_idle) {
+        let message = format!("conditioner `{}` takes no traffic's data", first.name);
+        problems.warn(
+            "W305",
+            file.place(&first.name, "match"),
+            [&message, "", "no traffic that passes its port matches"],
+        );
+    }
+}
+
+/// The conditioners at one port, for the edge.
+pub fn specs_at(stages: &[Stage], link: usize) -> Vec<StageSpec> {
+    stages.iter().filter(|s| s.link == link).map(|s| s.spec.clone()).collect()
+}
+
+/// The stages of a policy: no ports, no traffic known.
+pub fn policy_stages(conditioners: &Named<ConditionerSection>, scope: &Scope) -> Vec<StageSpec> {
+    let spec = |(name, section): &(String, ConditionerSection)| {
+        Some(StageSpec {
+            name: name.clone(),
+            matches: section.placement.matches.clone().unwrap_or_default(),
+            per: section.placement.per,
+            params: section.ports.first()?.params.clone(),
+            actions: section.actions.all(),
+            scope: scope.clone(),
+        })
+    };
+    conditioners.iter().filter_map(spec).collect()
+}
+
+/// Where a stage's parameter stands: at its port, or else in its section.
+pub fn place(root: &Node, stage: &Stage, field: &str) -> Place {
+    let (section, at) = (["conditioner", &stage.name], ["at", &stage.port]);
+    let field: Vec<_> = field.split('.').collect();
+    let own = [&section[..], &at, &field[..1]].concat();
+    let own = if tree::get(root, &own).is_some() { &at[..] } else { &[] };
+    tree::place(root, &[&section[..], own, &field].concat())
+}
+
+/// A quantity among a conditioner's effective parameters.
+pub fn parameter<T: std::str::FromStr>(stage: &Stage, name: &str) -> Option<T> {
+    let mut shown = Vec::new();
+    stage.spec.params.show(&mut shown);
+    match shown.into_iter().find(|s| s.0 == name)?.1 {
+        Tree::Text(text) => text.parse().ok(),
+        _ => None,
+    }
+}
+
+/// The longest base RTT of the TCP traffic a stage takes.
+pub fn longest_rtt(traffic: &[Flowline], stage: &Stage, links: &[plan::Link]) -> Option<Span> {
+    stage.takes.iter().filter_map(|&i| traffic[i].base_rtt(links)).max()
+}

@@ -1,0 +1,113 @@
+//! `[conditioner]`: where it sits, what it takes, what becomes of each colour.
+
+use super::at::{self, Port, Shown};
+use super::chosen::{Entries, chosen, name_of, text};
+use perhop_core::classify::Match;
+use perhop_core::conditioner;
+use perhop_core::edge::{Action, Per};
+use perhop_core::params::{Kind, Node, Params, Problems, Tree, Value};
+
+/// Where a conditioner sits and what it takes.
+#[derive(Params, Clone, Debug, PartialEq)]
+pub struct Placement {
+    /// What it takes; all where left out.
+    #[param(name = "match")]
+    pub matches: Option<Match>,
+    /// What shares one instance.
+    #[param(default = "aggregate")]
+    pub per: Per,
+}
+
+/// An action per colour.
+#[derive(Params, Clone, Debug, Default, PartialEq)]
+pub struct Actions {
+    /// For green packets: "mark X", "transmit" (where left out) or "drop".
+    pub green: Option<ActionText>,
+    /// For yellow packets.
+    pub yellow: Option<ActionText>,
+    /// For red packets.
+    pub red: Option<ActionText>,
+    /// For packets it leaves unmarked.
+    pub unmarked: Option<ActionText>,
+}
+
+impl Actions {
+    /// In the order of the colours.
+    pub fn all(&self) -> [Action; 4] {
+        let or_transmit = |a: &Option<ActionText>| a.as_ref().map_or(Action::Transmit, |a| a.0);
+        [&self.green, &self.yellow, &self.red, &self.unmarked].map(or_transmit)
+    }
+}
+
+/// `[conditioner.X]`
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConditionerSection {
+    /// What it takes.
+    pub placement: Placement,
+    /// Where it sits, at least one; in a policy the one that has no name.
+    pub ports: Vec<Port>,
+    /// An action per colour.
+    pub actions: Actions,
+}
+
+/// An action as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ActionText(pub Action);
+
+impl Value for ActionText {
+    const KIND: Kind = Kind::Text;
+    fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
+        match text::<Self>(node, problems)?.parse::<Action>() {
+            Ok(action) => Some(Self(action)),
+            Err([message, help]) => problems.error("E224", node.place, [&message, "", &help]),
+        }
+    }
+    fn tree(&self) -> Option<Tree> {
+        Some(Tree::Text(self.0.to_string()))
+    }
+}
+
+impl ConditionerSection {
+    /// `[conditioner.X]`, with `at` in a scenario, without in a policy.
+    pub fn read(node: &Node, has_at: bool, problems: &mut Problems) -> Option<Self> {
+        chosen(node, problems, |reader| {
+            let stated = if has_at { at::stated(reader) } else { Some(vec![at::NOWHERE]) };
+            let placement = <Placement as Params>::read(reader);
+            let (name, place) = name_of(reader, ("kind", None), conditioner::NAMES);
+            let at = stated.as_deref().unwrap_or(&[at::NOWHERE]);
+            let ports = if name.is_empty() { None } else { at::read(reader, (&name, place), at) };
+            let actions = <Actions as Params>::read(reader);
+            let read = || Some(Self { placement: placement?, ports: ports?, actions: actions? });
+            (conditioner::NAMES.contains(&name.as_str()), read().filter(|_| stated.is_some()))
+        })
+    }
+
+    /// The inverse of [`ConditionerSection::read`].
+    pub fn tree(&self) -> Tree {
+        let (mut entries, shown) = (Entries::new(), Shown::new(&self.ports));
+        entries.extend(shown.at(&self.ports).map(|at| ("at", at)));
+        self.placement.show(&mut entries);
+        entries.extend(self.ports.first().map(|port| ("kind", Tree::Text(port.params.name().into()))));
+        entries.extend(shown.common);
+        self.actions.show(&mut entries);
+        Tree::table(entries)
+    }
+
+    /// As [`ConditionerSection::tree`], all that holds at each of several ports stated there.
+    pub fn tree_by_port(&self) -> Tree {
+        if self.ports.len() <= 1 {
+            return self.tree();
+        }
+        let port = |port: &Port| {
+            let mut entries = Entries::new();
+            port.params.show(&mut entries);
+            Some((port.name.clone()?, Tree::table(entries)))
+        };
+        let ports: Vec<_> = self.ports.iter().filter_map(port).collect();
+        let at = Tree::table(ports.iter().map(|(name, own)| (name.as_str(), own.clone())).collect());
+        let mut entries: Entries = vec![("at", at)];
+        self.placement.show(&mut entries);
+        self.actions.show(&mut entries);
+        Tree::table(entries)
+    }
+}

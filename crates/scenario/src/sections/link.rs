@@ -1,0 +1,45 @@
+//! `[nodes]` and `[links]`.
+
+use super::chosen::text;
+use super::queue::QueueRef;
+use perhop_core::params::{Kind, Node, Params, Problems, Tree, Value};
+use perhop_core::units::{BitRate, Probability, Span};
+use std::net::Ipv4Addr;
+
+/// `[nodes.X]`
+#[derive(Params, Clone, Debug, PartialEq)]
+pub struct NodeSection {
+    /// Its address; 10.0.n.1 in the order of appearance where left out.
+    pub address: Option<Address>,
+}
+
+/// `"A - B"` (both directions) or `"A -> B"` (one, or what differs there) in `[links]`.
+#[derive(Params, Clone, Debug, PartialEq)]
+pub struct LinkSection {
+    /// Rate.
+    pub rate: Option<BitRate>,
+    /// Propagation delay.
+    pub delay: Option<Span>,
+    /// The queue before it: a name of `[queue]`, or a table of the same keys.
+    pub queue: Option<QueueRef>,
+    /// Share of packets lost on the wire.
+    pub loss: Option<Probability>,
+}
+
+/// A node's address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address(pub Ipv4Addr);
+
+impl Value for Address {
+    const KIND: Kind = Kind::Text;
+    fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
+        let text = text::<Self>(node, problems)?;
+        text.parse().ok().map(Self).or_else(|| {
+            let message = format!("`{text}` is not an IPv4 address");
+            problems.error("E243", node.place, [&message, "", "as in \"10.0.1.1\""])
+        })
+    }
+    fn tree(&self) -> Option<Tree> {
+        Some(Tree::Text(self.0.to_string()))
+    }
+}

@@ -1,0 +1,20 @@
+//! The sections of a file: each declared, read and written in one place.
+
+/// `[scenario]` and `[policy]`.
+pub mod settings;
+/// `[nodes]` and `[links]`.
+pub mod link;
+/// `[queue]`, a scheduler's classes among them.
+pub mod queue;
+/// `[conditioner]`.
+pub mod conditioner;
+/// Ports and what holds at each.
+pub mod at;
+/// `[traffic]`.
+pub mod traffic;
+/// `[tcp]` and its presets.
+pub mod tcp;
+/// Sections that name an algorithm.
+pub mod chosen;
+/// All sections read.
+pub mod model;

@@ -1,0 +1,174 @@
+//! `[queue]`: one queue with its AQM, or a scheduler with classes, each with what the scheduler wants to know of it and a
+//! queue.
+
+use super::chosen::{Entries, chosen, name_of};
+use crate::text::tree;
+use perhop_core::aqm::{self, AqmParams};
+use perhop_core::params::{Field, Kind, Node, Params, Problems, Reader, Tree, Value};
+use perhop_core::sched::{self, SchedulerParams};
+use perhop_core::units::{Length, Packets};
+
+/// Limit of a queue that nobody stated, packets: what Linux gives an interface.
+const DEFAULT_LIMIT: u32 = 1000;
+
+/// What stands in `[queue.X]` beside the AQM's own parameters.
+#[derive(Params, Clone, Debug, PartialEq)]
+pub struct QueueCommon {
+    /// How much may wait, the packet in transmission not counted: packets, bytes, or time at the link's rate.
+    #[param(default = "1000p")]
+    pub limit: Length,
+}
+
+/// `[queue.X]`
+#[derive(Clone, Debug, PartialEq)]
+pub enum QueueSection {
+    /// One queue.
+    One(Queue),
+    /// A scheduler with a queue for each of its classes.
+    Several(Scheduled),
+}
+
+/// `scheduler` with its classes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scheduled {
+    /// `scheduler` with its parameters.
+    pub params: SchedulerParams,
+    /// The queue of each class.
+    pub queues: Vec<QueueRef>,
+}
+
+/// A queue with its AQM.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Queue {
+    /// Limit.
+    pub common: QueueCommon,
+    /// `aqm` with its parameters.
+    pub aqm: AqmParams,
+}
+
+/// A link's queue.
+#[derive(Clone, Debug, PartialEq)]
+pub enum QueueRef {
+    /// Name of a `[queue.X]`.
+    Named(String),
+    /// Written where it is used.
+    Inline(QueueSection),
+}
+
+impl Value for QueueRef {
+    const KIND: Kind = Kind::Any;
+    fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
+        match &node.tree {
+            Tree::Text(name) => Some(Self::Named(name.clone())),
+            _ => QueueSection::read(node, problems).map(Self::Inline),
+        }
+    }
+    fn tree(&self) -> Option<Tree> {
+        Some(match self {
+            Self::Named(name) => Tree::Text(name.clone()),
+            Self::Inline(queue) => queue.tree(),
+        })
+    }
+}
+
+/// What holds where no queue is stated.
+pub fn default_queue() -> QueueRef {
+    let aqm = AqmParams::DropTail(perhop_core::aqm::drop_tail::Params {});
+    let common = QueueCommon { limit: Length::Packets(Packets::new(DEFAULT_LIMIT)) };
+    QueueRef::Inline(QueueSection::One(Queue { common, aqm }))
+}
+
+impl QueueSection {
+    /// `[queue.X]` or a link's inline queue.
+    pub fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
+        let has = |key| matches!(&node.tree, Tree::Table(table) if table.get(key).is_some());
+        match has("scheduler") || has("classes") && !has("aqm") {
+            true => Scheduled::read(node, problems).map(Self::Several),
+            false => Queue::read(node, problems).map(Self::One),
+        }
+    }
+
+    /// The inverse of [`QueueSection::read`].
+    pub fn tree(&self) -> Tree {
+        match self {
+            Self::One(queue) => queue.tree(),
+            Self::Several(scheduled) => scheduled.tree(),
+        }
+    }
+}
+
+impl Queue {
+    fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
+        chosen(node, problems, |reader| {
+            let common = <QueueCommon as Params>::read(reader);
+            let (name, place) = name_of(reader, ("aqm", Some("drop-tail")), aqm::NAMES);
+            let aqm = if name.is_empty() { None } else { AqmParams::read(&name, place, reader) };
+            (aqm::NAMES.contains(&name.as_str()), common.zip(aqm).map(|(common, aqm)| Self { common, aqm }))
+        })
+    }
+
+    fn tree(&self) -> Tree {
+        let mut entries: Entries = vec![("aqm", Tree::Text(self.aqm.name().into()))];
+        self.common.show(&mut entries);
+        self.aqm.show(&mut entries);
+        Tree::table(entries)
+    }
+}
+
+impl Scheduled {
+    fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
+        let queues = queues(node, problems);
+        let params = chosen(node, problems, |reader| {
+            let sound = refuse_queue(reader);
+            let (name, place) = name_of(reader, ("scheduler", None), sched::NAMES);
+            let params = if name.is_empty() { None } else { SchedulerParams::read(&name, place, reader) };
+            (sched::NAMES.contains(&name.as_str()), params.filter(|_| sound))
+        });
+        Some(Self { params: params?, queues: queues? })
+    }
+
+    fn tree(&self) -> Tree {
+        let mut shown = Vec::new();
+        self.params.show(&mut shown);
+        for (_, tree) in shown.iter_mut().filter(|e| e.0 == "classes") {
+            let Tree::List(classes) = tree else { continue };
+            for (class, queue) in classes.iter_mut().zip(&self.queues) {
+                let Tree::Table(class) = &mut class.tree else { continue };
+                let queue = queue.tree().map(|queue| ("queue", queue));
+                let Tree::Table(queue) = Tree::table(queue.into_iter().collect()) else { continue };
+                class.entries.extend(queue.entries);
+            }
+        }
+        shown.insert(0, ("scheduler", Tree::Text(self.params.name().into())));
+        Tree::table(shown)
+    }
+}
+
+/// The classes' queues; what is not a table is left to the scheduler's reader.
+fn queues(node: &Node, problems: &mut Problems) -> Option<Vec<QueueRef>> {
+    let classes = match tree::get(node, &["classes"]) {
+        Some(Node { tree: Tree::List(classes), .. }) => classes.as_slice(),
+        Some(class) => std::slice::from_ref(class),
+        None => &[],
+    };
+    let queue = |class: &Node| match tree::get(class, &["queue"]) {
+        Some(queue) => QueueRef::read(queue, problems),
+        None => Some(default_queue()),
+    };
+    classes.iter().map(queue).collect::<Vec<_>>().into_iter().collect()
+}
+
+/// Keys of a queue that do not go with a scheduler.
+fn refuse_queue(reader: &mut Reader<'_>) -> bool {
+    let common = Field::all(QueueCommon::FIELDS).into_iter().map(|field| field.name);
+    let stated = |key: &&str| reader.entries().iter().any(|e| e.0 == **key);
+    let keys: Vec<_> = ["aqm"].into_iter().chain(common).filter(stated).collect();
+    for key in &keys {
+        reader.take(key);
+        let message = format!("`{key}` beside `scheduler` in {}", reader.problems.section());
+        let help =
+            "a scheduler has a queue for each of its classes: state it there, as in queue = { aqm = \"red\", ... }";
+        reader.problems.error::<()>("E226", reader.place_of(key), [&message, "", help]);
+    }
+    keys.is_empty()
+}

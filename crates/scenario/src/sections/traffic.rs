@@ -1,0 +1,88 @@
+//! `[traffic]`: from where to where, how many, when, and by which model.
+
+use super::chosen::{Entries, chosen, name_of};
+use super::tcp::TcpRef;
+use perhop_core::dscp::Dscp;
+use perhop_core::params::{Kind, Node, Params, Problems, Tree, Value};
+use perhop_core::units::Span;
+use perhop_sim::traffic::{self, TrafficParams};
+
+/// What stands in `[traffic.X]` beside the model's own parameters.
+#[derive(Params, Clone, Debug, PartialEq)]
+pub struct TrafficCommon {
+    /// The sending node; a list for a model that draws one of several.
+    pub from: Senders,
+    /// The receiving node.
+    pub to: String,
+    /// Number of sources.
+    #[param(default = 1)]
+    pub flows: u32,
+    /// Earliest start.
+    #[param(default = "0s")]
+    pub start: Span,
+    /// Each source starts a uniform draw from [0, spread) after `start`.
+    #[param(default = "1s")]
+    pub spread: Span,
+    /// When a source stops offering; at the end where left out.
+    pub stop: Option<Span>,
+    /// Code point of its packets.
+    #[param(default = "BE")]
+    pub dscp: Dscp,
+    /// Class its packets are counted in; its own name where left out.
+    pub class: Option<String>,
+    /// ECN (RFC 3168); for TCP as its preset or table says where left out, else off.
+    pub ecn: Option<bool>,
+    /// TCP: "reno", "newreno" (where left out), a name of `[tcp]`, or a table of the same keys.
+    pub tcp: Option<TcpRef>,
+}
+
+/// `[traffic.X]`
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrafficSection {
+    /// From where to where, how many, when.
+    pub common: TrafficCommon,
+    /// `model` with its parameters.
+    pub model: TrafficParams,
+}
+
+/// Names of the nodes that send, at least one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Senders(pub Vec<String>);
+
+impl Value for Senders {
+    const KIND: Kind = Vec::<String>::KIND;
+    fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
+        let names = Vec::read(node, problems)?;
+        if names.is_empty() {
+            return problems.error("E201", node.place, ["an empty list", "", "name at least one node"]);
+        }
+        Some(Self(names))
+    }
+    fn tree(&self) -> Option<Tree> {
+        match self.0.as_slice() {
+            [one] => one.tree(),
+            _ => self.0.tree(),
+        }
+    }
+}
+
+impl TrafficSection {
+    /// `[traffic.X]`
+    pub fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
+        chosen(node, problems, |reader| {
+            let (name, place) = name_of(reader, ("model", None), traffic::NAMES);
+            let model = if name.is_empty() { None } else { TrafficParams::read(&name, place, reader) };
+            let common = <TrafficCommon as Params>::read(reader);
+            let known = traffic::NAMES.contains(&name.as_str());
+            (known, common.zip(model).map(|(common, model)| Self { common, model }))
+        })
+    }
+
+    /// The inverse of [`TrafficSection::read`].
+    pub fn tree(&self) -> Tree {
+        let mut entries: Entries = vec![("model", Tree::Text(self.model.name().into()))];
+        self.model.show(&mut entries);
+        self.common.show(&mut entries);
+        Tree::table(entries)
+    }
+}

@@ -1,0 +1,204 @@
+//! Problems as a person reads them: code, place, line, caret, reason, way out; and as JSON.
+
+use crate::text::source::{Sources, Spot};
+use perhop_core::params::{Problem, Problems, Severity};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// Column at which the place stands in a heading.
+const PLACE_COLUMN: usize = 58;
+
+/// One problem with its place looked up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagnostic {
+    /// Error or warning.
+    pub severity: Severity,
+    /// Stable code; [`crate::text::codes::TABLE`] has its meaning.
+    pub code: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// The file.
+    pub file: String,
+    /// Where in it, or in an override; `None` when it is about the file as a whole.
+    pub spot: Option<Spot>,
+    /// Words under the caret.
+    pub label: String,
+    /// The way out.
+    pub help: String,
+}
+
+/// All problems of a file, errors and warnings in the order of their places.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Diagnostics {
+    /// Errors and warnings.
+    pub list: Vec<Diagnostic>,
+}
+
+impl Diagnostics {
+    /// Looks up the places of `problems`. What was found twice stands once; of those at one place that differ in their
+    /// numbers alone (copies of a series, ports, points of a sweep) the first stands, with how many there are.
+    pub fn new(problems: Problems, sources: &Sources) -> Self {
+        let (mut found, mut known) = (Vec::<(Problem, BTreeSet<String>)>::new(), BTreeMap::new());
+        for problem in problems.list {
+            let words = format!("{}\n{}", problem.message, problem.label);
+            let place = problem.place.map(|p| (p.start, p.end));
+            let index = *known.entry((problem.code, place, without_numbers(&words))).or_insert(found.len());
+            if index == found.len() {
+                found.push((problem, BTreeSet::new()));
+            }
+            found[index].1.insert(words);
+        }
+        found.sort_by_key(|(problem, _)| problem.place.map_or(0, |place| place.start));
+        Self { list: found.into_iter().map(|(first, all)| Diagnostic::new(alike(first, all.len()), sources)).collect() }
+    }
+
+    /// A file that could not even be read as text.
+    pub fn of_file(file: &str, code: &'static str, what: [String; 2]) -> Self {
+        let [message, help] = what;
+        let severity = Severity::Error;
+        Self {
+            list: vec![Diagnostic {
+                severity,
+                code,
+                message,
+                file: file.into(),
+                spot: None,
+                label: String::new(),
+                help,
+            }],
+        }
+    }
+
+    /// Number of errors.
+    pub fn errors(&self) -> usize {
+        self.list.iter().filter(|d| d.severity == Severity::Error).count()
+    }
+
+    /// Number of warnings.
+    pub fn warnings(&self) -> usize {
+        self.list.len() - self.errors()
+    }
+
+    /// `"3 errors, 1 warning"`; empty when nothing was found.
+    pub fn summary(&self) -> String {
+        let count = |n: usize, noun: &str| match n {
+            0 => None,
+            1 => Some(format!("1 {noun}")),
+            _ => Some(format!("{n} {noun}s")),
+        };
+        let parts = [count(self.errors(), "error"), count(self.warnings(), "warning")];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// One object a problem: code, severity, message, file, line, column, label, help.
+    pub fn to_json(&self) -> serde_json::Value {
+        self.list.iter().map(Diagnostic::to_json).collect()
+    }
+}
+
+/// A problem that stands for `count` of its kind.
+fn alike(mut problem: Problem, count: usize) -> Problem {
+    if count > 1 {
+        let gap = if problem.label.is_empty() { "" } else { "; " };
+        problem.label += &format!("{gap}the first of {count} alike");
+    }
+    problem
+}
+
+/// Words with `#` for each number, its unit included.
+fn without_numbers(words: &str) -> String {
+    let (mut out, mut within) = (String::new(), false);
+    for c in words.chars() {
+        let goes_on = within && (c.is_alphanumeric() || matches!(c, '.' | '/' | '%'));
+        if !goes_on {
+            within = c.is_ascii_digit();
+            out.push(if within { '#' } else { c });
+        }
+    }
+    out
+}
+
+impl Diagnostic {
+    fn new(problem: Problem, sources: &Sources) -> Self {
+        let Problem { severity, code, place, message, label, help } = problem;
+        let spot = place.filter(|p| p.end > p.start).and_then(|p| sources.spot(p));
+        Self { severity, code, message, file: sources.file().to_owned(), spot, label, help }
+    }
+
+    /// See [`Diagnostics::to_json`]; what is not known is null.
+    pub fn to_json(&self) -> serde_json::Value {
+        let file = self.spot.as_ref().map_or(&self.file, |s| &s.name);
+        serde_json::json!({
+            "severity": self.severity_name(), "code": self.code, "message": self.message, "file": file,
+            "line": self.spot.as_ref().map(|s| s.line), "column": self.spot.as_ref().map(|s| s.column),
+            "label": self.label, "help": self.help,
+        })
+    }
+
+    fn severity_name(&self) -> &'static str {
+        match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        }
+    }
+
+    fn place(&self) -> String {
+        match &self.spot {
+            Some(spot) => format!("{}:{}:{}", spot.name, spot.line, spot.column),
+            None => self.file.clone(),
+        }
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let heading = format!("{}[{}] {}", self.severity_name(), self.code, self.message);
+        writeln!(f, "{heading:PLACE_COLUMN$} {}", self.place())?;
+        if let Some(spot) = &self.spot {
+            let number = spot.line.to_string();
+            writeln!(f, "{number} | {}", spot.text)?;
+            let caret = format!("{}{}", " ".repeat(spot.column - 1), "^".repeat(spot.width));
+            writeln!(f, "{} | {}", " ".repeat(number.len()), format!("{caret} {}", self.label).trim_end())?;
+        } else if !self.label.is_empty() {
+            writeln!(f, "   {}", self.label)?;
+        }
+        if self.help.is_empty() { Ok(()) } else { writeln!(f, "   help: {}", self.help) }
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, diagnostic) in self.list.iter().enumerate() {
+            if i > 0 {
+                writeln!(f)?;
+            }
+            write!(f, "{diagnostic}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn problems_that_differ_in_numbers_alone_stand_once() {
+        let mut problems = Problems::default();
+        let place = perhop_core::params::Place { start: 1, end: 3 };
+        let mut say = |words: [&str; 2]| problems.error::<()>("E001", place, [words[0], words[1], "help"]);
+        say(["`S1 -> P` is 10kB", "above 5%"]);
+        say(["`S2 -> P` is 1.5MB", "above 55%"]);
+        say(["`S2 -> P` is 1.5MB", "above 55%"]);
+        say(["`T2 -> P` is 1.5MB", "above 55%"]);
+        say(["`T2 -> P` is 1.5MB", ""]);
+        say(["`T2 -> P` is 2MB", ""]);
+        let list = Diagnostics::new(problems, &Sources::default()).list;
+        let said: Vec<_> = list.iter().map(|d| (d.message.as_str(), d.label.as_str())).collect();
+        let first = ("`S1 -> P` is 10kB", "above 5%; the first of 2 alike");
+        let others = [("`T2 -> P` is 1.5MB", "above 55%"), ("`T2 -> P` is 1.5MB", "the first of 2 alike")];
+        assert_eq!(said, [first, others[0], others[1]]);
+    }
+}

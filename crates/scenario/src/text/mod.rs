@@ -1,0 +1,18 @@
+//! Bytes <-> tree. Knows no section.
+
+/// Problems as a person reads them.
+pub mod diagnostics;
+/// Codes and their meanings.
+pub mod codes;
+/// Files on disk.
+pub mod file;
+/// What the command line adds.
+pub mod options;
+/// Where words stand.
+pub mod source;
+/// Text -> tree with places.
+pub mod toml;
+/// Dotted keys, places, overrides.
+pub mod tree;
+/// Tree -> text.
+pub mod write;

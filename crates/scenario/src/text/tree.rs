@@ -1,0 +1,280 @@
+//! The tree of a file: dotted keys, looking up places, setting values (`-s`, sweeps).
+
+use crate::text::toml;
+use perhop_core::params::{Node, Place, Problem, Problems, Severity, Table, Tree};
+
+/// A dotted key, `links."C -> E2".rate`, part by part with the place of each.
+pub type KeyPath = Vec<(String, Place)>;
+
+/// What a conditioner's table keeps when another one is put in its place: where it sits and what it takes.
+const KEPT: [&str; 3] = ["at", "match", "per"];
+
+/// The value at `path`; a number names an item of a list.
+pub fn get<'a>(root: &'a Node, path: &[&str]) -> Option<&'a Node> {
+    path.iter().try_fold(root, |node, name| match &node.tree {
+        Tree::Table(table) => table.get(name),
+        Tree::List(items) => items.get(name.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
+
+/// As [`get`], to be altered.
+pub fn get_mut<'a>(root: &'a mut Node, path: &[&str]) -> Option<&'a mut Node> {
+    path.iter().try_fold(root, |node, name| match &mut node.tree {
+        Tree::Table(table) => table.entries.iter_mut().find(|e| e.0 == *name).map(|e| &mut e.2),
+        _ => None,
+    })
+}
+
+/// The place of the value at `path`, or of the nearest table around it.
+pub fn place(root: &Node, path: &[&str]) -> Place {
+    let known = (0..=path.len()).rev().find_map(|n| get(root, &path[..n]));
+    known.map_or(root.place, |n| n.place)
+}
+
+/// The place of `text` in the list or table at `path`, or of the whole value.
+pub fn item_place(root: &Node, path: &[&str], text: &str) -> Place {
+    let items = match get(root, path).map(|n| &n.tree) {
+        Some(Tree::List(items)) => items.as_slice(),
+        Some(Tree::Table(_)) => return key_place(root, &[path, &[text]].concat()),
+        _ => &[],
+    };
+    let item = items.iter().find(|n| matches!(&n.tree, Tree::Text(t) if t == text));
+    item.map_or_else(|| place(root, path), |n| n.place)
+}
+
+/// The place of the key at `path`, where it stands in a table.
+pub fn key_place(root: &Node, path: &[&str]) -> Place {
+    let Some((last, parents)) = path.split_last() else { return root.place };
+    match get(root, parents).map(|n| &n.tree) {
+        Some(Tree::Table(table)) => table.entries.iter().find(|e| e.0 == *last).map_or(place(root, path), |e| e.1),
+        _ => place(root, path),
+    }
+}
+
+/// The tree without one of its sections.
+pub fn without(root: &Node, section: &str) -> Node {
+    let mut out = root.clone();
+    if let Tree::Table(table) = &mut out.tree {
+        table.entries.retain(|e| e.0 != section);
+    }
+    out
+}
+
+/// Lays one tree over another: tables are merged, anything else is replaced.
+pub fn lay(under: &mut Node, over: &Node) {
+    let (Tree::Table(table), Tree::Table(entries)) = (&mut under.tree, &over.tree) else {
+        *under = over.clone();
+        return;
+    };
+    for entry in &entries.entries {
+        match table.entries.iter_mut().find(|e| e.0 == entry.0) {
+            Some(known) => lay(&mut known.2, &entry.2),
+            None => table.entries.push(entry.clone()),
+        }
+    }
+}
+
+/// The path of the key that stands at `place`, or whose value does (an item of a list counts as its list).
+pub fn path_to(root: &Node, place: Place) -> Option<Vec<&str>> {
+    match &root.tree {
+        Tree::Table(table) => table.entries.iter().find_map(|(name, key, node)| {
+            let below = path_to(node, place).or_else(|| (*key == place || node.place == place).then(Vec::new))?;
+            Some([vec![name.as_str()], below].concat())
+        }),
+        Tree::List(items) => {
+            let within = |item: &Node| item.place == place || path_to(item, place).is_some();
+            items.iter().any(within).then(Vec::new)
+        }
+        _ => None,
+    }
+}
+
+/// The place of the deepest value on `path` that the tree has; `None` if it has not even the first.
+pub fn nearest(root: &Node, path: &[&str]) -> Option<Place> {
+    (1..=path.len()).rev().find_map(|n| get(root, &path[..n])).map(|node| node.place)
+}
+
+/// The keys of the table at `kind`: all that the file declares, sound or not.
+pub fn names<'a>(root: &'a Node, kind: &str) -> Vec<&'a str> {
+    match get(root, &[kind]).map(|n| &n.tree) {
+        Some(Tree::Table(table)) => table.entries.iter().map(|e| e.0.as_str()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// What `after` says otherwise than `before`.
+pub fn difference(before: &Tree, after: &Tree) -> Option<Tree> {
+    let (Tree::Table(old), Tree::Table(new)) = (before, after) else {
+        return (before != after).then(|| after.clone());
+    };
+    let differs = |(name, place, node): &(String, Place, Node)| {
+        let tree = match old.get(name) {
+            Some(before) => difference(&before.tree, &node.tree)?,
+            None => node.tree.clone(),
+        };
+        Some((name.clone(), *place, Node { place: node.place, tree }))
+    };
+    let entries: Vec<_> = new.entries.iter().filter_map(differs).collect();
+    (!entries.is_empty()).then_some(Tree::Table(Table { entries }))
+}
+
+/// The paths of all values in a tree.
+pub fn leaves(tree: &Tree) -> Vec<Vec<&str>> {
+    match tree {
+        Tree::Table(table) if !table.entries.is_empty() => {
+            let below = |(name, _, node)| leaves(node).into_iter().map(move |path| [vec![name], path].concat());
+            table.entries.iter().map(|(name, place, node)| (name.as_str(), place, &node.tree)).flat_map(below).collect()
+        }
+        _ => vec![Vec::new()],
+    }
+}
+
+fn malformed(place: Place, message: String, help: &str) -> Problem {
+    let (severity, label) = (Severity::Error, String::new());
+    Problem { severity, code: "E010", place: Some(place), message, label, help: help.into() }
+}
+
+/// Reads a dotted key whose bytes begin at `base`.
+pub fn parse_key(text: &str, base: usize, problems: &mut Problems) -> Option<KeyPath> {
+    let whole = Place { start: base, end: base + text.len() };
+    let mut ignored = Vec::new();
+    let chain = toml::parse(&format!("{text}=0"), base, &mut ignored).and_then(|node| chain(&node));
+    chain.or_else(|| {
+        let help = "as in traffic.bulk.flows or links.\"C -> E2\".rate";
+        problems.list.push(malformed(whole, format!("`{text}` is not a key"), help));
+        None
+    })
+}
+
+/// The only path of a tree that has one leaf.
+fn chain(node: &Node) -> Option<KeyPath> {
+    let (mut path, mut at) = (KeyPath::new(), node);
+    while let Tree::Table(table) = &at.tree {
+        let [(name, place, inner)] = table.entries.as_slice() else { return None };
+        path.push((name.clone(), *place));
+        at = inner;
+    }
+    Some(path)
+}
+
+/// Reads a value as TOML; what is not TOML is text, so that `rate=5Mbit/s` needs no quotes.
+pub fn parse_value(text: &str, base: usize, problems: &mut Problems) -> Option<Node> {
+    const LEAD: &str = "v=";
+    let mut faults = Vec::new();
+    let read = toml::parse(&format!("{LEAD}{text}"), base.saturating_sub(LEAD.len()), &mut faults);
+    let read = read.filter(|node| matches!(&node.tree, Tree::Table(t) if t.entries.len() == 1));
+    if let Some(node) = read.as_ref().and_then(|node| get(node, &["v"])) {
+        return Some(node.clone());
+    }
+    if text.trim_start().starts_with(['{', '[', '"', '\'']) {
+        problems.list.extend(faults);
+        return None;
+    }
+    let place = Place { start: base, end: base + text.len() };
+    Some(Node { place, tree: Tree::Text(text.trim().to_owned()) })
+}
+
+/// Splits `KEY=VALUE` at the first `=` outside quotes: the key, and where the value begins.
+pub fn split(text: &str) -> Option<(&str, usize)> {
+    let mut quote = None;
+    for (i, c) in text.char_indices() {
+        match (quote, c) {
+            (None, '"' | '\'') => quote = Some(c),
+            (Some(q), _) if q == c => quote = None,
+            (None, '=') => return Some((&text[..i], i + 1)),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Applies `KEY=VALUE`, whose bytes begin at `base`.
+pub fn apply(root: &mut Node, text: &str, base: usize, problems: &mut Problems) {
+    let Some((key, at)) = split(text) else {
+        let place = Place { start: base, end: base + text.len() };
+        problems.list.push(malformed(place, format!("`{text}` has no `=`"), "write KEY=VALUE"));
+        return;
+    };
+    let path = parse_key(key, base, problems);
+    let value = parse_value(&text[at..], base + at, problems);
+    if let (Some(path), Some(value)) = (path, value) {
+        set(root, &path, value, problems);
+    }
+}
+
+/// Puts `value` at `path`, making the tables on the way. A whole `conditioner.X` keeps `at`, `match` and `per`.
+pub fn set(root: &mut Node, path: &[(String, Place)], value: Node, problems: &mut Problems) {
+    let Some(((last, place), parents)) = path.split_last() else { return };
+    let mut at = root;
+    for (name, place) in parents {
+        let Tree::Table(table) = &mut at.tree else { return not_a_table(path, problems) };
+        let index = table.entries.iter().position(|e| e.0 == *name).unwrap_or_else(|| {
+            let node = Node { place: *place, tree: Tree::Table(Table::default()) };
+            table.entries.push((name.clone(), *place, node));
+            table.entries.len() - 1
+        });
+        at = &mut table.entries[index].2;
+    }
+    let Tree::Table(table) = &mut at.tree else { return not_a_table(path, problems) };
+    let is_conditioner = parents.len() == 1 && parents[0].0 == "conditioner";
+    match table.entries.iter_mut().find(|e| e.0 == *last) {
+        Some(entry) if is_conditioner => entry.2 = replace_conditioner(&entry.2, value),
+        Some(entry) => entry.2 = value,
+        None => table.entries.push((last.clone(), *place, value)),
+    }
+}
+
+fn replace_conditioner(old: &Node, mut new: Node) -> Node {
+    if let (Tree::Table(old), Tree::Table(new)) = (&old.tree, &mut new.tree) {
+        let kept = old.entries.iter().filter(|e| KEPT.contains(&e.0.as_str()) && new.get(&e.0).is_none());
+        let mut entries: Vec<_> = kept.cloned().collect();
+        entries.append(&mut new.entries);
+        new.entries = entries;
+    }
+    new
+}
+
+fn not_a_table(path: &[(String, Place)], problems: &mut Problems) {
+    let text: Vec<_> = path.iter().map(|p| p.0.as_str()).collect();
+    let place = Place { start: path[0].1.start, end: path[path.len() - 1].1.end };
+    let message = format!("`{}` leads into a value that is not a table", text.join("."));
+    problems.list.push(malformed(place, message, "name the key of a section"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(text: &str, set: &str) -> (String, Problems) {
+        let mut root = toml::parse(text, 0, &mut Vec::new()).unwrap();
+        let mut problems = Problems::default();
+        apply(&mut root, set, 1000, &mut problems);
+        (root.tree.to_string(), problems)
+    }
+
+    #[test]
+    fn values_are_toml_or_else_text() {
+        let set = |pair: &str| after("[a]\nb = 1", pair).0;
+        assert_eq!(set("a.b=2"), "{ a = { b = 2 } }");
+        assert_eq!(set("a.b=5Mbit/s"), "{ a = { b = \"5Mbit/s\" } }");
+        assert_eq!(set("a.c=[1, 2]"), "{ a = { b = 1, c = [1, 2] } }");
+        assert_eq!(set("x.\"C -> E2\".rate=true"), "{ a = { b = 1 }, x = { \"C -> E2\" = { rate = true } } }");
+    }
+
+    #[test]
+    fn a_conditioner_keeps_its_place() {
+        let text = "[conditioner.m]\nat = \"A -> B\"\nkind = \"pam\"\ncir = 1";
+        let (tree, _) = after(text, "conditioner.m={ kind = \"tsw2cm\" }");
+        assert_eq!(tree, "{ conditioner = { m = { at = \"A -> B\", kind = \"tsw2cm\" } } }");
+    }
+
+    #[test]
+    fn faults_stand_where_the_override_stands() {
+        for (pair, start) in [("a.b", 1000), ("=1", 1000), ("a.b.c=1", 1000), ("a.b={x", 1004)] {
+            let (tree, problems) = after("[a]\nb = 1", pair);
+            assert_eq!(tree, "{ a = { b = 1 } }", "{pair}");
+            assert!(problems.list[0].place.unwrap().start >= start, "{pair}: {problems:?}");
+        }
+    }
+}
