@@ -75,6 +75,16 @@ fn a_key_after_a_selector_is_its_exception() {
 }
 
 #[test]
+fn a_key_may_ask_for_its_section() {
+    assert!(with(&["queue.edge.max-p?=0.4"]) == with(&["queue.edge.max-p=0.4"]));
+    assert!(with(&["scenario.warmup?=3s"]) == with(&["scenario.warmup=3s"]));
+    assert!(with(&["queue.none.max-p?=0.4", "tcp.host.window? = 64"]) == with(&[]));
+    assert_eq!(first_error("queue.edge.max_p?=0.4").code, "E004");
+    assert_eq!(first_error("queue.edge.max-p?=x").spot.unwrap().column, 19);
+    assert_eq!(first_error("?=x").code, "E010");
+}
+
+#[test]
 fn a_port_keeps_what_is_its_own() {
     let text = with(&["@trtcm.pir=6Mbit/s"]).base.effective();
     assert!(text.contains("pir = \"5Mbit/s\"") && text.contains("pir = \"6Mbit/s\""), "{text}");

@@ -2,8 +2,9 @@
 //!
 //! `@ALGORITHM.KEY` is KEY in every section whose `kind`, `aqm`, `scheduler` or `model` is ALGORITHM: in
 //! `[conditioner]`, `[queue]` and `[traffic]`, in queues written at a link or in a scheduler's class, in `[dumbbell]`,
-//! and in the tables of `[sweep]`. `@*.KEY` is KEY in every section whose algorithm has it; a `?` at the end of either
-//! lets there be no such section. A list of tables on the way (`@msvb.classes.alpha`) stands for each of them.
+//! and in the tables of `[sweep]`. `@*.KEY` is KEY in every section whose algorithm has it. A list of tables on the way
+//! (`@msvb.classes.alpha`) stands for each of them. A `?` behind a key lets there be no such section, also behind one
+//! that names its section itself: `tcp.host.window?=20`.
 //!
 //! It acts on the file as stated, before series and `[dumbbell]` are expanded, and leaves `[[change]]` alone.
 
@@ -69,6 +70,35 @@ impl Family {
 /// The names of all algorithms.
 fn algorithms() -> Vec<&'static str> {
     FAMILIES.iter().flat_map(|family| family.list).map(|entry| entry.name).collect()
+}
+
+/// Applies `KEY=VALUE`, whose bytes begin at `base`.
+pub fn apply(root: &mut Node, text: &str, base: usize, problems: &mut Problems) {
+    let special = |key: &str| is_selector(key) || key.trim_end().ends_with(IF_ANY);
+    let Some((key, at)) = tree::split(text).filter(|(key, _)| special(key)) else {
+        return tree::apply(root, text, base, problems);
+    };
+    let place = Place { start: base, end: base + key.len() };
+    let value = |problems: &mut Problems| tree::parse_value(&text[at..], base + at, problems);
+    if is_selector(key) {
+        let selector = Selector::parse(key, place, problems);
+        if let (Some(selector), Some(value)) = (selector, value(problems)) {
+            selector.set(root, &value, problems);
+        }
+        return;
+    }
+    let path = tree::parse_key(key.trim_end().trim_end_matches(IF_ANY), base, problems);
+    if let (Some(path), Some(value)) = (path, value(problems))
+        && has_section(root, &path)
+    {
+        tree::set(root, &path, value, problems);
+    }
+}
+
+/// Whether a file has the section of a key: `tcp.host` of `tcp.host.window`, `scenario` of `scenario.seed`.
+fn has_section(root: &Node, path: &KeyPath) -> bool {
+    let section: Vec<_> = path[..path.len() - 1].iter().take(2).map(|part| part.0.as_str()).collect();
+    tree::get(root, &section).is_some()
 }
 
 /// A key of every section with an algorithm.

@@ -1,10 +1,10 @@
 //! A file as it is stated: its tree, with the overrides of the command line.
 
-use super::selector::{self, Selector};
+use super::selector;
 use crate::text::options::Options;
 use crate::text::source::Sources;
 use crate::text::{toml, tree};
-use perhop_core::params::{Node, Place, Problems, Severity};
+use perhop_core::params::{Node, Problems, Severity};
 
 /// The tree of a file with its overrides.
 pub fn read(text: &str, options: &Options, out: (&mut Sources, &mut Problems)) -> Option<Node> {
@@ -17,20 +17,7 @@ pub fn read(text: &str, options: &Options, out: (&mut Sources, &mut Problems)) -
     let mut root = toml::parse(text, base, &mut problems.list)?;
     for over in &options.overrides {
         let base = sources.add(&over.flag, &over.text);
-        set(&mut root, &over.text, base, problems);
+        selector::apply(&mut root, &over.text, base, problems);
     }
     Some(root)
-}
-
-/// Applies `KEY=VALUE`, whose bytes begin at `base`; the key may be a selector.
-fn set(root: &mut Node, text: &str, base: usize, problems: &mut Problems) {
-    let Some((key, at)) = tree::split(text).filter(|(key, _)| selector::is_selector(key)) else {
-        return tree::apply(root, text, base, problems);
-    };
-    let place = Place { start: base, end: base + key.len() };
-    let found = Selector::parse(key, place, problems);
-    let value = tree::parse_value(&text[at..], base + at, problems);
-    if let (Some(selector), Some(value)) = (found, value) {
-        selector.set(root, &value, problems);
-    }
 }
