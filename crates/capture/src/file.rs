@@ -5,18 +5,16 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::ops::Range;
 use std::path::Path;
 
+pub use crate::chunk::MAX_CHUNK;
+use crate::chunk::PacketInfo;
 use crate::error::{CaptureError, Truncated};
 use crate::link::LinkType;
 use crate::magic::{self, Magic};
 use crate::pcap::{self, PcapFile};
 use crate::pcapng::{self, PcapngFile};
 use crate::window::Window;
-
-/// Longest block or record, in bytes. Wireshark has the same bound for blocks.
-pub const MAX_CHUNK: u32 = 16 * 1024 * 1024;
 
 /// A pcap or pcapng file, read from front to back.
 pub struct Capture<R> {
@@ -40,16 +38,6 @@ pub struct Chunk<'a> {
     bytes: &'a mut [u8],
     packet: Option<PacketInfo>,
     index: u64,
-}
-
-/// Where a chunk's packet is, and what the file says about it.
-#[derive(Debug, Clone)]
-pub(crate) struct PacketInfo {
-    pub(crate) data: Range<usize>,
-    pub(crate) original: u32,
-    pub(crate) time_ns: Option<u64>,
-    pub(crate) link: LinkType,
-    pub(crate) interface: u32,
 }
 
 /// One packet of a capture. Its bytes may be changed in place; nothing else of the file can be.

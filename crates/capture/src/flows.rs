@@ -1,7 +1,7 @@
 //! Flows of a capture, numbered in order of first appearance.
 
 use std::collections::{HashMap, VecDeque};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use crate::headers::{IpHeaders, Ports};
 
@@ -24,6 +24,29 @@ impl FlowKey {
         let ports = self.ports.map(|ports| Ports { source: ports.destination, destination: ports.source });
         Self { source: self.destination, destination: self.source, ports, ..*self }
     }
+}
+
+/// A flow's protocol and ends.
+pub(crate) fn flow_name(flow: &FlowKey) -> String {
+    let protocol = match flow.protocol {
+        1 => "icmp".into(),
+        6 => "tcp".into(),
+        17 => "udp".into(),
+        58 => "icmpv6".into(),
+        other => format!("protocol {other}"),
+    };
+    let end = |address: IpAddr, port: Option<u16>| match port {
+        Some(port) => SocketAddr::new(address, port).to_string(),
+        None => address.to_string(),
+    };
+    let ports = flow.ports;
+    let source = end(flow.source, ports.map(|ports| ports.source));
+    format!("{protocol} {source} > {}", end(flow.destination, ports.map(|ports| ports.destination)))
+}
+
+/// A pair of addresses.
+pub(crate) fn pair_name(source: IpAddr, destination: IpAddr) -> String {
+    format!("{source} > {destination}")
 }
 
 /// What the fragments of a packet share.

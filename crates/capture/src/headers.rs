@@ -3,7 +3,6 @@
 //! Link headers are walked in `link.rs`; IP headers with their extensions are cut by `etherparse`'s lax slices, which
 //! accept a packet whose end was not captured. Of a tunnel, the outer header counts: that is the one a router marks.
 
-use std::fmt;
 use std::net::IpAddr;
 
 use etherparse::{Ipv6ExtensionSlice, Ipv6ExtensionsSlice, LaxIpv4Slice, LaxIpv6Slice};
@@ -12,6 +11,7 @@ use perhop_core::estimate::Timestamps;
 
 use crate::link::{self, LinkType};
 use crate::options;
+pub use crate::unread::Unread;
 
 /// What stands in a packet's IP and transport headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,46 +78,6 @@ pub struct TcpView {
     pub payload: u32,
     /// The timestamps option, if the segment has it and it was captured.
     pub timestamps: Option<Timestamps>,
-}
-
-/// Why a packet has no IP header that can be read. Such packets are passed on unchanged, and counted by reason.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Unread {
-    /// Captured bytes end before the IP header does.
-    Snapped,
-    /// Neither IPv4 nor IPv6: ARP (0x0806), MPLS (0x8847), PPPoE (0x8864) and so on.
-    EtherType(u16),
-    /// An 802.3 frame with a length field, such as spanning tree.
-    Llc,
-    /// More VLAN tags than are followed.
-    VlanDepth,
-    /// A link type of which this program knows no header.
-    LinkType(u16),
-    /// A cooked capture from hardware (ARPHRD value) without EtherTypes.
-    Hardware(u16),
-    /// A loopback frame of another address family.
-    AddressFamily(u32),
-    /// The version field holds neither 4 nor 6, or not what the link header promised.
-    Version(u8),
-    /// An IPv4 header length below 20 bytes, or a total length below the header's.
-    Malformed,
-}
-
-impl fmt::Display for Unread {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Unread::Snapped => f.write_str("cut off before the end of the IP header"),
-            Unread::EtherType(0x0806) => f.write_str("ARP"),
-            Unread::EtherType(value) => write!(f, "EtherType {value:#06x}"),
-            Unread::Llc => f.write_str("802.3 frame without EtherType"),
-            Unread::VlanDepth => write!(f, "more than {} VLAN tags", link::MAX_VLAN_TAGS),
-            Unread::LinkType(value) => write!(f, "link type {value}"),
-            Unread::Hardware(value) => write!(f, "cooked frame of hardware type {value}"),
-            Unread::AddressFamily(value) => write!(f, "address family {value}"),
-            Unread::Version(value) => write!(f, "IP version {value}"),
-            Unread::Malformed => f.write_str("IP header with an impossible length"),
-        }
-    }
 }
 
 /// Find the IP header in the captured bytes `data` of a packet that was `original` bytes long on the wire.

@@ -20,6 +20,7 @@ pub mod output;
 pub mod pump;
 pub mod rewrite;
 
+mod chunk;
 mod link;
 mod magic;
 mod options;
@@ -27,6 +28,7 @@ mod order;
 mod pcap;
 mod pcapng;
 mod timestamp;
+mod unread;
 mod window;
 
 pub use error::{CaptureError, Truncated};

@@ -1,6 +1,6 @@
 //! Link headers: from the first captured byte to the IP header.
 
-use crate::headers::Unread;
+use crate::unread::{MAX_VLAN_TAGS, Unread};
 
 /// A `LINKTYPE_` value of the registry at tcpdump.org.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,9 +27,6 @@ impl LinkType {
     /// Values that BSD systems wrote into files for raw IP before 101 was agreed.
     const OLD_RAW: [LinkType; 2] = [LinkType(12), LinkType(14)];
 }
-
-/// VLAN tags followed before a frame counts as unreadable. Two are common; eight is more than any switch stacks.
-pub(crate) const MAX_VLAN_TAGS: usize = 8;
 
 const ETHER_IPV4: u16 = 0x0800;
 const ETHER_IPV6: u16 = 0x86dd;

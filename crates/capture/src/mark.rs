@@ -13,10 +13,12 @@
 
 mod clock;
 mod demand;
+mod error;
 mod handshake;
 mod labels;
 mod ledger;
 mod marker;
+mod marking;
 mod report;
 mod round_trip_report;
 mod round_trips;
@@ -25,11 +27,8 @@ mod table;
 use std::io::{Read, Write};
 use std::path::Path;
 
-use perhop_core::classify::Prefix;
 use perhop_core::conditioner::Writes;
 use perhop_core::edge::{Action, StageSpec};
-use perhop_core::flow_label::Encoding;
-use thiserror::Error;
 
 use crate::error::CaptureError;
 use crate::file::Capture;
@@ -38,86 +37,12 @@ use crate::pump::Pump;
 use marker::Marker;
 
 pub use clock::Origin;
+pub use error::{MarkError, Unchanged};
+pub use marking::{Marking, RoundTripsOf};
 pub use report::{
-    CodePointRow, ColourRow, ConditionerReport, FlowRow, LabelReport, Report, RttReport, TallyRow, Unchanged, Volume,
+    CodePointRow, ColourRow, ConditionerReport, FlowRow, LabelReport, Report, RttReport, TallyRow, Volume,
 };
 pub use round_trip_report::{AggregateRoundTrip, FlowRoundTrip, MeasuredRow, RoundTripReport, SampleRow};
-
-/// What is asked of a capture beside its colours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RoundTripsOf {
-    /// Nothing.
-    #[default]
-    Nobody,
-    /// Round-trip times and windows of flows and aggregates.
-    Flows,
-    /// The same with a list of all samples.
-    Samples,
-}
-
-/// What is done to a capture: a policy, checked.
-#[derive(Clone, Debug, Default)]
-pub struct Marking {
-    /// Conditioners in the policy's order.
-    pub stages: Vec<StageSpec>,
-    /// Bytes that meters count beyond the IP length (`accounting`): 0, or an Ethernet header of 14 bytes and what may
-    /// surround it. In the latter case the VLAN tags that a captured Ethernet header has count too; padding never does.
-    pub overhead: u32,
-    /// Forward is from these prefixes to any other address; all else is reverse. Without prefixes all is forward.
-    pub inside: Vec<Prefix>,
-    /// How IPv6 flow labels carry labels; `None`: they are neither read nor written.
-    pub flow_label: Option<Encoding>,
-    /// With each conditioner's name it keys a random stream, as in replication 0 of a run.
-    pub seed: u64,
-    /// Where time zero lies.
-    pub origin: Origin,
-    /// Round-trip times and windows of TCP.
-    pub round_trips: RoundTripsOf,
-}
-
-/// Why a capture could not be marked. Nothing was written.
-#[derive(Debug, Error)]
-pub enum MarkError {
-    /// Of reading or writing.
-    #[error(transparent)]
-    Capture(#[from] CaptureError),
-    /// Parameters that the conditioner refuses; a checked policy has none.
-    #[error("[conditioner.{name}]: {error}")]
-    Conditioner {
-        /// Its name.
-        name: String,
-        /// The parameter at fault and its bound.
-        error: String,
-    },
-    /// No packet with an IP header that can be read.
-    #[error("no IP packet in the capture ({packets} packets{}): there is nothing to meter; check what was captured", list(.reasons))]
-    NoIp {
-        /// Packets of the capture.
-        packets: u64,
-        /// Why they could not be read.
-        reasons: Vec<Unchanged>,
-    },
-    /// Round-trip times alone were asked for, and nothing has any.
-    #[error(
-        "no TCP segment among the capture's {packets} IP packets: round-trip times and windows are measured of TCP, from data and their ACKs; capture TCP in both directions, or give a policy"
-    )]
-    NoTcp {
-        /// IP packets of the capture.
-        packets: u64,
-    },
-    /// All IP packets are in Simple Packet Blocks.
-    #[error(
-        "none of the capture's {packets} IP packets has a timestamp (Simple Packet Blocks): meters need the time; capture with a tool that writes it, such as tcpdump or dumpcap"
-    )]
-    NoTime {
-        /// IP packets of the capture.
-        packets: u64,
-    },
-}
-
-fn list(reasons: &[Unchanged]) -> String {
-    reasons.iter().map(|it| format!("; {}: {}", it.reason, it.packets)).collect()
-}
 
 /// Sends the capture `input` through `marking` and writes it to `output`, which may be the same file.
 ///

@@ -3,6 +3,7 @@
 //! The file header is parsed by `pcap-parser`; its fields are then used to step from record to record. The correction
 //! of the time zone (`thiszone`) is passed over, as libpcap does: every tool writes 0, and a constant moves no meter.
 
+use crate::chunk::MAX_CHUNK;
 use crate::error::CaptureError;
 use crate::link::LinkType;
 use crate::magic::Magic;
@@ -44,7 +45,7 @@ impl PcapFile {
             ns_per_unit: if nanoseconds { 1 } else { 1_000 },
             // the upper 16 bits carry the length of a frame check sequence, not the link type
             link: LinkType(header.network.0 as u16),
-            bound: header.snaplen.clamp(MAX_SNAPLEN, crate::file::MAX_CHUNK),
+            bound: header.snaplen.clamp(MAX_SNAPLEN, MAX_CHUNK),
         })
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Sources: RFC 2474 (field, class selectors), RFC 2597 (AF), RFC 3246 (EF), RFC 8622 (LE).
 
-use crate::packet::Colour;
+use crate::colour::Colour;
 use crate::params::{Kind, Node, Problems, Tree, Value};
 use std::fmt;
 

@@ -8,6 +8,8 @@ extern crate self as perhop_core;
 pub mod units;
 /// The packet as algorithms see it.
 pub mod packet;
+/// Colours.
+pub mod colour;
 /// Code points and the drop precedence they carry.
 pub mod dscp;
 /// Labels in the IPv6 flow label.

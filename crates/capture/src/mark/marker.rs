@@ -12,11 +12,12 @@ use perhop_core::verdict::Verdict;
 
 use super::clock::Clock;
 use super::demand::Demand;
+use super::error::MarkError;
 use super::handshake::Handshakes;
 use super::labels::Labels;
 use super::ledger::Ledger;
+use super::marking::{Marking, RoundTripsOf};
 use super::round_trips::{Aggregate, RoundTrips, Segment, Shared};
-use super::{MarkError, Marking, RoundTripsOf};
 use crate::export::TCP_FLAGS;
 use crate::file::Record;
 use crate::flows::{FlowKey, FlowTable};

@@ -9,6 +9,7 @@ use perhop_core::packet::{Colour, FlowId};
 use serde::Serialize;
 
 use super::demand::Demand;
+use super::error::Unchanged;
 use super::handshake::Handshakes;
 use super::labels::{LabelCounts, Labels};
 use super::ledger::{ETHERNET_MTU, FlowCounts, Ledger};
@@ -144,15 +145,6 @@ pub struct RttReport {
     pub known_flows: u64,
     /// Forward flows without: no class of round-trip times took them.
     pub unknown_flows: u64,
-}
-
-/// Packets that passed unchanged because they could not be metered.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Unchanged {
-    /// Why.
-    pub reason: String,
-    /// How many.
-    pub packets: u64,
 }
 
 /// Everything a run over a capture found. Bytes are as meters count them, where nothing else is said.

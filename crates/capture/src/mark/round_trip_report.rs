@@ -9,8 +9,7 @@ use perhop_core::units::Span;
 use serde::Serialize;
 
 use super::round_trips::{Aggregate, FlowTrips, Measured, RoundTrips, Sample, Shared};
-use super::table::{flow_name, pair_name};
-use crate::flows::FlowKey;
+use crate::flows::{FlowKey, flow_name, pair_name};
 
 /// The least time-out that a sender is taken to use.
 pub(crate) const LEAST_TIMEOUT: Span = Span::from_ms(200);

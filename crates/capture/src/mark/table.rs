@@ -1,12 +1,10 @@
 //! A report as tables for a terminal.
 
-use std::net::{IpAddr, SocketAddr};
-
 use comfy_table::{CellAlignment, Table, presets};
 
 use super::report::{ColourRow, FlowRow, Report, Volume};
 use super::round_trip_report::{FlowRoundTrip, MeasuredRow};
-use crate::flows::FlowKey;
+use crate::flows::{FlowKey, flow_name};
 use crate::headers::Ports;
 
 impl Report {
@@ -202,29 +200,6 @@ fn limited(table: &Table, (all, most): (usize, usize), what: &str, title: &str) 
     let lines =
         [title.to_owned(), shown(table), if more > 0 { format!("and {more} more {what}") } else { String::new() }];
     if all == 0 { String::new() } else { lines.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("\n") }
-}
-
-/// A flow's protocol and ends.
-pub(super) fn flow_name(flow: &FlowKey) -> String {
-    let protocol = match flow.protocol {
-        1 => "icmp".into(),
-        6 => "tcp".into(),
-        17 => "udp".into(),
-        58 => "icmpv6".into(),
-        other => format!("protocol {other}"),
-    };
-    let end = |address: IpAddr, port: Option<u16>| match port {
-        Some(port) => SocketAddr::new(address, port).to_string(),
-        None => address.to_string(),
-    };
-    let ports = flow.ports;
-    let source = end(flow.source, ports.map(|ports| ports.source));
-    format!("{protocol} {source} > {}", end(flow.destination, ports.map(|ports| ports.destination)))
-}
-
-/// A pair of addresses.
-pub(super) fn pair_name(source: IpAddr, destination: IpAddr) -> String {
-    format!("{source} > {destination}")
 }
 
 fn bit_rate(rate: f64) -> String {

@@ -1,0 +1,59 @@
+//! Why a capture could not be marked.
+
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::error::CaptureError;
+
+/// Why a capture could not be marked. Nothing was written.
+#[derive(Debug, Error)]
+pub enum MarkError {
+    /// Of reading or writing.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// Parameters that the conditioner refuses; a checked policy has none.
+    #[error("[conditioner.{name}]: {error}")]
+    Conditioner {
+        /// Its name.
+        name: String,
+        /// The parameter at fault and its bound.
+        error: String,
+    },
+    /// No packet with an IP header that can be read.
+    #[error("no IP packet in the capture ({packets} packets{}): there is nothing to meter; check what was captured", list(.reasons))]
+    NoIp {
+        /// Packets of the capture.
+        packets: u64,
+        /// Why they could not be read.
+        reasons: Vec<Unchanged>,
+    },
+    /// Round-trip times alone were asked for, and nothing has any.
+    #[error(
+        "no TCP segment among the capture's {packets} IP packets: round-trip times and windows are measured of TCP, from data and their ACKs; capture TCP in both directions, or give a policy"
+    )]
+    NoTcp {
+        /// IP packets of the capture.
+        packets: u64,
+    },
+    /// All IP packets are in Simple Packet Blocks.
+    #[error(
+        "none of the capture's {packets} IP packets has a timestamp (Simple Packet Blocks): meters need the time; capture with a tool that writes it, such as tcpdump or dumpcap"
+    )]
+    NoTime {
+        /// IP packets of the capture.
+        packets: u64,
+    },
+}
+
+fn list(reasons: &[Unchanged]) -> String {
+    reasons.iter().map(|it| format!("; {}: {}", it.reason, it.packets)).collect()
+}
+
+/// Packets that passed unchanged because they could not be metered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unchanged {
+    /// Why.
+    pub reason: String,
+    /// How many.
+    pub packets: u64,
+}

@@ -1,0 +1,39 @@
+//! What is asked for: a policy, checked.
+
+use perhop_core::classify::Prefix;
+use perhop_core::edge::StageSpec;
+use perhop_core::flow_label::Encoding;
+
+use super::clock::Origin;
+
+/// What is asked of a capture beside its colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RoundTripsOf {
+    /// Nothing.
+    #[default]
+    Nobody,
+    /// Round-trip times and windows of flows and aggregates.
+    Flows,
+    /// The same with a list of all samples.
+    Samples,
+}
+
+/// What is done to a capture: a policy, checked.
+#[derive(Clone, Debug, Default)]
+pub struct Marking {
+    /// Conditioners in the policy's order.
+    pub stages: Vec<StageSpec>,
+    /// Bytes that meters count beyond the IP length (`accounting`): 0, or an Ethernet header of 14 bytes and what may
+    /// surround it. In the latter case the VLAN tags that a captured Ethernet header has count too; padding never does.
+    pub overhead: u32,
+    /// Forward is from these prefixes to any other address; all else is reverse. Without prefixes all is forward.
+    pub inside: Vec<Prefix>,
+    /// How IPv6 flow labels carry labels; `None`: they are neither read nor written.
+    pub flow_label: Option<Encoding>,
+    /// With each conditioner's name it keys a random stream, as in replication 0 of a run.
+    pub seed: u64,
+    /// Where time zero lies.
+    pub origin: Origin,
+    /// Round-trip times and windows of TCP.
+    pub round_trips: RoundTripsOf,
+}
