@@ -7,7 +7,7 @@ VENV := $(if $(shell command -v uv),uv venv --python $(PYTHON) --allow-existing,
 RUST := $(shell git ls-files 'crates/*.rs' 'crates/*.toml' 2>/dev/null) Cargo.toml Cargo.lock pyproject.toml
 export PERHOP_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: install test test-rust test-python same-results reproduce lint wheel bench docs lock clean
+.PHONY: install test test-rust test-python same-results reproduce lint wheel bench instructions docs lock clean
 .DEFAULT_GOAL := install
 
 install: .venv/extension.stamp          ## build the release extension into .venv
@@ -39,6 +39,10 @@ wheel: .venv/packages.stamp             ## dist/perhop-*.whl
 
 bench: .venv/extension.stamp            ## nanoseconds per packet-hop and per decision
 	$(BIN)/perhop bench $(ARGS)
+
+instructions:                           ## instructions per packet-hop against tests/instructions/baseline.toml
+	cargo build --release -p perhop
+	$(PYTHON) tests/instructions/count.py $(ARGS)
 
 docs:                                   ## the generated part of docs/, and target/doc
 	cargo run -q -p perhop --example docs
