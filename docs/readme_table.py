@@ -1,6 +1,6 @@
 """Fills the table of README.md from a reproduction: `python docs/readme_table.py reproduction`.
 
-The block between the two markers is written anew; the figure beside it is the reproduction's own.
+The block between the two markers is rewritten; the figure is copied from the reproduction.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def record_of(records: list[Record], marker: str, flow: str) -> Record:
 
 
 def cell(record: Record) -> str:
-    """`139 ± 32 (67)`: mean and half width over the seeds, then what the paper printed."""
+    """`139 ± 32 (67)`: mean and half width over the seeds, then the paper's figure."""
     low, high = record["ci95"]
     return f"{record['measured']:.0f} ± {(high - low) / 2:.0f} ({record['published']})"
 
@@ -42,7 +42,7 @@ def table(records: list[Record]) -> str:
     lines = ["| green packets in 40 s | " + " | ".join(FLOWS.values()) + " |", "|---|" + "---:|" * len(FLOWS)]
     for marker, name in MARKERS.items():
         lines.append(f"| {name} | " + " | ".join(cell(cells[marker, flow]) for flow in FLOWS) + " |")
-    lines += ["", f"Mean ± 95 % interval over {seeds} seeds; in brackets what the paper printed.", ""]
+    lines += ["", f"Mean ± 95 % interval over {seeds} seeds; the paper's figures in brackets.", ""]
     return "\n".join(lines)
 
 
