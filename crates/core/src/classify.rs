@@ -2,7 +2,7 @@
 //!
 //! A behaviour-aggregate (BA) classifier reads the code point; a multi-field (MF) classifier reads
 //! addresses, protocol and ports. One [`Match`] holds both, and the flow's round-trip time, which no header
-//! carries: the host knows it or measures it. What a match leaves out matches everything.
+//! carries: the host knows it or measures it. A field that a match omits matches everything.
 
 use crate::dscp::Dscp;
 use crate::packet::Packet;
@@ -11,7 +11,7 @@ use crate::units::Span;
 use ipnet::IpNet;
 use std::net::IpAddr;
 
-/// What classifiers know of a flow: its headers, and its name where the host is a scenario.
+/// What classifiers know about a flow: its headers, and its name if the host is the simulator.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FlowHeaders {
     /// IP protocol number.
@@ -33,7 +33,7 @@ pub struct FlowHeaders {
 }
 
 impl FlowHeaders {
-    /// The headers of the packets that come back.
+    /// The headers of the return packets.
     pub fn reversed(&self) -> Self {
         Self {
             source: self.destination,
@@ -62,7 +62,7 @@ pub struct Match {
     pub source_port: Vec<u16>,
     /// Destination ports.
     pub destination_port: Vec<u16>,
-    /// The flow's base round-trip time; a flow of which it is unknown does not match.
+    /// The flow's base round-trip time; a flow whose time is unknown does not match.
     pub rtt: Option<RttClass>,
 }
 
@@ -71,7 +71,7 @@ fn any<T>(list: &[T], agrees: impl Fn(&T) -> bool) -> bool {
 }
 
 impl Match {
-    /// Whether the flow's headers agree (everything but the code point, which may change under way).
+    /// Whether the flow's headers agree (everything but the code point, which may change along the path).
     pub fn flow(&self, headers: &FlowHeaders) -> bool {
         any(&self.traffic, |name| *name == headers.traffic)
             && any(&self.protocol, |p| p.0 == headers.protocol)
@@ -89,13 +89,13 @@ impl Match {
     }
 }
 
-/// Round-trip times from `from` up to, but without, `to`.
+/// Round-trip times from `from` up to but excluding `to`.
 #[derive(Params, Clone, Debug, PartialEq, Eq)]
 pub struct Rtts {
     /// The least.
     #[param(default = "0s")]
     pub from: Span,
-    /// What all are below; without bound where left out.
+    /// Upper bound, itself excluded; default: unbounded.
     pub to: Option<Span>,
 }
 
@@ -104,7 +104,7 @@ pub struct Rtts {
 pub struct RttClass(Rtts);
 
 impl RttClass {
-    /// From `from` up to, but without, `to`; `None` if that is empty.
+    /// From `from` up to but excluding `to`; `None` if that is empty.
     pub fn new(from: Span, to: Option<Span>) -> Option<Self> {
         to.is_none_or(|to| from < to).then_some(Self(Rtts { from, to }))
     }
@@ -122,7 +122,7 @@ impl Value for RttClass {
         Self::new(from, to).or_else(|| {
             let message = format!("`from` is {from}, not below `to`");
             let label = format!("`to` is {}", to?);
-            let help = "a class goes from `from` up to, but without, `to`; leave out `to` for all above `from`";
+            let help = "a class goes from `from` up to but excluding `to`; omit `to` for all above `from`";
             problems.error("E214", node.place, [&message, &label, help])
         })
     }
@@ -241,7 +241,7 @@ mod tests {
         assert!(!but(|m| m.rtt = RttClass::new(Span::ZERO, Some(Span::from_ms(80)))));
     }
 
-    /// Half-open: neighbouring classes share no round-trip time and leave none out. Unknown is in no class.
+    /// Half-open: neighbouring classes neither overlap nor leave a gap. An unknown time is in no class.
     #[test]
     fn a_round_trip_time_is_in_one_of_two_neighbours() {
         let ms = Span::from_ms;

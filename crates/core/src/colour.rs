@@ -10,7 +10,7 @@ pub enum Colour {
     Yellow = 1,
     /// Out of profile ("OUT").
     Red = 2,
-    /// No marker has seen it: ACKs, background.
+    /// No marker has seen it: ACKs, background traffic.
     #[default]
     Unmarked = 3,
 }
@@ -34,7 +34,7 @@ impl Colour {
         self as usize
     }
 
-    /// What a colour-aware meter takes it for: an unmarked packet counts as green (nobody has said otherwise).
+    /// What a colour-aware meter takes it for: an unmarked packet counts as green.
     pub const fn presumed(self) -> Self {
         match self {
             Self::Unmarked => Self::Green,

@@ -1,6 +1,6 @@
 //! Labels in the IPv6 flow label (RFC 8200 section 3): 20 bits, 0 = no label (RFC 6437 section 2).
 //!
-//! Tickets stand there as the code of their tag ([`crate::conditioner::pps::tags`]), in the low bits.
+//! Tickets are carried as the code of their tag ([`crate::conditioner::pps::tags`]), in the low bits.
 //!
 //! A rate in bytes/s does not fit into 20 bits as an integer. Its code is a small floating-point number without a sign,
 //! e (5 bits) and m (15 bits), in units of u = 2^-9 B/s:
@@ -11,9 +11,9 @@
 //! code:    s = max(0, floor(log2(label / u)) - 15);  2^15 s + floor(label / (2^s u) + 1/2)
 //! ```
 //!
-//! It rounds to the nearest, half up. The relative error is at most 2^-16 from 64 B/s on; below, the error is at most u/2.
-//! A larger code is a larger rate, and a rate that came from a code gives the same code again, so a label loses nothing
-//! at further hops.
+//! It rounds to the nearest, half up. The relative error is at most 2^-16 from 64 B/s upwards; below, the error is at most u/2.
+//! A larger code is a larger rate, and a rate read from a code gives the same code again, so a label loses nothing at
+//! further hops.
 
 use crate::conditioner::Writes;
 use crate::conditioner::pps::Tags;
@@ -28,7 +28,7 @@ pub const MAX: u32 = (1 << BITS) - 1;
 /// What the flow labels of a domain carry, as a policy states it.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carried {
-    /// Tickets: on a TCP segment that is an ACK and nothing else those of the ACK, on other packets those of the data.
+    /// Tickets: on a pure TCP ACK those of the ACK, on other packets those of the data.
     Tickets,
     /// The rate of the packet's flow.
     Rate,
@@ -58,7 +58,7 @@ pub enum Encoding {
 pub struct Coded {
     /// 1 to [`MAX`].
     pub code: u32,
-    /// The label is beyond the codes, above or below: the nearest stands for it.
+    /// The label is beyond the codes, above or below: the nearest is used.
     pub saturated: bool,
 }
 
@@ -91,7 +91,7 @@ impl Encoding {
         }
     }
 
-    /// The label that a code (0 to [`MAX`]) stands for; `None` for 0, and for those that no tag has.
+    /// The label of a code (0 to [`MAX`]); `None` for 0, and for codes that are no tag's.
     pub fn value(&self, code: u32) -> Option<f32> {
         match self {
             Self::Tickets(tags) => (1..=tags.codes()).contains(&code).then(|| tags.value(code) as f32),
@@ -162,8 +162,8 @@ mod tests {
         }
     }
 
-    /// Between any two neighbours the upper one's codes begin half way, which is as far as a label and its code ever are
-    /// apart: 2^-16 of it from 64 B/s on, half a unit below.
+    /// Between any two neighbours the upper one's codes begin half way, which is the furthest that a label and its code
+    /// ever differ: by 2^-16 of it from 64 B/s upwards, by half a unit below.
     #[test]
     fn a_rate_has_the_nearest_code() {
         let value = |code| Encoding::Rate.value(code).unwrap();
@@ -205,7 +205,7 @@ mod tests {
         }
     }
 
-    /// Tickets of an ACK and of data do not mix; a rate stands on both.
+    /// Tickets of an ACK and of data do not mix; a rate is carried on both.
     #[test]
     fn acks_have_tickets_of_their_own() {
         let mut packets = [

@@ -19,12 +19,12 @@ pub mod flow_label;
 pub mod classify;
 /// Instruments that measure.
 pub mod estimate;
-/// Opinions at the edge.
+/// Traffic conditioners at the edge.
 pub mod conditioner;
 /// The conditioners of a port, with their classifiers and actions.
 pub mod edge;
 
-/// Verdicts in the core.
+/// Queue management in the core.
 pub mod aqm;
 /// The gate of a queue: one fate per packet.
 pub mod queue;
@@ -34,16 +34,16 @@ pub mod sched;
 /// From a link and its load to parameters.
 pub mod design;
 
-/// What is said of a packet, and what becomes of it.
+/// Verdicts on a packet, and its fate.
 pub mod verdict;
 /// Packets and bytes, counted together.
 pub mod count;
 
 /// Parameters, declared once.
 pub mod params;
-/// What an algorithm is told of its surroundings.
+/// What an algorithm knows about its surroundings.
 pub mod scope;
-/// Which hooks an algorithm wants.
+/// Which hooks an algorithm needs.
 pub mod needs;
 /// Lists of algorithms.
 pub mod registry;

@@ -1,4 +1,4 @@
-//! Which hooks an algorithm wants: a host pays only for what is asked.
+//! Which optional hooks an algorithm needs: a host pays only for those.
 
 use std::ops::BitOr;
 
@@ -7,7 +7,7 @@ use std::ops::BitOr;
 pub struct Needs(u8);
 
 impl Needs {
-    /// None but the first.
+    /// No optional hooks.
     pub const NOTHING: Self = Self(0);
     /// `departing` of a conditioner, `on_departure` of an AQM.
     pub const DEPARTURES: Self = Self(1);

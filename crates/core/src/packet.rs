@@ -119,7 +119,7 @@ impl Packet {
         self.flags & (flags::SYN | flags::FIN) != 0 || self.payload > 0 && self.flags & flags::ACK != 0
     }
 
-    /// Whether it is an ACK and nothing else: no data, no datagram.
+    /// Whether it is a pure ACK: no data, not a datagram.
     pub const fn pure_ack(&self) -> bool {
         self.payload == 0 && self.flags & flags::ACK != 0
     }

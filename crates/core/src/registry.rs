@@ -124,7 +124,7 @@ macro_rules! algorithms {
             /// Checks the parameters and makes the running algorithm.
             ///
             /// # Errors
-            /// The parameter at fault, with its bound.
+            /// The offending parameter, with its bound.
             pub fn build(&self, scope: &$Scope) -> Result<$running, $crate::params::ParamError> {
                 match self { $( Self::$State(params) => params.clone().build(scope).map($running::$State), )* }
             }
@@ -134,7 +134,7 @@ macro_rules! algorithms {
             /// Takes new parameters at `now`, keeping its state (timed contracts, SIGHUP).
             ///
             /// # Errors
-            /// The parameter at fault, or that they belong to another algorithm; the old ones stay in force.
+            /// The offending parameter, or that they belong to another algorithm; the old ones stay in force.
             pub fn retune(
                 &mut self, now: $crate::units::Time, params: &$params, scope: &$Scope,
             ) -> Result<(), $crate::params::ParamError> {

@@ -53,7 +53,7 @@ mod tests {
 
     const PINNED: [f64; 2] = [0.6517569041301308, 0.4742998752454941];
 
-    /// Mean of n exponentials is within 4 standard errors (1/sqrt(n)) of the mean asked for.
+    /// Mean of n exponentials is within 4 standard errors (1/sqrt(n)) of the given mean.
     #[test]
     fn exponential_has_its_mean() {
         let mut rng = Rng::stream(7, 0, "mean");

@@ -1,4 +1,4 @@
-//! What an algorithm is told of its surroundings when it is built.
+//! What an algorithm is given about its surroundings when it is built.
 
 use crate::params::ParamError;
 use crate::units::{BitRate, Bytes, Length};
@@ -11,7 +11,8 @@ pub struct Scope {
     pub largest_packet: Bytes,
     /// Whose packet that is, for messages: "traffic `web`".
     pub largest_of: String,
-    /// Rate of the link behind the queue, of all of it also where a scheduler shares it; `None` for a conditioner and where it is not known.
+    /// Rate of the link behind the queue, the whole link's even if a scheduler shares it; `None` for a conditioner, or if
+    /// unknown.
     pub link_rate: Option<BitRate>,
     /// Limit of the queue: packets or bytes.
     pub limit: Option<Length>,
@@ -20,7 +21,7 @@ pub struct Scope {
 }
 
 impl Default for Scope {
-    /// An Ethernet's packets and nothing else known.
+    /// Ethernet's largest packet, and nothing else known.
     fn default() -> Self {
         let largest_packet = Bytes::new(1500);
         Self { largest_packet, largest_of: "Ethernet".into(), link_rate: None, limit: None, overhead: 0 }

@@ -1,4 +1,4 @@
-//! Quantities as types: a rate cannot be added to a size, and no number stands without its unit.
+//! Quantities as types: a rate cannot be added to a size, and no number is without its unit.
 //!
 //! Time is integer nanoseconds since the start of the run. Rates are whole bits per second, sizes
 //! whole bytes. Text carries its unit (`"5Mbit/s"`, `"62500B"`, `"10ms"`, `"30p"`, `"40%"`); a bare
@@ -71,7 +71,7 @@ impl Time {
         self.0
     }
 
-    /// Seconds since the start, for tables and pictures.
+    /// Seconds since the start, for tables and plots.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / NS_PER_S as f64
     }

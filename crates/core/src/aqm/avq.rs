@@ -1,5 +1,5 @@
-//! AVQ: adaptive virtual queue. Marks what would overflow a queue before a slower link, whose rate is moved until the
-//! load is the wanted part of the real link's.
+//! AVQ: adaptive virtual queue. Marks what would overflow the queue of a slower link, whose rate is adjusted until the
+//! load is the target share of the real link's.
 //!
 //! Source: Kunniyur and Srikant, "Analysis and Design of an Adaptive Virtual Queue (AVQ) Algorithm for Active Queue
 //! Management", SIGCOMM 2001 (IEEE/ACM Transactions on Networking 12(2), 2004): equation (1) and its pseudo-code.
@@ -11,7 +11,7 @@
 //!   VQ = max(VQ - C' t, 0)
 //!   VQ + b > B:  mark or drop
 //!   else:        VQ = VQ + b
-//!   C' = max(min(C' + alpha gamma C t, C) - alpha b, 0)           the last only if the packet counts
+//!   C' = max(min(C' + alpha gamma C t, C) - alpha b, 0)           the last term only if the packet counts
 //! ```
 //!
 //! | symbol | field         | unit       | default |
@@ -26,12 +26,12 @@
 //! B is the virtual buffer; with `buffer` in packets, a packet counts by its bytes on the link, `mean-packet` of them as
 //! one. C' is C at the start.
 //!
-//! The paper's lambda is what comes, `counting = "offered"`. Under load that does not yield C' then falls to 0 and shuts the
-//! link. The authors' own ns-2 code (`Queue/Vq`) counts where it drops only what it does not drop: `counting = "passed"`. Where
-//! packets are marked the two are the same.
+//! The paper's lambda is the offered load, `counting = "offered"`. Under unresponsive load C' then falls to 0 and shuts the
+//! link. The authors' own ns-2 code (`Queue/Vq`), when it drops, counts only what it does not drop: `counting = "passed"`.
+//! When packets are marked the two are the same.
 //!
 //! Deviations: none. (C' starts at C; in ns-2 at 0.8 C, and bounded by C after a packet is taken off.
-//! The stability condition of the paper's theorem on alpha is not checked: it needs the flows.)
+//! The stability condition of the paper's theorem on alpha is not checked, since it depends on the flows.)
 
 use super::early::level::{Level, Unit, link_rate, most_bytes};
 use super::early::same_unit;
@@ -47,7 +47,7 @@ use crate::verdict::{Fate, Reason, Verdict};
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {
-    /// How fast the virtual rate is moved, 1/s.
+    /// How fast the virtual rate is adjusted, 1/s.
     #[param(default = 0.15)]
     pub alpha: f64,
     /// Part of the link that the load should take.
@@ -59,7 +59,7 @@ pub struct Params {
     /// Which packets lower the virtual rate.
     #[param(default = "offered")]
     pub counting: Counting,
-    /// Where `buffer` is in packets: the bytes that count as one.
+    /// If `buffer` is in packets: the bytes that count as one.
     #[param(default = "1000B")]
     pub mean_packet: Bytes,
     /// Whether ECN-capable packets are marked where others are dropped.
@@ -139,7 +139,7 @@ impl Aqm for Avq {
         }
         let message = "`alpha` is 0 and `buffer` more than the queue holds".to_owned();
         let error =
-            ParamError::new("alpha", "W316", message).label("the virtual queue is the real one, which overflows first");
+            ParamError::new("alpha", "W316", message).label("the virtual queue equals the real one, which overflows first");
         vec![error.help("above 0, or a `buffer` below the queue's limit")]
     }
 

@@ -1,23 +1,23 @@
-//! CSFQ: core-stateless fair queueing, plain and weighted. One FIFO shared as if each flow had a queue, and no flow is
-//! known to it.
+//! CSFQ: core-stateless fair queueing, plain and weighted. One FIFO is shared as if each flow had a queue, without
+//! per-flow state.
 //!
 //! Source: Stoica, Shenker and Zhang, "Core-Stateless Fair Queueing: Achieving Approximately Fair Bandwidth Allocations
 //! in High Speed Networks", SIGCOMM 1998: section 2.2 with its pseudo-code, two amendments on buffers and relabelling,
 //! section 2.3 for weights. Labels come from [`crate::conditioner::rate_labeller`], the fair rate from
 //! [`crate::estimate::fair_rate`].
 //!
-//! A packet says by its label L = r/w how fast its flow is for its weight. Cut to w alpha, flows above their share get
-//! it and flows below it what they send: max-min fairness by weight, sum min(r_i, w_i alpha) = C.
+//! A packet's label L = r/w gives its flow's rate per unit of weight. Cut to w alpha, flows above their share get their
+//! share and flows below it what they send: max-min fairness by weight, sum min(r_i, w_i alpha) = C.
 //!
 //! ```text
-//! on arrival:  p = max(0, 1 - alpha/L); 0 where alpha is unknown or there is no label
+//! on arrival:  p = max(0, 1 - alpha/L); 0 if alpha is unknown or there is no label
 //!              drop with probability p
 //!              A, F: arrival and accepted rate, averaged exponentially with K_alpha
 //!              congested (A >= C), each K_c:   alpha = alpha C/F
 //!              uncongested, each K_c:          alpha = largest label of the window; unknown while q < threshold
 //!              unknown:                        once q >= threshold, alpha = largest label seen, C/2 if none
-//!              L = min(L, alpha)               where p is above 0
-//! no room:     alpha = 0.99 alpha, at most kdec times a window
+//!              L = min(L, alpha)               if p is above 0
+//! queue full:  alpha = 0.99 alpha, at most kdec times a window
 //! ```
 //!
 //! | symbol    | field       | unit       | default |
@@ -28,19 +28,19 @@
 //! | kdec      | `kdec`      | packets    | 29      |
 //! | -         | `ecn`       | -          | false   |
 //!
-//! Weights are the labellers' business: here alpha is the share of one unit of weight. C is the link's rate; K, the
+//! The labellers apply the weights: here alpha is the share of one unit of weight. C is the link's rate; K, the
 //! averaging constant of the labels, is the labeller's `k` (100 ms in the authors' runs, with a queue of 64 kB).
 //!
 //! A packet without a label (an ACK, a flow that no labeller saw) is never dropped here; it counts in A and F, since it
 //! takes its part of the link: the labelled flows share the rest. With `ecn`, an ECN-capable packet is marked where
 //! another is dropped. It counts as dropped in F, so that alpha stays the fair rate; its label stays, since its flow
-//! goes on as fast as it came.
+//! continues at the rate at which it arrived.
 //!
 //! Deviations: L = min(L, alpha) is section 2.2.3; the pseudo-code writes alpha even where it has just risen above L.
 //! The 0.99 and its bound (0.99^29 = 0.75 between two changes of alpha) are the paper's. Start, unknown alpha and the
-//! bound of alpha by C are those of the authors' ns-2 code as two ports have it; there new credits come only when
+//! bound of alpha by C are those of the authors' ns-2 code as found in two ports of it; there new credits come only when
 //! congestion begins. With a weight below 1 labels may exceed C, and then the largest label is the bound. alpha is at
-//! least 1 B/s, the smallest label. Where `accounting` counts more than IP packets, A and F leave it out, as the link
+//! least 1 B/s, the smallest label. If `accounting` counts more than IP packets, A and F ignore the excess, as the link
 //! does.
 
 use super::early::found;
@@ -65,10 +65,10 @@ pub struct Params {
     /// Window between two changes of the fair rate.
     #[param(default = "100ms")]
     pub k_c: Span,
-    /// Queue below which the link does not count as congested.
+    /// Queue length below which the link does not count as congested.
     #[param(default = "25%")]
     pub threshold: Length,
-    /// Packets without room that lower the fair rate by 1 %, at most so many in a window.
+    /// Most packets in a window that lower the fair rate by 1 % because they find the queue full.
     #[param(default = 29)]
     pub kdec: u32,
     /// Whether ECN-capable packets are marked where others are dropped.
@@ -111,7 +111,7 @@ impl Params {
     }
 }
 
-/// A flow's rate by weight; 0 where nobody has said it.
+/// A flow's rate per unit of weight; 0 if no labeller has written it.
 fn label(packet: &Packet) -> f64 {
     packet.label().filter(|label| *label > 0.0 && label.is_finite()).map_or(0.0, f64::from)
 }

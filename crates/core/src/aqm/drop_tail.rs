@@ -1,4 +1,4 @@
-//! Drop-tail: no management at all. A packet is dropped when, and only when, it does not fit.
+//! Drop-tail: no active management. A packet is dropped if, and only if, it does not fit.
 //!
 //! The queue's own limit does the work; this verdict is always "pass".
 //!
@@ -12,7 +12,7 @@ use crate::rng::Rng;
 use crate::units::Time;
 use crate::verdict::Verdict;
 
-/// Nothing to set.
+/// No parameters.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {}
 

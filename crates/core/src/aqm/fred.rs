@@ -1,5 +1,5 @@
 //! FRED: flow random early drop. RED with a count for each flow that has packets waiting: none may hold much more than
-//! its part of the queue, and none is dropped by chance that holds less.
+//! its share of the queue, and no flow that holds less is dropped by chance.
 //!
 //! Source: Lin and Morris, "Dynamics of Random Early Detection", SIGCOMM 1997, section 4 with the support of many flows.
 //!
@@ -32,8 +32,8 @@
 //! that, minq to 2 for small queues and 4 for large ones. In bytes a packet is `mean-packet`. With `ecn` an ECN-capable
 //! packet is marked where another is dropped by chance; the other rules drop.
 //!
-//! Deviations: avg takes the arrival's sample before the packet is judged, as in RED; the paper's after it. Those of RED
-//! on idle time. `ecn` is not in the paper.
+//! Deviations: avg takes the arrival's sample before the packet is judged, as in RED; in the paper, after it. RED's on
+//! idle time. `ecn` is not in the paper.
 
 use super::early::{self, Average, Beyond, Idle, Profile, Ramp, Spacer, Spacing, Weight, Zone};
 use crate::Scope;
@@ -53,7 +53,7 @@ pub struct Params {
     /// Average queue below which nothing is dropped by chance; what a flow may hold.
     #[param(default = "25%")]
     pub min: Length,
-    /// Average queue at which all is dropped; in the unit of `min`.
+    /// Average queue at which every packet is dropped; in the unit of `min`.
     #[param(default = "50%")]
     pub max: Length,
     /// p_b where the average reaches `max`.
@@ -65,7 +65,7 @@ pub struct Params {
     /// Weight of a sample in the average.
     #[param(flatten)]
     pub weight: Weight,
-    /// Size of a packet that an idle link is taken to have missed; of one where thresholds are in bytes.
+    /// Packet size used to count what an idle link could have sent, and as one packet when thresholds are in bytes.
     #[param(default = "1000B")]
     pub mean_packet: Bytes,
     /// Whether ECN-capable packets are marked where others are dropped by chance.

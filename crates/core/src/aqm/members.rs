@@ -1,4 +1,4 @@
-//! Whose packets a profile or a class is for: colours and code points, the first match, else the last.
+//! Which packets a profile or a class takes: by colour or code point, the first match, else the last.
 
 use crate::dscp::Dscp;
 use crate::packet::{Colour, Packet};
@@ -6,10 +6,10 @@ use crate::params::{Kind, Node, ParamError, Problems, Tree, Value};
 
 const CODE_POINTS: usize = 64;
 const COLOURS: usize = Colour::ALL.len();
-/// Each but the last has a member of its own.
+/// Each but the last has its own member.
 pub const MOST: usize = CODE_POINTS + COLOURS + 1;
 
-/// What a packet is told by.
+/// What identifies a packet's class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Member {
     /// Its colour.
@@ -45,7 +45,7 @@ pub struct Members {
 }
 
 impl Members {
-    /// The table of `lists`, at least one; `names` are the key that holds them and what one of them is called.
+    /// The table of `lists`, at least one; `names` are the key that holds them and the noun for one of them.
     ///
     /// # Errors
     /// E223 when one of them can match no packet.
@@ -85,13 +85,13 @@ fn each_matches([key, noun]: [&'static str; 2], lists: &[&[Member]]) -> Result<(
         let fault = |message| Err(ParamError::new(key, "E223", message));
         if members.is_empty() && i + 1 < lists.len() {
             return fault(format!("{noun} {} has no `for`, and is not the last", i + 1))
-                .map_err(|e| e.help("say whose packets it is for"));
+                .map_err(|e| e.help("say which packets it is for"));
         }
         for member in *members {
             if seen.contains(member) {
                 let name = member.tree().map(|t| t.to_string()).unwrap_or_default();
-                return fault(format!("{noun} {}: {name} stands in `for` a second time", i + 1))
-                    .map_err(|e| e.help("the first one takes its packets: take this one out"));
+                return fault(format!("{noun} {}: {name} is listed in `for` a second time", i + 1))
+                    .map_err(|e| e.help("the first one takes its packets: remove this one"));
             }
             seen.push(*member);
         }

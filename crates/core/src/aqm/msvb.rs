@@ -1,5 +1,5 @@
-//! MSVB: SVB of several classes. One virtual queue for all, a threshold for each: a class above its share of the link
-//! lowers its own, whatever its round-trip times, its flows, its transport.
+//! MSVB: SVB with several classes. One virtual queue for all, a threshold for each: a class above its share of the link
+//! lowers its own threshold, whatever its round-trip times, flows or transport.
 //!
 //! Source: the paper of MSVB and SIO, section 3.2.
 //!
@@ -23,15 +23,15 @@
 //! |         | `ecn`              | -          | false   |
 //! |         | `redistribute`     | -          | off     |
 //!
-//! A packet is of the first class whose `for` has its colour or code point, else of the last, which alone may leave `for`
-//! out: the default class, with its own share. `v0`, `floor`, `counting` as in SVB: 40p and 0p for drops, 300p and 260p
-//! with `ecn`. Shares are at most 1 in sum; a share of 0 blocks a class while there is any queue, an alpha of 0 holds
+//! A packet belongs to the first class whose `for` has its colour or code point, else to the last, the only one that may
+//! omit `for`: the default class, with its own share. `v0`, `floor`, `counting` as in SVB: 40p and 0p for drops, 300p and 260p
+//! with `ecn`. Shares sum to at most 1; a share of 0 blocks a class while there is any queue, an alpha of 0 holds
 //! its threshold at V0.
 //!
-//! As written the link does not hand on what a class leaves: the others' thresholds fall to 0 while they get more than
+//! As published the link does not hand on what a class leaves: the others' thresholds fall to 0 while they get more than
 //! their shares, and the link idles. `redistribute`, which is not in the paper: `silent` gives the shares of classes that
-//! sent nothing for 1 s to the others in proportion (all count as sending during the first second); `unused` whatever a
-//! class leaves, sending or not, as long as Vq is at most V0, so that a class within its share does not suffer. A class
+//! sent nothing for 1 s to the others in proportion (all count as sending during the first second); `unused` hands on whatever
+//! a class leaves, sending or not, as long as Vq is at most V0, so that a class within its share does not suffer. A class
 //! with an alpha of 0 leaves nothing.
 //!
 //! Deviations: those of SVB. A threshold is brought up to date when a packet of its class comes; between two packets it
@@ -60,15 +60,15 @@ pub struct Params {
     /// Bounds, what counts, ECN.
     #[param(flatten)]
     pub common: Common,
-    /// What goes to the other classes.
+    /// What is handed on to the other classes.
     #[param(default = "off")]
     pub redistribute: Redistribute,
 }
 
-/// One class: whose packets, and its share.
+/// One class: which packets, and its share.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Colours and code points of its packets; may be left out in the last class.
+    /// Colours and code points of its packets; optional in the last class.
     #[param(name = "for")]
     pub members: Vec<Member>,
     /// Its share of the link.
@@ -97,7 +97,7 @@ pub struct Msvb {
 
 impl Params {
     /// # Errors
-    /// E201 without classes, for a negative `alpha`, or when the shares are above 1 in sum; E223 when a class can match
+    /// E201 without classes, for a negative `alpha`, or shares that sum to more than 1; E223 when a class can match
     /// no packet; as [`Common::queue`].
     pub fn build(self, scope: &Scope) -> Result<Msvb, ParamError> {
         self.shares()?;
@@ -122,7 +122,7 @@ impl Params {
         if sum <= 1.0 + ROUNDING {
             return Ok(());
         }
-        let message = format!("the shares of `classes` are {sum} in sum");
+        let message = format!("the shares of `classes` sum to {sum}");
         Err(ParamError::new("classes", "E201", message).help("at most 1: they are shares of one link"))
     }
 }
@@ -156,7 +156,7 @@ impl Aqm for Msvb {
         late.collect()
     }
 
-    /// Thresholds go on by the class's place in the list; a new class starts at V0.
+    /// Thresholds are kept by the class's place in the list; a new class starts at V0.
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let mut new = params.clone().build(scope)?;
         same_unit(self.queue.unit(), new.queue.unit(), "v0")?;

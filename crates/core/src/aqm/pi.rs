@@ -1,4 +1,4 @@
-//! PI: a proportional-integral controller. The probability is moved at fixed intervals until the queue stands at its
+//! PI: a proportional-integral controller. The probability is adjusted at fixed intervals until the queue settles at its
 //! reference, whatever the load.
 //!
 //! Source: Hollot, Misra, Towsley and Gong, "On Designing Improved Controllers for AQM Routers Supporting TCP Flows",
@@ -20,9 +20,10 @@
 //!
 //! a, b and T (1/160 s) are the paper's, designed for 60 flows or more, a round-trip time of 246 ms or less and 3750
 //! packets/s; its reference is 200 packets. ns-2 2.35 has the same a and b, and by default 1/170 s and 50 packets. With
-//! `reference` in bytes or time the queue is taken in packets of `mean-packet`. b must be below a: their difference is the integral's part, without which the queue stands anywhere.
+//! `reference` in bytes or time the queue is taken in packets of `mean-packet`. b must be below a: their difference is the
+//! integral part, without which the queue can settle anywhere.
 //!
-//! Deviations: none. The queue's samples are those at the timer, the packet in transmission is not in it.
+//! Deviations: none. The queue is sampled at the timer, without the packet in transmission.
 
 use super::early::{Level, Unit, same_unit};
 use crate::Scope;
@@ -48,7 +49,7 @@ pub struct Params {
     /// Time between two changes of the probability.
     #[param(default = "6250us")]
     pub interval: Span,
-    /// Where `reference` is in bytes or time: size of a packet.
+    /// If `reference` is in bytes or time: size of a packet.
     #[param(default = "1000B")]
     pub mean_packet: Bytes,
     /// Whether ECN-capable packets are marked where others are dropped.

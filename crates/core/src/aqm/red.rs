@@ -1,7 +1,7 @@
-//! RED: random early detection. Drops before the queue is full, the more the longer it has been long.
+//! RED: random early detection. Drops before the queue is full, more often the longer the average queue.
 //!
 //! Source: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM Transactions on
-//! Networking 1(4), 1993. RFC 2309 and RFC 7567 place it; the gentle variant is Floyd's note of 2000.
+//! Networking 1(4), 1993. RFC 2309 and RFC 7567 put it in context; the gentle variant is Floyd's note of 2000.
 //!
 //! ```text
 //! on arrival:  idle:  avg = avg (1 - wq)^m,  m = idle time x link rate / mean packet
@@ -30,13 +30,13 @@
 //!
 //! Thresholds in packets make the average one of packets, in bytes or time one of bytes (ns-2 `bytes_`,
 //! `queue_in_bytes_`). `spacing` is `uniformised`, `bernoulli`, `wait` (ns-2's `wait_ true`) or `ds-red`.
-//! With fewer than `min-waiting` packets waiting the average counts as below min: ns-2's RED asks for 2, which shows
-//! where the link is not always busy.
+//! With fewer than `min-waiting` packets waiting the average counts as below min: ns-2's RED requires 2, which makes a
+//! difference when the link is not always busy.
 //! With `ecn`, an ECN-capable packet is marked where another is dropped early; beyond the ramp all are dropped.
 //!
-//! Deviations: the chance of a packet does not depend on its size, in byte mode neither (RFC 7141; the paper offers
+//! Deviations: a packet's drop probability does not depend on its size, even in byte mode (RFC 7141; the paper offers
 //! p_b x size / largest size, ns-2 does so with `bytes_`). Idle time counts once and m is real (see `early/average.rs`).
-//! A drop by the queue's own limit sets count = 0 too, as any other drop. Left out of ns-2: the first packet above the
+//! A drop by the queue's own limit also sets count = 0, like any other drop. Not taken from ns-2: the first packet above the
 //! minimum always passes; no marks where p >= `mark_p_`.
 
 use super::early::{self, Average, Common, Precedence, Profile};
@@ -57,7 +57,7 @@ pub struct Params {
     /// Average, spacing, ECN.
     #[param(flatten)]
     pub common: Common,
-    /// So many packets must wait before any is dropped or marked (ns-2: 2).
+    /// Fewest waiting packets at which any is dropped or marked (ns-2: 2).
     #[param(default = "0p")]
     pub min_waiting: Packets,
 }

@@ -1,6 +1,6 @@
 //! What MSVB's classes leave of their shares: lost, or given to the others.
 //!
-//! Not in the paper, which hands nothing on; see docs/studies/msvb-beyond.md.
+//! Not in the paper, where nothing is handed on; see docs/studies/msvb-beyond.md.
 //!
 //! A threshold is a virtual queue seen from above: with D_i = (V0 - Vth_i)/alpha_i, MSVB's equation is
 //!
@@ -8,7 +8,7 @@
 //! dD_i/dt = lambda_i - phi_i C while D_i > 0
 //! ```
 //!
-//! a queue of each class's own, served at its share whether or not the others have work: the service of an empty one is
+//! a separate queue for each class, served at its share whether or not the others have work: the service of an empty one is
 //! lost. `unused` gives it to those that are not empty, in proportion to their shares, as generalised processor sharing
 //! does:
 //!
@@ -17,8 +17,8 @@
 //! G: sum of phi_j where D_j = 0, of silent classes alone while Vq > V0
 //! ```
 //!
-//! Above V0 a class suffers although its D_i is 0, as V0 < Vq: what it leaves then is not what it does not want, and
-//! stays lost, which lowers Vq until it is not hurt. A class that sent nothing for 1 s cannot be hurt.
+//! Above V0 a class suffers although its D_i is 0, as V0 < Vq: what it leaves then is not surplus, and stays lost, which
+//! lowers Vq until the class no longer suffers. A class that sent nothing for 1 s cannot suffer.
 //!
 //! `silent` is the simple rule: shares of classes that sent nothing for 1 s go to all others in proportion.
 
@@ -26,7 +26,7 @@ use super::virtual_buffer::{Threshold, VirtualQueue};
 use crate::params::Choice;
 use crate::units::{Span, Time};
 
-/// What goes to the other classes.
+/// What is handed on to the other classes.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Redistribute {
     /// Nothing: the paper.
@@ -37,7 +37,7 @@ pub enum Redistribute {
     Unused,
 }
 
-/// A class is silent that sent nothing for so long.
+/// A class that sent nothing for this long is silent.
 const SILENCE: Span = Span::from_s(1);
 
 /// One class at work.
@@ -49,7 +49,7 @@ struct Class {
     active: bool,
 }
 
-/// The thresholds of all classes, and who has which share.
+/// The thresholds of all classes, and their shares.
 #[derive(Clone, Debug)]
 pub struct Shares {
     classes: Vec<Class>,
@@ -58,7 +58,7 @@ pub struct Shares {
     capacity: f64,
     /// V0.
     cap: f64,
-    /// No class falls silent before.
+    /// No class falls silent before this time.
     check_at: Time,
     /// `silent`: how many times a class fell silent.
     silences: u64,
@@ -82,7 +82,7 @@ impl Shares {
         Self { classes: classes.map(class).collect(), rule, capacity, cap, check_at, silences: 0, since: Time::ZERO }
     }
 
-    /// A packet of this class comes: its threshold, up to date. `queue` is as it was at the last one.
+    /// A packet of this class arrives: its threshold, up to date. `queue` is as it was at the last one.
     #[inline]
     pub fn heard(&mut self, class: usize, (now, queue): (Time, &VirtualQueue)) -> &Threshold {
         match self.rule {
@@ -98,7 +98,7 @@ impl Shares {
         threshold
     }
 
-    /// The threshold of each class, as it was last looked at.
+    /// The threshold of each class when last updated.
     pub fn thresholds(&self) -> impl Iterator<Item = &Threshold> {
         self.classes.iter().map(|class| &class.threshold)
     }
@@ -109,7 +109,7 @@ impl Shares {
         self.classes[class].threshold.take(units);
     }
 
-    /// How many times a class fell silent, where that is looked at.
+    /// How many times a class fell silent, if that is tracked.
     pub fn silences(&self) -> Option<u64> {
         (self.rule == Redistribute::Silent).then_some(self.silences)
     }
@@ -123,8 +123,8 @@ impl Shares {
         ahead.classes.iter().map(|class| class.threshold.at(now)).collect()
     }
 
-    /// Goes on where `other` was, by a class's place in the list; a new class starts at V0. `queues` are those of both;
-    /// where a rule keeps queue and thresholds together and one of them moves in another way, all are brought to `now`.
+    /// Continues from the state of `other`, by a class's place in the list; a new class starts at V0. `queues` are those of
+    /// both; if a rule keeps queue and thresholds together and one of them now moves differently, all are brought to `now`.
     pub fn resume(&mut self, other: &mut Self, now: Time, queues: [&mut VirtualQueue; 2]) {
         let [mine, others] = queues;
         let together = [self.rule, other.rule].contains(&Redistribute::Unused);
@@ -161,7 +161,7 @@ impl Shares {
             && thresholds.into_iter().all(|(a, b)| a.threshold.is_like(&b.threshold))
     }
 
-    /// Goes on with who sends as `other` knows it; where it did not look, all have just sent.
+    /// Takes over from `other` which classes are sending; if it did not track that, all have just sent.
     fn hear_as(&mut self, other: &Self, now: Time) {
         if self.rule == Redistribute::Off {
             return;
@@ -229,7 +229,8 @@ impl Shares {
         self.classes.iter_mut().for_each(|class| class.threshold.stand(now));
     }
 
-    /// Lets thresholds rise from one time to another, s after `since`, at most until who gives changes; the time reached.
+    /// Lets thresholds rise from one time to another, s after `since`, at most until the set of givers changes; returns the
+    /// time reached.
     fn rise(&mut self, (at, until): (f64, f64), hurts: bool) -> f64 {
         let since = self.since;
         let silent_at = |class: &Class| (class.last + SILENCE).since(since).seconds();

@@ -1,15 +1,15 @@
-//! REM: random exponential marking. A price that grows while queue or load are above what is wanted; the probability is
-//! exponential in it, so that the prices of a path add up.
+//! REM: random exponential marking. A price grows while queue or load are above target; the probability is exponential
+//! in it, so that the prices along a path add up.
 //!
-//! Source: Athuraliya, Low, Li and Yin, "REM: Active Queue Management", IEEE Network 15(3), 2001: the price
-//! with the mismatch of rates, not the one that has the change of the queue in its place.
+//! Source: Athuraliya, Low, Li and Yin, "REM: Active Queue Management", IEEE Network 15(3), 2001: the
+//! price with the rate mismatch, not the variant with the change of the queue in its place.
 //!
 //! ```text
 //! every T:     price = max(0, price + gamma (alpha (q - qref) + x - c))
 //! on arrival:  mark or drop with probability 1 - phi^(-price)
 //! ```
 //!
-//! x: packets that came in the interval, c: packets that the link can send in one.
+//! x: packets that arrived in the interval, c: packets that the link can send in one.
 //!
 //! | symbol | field         | unit       | default |
 //! |--------|---------------|------------|---------|
@@ -24,9 +24,9 @@
 //! x and c are bytes on the link, `mean-packet` of them as one packet; with `reference` in bytes or time so is the queue.
 //!
 //! gamma, alpha, phi and qref are those of the paper's simulations, and of ns-2 2.35 (`Queue/REM`, where alpha is fixed). T is
-//! ns-2's `pupdtime_`; it is no mere step of integration: halved, the queue's part of the price counts twice.
+//! ns-2's `pupdtime_`; it is not merely an integration step: if it is halved, the queue's part of the price counts twice.
 //!
-//! Deviations: none. (ns-2 can average x over intervals; as it comes, `inw_` 1, it does not.)
+//! Deviations: none. (ns-2 can average x over intervals; by default, `inw_` 1, it does not.)
 
 use super::early::level::link_rate;
 use super::early::{Level, Unit, same_unit};
@@ -46,10 +46,10 @@ pub struct Params {
     /// The queue to hold.
     #[param(default = "20p")]
     pub reference: Length,
-    /// How far a packet too many raises the price.
+    /// How far one excess packet raises the price.
     #[param(default = 0.001)]
     pub gamma: f64,
-    /// Weight of the queue against the load.
+    /// Weight of the queue relative to the load.
     #[param(default = 0.1)]
     pub alpha: f64,
     /// Base of the probability; above 1.

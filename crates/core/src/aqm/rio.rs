@@ -10,8 +10,8 @@
 //!   rio-d:  IN moves avg_in by q_in, OUT moves avg_out by q_out = q - q_in; each is judged by its own
 //! ```
 //!
-//! and each is judged as in RED, with its own thresholds and its own count. q and q_in wait before this packet.
-//! IN is green; OUT is all else: yellow, red, unmarked.
+//! and each is judged as in RED, with its own thresholds and its own count. q and q_in are the packets ahead of this one.
+//! IN is green; OUT is everything else: yellow, red, unmarked.
 //!
 //! | symbol       | field          | unit       | default       | ns-2 RIO           |
 //! |--------------|----------------|------------|---------------|--------------------|
@@ -30,7 +30,7 @@
 //! |              | `ecn`          |            | false         | `setbit_`          |
 //!
 //! Deviations: those of RED. The paper does not say what idle time does to avg_in; here it decays with the total
-//! while the whole queue is idle, whoever comes first. dsRED starts IN's idle time when the last IN packet left, and
+//! while the whole queue is idle, whichever kind arrives first. dsRED starts IN's idle time when the last IN packet left, and
 //! decays it at the full link rate even while OUT packets are sent.
 
 use super::early::{self, Averages, Common, Counted, Precedence, Profile, Unit};

@@ -1,4 +1,4 @@
-//! SIO: SVB with IN and OUT. IN is judged by a virtual buffer of its own, OUT by the real queue and a threshold that
+//! SIO: SVB with IN and OUT. IN is judged by its own virtual buffer, OUT by the real queue and a threshold that
 //! halves whenever an IN packet is dropped.
 //!
 //! Source: the paper of MSVB and SIO, section 3.3.
@@ -10,7 +10,7 @@
 //!       Vth_out = Vth_out/2 at every drop of an IN packet
 //! ```
 //!
-//! IN is green; OUT is all else: yellow, red, unmarked.
+//! IN is green; OUT is everything else: yellow, red, unmarked.
 //!
 //! | symbol     | field            | unit       | default |
 //! |------------|------------------|------------|---------|
@@ -25,17 +25,17 @@
 //! |            | `mean-packet`    | B          | 1000B   |
 //! |            | `ecn`            | -          | false   |
 //!
-//! `halving` says what halves: any drop of an IN packet (`drops`), those for want of room alone (`overflows`), or marks
-//! too (`drops-and-marks`). `recovery`: `none`; `step` gives one packet back for each `recovery-after` without such a
-//! drop; `reset` puts the threshold back at its start after one. Where the last drop was for want of room the interval is
-//! `overflow-after`: then OUT had taken IN's room, whereas a drop by IN's own virtual buffer says that IN alone is too
-//! much. docs/studies/msvb-beyond.md has what each gives; 200ms and 10s do best there. A threshold never rises above its
-//! start.
+//! `halving` says what halves it: any drop of an IN packet (`drops`), only drops because the queue is full (`overflows`), or
+//! marks too (`drops-and-marks`). `recovery`: `none`; `step` raises it by one packet for each `recovery-after` without such a
+//! drop; `reset` returns it to its start after one such interval. If the last drop was because the queue was full, the
+//! interval is `overflow-after`: then OUT had taken IN's space, whereas a drop by IN's own virtual buffer means that IN alone
+//! is too much. docs/studies/msvb-beyond.md has the results of each; 200ms and 10s do best there. A threshold never rises
+//! above its start.
 //!
-//! OUT must be dropped if IN is to be protected: with `ecn` an OUT packet of a sender that is ECN-capable is only marked.
+//! OUT must be dropped for IN to be protected: with `ecn` an OUT packet of an ECN-capable sender is only marked.
 //!
-//! Deviations: those of SVB; the floor of Vq is 0. The paper states no way for Vth_out to rise again: `recovery` is not in
-//! it, nor are the other values of `halving`.
+//! Deviations: those of SVB; the floor of Vq is 0. The paper gives no rule by which Vth_out rises again: `recovery` is not
+//! in it, nor are the other values of `halving`.
 
 use super::virtual_buffer::{Common, Counting, Threshold, VirtualQueue, chance, verdict};
 use crate::Scope;
@@ -68,13 +68,13 @@ pub struct Params {
     /// How OUT's threshold rises again.
     #[param(default = "none")]
     pub recovery: Recovery,
-    /// Time without halving for a step of the recovery, after a drop or a mark by the AQM.
+    /// Time without halving before a step of the recovery, after a drop or a mark by the AQM.
     #[param(default = "1s")]
     pub recovery_after: Span,
-    /// The same after a drop for want of room.
+    /// The same after a drop because the queue was full.
     #[param(default = "1s")]
     pub overflow_after: Span,
-    /// Where `v0` is in packets: the bytes that count as one; a step of the recovery in bytes.
+    /// If `v0` is in packets: the bytes that count as one; also a step of the recovery in bytes.
     #[param(default = "1000B")]
     pub mean_packet: Bytes,
     /// Whether ECN-capable packets are marked where others are dropped.
@@ -85,9 +85,9 @@ pub struct Params {
 /// What halves OUT's threshold.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Halving {
-    /// Drops of IN packets by the AQM and for want of room.
+    /// Drops of IN packets by the AQM and because the queue is full.
     Drops,
-    /// Drops of IN packets for want of room.
+    /// Drops of IN packets because the queue is full.
     Overflows,
     /// Drops and marks of IN packets.
     DropsAndMarks,
@@ -98,7 +98,7 @@ pub enum Halving {
 pub enum Recovery {
     /// Never.
     None,
-    /// By a packet for each interval.
+    /// By one packet for each interval.
     Step,
     /// At once after an interval.
     Reset,
@@ -111,7 +111,7 @@ struct OutThreshold {
     recovery: Recovery,
     after_drop: Span,
     after_overflow: Span,
-    /// Whether it was halved for want of room, the last time.
+    /// Whether the queue was full at the last halving.
     overflow: bool,
     /// A packet.
     step: f64,
@@ -136,7 +136,7 @@ impl OutThreshold {
         self.overflow = matches!(fate, Fate::Dropped(Reason::Overflow));
     }
 
-    /// Goes on where `other` was: what it has recovered by `now` stays, under another rule too.
+    /// Continues from the state of `other`: what it has recovered by `now` stays, even under another rule.
     fn resume(&mut self, other: &Self, now: Time) {
         let rule =
             |it: &Self| (it.recovery, it.after_drop, it.after_overflow, it.step.to_bits(), it.start.value.to_bits());

@@ -1,5 +1,5 @@
 //! SVB: stabilised virtual buffer. Marks by a virtual queue and a threshold that falls while the load is above the
-//! link's rate: the steeper alpha, the sooner the queue is turned.
+//! link's rate: the larger alpha, the sooner the queue turns.
 //!
 //! Source: the paper of MSVB and SIO, section 3.1; SVB itself: GLOBECOM 2002, pp. 1628-1632.
 //!
@@ -14,7 +14,7 @@
 //!   mark or drop with probability p; if it counts: Vq = v, Vth = max(0, h)
 //! ```
 //!
-//! Off the bounds alpha Vq + Vth stays what it is, so p is a function of Vq alone.
+//! Away from the bounds alpha Vq + Vth is constant, so p is a function of Vq alone.
 //!
 //! | symbol | field         | unit       | default |
 //! |--------|---------------|------------|---------|
@@ -25,18 +25,18 @@
 //! |        | `mean-packet` | B          | 1000B   |
 //! |        | `ecn`         | -          | false   |
 //!
-//! The defaults are for drops. With `ecn` write `v0 = "300p"` and, where that is more than the queue holds,
+//! The defaults are for drops. With `ecn` write `v0 = "300p"` and, if that is more than the queue holds,
 //! `floor = "260p"`: 40p is then below the threshold of Lemma 3.1 for any usual load, and the queue oscillates
 //! ([`crate::design::lemma31`]; `perhop tune` gives both for a link and its flows). With `v0` in packets, a packet counts by its bytes
 //! on the link, `mean-packet` of them as one, and C is the link's rate in the same measure: so the virtual queue fills as
 //! the real one does, whatever the sizes.
 //!
-//! `counting` is what lambda counts: packets that the AQM does not drop (`passed`, also those that then find no room),
-//! those that wait (`queued`), or all (`offered`, under which a load above C that does not yield shuts the link).
+//! `counting` is what lambda counts: packets that the AQM does not drop (`passed`, even if they then find the queue full),
+//! those that are queued (`queued`), or all (`offered`, under which unresponsive load above C shuts the link).
 //!
-//! Deviations: the paper states no cap, no floor and no start: V0 is cap and start, since a threshold without cap grows
-//! for as long as the link idles and then does nothing until it has come down. A packet to be marked that finds no room
-//! is dropped as any that the AQM drops, and does not count.
+//! Deviations: the paper gives no cap, floor or initial value: V0 is cap and initial value, since a threshold without a cap grows
+//! for as long as the link idles and then does nothing until it has come down. A packet to be marked that finds the queue
+//! full is dropped like any that the AQM drops, and does not count.
 
 use super::virtual_buffer::{Common, Counting, Threshold, VirtualQueue, chance, verdict};
 use crate::Scope;
@@ -82,7 +82,7 @@ impl Params {
         Ok(Svb { queue, threshold, counting: self.common.counting, ecn: self.common.ecn })
     }
 
-    /// With x packets more than the link sent, Vq is F + x and Vth is V0 - alpha x; x is at most the queue.
+    /// With x more packets than the link sent, Vq is F + x and Vth is V0 - alpha x; x is at most the queue.
     fn within_reach(&self, gap: f64, unit: super::early::Unit, scope: &Scope) -> Result<(), ParamError> {
         let Some(length) = scope.limit else { return Ok(()) };
         let limit = Level::of("v0", length, scope)?;

@@ -1,4 +1,4 @@
-//! TRED: RED that drops the sooner the fewer tickets a packet carries.
+//! TRED: RED that drops a packet sooner the fewer tickets it carries.
 //!
 //! Source: Zhang et al., "Probabilistic Packet Scheduling" (INFOCOM 2002), section II-C.
 //!
@@ -36,10 +36,10 @@
 //! | -         | `ecn`          | -          | false            |
 //!
 //! The paper's queues have `min` 5p, `max` 55p and `max-p` 0.2. `spacing = "bernoulli"` takes the pseudo-code
-//! literally; the others space drops as RED does, of the scaled p (`before-spacing`) or of RED's own, scaled afterwards
-//! (`after-spacing`). `minimum = "quantile"` puts the 5 % quantile in the place of the minimum: a single packet of
+//! literally; the others space drops as RED does, using the scaled p (`before-spacing`) or RED's own, scaled afterwards
+//! (`after-spacing`). `minimum = "quantile"` uses the 5 % quantile instead of the minimum: a single packet of
 //! 1 ticket then does not keep all others out of E. `unit = "bytes"` compares tickets per byte. Packets without tickets
-//! (ACKs) count nowhere and get RED's p.
+//! (ACKs) are not counted and get RED's p.
 //!
 //! Deviations: the paper does not give the interval of MinTkt nor how early drops are spaced. The minimum is that of
 //! the present interval and the one before; an interval without packets does not end. `quantile`, `bytes` and `ecn` are
@@ -58,7 +58,7 @@ use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 use crate::verdict::{Fate, Verdict};
 
-/// What stands for the least number of tickets seen.
+/// How the least number of tickets seen is taken.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Minimum {
     /// The least of the present interval and the one before.
@@ -85,7 +85,7 @@ pub struct Params {
     /// Interval of the minimum.
     #[param(default = "5s")]
     pub min_interval: Span,
-    /// What stands for the least number of tickets seen.
+    /// How the least number of tickets seen is taken.
     #[param(default = "interval")]
     pub minimum: Minimum,
     /// Whether tickets are compared by packet or by byte.
@@ -94,7 +94,7 @@ pub struct Params {
     /// Weight of one arrival in the average.
     #[param(flatten)]
     pub weight: Weight,
-    /// Size of a packet that an idle link is taken to have missed.
+    /// Packet size used to count what an idle link could have sent.
     #[param(default = "500B")]
     pub mean_packet: Bytes,
     /// How early drops are spread over the arrivals.
@@ -225,7 +225,7 @@ impl Least {
         self.least[0] = self.least[0].min(tickets);
     }
 
-    /// Up a little for what lies above, down a lot for what lies below: at rest where 5 % lie below.
+    /// Up a little for values above, down a lot for values below: at rest when 5 % are below.
     fn track(&mut self, tickets: f64) {
         let [quantile, _] = self.least;
         let moved = if tickets < quantile { 1.0 - STEP * (1.0 - QUANTILE) } else { 1.0 + STEP * QUANTILE };

@@ -8,8 +8,8 @@
 //! probability:    p = max(0, (Vq - Vth)/Vq)
 //! ```
 //!
-//! Both are moved by what the link could have sent since they were last looked at, and by each packet that counts. A
-//! threshold is looked at only when a packet of its class comes: between two looks it is a line up to its cap.
+//! Both are moved by what the link could have sent since the last update, and by each packet that counts. A threshold is
+//! updated only when a packet of its class arrives: between two updates it is a straight line up to its cap.
 
 use super::early::level::{Level, Unit, link_rate, most_bytes};
 use crate::Scope;
@@ -32,7 +32,7 @@ pub struct Common {
     /// Which packets count in virtual queue and threshold.
     #[param(default = "passed")]
     pub counting: Counting,
-    /// Where `v0` is in packets: the bytes that count as one.
+    /// If `v0` is in packets: the bytes that count as one.
     #[param(default = "1000B")]
     pub mean_packet: Bytes,
     /// Whether ECN-capable packets are marked where others are dropped.
@@ -43,11 +43,11 @@ pub struct Common {
 /// Which packets count in virtual queue and threshold.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
-    /// Those that the AQM itself does not drop, also when there is no room for them.
+    /// Those that the AQM itself does not drop, even if they find the queue full.
     Passed,
-    /// Those that wait.
+    /// Those that are queued.
     Queued,
-    /// All that come.
+    /// All arrivals.
     Offered,
 }
 
@@ -78,7 +78,7 @@ impl Common {
         if floor.value >= cap.value {
             let message = format!("`floor` {} is not below `v0` {}", self.floor, self.v0);
             return Err(ParamError::new("floor", "E214", message)
-                .help("lower it or raise `v0`: else packets would suffer even on an idle link"));
+                .help("lower it or raise `v0`: otherwise packets would suffer even on an idle link"));
         }
         Ok((VirtualQueue::new(Level { value: floor.value, ..cap }, self.mean_packet, scope)?, cap.value))
     }
@@ -90,7 +90,7 @@ pub fn chance(queue: f64, threshold: f64) -> f64 {
     if queue > 0.0 { ((queue - threshold) / queue).clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// The verdict on a packet that suffers with probability `p`; one to be marked that finds no room is the AQM's drop.
+/// The verdict on a packet that suffers with probability `p`; one to be marked that finds the queue full is the AQM's drop.
 /// Always takes one draw.
 #[inline]
 pub fn verdict(p: f64, ecn: bool, at: &Arrival, rng: &mut Rng) -> Verdict {
@@ -115,7 +115,7 @@ pub struct VirtualQueue {
 }
 
 impl VirtualQueue {
-    /// A virtual queue that stands at `floor`, before the link of `scope`.
+    /// A virtual queue at `floor`, for the link of `scope`.
     ///
     /// # Errors
     /// E201 for a `mean_packet` of 0, E218 without a link rate.
@@ -159,7 +159,7 @@ impl VirtualQueue {
         self.length
     }
 
-    /// For how long from when it was last looked at it is above `level`, s.
+    /// For how long after its last update it is above `level`, s.
     #[inline]
     pub fn seconds_above(&self, level: f64) -> f64 {
         ((self.length - level) / self.capacity).max(0.0)
@@ -171,8 +171,8 @@ impl VirtualQueue {
         self.length += units;
     }
 
-    /// W316 where marks begin later than losses: `threshold` is reached when (V0 - F)/(1 + alpha) more have come than the
-    /// link sent, and the queue is full before.
+    /// W316 if marks begin later than losses: `threshold` is reached when (V0 - F)/(1 + alpha) more have arrived than the
+    /// link sent, and the queue is full before that.
     pub fn late(&self, threshold: &Threshold, scope: &Scope) -> Option<ParamError> {
         let excess = (threshold.cap - self.floor) / (1.0 + threshold.alpha);
         let most = most_bytes(scope)? / self.one;
@@ -199,7 +199,7 @@ impl VirtualQueue {
         (self.capacity, self.floor) == (other.capacity, other.floor)
     }
 
-    /// Goes on where `other` was, at `now`.
+    /// Continues from the state of `other`, at `now`.
     pub fn resume(&mut self, other: &Self, now: Time) {
         let same = self.is_like(other);
         let (length, since) = if same { (other.length, other.since) } else { (other.at(now).max(self.floor), now) };
@@ -219,7 +219,7 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// A threshold that stands at its cap; `fair` is phi C, units a second.
+    /// A threshold at its cap; `fair` is phi C, units per second.
     pub fn new(alpha: f64, fair: f64, cap: f64) -> Self {
         Self { alpha, rise: alpha * fair, cap, value: cap, since: Time::ZERO }
     }
@@ -247,13 +247,13 @@ impl Threshold {
         self.alpha > 0.0 && self.value >= self.cap
     }
 
-    /// In how many seconds of its own rise it will be at its cap; without end where it is there, or does not rise.
+    /// Seconds of its own rise until it is at its cap; infinite if it is there already, or does not rise.
     #[inline]
     pub fn until_full(&self) -> f64 {
         if self.is_full() || self.rise <= 0.0 { f64::INFINITY } else { (self.cap - self.value) / self.rise }
     }
 
-    /// Lets it rise as in so many seconds; to the cap, to the bit, when these are [`Self::until_full`].
+    /// Lets it rise for this many seconds; exactly to the cap if they are [`Self::until_full`].
     #[inline]
     pub fn rise_for(&mut self, seconds: f64) {
         self.value =
@@ -266,7 +266,7 @@ impl Threshold {
         self.since = now;
     }
 
-    /// What it would be after a packet, 0 or below too.
+    /// What it would be after a packet; may be 0 or below.
     #[inline]
     pub fn after(&self, units: f64) -> f64 {
         self.value - self.alpha * units
@@ -292,7 +292,7 @@ impl Threshold {
         (self.alpha, self.rise, self.cap) == (other.alpha, other.rise, other.cap)
     }
 
-    /// Goes on where `other` was, at `now`.
+    /// Continues from the state of `other`, at `now`.
     pub fn resume(&mut self, other: &Self, now: Time) {
         let same = (self.rise, self.cap) == (other.rise, other.cap);
         let (value, since) = if same { (other.value, other.since) } else { (other.at(now).min(self.cap), now) };

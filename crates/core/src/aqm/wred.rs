@@ -1,7 +1,7 @@
-//! WRED: weighted RED. Thresholds and chance by colour or code point; one average of the queue, or one for each.
+//! WRED: weighted RED. Thresholds and probability by colour or code point; one average of the queue, or one for each.
 //!
 //! Source: RED (Floyd and Jacobson 1993) with a profile for each drop precedence, for AF as RFC 2597 section 2 and
-//! appendix asks; the averages are those of ns-2's dsRED, which gives them the names WRED, RIO-C and RIO-D.
+//! its appendix require; the averages are those of ns-2's dsRED, which gives them the names WRED, RIO-C and RIO-D.
 //!
 //! ```text
 //! on arrival:  j = first profile whose `for` has the packet's code point or colour, else the last
@@ -27,15 +27,15 @@
 //! |           | `ecn`              |            | false         |               |
 //!
 //! `averages`: `common` is dsRED's mode WRED, `coupled` its RIO-C, `separate` its RIO-D.
-//! Only the last profile may leave `for` out. `for` takes colours (`green`, `yellow`, `red`, `unmarked`) and code
-//! points; a code point does not stand for its colour: write what the packets carry.
+//! Only the last profile may omit `for`. `for` takes colours (`green`, `yellow`, `red`, `unmarked`) and code
+//! points; a code point does not imply its colour: write what the packets carry.
 //!
-//! With `coupled` the order of the list counts: first what is to be dropped last. Two profiles, `for = "green"` and the
+//! With `coupled` the order of the list matters: first what is to be dropped last. Two profiles, `for = "green"` and the
 //! rest, are then RIO decision by decision; `for = ["green", "yellow"]` leaves yellow within IN. What a waiting packet
-//! counts as is settled when it comes, so while running `for` may change with `common` only, and `coupled` and `separate`
-//! turn into each other, but not into `common`.
+//! counts as is fixed on arrival, so during a run `for` may change with `common` only, and `coupled` and `separate` may change
+//! into each other, but not into `common`.
 //!
-//! Deviations: those of RED, and of `early/averages`: dsRED keeps an idle time for each average, here it is the queue's.
+//! Deviations: those of RED, and of `early/averages`: dsRED keeps an idle time for each average; here it is the queue's.
 
 use std::sync::LazyLock;
 
@@ -65,10 +65,10 @@ pub struct Params {
     pub common: Common,
 }
 
-/// One drop precedence: whose packets, and thresholds.
+/// One drop precedence: which packets, and thresholds.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Colours and code points of its packets; may be left out in the last profile.
+    /// Colours and code points of its packets; optional in the last profile.
     #[param(name = "for")]
     pub members: Vec<Member>,
     /// The thresholds.
@@ -119,16 +119,16 @@ impl Params {
 
 impl Wred {
     /// # Errors
-    /// E202 when packets that wait would count otherwise than they came.
+    /// E202 if waiting packets would no longer count as they did on arrival.
     fn counts_as(&self, new: &Self) -> Result<(), ParamError> {
         let fault = |key, what: &str| Err(ParamError::new(key, "E202", format!("{what} while running")));
         match [self.averages.tells_apart(), new.averages.tells_apart()] {
             [false, false] => Ok(()),
             [true, true] if self.members == new.members => Ok(()),
             [true, true] => fault("profiles", "`for` of a profile changes")
-                .map_err(|e| e.help("packets that wait are counted by it: change thresholds only")),
+                .map_err(|e| e.help("waiting packets are counted by it: change thresholds only")),
             _ => fault("averages", "`averages` changes from or to \"common\"")
-                .map_err(|e| e.help("only \"coupled\" and \"separate\" turn into each other")),
+                .map_err(|e| e.help("only \"coupled\" and \"separate\" may change into each other")),
         }
     }
 }
@@ -167,7 +167,7 @@ impl Aqm for Wred {
         each.collect()
     }
 
-    /// Counts and averages go on by the profile's place in the list.
+    /// Counts and averages are kept by the profile's place in the list.
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let mut new = params.clone().build(scope)?;
         early::same_unit(self.averages.unit(), new.averages.unit(), "profiles")?;

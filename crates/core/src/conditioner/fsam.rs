@@ -5,9 +5,9 @@
 //! it shares with [`crate::aqm::csfq`] is [`crate::estimate::fair_rate`]. Labels come from
 //! [`crate::conditioner::rate_labeller`].
 //!
-//! A packet says by its label L how fast its flow is. It may ask for tokens with probability min(1, alpha/L), so a
-//! flow of rate r gets min(r, alpha) of them. alpha, the fair rate, is found from two rates of the aggregate: A
-//! arrives, F passes. Nothing is kept per flow.
+//! A packet's label L gives its flow's rate. The packet may ask for tokens with probability min(1, alpha/L), so a
+//! flow of rate r gets min(r, alpha) of them. alpha, the fair rate, follows from two rates of the aggregate: A
+//! arrives, F passes. There is no per-flow state.
 //!
 //! ```text
 //! OUT with probability 1 - alpha/L (0 if alpha is unknown or L <= alpha); else IN if b >= B, taking B tokens; else OUT
@@ -32,8 +32,8 @@
 //! | -       | `relabel-in` | -           | false   |
 //!
 //! Deviations: the paper defers to CSFQ and gives no constants; the defaults are CSFQ's or ours. A known alpha is kept
-//! between one largest packet a second and CIR wherever it changes, not only under congestion. The overflow credits are
-//! refilled each congested window. A packet without a label above 0 counts as slow (1 B/s) where `trusted`, else as
+//! between one largest packet a second and CIR whenever it changes, not only under congestion. The overflow credits are
+//! refilled each congested window. A packet without a label above 0 counts as slow (1 B/s) if `trusted`, else as
 //! the whole aggregate (A).
 
 use crate::Scope;
@@ -59,13 +59,13 @@ pub struct Params {
     /// Window between two changes of the fair rate.
     #[param(default = "100ms")]
     pub k_c: Span,
-    /// Tokens missing from the bucket from which on it counts as contended: bytes, or share of `cbs`.
+    /// Shortfall of tokens from which the bucket counts as contended: bytes, or a share of `cbs`.
     #[param(default = "25%")]
     pub thr: Length,
     /// Whether a packet that passes the filter and finds no token lowers the fair rate by 1 %.
     #[param(default = true)]
     pub overflow: bool,
-    /// How often it may do so in a window.
+    /// How often this may happen in a window.
     #[param(default = 29)]
     pub kdec: u32,
     /// Whether such a packet counts as accepted (CSFQ's code) or not (only bytes that took tokens).

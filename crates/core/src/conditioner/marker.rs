@@ -7,8 +7,8 @@
 //! colour = `colour`
 //! ```
 //!
-//! It meters nothing: what it takes is the classifier's business (`match`), the code point that of its colour's action
-//! (`green = "mark AF11"`). Of the conditioners at a port that colour the first whose `match` agrees takes the packet, so
+//! It meters nothing: the classifier (`match`) decides what it takes, and its colour's action sets the code point
+//! (`green = "mark AF11"`). Of a port's conditioners that set colours, the first whose `match` agrees takes the packet, so
 //! several markers in a row are a multi-field classifier, and the last one, without `match`, is its default class.
 //!
 //! | symbol | field    | unit | default |
@@ -62,7 +62,7 @@ pub struct Marker {
 
 impl Params {
     /// # Errors
-    /// None: every colour will do.
+    /// None: any colour will do.
     pub fn build(self, _scope: &Scope) -> Result<Marker, ParamError> {
         Ok(Marker { colour: self.colour.into() })
     }

@@ -1,8 +1,8 @@
-//! Conditioners: opinions at the edge. Recolour, relabel or drop this packet?
+//! Conditioners at the edge: recolour, relabel or drop each packet.
 //!
 //! A conditioner sits at a port and sees both directions: `forward` before the port's queue, `reverse`
-//! for what arrives over the mate link (ACKs), `departing` at the start of transmission. It is told the
-//! time and handed its random stream; it knows no host. [`crate::edge::Edge`] runs several at a port.
+//! for what arrives over the mate link (ACKs), `departing` at the start of transmission. It is given the
+//! time and handed its random stream; it knows nothing of its host. [`crate::edge::Edge`] runs several at a port.
 //!
 //! To add one: write its file, add its line to the list below.
 
@@ -86,7 +86,7 @@ pub struct Passage<'a> {
 }
 
 impl Passage<'_> {
-    /// A passage of which the host knows nothing more.
+    /// A passage about which the host knows nothing more.
     pub const fn of(now: Time, flow: FlowId) -> Self {
         Self { now, flow, stamps: None, truth: None }
     }
@@ -149,7 +149,7 @@ pub struct Publisher {
 /// Where `on_timer` puts what it publishes.
 #[derive(Clone, Debug, Default)]
 pub struct Outbox {
-    /// Reports, and how long each is under way.
+    /// Reports, and how long each takes to arrive.
     pub reports: Vec<(Span, Report)>,
 }
 
@@ -175,12 +175,12 @@ pub trait Conditioner {
     /// Another conditioner's report.
     fn on_report(&mut self, _now: Time, _from: Publisher, _report: &Report) {}
 
-    /// Which hooks beyond `forward` it wants.
+    /// Which hooks beyond `forward` it needs.
     fn needs(&self) -> Needs {
         Needs::NOTHING
     }
 
-    /// The label it reads: a path where nobody has written it is then an error in `check`.
+    /// The label it reads: `check` then reports a path on which nothing writes that label as an error.
     fn reads(&self) -> Option<Writes> {
         None
     }
@@ -190,7 +190,7 @@ pub trait Conditioner {
         None
     }
 
-    /// When it wants `on_timer`.
+    /// When it next needs `on_timer`.
     fn poll_at(&self) -> Option<Time> {
         None
     }
@@ -198,7 +198,7 @@ pub trait Conditioner {
     /// Takes new parameters at `now`, keeping its state (timed contracts, SIGHUP).
     ///
     /// # Errors
-    /// The parameter at fault; the old ones stay in force.
+    /// The offending parameter; the old ones stay in force.
     fn retune(&mut self, now: Time, params: &Self::Params, scope: &Scope) -> Result<(), ParamError>;
 
     /// Forgets a flow before its number is given to another.
@@ -224,7 +224,7 @@ fn peak_above_committed(pir: BitRate, cir: BitRate) -> Result<(), ParamError> {
 /// A threshold on a bucket in bytes: stated so, or as a share of the bucket's depth.
 ///
 /// # Errors
-/// E105 when it is stated in packets or time.
+/// E105 if it is in packets or time.
 fn bucket_threshold(field: &'static str, threshold: Length, depth: Bytes) -> Result<f64, ParamError> {
     match threshold {
         Length::Percent(share) => Ok(share / 100.0 * depth.get() as f64),
@@ -237,7 +237,7 @@ fn bucket_threshold(field: &'static str, threshold: Length, depth: Bytes) -> Res
 }
 
 impl AnyConditioner {
-    /// Whether it writes anew what it reads, as a relabeller does.
+    /// Whether it rewrites what it reads, as a relabeller does.
     pub fn rewrites(&self) -> bool {
         self.reads().is_some_and(|read| read.field() == self.writes().field())
     }

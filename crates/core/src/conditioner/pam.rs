@@ -32,7 +32,7 @@
 //! | tau    | `tau`        | s          | -               |
 //!
 //! Deviations: the paper gives no constants; the defaults are ours. The average must not be much slower than the
-//! bucket: w of at least 4 CIR/(CBS x packets per second), or packets chosen IN find no token. P_max below 1 -
+//! bucket: w of at least 4 CIR/(CBS x packets per second), or packets chosen to be IN find no tokens. P_max below 1 -
 //! CIR/load makes x swing around min_th. min_th = max_th is a step: IN from the threshold on. Gaps longer than
 //! CBS/CIR do not enter s; while s is unknown such a gap sets x to b.
 
@@ -46,14 +46,14 @@ use crate::rng::Rng;
 use crate::units::{BitRate, Bytes, Length, Probability, Span, Time};
 use crate::verdict::Verdict;
 
-/// How the average is kept from going stale while no packet comes.
+/// How the average is kept from going stale while no packets arrive.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idle {
     /// After a gap longer than CBS/CIR, as many samples of the refilled level as packets would have come.
     VirtualSamples,
     /// The average moves with time, not with packets.
     Time,
-    /// Not at all.
+    /// It is not.
     None,
 }
 
@@ -135,11 +135,11 @@ impl Params {
             (Idle::Time, Some(tau)) => ParamError::above_zero("tau", tau).map(|()| tau.seconds()),
             (Idle::Time, None) => {
                 let error = ParamError::new("tau", "E201", "`idle = \"time\"` without `tau`".into());
-                Err(error.help("state the average's time constant, as in tau = \"100ms\""))
+                Err(error.help("give the average's time constant, as in tau = \"100ms\""))
             }
             (_, Some(_)) => {
                 let error = ParamError::new("tau", "E201", format!("`tau` with `idle = \"{}\"`", self.idle.name()));
-                Err(error.help("leave it out, or write idle = \"time\""))
+                Err(error.help("remove it, or write idle = \"time\""))
             }
             (_, None) => Ok(0.0),
         }

@@ -1,17 +1,17 @@
-//! PPS relabeller of ACKs: R-currency exchanged on the way back, S-currency made of it for the data (receiver-based).
+//! PPS relabeller of ACKs: exchanges R-currency on returning ACKs and turns it into S-currency on the data (receiver-based).
 //!
 //! Source: Zhang et al., "Probabilistic Packet Scheduling" (INFOCOM 2002), sections II-F and II-G.
 //!
 //! ```text
-//! ACK that comes back (v -> u):  AckIn = TSW(its tickets);  its tag = round(tag x O/AckIn x policing)
+//! returning ACK (v -> u):        AckIn = TSW(its tickets);  its tag = round(tag x O/AckIn x policing)
 //! data on arrival (u -> v):      In = TSW(its tickets)
 //! data on departure:             X = AckIn/In, 1 where one of them is 0
 //!                                its tag = round(tag x X x policing)
 //! ```
 //!
 //! One instance at the output port u -> v, for all packets: u issues O tickets/s, in its own currency, to this output.
-//! What the ACKs bring to it is what v would have issued to it in the sender-based scheme. ACKs have to come back over
-//! the link that their data went: `check` says so where they do not.
+//! What the ACKs bring is what v would have issued to it in the sender-based scheme. ACKs have to return over
+//! the link that carried their data: `check` reports paths where they do not.
 //!
 //! | symbol        | field      | unit      | default |
 //! |---------------|------------|-----------|---------|
@@ -24,7 +24,7 @@
 //! | -             | `rounding` | -         | nearest |
 //!
 //! `policing` is that of the data's tags, `ack-policing` that of the ACKs'. The paper states the rule for sources and
-//! links (II-G) and prints the formulas for ACKs (II-F) without it, so both readings can be had.
+//! links (II-G) and prints the formulas for ACKs (II-F) without it, so both readings are available.
 //!
 //! Deviations: X is taken from the tickets measured on the data, as in the sender-based scheme, not as the inverse of
 //! the ACKs' rate; in equilibrium the two agree.
@@ -46,7 +46,7 @@ use crate::verdict::Verdict;
 pub struct Params {
     /// Tickets that the node issues to this output.
     pub tickets: TicketRate,
-    /// How the tickets put on ACKs are held to the rate issued.
+    /// How the tickets put on ACKs are kept to the rate issued.
     #[param(default = "ratio")]
     pub ack_policing: Policing,
     /// Window, policing of data, tags.
@@ -54,7 +54,7 @@ pub struct Params {
     pub issuing: Issuing,
 }
 
-/// Tickets that come in one direction, and those that go on.
+/// Incoming tickets in one direction, and those passed on.
 #[derive(Clone, Debug)]
 struct Side {
     incoming: EventRate,
@@ -74,7 +74,7 @@ impl Side {
         Ok(Self { issuer: rules.issuer()?, incoming: EventRate::new(rules.window) })
     }
 
-    /// What a ticket is worth when `issued` tickets/s go on.
+    /// What a ticket is worth when `issued` tickets/s are passed on.
     fn exchange_rate(&self, issued: f64) -> f64 {
         if self.incoming.rate() > 0.0 && issued > 0.0 { issued / self.incoming.rate() } else { 1.0 }
     }

@@ -18,7 +18,7 @@
 //! | -             | `tags`     | -         | linear  |
 //! | -             | `rounding` | -         | nearest |
 //!
-//! Delayed ACKs change nothing: the rate of ACKs is what is divided.
+//! Delayed ACKs make no difference: tickets are divided by the rate of ACKs.
 //!
 //! Deviations: none beyond those of the files named.
 

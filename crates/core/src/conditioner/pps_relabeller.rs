@@ -23,8 +23,8 @@
 //! | -          | `rounding` | -         | nearest   |
 //!
 //! `scarce = "drop"` (with `relabel = "arrival"`) thins out packets for which there is less than one ticket, so that no
-//! input puts out more than it was issued. Packets without tickets pass as they are. A link to which nobody issued anything has no relabeller: its tickets go
-//! on unchanged.
+//! input puts out more than it was issued. Packets without tickets pass unchanged. A link that is issued no tickets has no
+//! relabeller: its tickets pass unchanged.
 //!
 //! Deviations: the paper does not say whether a tag is exchanged before or after the queue, or whether dropped packets
 //! count as incoming; both are choices here. `scarce` is ours.
@@ -43,16 +43,16 @@ use crate::verdict::{Reason, Verdict};
 /// Which packets make the incoming rate.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// All that come to the queue.
+    /// All that arrive at the queue.
     Arrivals,
-    /// Those that it lets through.
+    /// Those that the queue lets through.
     Departures,
 }
 
 /// When tags are exchanged.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// Behind the queue.
+    /// After the queue.
     Departure,
     /// Before it.
     Arrival,
@@ -97,7 +97,7 @@ impl Params {
         }
         if (self.scarce, self.relabel) == (Scarce::Drop, Moment::Departure) {
             let message = "`scarce = \"drop\"` with `relabel = \"departure\"`".into();
-            let help = "behind the queue nothing is dropped: relabel = \"arrival\", or scarce = \"raise\"";
+            let help = "after the queue nothing is dropped: relabel = \"arrival\", or scarce = \"raise\"";
             return Err(ParamError::new("scarce", "E201", message).help(help));
         }
         self.issuing.thins(self.scarce)?;
@@ -171,7 +171,7 @@ impl Conditioner for PpsRelabeller {
         let next = params.clone().build(scope)?;
         if next.rules.relabel != self.rules.relabel {
             let error = ParamError::new("relabel", "E202", "`relabel` changes while running".into());
-            return Err(error.help("packets that wait would be exchanged twice or not at all: keep it as it is"));
+            return Err(error.help("waiting packets would be exchanged twice or not at all: keep the old value"));
         }
         self.issuer.retune(&params.issuing);
         self.incoming.rewindow(params.issuing.window);

@@ -5,7 +5,7 @@
 //! ```text
 //! on ACK:   AvgRate = TSW(packets newly acknowledged)
 //!           receiver-based: O = TSW(tickets on ACKs)
-//! on send:  raw = O / AvgRate            (nothing measured yet: the most that a tag can say)
+//! on send:  raw = O / AvgRate            (nothing measured yet: the most a tag can hold)
 //!           tag = round(raw x policing), see pps/issuer.rs and pps/tags.rs
 //! ```
 //!
@@ -24,11 +24,11 @@
 //! | -          | `tags`       | -         | linear  |
 //! | -          | `rounding`   | -         | nearest |
 //!
-//! Without `tickets` the source issues what its ACKs bring (receiver-based). With `rate = "sent"` the rate is that of
-//! what is sent, which is all that a datagram source knows. With `unit = "bytes"` tickets are spread over bytes: a
-//! packet's tag is in proportion to its size. A source so fast that there is less than one ticket for a packet puts out
-//! more than it was issued, as no tag says less; with `scarce = "drop"` such packets are thinned out to what was issued.
-//! Sources that heed no drop are held so.
+//! Without `tickets` the source issues what its ACKs bring (receiver-based). With `rate = "sent"` the rate is the
+//! sending rate, which is all that a datagram source knows. With `unit = "bytes"` tickets are spread over bytes: a
+//! packet's tag is in proportion to its size. A source so fast that there is less than one ticket per packet puts out
+//! more than it was issued, since no tag can say less; with `scarce = "drop"` such packets are thinned out to what was issued.
+//! This is how unresponsive sources are held to their share.
 //!
 //! Deviations: the paper does not say what the first packets carry, before an ACK has come. `warm-start`, `sent`,
 //! `bytes` and `scarce` are ours.
@@ -78,12 +78,12 @@ impl Unit {
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {
-    /// Tickets issued to the source; where left out, those that its ACKs bring (receiver-based).
+    /// Tickets issued to the source; default: those that its ACKs bring (receiver-based).
     pub tickets: Option<TicketRate>,
     /// Which events make its rate.
     #[param(default = "acks")]
     pub rate: RateOf,
-    /// During the first window its rate is the plain mean over at least this; off where left out.
+    /// If given, the rate during the first window is the plain mean over at least this time.
     pub warm_start: Option<Span>,
     /// What tickets are spread over.
     #[param(default = "packets")]
@@ -106,13 +106,13 @@ pub struct PpsTagger {
     /// Tickets/s that ACKs bring.
     granted: EventRate,
     acknowledged: Option<u32>,
-    /// Payload and size of the last packet with data: what an acknowledged byte stands for.
+    /// Payload and size of the last packet with data: what an acknowledged byte is worth.
     segment: (u16, u32),
 }
 
 impl Params {
     /// # Errors
-    /// E201 for `tickets`, `window` or `warm-start` of 0, `bits` out of bounds, or real tags that are to be scarce.
+    /// E201 for `tickets`, `window` or `warm-start` of 0, `bits` out of bounds, or `scarce = "drop"` with real tags.
     pub fn build(self, _scope: &Scope) -> Result<PpsTagger, ParamError> {
         if let Some(tickets) = self.tickets {
             ParamError::above_zero("tickets", tickets)?;
@@ -148,7 +148,7 @@ impl PpsTagger {
         self.acknowledged.get_or_insert(packet.seq_end.wrapping_sub(u32::from(packet.payload)));
     }
 
-    /// Packets (or bytes) that an ACK newly acknowledges; a duplicate's as the rules say. With data it is no duplicate
+    /// Packets (or bytes) that an ACK newly acknowledges; a duplicate's according to the rules. With data it is not a duplicate
     /// (RFC 5681, section 2).
     fn newly(&mut self, packet: &Packet) -> f64 {
         let Some(before) = self.acknowledged else { return 0.0 };

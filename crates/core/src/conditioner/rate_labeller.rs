@@ -11,8 +11,8 @@
 //! first packet:  r = 0, l/K, as if the gap had begun at time 0, or half the link: `first-label`
 //! ```
 //!
-//! One instance holds one rate: with `per = "flow"` a flow's, which is what F-SAM and CSFQ want; with another `per` the
-//! rate of whatever shares the instance.
+//! One instance holds one rate: with `per = "flow"` a flow's, which is what F-SAM and CSFQ need; with another `per` the
+//! total rate of what shares the instance.
 //!
 //! | symbol | field         | unit  | default |
 //! |--------|---------------|-------|---------|
@@ -22,7 +22,7 @@
 //! | -      | `link`        | bit/s | -       |
 //! | -      | `expire`      | s     | 60s     |
 //!
-//! Deviations: the paper gives no K; 100 ms is CSFQ's. `half-link` stands for CSFQ's code, which starts a flow at
+//! Deviations: the paper gives no K; 100 ms is CSFQ's. `half-link` follows CSFQ's code, which starts a flow at
 //! half of what the router accepts at that moment; a labeller knows no such rate, so half of `link` is taken, at
 //! every first packet. After an idle time longer than `expire` the next packet counts as a first one.
 
@@ -39,9 +39,9 @@ use crate::verdict::Verdict;
 /// The rate a flow starts with.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FirstLabel {
-    /// 0: short flows are taken for slow ones.
+    /// 0: short flows pass for slow ones.
     Zero,
-    /// The packet's size by K, the formula's limit for a packet alone: an upper bound.
+    /// The packet's size divided by K, the formula's limit for a single packet: an upper bound.
     LOverK,
     /// As if the gap before the first packet had begun at time 0 (ns-2's CSFQ).
     SinceStart,
@@ -61,7 +61,7 @@ pub struct Params {
     /// Weight of the flow: its label is its rate divided by it, so its fair share grows with it.
     #[param(default = 1.0)]
     pub weight: f64,
-    /// Rate of the link, for `first-label = "half-link"` and only there; the port's own where it is known.
+    /// Rate of the link, only for `first-label = "half-link"`; default: the port's, if known.
     pub link: Option<BitRate>,
     /// Idle time after which a flow is forgotten.
     #[param(default = "60s")]
@@ -82,14 +82,14 @@ impl Params {
         match (self.first_label, self.link) {
             (FirstLabel::HalfLink, link) => {
                 let missing = ParamError::new("link", "E201", "`first-label = \"half-link\"` without `link`".into())
-                    .help("state the rate of the link, as in link = \"10Mbit/s\"");
+                    .help("give the rate of the link, as in link = \"10Mbit/s\"");
                 let link = link.or(scope.link_rate).ok_or(missing)?;
                 ParamError::above_zero("link", link).map(|()| link.bytes_s() / 2.0)
             }
             (other, Some(_)) => {
                 let error =
                     ParamError::new("link", "E201", format!("`link` with `first-label = \"{}\"`", other.name()));
-                Err(error.help("leave it out, or write first-label = \"half-link\""))
+                Err(error.help("remove it, or write first-label = \"half-link\""))
             }
             (_, None) => Ok(0.0),
         }

@@ -7,17 +7,17 @@
 //! source. A bucket of depth CBS fills at CIR, the rate agreed between the two domains; TK is its level.
 //!
 //! ```text
-//! green:  TK < T_L:  dropped with P_drop while no yellow comes in, else
+//! green:  TK < T_L:  dropped with P_drop while no yellow arrives, else
 //!                    yellow if TK < B, or with P_demo = MAX_demo (T_L - TK)/T_L
 //!         else stays green and takes B
 //! yellow: TK > T_H:  green with P_promo = MAX_promo (TK - T_H)/(CBS - T_H), and takes B
-//! red:    as it is
+//! red:    unchanged
 //! ```
 //!
 //! So flows of one aggregate are demoted and promoted in proportion to their rates. A demoted or dropped packet takes no
-//! token. Where G > CIR of green comes in and 1 - CIR/G <= MAX_demo, TK settles at T_L (1 - (1 - CIR/G)/MAX_demo).
+//! token. If green arrives at a rate G > CIR and 1 - CIR/G <= MAX_demo, TK settles at T_L (1 - (1 - CIR/G)/MAX_demo).
 //!
-//! The dropper acts at the first boundary alone: yellow at the input says that another stands before this one.
+//! The dropper acts at the first boundary only: yellow at the input means that there is another boundary upstream.
 //!
 //! | symbol     | field           | unit       | default |
 //! |------------|-----------------|------------|---------|
@@ -31,10 +31,10 @@
 //! | zero(now)  | `yellow-meter`  | -          | window  |
 //! | W          | `yellow-window` | s          | 1s      |
 //!
-//! `p-drop` of 0 is plain REDP; the paper has 0.02. `low-th = "0B"` and `high-th = "100%"` are the leaky bucket that REDP
-//! is compared with: green without a token is yellow, nothing is random, nothing is promoted.
+//! A `p-drop` of 0 is plain REDP; the paper has 0.02. `low-th = "0B"` and `high-th = "100%"` are the leaky bucket that REDP
+//! is compared with: green without a token becomes yellow, nothing is random, nothing is promoted.
 //!
-//! Deviations: the paper does not say how it sees that no yellow comes in; `yellow-meter` has the readings. The bucket
+//! Deviations: the paper does not say how the dropper sees that no yellow arrives; `yellow-meter` has the readings. The bucket
 //! starts full. An unmarked packet counts as green.
 
 use crate::Scope;
@@ -46,7 +46,7 @@ use crate::rng::Rng;
 use crate::units::{BitRate, Bytes, Length, Probability, Span, Time};
 use crate::verdict::{Reason, Verdict};
 
-/// How the dropper knows whether yellow comes in.
+/// How the dropper knows whether yellow arrives.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum YellowMeter {
     /// A yellow packet within the last `yellow-window`.
@@ -55,9 +55,9 @@ pub enum YellowMeter {
     Rate,
     /// A yellow packet at any time before.
     Ever,
-    /// It never does: this is the first boundary.
+    /// It never arrives: this is the first boundary.
     None,
-    /// It always does: others stand before this one, and nothing is dropped here.
+    /// It always arrives: there are boundaries upstream, and nothing is dropped here.
     Always,
 }
 
@@ -83,7 +83,7 @@ pub struct Params {
     /// Probability that a green packet below `low-th` is dropped before it could be demoted.
     #[param(default = 0.0)]
     pub p_drop: Probability,
-    /// How the dropper knows whether yellow comes in; it rests while it does.
+    /// How the dropper knows whether yellow arrives; while it does, nothing is dropped.
     #[param(default = "window")]
     pub yellow_meter: YellowMeter,
     /// Memory of the yellow meter, where it has one.
@@ -110,7 +110,7 @@ struct Meter {
     rate: Tsw,
 }
 
-/// Packets whose colour it changed, or that it dropped.
+/// Packets that it recoloured or dropped.
 #[derive(Clone, Copy, Debug, Default)]
 struct Changed {
     demoted: u64,
@@ -129,7 +129,7 @@ pub struct Redp {
     changed: Changed,
 }
 
-/// A yellow rate below this is none, bytes/s: 1 kbit/s.
+/// A yellow rate below this counts as none, bytes/s: 1 kbit/s.
 const NO_RATE: f64 = 125.0;
 
 impl Params {

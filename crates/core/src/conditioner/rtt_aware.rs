@@ -1,15 +1,15 @@
 //! RTT-aware conditioner: the longer the round trip, the less a packet out of profile risks.
 //!
 //! Source: Nandy, Seddigh, Pieda and Ethridge, "Intelligent Traffic Conditioners for Assured Forwarding Based Differentiated
-//! Services Networks" (HPN 2000); as Habib, Bhargava and Fahmy (2001) have it ("basic"). What it shares with its
-//! kin is in `rtt/mod.rs`.
+//! Services Networks" (HPN 2000); as described by Habib, Bhargava and Fahmy (2001) ("basic"). The parts common to
+//! this family are in `rtt/mod.rs`.
 //!
 //! ```text
 //! above CIR:  out of profile with p = (r - CIR)/r;  then red with q, else yellow
 //! q = (minRTT/RTT_a)^2         1 before the first sample
 //! ```
 //!
-//! TCP's rate goes with 1/RTT (Mathis et al. 1997), so the loss that gives equal rates with the square of the times' ratio.
+//! TCP's rate varies as 1/RTT (Mathis et al. 1997), so equal rates need a loss that varies as the square of the times' ratio.
 //! This assumes that senders do not time out: with many flows on a link it favours long round trips instead.
 //!
 //! | symbol    | field           | unit  | default  |
@@ -27,7 +27,7 @@
 //! |           | `report-delay`  | s     | 0s       |
 //! |           | `report-expiry` | s     | 10s      |
 //!
-//! Deviations: the figure is printed with p squared; the text and the published rates want p (`excess` has both).
+//! Deviations: the figure is printed with p squared; the text and the published rates imply p (`excess` has both).
 
 use crate::Scope;
 use crate::conditioner::Report;

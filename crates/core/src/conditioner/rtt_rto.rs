@@ -1,7 +1,7 @@
-//! RTT-RTO conditioner: what a packet out of profile risks goes with round-trip time and time-out.
+//! RTT-RTO conditioner: the risk of a packet out of profile depends on round-trip time and time-out.
 //!
 //! Source: Habib, Bhargava and Fahmy, "A Round Trip Time and Time-out Aware Traffic Conditioner for Differentiated
-//! Services Networks" (2001), equation (9) and Figure 1. What it shares with its kin is in `rtt/mod.rs`.
+//! Services Networks" (2001), equation (9) and Figure 1. The parts common to this family are in `rtt/mod.rs`.
 //!
 //! ```text
 //! above CIR:  out of profile with p = (r - CIR)/r;  then red with q, else yellow
@@ -10,8 +10,8 @@
 //! q = 0.5                                  before the first sample
 //! ```
 //!
-//! With many flows most losses end in time-outs, and a rate goes with 1/RTO as well (Padhye et al. 1998). The second rule
-//! takes the fault off the basic conditioner: without it the least aggregate's q is 1, whatever the others' are.
+//! With many flows most losses end in time-outs, and a rate varies as 1/RTO as well (Padhye et al. 1998). The second rule
+//! corrects a flaw of the basic conditioner: without it the least aggregate's q is 1, whatever the others' are.
 //!
 //! | symbol    | field           | unit  | default  |
 //! |-----------|-----------------|-------|----------|
@@ -58,7 +58,7 @@ pub enum Least {
     Rtt,
     /// Those whose q would be 0.99 at least.
     Q,
-    /// None: q is 1 there.
+    /// None: its q is 1.
     None,
 }
 

@@ -1,8 +1,8 @@
 //! RTT-SW conditioner: RTT-aware, and flows with small windows are spared.
 //!
 //! Source: Habib, Bhargava and Fahmy, "A Round Trip Time and Time-out Aware Traffic Conditioner for Differentiated
-//! Services Networks" (2001); the protection is that of Feroz et al. (IWQoS 2000). What it shares with its kin is in
-//! `rtt/mod.rs`, the protection in `rtt/small_window.rs`.
+//! Services Networks" (2001); the protection is that of Feroz et al. (IWQoS 2000). The parts common to this family
+//! are in `rtt/mod.rs`, the protection in `rtt/small_window.rs`.
 //!
 //! ```text
 //! above CIR:  window of the flow < k:  green
@@ -55,7 +55,7 @@ pub struct Params {
 /// One aggregate's conditioner.
 pub type RttSw = Marker<Sparing>;
 
-/// The basic law, beside which small windows are protected.
+/// The basic law; small windows are protected in addition.
 #[derive(Clone, Copy, Debug)]
 pub struct Sparing;
 

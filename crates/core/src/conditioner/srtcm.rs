@@ -2,7 +2,7 @@
 //!
 //! Source: RFC 2697.
 //!
-//! Two buckets, C of depth CBS and E of depth EBS, share one rate: CIR fills C, and E with what C cannot hold.
+//! Two buckets, C of depth CBS and E of depth EBS, share one rate: CIR fills C, and the overflow of C fills E.
 //!
 //! ```text
 //! colour-blind:  green if Tc >= B, taking B from C; else yellow if Te >= B, taking B from E; else red
@@ -37,7 +37,7 @@ pub struct Params {
     pub cbs: Bytes,
     /// Excess burst size; 0, or at least the largest packet.
     pub ebs: Bytes,
-    /// Whether the colour a packet comes with counts.
+    /// Whether a packet's colour on arrival counts.
     #[param(default = false)]
     pub colour_aware: bool,
 }

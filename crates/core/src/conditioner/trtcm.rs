@@ -2,7 +2,7 @@
 //!
 //! Source: RFC 2698.
 //!
-//! Two buckets of their own rates: P of depth PBS fills at PIR, C of depth CBS at CIR. P is asked first; a green packet
+//! Two buckets with separate rates: P of depth PBS fills at PIR, C of depth CBS at CIR. P is asked first; a green packet
 //! takes from both.
 //!
 //! ```text
@@ -41,7 +41,7 @@ pub struct Params {
     pub pir: BitRate,
     /// Peak burst size; at least the largest packet.
     pub pbs: Bytes,
-    /// Whether the colour a packet comes with counts.
+    /// Whether a packet's colour on arrival counts.
     #[param(default = false)]
     pub colour_aware: bool,
 }

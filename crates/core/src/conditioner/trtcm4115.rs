@@ -3,7 +3,7 @@
 //! Source: RFC 4115 section 3.
 //!
 //! Two independent buckets: C of depth CBS fills at CIR, E of depth EBS at EIR. A green packet takes from C alone, so
-//! that what a host sends yellow cannot cost it its green.
+//! a host's yellow packets cannot cost it any green.
 //!
 //! ```text
 //! green packet:   green if Tc - B > 0, taking B from C; else as a yellow packet
@@ -20,8 +20,8 @@
 //! | EBS    | `ebs`          | B     | -       |
 //! | mode   | `colour-aware` | -     | false   |
 //!
-//! Deviations: none. By the RFC's letter "exactly enough" is not enough here, unlike in RFC 2697 and 2698; so a bucket
-//! must hold one byte more than the largest packet. A rate may be 0 with its burst 0, which leaves out its colour; not
+//! Deviations: none. As the RFC is worded, "exactly enough" is not enough, unlike in RFC 2697 and 2698; so a bucket
+//! must hold one byte more than the largest packet. One rate may be 0 if its burst is 0, which removes its colour; not
 //! both. An unmarked packet counts as green.
 
 use crate::Scope;
@@ -44,7 +44,7 @@ pub struct Params {
     pub eir: BitRate,
     /// Excess burst size; more than the largest packet.
     pub ebs: Bytes,
-    /// Whether the colour a packet comes with counts.
+    /// Whether a packet's colour on arrival counts.
     #[param(default = false)]
     pub colour_aware: bool,
 }
@@ -57,7 +57,7 @@ pub struct TrTcm4115 {
     colour_aware: bool,
 }
 
-/// A bucket that is not there at all, or one that lets the largest packet through.
+/// No bucket at all, or one that lets the largest packet through.
 fn bucket(
     rate: (&'static str, BitRate),
     burst: (&'static str, Bytes),
@@ -70,7 +70,7 @@ fn bucket(
     ParamError::above_zero(rate.0, rate.1).map_err(|e| e.help(format!("above 0, or 0 together with `{field}`")))?;
     let largest = scope.largest_packet.get();
     scope.holds_largest_packet(field, Bytes::new(depth.get().saturating_sub(1))).map_err(|e| {
-        e.help(format!("RFC 4115 asks for more tokens than the packet has bytes: at least {}B", largest + 1))
+        e.help(format!("RFC 4115 requires more tokens than the packet has bytes: at least {}B", largest + 1))
     })?;
     TokenBucket::full(rate.1, depth, field)
 }

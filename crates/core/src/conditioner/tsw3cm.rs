@@ -17,7 +17,7 @@
 //!
 //! Deviations: none. One uniform number v in (0, 1] is drawn, and v avg compared with PTR, then with CTR:
 //! P(v avg > PTR) = 1 - PTR/avg = P1 and P(CTR < v avg <= PTR) = (PTR - CTR)/avg = P2, or P0 where avg <= PTR. So the
-//! law is the RFC's; ns-2 draws the same way. The average starts at CTR, its clock at 0.
+//! distribution is the RFC's; ns-2 draws the same way. The average starts at CTR, its clock at 0.
 
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage};

@@ -44,7 +44,7 @@ pub struct Params {
     /// Who measures windows.
     #[param(default = "edge")]
     pub measured: Measured,
-    /// Most flows that are remembered at a time; above zero.
+    /// Most flows remembered at any one time; above zero.
     #[param(default = 4096)]
     pub max_flows: u32,
     /// Silence after which a flow is forgotten.

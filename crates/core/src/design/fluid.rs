@@ -1,4 +1,4 @@
-//! The nonlinear fluid model behind Lemma 3.1: TCP classes before one virtual queue, solved in time.
+//! The nonlinear fluid model behind Lemma 3.1: TCP classes at one virtual queue, solved in time.
 //!
 //! Source: the paper of MSVB and SIO, section 3.4; TCP as in Misra, Gong and Towsley, SIGCOMM 2000.
 //!
@@ -9,7 +9,7 @@
 //! p_i          = max(0, (Vq - Vth_i)/Vq)
 //! ```
 //!
-//! Where the shares are below 1 in sum, what is left of the link is taken by load that heeds nothing and never changes.
+//! If the shares sum to less than 1, constant unresponsive load takes the rest of the link.
 //!
 //! Deviations: Euler's method in steps of 0.5 ms; rounds and thresholds have no caps but 0, so that a swing is bounded
 //! by the nonlinear term alone.
@@ -22,7 +22,7 @@ const STEP: f64 = 5e-4;
 /// Smallest virtual queue, packets: p stays defined.
 const LEAST: f64 = 1e-9;
 
-/// Classes in their equilibrium before a link.
+/// Classes in their equilibrium at a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fluid {
     /// The classes, each with its share; all of one capacity.
@@ -40,13 +40,13 @@ pub struct Fluid {
 pub struct Instant {
     /// Time, s.
     pub at: f64,
-    /// Rate of all classes over their part of the link.
+    /// Rate of all classes divided by their part of the link.
     pub load: f64,
     /// Virtual queue, packets.
     pub queue: f64,
 }
 
-/// One class on its way.
+/// One class during the solution.
 #[derive(Clone, Debug)]
 struct Class {
     it: Loop,
@@ -134,7 +134,7 @@ mod tests {
     }
 
     /// Ten classes swing together as one class with a tenth of their alpha does: the common mode of MSVB. Only the first
-    /// is moved, so what the classes do against each other is in it as well, and dies.
+    /// is moved, so differences between the classes are excited too, and die out.
     #[test]
     fn classes_swing_together_as_their_aggregate() {
         let all = of(50.0, 1.0);
@@ -147,7 +147,7 @@ mod tests {
         }
     }
 
-    /// TCP with 0.8 of the link, the rest held by load that heeds nothing.
+    /// TCP with 0.8 of the link, the rest taken by unresponsive load.
     #[test]
     fn a_part_of_the_link_has_its_own_boundary() {
         let all = of(40.0, 0.8);

@@ -20,12 +20,12 @@
 //! | C      | `capacity` | packets/s |
 //! | phi    | `share`    | -         |
 //!
-//! Deviations: phi to the second power in the denominator, as the derivation has it; the copy of the paper at hand
-//! shows the first. With phi = 1 they are the same, below it this gives the larger threshold.
+//! Deviations: phi to the second power in the denominator, as the derivation gives it; our copy of the paper shows the
+//! first. With phi = 1 they are the same; below 1 this gives the larger threshold.
 
 use crate::math;
 
-/// What TCP's rate loses to a mark, as a share: 2/3 fits windows that halve.
+/// The share of its rate that TCP loses to a mark: 2/3 fits windows that halve.
 pub(super) const BETA: f64 = 2.0 / 3.0;
 /// What [`Loop::recommended_v0`] adds to the critical threshold.
 const MARGIN: f64 = 1.2;
@@ -55,13 +55,13 @@ impl Loop {
         self.flows * self.flows
     }
 
-    /// Packets that a flow has on its way in equilibrium.
+    /// Packets that a flow has in flight in equilibrium.
     pub fn window(&self) -> f64 {
         self.share * self.capacity * self.rtt / self.flows
     }
 
-    /// p* of the fluid model's equilibrium; `None` where it would be 1 or more: windows below 1.22 packets, which
-    /// timeouts rule.
+    /// p* of the fluid model's equilibrium; `None` where it would be 1 or more: windows below 1.22 packets, where
+    /// timeouts dominate.
     pub fn equilibrium_p(&self) -> Option<f64> {
         Some(self.n2() / self.x()).filter(|p| *p < 1.0)
     }
@@ -71,7 +71,7 @@ impl Loop {
         let pi = std::f64::consts::PI;
         let k1 = self.flows / (self.rtt * self.rtt * self.share * self.capacity);
         let (mut low, mut high) = (0.0, pi / self.rtt);
-        // Each step halves the interval: after 60 it is as small as a double can tell.
+        // Each step halves the interval: after 60 it is at the resolution of a double.
         for _ in 0..60 {
             let middle = 0.5 * (low + high);
             let phase = middle * self.rtt + 2.0 * math::atan(middle / k1);

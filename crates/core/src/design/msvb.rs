@@ -1,7 +1,7 @@
 //! The rule by which V0 and alpha of SVB and MSVB are chosen.
 //!
 //! Source: the paper of MSVB and SIO, section 3.4 (Lemma 3.1, class by class). That the classes of MSVB also swing together,
-//! and the steps from the lemma to parameters, are this file's.
+//! and the steps from the lemma to parameters, are derived here.
 //!
 //! Where 0 < p_i < 1 the model of [`super::fluid`], linearised about lambda_i = phi_i C, has
 //!
@@ -9,7 +9,7 @@
 //! dp_i/dt = ((1 - p_i) sum_j dlambda_j + alpha_i dlambda_i) / Vq
 //! ```
 //!
-//! and what p_i does to the rates is -(beta/N_i)(phi_i C)^2 p_i. Three loops follow, each Lemma 3.1 with a gain of its own:
+//! and what p_i does to the rates is -(beta/N_i)(phi_i C)^2 p_i. Three loops follow, each Lemma 3.1 with its own gain:
 //!
 //! ```text
 //! class i alone     dlambda_j = 0:                     (beta phi_i^2 C^2/N_i) (1 - p_i) (1 - p_i + alpha_i)/Vth_i
@@ -19,15 +19,15 @@
 //!
 //! with N and S the sums of N_i and phi_i over the classes that are TCP's. So the common mode is SVB's loop of all flows
 //! (phi = S, 1 where all classes are TCP's) with the mean of phi_i alpha_i, weighted by phi_i, as its alpha: alpha/n of n
-//! equal classes. With equal p it asks for the largest threshold of the three. The third has the least gain and needs no
-//! look. A class that does not heed marks moves no rate, and is in no loop.
+//! equal classes. With equal p it needs the largest threshold of the three. The third has the least gain and need not be
+//! checked. A class that does not respond to marks does not adapt its rate, and is in no loop.
 //!
-//! Where Vth comes to stand follows from what the algorithm keeps: off the bounds Vq + sum Vth_i/alpha_i is what it is at the
-//! start, F + V0 sum 1/alpha_i, and Vth_i = (1 - p_i) Vq. No Vth_i is above V0, so Vq is at most V0/(1 - least p); a class of
+//! Where Vth settles follows from what the algorithm conserves: away from the bounds Vq + sum Vth_i/alpha_i keeps its initial
+//! value, F + V0 sum 1/alpha_i, and Vth_i = (1 - p_i) Vq. No Vth_i is above V0, so Vq is at most V0/(1 - least p); a class of
 //! other traffic may have p = 0.
 //!
-//! The rule: smallest N, longest R (with the packets that wait). V0 = 1.2 times the critical threshold of alpha -> 0, in
-//! every loop; F = V0 - q (q: packets that shall wait) where V0 is more than the queue holds, else 0; phi_i alpha_i the same
+//! The rule: smallest N, longest R (waiting packets included). V0 = 1.2 times the critical threshold of alpha -> 0, in
+//! every loop; F = V0 - q (q: packets that should wait) if V0 is more than the queue holds, else 0; phi_i alpha_i the same
 //! in all classes, half of the largest at which every loop is stable, alpha_i rounded down to two digits.
 
 use super::lemma31::Loop;
@@ -41,14 +41,14 @@ const HALVINGS: usize = 60;
 /// Largest alpha looked for, of the aggregate.
 const LARGEST_ALPHA: f64 = 1e3;
 
-/// A link and the queue before it.
+/// A link and its queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bottleneck {
     /// Rate, packets/s.
     pub capacity: f64,
     /// What the queue holds, packets.
     pub limit: f64,
-    /// What shall wait, packets.
+    /// Target queue, packets.
     pub reference: f64,
 }
 
@@ -57,7 +57,7 @@ pub struct Bottleneck {
 pub struct Load {
     /// Fewest and most flows.
     pub flows: [f64; 2],
-    /// Longest round-trip time, with that of the packets that wait, s.
+    /// Longest round-trip time, including waiting packets, s.
     pub rtt: f64,
     /// Share of the link; 1 for SVB.
     pub share: f64,
@@ -74,7 +74,7 @@ pub struct Setting {
     pub alpha: Vec<f64>,
 }
 
-/// How one loop does under a setting.
+/// How stable one loop is under a setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judged {
     /// The loop's alpha: a class's own, or the aggregate's.

@@ -9,7 +9,7 @@ use crate::needs::Needs;
 use crate::units::Time;
 use std::collections::BTreeMap;
 
-/// A report under way.
+/// A report in transit.
 #[derive(Clone, Debug)]
 pub struct Letter {
     from: Publisher,
@@ -17,7 +17,7 @@ pub struct Letter {
     report: Report,
 }
 
-/// Reports under way, in the order of their arrival; of equal times in that of their publication.
+/// Reports in transit, in order of arrival; at equal times, in order of publication.
 #[derive(Clone, Debug, Default)]
 pub struct Mail {
     due: BTreeMap<(Time, u64), Letter>,
@@ -43,7 +43,7 @@ impl Mail {
 }
 
 impl Stage {
-    /// Its instances that ask for the time.
+    /// Its instances with a timer.
     fn timed(&mut self) -> impl Iterator<Item = (u32, &mut crate::conditioner::AnyConditioner)> {
         let instances = (0..).zip(self.instances.iter_mut());
         instances.filter(|(_, it)| it.needs().contains(Needs::TIMER))
@@ -51,13 +51,13 @@ impl Stage {
 }
 
 impl Edge {
-    /// When a conditioner next wants to be told the time.
+    /// When a conditioner's timer is next due.
     pub fn poll_at(&self) -> Option<Time> {
         let instances = self.stages.iter().flat_map(|stage| &stage.instances);
         instances.filter(|it| it.needs().contains(Needs::TIMER)).filter_map(|it| it.poll_at()).min()
     }
 
-    /// Tells the conditioners whose time has come, and takes what they publish. `port` tells this edge from others.
+    /// Calls the conditioners whose timers are due, and takes what they publish. `port` identifies this edge.
     pub fn on_timer(&mut self, now: Time, port: u32, mail: &mut Mail) {
         let mut outbox = Outbox::default();
         for (place, stage) in (0..).zip(&mut self.stages) {
@@ -71,7 +71,7 @@ impl Edge {
         }
     }
 
-    /// A report arrives: every conditioner of its kind hears it, but for its publisher.
+    /// A report arrives: it goes to every conditioner of its kind except its publisher.
     pub fn on_report(&mut self, now: Time, port: u32, letter: &Letter) {
         for (place, stage) in (0..).zip(&mut self.stages).filter(|(_, stage)| stage.spec.params.name() == letter.kind) {
             for (instance, it) in stage.timed() {

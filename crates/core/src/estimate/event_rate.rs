@@ -17,7 +17,7 @@
 //! | avg    | `rate`   | any/s |
 //!
 //! Without a warm start the estimate is far too low for about W. Two rates that are divided by each other have to count
-//! the same events: then the shortfall cancels.
+//! the same events: the shortfall then cancels.
 //!
 //! Deviations: the warm start is ours.
 
@@ -35,12 +35,12 @@ pub struct EventRate {
 }
 
 impl EventRate {
-    /// A rate of nothing yet; `window` above zero.
+    /// A rate before its first event; `window` above zero.
     pub fn new(window: Span) -> Self {
         Self { tsw: Tsw::new(window, 0.0), window, warm: None, first: None, total: 0.0 }
     }
 
-    /// The same that takes the plain mean during its first window, over at least `warm`, above zero.
+    /// The same, taking the plain mean during its first window, over at least `warm`, above zero.
     pub fn warmed(self, warm: Option<Span>) -> Self {
         Self { warm, ..self }
     }
@@ -66,7 +66,7 @@ impl EventRate {
         self.tsw.rate()
     }
 
-    /// The rate at `now` if no event has come since the last.
+    /// The rate at `now` if there has been no event since the last.
     #[inline]
     pub fn decayed(&self, now: Time) -> f64 {
         if self.first.is_none() { 0.0 } else { self.tsw.decayed(now) }

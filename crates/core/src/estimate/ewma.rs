@@ -26,7 +26,7 @@ pub struct Ewma {
 }
 
 impl Ewma {
-    /// An average that stands at `initial`; `weight` in [0, 1] is what one sample moves it by.
+    /// An average that starts at `initial`; `weight` in [0, 1] is the share by which one sample moves it.
     pub const fn new(weight: f64, initial: f64) -> Self {
         Self { weight, value: initial }
     }
@@ -57,7 +57,7 @@ impl Ewma {
         self.value
     }
 
-    /// What one sample moves it by.
+    /// The share by which one sample moves it.
     pub const fn weight(&self) -> f64 {
         self.weight
     }

@@ -31,7 +31,7 @@ pub struct ExpRate<const N: usize> {
 }
 
 impl<const N: usize> ExpRate<N> {
-    /// Rates that stand at `initial` bytes/s, with averaging constant `k` above zero. The clock starts with the first
+    /// Rates that start at `initial` bytes/s, with averaging constant `k` above zero. The clock starts with the first
     /// call of [`ExpRate::add`].
     pub fn new(k: Span, initial: [f64; N]) -> Self {
         Self { k: k.seconds(), last: None, pending: [0.0; N], rates: initial }

@@ -1,7 +1,7 @@
 //! Fair rate: the alpha at which flows of rates r_i, each cut to min(r_i, alpha), fill a link or take all tokens.
 //!
 //! Source: Stoica, Shenker and Zhang, "Core-Stateless Fair Queueing", SIGCOMM 1998, section 2.2, pseudo-code and the two
-//! amendments on buffers; start, bound and constants as ports of the authors' ns-2 code have them.
+//! amendments on buffers; start, bound and constants as in ports of the authors' ns-2 code.
 //!
 //! ```text
 //! A, F:       arrival and accepted rate, averaged with K_alpha at each packet
@@ -22,13 +22,13 @@
 //! | kdec    | `kdec`     | packets |
 //!
 //! Deviations: a known alpha keeps within bounds: never 0, which means unknown, and not so far above all labels that
-//! it takes long to come back. The credits of the overflow rule are refilled each congested window.
+//! it takes long to come down. The credits of the overflow rule are refilled each congested window.
 
 use crate::estimate::ExpRate;
 use crate::rng::Rng;
 use crate::units::{Span, Time};
 
-/// Smallest label, bytes/s: of a flow of which nothing is known yet.
+/// Smallest label, bytes/s: that of a flow about which nothing is known yet.
 pub const EPS: f32 = 1.0;
 
 /// What an overflow leaves of alpha.
@@ -60,7 +60,7 @@ pub struct Rules {
     pub kdec: u32,
 }
 
-/// A packet on which [`FairRate::refuses`] has been asked.
+/// A packet that [`FairRate::refuses`] has judged.
 #[derive(Clone, Copy, Debug)]
 pub struct Judged {
     /// Now.
@@ -132,7 +132,7 @@ impl FairRate {
         if self.arriving() >= self.rules.capacity { self.congested(packet.now) } else { self.uncongested(packet) }
     }
 
-    /// An accepted packet found no room, or no token.
+    /// An accepted packet found the queue full, or no token.
     pub fn overflow(&mut self) {
         if self.credits > 0 {
             self.credits -= 1;
@@ -189,7 +189,7 @@ impl FairRate {
         self.tmp_alpha = 0.0;
     }
 
-    /// A rate as a known alpha may be.
+    /// A rate within the bounds of a known alpha.
     fn bounded(&self, rate: f64) -> f64 {
         let ceiling = match self.rules.ceiling {
             Ceiling::Capacity => self.rules.capacity,
@@ -216,7 +216,7 @@ impl FairRate {
         self.rates.rates()[1]
     }
 
-    /// Takes new rules: rates, window and credits go on, and alpha as far as its new bounds allow.
+    /// Takes new rules: rates, window and credits stay, and alpha as far as its new bounds allow.
     pub fn retune(&mut self, rules: Rules) {
         self.rates.reaverage(rules.k_alpha);
         self.rules = rules;

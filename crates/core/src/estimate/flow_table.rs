@@ -1,9 +1,9 @@
-//! A bounded table of flows: what an edge remembers of each, for as long as it is not idle.
+//! A bounded table of flows: what an edge remembers about each until it has been idle too long.
 //!
-//! A flow that has been silent for longer than the table's expiry is unknown again. When the table is full, a new flow takes
-//! the place of the one silent longest if that has expired; else nothing is remembered of it, and it is counted.
+//! A flow that has been silent for longer than the table's expiry is forgotten. When the table is full, a new flow takes
+//! the place of the one silent longest if that has expired; otherwise it is counted, and nothing is remembered about it.
 //!
-//! Memory: an entry is the state and 24 bytes; beside the entries 4 bytes for each flow number the host has given.
+//! Memory: an entry is the state and 24 bytes; in addition, 4 bytes for each flow number the host has assigned.
 
 use crate::packet::FlowId;
 use crate::units::{Span, Time};
@@ -45,7 +45,7 @@ impl<T> FlowTable<T> {
         (self.most, self.expiry) = (most, expiry);
     }
 
-    /// Packets of flows that found no room.
+    /// Packets of flows for which the table had no room.
     pub const fn refused(&self) -> u64 {
         self.refused
     }
@@ -67,7 +67,7 @@ impl<T> FlowTable<T> {
         Some(&mut self.entries[place as usize].state)
     }
 
-    /// Remembers a flow that is not known. `None`: there is no room.
+    /// Remembers a flow that is not known. `None`: the table is full.
     pub fn remember(&mut self, now: Time, flow: FlowId, state: T) -> Option<&mut T> {
         let Some(place) = self.room(now) else {
             self.refused += 1;
@@ -94,7 +94,7 @@ impl<T> FlowTable<T> {
         self.entries[place as usize].newer = std::mem::replace(&mut self.free, place);
     }
 
-    /// All that is in it, expired or not, those silent longest first.
+    /// All its entries, expired or not, those silent longest first.
     #[cfg(test)]
     fn iter(&self) -> impl Iterator<Item = (FlowId, &T)> {
         let first = self.entries.get(self.oldest as usize);

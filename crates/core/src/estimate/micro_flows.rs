@@ -1,11 +1,11 @@
-//! The TCP flows of an aggregate as its edge sees them: round-trip times and windows from the data that pass and the
-//! ACKs that come back, and the near side's part from handshakes.
+//! The TCP flows of an aggregate as its edge sees them: round-trip times and windows from passing data and returning
+//! ACKs, and the near side's part from handshakes.
 //!
 //! Source: Habib, Bhargava and Fahmy (2001); the parts are [`crate::estimate::rtt`] and [`crate::estimate::window`], the
 //! bound is [`crate::estimate::flow_table`].
 //!
-//! Both directions of a flow must pass the edge. A flow of which no ACK is seen gives no sample, and its window grows
-//! without end.
+//! Both directions of a flow must pass the edge. A flow whose ACKs are not seen gives no sample, and its window grows
+//! without bound.
 
 use super::flow_table::FlowTable;
 use super::near_side::NearSide;
@@ -14,7 +14,7 @@ use super::window::Outstanding;
 use crate::packet::{FlowId, Packet, flags};
 use crate::units::{Span, Time};
 
-/// What is known of one flow.
+/// What is known about one flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MicroFlow {
     sampler: RttSampler,
@@ -22,7 +22,7 @@ pub struct MicroFlow {
     near: NearSide,
 }
 
-/// Bytes an edge spends on a flow, beside 4 for each flow number of its host.
+/// Bytes an edge spends on a flow, in addition to 4 for each flow number of its host.
 pub const BYTES_A_FLOW: usize = size_of::<MicroFlow>() + 24;
 
 const _: () = assert!(BYTES_A_FLOW <= 128);
@@ -68,8 +68,8 @@ impl MicroFlows {
         self.table.rebound(most, expiry);
     }
 
-    /// A packet on its way to the receiver; of those without data the timestamp alone matters. The flow with this segment,
-    /// if it is one and there is room for it.
+    /// A packet on its way to the receiver; without data only its timestamp matters. Returns the flow with this segment, if it
+    /// is one and the table has room for it.
     pub fn on_forward(&mut self, now: Time, packet: &Packet, stamps: Option<Timestamps>) -> Option<&MicroFlow> {
         if !packet.is_segment() {
             let flow = self.table.seen(now, packet.flow)?;
@@ -107,7 +107,7 @@ impl MicroFlows {
         }
     }
 
-    /// Somebody beyond the edge opens a connection to a host behind it, which will send.
+    /// A host beyond the edge opens a connection to one behind it, which will send.
     fn asked(&mut self, now: Time, flow: FlowId, syn: &Packet) {
         if self.table.get(now, flow).is_none() {
             self.table.forget(flow);
@@ -121,7 +121,7 @@ impl MicroFlows {
         self.near.smoothed()
     }
 
-    /// What is known of a flow.
+    /// What is known about a flow.
     pub fn get(&self, now: Time, flow: FlowId) -> Option<&MicroFlow> {
         self.table.get(now, flow)
     }
@@ -131,7 +131,7 @@ impl MicroFlows {
         self.table.forget(flow);
     }
 
-    /// Packets of flows that found no room.
+    /// Packets of flows for which the table had no room.
     pub const fn refused(&self) -> u64 {
         self.table.refused()
     }
@@ -151,7 +151,7 @@ mod tests {
 
     const FLOW: FlowId = FlowId(0);
 
-    /// Whoever opens the connection: the way to the host behind the edge is 4 ms, the way beyond it 50 ms. A server there
+    /// Whoever opens the connection: the path to the host behind the edge takes 4 ms, the path beyond the edge 50 ms. A server there
     /// is asked, a client there asks; both then send.
     #[test]
     fn both_kinds_of_handshake_tell_the_near_side() {

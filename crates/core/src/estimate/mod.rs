@@ -1,4 +1,4 @@
-//! Instruments: they measure and have no opinion.
+//! Instruments: they measure and decide nothing.
 
 pub mod event_rate;
 pub mod ewma;

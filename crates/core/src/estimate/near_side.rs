@@ -1,7 +1,7 @@
 //! The part of a round trip between an edge and the host behind it, from a connection's handshake.
 //!
-//! Samples at an edge ([`crate::estimate::rtt`]) are of the way to the receiver and back. What is missing passes in the other
-//! order: a SYN or SYN-ACK goes to the host, and the first segment that acknowledges it comes from there.
+//! Samples at an edge ([`crate::estimate::rtt`]) cover the path to the receiver and back. The missing part passes in the
+//! other order: a SYN or SYN-ACK goes to the host, and the first segment that acknowledges it comes from there.
 //!
 //! ```text
 //! SYN (the host is asked) or SYN-ACK (it asked) back at t1, first segment forward with ACK >= its end at t2:  near = t2 - t1
@@ -23,7 +23,7 @@ pub enum NearSide {
     Asked(u32, Time),
     /// It came more than once.
     Repeated(u32),
-    /// It was acknowledged; should it come again, that tells nothing.
+    /// It was acknowledged; if it comes again, that means nothing.
     Over(u32),
 }
 

@@ -20,11 +20,11 @@
 //! | minRTO | `minimum` | s    |
 //! | s      | `sample`  | s    |
 //!
-//! A sample is the time from the edge to the receiver and back; the way from the host to the edge is not in it.
+//! A sample is the time from the edge to the receiver and back; the path from the host to the edge is not included.
 //!
-//! Deviations: a retransmission of what lies before the open sample voids it too, since the ACK that covers both waits for
-//! it: senders (RFC 6298 section 3, ns-2) take no sample there either. A lost segment before a sample whose
-//! retransmission is not seen here cannot be told.
+//! Deviations: a retransmission of data before the open sample voids it too, since the ACK that covers both waits for it:
+//! senders (RFC 6298 section 3, ns-2) take no sample there either. A lost segment before a sample
+//! cannot be recognised if its retransmission is not seen here.
 
 use crate::packet::{Packet, after};
 use crate::units::{Span, Time};
@@ -41,10 +41,10 @@ pub struct Timestamps {
 /// A segment whose ACK is waited for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Open {
-    /// Its last byte's number and one; `None` once it cannot be told which of two an ACK of that answers.
+    /// Its last byte's number plus one; `None` once an ACK of it could answer either of two segments.
     end: Option<u32>,
     at: Time,
-    /// Its timestamp, where that is its own.
+    /// Its timestamp, if no earlier packet had it.
     stamp: Option<u32>,
 }
 
@@ -57,9 +57,9 @@ pub enum Evidence {
     Stamps,
 }
 
-/// g where one flow is sampled (RFC 6298).
+/// g if one flow is sampled (RFC 6298).
 pub const GAIN_OF_ONE: f64 = 0.125;
-/// g where all flows of an aggregate are.
+/// g if all flows of an aggregate are.
 pub const GAIN_OF_ALL: f64 = 0.02;
 
 /// One flow's samples: at most one is open.
@@ -89,7 +89,7 @@ impl RttSampler {
         }
     }
 
-    /// What begins at `start` comes again.
+    /// The data that begins at `start` is sent again.
     fn void_from(&mut self, start: u32) {
         if let Some(open) = &mut self.open {
             open.end = open.end.filter(|end| !after(*end, start));
@@ -108,7 +108,7 @@ impl RttSampler {
         own.then_some(value)
     }
 
-    /// An ACK on its way back: the round-trip time, if it is the one waited for.
+    /// A returning ACK: the round-trip time, if it is the one waited for.
     pub fn on_ack(&mut self, now: Time, ack: u32, stamps: Option<Timestamps>) -> Option<(Span, Evidence)> {
         let Open { end, at, stamp } = self.open?;
         let echo = stamps.map(|stamps| stamps.echo);

@@ -3,7 +3,7 @@
 //! Source: RFC 2697 section 3, with a lazy refill.
 //!
 //! Credit is kept in bits x ns ("nanobits"): a rate of R bit/s earns exactly R of them in each
-//! nanosecond, so a refill is one multiplication, there is no division and nothing is ever rounded.
+//! nanosecond, so a refill is one multiplication, without division, and nothing is ever rounded.
 //! A 64-bit counter holds 2.3 GB.
 
 use crate::params::ParamError;
@@ -37,7 +37,7 @@ impl TokenBucket {
         Ok(Self { rate: rate.bit_s(), depth, credit: depth, filled: Time::ZERO })
     }
 
-    /// Earns what the time since the last refill is worth; returns what did not fit, in nanobits.
+    /// Adds the credit earned since the last refill; returns what did not fit, in nanobits.
     #[inline]
     pub fn refill(&mut self, now: Time) -> u64 {
         let earned = self.rate.saturating_mul(now.since(self.filled).ns());
@@ -45,7 +45,7 @@ impl TokenBucket {
         self.pour(earned)
     }
 
-    /// Adds `nanobits` as far as they fit; returns the rest (srTCM's second bucket lives on it).
+    /// Adds `nanobits` as far as they fit; returns the rest (which fills srTCM's second bucket).
     #[inline]
     pub fn pour(&mut self, nanobits: u64) -> u64 {
         let fits = nanobits.min(self.depth - self.credit);
@@ -66,7 +66,7 @@ impl TokenBucket {
         self.credit >= u64::from(size).saturating_mul(NANOBITS_PER_BYTE)
     }
 
-    /// Whether more than `size` bytes are there (after the last refill): RFC 4115 asks for a rest.
+    /// Whether more than `size` bytes are there (after the last refill): RFC 4115 requires some to be left.
     #[inline]
     pub fn exceeds(&self, size: u32) -> bool {
         self.credit > u64::from(size).saturating_mul(NANOBITS_PER_BYTE)

@@ -11,7 +11,7 @@
 //! |--------|-----------|------|
 //! | W      | `window`  | s    |
 //! | avg    | `initial` | B/s  |
-//! | B      | `size`    | B, or whatever else is counted: packets, tickets |
+//! | B      | `size`    | B, or what else is counted: packets, tickets |
 //! | t      | `now`     | s    |
 //!
 //! Deviations: none. The clock starts at 0; packets of the same instant need no special case, the window keeps the
@@ -28,7 +28,7 @@ pub struct Tsw {
 }
 
 impl Tsw {
-    /// An estimate that stands at `initial` bytes/s at the start of the run; `window` above zero.
+    /// An estimate of `initial` bytes/s at the start of the run; `window` above zero.
     pub fn new(window: Span, initial: f64) -> Self {
         Self { window: window.seconds(), average: initial, front: Time::ZERO }
     }
@@ -47,7 +47,7 @@ impl Tsw {
         (self.front, self.average) = (start, average);
     }
 
-    /// The rate at `now` if nothing more has come: the last one, decayed.
+    /// The rate at `now` if nothing more has arrived: the last one, decayed.
     #[inline]
     pub fn decayed(&self, now: Time) -> f64 {
         self.average * self.window / (now.since(self.front).seconds() + self.window)

@@ -1,4 +1,4 @@
-//! The window of a TCP flow, seen from an edge: segments under way.
+//! The window of a TCP flow, seen from an edge: segments in flight.
 //!
 //! Source: Habib, Bhargava and Fahmy (2001), section on small windows; the rule of Feroz et al. (IWQoS 2000).
 //!
@@ -9,9 +9,9 @@
 //!            or a second time in one recovery:  front = its end
 //! ```
 //!
-//! MSS is the largest payload the flow has had so far. A SYN and the first segment give 1.
+//! MSS is the largest payload the flow has had so far. A SYN or a first segment gives 1.
 //!
-//! Deviations: the paper says that a time-out is seen, not how. A fast retransmission comes after three duplicate ACKs;
+//! Deviations: the paper says that a time-out is detected, but not how. A fast retransmission comes after three duplicate ACKs;
 //! those that follow it up to the highest number sent then (RFC 6582) are part of the recovery and no time-outs.
 
 use crate::packet::{Packet, after};
@@ -27,7 +27,7 @@ struct Recovery {
     repaired: u32,
 }
 
-/// What a flow has sent and got acknowledged.
+/// What a flow has sent and what has been acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Outstanding {
     acked: u32,
@@ -41,7 +41,7 @@ pub struct Outstanding {
 }
 
 impl Outstanding {
-    /// A flow whose first segment comes.
+    /// A flow at its first segment.
     fn begin(first: &Packet) -> Self {
         let (start, mss) = (first.seq_start(), first.payload.max(1));
         let (recovery, duplicates, timeouts, repeats) = (None, 0, 0, 0);
@@ -86,7 +86,7 @@ impl Outstanding {
         }
     }
 
-    /// An ACK on its way back; `bare` if it carries no data.
+    /// A returning ACK; `bare` if it carries no data.
     pub fn on_ack(&mut self, ack: u32, bare: bool) {
         if after(ack, self.acked) {
             (self.acked, self.duplicates) = (ack, 0);
@@ -99,7 +99,7 @@ impl Outstanding {
         }
     }
 
-    /// Segments under way, the last one included; at least 1.
+    /// Segments in flight, the last one included; at least 1.
     pub fn segments(&self) -> u32 {
         self.front.wrapping_sub(self.acked).div_ceil(u32::from(self.mss.max(1))).max(1)
     }

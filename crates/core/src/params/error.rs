@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// A parameter that an algorithm refuses: names field, value, bound and way out.
+/// A parameter that an algorithm refuses: names field, value, bound and fix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamError {
-    /// The key at fault.
+    /// The offending key.
     pub field: &'static str,
     /// Stable code.
     pub code: &'static str,
@@ -13,7 +13,7 @@ pub struct ParamError {
     pub message: String,
     /// Words under the caret.
     pub label: String,
-    /// The way out.
+    /// The suggested fix.
     pub help: String,
 }
 
@@ -29,7 +29,7 @@ impl ParamError {
             .help("a timed change may change parameters, not `kind` or `aqm`")
     }
 
-    /// With the way out.
+    /// With a suggested fix.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = help.into();
         self

@@ -1,11 +1,11 @@
-//! What may stand for a parameter.
+//! The kinds of value that a parameter takes.
 
 use super::{Params, Tree};
 
 /// A value written in a declaration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Literal {
-    /// Text, a quantity most often.
+    /// Text, usually a quantity.
     Text(&'static str),
     /// A whole number.
     Integer(i64),
@@ -26,7 +26,7 @@ impl From<Literal> for Tree {
     }
 }
 
-/// What may stand for a field: drives the schema, the docs and the generators of the property tests.
+/// The kind of value that a field takes: drives the schema, the docs and the generators of the property tests.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// bit/s
@@ -61,11 +61,11 @@ pub enum Kind {
     List(&'static Kind),
     /// One value or a list of them.
     OneOrMany(&'static Kind),
-    /// Any of these, told apart by their form.
+    /// Any of these, distinguished by their form.
     Either(&'static [Kind]),
     /// Several tables' fields in one: `#[param(flatten)]`.
     Flat(&'static [Field]),
-    /// Anything: read by hand.
+    /// Anything: the caller reads it.
     Any,
 }
 
@@ -142,16 +142,16 @@ pub struct Field {
     pub name: &'static str,
     /// Its meaning.
     pub doc: &'static str,
-    /// What may stand for it.
+    /// The kind of value it takes.
     pub kind: Kind,
-    /// What holds when it is left out.
+    /// Its default.
     pub default: Option<Literal>,
-    /// Whether it may be left out without a default.
+    /// Whether it may be omitted without a default.
     pub optional: bool,
 }
 
 impl Field {
-    /// The declaration of a field whose own keys stand in the same table.
+    /// The declaration of a field whose keys are in the same table.
     pub const fn flattened<P: Params>() -> Self {
         Field { name: "", doc: "", kind: Kind::Flat(P::FIELDS), default: None, optional: true }
     }

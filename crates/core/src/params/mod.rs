@@ -1,7 +1,7 @@
 //! Parameters: declared once, read with places, all faults in one pass.
 //!
 //! `#[derive(Params)]` on a struct gives its reader, its defaults, its fields for schema and docs, and
-//! the way back to text. What is read is a tree of nodes that know their place in the file; the crate
+//! their conversion back to text. The input is a tree of nodes that know their place in the file; the crate
 //! that parses files makes the tree, so this module does no I/O.
 
 pub use perhop_derive::{Choice, Params};

@@ -1,4 +1,4 @@
-//! What is wrong with a file: code, place, reason, way out.
+//! What is wrong with a file: code, place, reason, fix.
 
 use super::{Kind, Node, ParamError, Place, Tree};
 use crate::units::{UnitError, UnitFault};
@@ -6,13 +6,13 @@ use crate::units::{UnitError, UnitFault};
 /// Whether a [`Problem`] stops the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// The run may go on.
+    /// The run may continue.
     Warning,
     /// It may not.
     Error,
 }
 
-/// One fault of a file: what, where, why, and the way out.
+/// One fault of a file: what, where, why, and the suggested fix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     /// Error or warning.
@@ -25,7 +25,7 @@ pub struct Problem {
     pub message: String,
     /// Words under the caret.
     pub label: String,
-    /// The way out.
+    /// The suggested fix.
     pub help: String,
 }
 
@@ -96,7 +96,7 @@ impl Problems {
         self.error(error.code, place, [&error.message, &error.label, &error.help])
     }
 
-    /// A parameter that runs, but hardly as meant.
+    /// A parameter that runs, but probably not as intended.
     pub fn advise(&mut self, advice: &ParamError, place: Place) {
         self.warn(advice.code, place, [&advice.message, &advice.label, &advice.help]);
     }

@@ -14,24 +14,24 @@ pub trait Params: Sized {
 
 /// Something that a key's value can be.
 pub trait Value: Sized {
-    /// What may stand for it.
+    /// The kind of value it takes.
     const KIND: Kind;
     /// Whether it may be absent.
     const OPTIONAL: bool = false;
     /// Reads it, or reports why not.
     fn read(node: &Node, problems: &mut Problems) -> Option<Self>;
-    /// What stands for a key left out that may be.
+    /// The value of an omitted optional key.
     fn absent() -> Option<Self> {
         None
     }
-    /// The way back; `None` where nothing stands.
+    /// The inverse of `read`; `None` where nothing is written.
     fn tree(&self) -> Option<Tree>;
 }
 
-/// A table whose keys are taken one by one; what nobody took is an unknown key.
+/// A table whose keys are taken one by one; those left over are unknown keys.
 pub struct Reader<'a> {
     table: &'a Table,
-    /// Where the table stands.
+    /// Where the table is.
     pub place: Place,
     known: Vec<&'static str>,
     /// Where faults go.
@@ -39,12 +39,12 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of `table`, which stands at `place`.
+    /// A reader of `table`, which is at `place`.
     pub fn new(table: &'a Table, place: Place, problems: &'a mut Problems) -> Self {
         Self { table, place, known: Vec::new(), problems }
     }
 
-    /// Takes a key for the caller to read by hand.
+    /// Takes a key that the caller reads itself.
     pub fn take(&mut self, name: &'static str) -> Option<&'a Node> {
         self.known.push(name);
         self.table.get(name)
@@ -65,7 +65,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// All that stands in the table.
+    /// The whole table.
     pub fn entries(&self) -> &'a [(String, Place, Node)] {
         &self.table.entries
     }
@@ -75,7 +75,7 @@ impl<'a> Reader<'a> {
         self.table.get(name).map_or(self.place, |n| n.place)
     }
 
-    /// Reports the keys that nobody took.
+    /// Reports the keys that were not taken.
     pub fn finish(self) {
         for (name, place, _) in &self.table.entries {
             if !self.known.contains(&name.as_str()) {

@@ -11,10 +11,10 @@ pub struct Place {
     pub end: usize,
 }
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Where it stands.
+    /// Where it is.
     pub place: Place,
     /// What it is.
     pub tree: Tree,

@@ -13,7 +13,7 @@ macro_rules! quantities {
                     bare @ (Tree::Integer(_) | Tree::Float(_)) => {
                         let error = bare.to_string().parse::<Self>().err()?;
                         problems.unit::<()>(node, error);
-                        // Read on in the base unit, so that what else is wrong is found in the same pass.
+                        // Reading continues in the base unit, so that other mistakes are found in the same pass.
                         format!("{bare}{}", $base?).parse().ok()
                     }
                     _ => problems.wrong_type(node, &$kind),

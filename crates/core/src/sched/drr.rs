@@ -7,7 +7,7 @@
 //! visit class i, if anything waits:
 //!     DC_i = DC_i + Q_i
 //!     while the packet at the head is not larger than DC_i: send it, DC_i = DC_i - its size
-//!     if nothing waits any more: DC_i = 0
+//!     if nothing waits any longer: DC_i = 0
 //! ```
 //!
 //! While i and j both have packets waiting, what they have sent, each by its quantum, differs by less than
@@ -20,9 +20,9 @@
 //! | Q_i    | `classes[].quantum` | B    | -       |
 //! |        | `classes[].queue`   |      | -       |
 //!
-//! A packet is of the first class whose `for` has its colour or code point, else of the last, which alone may leave `for`
-//! out. A quantum is at least the largest packet: the paper's condition for a bounded work per packet, since every visit
-//! then sends. Only the ratios of the quanta say who gets how much, so all of them can be multiplied by the same number.
+//! A packet belongs to the first class whose `for` has its colour or code point, else to the last, the only one that may
+//! omit `for`. A quantum is at least the largest packet: the paper's condition for bounded work per packet, since every visit
+//! then sends. Only the ratios of the quanta decide the shares, so all of them can be multiplied by the same number.
 //!
 //! Deviations: classes are visited in the order of the list. The paper's list of active queues, which spares visits to
 //! empty ones, puts a queue that wakes at the end of the round; the bound holds for both.
@@ -40,15 +40,15 @@ pub struct Params {
     pub classes: Vec<Class>,
 }
 
-/// One class: whose packets, and its quantum.
+/// One class: which packets, and its quantum.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Colours and code points of its packets; may be left out in the last class.
+    /// Colours and code points of its packets; optional in the last class.
     #[param(name = "for")]
     pub members: Vec<Member>,
     /// Bytes it may send in each round, at least the largest packet.
     pub quantum: Bytes,
-    /// Its queue: a name of `[queue]`, or a table of the same keys; drop-tail where left out.
+    /// Its queue: a name of `[queue]`, or a table of the same keys; default: drop-tail.
     pub queue: HostKey,
 }
 
@@ -85,7 +85,7 @@ impl Params {
             } else if class.quantum < least {
                 return Err(ParamError::new("classes", "E225", message)
                     .label(format!("the largest packet of {} is {least}", scope.largest_of))
-                    .help(format!("at least {least}: multiply all quanta by one number, only their ratios count")));
+                    .help(format!("at least {least}: multiply all quanta by one number, only their ratios matter")));
             }
         }
         let classes = self.classes.iter().map(|class| Running { quantum: class.quantum.get(), deficit: 0 }).collect();

@@ -7,16 +7,16 @@
 //! send from the first class of the list that has a packet waiting
 //! ```
 //!
-//! Not pre-emptive: a packet in transmission is sent to its end. A class may starve all those after it, so what comes to
-//! the first ones is to be policed at the edge.
+//! Not pre-emptive: a packet in transmission is sent to its end. A class may starve all those after it, so traffic in
+//! the first ones should be policed at the edge.
 //!
 //! | symbol | field             | unit | default |
 //! |--------|-------------------|------|---------|
 //! |        | `classes[].for`   |      | -       |
 //! |        | `classes[].queue` |      | -       |
 //!
-//! The order of the list is the order of priority. A packet is of the first class whose `for` has its colour or code
-//! point, else of the last, which alone may leave `for` out.
+//! The order of the list is the order of priority. A packet belongs to the first class whose `for` has its colour or
+//! code point, else to the last, the only one that may omit `for`.
 //!
 //! Deviations: none.
 
@@ -33,13 +33,13 @@ pub struct Params {
     pub classes: Vec<Class>,
 }
 
-/// One class: whose packets.
+/// One class: which packets.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Colours and code points of its packets; may be left out in the last class.
+    /// Colours and code points of its packets; optional in the last class.
     #[param(name = "for")]
     pub members: Vec<Member>,
-    /// Its queue: a name of `[queue]`, or a table of the same keys; drop-tail where left out.
+    /// Its queue: a name of `[queue]`, or a table of the same keys; default: drop-tail.
     pub queue: HostKey,
 }
 

@@ -2,14 +2,14 @@
 //!
 //! Source: Katevenis, Sidiropoulos, Courcoubetis, "Weighted round-robin cell multiplexing in a general-purpose ATM switch
 //! chip", IEEE JSAC 9(8), 1991; with packets in place of cells, as the WRR of ns-2's DiffServ module (dsred.cc) does.
-//! It is what the paper of MSVB and SIO compares with.
+//! The MSVB and SIO paper compares with it.
 //!
 //! ```text
-//! visit class i: send up to w_i packets, one after another, while any waits; then go on to class i + 1
+//! visit class i: send up to w_i packets, one after another, while any wait; then move on to class i + 1
 //! ```
 //!
 //! While all queues hold packets, class i sends exactly w_i of every w_1 + ... + w_n packets: shares of packets, and of
-//! bytes only where all are of one size. A class with nothing to send is passed over, so the link never idles while
+//! bytes only if all are of one size. A class with nothing to send is passed over, so the link never idles while
 //! anything waits; what it left of its visit is lost.
 //!
 //! | symbol | field              | unit | default |
@@ -18,8 +18,8 @@
 //! | w_i    | `classes[].weight` | p    | -       |
 //! |        | `classes[].queue`  |      | -       |
 //!
-//! A packet is of the first class whose `for` has its colour or code point, else of the last, which alone may leave `for`
-//! out.
+//! A packet belongs to the first class whose `for` has its colour or code point, else to the last, the only one that may
+//! omit `for`.
 //!
 //! Deviations: none from the plain form: the w_i packets of a visit go in a burst (the chip spreads them over the round).
 
@@ -36,15 +36,15 @@ pub struct Params {
     pub classes: Vec<Class>,
 }
 
-/// One class: whose packets, and its weight.
+/// One class: which packets, and its weight.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Colours and code points of its packets; may be left out in the last class.
+    /// Colours and code points of its packets; optional in the last class.
     #[param(name = "for")]
     pub members: Vec<Member>,
     /// Packets it may send in each round.
     pub weight: u32,
-    /// Its queue: a name of `[queue]`, or a table of the same keys; drop-tail where left out.
+    /// Its queue: a name of `[queue]`, or a table of the same keys; default: drop-tail.
     pub queue: HostKey,
 }
 
@@ -94,7 +94,7 @@ impl Scheduler for Wrr {
         self.left -= 1;
     }
 
-    /// The visit under way goes on with what is left of it, at most the new weight.
+    /// The current visit continues with what is left of it, at most the new weight.
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let new = params.clone().build(scope)?;
         same_members(&self.members, &new.members)?;

@@ -2,7 +2,7 @@
 
 use super::{BitRate, Bytes, Length, Packets, Span, TicketRate};
 
-/// Why a text is not a quantity, with the way out.
+/// Why a text is not a quantity, with a suggested fix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitError {
     /// What is wrong with it.
@@ -13,7 +13,7 @@ pub struct UnitError {
     pub help: String,
 }
 
-/// The kinds of [`UnitError`]; each has a diagnostic code of its own.
+/// The kinds of [`UnitError`]; each has its own diagnostic code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnitFault {
     /// A number and no unit.
@@ -28,7 +28,7 @@ pub enum UnitFault {
     Range,
 }
 
-/// One quantity's way from text: its units with their scale in the base unit, and words for its errors.
+/// How one quantity is read from text: its units with their scale in the base unit, and words for its errors.
 struct Reader {
     quantity: &'static str,
     example: &'static str,
@@ -162,7 +162,7 @@ impl Reader {
             return self.fail(
                 UnitFault::Range,
                 message,
-                format!("nothing is rounded in silence: write whole {}", self.units[0].0),
+                format!("nothing is silently rounded: write whole {}", self.units[0].0),
             );
         }
         Ok(whole as u64)

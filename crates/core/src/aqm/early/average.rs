@@ -42,7 +42,7 @@ impl Idle {
         Ok(Self { packets_per_ns, last: Time::ZERO })
     }
 
-    /// m of this arrival; zero where queue or link was busy.
+    /// m of this arrival; zero if queue or link was busy.
     #[inline]
     pub fn missed(&mut self, at: &Arrival) -> f64 {
         let last = std::mem::replace(&mut self.last, at.now);
@@ -52,7 +52,7 @@ impl Idle {
         }
     }
 
-    /// Goes on where `other` was: idle time that is not yet counted will count at the new rate.
+    /// Continues from the state of `other`: idle time not yet counted will count at the new rate.
     pub fn resume(&mut self, other: &Self) {
         self.last = other.last;
     }
@@ -98,7 +98,7 @@ impl Average {
         self.unit
     }
 
-    /// Goes on from the value of `other`.
+    /// Continues from the value of `other`.
     pub fn resume(&mut self, other: &Self) {
         self.ewma = Ewma::new(self.ewma.weight(), other.ewma.value());
         self.idle.resume(&other.idle);

@@ -1,7 +1,7 @@
 //! The averages of a queue with several drop precedences: one for all, or one for each.
 //!
-//! Sources: Clark and Fang 1998, section III-C (two precedences); for any number, ns-2's dsRED by behaviour, whose names
-//! of the three are WRED, RIO-C and RIO-D.
+//! Sources: Clark and Fang 1998, section III-C (two precedences); for any number, the behaviour of ns-2's dsRED, which
+//! calls the three WRED, RIO-C and RIO-D.
 //!
 //! ```text
 //! queue idle before this arrival:  every average x (1 - wq)^m, m as in `average`
@@ -13,7 +13,7 @@
 //!
 //! A packet is judged by the average of its precedence.
 //!
-//! Deviations: idle time is that of the whole queue, whoever comes first; dsRED keeps an idle time for each average and
+//! Deviations: idle time is that of the whole queue, whichever precedence arrives first; dsRED keeps an idle time for each average and
 //! decays it at the full link rate even while packets of others are sent.
 
 use super::average::WHOLE;
@@ -30,9 +30,9 @@ use crate::verdict::Fate;
 pub enum Counted {
     /// Every packet: one average for all (ns-2 `WRED`).
     Common,
-    /// Packets of its own precedence and of those before it in the list (ns-2 `RIO-C`).
+    /// Packets of its precedence and of those before it in the list (ns-2 `RIO-C`).
     Coupled,
-    /// Packets of its own precedence (ns-2 `RIO-D`).
+    /// Packets of its precedence (ns-2 `RIO-D`).
     Separate,
 }
 
@@ -118,7 +118,7 @@ impl Averages {
         self.each[if self.tells_apart() { place } else { 0 }].value()
     }
 
-    /// Whether it must be told which packets are of which precedence, so that none may change it while it waits.
+    /// Whether it counts waiting packets by precedence, so that none may change precedence while it waits.
     pub fn tells_apart(&self) -> bool {
         self.counted != Counted::Common
     }
@@ -128,7 +128,7 @@ impl Averages {
         self.unit
     }
 
-    /// Goes on where `other` was, place by place. What waits stays counted as it came.
+    /// Continues from the state of `other`, place by place. Waiting packets stay counted as they were on arrival.
     pub fn resume(&mut self, other: &Self) {
         for (average, old) in self.each.iter_mut().zip(&other.each) {
             *average = Ewma::new(average.weight(), old.value());

@@ -45,7 +45,7 @@ impl Level {
     /// `length` in packets or bytes: a time becomes the bytes that the link sends in it, a share that of the limit.
     ///
     /// # Errors
-    /// E218 on `field` when it takes a link rate or a limit that `scope` does not know.
+    /// E218 on `field` if it needs a link rate or a limit that `scope` does not know.
     pub fn of(field: &'static str, length: Length, scope: &Scope) -> Result<Self, ParamError> {
         Ok(match length {
             Length::Packets(n) => Self { unit: Unit::Packets, value: f64::from(n.get()) },
@@ -61,8 +61,8 @@ impl Level {
     /// A limit in the other unit cannot be compared.
     ///
     /// # Errors
-    /// E215 when it is not below the queue's limit, so that no queue ever reaches it; `stated` is its field and what
-    /// stands there.
+    /// E215 when it is not below the queue's limit, so that no queue ever reaches it; `stated` is its field and the
+    /// value written there.
     pub fn below_limit(self, stated: (&'static str, Length), scope: &Scope) -> Result<(), ParamError> {
         let (field, written) = stated;
         let Some(length) = scope.limit else { return Ok(()) };
@@ -77,8 +77,8 @@ impl Level {
 }
 
 impl Level {
-    /// W316 for a level that is not below the queue's limit; one in bytes where the limit is in packets, if so many of
-    /// the largest are no more. Where nothing else can act it is an error: see [`Level::below_limit`].
+    /// W316 for a level that is not below the queue's limit; one in bytes with a limit in packets, if that many of
+    /// the largest packets are no more. If nothing else can act it is an error: see [`Level::below_limit`].
     pub fn out_of_reach(self, field: &'static str, scope: &Scope) -> Option<ParamError> {
         let (message, help) = self.beyond(field, scope)?;
         Some(ParamError::new(field, "W316", message).label("the queue can never reach it").help(help))

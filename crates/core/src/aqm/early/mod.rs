@@ -33,7 +33,7 @@ pub struct Common {
     /// Weight of one arrival in the average.
     #[param(flatten)]
     pub weight: Weight,
-    /// Size of a packet that an idle link is taken to have missed (ns-2 `mean_pktsize_`).
+    /// Packet size used to count what an idle link could have sent (ns-2 `mean_pktsize_`).
     #[param(default = "500B")]
     pub mean_packet: Bytes,
     /// How early drops are spread over the arrivals.
@@ -88,7 +88,7 @@ impl Common {
 pub enum Order {
     /// The spacing takes the scaled p_b.
     BeforeSpacing,
-    /// The spacing takes RED's p_b, what comes of it is scaled.
+    /// The spacing takes RED's p_b, and its result is scaled.
     AfterSpacing,
 }
 
@@ -146,7 +146,7 @@ impl Precedence {
         }
     }
 
-    /// An arrival that is spared whatever the average: counts as one below the minimum.
+    /// An arrival that is never dropped, whatever the average: counts as one below the minimum.
     #[inline]
     pub fn spare(&mut self) -> Verdict {
         self.spacer.rest();
@@ -171,13 +171,13 @@ impl Precedence {
         self.ramp.warnings(unit, scope)
     }
 
-    /// Goes on counting where `other` was.
+    /// Continues the count of `other`.
     pub fn resume(&mut self, other: &Self) {
         self.spacer.resume(&other.spacer);
     }
 }
 
-/// An error of a profile, told of the key that holds it.
+/// An error of a profile, reported on the key that holds it.
 pub fn inside(key: &'static str, name: &str) -> impl Fn(ParamError) -> ParamError {
     move |error| ParamError { field: key, message: format!("{name}: {}", error.message), ..error }
 }
@@ -188,7 +188,7 @@ pub fn one_unit(first: Unit, other: Unit, key: &'static str) -> Result<(), Param
     if first == other {
         return Ok(());
     }
-    let message = format!("`{key}` is measured in {}, what stands before it in {}", other.noun(), first.noun());
+    let message = format!("`{key}` is measured in {}, what comes before it in {}", other.noun(), first.noun());
     Err(ParamError::new(key, "E219", message).help("write all thresholds in packets, or all in bytes or time"))
 }
 

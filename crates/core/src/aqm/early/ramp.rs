@@ -22,7 +22,7 @@ pub struct Profile {
     pub min: Length,
     /// Average queue at which p_b is `max-p`; in the unit of `min`.
     pub max: Length,
-    /// p_b where the average reaches `max`.
+    /// p_b when the average reaches `max`.
     #[param(default = 0.1)]
     pub max_p: Probability,
 }
@@ -32,11 +32,11 @@ pub struct Profile {
 pub enum Beyond {
     /// Every packet is dropped (RED as published).
     Drop,
-    /// p_b rises on to 1 at twice the maximum (ns-2 `gentle_`).
+    /// p_b continues to rise, to 1 at twice the maximum (ns-2 `gentle_`).
     Gentle,
 }
 
-/// Where an average stands.
+/// Where an average is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Zone {
     /// Nothing is dropped.
@@ -106,7 +106,7 @@ impl Profile {
 }
 
 impl Ramp {
-    /// Where `average` stands.
+    /// Where `average` is.
     #[inline]
     pub fn zone(&self, average: f64) -> Zone {
         if average < self.min {

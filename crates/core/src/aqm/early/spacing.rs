@@ -28,7 +28,7 @@ use crate::rng::Rng;
 pub enum Spacing {
     /// Gaps uniform up to 1/p_b (RED as published; ns-2 `wait_ false`).
     Uniformised,
-    /// Each arrival for itself.
+    /// Each arrival independently.
     Bernoulli,
     /// Gaps uniform from 1/p_b to 2/p_b (ns-2 `wait_ true`).
     Wait,
@@ -68,7 +68,7 @@ impl Spacer {
         self.count += 1;
     }
 
-    /// Goes on counting where `other` was.
+    /// Continues the count of `other`.
     pub fn resume(&mut self, other: &Self) {
         self.count = other.count;
     }

@@ -27,14 +27,14 @@ use crate::params::{Choice, ParamError, Params};
 use crate::rng::Rng;
 use crate::units::{Span, Time};
 
-/// How the tickets put on packets are held to the rate issued.
+/// How the tickets put on packets are kept to the rate issued.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policing {
     /// Times issued by emitted, as published: halves the error.
     Ratio,
-    /// A factor that moves until emitted is issued.
+    /// A factor that moves until emitted equals issued.
     Integral,
-    /// Not at all.
+    /// They are not.
     Off,
 }
 
@@ -43,7 +43,7 @@ pub enum Policing {
 pub enum Scarce {
     /// It gets the least tag there is: more tickets go out than were issued.
     Raise,
-    /// It goes on with the probability that keeps to the tickets issued, else it is dropped.
+    /// It passes with the probability that keeps to the tickets issued, otherwise it is dropped.
     Drop,
 }
 
@@ -53,7 +53,7 @@ pub struct Issuing {
     /// Window of all its rates.
     #[param(default = "5s")]
     pub window: Span,
-    /// How the tickets put on packets are held to the rate issued.
+    /// How the tickets put on packets are kept to the rate issued.
     #[param(default = "ratio")]
     pub policing: Policing,
     /// Its tags.
@@ -61,18 +61,18 @@ pub struct Issuing {
     pub tags: Tags,
 }
 
-/// Most that policing changes a tag by, either way.
+/// The largest factor by which policing changes a tag, either way.
 const BOUND: f64 = 4.0;
 
 impl Issuing {
     /// # Errors
-    /// E201 for `scarce = "drop"` with real tags, which can say less than one ticket.
+    /// E201 for `scarce = "drop"` with real tags, which can hold less than one ticket.
     pub fn thins(&self, scarce: Scarce) -> Result<(), ParamError> {
         if (scarce, self.tags.tags) != (Scarce::Drop, Scale::Real) {
             return Ok(());
         }
         let message = "`scarce = \"drop\"` with `tags = \"real\"`".into();
-        let help = "real tags can say less than one ticket: scarce = \"raise\", or tags = \"linear\"";
+        let help = "real tags can hold less than one ticket: scarce = \"raise\", or tags = \"linear\"";
         Err(ParamError::new("scarce", "E201", message).help(help))
     }
 
@@ -134,7 +134,7 @@ impl Issuer {
         self.emitted.rate()
     }
 
-    /// The most tickets that a tag can say.
+    /// The most tickets that a tag can hold.
     pub fn top(&self) -> f64 {
         self.tagging.rules().top()
     }

@@ -2,16 +2,16 @@
 //!
 //! Source: PPS, section III-J: 8 bits in all published runs, 17 (`ip_off` and TOS) at most.
 //!
-//! | tags   | code c in 1 .. 2^bits - 1 stands for        |
+//! | tags   | code c in 1 .. 2^bits - 1 means             |
 //! |--------|---------------------------------------------|
 //! | linear | c tickets                                   |
 //! | log    | 10^(6 (c - 1)/(2^bits - 2)) tickets: 1 .. 10^6 |
 //! | real   | - (any positive number: the oracle)         |
 //!
 //! Code 0 is a packet without tickets. A value between two codes goes to the lower (`floor`), the nearer (`nearest`,
-//! half up) or either, with the probability that keeps the mean (`stochastic`). What is a code's value to the 24 bits of
-//! a label is that code, so that an exchange at a rate of 1 changes nothing. What lies beyond the codes goes to the last
-//! one, or to the first, and is counted.
+//! half up) or either, with the probability that keeps the mean (`stochastic`). A value that equals a code's to the 24
+//! bits of a label becomes that code, so that an exchange at a rate of 1 changes nothing. Values beyond the codes become
+//! the last one, or the first, and are counted.
 //!
 //! Deviations: the paper does not say how it rounds; logarithmic tags are ours.
 
@@ -19,7 +19,7 @@ use crate::math;
 use crate::params::{Choice, ParamError, Params};
 use crate::rng::Rng;
 
-/// What a tag's codes stand for.
+/// What a tag's codes mean.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// As many tickets as the code says.
@@ -47,7 +47,7 @@ pub struct Tags {
     /// Width of a tag, 4 to 17 bits.
     #[param(default = 8)]
     pub bits: u32,
-    /// What its codes stand for.
+    /// What its codes mean.
     #[param(default = "linear")]
     pub tags: Scale,
     /// Where a value between two codes goes.
@@ -57,9 +57,9 @@ pub struct Tags {
 
 /// Least and greatest width, bits.
 const WIDTHS: std::ops::RangeInclusive<u32> = 4..=17;
-/// What the last code of logarithmic tags stands for.
+/// Tickets of the last code of logarithmic tags.
 const LOG_TOP: f64 = 1e6;
-/// The least that a tag in real numbers holds: a label of 0 would be none.
+/// The least that a real tag holds: a label of 0 would mean no label.
 const LEAST: f64 = 1e-9;
 
 impl Tags {
@@ -78,7 +78,7 @@ impl Tags {
         (1 << self.bits) - 1
     }
 
-    /// The most tickets that a tag can say; in real numbers what as many bits would.
+    /// The most tickets that a tag can hold; with real tags, what that many bits would hold.
     pub fn top(&self) -> f64 {
         match self.tags {
             Scale::Log => LOG_TOP,
@@ -109,7 +109,7 @@ impl Tags {
     }
 }
 
-/// Makes tags, and counts what they cannot say.
+/// Makes tags, and counts what they cannot hold.
 #[derive(Clone, Debug)]
 pub struct Tagging {
     rules: Tags,
@@ -133,7 +133,7 @@ impl Tagging {
         self.rules.value(code.clamp(1.0, last) as u32) as f32
     }
 
-    /// The code before it is held within the codes there are.
+    /// The code before it is clamped to the valid codes.
     fn round(&self, tickets: f64, rng: &mut Rng) -> f64 {
         let draw = if self.rules.rounding == Rounding::Stochastic { rng.uniform() } else { 0.0 };
         let nearest = self.rules.code(tickets);
@@ -169,7 +169,7 @@ impl Tagging {
         self.rules = rules;
     }
 
-    /// Totals: tags made, those that wanted more than the last code, those that wanted less than the first.
+    /// Totals: tags made, those that needed more than the last code, those that needed less than the first.
     pub fn tallies(&self, each: &mut dyn FnMut(&'static str, u64)) {
         each("tagged_packets", self.tagged);
         each("saturated_tags", self.saturated);

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! every T_x:  publish (RTT_a, RTO_a), once they are known; it arrives after the delay
-//! least:      of each time on its own, over one's own as it stands and those heard within the expiry
+//! least:      of each time separately, over the aggregate's own current one and those received within the expiry
 //! ```
 //!
-//! The two least times may be those of different aggregates. A report that is late or lost leaves the last one in force
+//! The two least times may be those of different aggregates. If a report is late or lost, the previous one stays in force
 //! until it expires.
 
 use crate::conditioner::{Outbox, Publisher, Report};
@@ -18,10 +18,10 @@ pub struct Exchanging {
     /// Period T_x of the reports.
     #[param(default = "1s")]
     pub report_every: Span,
-    /// How long a report is under way.
+    /// How long a report takes to arrive.
     #[param(default = "0s")]
     pub report_delay: Span,
-    /// Age at which a report that was not renewed no longer counts; longer than `report-every`.
+    /// Age at which a report no longer counts; longer than `report-every`.
     #[param(default = "10s")]
     pub report_expiry: Span,
 }
@@ -45,7 +45,7 @@ impl Exchange {
             let error =
                 ParamError::new("report-expiry", "E201", "`report-expiry` is not longer than `report-every`".into())
                     .label(format!("`report-every` is {}", rules.report_every))
-                    .help("each report would expire before the next one comes; ten times as long is usual");
+                    .help("each report would expire before the next one arrives; ten times as long is usual");
             return Err(error);
         }
         Ok(Self { rules: rules.clone(), last: Time::ZERO, heard: Vec::new() })

@@ -1,10 +1,10 @@
 //! An aggregate's round-trip time and time-out, as its edge knows them.
 //!
-//! `edge`: from the data that pass and the ACKs that come back, see [`crate::estimate::micro_flows`]. `sender`: the
+//! `edge`: from passing data and returning ACKs, see [`crate::estimate::micro_flows`]. `sender`: the
 //! simulator's own knowledge of each sender, to test the former against; captures and interfaces have none.
 //!
-//! Data and ACKs give the way from the edge to the receiver and back. Where hosts are far from their edge the rest
-//! matters too; handshakes tell it (`part = "whole"`), as a mean over the aggregate's connections.
+//! Data and ACKs cover the path from the edge to the receiver and back. If hosts are far from their edge the rest
+//! matters too; handshakes reveal it (`part = "whole"`), as a mean over the aggregate's connections.
 
 use crate::conditioner::{Passage, Report, SenderTruth};
 use crate::estimate::rtt::{GAIN_OF_ALL, GAIN_OF_ONE};
@@ -17,9 +17,9 @@ use crate::units::Span;
 /// Who measures.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measured {
-    /// The edge, from what passes.
+    /// The edge, from what passes it.
     Edge,
-    /// The simulator knows it of every sender.
+    /// The simulator, which knows every sender's.
     Sender,
 }
 
@@ -32,10 +32,10 @@ pub enum Sampled {
     One,
 }
 
-/// Which of its times an aggregate goes by.
+/// Which of its times an aggregate uses.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Estimate {
-    /// The smoothed one, with the time that packets wait in queues.
+    /// The smoothed one, which includes waiting in queues.
     Smoothed,
     /// The shortest sample: propagation, more or less.
     Least,
@@ -44,7 +44,7 @@ pub enum Estimate {
 /// Which part of the round trip counts.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// All of it: to the receiver and back, and what handshakes say of the way to the host.
+    /// All of it: to the receiver and back, and what handshakes reveal of the path to the host.
     Whole,
     /// From the edge to the receiver and back.
     Beyond,
@@ -65,7 +65,7 @@ pub struct Measuring {
     /// Which part of the round trip counts.
     #[param(default = "whole")]
     pub part: Part,
-    /// Most flows that are remembered at a time; above zero.
+    /// Most flows remembered at any one time; above zero.
     #[param(default = 4096)]
     pub max_flows: u32,
     /// Silence after which a flow is forgotten.

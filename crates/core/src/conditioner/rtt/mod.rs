@@ -12,7 +12,7 @@
 //! ```
 //!
 //! An instance is an aggregate: the flows of one edge to another under one contract. It measures the round-trip time of
-//! its flows ([`Measure`]), tells others of its kind ([`Exchange`]), and takes q from its own time and the least one.
+//! its flows ([`Measure`]), reports it to others of its kind ([`Exchange`]), and computes q from its own time and the least.
 
 mod exchange;
 mod measure;
@@ -32,12 +32,12 @@ use crate::rng::Rng;
 use crate::units::{BitRate, Span, Time};
 use crate::verdict::Verdict;
 
-/// How much of what is above the contract is out of profile.
+/// How much of the excess over the contract is out of profile.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Excess {
-    /// p, as the text has it.
+    /// p, as in the text.
     Linear,
-    /// p squared, as the figure is printed.
+    /// p squared, as printed in the figure.
     Squared,
 }
 
@@ -49,7 +49,7 @@ pub struct Contract {
     /// Window of the rate estimate.
     #[param(default = "1s")]
     pub window: Span,
-    /// How much of what is above `cir` is out of profile.
+    /// How much of the excess over `cir` is out of profile.
     #[param(default = "linear")]
     pub excess: Excess,
 }
@@ -112,7 +112,7 @@ pub trait Law: Sized + Clone + std::fmt::Debug {
     /// The law itself.
     ///
     /// # Errors
-    /// The parameter at fault.
+    /// The offending parameter.
     fn of(params: &Self::Params) -> Result<Self, ParamError>;
 
     /// Probability that a packet out of profile is red rather than yellow, from the aggregate's own times and the least
@@ -146,7 +146,7 @@ impl<L: Law> Marker<L> {
     /// The conditioner of an aggregate.
     ///
     /// # Errors
-    /// The parameter at fault.
+    /// The offending parameter.
     pub fn new(params: &L::Params) -> Result<Self, ParamError> {
         let Parts { contract, measuring, exchanging, min_rto, small_window } = L::parts(params);
         Ok(Self {
@@ -159,7 +159,7 @@ impl<L: Law> Marker<L> {
         })
     }
 
-    /// q as it stands at `now`.
+    /// q at `now`.
     fn q(&self, now: Time) -> f64 {
         let own = self.measure.report();
         self.law.q(own.map(|own| (own, self.exchange.least(now, own)))).clamp(0.0, 1.0)

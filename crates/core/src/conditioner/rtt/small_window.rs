@@ -4,8 +4,8 @@
 //!
 //! ```text
 //! window < k:  green
-//! debt:        what a protected packet would have been is owed, in bytes of that colour, up to the cap;
-//!              a later packet that is not protected and drew green takes that colour, red first, and pays its size
+//! debt:        the colour a protected packet would have had is owed, in bytes of that colour, up to the cap;
+//!              a later unprotected packet that drew green takes that colour, red first, and repays its size
 //! ```
 
 use crate::packet::Colour;
@@ -15,7 +15,7 @@ use crate::units::Bytes;
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct SmallWindow {
-    /// Window k, in segments, from which on a flow is not protected.
+    /// Window k, in segments, from which a flow is no longer protected.
     #[param(default = 3)]
     pub small_window: u32,
     /// Most bytes of a colour that protected packets may owe; 0: they owe nothing.
@@ -23,7 +23,7 @@ pub struct SmallWindow {
     pub max_debt: Bytes,
 }
 
-/// What an aggregate's small windows are spared.
+/// The debt of an aggregate's small windows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Protection {
     below: f64,
@@ -36,7 +36,7 @@ impl Protection {
     /// Nothing owed.
     ///
     /// # Errors
-    /// `small-window` below 2: it would protect nobody.
+    /// `small-window` below 2: no flow would be protected.
     pub fn new(rules: &SmallWindow) -> Result<Self, ParamError> {
         ParamError::at_least("small-window", rules.small_window, 2)?;
         Ok(Self { below: f64::from(rules.small_window), most: rules.max_debt.get() as f64, red: 0.0, yellow: 0.0 })
