@@ -1,5 +1,5 @@
 #!/bin/bash
-# Makes the captures beside this script anew: real TCP and UDP between two network namespaces, about half a minute.
+# Remakes the captures beside this script: real TCP and UDP between two network namespaces, about half a minute.
 # Needs root, python3, and: apt install iproute2 iperf3 tcpdump wireshark-common
 #
 #   tcp.pcap             Ethernet, IPv4 TCP with ECN, microseconds, snapped to 96 B

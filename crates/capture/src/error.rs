@@ -1,5 +1,5 @@
 //! What can be wrong with a capture. Each message names the place (byte offset in the file), the value found, the
-//! bound, and a way out.
+//! bound, and a fix.
 
 use std::io;
 use std::path::PathBuf;
@@ -14,23 +14,23 @@ pub enum CaptureError {
     Open {
         /// The file as the caller named it.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         cause: io::Error,
     },
     /// The system failed while reading.
-    #[error("cannot read on at byte {offset}: {cause}")]
+    #[error("cannot read past byte {offset}: {cause}")]
     Read {
         /// Byte of the file where reading failed.
         offset: u64,
-        /// What the system said.
+        /// The system's error.
         cause: io::Error,
     },
     /// The system failed while writing: disk full, directory not writable.
-    #[error("cannot write {place}: {cause}; what stood there before is untouched")]
+    #[error("cannot write {place}: {cause}; an existing file is untouched")]
     Write {
         /// The output, as a user would name it.
         place: String,
-        /// What the system said.
+        /// The system's error.
         cause: io::Error,
     },
     /// A file of zero bytes.
@@ -110,7 +110,7 @@ pub enum CaptureError {
         bound: u64,
     },
     /// A captured length that does not fit into its block.
-    #[error("packet at byte {offset}: captured length {captured}, but its block has room for {room}; {CORRUPT}")]
+    #[error("packet at byte {offset}: captured length {captured}, but its block has room for only {room}; {CORRUPT}")]
     CapturedLength {
         /// Byte of the file where the block begins.
         offset: u64,
@@ -144,7 +144,7 @@ pub enum CaptureError {
     Timestamp {
         /// Byte of the file where the block begins.
         offset: u64,
-        /// The timestamp as it stands in the file.
+        /// The timestamp as written in the file.
         units: u64,
         /// What one unit is, and the offset added.
         unit: String,
@@ -157,23 +157,23 @@ pub enum CaptureError {
     },
 }
 
-/// The way out of a corrupt file, the same for all of them.
+/// The suggested fix for a corrupt file, the same for all of them.
 const CORRUPT: &str =
     "the file is corrupt here: copy it again, or cut out the sound part with `editcap` or `tcpdump -r IN -w OUT`";
 
 /// A capture that ends inside a packet or block, as after a full disk or a killed `tcpdump`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error(
-    "the capture is cut off: what begins at byte {offset} needs {need} bytes, {have} are there; {packets} whole packets \
-     come before it (--partial keeps those)"
+    "the capture is cut off: what begins at byte {offset} needs {need} bytes, only {have} are present; {packets} \
+     complete packets come before it (--partial keeps those)"
 )]
 pub struct Truncated {
     /// Byte of the file where the incomplete packet or block begins.
     pub offset: u64,
-    /// Bytes of it that are there.
+    /// Bytes of it that are present.
     pub have: u64,
     /// Bytes it needs (of its header, as long as that is incomplete).
     pub need: u64,
-    /// Whole packets before it.
+    /// Complete packets before it.
     pub packets: u64,
 }

@@ -68,8 +68,8 @@ pub enum SimulatedTransport {
 }
 
 impl SimulatedPacket {
-    /// A packet of the simulator at time `at`, `wire` bytes of IP long, of a flow with these `headers` (for what comes
-    /// back, [`FlowHeaders::reversed`]). Protocols other than TCP are written as UDP.
+    /// A packet of the simulator at time `at`, `wire` bytes of IP long, of a flow with these `headers` (for return
+    /// packets, [`FlowHeaders::reversed`]). Protocols other than TCP are written as UDP.
     ///
     /// # Errors
     /// `None` when the flow has IPv6 addresses, which the simulator does not give.
@@ -100,7 +100,7 @@ fn tcp_flags(seen: u8) -> u8 {
     TCP_FLAGS.iter().filter(|(flag, _)| seen & flag != 0).fold(0, |all, (_, bit)| all | bit)
 }
 
-/// Sequence number of the first byte: SYN and FIN take a number each, beside the payload.
+/// Sequence number of the first byte: SYN and FIN take a number each, in addition to the payload.
 fn first_byte(packet: &Packet) -> u32 {
     let controls = (packet.flags & (flags::SYN | flags::FIN)).count_ones();
     packet.seq_end.wrapping_sub(u32::from(packet.payload)).wrapping_sub(controls)

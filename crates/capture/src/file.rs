@@ -158,7 +158,7 @@ impl Chunk<'_> {
         self.offset
     }
 
-    /// The chunk as it stands, framing and all: what a copy of the file gets.
+    /// The chunk unchanged, framing included: what a copy of the file gets.
     pub fn bytes(&self) -> &[u8] {
         self.bytes
     }

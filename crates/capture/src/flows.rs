@@ -14,12 +14,12 @@ pub struct FlowKey {
     pub destination: IpAddr,
     /// Transport protocol number.
     pub protocol: u8,
-    /// Ports; `None` for protocols without, and for packets whose ports cannot be told.
+    /// Ports; `None` for protocols without ports, and for packets whose ports are unknown.
     pub ports: Option<Ports>,
 }
 
 impl FlowKey {
-    /// The key of the packets that come back.
+    /// The key of the return packets.
     pub fn reversed(&self) -> Self {
         let ports = self.ports.map(|ports| Ports { source: ports.destination, destination: ports.source });
         Self { source: self.destination, destination: self.source, ports, ..*self }
@@ -95,7 +95,7 @@ impl FlowTable {
         }
     }
 
-    /// The number of what comes back for flow `id`, a new one if none of it was seen.
+    /// The number of the return flow of flow `id`, a new one if none of it was seen.
     pub fn mate(&mut self, id: u32) -> u32 {
         self.number(self.keys[id as usize].reversed())
     }

@@ -1,7 +1,7 @@
 //! From captured bytes to what a classifier and a meter need: the outermost IP header and the transport's first fields.
 //!
 //! Link headers are walked in `link.rs`; IP headers with their extensions are cut by `etherparse`'s lax slices, which
-//! accept a packet whose end was not captured. Of a tunnel, the outer header counts: that is the one a router marks.
+//! accept a packet whose end was not captured. For a tunnel the outer header counts: that is the one a router marks.
 
 use std::net::IpAddr;
 
@@ -13,7 +13,7 @@ use crate::link::{self, LinkType};
 use crate::options;
 pub use crate::unread::Unread;
 
-/// What stands in a packet's IP and transport headers.
+/// The contents of a packet's IP and transport headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IpHeaders {
     /// Offset of the IP header in the captured bytes.
@@ -29,7 +29,7 @@ pub struct IpHeaders {
     /// Bytes of the whole IP packet, header included. Where the header says 0 (segmentation offload, jumbogram), the original length
     /// without the link header: that counts a frame check sequence too, if one was captured.
     pub l3_length: u32,
-    /// Those of them that lie behind the IP header and its extensions: transport header and payload.
+    /// Those of them after the IP header and its extensions: transport header and payload.
     pub l4_length: u32,
     /// Transport protocol: IPv4's, or what follows the last extension header that could be read.
     pub protocol: u8,

@@ -7,7 +7,7 @@
 //! [`export`] writes what the simulator sees as a capture.
 //!
 //! The output of a rewrite is the input's own bytes with IP headers patched: nothing is serialised a second time, so
-//! options, name resolution blocks and blocks this crate has never heard of come out as they went in.
+//! options, name resolution blocks and unknown blocks come out as they went in.
 #![forbid(unsafe_code)]
 
 pub mod error;

@@ -11,7 +11,7 @@ impl LinkType {
     pub const NULL: LinkType = LinkType(0);
     /// Ethernet.
     pub const ETHERNET: LinkType = LinkType(1);
-    /// IPv4 or IPv6, told by the version field.
+    /// IPv4 or IPv6, according to the version field.
     pub const RAW: LinkType = LinkType(101);
     /// OpenBSD loopback: as NULL, in network byte order.
     pub const LOOP: LinkType = LinkType(108);
@@ -78,7 +78,7 @@ fn payload(ether_type: u16, offset: usize) -> Result<Network, Unread> {
     }
 }
 
-/// The address family stands in either byte order: families are small numbers, so the order shows itself.
+/// The address family may be in either byte order: families are small numbers, so the order is apparent.
 fn loopback(data: &[u8]) -> Result<Network, Unread> {
     let raw = data.first_chunk::<4>().ok_or(Unread::Snapped)?;
     let family = u32::from_le_bytes(*raw).min(u32::from_be_bytes(*raw));
@@ -98,7 +98,7 @@ struct Cooked {
 }
 
 fn cooked(data: &[u8], fields: Cooked) -> Result<Network, Unread> {
-    /// Frame relay access, netlink, and the three raw 802.11 types: their protocol field is no EtherType.
+    /// Frame relay access, netlink, and the three raw 802.11 types: their protocol field is not an EtherType.
     const NO_ETHER_TYPE: [u16; 5] = [770, 824, 801, 802, 803];
     let hardware = be16(data, fields.hardware)?;
     if NO_ETHER_TYPE.contains(&hardware) {

@@ -3,7 +3,7 @@
 use crate::error::CaptureError;
 use crate::order::Order;
 
-/// The two formats; a pcapng tells its byte order in each section.
+/// The two formats; a pcapng gives its byte order in each section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Magic {
     Pcap { order: Order, nanoseconds: bool },
@@ -13,7 +13,7 @@ pub(crate) enum Magic {
 const EDITCAP: &str = "convert it: editcap -F pcap IN OUT";
 const DECOMPRESS: &str = "decompress it first (gunzip, unzstd, bunzip2, unxz, unlz4, unzip)";
 
-/// Start of a file, what that is, and the way out.
+/// Start of a file, what that is, and the suggested fix.
 const OTHERS: &[(&[u8], &str, &str)] = &[
     (&[0x1f, 0x8b], "a gzip file", "gunzip it first"),
     (&[0x28, 0xb5, 0x2f, 0xfd], "a zstd file", DECOMPRESS),
@@ -30,7 +30,7 @@ const OTHERS: &[(&[u8], &str, &str)] = &[
     (b"PAR1", "a Parquet file", "give the capture itself"),
 ];
 
-/// Tell the format from the first bytes of the file (as many as there are, 8 suffice).
+/// Recognise the format by the first bytes of the file (as many as there are, 8 suffice).
 pub(crate) fn recognise(start: &[u8]) -> Result<Magic, CaptureError> {
     match start.first_chunk::<4>() {
         Some([0xd4, 0xc3, 0xb2, 0xa1]) => Ok(Magic::Pcap { order: Order::Little, nanoseconds: false }),
@@ -57,7 +57,7 @@ fn describe(start: &[u8]) -> (&'static str, &'static str) {
         None if start.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace()) => {
             ("which looks like text", FORMATS)
         }
-        None => ("which is no format this program knows", FORMATS),
+        None => ("which is not a format this program knows", FORMATS),
     }
 }
 
@@ -75,6 +75,6 @@ mod tests {
         assert!(message(&[0x1f, 0x8b, 8, 0]).contains("starts with 1f 8b 08 00, a gzip file; gunzip it first"));
         assert!(message(b"[policy]\n").contains("looks like text"));
         assert!(message(&[0x34, 0xcd, 0xb2, 0xa1]).contains("editcap -F pcap"));
-        assert!(message(&[0xd4, 0xc3]).contains("no format this program knows"));
+        assert!(message(&[0xd4, 0xc3]).contains("not a format this program knows"));
     }
 }

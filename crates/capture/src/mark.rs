@@ -2,12 +2,12 @@
 //!
 //! The edge is perhop-core's, the one that simulated ports have; a capture written at a simulated port and sent through
 //! with the same conditioners and seed gets the same colours packet for packet. Time is the capture's own, see [`Origin`].
-//! A packet comes with the colour that its AF code point states, and leaves with the code point of its colour's action.
-//! Where the policy says so its label comes and leaves in the IPv6 flow label.
+//! A packet arrives with the colour that its AF code point implies, and leaves with the code point of its colour's
+//! action. If the policy says so its label arrives and leaves in the IPv6 flow label.
 //!
-//! A `match.rtt` takes a flow from the end of its handshake on, see [`handshake`]: that is the whole round trip, once. What
-//! an edge measures of a flow's data as it goes on, from here to the receiver and back, is reported where it is asked for
-//! ([`RoundTripsOf`]).
+//! A `match.rtt` takes a flow from the end of its handshake, see [`handshake`]: that is the whole round trip, measured
+//! once. What an edge measures continuously from a flow's data, from here to the receiver and back, is reported on
+//! request ([`RoundTripsOf`]).
 //!
 //! Packets without a readable IP header or without a time pass unchanged and are counted by reason.
 
@@ -47,7 +47,7 @@ pub use round_trip_report::{AggregateRoundTrip, FlowRoundTrip, MeasuredRow, Roun
 /// Sends the capture `input` through `marking` and writes it to `output`, which may be the same file.
 ///
 /// # Errors
-/// See [`MarkError`]. On any error what stood under the name `output` is untouched.
+/// See [`MarkError`]. On any error an existing file `output` is untouched.
 pub fn mark(input: &Path, output: &Path, marking: Marking, pump: &Pump<'_>) -> Result<Report, MarkError> {
     let mut capture = Capture::open(input)?;
     let mut file = OutputFile::create(output)?;
@@ -85,8 +85,8 @@ pub fn run<R: Read>(
     }
 }
 
-/// Whether no conditioner changes a packet: none has an action, none writes a label that is carried. `mark` would copy
-/// the capture as it is.
+/// Whether no conditioner changes packets: none has an action, none writes a label that is carried. `mark` would copy
+/// the capture unchanged.
 pub fn changes_nothing(marking: &Marking) -> bool {
     let idle = |stage: &StageSpec| match stage.params.build(&stage.scope) {
         Ok(conditioner) if conditioner.writes() != Writes::Colour => marking.flow_label.is_none(),

@@ -7,7 +7,7 @@ const NO_OPERATION: u8 = 1;
 const TIMESTAMPS: u8 = 8;
 
 /// The timestamps option (RFC 7323 section 3.2) among `options`: the bytes between TCP's fixed header and its payload,
-/// as many as were captured. What is cut off, or stands behind an option of impossible length, is not there.
+/// as many as were captured. An option that is cut off, or after one of impossible length, counts as absent.
 pub(crate) fn timestamps(mut options: &[u8]) -> Option<Timestamps> {
     loop {
         options = match options {
@@ -50,7 +50,7 @@ mod tests {
     }
 
     proptest! {
-        /// The first whole one before an end of options and before the cut, whatever stands around it.
+        /// The first whole one before an end of options and before the cut, whatever surrounds it.
         #[test]
         fn finds_the_first_whole_one(options in prop::collection::vec(option(), 0..8), cut in 0usize..80) {
             let all: Vec<u8> = options.iter().flat_map(bytes).collect();

@@ -11,10 +11,10 @@ use crate::error::CaptureError;
 const BUFFER: usize = 256 * 1024;
 
 /// Writes under a temporary name beside the target and renames it in `finish`. Dropped before that (an error, a
-/// full disk, Ctrl-C), it removes the temporary file, and what stood under the target's name is untouched.
+/// full disk, Ctrl-C), it removes the temporary file, and an existing target is untouched.
 ///
-/// The target may be the input itself. A target that is no regular file (`/dev/null`, a pipe) is written to directly;
-/// of a symbolic link, the file it points to is replaced.
+/// The target may be the input itself. A target that is not a regular file (`/dev/null`, a pipe) is written to directly;
+/// for a symbolic link, the file it points to is replaced.
 #[derive(Debug)]
 pub struct OutputFile {
     target: PathBuf,
@@ -53,7 +53,7 @@ impl OutputFile {
     fn replace(&mut self) -> io::Result<()> {
         self.writer.flush()?;
         if let Some(temporary) = &self.temporary {
-            // some file systems tell of a full disk only here
+            // some file systems report a full disk only here
             self.writer.get_ref().sync_data()?;
             fs::rename(temporary, &self.target)?;
             self.temporary = None;
@@ -108,7 +108,7 @@ impl Drop for OutputFile {
 mod tests {
     use super::*;
 
-    /// An empty directory of its own for a test.
+    /// An empty directory for a test.
     fn directory(name: &str) -> PathBuf {
         let path = std::env::temp_dir().join(format!("perhop-output-{}-{name}", process::id()));
         fs::create_dir_all(&path).unwrap();
@@ -130,7 +130,7 @@ mod tests {
         let mut dropped = OutputFile::create(&target).unwrap();
         dropped.write_all(b"half").unwrap();
         let mut finished = OutputFile::create(&target).unwrap();
-        assert_eq!(names(&directory).len(), 3, "two writers do not meet");
+        assert_eq!(names(&directory).len(), 3, "two writers do not collide");
         drop(dropped);
         assert_eq!(fs::read(&target).unwrap(), b"old");
         finished.write_all(b"new").unwrap();
@@ -164,7 +164,7 @@ mod tests {
         assert!(error.contains("cannot write /no/such/directory/out.pcap"), "{error}");
     }
 
-    /// `/dev/full` answers every write as a full disk does.
+    /// `/dev/full` fails every write as a full disk does.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_full_disk_is_an_error_and_a_device_is_not_replaced() {

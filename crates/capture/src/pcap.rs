@@ -1,7 +1,7 @@
 //! Classic pcap: a 24-byte header, then records of a 16-byte header and the captured bytes.
 //!
 //! The file header is parsed by `pcap-parser`; its fields are then used to step from record to record. The correction
-//! of the time zone (`thiszone`) is passed over, as libpcap does: every tool writes 0, and a constant moves no meter.
+//! of the time zone (`thiszone`) is ignored, as libpcap does: every tool writes 0, and a constant affects no meter.
 
 use crate::chunk::MAX_CHUNK;
 use crate::error::CaptureError;

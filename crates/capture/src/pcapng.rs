@@ -1,7 +1,7 @@
 //! pcapng (draft-ietf-opsawg-pcapng): sections of blocks, each block framed by its length at both ends.
 //!
 //! Who parses what: the framing (12 bytes) and the fixed fields of the three packet blocks (20 bytes) are read here,
-//! so that a block can be copied as it stands and no option list is built for each packet; `pcap-parser`, which does not
+//! so that a block can be copied unchanged and no option list is built for each packet; `pcap-parser`, which does not
 //! know the old Packet Block either, parses interface descriptions with their options. The meaning of the two clock options is again read
 //! here: pcap-parser 0.17 takes `if_tsoffset` as little-endian in every section, and knows no resolution of base 2.
 
@@ -44,7 +44,7 @@ pub(crate) struct Frame {
 pub(crate) struct PcapngFile {
     order: Order,
     interfaces: Vec<Interface>,
-    /// Interfaces of the sections before, so that numbers do not repeat within the file.
+    /// Interfaces of earlier sections, so that numbers do not repeat within the file.
     earlier_interfaces: u32,
 }
 
@@ -202,8 +202,8 @@ fn clock(block: &InterfaceDescriptionBlock<'_>, order: Order) -> Result<Clock, S
     Ok(clock)
 }
 
-/// The options up to their end mark. Without one they must fill the block: pcap-parser stops in silence at an option
-/// that runs past it, and the clock could be behind that.
+/// The options up to their end mark. Without one they must fill the block: pcap-parser stops silently at an option
+/// that runs past it, and the clock could come after that.
 fn whole_options<'o>(block: &'o InterfaceDescriptionBlock<'_>) -> Result<&'o [PcapNGOption<'o>], String> {
     if let Some(end) = block.options.iter().position(|option| option.code == OptionCode::EndOfOpt) {
         return Ok(&block.options[..end]);

@@ -11,14 +11,14 @@ use crate::file::{Capture, Record};
 pub enum Fate {
     /// Written, with the bytes as the visitor left them.
     Keep,
-    /// Left out together with its record or block; everything else stays.
+    /// Omitted together with its record or block; everything else stays.
     Drop,
 }
 
 /// How to copy a capture.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Pump<'a> {
-    /// Accept a capture that is cut off at its end, and keep its whole packets.
+    /// Accept a truncated capture, and keep its complete packets.
     pub partial: bool,
     /// Stop when this becomes true, with `CaptureError::Interrupted`.
     pub interrupted: Option<&'a AtomicBool>,
@@ -29,11 +29,11 @@ pub struct Pump<'a> {
 pub struct Tally {
     /// Packets read.
     pub packets: u64,
-    /// Their original lengths together, in bytes.
+    /// The sum of their original lengths, in bytes.
     pub original_bytes: u64,
-    /// Packets that were left out.
+    /// Packets that were omitted.
     pub dropped: u64,
-    /// Packets stamped earlier than one before them.
+    /// Packets with a timestamp earlier than a preceding one.
     pub out_of_order: u64,
     /// Largest step back in time among those, in ns.
     pub largest_step_back_ns: u64,
@@ -48,7 +48,7 @@ pub struct Tally {
 impl Pump<'_> {
     /// Show each packet to `visit`, which may change its bytes, and write what it keeps to `output`, if there is one.
     ///
-    /// All of the input's bytes but those of dropped packets are written as they stand. The caller finishes the
+    /// All of the input's bytes but those of dropped packets are written unchanged. The caller finishes the
     /// output (`OutputFile::finish`) after `Ok`. Errors: of reading, of writing, the visitor's own, `Interrupted`.
     pub fn run<R, E, F>(
         &self,

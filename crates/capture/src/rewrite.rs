@@ -25,8 +25,8 @@ pub enum FlowLabelError {
 
 /// Write `dscp` into the IP header that `headers` found in the captured bytes `data`.
 ///
-/// If it stands there already no byte changes. Otherwise exactly these do: in IPv4 the second byte and the two of the
-/// checksum, in IPv6 the first two. The checksum is updated, not computed anew (RFC 1624, equation 3): one
+/// If it is already there no byte changes. Otherwise exactly these do: in IPv4 the second byte and the two of the
+/// checksum, in IPv6 the first two. The checksum is updated, not recomputed (RFC 1624, equation 3): one
 /// that was right stays right, one that was wrong or left to the network card (0 in captures taken on the sender) stays wrong by
 /// the same amount, so a capture's faults are neither hidden nor added to.
 pub fn set_dscp(data: &mut [u8], headers: &IpHeaders, dscp: u8) -> Result<(), DscpOutOfRange> {
@@ -39,7 +39,7 @@ pub fn set_dscp(data: &mut [u8], headers: &IpHeaders, dscp: u8) -> Result<(), Ds
     Ok(())
 }
 
-/// Mark the packet CE, its DSCP untouched: for a conditioner's verdict "mark" on a packet that is ECN-capable. The
+/// Mark the packet CE, its DSCP untouched: for a conditioner's verdict "mark" on an ECN-capable packet. The
 /// checksum is updated as in [`set_dscp`].
 pub fn set_ce(data: &mut [u8], headers: &IpHeaders) {
     if headers.ecn != 0b11 {
@@ -66,7 +66,7 @@ pub fn set_flow_label(data: &mut [u8], headers: &IpHeaders, label: u32) -> Resul
     Ok(())
 }
 
-/// Change the TOS octet or traffic class as it stands in the packet.
+/// Change the TOS octet or traffic class in the packet.
 fn set_tos(data: &mut [u8], headers: &IpHeaders, change: impl Fn(u8) -> u8) {
     let ip = &mut data[headers.ip_offset..];
     match headers.version {

@@ -20,7 +20,7 @@ impl Unit {
         }
     }
 
-    /// `units` in ns, rounded down where a unit is not a whole number of ns; exact otherwise.
+    /// `units` in ns, rounded down if a unit is not a whole number of ns; exact otherwise.
     fn nanoseconds(self, units: u64) -> u128 {
         let units = u128::from(units);
         match self {

@@ -5,7 +5,7 @@ use std::fmt;
 /// VLAN tags followed before a frame counts as unreadable. Two are common; eight is more than any switch stacks.
 pub(crate) const MAX_VLAN_TAGS: usize = 8;
 
-/// Why a packet has no IP header that can be read. Such packets are passed on unchanged, and counted by reason.
+/// Why a packet has no readable IP header. Such packets are passed on unchanged, and counted by reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Unread {
     /// Captured bytes end before the IP header does.
@@ -16,7 +16,7 @@ pub enum Unread {
     Llc,
     /// More VLAN tags than are followed.
     VlanDepth,
-    /// A link type of which this program knows no header.
+    /// A link type whose header this program does not know.
     LinkType(u16),
     /// A cooked capture from hardware (ARPHRD value) without EtherTypes.
     Hardware(u16),

@@ -26,14 +26,14 @@ impl<R: Read> Window<R> {
         self.offset
     }
 
-    /// Leave `count` bytes, which are in the window, behind.
+    /// Drop the first `count` bytes of the window.
     pub(crate) fn advance(&mut self, count: usize) {
         debug_assert!(count <= self.end - self.start);
         self.start += count;
         self.offset += count as u64;
     }
 
-    /// Read on until the window holds `need` bytes or the file ends; gives the number it holds.
+    /// Read more until the window holds `need` bytes or the file ends; returns the number it holds.
     pub(crate) fn fill(&mut self, need: usize) -> Result<usize, CaptureError> {
         if self.end - self.start < need {
             self.make_room(need);

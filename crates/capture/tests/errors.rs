@@ -1,4 +1,4 @@
-//! Corrupt files: each fault by hand in a sound file, and the message a user gets.
+//! Corrupt files: each fault made in a valid file, and the message a user gets.
 
 use perhop_capture::{Capture, CaptureError, Fate, OutputFile, Pump};
 use std::io::Write;
@@ -55,8 +55,8 @@ fn corrupt_pcap() {
     let long = fault(pcap(), 44 + 8, 300_000);
     says(&long, &["packet record at byte 44: 300000 bytes", "more than the 262144 allowed", "corrupt"]);
     let cut = read(&pcap()[..50]).unwrap_err().to_string();
-    says(&cut, &["cut off", "at byte 44 needs 16 bytes, 6 are there", "1 whole packets", "--partial"]);
-    says(&read(&pcap()[..20]).unwrap_err().to_string(), &["at byte 0 needs 24 bytes, 20 are there"]);
+    says(&cut, &["cut off", "at byte 44 needs 16 bytes, only 6 are present", "1 complete packets", "--partial"]);
+    says(&read(&pcap()[..20]).unwrap_err().to_string(), &["at byte 0 needs 24 bytes, only 20 are present"]);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_large_snap_length_raises_the_bound() {
     let mut file = pcap();
     file[16..20].copy_from_slice(&1_000_000u32.to_le_bytes());
     let says_cut = fault(file, 44 + 8, 300_000);
-    says(&says_cut, &["cut off", "at byte 44 needs 300016 bytes, 20 are there"]);
+    says(&says_cut, &["cut off", "at byte 44 needs 300016 bytes, only 20 are present"]);
 }
 
 #[test]
@@ -84,7 +84,10 @@ fn corrupt_pcapng() {
     says(&fault(pcapng(), 48 + 8, 3), &["packet at byte 48: interface 3, but its section describes 1"]);
     says(&fault(pcapng(), 48 + 20, 5), &["packet at byte 48: captured length 5", "room for 4"]);
     says(&fault(pcapng(), 48 + 12, u32::MAX), &["packet at byte 48: timestamp", "10^-6 s", "editcap -t"]);
-    says(&read(&pcapng()[..80]).unwrap_err().to_string(), &["at byte 48 needs 36 bytes, 32 are there; 0 whole"]);
+    says(
+        &read(&pcapng()[..80]).unwrap_err().to_string(),
+        &["at byte 48 needs 36 bytes, only 32 are present; 0 complete"],
+    );
 }
 
 /// Replaces the interface description of a sound file by one with these options.
@@ -144,7 +147,7 @@ fn times_out_of_order_are_counted() {
     assert_eq!(tally.span_ns, Some((5_000_001_000, 9_000_001_000)));
 }
 
-/// Stopped after the first packet: an error, and the file that stood there is as it was.
+/// Stopped after the first packet: an error, and the existing file is unchanged.
 #[test]
 fn an_interruption_leaves_the_old_file() {
     let target = std::env::temp_dir().join(format!("perhop-interrupted-{}.pcap", std::process::id()));

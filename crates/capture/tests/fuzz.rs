@@ -48,7 +48,7 @@ fn exercise_headers(link: u16, data: &[u8], original: u32, dscp: u8) {
     exercise_flow_label(link, (data, original), &headers);
 }
 
-/// In IPv6 the second to the fourth byte may change; IPv4 is refused as it stands.
+/// In IPv6 the second to the fourth byte may change; IPv4 is refused unchanged.
 fn exercise_flow_label(link: u16, (data, original): (&[u8], u32), headers: &perhop_capture::IpHeaders) {
     let mut changed = data.to_vec();
     let label = original & 0xf_ffff;

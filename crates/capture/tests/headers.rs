@@ -1,4 +1,4 @@
-//! Packets written down by hand, byte for byte, and what must be read from them.
+//! Hand-written packets, byte for byte, and what must be read from them.
 
 use perhop_capture::{Fragment, IpHeaders, LinkType, Ports, TcpView, Unread, locate};
 use perhop_core::estimate::Timestamps;

@@ -1,4 +1,4 @@
-//! Labels in IPv6 flow labels: what a labeller writes stands there, a reader in another run sees it, and nothing else of
+//! Labels in IPv6 flow labels: what a labeller writes is there, a reader in another run sees it, and nothing else of
 //! a capture changes.
 
 mod common;
@@ -64,7 +64,7 @@ fn relabelled(capture: &[u8], mut label: impl FnMut(usize) -> u32) -> Vec<u8> {
     copy(capture, Pump::default(), visit).unwrap().0
 }
 
-/// One flow's rate in bytes/s by CSFQ's equation (1) as it stands in the paper, with the machine's own exponential
+/// One flow's rate in bytes/s by CSFQ's equation (1) as in the paper, with the machine's own exponential
 /// function. Bytes at one instant count in the next gap; the first packet's count in none.
 struct Flow {
     rate: f64,
@@ -106,7 +106,7 @@ fn rates_by_the_book(packets: &[Seen]) -> Vec<f64> {
     each.collect()
 }
 
-/// The rate that stands in each flow label is the flow's by the book, within the code's error; no other byte of the file
+/// The rate in each flow label is the flow's by the equation, within the code's error; no other byte of the file
 /// differs; and the report counts what an onlooker counts.
 #[test]
 fn a_rate_stands_in_every_flow_label() {
@@ -154,7 +154,7 @@ fn a_reader_of_a_later_domain_sees_the_labels() {
     }
 }
 
-/// A policy that does not say so neither writes flow labels nor reads them.
+/// Without `flow-label` a policy neither writes flow labels nor reads them.
 #[test]
 fn without_the_key_flow_labels_are_not_looked_at() {
     for name in ["tcp6-ns.pcap", "udp6-fragments.pcap", "merged.pcapng"] {
@@ -172,7 +172,7 @@ fn without_the_key_flow_labels_are_not_looked_at() {
     }
 }
 
-/// A label that came and that no conditioner writes anew leaves as it came, whatever it is.
+/// An incoming label that no conditioner rewrites leaves unchanged, whatever it is.
 #[test]
 fn what_is_not_rewritten_stays() {
     let input = relabelled(&read("tcp6-ns.pcap"), |i| (i as u32).wrapping_mul(2_654_435_761) >> 12);
@@ -193,7 +193,7 @@ fn ipv4_has_no_room() {
     let no_room = report.forward.packets;
     let expected = LabelReport { carried: "rate", came: 0, foreign: 0, left: 0, changed: 0, saturated: 0, no_room };
     assert_eq!(labels(&report), &expected);
-    let said = format!("{no_room} packets got a label and are IPv4");
+    let said = format!("{no_room} packets got a label but are IPv4");
     assert!(report.warnings.iter().any(|text| text.starts_with(&said)), "{:?}", report.warnings);
     let mixed = marked(&read("merged.pcapng"), rates(vec![labeller(vec![])])).unwrap().1;
     let of_ipv6 = packets(&read("merged.pcapng")).iter().filter(|it| it.ip.is_some_and(|ip| ip.version == 6)).count();
@@ -206,7 +206,7 @@ fn ipv4_has_no_room() {
     assert_eq!(json["labels"]["no_room"], serde_json::json!(labels(&mixed).no_room));
 }
 
-/// Rates divided by a tiny weight are beyond 1.1 Tbit/s: the last code stands for them, and they are counted.
+/// Rates divided by a tiny weight are beyond 1.1 Tbit/s: the last code is used for them, and they are counted.
 #[test]
 fn saturation_is_counted() {
     let (output, report) =
@@ -260,7 +260,7 @@ fn data(packet: &Seen) -> bool {
 }
 
 /// A source's host tags, the next domain exchanges: byte for byte what one edge makes of it that does both. The tags are
-/// on the sender's data and nowhere else, and hosts' own flow labels, of more than 8 bits, are not taken for tickets.
+/// only on the sender's data, and hosts' own flow labels, of more than 8 bits, are not taken for tickets.
 #[test]
 fn tickets_of_one_domain_are_exchanged_in_the_next() {
     let input = read("tcp6-ns.pcap");

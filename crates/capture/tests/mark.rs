@@ -159,7 +159,7 @@ fn lengths_are_those_of_the_wire() {
         assert!(ip.iter().any(|packet| packet.original as usize > packet.data.len() + 500), "{name} is snapped");
         let wire: u64 = ip.iter().map(|packet| u64::from(packet.original)).sum();
         // l3: without the link header; else with it, tags and all, and what surrounds it. raw.pcap was Ethernet once, and
-        // its lengths on the wire still say so
+        // its lengths on the wire still show it
         let header = 14 + tags;
         let framing = match overhead {
             0 => -i64::from(header),
@@ -212,7 +212,7 @@ fn green_share(report: &Report, host: u8) -> f64 {
     flow.green.bytes as f64 / flow.total.bytes as f64
 }
 
-/// 8 Mbit/s and 400 kbit/s against 2 Mbit/s for both: the labeller, one instance a flow, tells them apart. The slow flow
+/// 8 Mbit/s and 400 kbit/s against 2 Mbit/s for both: the labeller, one instance per flow, distinguishes them. The slow flow
 /// is below the fair rate (at least 1 Mbit/s), so F-SAM's filter lets all of it pass; it misses tokens only while alpha
 /// settles (windows of 100 ms in 10 s, so 5 %). A token bucket gives it no more than its chance of finding tokens.
 #[test]
@@ -245,14 +245,12 @@ fn a_clock_never_goes_back() {
     let (output, report) = marked(&made(&load), marking(vec![small])).unwrap();
     assert_eq!(dscps(&output), [10, 10, 14, 14, 10]);
     assert_eq!((report.out_of_order, report.largest_step_back_ns), (1, 4 * ms));
-    assert!(
-        report.warnings.iter().any(|text| text.contains("1 packets are stamped earlier") && text.contains("0.004 s"))
-    );
+    assert!(report.warnings.iter().any(|text| text.contains("1 packets have a timestamp") && text.contains("0.004 s")));
     assert_eq!(report.duration_s, Some(0.016));
     assert_eq!(report.offered_bit_s, Some(40_000.0 / 0.016));
 }
 
-/// Per flow: a SYN again is no new connection, a SYN behind data is one, and finds a full bucket.
+/// Per flow: a repeated SYN is not a new connection; a SYN after data is one, and finds a full bucket.
 #[test]
 fn a_new_connection_on_old_ports_starts_afresh() {
     let (syn, ack) = (Some(0x02), Some(0x10));
@@ -321,11 +319,11 @@ fn packets_without_a_conditioner_are_counted_apart() {
     assert_eq!(rows, [("yellow", 300), ("unmarked", 200)]);
     assert_eq!(report.conditioners[0].conforming_cbs_bytes, Some(100));
     assert_eq!(report.conditioners[1].conforming_cbs_bytes, None);
-    assert_eq!(report.warnings, ["no packet came to conditioner `unused`: look at its `match`"]);
+    assert_eq!(report.warnings, ["no packet reached conditioner `unused`: check its `match`"]);
     let label = stage("label", by_name("rate-labeller", vec![]));
     let labelled = marked(&made(&load), marking(vec![label])).unwrap().1;
     assert_eq!(labelled.unmatched, [&report.unmatched[..1], &labelled.unmatched[1..]].concat());
-    assert_eq!(labelled.unmatched[1].volume.packets, 2, "a label is no colour");
+    assert_eq!(labelled.unmatched[1].volume.packets, 2, "a label is not a colour");
 }
 
 /// The report's CBS is one: with it all real packets are green, with a byte less they are not.
@@ -384,7 +382,7 @@ fn packets_larger_than_the_bucket_are_warned_of() {
     says(&format!("{long} IP packets are longer than 1500 B"));
 }
 
-/// A file of its own in the temporary directory, removed at the end.
+/// A separate file in the temporary directory, removed at the end.
 struct Temporary(PathBuf);
 
 impl Temporary {
@@ -468,7 +466,7 @@ fn block(kind: u32, fields: &[u32], data: &[u8]) -> Vec<u8> {
     [start, data.to_vec(), length.to_le_bytes().to_vec()].concat()
 }
 
-/// Simple Packet Blocks carry no time: they pass unchanged beside others, and alone they are an error.
+/// Simple Packet Blocks carry no time: they pass unchanged among others, and alone they are an error.
 #[test]
 fn packets_without_a_time_pass_unmetered() {
     let udp = &made(&[packet(0, 1, (28, None))])[40..68];

@@ -1,6 +1,6 @@
 //! Others' readers confirm ours: tshark and scapy on the committed captures (`tests/captures`) and on what we make of them.
 //!
-//! Where one of the two is missing the test says so and passes; with `CI` set it fails instead. Scapy is sought in
+//! If one of the two is missing the test says so and passes; with `CI` set it fails instead. Scapy is sought in
 //! the Python that `PERHOP_PYTHON` names, else in `python3`.
 
 mod common;
@@ -44,7 +44,7 @@ impl Drop for Temporary {
     }
 }
 
-/// Whether to go on without a tool: said in plain words, and never in CI.
+/// Whether to continue without a tool, with a message; never in CI.
 fn missing(tool: &str, how: &str) -> bool {
     assert!(std::env::var_os("CI").is_none(), "{tool} is not installed, and CI must not skip: {how}");
     // not println!: the harness would hide it

@@ -68,7 +68,7 @@ fn simulated() -> Outcome {
             .into(),
     };
     let simulation = Simulation::new(plan, EngineOptions::default()).expect("a good plan");
-    simulation.run(|_| true).expect("nobody says stop")
+    simulation.run(|_| true).expect("it is not stopped")
 }
 
 /// What a capture at the edge router holds: the port's input, and with `both` what comes over the link back.
@@ -133,7 +133,7 @@ fn a_capture_of_both_directions_knows_it_from_the_handshake_on() {
     }
     assert_eq!(opened, 4);
     assert_eq!(report.rtt, Some(RttReport { known_flows: 4, unknown_flows: 1 }));
-    assert!(report.text(0).contains("round-trip time: known of 4 flows, unknown of 1"), "{}", report.text(0));
+    assert!(report.text(0).contains("round-trip time: known for 4 flows, unknown for 1"), "{}", report.text(0));
     assert!(
         report.warnings.iter().any(|w| w.starts_with("1 of 5 flows have no known round-trip time")),
         "{:?}",

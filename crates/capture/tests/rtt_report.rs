@@ -112,7 +112,7 @@ fn aggregates_have_names() {
     assert!(it.flows.iter().all(|it| it.aggregate.is_none()));
 }
 
-/// One direction: windows grow, nothing is known of times, and that is said.
+/// One direction: windows grow, times are unknown, and the report says so.
 #[test]
 fn without_acks_there_are_no_times() {
     let report = report(&from_client(&capture("no-timestamps.pcap")), Marking::default()).unwrap();
@@ -122,7 +122,7 @@ fn without_acks_there_are_no_times() {
         let times = [flow.measured.min_rtt_s, flow.measured.smoothed_rtt_s, flow.measured.rto_s];
         assert_eq!((flow.answered, flow.measured.samples, times), (false, 0, [None; 3]));
     }
-    let warning = report.warnings.iter().find(|it| it.contains("of 3 of 3 TCP flows no ACK is in the capture"));
+    let warning = report.warnings.iter().find(|it| it.contains("the capture has no ACKs of 3 of 3 TCP flows"));
     assert!(warning.is_some_and(|it| it.contains("capture both directions at one place")), "{:?}", report.warnings);
 }
 
@@ -179,7 +179,7 @@ fn the_tables() {
     assert_eq!(words[3..], ["2", "5", "4", "78.604", "80.405", "78.882", "14.001", "200.000", "55", "115", "6", "2"]);
     assert!(line("tcp 10.79.0.3:5001 > 10.79.0.1:").contains("2.180"));
     assert!(text.contains("and 1 more aggregates") && text.contains("and 5 more flows"), "{text}");
-    assert!(!text.contains("DSCP") && !text.contains("colour"), "nobody asked for colours:\n{text}");
+    assert!(!text.contains("DSCP") && !text.contains("colour"), "colours were not asked for:\n{text}");
     let both = marking(vec![rtt_rto("gold", Per::Aggregate, "10.79.0.1/32")]);
     let text = report(&bytes, both).unwrap().text(3);
     assert!(text.contains("DSCP") && text.contains("\ngold  "), "{text}");

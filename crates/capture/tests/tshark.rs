@@ -103,7 +103,7 @@ fn after(a: u32, b: u32) -> bool {
     a != b && a.wrapping_sub(b) < 1 << 31
 }
 
-/// The capture without TCP timestamps: no-operations stand in their place.
+/// The capture without TCP timestamps: no-operations in their place.
 fn without_stamps(name: &str) -> Vec<u8> {
     let mut out = Vec::new();
     let mut capture = Capture::open(file(&format!("{name}.pcap"))).unwrap();

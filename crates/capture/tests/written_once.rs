@@ -42,7 +42,7 @@ fn parameters(name: &str, aware: bool) -> Entries {
     }
 }
 
-/// A conditioner that marks AF11, AF12 and AF13, so that code points tell colours.
+/// A conditioner that marks AF11, AF12 and AF13, so that code points show colours.
 fn stage(name: &str, params: ConditionerParams, per: Per) -> StageSpec {
     let mark = |dscp: &str| Action::Mark(dscp.parse().expect("a name"));
     StageSpec {
@@ -129,7 +129,7 @@ fn plan(case: &Case) -> Plan {
 
 fn simulated(case: &Case) -> Outcome {
     let simulation = Simulation::new(plan(case), EngineOptions::default()).expect("a good plan");
-    let outcome = simulation.run(|_| true).expect("nobody says stop");
+    let outcome = simulation.run(|_| true).expect("it is not stopped");
     assert!(outcome.faults.breaches.is_empty(), "{:?}", outcome.faults.breaches);
     outcome
 }

@@ -42,7 +42,7 @@ const SINK: usize = 7;
 /// IPv6's header is 20 bytes longer than the simulator's.
 const LONGER: u32 = 20;
 
-/// What stands at the port under test, and where the ACKs start.
+/// What is at the port under test, and where the ACKs start.
 struct Case {
     name: String,
     out: Vec<StageSpec>,
@@ -54,7 +54,7 @@ fn stage(name: &str, params: ConditionerParams, per: Per) -> StageSpec {
     StageSpec { name: name.into(), matches: Default::default(), per, params, actions: [Action::Transmit; 4], scope }
 }
 
-/// `name` with the least that it has to be told and `more`, and with those that write what it reads.
+/// `name` with its required parameters and `more`, together with the conditioners that write what it reads.
 fn case(name: &str, more: &Entries, per: Per) -> Case {
     let entries = |name: &str| [needed(name), more.clone()].concat();
     let tested = conditioner(name, entries(name));
@@ -112,7 +112,7 @@ fn sources() -> Vec<Offered> {
 
 fn simulated(case: &Case) -> Outcome {
     let simulation = Simulation::new(plan(case), EngineOptions::default()).expect("a good plan");
-    let outcome = simulation.run(|_| true).expect("nobody says stop");
+    let outcome = simulation.run(|_| true).expect("it is not stopped");
     assert!(outcome.faults.breaches.is_empty(), "{:?}", outcome.faults.breaches);
     outcome
 }
@@ -153,7 +153,7 @@ fn record(outcome: &Outcome, packet: &Captured, flow_label: u32) -> Vec<u8> {
 }
 
 /// What came to the port under test from both sides, in the engine's order. `flow_label` of what came back: its tickets as
-/// they stood before the port; what came to the port had none.
+/// they were before the port; what arrived at the port had none.
 fn capture(outcome: &Outcome, encoding: &Encoding) -> Vec<u8> {
     let header = PcapHeader {
         datalink: DataLink::from(101),

@@ -30,23 +30,23 @@ pub enum Verb {
     Run(Run),
     /// Simulate every point of a grid
     Sweep(Sweep),
-    /// Parameters of SVB and MSVB from a link and its TCP flows, with how stable they are
+    /// Compute parameters of SVB and MSVB for a link and its TCP flows, and how stable they are
     Tune(Tune),
     /// Send a capture through a policy and write it re-marked
     Mark(Mark),
-    /// The same without an output file: who would get which colour; round-trip times and windows of TCP
+    /// The same without an output file: which packets would get which colour; TCP round-trip times and windows
     Meter(Meter),
     /// Re-run a paper's tables and figures, with a verdict on each claim
     Reproduce(Reproduce),
     /// Draw a run
     Plot(Plot),
-    /// A run as one HTML page that needs no network
+    /// Write a run as one HTML page that needs no network
     Report(Report),
-    /// Paired differences of two runs on common random numbers
+    /// Show paired differences of two runs on common random numbers
     Compare(Compare),
-    /// Engine and decision cost on this machine
+    /// Measure engine and decision cost on this machine
     Bench(Bench),
-    /// What there is: conditioners, AQMs, traffic models, TCP, units, diagnostics; or one of them by name
+    /// List what is available: conditioners, AQMs, traffic models, TCP, units, diagnostics; or one of them by name
     List(List),
 }
 
@@ -59,13 +59,13 @@ pub struct Source {
     /// algorithm, as in `-s @red.max-p=0.1`
     #[arg(short = 's', long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Seed; with a replication's number it keys every random stream
+    /// Seed; with the replication's number, the key of every random stream
     #[arg(long)]
     pub seed: Option<String>,
     /// Simulated time, as in `60s`
     #[arg(long)]
     pub duration: Option<String>,
-    /// Time left out of the statistics at the start
+    /// Time at the start that is excluded from the statistics
     #[arg(long)]
     pub warmup: Option<String>,
     /// Independent runs behind each mean and interval
@@ -104,13 +104,13 @@ pub struct Explain {
 /// Where results go and how they are made.
 #[derive(Args, Debug)]
 pub struct Output {
-    /// Directory of all runs
+    /// Directory for all runs
     #[arg(long, default_value = "runs", value_name = "DIR")]
     pub out: PathBuf,
     /// Threads; 0 is one for each core. Results do not depend on it
     #[arg(short, long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(0..=MOST_JOBS))]
     pub jobs: usize,
-    /// One JSON object a line instead of tables
+    /// One JSON object per line instead of tables
     #[arg(long)]
     pub json: bool,
 }
@@ -124,13 +124,13 @@ pub struct Run {
     /// Where results go.
     #[command(flatten)]
     pub output: Output,
-    /// Write a series of queue lengths and gauges (every 100 ms unless the scenario says)
+    /// Write a series of queue lengths and gauges (every 100 ms unless the scenario sets an interval)
     #[arg(long, value_name = "WHAT", value_parser = ["series"])]
     pub trace: Option<String>,
     /// Write the packets of the first replication that passed a link, as in `--pcap 'C -> E2'`
     #[arg(long, value_name = "LINK")]
     pub pcap: Vec<String>,
-    /// Write the packets of the first replication that came to a link's port, before its conditioners
+    /// Write the packets of the first replication that arrived at a link's port, before its conditioners
     #[arg(long, value_name = "LINK")]
     pub pcap_in: Vec<String>,
 }
@@ -150,7 +150,7 @@ pub struct Sweep {
     /// Run part i of n: points i, i+n, i+2n, ... (from 1)
     #[arg(long, value_name = "I/N")]
     pub shard: Option<String>,
-    /// Run again what is there already
+    /// Run points again that already have results
     #[arg(long)]
     pub fresh: bool,
 }
@@ -158,19 +158,19 @@ pub struct Sweep {
 /// `tune`
 #[derive(Args, Debug)]
 pub struct Tune {
-    /// Whose parameters
+    /// Which algorithm
     #[arg(value_enum)]
     pub aqm: Tunable,
     /// Scenario file: link, round-trip times, flows and classes are read from it
     #[arg(required_unless_present = "class", conflicts_with = "class")]
     pub file: Option<PathBuf>,
-    /// The `[queue]` of FILE, or the link it stands at, as in 'C -> E2'; may be left out where it is the only one
+    /// The `[queue]` of FILE, or the link it is at, as in 'C -> E2'; optional if there is only one
     #[arg(long, value_name = "NAME", requires = "file")]
     pub queue: Option<String>,
     /// Set a key of FILE, as in `-s traffic.bulk.flows=20`
     #[arg(short = 's', long = "set", value_name = "KEY=VALUE", requires = "file")]
     pub set: Vec<String>,
-    /// A class without FILE: round-trip time with that of the packets that wait, flows (fewest..most), share, code points,
+    /// A class without FILE: round-trip time including waiting packets, flows (fewest..most), share, code points,
     /// as in rtt=120ms,flows=5..50,share=0.1,for=AF11+AF12; repeat for more
     #[arg(long, value_name = "CLASS", requires = "rate")]
     pub class: Vec<String>,
@@ -183,7 +183,7 @@ pub struct Tune {
     /// What the queue holds
     #[arg(long, requires = "class", default_value = "100p", value_parser = quantity::<Packets>)]
     pub limit: Packets,
-    /// Packets that shall wait: V0 less the floor; with FILE their time counts in each round trip
+    /// Target queue, in packets: V0 less the floor; with FILE its delay is added to each round trip
     #[arg(long, default_value = "40p", value_parser = quantity::<Packets>)]
     pub reference: Packets,
     /// A V0 to judge, as in 300p
@@ -203,7 +203,7 @@ pub struct Tune {
     pub plot: Option<PathBuf>,
 }
 
-/// What `tune` knows.
+/// The algorithms that `tune` knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Tunable {
     /// One threshold for all.
@@ -229,7 +229,7 @@ pub struct Through {
     /// Seed of the conditioners' random streams
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Keep the whole packets of a capture whose end is cut off
+    /// Keep the complete packets of a truncated capture
     #[arg(long)]
     pub partial: bool,
     /// The report as JSON
@@ -260,14 +260,14 @@ pub struct Mark {
 pub struct Meter {
     /// Capture to read: pcap or pcapng
     pub input: PathBuf,
-    /// Policy file: `[conditioner]` tables without `at`; may be left out with --rtt
+    /// Policy file: `[conditioner]` tables without `at`; optional with --rtt
     #[arg(long, value_name = "FILE", required_unless_present = "rtt")]
     pub policy: Option<PathBuf>,
-    /// Round-trip times, time-outs and windows of TCP, by flow and by aggregate: a conditioner of the policy, without one
+    /// Round-trip times, time-outs and windows of TCP, by flow and by aggregate: a conditioner of the policy, or without one
     /// a pair of addresses
     #[arg(long)]
     pub rtt: bool,
-    /// List every sample of --rtt, too
+    /// Also list every sample of --rtt
     #[arg(long, requires = "rtt", requires = "json")]
     pub samples: bool,
     /// How.
@@ -319,7 +319,7 @@ pub struct Plot {
     /// File to write: .png, .svg or .pdf
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Show the plots there are
+    /// List the available plots
     #[arg(long)]
     pub list: bool,
 }

@@ -4,7 +4,7 @@ use crate::args::{Check, Format, Source};
 use crate::{Exit, Failure, say};
 use perhop_scenario::{Diagnostics, Options, Policy, Sweep};
 
-/// The options that a command line's source states.
+/// The options given on the command line.
 pub(crate) fn options(source: &Source) -> Options {
     let mut options = Options::new(&source.file.to_string_lossy());
     let settings = [
@@ -34,7 +34,7 @@ pub(crate) fn load(source: &Source, options: &Options) -> Result<Sweep, Failure>
     }
 }
 
-/// Whether a file is a policy: it has a `[policy]` table, or conditioners that stand at no port.
+/// Whether a file is a policy: it has a `[policy]` table, or conditioners without a port.
 pub(crate) fn is_policy(file: &std::path::Path) -> bool {
     let text = std::fs::read_to_string(file).unwrap_or_default();
     let has = |section: &str| text.lines().any(|line| line.trim_start().starts_with(section));

@@ -1,13 +1,13 @@
-//! The generated part of docs/: what the declarations and the heads of the files say, as pages.
+//! The generated part of docs/: pages from the declarations and the heads of the files.
 //!
-//! `make docs` writes it (`cargo run -p perhop --example docs`); a test holds it against what is checked in.
+//! `make docs` writes it (`cargo run -p perhop --example docs`); a test compares it with what is checked in.
 
 use crate::list::{LISTS, default};
 use perhop_core::params::{Field, Kind};
 use perhop_core::registry::Entry;
 use perhop_scenario::{codes, policy_schema, schema};
 
-/// A list as the pages speak of it: heading, the key that names an algorithm in a file, where its files are.
+/// A list as the pages show it: heading, the key that names an algorithm in a file, where its files are.
 struct Chapter {
     heading: &'static str,
     key: &'static str,
@@ -15,7 +15,7 @@ struct Chapter {
     entries: &'static [Entry],
 }
 
-/// In the order of a packet's way; [`LISTS`] has the same lists under the names of the command line.
+/// In the order of a packet's path; [`LISTS`] has the same lists under the names of the command line.
 fn chapters() -> [Chapter; 4] {
     let [(_, conditioners), (_, aqms), (_, schedulers), (_, traffic)] = LISTS;
     let chapter = |heading, key, folder, entries| Chapter { heading, key, folder, entries };
@@ -66,7 +66,7 @@ fn page(chapter: &Chapter, entry: &Entry) -> String {
     out += &format!("\n## In a file\n\n`{key} = \"{name}\"`");
     out += if entry.fields.is_empty() { ", without parameters.\n" } else { " with\n\n" };
     if !entry.fields.is_empty() {
-        out += "| key | meaning | value | where left out |\n|---|---|---|---|\n";
+        out += "| key | meaning | value | default |\n|---|---|---|---|\n";
         entry.parameters().iter().for_each(|(name, field)| out += &row(name, field));
     }
     let example =

@@ -1,4 +1,4 @@
-//! `explain`: every effective value, every queue, every time that follows from them.
+//! `explain`: every effective value, every queue, and the times that follow from them.
 
 use crate::args::Explain;
 use crate::{Exit, Failure, check, say};

@@ -44,7 +44,7 @@ pub enum Exit {
     Interrupted = 130,
 }
 
-/// What came of a command line.
+/// The outcome of a command line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// It is done.

@@ -1,4 +1,4 @@
-//! `list`: what there is, from the lists themselves.
+//! `list`: what is available, from the lists themselves.
 
 use crate::args::List;
 use crate::{Exit, Failure, say};
@@ -12,7 +12,7 @@ pub(crate) const LISTS: [(&str, &[Entry]); 4] =
     [("conditioners", conditioner::LIST), ("aqms", aqm::LIST), ("schedulers", sched::LIST), ("traffic", traffic::LIST)];
 
 const UNITS: &str = "\
-rate     bit/s kbit/s Mbit/s Gbit/s        1000-based; bps, kbps, Mbps, Gbps are read alike
+rate     bit/s kbit/s Mbit/s Gbit/s        1000-based; bps, kbps, Mbps, Gbps mean the same
 size     B kB MB GB, KiB MiB GiB           1000-based, 1024-based
 time     ns us ms s min h
 packets  p
@@ -61,11 +61,11 @@ fn field(name: &str, field: &Field) {
     say!("  {name:17} {} ({}; {})", field.doc, field.kind.noun(), default(field));
 }
 
-/// What holds where a parameter is left out.
+/// A parameter's default, in words.
 pub(crate) fn default(field: &Field) -> String {
     match field.default {
         Some(literal) => format!("default {}", perhop_core::params::Tree::from(literal)),
         None if field.optional => "optional".into(),
-        None => "needed".into(),
+        None => "required".into(),
     }
 }

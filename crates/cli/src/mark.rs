@@ -22,7 +22,7 @@ pub(crate) fn mark(args: &Mark) -> Result<Exit, Failure> {
 
 pub(crate) fn meter(args: &Meter) -> Result<Exit, Failure> {
     let round_trips = match (args.rtt, args.samples) {
-        (false, _) => RoundTripsOf::Nobody,
+        (false, _) => RoundTripsOf::Nothing,
         (true, false) => RoundTripsOf::Flows,
         (true, true) => RoundTripsOf::Samples,
     };
@@ -76,7 +76,7 @@ fn failure(error: &MarkError, input: &Path) -> Failure {
         return Failure::Interrupted(format!("interrupted: {} was not marked, no output was written", input.display()));
     }
     if let MarkError::Capture(CaptureError::Write { .. }) = error {
-        return Failure::Error(format!("error[E020] {error}\n   help: choose another output, or make room"));
+        return Failure::Error(format!("error[E020] {error}\n   help: choose another output, or free some space"));
     }
     Failure::Error(format!("error[E021] {}: {error}", input.display()))
 }

@@ -30,7 +30,7 @@ pub(crate) fn write(
     Ok(paths)
 }
 
-/// `C-E2.pcap`, `C-E2-in.pcap`: what a file system may not hold is left out.
+/// `C-E2.pcap`, `C-E2-in.pcap`: characters unfit for a file name are dropped.
 fn file_name(link: &str, point: TapPoint) -> String {
     let fit = |c: char| if c.is_alphanumeric() || c == '_' { c } else { '-' };
     let suffix = if point == TapPoint::Input { "-in" } else { "" };

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
     let sweep = check::load(&args.source, &options)?;
     if sweep.is_grid() {
         eprintln!(
-            "this scenario has a [sweep]: its base point is run; `perhop sweep` runs all {}",
+            "this scenario has a [sweep]: only its base point is run; `perhop sweep` runs all {}",
             sweep.points().len()
         );
     }

@@ -1,4 +1,4 @@
-//! `sweep`: every point of a grid; what is there already is not run again.
+//! `sweep`: every point of a grid; existing results are not run again.
 
 use crate::args::Sweep;
 use crate::watch::Terminal;
@@ -27,7 +27,7 @@ pub(crate) fn sweep(args: &Sweep) -> Result<Exit, Failure> {
                 json!({ "point": point.name, "run": dir, "replications": of.len(), "reused": reused, "result_hash": hash })
             );
         } else {
-            say!("{:60} {} replications ({reused} there already)  {hash}", dir.display().to_string(), of.len());
+            say!("{:60} {} replications ({reused} already there)  {hash}", dir.display().to_string(), of.len());
         }
     }
     if !args.output.json {

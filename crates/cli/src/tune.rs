@@ -11,7 +11,7 @@ use perhop_scenario::tune::{Asked, Kind, Stated, Tuned, words};
 use serde_json::json;
 use std::ffi::OsString;
 
-/// Prints the answer; with `--plot` the picture is Python's to draw.
+/// Prints the answer; with `--plot`, Python draws the picture.
 pub(crate) fn tune(args: &Tune) -> Result<Option<Request>, Failure> {
     let tuned = tuned(args)?;
     match args.json {
@@ -90,7 +90,7 @@ fn from_words(args: &Tune) -> Result<Asked, Failure> {
     })
 }
 
-/// What the options state, laid over what the file has.
+/// What the options give, laid over what the file has.
 fn state(args: &Tune, asked: &mut Asked) -> Result<(), Failure> {
     let (stated, origin) = &mut asked.stated;
     let packets = |n: Option<Packets>| n.map(|n| f64::from(n.get()));

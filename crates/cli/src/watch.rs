@@ -22,7 +22,7 @@ pub(crate) fn catch_interrupts() {
     });
 }
 
-/// Shows a progress line on a terminal, nothing elsewhere.
+/// Shows a progress line on a terminal, otherwise nothing.
 pub(crate) struct Terminal {
     bar: ProgressBar,
     began: Instant,
@@ -44,7 +44,7 @@ impl Terminal {
         self.began.elapsed()
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub(crate) fn clear(&self) {
         self.bar.finish_and_clear();
     }

@@ -1,4 +1,4 @@
-//! Bad input: each gets its code, its place and a way out, exit code 2, and nothing is half-written.
+//! Bad input: each gets its code, its place and a suggested fix, exit code 2, and nothing is half-written.
 
 mod command;
 
@@ -15,11 +15,11 @@ fn capture() -> Vec<u8> {
 
 /// `SCENARIO` with one text put in place of another.
 fn changed(from: &str, to: &str) -> String {
-    assert_eq!(SCENARIO.matches(from).count(), 1, "`{from}` stands once in the scenario");
+    assert_eq!(SCENARIO.matches(from).count(), 1, "`{from}` appears once in the scenario");
     SCENARIO.replace(from, to)
 }
 
-/// Every fault of a scenario file: what is changed, the code, the place, and words of message and way out.
+/// Every fault of a scenario file: what is changed, the code, the place, and words of message and fix.
 #[test]
 fn faults_of_a_scenario() {
     let cases: &[(&str, &str, &str, &str, &[&str])] = &[
@@ -117,14 +117,14 @@ fn directories_that_cannot_be_written() {
     }
 }
 
-/// A full disk is stood in for by the largest size that files of the process may have.
+/// A limit on the size of the process's files simulates a full disk.
 #[test]
 fn a_full_disk_leaves_old_results_as_they_were() {
     let folder = Folder::with(&[("ok.toml", SCENARIO.as_bytes())]);
     assert!(folder.perhop(&["run", "ok.toml"]).status.success());
     let (names, contents) = (folder.names(), folder.contents());
     let said = error(&folder.limited(&["run", "ok.toml", "--seed", "2"]));
-    assert!(said.contains("error[E020] cannot write runs/small/") && said.contains("make room"), "{said}");
+    assert!(said.contains("error[E020] cannot write runs/small/") && said.contains("free some space"), "{said}");
     assert_eq!(folder.names(), names, "of the attempt nothing is left");
     // the same point under the same seed: its directory would have been replaced
     assert!(error(&folder.limited(&["run", "ok.toml"])).contains("error[E020]"));
@@ -229,7 +229,7 @@ fn outputs_and_policies_that_will_not_do() {
     let before = folder.contents();
     let said = error(&folder.limited(&["mark", "in.pcap", "in.pcap", "--policy", "policy.toml"]));
     assert!(said.contains("error[E020]"), "{said}");
-    assert!(folder.contents() == before, "the capture is as it was");
+    assert!(folder.contents() == before, "the capture is unchanged");
 }
 
 /// `perhop ... | head -0`: whoever reads may go away.

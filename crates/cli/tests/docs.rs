@@ -68,7 +68,7 @@ fn parses(toml: &str, place: &str) {
 }
 
 /// Blocks marked `toml` are whole files; those of docs/scenario.md, one after the other, are one scenario, but for
-/// blocks that say on their first line that they are a file of their own.
+/// blocks whose first line says that they are a separate file.
 #[test]
 fn scenarios_in_the_text_are_sound() {
     let mut seen = 0;

@@ -1,4 +1,4 @@
-//! Ctrl-C: exit code 130, finished replications kept and whole, and the next sweep goes on from there.
+//! Ctrl-C: exit code 130, finished replications kept and whole, and the next sweep continues from there.
 
 #[allow(dead_code)]
 mod command;
@@ -41,5 +41,5 @@ fn finished_replications_are_kept() {
     let reused: usize = text.split('(').skip(1).filter_map(|t| t.split(' ').next()?.parse::<usize>().ok()).sum();
     assert_eq!((again.status.code(), reused, complete(&folder).len()), (Some(0), kept.len(), 20), "{text}");
     let after = folder.contents();
-    assert!(before.iter().all(|(path, bytes)| after[path] == *bytes), "what was kept is as it was");
+    assert!(before.iter().all(|(path, bytes)| after[path] == *bytes), "what was kept is unchanged");
 }

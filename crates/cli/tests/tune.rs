@@ -6,7 +6,7 @@ mod command;
 
 use command::Folder;
 
-/// A queue of three classes, one of them UDP's, told by code points that a conditioner writes.
+/// A queue of three classes, one of them UDP's, by code points that a conditioner writes.
 const SCENARIO: &str = r#"
 [links]
 "near - E" = { rate = "100Mbit/s", delay = "10ms" }
@@ -108,7 +108,7 @@ fn the_load_of_a_scenario() {
     assert_eq!(answer["settings"][1]["stable"], true);
     let svb = json(&folder, &["svb", "net.toml", "--queue", "C -> D"]);
     assert_eq!(svb["loops"].as_array().unwrap().len(), 1);
-    assert_eq!(svb["settings"].as_array().unwrap().len(), 1, "the queue is no svb: nothing to judge");
+    assert_eq!(svb["settings"].as_array().unwrap().len(), 1, "the queue is not svb: nothing to judge");
 }
 
 /// The lines to copy make a scenario that `check` accepts, and whose setting is then the stable one.
@@ -162,7 +162,7 @@ fn what_cannot_be_tuned() {
         (&["svb", "--class", "rtt=1s,flows=5", "--class", "rtt=1s,flows=5"], &["E201", "one class, 2"]),
         (
             &["msvb", "--class", "rtt=1s,flows=5,share=0.6", "--class", "rtt=1s,flows=5,share=0.6"],
-            &["E201", "1.2 in sum", "at most 1"],
+            &["E201", "sum to 1.2", "at most 1"],
         ),
         (&["msvb", "--class", "rtt=1s,flows=5,share=0"], &["E201", "`share` is 0", "blocks"]),
         (
@@ -207,7 +207,7 @@ fn a_picture_is_pythons() {
     assert!(String::from_utf8_lossy(&out.stderr).contains("pip install perhop"));
 }
 
-/// `--trace series` asks for a series every 100 ms where the scenario has no interval of its own.
+/// `--trace series` asks for a series every 100 ms if the scenario sets no interval.
 #[test]
 fn a_stated_interval_of_series_stays() {
     let folder = Folder::with(&[("ok.toml", command::SCENARIO.as_bytes())]);
@@ -221,7 +221,7 @@ fn a_stated_interval_of_series_stays() {
     assert!(size(&["-s", "scenario.sample=5ms", "-s", "scenario.name=often"]) > 3 * usual, "{usual}");
 }
 
-/// A queue of a scheduler has no rate of its own.
+/// A scheduler's queue has no separate rate.
 #[test]
 fn a_scheduler_has_no_queue_to_tune() {
     let wrr = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wrr.toml");

@@ -45,7 +45,7 @@ fn check(entry: &Entry) -> Result<(), String> {
     }
     let known = |row: &&Vec<&str>| fields.iter().any(|f| row[1].trim_matches('`') == f.0);
     match rows.iter().skip(2).find(|row| !known(row)) {
-        Some(row) => Err(format!("row of {}, which is no field", row[1])),
+        Some(row) => Err(format!("row of {}, which is not a field", row[1])),
         None => Ok(()),
     }
 }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# ask.sh CAPTURE.pcap...: what tshark says of each TCP segment, beside it as CAPTURE.tsv. Fields that it leaves empty are empty.
+# ask.sh CAPTURE.pcap...: what tshark says about each TCP segment, written beside it as CAPTURE.tsv. Fields that it leaves empty are empty.
 set -euo pipefail
 fields="frame.number tcp.stream tcp.srcport tcp.seq_raw tcp.len tcp.ack_raw tcp.flags.syn tcp.flags.fin tcp.options.timestamp.tsval tcp.options.timestamp.tsecr
  tcp.analysis.acks_frame tcp.analysis.ack_rtt tcp.analysis.retransmission tcp.analysis.out_of_order tcp.analysis.spurious_retransmission tcp.analysis.duplicate_ack

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Records the captures beside this script anew and what tshark says of them: real TCP through an edge, a quarter of a minute.
+# Records the captures beside this script and what tshark says about them: real TCP through an edge, a quarter of a minute.
 # Needs root, python3, and: apt install iproute2 ethtool tcpdump tshark
 #
 #   client -- path: 1 ms, 1 Gbit/s -- edge -- path: delay, 4 Mbit/s, queue of 30 packets, losses -- servers
@@ -22,7 +22,7 @@ for tool in ip ethtool tcpdump tshark python3; do
     command -v "$tool" >/dev/null || { echo "$tool is missing: apt install iproute2 ethtool tcpdump tshark" >&2; exit 2; }
 done
 
-# inside SPACE COMMAND...; not for what goes on behind, where the shell between would be killed alone
+# inside SPACE COMMAND...; not for background commands, where only the intermediate shell would be killed
 inside() { ip netns exec "$@"; }
 
 for space in "$client" "$edge" "$server"; do ip netns add "$space"; done

@@ -2,14 +2,14 @@
 
 use perhop_core::units::Time;
 
-/// Captures that begin before this, in ns since 1970, were not made in our days: their clock starts at their own zero.
+/// Captures that begin before this, in ns since 1970, have no real-world date: their clock starts at their own zero.
 const FIRST_DAY_NS: u64 = 86_400 * 1_000_000_000;
 
-/// Where time zero lies: buckets are full then, averages begin there.
+/// Where time zero is: buckets are full and averages begin then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Origin {
     /// As the capture's first time says: within the first day of 1970 [`Origin::Capture`], else [`Origin::FirstPacket`].
-    /// So a capture written by the simulator, whose clock starts at 0, is metered at the times it was made at.
+    /// So a capture written by the simulator, whose clock starts at 0, is metered at the simulator's times.
     #[default]
     Auto,
     /// At the first packet that has a time.
@@ -18,8 +18,8 @@ pub enum Origin {
     Capture,
 }
 
-/// A clock that follows the timestamps and never goes back: packets stamped earlier than one before them come at the
-/// largest time seen.
+/// A clock that follows the timestamps and never goes back: a packet with a timestamp earlier than a preceding one is given
+/// the largest time seen.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Clock {
     origin: Origin,

@@ -1,4 +1,4 @@
-//! What traffic asks of a contract: the smallest bucket in which all of it would conform.
+//! What traffic demands of a contract: the smallest bucket with which all of it would conform.
 //!
 //! At rate CIR the bytes of any interval [s, t] must not exceed CIR (t - s) + CBS. So the smallest CBS is the largest
 //! excess of the bytes over CIR (t - s), the packets at both ends included, which one number follows:
@@ -37,7 +37,7 @@ impl Burst {
     }
 }
 
-/// What one conditioner of the policy was asked for, over all its instances.
+/// The demand on one conditioner of the policy, over all its instances.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Demand {
     /// Committed rate, of conditioners that have one.
@@ -60,7 +60,7 @@ impl Demand {
         }
     }
 
-    /// Counts a packet that came to the conditioner's `instance`.
+    /// Counts a packet that arrived at the conditioner's `instance`.
     pub(crate) fn add(&mut self, instance: usize, now: Time, size: u32) {
         self.largest = self.largest.max(size);
         self.beyond_cbs += u64::from(self.cbs.is_some_and(|cbs| u64::from(size) > cbs.get()));

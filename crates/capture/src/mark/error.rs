@@ -16,7 +16,7 @@ pub enum MarkError {
     Conditioner {
         /// Its name.
         name: String,
-        /// The parameter at fault and its bound.
+        /// The offending parameter and its bound.
         error: String,
     },
     /// No packet with an IP header that can be read.
@@ -27,9 +27,10 @@ pub enum MarkError {
         /// Why they could not be read.
         reasons: Vec<Unchanged>,
     },
-    /// Round-trip times alone were asked for, and nothing has any.
+    /// Only round-trip times were asked for, and nothing has any.
     #[error(
-        "no TCP segment among the capture's {packets} IP packets: round-trip times and windows are measured of TCP, from data and their ACKs; capture TCP in both directions, or give a policy"
+        "no TCP segment among the capture's {packets} IP packets: round-trip times and windows are measured for TCP, \
+         from data and its ACKs; capture TCP in both directions, or give a policy"
     )]
     NoTcp {
         /// IP packets of the capture.

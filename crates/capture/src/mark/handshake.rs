@@ -2,8 +2,8 @@
 //!
 //! The first sample of RFC 6298 section 2.2, taken where the capture was: from the SYN to the segment that acknowledges
 //! the SYN-ACK. The SYN passes here on its way out, its answer on the way back, the acknowledgement on the way out
-//! again, so this is the whole round trip wherever on the path the capture was made; with the little that hosts and
-//! queues took. Without the SYN-ACK (one direction only), without the start, and where SYN or SYN-ACK came twice
+//! again, so this is the whole round trip wherever on the path the capture was made, plus the short delays in hosts and
+//! queues. Without the SYN-ACK (one direction only), without the start, and if SYN or SYN-ACK came twice
 //! (Karn's rule, RFC 6298 section 3) nothing is known.
 
 use perhop_core::packet::FlowId;
@@ -17,7 +17,7 @@ const ACK: u8 = 0x10;
 /// How far a connection's handshake has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Progress {
-    /// Not begun, over, or of no use.
+    /// Not begun, over, or unusable.
     #[default]
     None,
     /// A SYN went out.
@@ -58,8 +58,7 @@ impl Handshakes {
         self.rtts.get(flow.0 as usize).copied().flatten()
     }
 
-    /// Looks at a segment of `flow`, of which `mate` is what comes back. True when it makes the round-trip time known,
-    /// of both.
+    /// Looks at a segment of `flow`, whose return flow is `mate`. True when it makes the round-trip time of both known.
     pub(crate) fn observe(&mut self, now: Time, [flow, mate]: [FlowId; 2], tcp: TcpView) -> bool {
         match (tcp.flags & SYN != 0, tcp.flags & ACK != 0) {
             (true, false) => self.ask(now, [flow, mate]),
@@ -132,7 +131,7 @@ mod tests {
     fn the_round_trip_is_from_the_syn_to_the_acknowledgement_of_its_answer() {
         assert_eq!(after(&[ASK, ANSWER]), None);
         assert_eq!(after(&[ASK, ANSWER, DONE]), Some(80));
-        // Later segments change nothing, the first data of the other side before the acknowledgement neither.
+        // Later segments change nothing, nor does the other side's first data before the acknowledgement.
         assert_eq!(after(&[ASK, ANSWER, DONE, (CLIENT, 500, ACK, 100, 9)]), Some(80));
         assert_eq!(after(&[ASK, ANSWER, (SERVER, 75, ACK, 0, 100), DONE]), Some(80));
     }
@@ -146,7 +145,7 @@ mod tests {
         assert_eq!(after(&[ASK, ANSWER, (CLIENT, 90, 0x04, 100, 0)]), None, "a reset");
     }
 
-    /// Karn's rule: which of two was answered cannot be told. The next connection on the same ports counts again.
+    /// Karn's rule: it is unknown which of the two was answered. The next connection on the same ports counts again.
     #[test]
     fn a_repeated_segment_spoils_it_until_the_next_connection() {
         let again: Seen = (CLIENT, 1010, SYN, 99, 0);

@@ -11,7 +11,7 @@ use crate::rewrite::set_flow_label;
 pub(crate) struct LabelCounts {
     /// Came with a label.
     pub(crate) came: u64,
-    /// Came with a flow label that is no label: they are as good as without.
+    /// Came with a flow label that is not a label: they count as having none.
     pub(crate) foreign: u64,
     /// Left with a label in their flow label.
     pub(crate) left: u64,
@@ -19,11 +19,11 @@ pub(crate) struct LabelCounts {
     pub(crate) changed: u64,
     /// Of those that left: the label is beyond the codes, and the nearest was written.
     pub(crate) saturated: u64,
-    /// Left with a label that IPv4 has no room for.
+    /// Left with a label that IPv4 cannot carry.
     pub(crate) no_room: u64,
 }
 
-/// Carries labels in flow labels, where the policy says so.
+/// Carries labels in flow labels, if the policy says so.
 #[derive(Clone, Debug)]
 pub(crate) struct Labels {
     pub(crate) encoding: Option<Encoding>,
@@ -47,7 +47,7 @@ impl Labels {
         }
     }
 
-    /// Writes the label of a packet that stays. Where there is none the flow label is left alone.
+    /// Writes the label of a packet that stays. If there is none the flow label is left alone.
     pub(crate) fn write(&mut self, data: &mut [u8], headers: &IpHeaders, packet: &Packet) {
         let Some(encoding) = &self.encoding else { return };
         let Some(label) = encoding.label(packet) else { return };

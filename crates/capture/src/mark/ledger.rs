@@ -1,4 +1,4 @@
-//! What was counted while a capture went through.
+//! The counts of a capture's run.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use crate::pump::Fate;
 /// IP packets longer than this were never on an Ethernet: the capture was taken before segmentation or after merging.
 pub(crate) const ETHERNET_MTU: u32 = 1500;
 
-/// What a flow's packets became.
+/// The outcome of a flow's packets.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FlowCounts {
     /// Kept, by colour on leaving.
     pub(crate) colours: [Count; 4],
     /// Dropped by a conditioner or an action.
     pub(crate) dropped: Count,
-    /// It comes back from outside.
+    /// It is return traffic from outside.
     pub(crate) reverse: bool,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Ledger {
     pub(crate) forward: Count,
     pub(crate) reverse: Count,
     pub(crate) dropped: Count,
-    /// Forward packets that no conditioner colours, by the colour they came with.
+    /// Forward packets that no conditioner colours, by colour on arrival.
     pub(crate) unmatched: [Count; 4],
     /// Forward packets by code point, on arrival and on leaving.
     pub(crate) before: [Count; 64],

@@ -31,7 +31,7 @@ const ETHERNET_HEADER: u32 = 14;
 
 const TCP_SYN: u8 = 0x02;
 
-/// What is known of a flow's connection.
+/// What is known about a flow's connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
     /// No packet yet.
@@ -56,7 +56,7 @@ pub(crate) struct Marker {
     pub(crate) needs: Needs,
     /// Reports between its conditioners.
     mail: Mail,
-    /// Watched where a match asks for round-trip times.
+    /// Watched if a match asks for round-trip times.
     pub(crate) handshakes: Option<Handshakes>,
     pub(crate) round_trips: Option<RoundTrips>,
     /// Packets seen.
@@ -75,7 +75,7 @@ impl Marker {
             mail: Mail::default(),
             handshakes: edge.needs().contains(Needs::RTT).then(Handshakes::default),
             round_trips: match marking.round_trips {
-                RoundTripsOf::Nobody => None,
+                RoundTripsOf::Nothing => None,
                 of => Some(RoundTrips::new(of == RoundTripsOf::Samples)),
             },
             packets: 0,
@@ -161,7 +161,7 @@ impl Marker {
         self.ledger.reverse(packet);
         if self.needs.contains(Needs::REVERSE) {
             let mate = FlowId(self.flows.mate(packet.flow.0));
-            // a capture may begin in the middle of a connection, with what comes back
+            // a capture may begin in the middle of a connection, with return traffic
             if self.phase(mate) == Phase::Unknown {
                 self.register(mate);
                 self.phases[mate.0 as usize] = Phase::Open;
@@ -171,7 +171,7 @@ impl Marker {
         Fate::Keep
     }
 
-    /// Round-trip times and windows, of a packet as it came.
+    /// Round-trip times and windows, from a packet as it arrived.
     fn measure(&mut self, now: Time, (packet, forward): (&Packet, bool), tcp: TcpView) {
         if self.round_trips.is_none() {
             return;
@@ -199,8 +199,8 @@ impl Marker {
         Some(Aggregate { place: Some(place), shared })
     }
 
-    /// Tells the edge of a flow before its first packet; also when a SYN behind other segments opens another connection
-    /// on the same ports, as conditioners start afresh with each in the simulator. A SYN behind a SYN is the same one again.
+    /// Registers a flow with the edge before its first packet; also when a SYN after other segments opens another connection
+    /// on the same ports, as conditioners start afresh with each in the simulator. A SYN after a SYN is the same one again.
     fn announce(&mut self, flow: FlowId, tcp: Option<TcpView>) {
         let syn = tcp.is_some_and(|tcp| tcp.flags & TCP_SYN != 0);
         let before = self.phase(flow);
@@ -223,13 +223,13 @@ impl Marker {
         self.edge.register(flow, &headers);
     }
 
-    /// What classifiers know of a flow by now.
+    /// What classifiers know about a flow so far.
     fn headers_of(&self, flow: FlowId) -> FlowHeaders {
         let key = self.flows.key(flow.0).expect("the table has numbered it");
         FlowHeaders { rtt: self.handshakes.as_ref().and_then(|it| it.rtt(flow)), ..flow_headers(key) }
     }
 
-    /// Where round-trip times matter: classifies a connection's flows anew when its own becomes known.
+    /// If round-trip times matter: reclassifies a connection's flows when its own becomes known.
     fn watch(&mut self, now: Time, flow: FlowId, tcp: TcpView) {
         let Some(handshakes) = &mut self.handshakes else { return };
         let flows = [flow, FlowId(self.flows.mate(flow.0))];
@@ -249,7 +249,7 @@ fn stamps(headers: &IpHeaders) -> Option<Timestamps> {
     headers.tcp.and_then(|tcp| tcp.timestamps)
 }
 
-/// What becomes of a packet by its verdict: as at the simulator's ports.
+/// Applies a packet's verdict, as the simulator's ports do.
 fn obey(verdict: Verdict, packet: &mut Packet) -> Fate {
     match verdict {
         Verdict::Pass => Fate::Keep,
@@ -291,7 +291,7 @@ fn view(headers: &IpHeaders) -> Packet {
     }
 }
 
-/// SYN and FIN take a sequence number each, beside the payload.
+/// SYN and FIN take a sequence number each, in addition to the payload.
 fn of_tcp(tcp: &TcpView, packet: Packet) -> Packet {
     let flags = TCP_FLAGS.iter().filter(|(_, bit)| tcp.flags & bit != 0).fold(0, |all, (flag, _)| all | flag);
     let controls = (flags & (flags::SYN | flags::FIN)).count_ones();
@@ -299,7 +299,7 @@ fn of_tcp(tcp: &TcpView, packet: Packet) -> Packet {
     Packet { seq_end, ack: tcp.ack, payload: payload(tcp.payload), flags, ..packet }
 }
 
-/// Bytes behind a UDP header; of other protocols all that IP carries.
+/// Bytes after a UDP header; for other protocols all that IP carries.
 fn datagram(headers: &IpHeaders) -> u32 {
     const UDP: u8 = 17;
     const UDP_LITE: u8 = 136;
@@ -321,7 +321,7 @@ mod tests {
     use perhop_core::verdict::Reason;
     use proptest::prelude::*;
 
-    /// What an algorithm sees of `packet` after the way through a capture.
+    /// What an algorithm sees of `packet` after it went through a capture.
     fn through_a_capture(wire: u32, packet: &Packet, protocol: u8) -> Packet {
         let headers = FlowHeaders {
             protocol,

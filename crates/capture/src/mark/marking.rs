@@ -6,12 +6,12 @@ use perhop_core::flow_label::Encoding;
 
 use super::clock::Origin;
 
-/// What is asked of a capture beside its colours.
+/// What is reported about a capture in addition to its colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RoundTripsOf {
     /// Nothing.
     #[default]
-    Nobody,
+    Nothing,
     /// Round-trip times and windows of flows and aggregates.
     Flows,
     /// The same with a list of all samples.
@@ -26,11 +26,12 @@ pub struct Marking {
     /// Bytes that meters count beyond the IP length (`accounting`): 0, or an Ethernet header of 14 bytes and what may
     /// surround it. In the latter case the VLAN tags that a captured Ethernet header has count too; padding never does.
     pub overhead: u32,
-    /// Forward is from these prefixes to any other address; all else is reverse. Without prefixes all is forward.
+    /// Forward is from these prefixes to any other address; everything else is reverse. Without prefixes everything is
+    /// forward.
     pub inside: Vec<Prefix>,
     /// How IPv6 flow labels carry labels; `None`: they are neither read nor written.
     pub flow_label: Option<Encoding>,
-    /// With each conditioner's name it keys a random stream, as in replication 0 of a run.
+    /// With each conditioner's name, the key of a random stream, as in replication 0 of a run.
     pub seed: u64,
     /// Where time zero lies.
     pub origin: Origin,

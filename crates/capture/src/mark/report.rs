@@ -61,13 +61,13 @@ pub struct ConditionerReport {
     pub name: String,
     /// Its kind.
     pub kind: &'static str,
-    /// Colours in and out; rows without packets are left out.
+    /// Colours in and out; rows without packets are omitted.
     pub colours: Vec<ColourRow>,
     /// Totals that it keeps itself, such as tags beyond their codes.
     pub tallies: Vec<TallyRow>,
-    /// Committed rate, where it has one.
+    /// Committed rate, if it has one.
     pub cir_bit_s: Option<u64>,
-    /// Committed burst, where it has one.
+    /// Committed burst, if it has one.
     pub cbs_bytes: Option<u64>,
     /// The smallest burst at which, at that rate, every packet it took would conform (in the sense of RFC 2697); with
     /// several instances (`per`), of the one that needs most. `None` without a rate, without packets, or for a labeller.
@@ -126,7 +126,7 @@ pub struct LabelReport {
     pub carried: &'static str,
     /// Came with a label.
     pub came: u64,
-    /// Came with a flow label that no tag has, and counted as without.
+    /// Came with a flow label that is not a tag, and counted as having none.
     pub foreign: u64,
     /// Left with a label in their flow label.
     pub left: u64,
@@ -134,25 +134,25 @@ pub struct LabelReport {
     pub changed: u64,
     /// Of those that left: the label was beyond the codes, and the nearest code was written.
     pub saturated: u64,
-    /// Left without the label they had got, as IPv4 has no room for it.
+    /// Left without the label they were given, which IPv4 cannot carry.
     pub no_room: u64,
 }
 
-/// What is known of round-trip times, where a match asks for them.
+/// What is known about round-trip times, if a match asks for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct RttReport {
-    /// Forward flows whose handshake was seen whole.
+    /// Forward flows whose whole handshake was seen.
     pub known_flows: u64,
     /// Forward flows without: no class of round-trip times took them.
     pub unknown_flows: u64,
 }
 
-/// Everything a run over a capture found. Bytes are as meters count them, where nothing else is said.
+/// Everything a run over a capture found. Bytes are as meters count them, unless stated otherwise.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// Packets of the capture.
     pub packets: u64,
-    /// Their original lengths together, link headers included.
+    /// The sum of their original lengths, link headers included.
     pub original_bytes: u64,
     /// Bytes counted beyond the IP length of each packet.
     pub overhead_bytes: u32,
@@ -164,7 +164,7 @@ pub struct Report {
     pub duration_s: Option<f64>,
     /// Forward traffic over that duration; `None` where it is 0.
     pub offered_bit_s: Option<f64>,
-    /// Packets that came to the conditioners.
+    /// Packets that reached the conditioners.
     pub forward: Volume,
     /// Packets of the other direction, passed unchanged.
     pub reverse: Volume,
@@ -172,15 +172,15 @@ pub struct Report {
     pub dropped: Volume,
     /// By conditioner, in the policy's order.
     pub conditioners: Vec<ConditionerReport>,
-    /// Forward packets that no conditioner coloured, by the colour they came with.
+    /// Forward packets that no conditioner coloured, by colour on arrival.
     pub unmatched: Vec<ColourRow>,
     /// Forward packets by code point.
     pub code_points: Vec<CodePointRow>,
-    /// Labels in flow labels; `None` where the policy does not carry them there.
+    /// Labels in flow labels; `None` if the policy does not carry them there.
     pub labels: Option<LabelReport>,
-    /// Round-trip times; `None` where no match asks for them.
+    /// Round-trip times; `None` if no match asks for them.
     pub rtt: Option<RttReport>,
-    /// Round-trip times and windows of TCP; `None` where they were not asked for.
+    /// Round-trip times and windows of TCP; `None` if they were not asked for.
     pub round_trips: Option<RoundTripReport>,
     /// By flow, most bytes first.
     pub flows: Vec<FlowRow>,
@@ -188,7 +188,7 @@ pub struct Report {
     pub unchanged: Vec<Unchanged>,
     /// IP packets among them, for want of a timestamp.
     pub untimed: u64,
-    /// Packets stamped earlier than one before them; they were metered at the largest time seen.
+    /// Packets with a timestamp earlier than a preceding one; they were metered at the largest time seen.
     pub out_of_order: u64,
     /// The largest step back among those.
     pub largest_step_back_ns: u64,
@@ -244,7 +244,7 @@ impl Report {
         self.forward.packets + self.reverse.packets
     }
 
-    /// Whether all that was asked for are round-trip times, and there is nothing that has any.
+    /// Whether only round-trip times were asked for, and nothing has any.
     pub(super) fn is_empty(&self) -> bool {
         self.conditioners.is_empty() && self.round_trips.as_ref().is_some_and(|it| it.flows.is_empty())
     }
@@ -253,7 +253,7 @@ impl Report {
         let mut found = Vec::new();
         for (it, demand) in self.conditioners.iter().zip(demands) {
             if it.colours.is_empty() {
-                found.push(format!("no packet came to conditioner `{}`: look at its `match`", it.name));
+                found.push(format!("no packet reached conditioner `{}`: check its `match`", it.name));
             }
             if let (Some(cbs), 1..) = (it.cbs_bytes, it.packets_beyond_cbs) {
                 found.push(format!(
@@ -265,7 +265,7 @@ impl Report {
         if ledger.long > 0 {
             found.push(format!(
                 "{} IP packets are longer than {ETHERNET_MTU} B (up to {} B): unless the link takes such packets, the capture \
-                 was made before segmentation or after merging, and bursts on the wire were other; capture with `ethtool -K DEV tso off gso off gro off`",
+                 was made before segmentation or after merging, and bursts on the wire differed; capture with `ethtool -K DEV tso off gso off gro off`",
                 ledger.long, ledger.longest
             ));
         }
@@ -274,7 +274,7 @@ impl Report {
         found.extend(self.round_trips.iter().flat_map(RoundTripReport::warnings));
         found.extend(self.time_warnings());
         if self.ip_packets() > 0 && self.forward.packets == 0 {
-            found.push("no packet goes from inside to outside: look at `inside` in [policy]".into());
+            found.push("no packet goes from inside to outside: check `inside` in [policy]".into());
         }
         found.extend(self.cut_off.clone());
         found
@@ -284,7 +284,8 @@ impl Report {
         let mut found = Vec::new();
         if self.out_of_order > 0 {
             found.push(format!(
-                "{} packets are stamped earlier than one before them, by up to {} s: they were metered at the largest time \
+                "{} packets have a timestamp earlier than a preceding one, by up to {} s: they were metered at the \
+                 largest time \
                  seen; `reordercap` sorts a capture",
                 self.out_of_order,
                 self.largest_step_back_ns as f64 / 1e9
@@ -309,7 +310,7 @@ impl LabelReport {
         }
         if self.no_room > 0 {
             found.push(format!(
-                "{} packets got a label and are IPv4, which has no flow label: the output does not carry it",
+                "{} packets got a label but are IPv4, which has no flow label: the output does not carry it",
                 self.no_room
             ));
         }

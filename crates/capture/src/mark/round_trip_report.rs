@@ -14,18 +14,18 @@ use crate::flows::{FlowKey, flow_name, pair_name};
 /// The least time-out that a sender is taken to use.
 pub(crate) const LEAST_TIMEOUT: Span = Span::from_ms(200);
 
-/// What was measured of a flow's or an aggregate's data: from the capture point to the receiver and back.
+/// What was measured from a flow's or an aggregate's data: from the capture point to the receiver and back.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MeasuredRow {
     /// Segments with data, SYN or FIN.
     pub segments: u64,
     /// Those of them that hold nothing beyond the highest number seen: retransmissions, or out of order.
     pub repeats: u64,
-    /// Time-outs of the sender, as far as they can be told from outside.
+    /// Time-outs of the sender, as far as they can be recognised from outside.
     pub timeouts: u64,
     /// Round-trip times measured.
     pub samples: u64,
-    /// Those of them that TCP timestamps told; sequence numbers the rest.
+    /// Those of them that came from TCP timestamps; the rest came from sequence numbers.
     pub samples_from_timestamps: u64,
     /// The shortest; `None` without samples.
     pub min_rtt_s: Option<f64>,
@@ -54,21 +54,21 @@ pub struct FlowRoundTrip {
     pub source_port: u16,
     /// Destination port.
     pub destination_port: u16,
-    /// The aggregate it belongs to, by name; `None` for what comes back in a policy with `inside`, and what no conditioner takes.
+    /// The aggregate it belongs to, by name; `None` for return traffic in a policy with `inside`, and for what no conditioner takes.
     pub aggregate: Option<String>,
-    /// Whether ACKs of it were seen; without them there is no round-trip time, and windows only grow.
+    /// Whether its ACKs were seen; without them there is no round-trip time, and windows only grow.
     pub answered: bool,
     /// What was measured.
     #[serde(flatten)]
     pub measured: MeasuredRow,
-    /// Segments under way when its last segment passed, that one included.
+    /// Segments in flight when its last segment passed, that one included.
     pub window_segments: u32,
 }
 
 /// An aggregate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AggregateRoundTrip {
-    /// The conditioner, and what its instance is for; without a policy the pair of addresses.
+    /// The conditioner, and what its instance is for; without a policy, the pair of addresses.
     pub name: String,
     /// Its flows.
     pub flows: u64,
@@ -88,7 +88,7 @@ pub struct SampleRow {
     pub flow: usize,
     /// The round-trip time, ns.
     pub rtt_ns: u64,
-    /// Whether timestamps told it; else sequence numbers.
+    /// Whether it came from timestamps; else from sequence numbers.
     pub from_timestamps: bool,
 }
 
@@ -99,9 +99,9 @@ pub struct RoundTripReport {
     pub aggregates: Vec<AggregateRoundTrip>,
     /// By flow, most segments first.
     pub flows: Vec<FlowRoundTrip>,
-    /// Flows with data of which no ACK was seen.
+    /// Flows with data whose ACKs were not seen.
     pub unanswered_flows: u64,
-    /// Every sample in order; `None` where they were not asked for.
+    /// Every sample in order; `None` if they were not asked for.
     pub samples: Option<Vec<SampleRow>>,
 }
 
@@ -149,12 +149,12 @@ impl RoundTripReport {
     pub(super) fn warnings(&self) -> Vec<String> {
         if self.flows.is_empty() {
             return vec![
-                "no TCP segment with data in the capture: round-trip times and windows are known of TCP alone".into(),
+                "no TCP segment with data in the capture: round-trip times and windows are known for TCP only".into(),
             ];
         }
         let it = self.unanswered_flows;
         let warning = format!(
-            "of {it} of {} TCP flows no ACK is in the capture: their round-trip time is unknown and their window only grows; \
+            "the capture has no ACKs of {it} of {} TCP flows: their round-trip time is unknown and their window only grows; \
              capture both directions at one place",
             self.flows.len()
         );

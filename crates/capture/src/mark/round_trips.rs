@@ -1,7 +1,8 @@
-//! Round-trip times and windows of a capture's TCP flows: the instruments of perhop-core's edge, shown every segment.
+//! Round-trip times and windows of a capture's TCP flows: the instruments of perhop-core's edge, applied to every
+//! segment.
 //!
-//! Each direction of a connection is a flow of its own, measured from where the capture was made to the receiver of its data
-//! and back. What is measured is the traffic as it was captured, whatever a policy would have dropped of it.
+//! Each direction of a connection is a separate flow, measured from where the capture was made to the receiver of its data
+//! and back. What is measured is the traffic as it was captured, including what a policy would have dropped.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -14,7 +15,7 @@ use perhop_core::units::{Span, Time};
 /// Silence after which a flow is forgotten: its counts stay, its open sample and its window do not.
 pub(crate) const EXPIRY: Span = Span::from_s(60);
 
-/// What shares an aggregate: of a policy's conditioner, or without a policy.
+/// What shares an aggregate, with a policy's conditioner or without a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Aggregate {
     /// The conditioner's place in the policy.
@@ -80,7 +81,7 @@ pub(crate) struct FlowTrips {
     pub(crate) measured: Measured,
     /// Its window when its last segment passed.
     pub(crate) window: u32,
-    /// Something came back.
+    /// Return traffic was seen.
     pub(crate) answered: bool,
     pub(crate) aggregate: Option<Aggregate>,
     /// Nothing since its last SYN.
@@ -107,7 +108,7 @@ pub(crate) struct Segment<'a> {
     pub(crate) now: Time,
     pub(crate) packet: &'a Packet,
     pub(crate) stamps: Option<Timestamps>,
-    /// The flow of what comes back.
+    /// The return flow.
     pub(crate) mate: FlowId,
 }
 
@@ -117,7 +118,7 @@ pub(crate) struct RoundTrips {
     instruments: MicroFlows,
     pub(crate) flows: Vec<FlowTrips>,
     pub(crate) aggregates: BTreeMap<Aggregate, Measured>,
-    /// Every sample, where they are asked for.
+    /// Every sample, if they are asked for.
     pub(crate) samples: Option<Vec<Sample>>,
 }
 
@@ -145,7 +146,7 @@ impl RoundTrips {
         &mut self.flows[slot]
     }
 
-    /// As what comes back for the other direction.
+    /// As return traffic of the other direction.
     fn answer(&mut self, it: &Segment<'_>) {
         let sample = self.instruments.on_reverse(it.now, it.mate, (it.packet, it.stamps));
         let flow = self.flow(it.mate);
@@ -160,7 +161,7 @@ impl RoundTrips {
         self.samples.iter_mut().for_each(|samples| samples.push(listed));
     }
 
-    /// As one of its own direction. A SYN behind other segments opens another connection on the same ports.
+    /// As one of its own direction. A SYN after other segments opens another connection on the same ports.
     fn pass(&mut self, it: &Segment<'_>, aggregate: Option<Aggregate>) {
         let id = it.packet.flow;
         let syn = it.packet.flags & flags::SYN != 0;

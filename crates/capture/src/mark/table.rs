@@ -91,7 +91,7 @@ impl Report {
 
     fn rtts(&self) -> String {
         let Some(it) = &self.rtt else { return String::new() };
-        format!("round-trip time: known of {} flows, unknown of {}", it.known_flows, it.unknown_flows)
+        format!("round-trip time: known for {} flows, unknown for {}", it.known_flows, it.unknown_flows)
     }
 
     fn flows(&self, most: usize) -> String {

@@ -1,4 +1,4 @@
-//! Random pcapng sections: clocks, link types and options of every kind, blocks nobody knows.
+//! Random pcapng sections: clocks, link types and options of every kind, unknown blocks.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -103,7 +103,7 @@ impl SectionSpec {
                 let options = option.iter().map(|value| EnhancedPacketOption::Hash(Cow::Borrowed(value)));
                 let block = EnhancedPacketBlock {
                     interface_id: number as u32,
-                    timestamp: Duration::from_nanos(units), // the writer puts the number down as it is
+                    timestamp: Duration::from_nanos(units), // the writer writes the number unchanged
                     original_len: packet.original,
                     data: Cow::Borrowed(&packet.data),
                     options: options.collect(),
@@ -134,7 +134,7 @@ impl SectionSpec {
         }
     }
 
-    /// A block by hand, for the types pcap-file does not write (or writes wrongly: the old Packet Block's time).
+    /// A hand-written block, for the types pcap-file does not write (or writes wrongly: the old Packet Block's time).
     fn frame(&self, file: &mut Vec<u8>, kind: u32, body: &[u8]) {
         let padding = body.len().next_multiple_of(4) - body.len();
         let length = 12 + (body.len() + padding) as u32;

@@ -33,7 +33,7 @@ pub(crate) fn conditioner(name: &str, entries: Entries) -> ConditionerParams {
     params.expect("no error was reported")
 }
 
-/// What a conditioner has to be told, at half the load's rate.
+/// A conditioner's required parameters, at half the load's rate.
 pub(crate) fn needed(name: &str) -> Entries {
     let entry = LIST.iter().find(|entry| entry.name == name).expect("it is in the list");
     let fields = Field::all(entry.fields).into_iter().filter(|field| field.default.is_none() && !field.optional);
@@ -42,7 +42,7 @@ pub(crate) fn needed(name: &str) -> Entries {
         Kind::Rate => text("3Mbit/s"),
         Kind::Size => text("20000B"),
         Kind::Time => text("100ms"),
-        _ => panic!("add parameters for {name}: what stands for `{}`?", field.name),
+        _ => panic!("add parameters for {name}: what should `{}` be?", field.name),
     };
     fields.map(|field| (field.name, value(field))).collect()
 }

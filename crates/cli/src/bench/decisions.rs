@@ -11,7 +11,7 @@ use perhop_core::units::{BitRate, Length, Packets, Time};
 use perhop_core::{Rng, Scope};
 use std::hint::black_box;
 
-/// Loops, of which the fastest counts.
+/// Loops; the fastest counts.
 pub(super) const REPEATS: u32 = 5;
 
 const DECISIONS: u64 = 1_000_000;
@@ -29,7 +29,7 @@ pub(super) struct Decision {
     pub(super) ns: f64,
 }
 
-/// Every entry of the lists; one whose parameters cannot be made up from their kinds is left out, aloud.
+/// Every entry of the lists; one whose parameters cannot be generated from their kinds is skipped with a message.
 pub(super) fn measure() -> Vec<Decision> {
     let conditioners = conditioner::LIST.iter().map(|e| ("conditioner", e, conditioner_ns(e)));
     let aqms = aqm::LIST.iter().map(|e| ("AQM", e, aqm_ns(e)));
@@ -135,7 +135,7 @@ fn read_table<T>(table: Table, read: impl FnOnce(&mut Reader<'_>) -> Option<T>) 
     params.ok_or_else(|| problems.list.iter().map(|p| p.message.as_str()).collect::<Vec<_>>().join("; "))
 }
 
-/// A table that states every field that has to be stated.
+/// A table with every required field.
 fn table(fields: &'static [Field]) -> Table {
     let needed = Field::all(fields).into_iter().filter(|f| f.default.is_none() && (!f.optional || f.name == "for"));
     let entries = needed.map(|f| (f.name.to_owned(), Place::default(), Node::from(value(f.name, &f.kind))));

@@ -9,7 +9,7 @@ use perhop_scenario::{Options, Scenario};
 use perhop_sim::{EngineOptions, Outcome, Simulation};
 use std::fmt::Write;
 
-/// Runs, of which the fastest counts.
+/// Runs; the fastest counts.
 pub(super) const REPEATS: u32 = 3;
 
 /// What was measured.
@@ -77,7 +77,7 @@ pub(super) fn measure(seconds: u64) -> Result<PacketHop, Failure> {
         let simulation =
             Simulation::new(plan.clone(), EngineOptions::default()).map_err(|e| Failure::Error(e.to_string()))?;
         let began = super::cpu_seconds();
-        let outcome = simulation.run(|_| true).expect("nobody stops it");
+        let outcome = simulation.run(|_| true).expect("it is not stopped");
         let spent = super::cpu_seconds() - began;
         let measured = packet_hop(&outcome, spent, plan.links.iter().position(|l| l.name == "r1 -> r2"));
         if best.as_ref().is_none_or(|b| measured.ns < b.ns) {

@@ -1,4 +1,4 @@
-//! perhop as a user calls it: the binary, in a folder of its own.
+//! perhop as a user calls it: the binary, in its own folder.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -138,8 +138,8 @@ impl Aqm for Avq {
             return Vec::new();
         }
         let message = "`alpha` is 0 and `buffer` more than the queue holds".to_owned();
-        let error =
-            ParamError::new("alpha", "W316", message).label("the virtual queue equals the real one, which overflows first");
+        let error = ParamError::new("alpha", "W316", message)
+            .label("the virtual queue equals the real one, which overflows first");
         vec![error.help("above 0, or a `buffer` below the queue's limit")]
     }
 

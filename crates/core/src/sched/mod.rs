@@ -95,7 +95,7 @@ impl Scheduler for AnyScheduler {
 fn members<'a>(classes: impl ExactSizeIterator<Item = &'a [Member]>) -> Result<Members, ParamError> {
     if classes.len() == 0 {
         let error = ParamError::new("classes", "E201", "`classes` is empty".into());
-        return Err(error.help("at least one, the last of which takes whatever else comes"));
+        return Err(error.help("at least one, the last of which takes all other packets"));
     }
     Members::new(["classes", "class"], classes)
 }
@@ -106,5 +106,5 @@ fn same_members(old: &Members, new: &Members) -> Result<(), ParamError> {
         return Ok(());
     }
     let error = ParamError::new("classes", "E202", "the classes would take other packets than before".into());
-    Err(error.help("who is in which class is settled when the run begins; a change may alter what a class gets"))
+    Err(error.help("which packets a class takes is fixed when the run begins; a change may alter what a class gets"))
 }

@@ -147,7 +147,7 @@ proptest! {
             port.advance(now);
             let (t, b) = (now.since(s).seconds(), if in_bytes { f64::from(packet.size) } else { f64::from(packet.size) / 1000.0 });
             vq = (vq - c_tilde * t).max(0.0);
-            // Closer than sums in another order can tell: not judged.
+            // Closer than sums in another order can resolve: not judged.
             prop_assume!((vq + b - buffer).abs() > 1e-9 * buffer || vq == 0.0);
             let hit = vq + b > buffer;
             if !hit {
@@ -186,7 +186,7 @@ fn settled(params: &AqmParams) -> [f64; 2] {
     [sums[0] / sums[1], sums[2] / (100.0 * C)]
 }
 
-/// Load that does not yield: PI's integral stands still only where the queue is at its reference. Its mean over 100 s
+/// Unresponsive load: PI's integral stops only when the queue is at its reference. Its mean over 100 s
 /// differs from that by p's change over the gain and time, and by chance: about the standard deviation of the queue (5
 /// packets) over the root of the number of its independent stretches (some 100), 0.5.
 #[test]

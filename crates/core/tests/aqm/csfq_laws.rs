@@ -1,4 +1,4 @@
-//! The laws of CSFQ, some steps by hand, and its parameters.
+//! The laws of CSFQ, some hand-computed steps, and its parameters.
 
 use crate::csfq::{any_load, any_params, port, same_label};
 use crate::support::{self, RATE, packets};
@@ -131,7 +131,7 @@ fn the_first_fair_rate_by_hand() {
     assert!(gauges(&aqm)[1..].iter().all(|r| (r / rate - 1.0).abs() < 1e-12), "{:?} {rate}", gauges(&aqm));
 }
 
-/// 1000 bytes each 0.4 ms are twice C. With a queue above the threshold alpha is C/2 from the first estimate on. A climbs
+/// 1000 bytes each 0.4 ms are twice C. With a queue above the threshold alpha is C/2 from the first estimate. A climbs
 /// as 1 - e^(-t/K_alpha): while it is below C, the window's largest label sets alpha at 100 ms; 100 ms after it has reached
 /// C, and each 100 ms from there, alpha = alpha C/F.
 #[test]
@@ -181,7 +181,7 @@ fn overflow_is_corrected_within_bounds() {
     assert_eq!(once(u32::MAX, 4000) * RATE.bytes_s() / 2.0, 1.0);
 }
 
-/// New parameters and a new link: the measured rates and the fair rate go on, bounds and windows are the new ones.
+/// New parameters and a new link: the measured rates and the fair rate are kept, bounds and windows are the new ones.
 #[test]
 fn a_retune_keeps_the_state() {
     let mut aqm = built(&params(packets(0)), &support::scope(16));

@@ -1,5 +1,5 @@
 //! SVB, MSVB and SIO against their differential equations: Euler's rule over rates that change by steps, and the AQM fed
-//! with packets of a few bytes, so many that they are nearly a fluid.
+//! with so many packets of a few bytes that they are nearly a fluid.
 //!
 //! ```text
 //! dVq/dt    = lambda - C while Vq > F              lambda_i = r_i (1 - p_i) where p drops, r_i where it marks

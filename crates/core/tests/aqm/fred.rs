@@ -119,7 +119,7 @@ fn everything_occurs() {
     assert!(seen.values().all(|n| *n >= 20), "{seen:?}");
 }
 
-/// A flow that sends at the link's rate beside four that send a tenth of it each: they lose nothing, it loses the rest.
+/// A flow that sends at the link's rate together with four that send a tenth of it each: they lose nothing, it loses the rest.
 /// It holds at most min = 25 packets, and after its strikes avgcq.
 #[test]
 fn a_greedy_flow_alone_is_dropped() {

@@ -3,7 +3,7 @@
 //! 20 jittered CBR sources (gaps uniform in 0.5 to 1.5 of their mean, starts uniform in the first second) of 1000 B
 //! packets share a 10 Mbit/s link with room for 100 waiting packets; 20 to 120 s are measured, average and queue
 //! sampled every 10 ms. Our means over [`SEEDS`] replications are compared with ns-2's over five seeds by Welch's
-//! test, all comparisons Holm-corrected at 1 %, and must besides lie within the margins of [`METRICS`].
+//! test, all comparisons Holm-corrected at 1 %, and must also lie within the margins of [`METRICS`].
 
 use crate::port::Port;
 use crate::stats;
@@ -184,7 +184,7 @@ impl Case {
 /// Replications of each metric.
 type Columns = Vec<Vec<f64>>;
 
-/// Ours under the parameters that each of `names` stands for, on the same arrivals.
+/// Ours under the parameters that each of `names` denotes, on the same arrivals.
 fn ours(names: &[&str], load: f64) -> Vec<Columns> {
     let mut columns = vec![vec![Vec::new(); METRICS.len()]; names.len()];
     for replication in 0..SEEDS {
@@ -253,7 +253,7 @@ fn red_open_agrees() {
     assert!(faults.is_empty(), "differ from ns-2:\n{}", faults.join("\n"));
 }
 
-/// The comparison is sharp enough to tell each option from its neighbour: with the other rule it is rejected, at the
+/// The comparison is sharp enough to distinguish each option from its neighbour: with the other rule it is rejected, at the
 /// strictest bound that Holm's procedure uses. The last line is dsRED's missing guard, `spacing = "ds-red"`.
 #[test]
 fn another_rule_is_told_apart() {

@@ -1,4 +1,4 @@
-//! What MSVB's classes leave: closed forms of the rule `unused`, its laws, and its going on under new parameters.
+//! What MSVB's classes leave: closed forms of the rule `unused`, its laws, and how it continues under new parameters.
 
 use crate::port::Port;
 use crate::support::{self, packets};
@@ -81,7 +81,7 @@ fn nothing_is_given_while_it_would_hurt() {
     assert_close(thresholds(&port, ms(12)), [40.0 - 0.5 * 43.0, 40.0, 40.0]);
 }
 
-/// What silent classes leave goes on above V0 too, from the moment that they are silent: at 1.0 s green and yellow have
+/// What silent classes leave is handed on above V0 too, from the moment they are silent: at 1.0 s green and yellow have
 /// said nothing for a second, at 1.004 s red.
 #[test]
 fn silent_classes_are_not_hurt() {
@@ -100,7 +100,7 @@ fn silent_classes_are_not_hurt() {
 
 proptest! {
     /// No work is lost below V0 while a class is below its cap: Vq + sum of Vth/alpha stays what it is, classes at their
-    /// cap or not, as long as shares are 1 in sum and Vq is above its floor. MSVB loses some whenever a class is at V0.
+    /// cap or not, as long as shares sum to 1 and Vq is above its floor. MSVB loses some whenever a class is at V0.
     #[test]
     fn work_is_conserved(
         a in 0.1..0.5f64, b in 0.1..0.4f64, load in prop::collection::vec((0u64..900, 0usize..2), 1..100),
@@ -126,7 +126,7 @@ proptest! {
         }
     }
 
-    /// What fills up is at its cap to the bit, whatever the numbers: else it would rise for its last bit without end.
+    /// What fills up is at its cap to the bit, whatever the numbers: or it would keep rising for its last bit for ever.
     #[test]
     fn full_is_full(alpha in 0.01..3.0f64, fair in 1.0..2000.0f64, cap in 1.0..400.0f64, part in 0.01..1.0f64) {
         let mut threshold = Threshold::new(alpha, fair, cap);
@@ -189,7 +189,7 @@ fn shares_are_max_min() {
     }
 }
 
-/// From one rule to another queue and thresholds stay what they are, and go on by the new rule.
+/// From one rule to another queue and thresholds keep their values, and continue by the new rule.
 #[test]
 fn the_rule_may_change() {
     let rules = [Redistribute::Off, Redistribute::Silent, Redistribute::Unused];
@@ -216,7 +216,7 @@ fn the_rule_may_change() {
     }
 }
 
-/// The rule comes while Vq is above V0, and looks at Vq as it is then: 45 after 4 ms, so that V0 is reached 4 ms later.
+/// The rule takes effect while Vq is above V0, and uses Vq as it is then: 45 after 4 ms, so that V0 is reached 4 ms later.
 #[test]
 fn the_rule_may_come_above_v0() {
     for from in [Redistribute::Off, Redistribute::Silent] {

@@ -1,4 +1,4 @@
-//! SIO: IN as an SVB of its own, OUT by the real queue and a threshold that halves.
+//! SIO: IN as a separate SVB, OUT by the real queue and a threshold that halves.
 
 use crate::port::Port;
 use crate::support::{self, RATE, packets};
@@ -53,7 +53,7 @@ fn port(params: &Params, rng: Rng) -> Port {
     Port::new(Gate::new(aqm, Limit::Packets(LIMIT), rng), RATE)
 }
 
-/// OUT's threshold from the history alone: when it was halved, and whether for want of room.
+/// OUT's threshold from the history alone: when it was halved, and whether because the queue was full.
 fn out_threshold(params: &Params, start: f64, halvings: &[(u64, bool)], now: u64) -> f64 {
     let rise = |value: f64, (from, overflow): (u64, bool), to: u64| {
         let after = if overflow { params.overflow_after } else { params.recovery_after };
@@ -173,7 +173,7 @@ fn retuned() {
     }
 }
 
-/// What has come back by the time of new parameters stays, and goes on from there by them.
+/// What has been recovered by the time of new parameters stays, and recovery continues from there by them.
 #[test]
 fn another_interval_begins_where_the_old_one_ends() {
     let interval = |after| Params { recovery: Recovery::Step, overflow_after: after, v0: packets(1000), ..defaults() };
@@ -186,7 +186,7 @@ fn another_interval_begins_where_the_old_one_ends() {
     assert_eq!([2, 3, 4].map(|s| port.gauge(at(s), "threshold_out_packets")), [5.0, 6.0, 7.0]);
 }
 
-/// After a drop by IN's own virtual buffer a packet comes back in each 200 ms, after one for want of room in each 10 s;
+/// After a drop by IN's own virtual buffer one packet is recovered every 200 ms, after one because the queue was full every 10 s;
 /// new parameters know what the last one was.
 #[test]
 fn the_interval_is_by_what_halved() {

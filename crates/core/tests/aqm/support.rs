@@ -104,7 +104,7 @@ pub(crate) fn port(params: &AqmParams, limit: u32) -> Port {
 /// A packet and the time since the one before.
 pub(crate) type Load = Vec<(Span, Packet)>;
 
-/// A label, bytes/s: around the share of a few flows of the link, out of all bounds, or none.
+/// A label, bytes/s: around the share of a few flows of the link, far out of bounds, or none.
 pub(crate) fn any_label() -> impl Strategy<Value = Option<f32>> {
     prop_oneof![
         6 => (3.0..7.0f64).prop_map(|e| Some(perhop_core::math::pow(10.0, e) as f32)),

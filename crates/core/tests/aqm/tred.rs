@@ -253,7 +253,7 @@ fn a_single_ticket_is_forgotten() {
     assert!(at_ms[2001] > at_ms[1999] && at_ms[3999] > 79.9, "{} {}", at_ms[2001], at_ms[3999]);
 }
 
-/// The quantile is one: of tickets spread evenly over 50 to 150 it stands near 55, where 5 % lie below; K times as much,
+/// The quantile is one: of tickets spread evenly over 50 to 150 it is near 55, where 5 % lie below; K times as much,
 /// 110, is where E's packets end: its mean is (50 + 110)/2. The estimate moves by 5 % a step, 20 to 1 against it: within 10 %.
 #[test]
 fn the_quantile_is_that_of_five_percent() {

@@ -260,7 +260,7 @@ proptest! {
         prop_assert!(close(whole.1.at(now), split.1.at(now), 100.0));
     }
 
-    /// Off the bounds, with shares of 1 in sum, Vq + sum Vth_i/alpha_i stays what it is.
+    /// Away from the bounds, with shares that sum to 1, Vq + sum Vth_i/alpha_i is constant.
     #[test]
     fn the_sum_is_conserved(
         alphas in [0.1..2.0f64, 0.1..2.0f64], share in 0.05..0.95f64,
@@ -449,12 +449,12 @@ fn refused() {
         build(AqmParams::Msvb(msvb::Params { classes, common: good(), redistribute: Redistribute::Off }), &scope)
     };
     assert_eq!(msvb(&[0.4, 0.6], 0.5), Ok(()));
-    assert_eq!(msvb(&[0.5, 0.75], 0.5).unwrap_err(), ("E201", "the shares of `classes` are 1.25 in sum".into()));
+    assert_eq!(msvb(&[0.5, 0.75], 0.5).unwrap_err(), ("E201", "the shares of `classes` sum to 1.25".into()));
     assert_eq!(msvb(&[0.5, 0.5], -1.0).unwrap_err(), ("E201", "class 1: `alpha` is -1".into()));
     assert_eq!(msvb(&[], 0.5).unwrap_err().0, "E201");
 }
 
-/// At a new rate queue and thresholds stay and go on from there; another unit is refused.
+/// At a new rate queue and thresholds stay and continue from there; another unit is refused.
 #[test]
 fn retuned() {
     let params = AqmParams::Svb(svb::Params { alpha: 0.5, common: common(packets(40), packets(0)) });

@@ -47,8 +47,8 @@ fn first_chance_and_overflow(params: &AqmParams, limit: u32) -> [Option<usize>; 
 }
 
 proptest! {
-    /// SVB under a load that does not yield: the warning stands where, and only where, the queue is full before the first
-    /// packet has a chance to be dropped. Settings within two packets of the boundary are left out: there it is a question
+    /// SVB under unresponsive load: there is a warning if, and only if, the queue is full before the first
+    /// packet has a chance to be dropped. Settings within two packets of the boundary are excluded: there it is a question
     /// of which packet counts.
     #[test]
     fn svb_is_late_where_it_is_said_to_be(

@@ -68,7 +68,7 @@ impl Talk {
         match die {
             0..=39 if outstanding < 40 => self.segment(self.sent + 1, packet),
             40..=44 if outstanding > 0 => self.segment(self.acked + 1 + n % outstanding, packet),
-            45..=46 => self.acks(n % (self.acked + 1), packet), // an ACK of its own, the flow's other half
+            45..=46 => self.acks(n % (self.acked + 1), packet), // a pure ACK, the flow's other half
             _ => return self.back((die, n, odd), packet),
         }
         Event::Forward

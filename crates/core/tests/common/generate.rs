@@ -7,7 +7,7 @@ use perhop_core::registry::Entry;
 use proptest::prelude::*;
 use std::fmt::Debug;
 
-/// Values whose logarithm is uniform: as many small ones as large ones.
+/// Values whose logarithm is uniform: small ones as often as large ones.
 fn log_uniform(low: f64, high: f64) -> impl Strategy<Value = f64> {
     let ratio = high / low;
     (0.0..=1.0f64).prop_map(move |u| low * perhop_core::math::pow(ratio, u))
@@ -17,7 +17,7 @@ fn text(value: impl ToString, unit: &str) -> Tree {
     Tree::Text(value.to_string() + unit)
 }
 
-/// A value that may stand for a field of this kind; now and then one that may not be wanted there.
+/// A value for a field of this kind; occasionally one that may be refused there.
 fn any_value(kind: &Kind) -> BoxedStrategy<Tree> {
     match *kind {
         Kind::Tickets => log_uniform(1.0, 1e6).prop_map(|x| text(x as u64, "t/s")).boxed(),

@@ -66,7 +66,7 @@ fn a_chain_of_markers_is_a_classifier_with_a_default() {
         assert_eq!((packet.dscp.get(), packet.colour), (expected, Colour::Green), "{protocol:?} {rtt:?}");
     }
     let one = Edge::new(vec![class(1, Match::default())], 1, 0).unwrap();
-    assert_eq!(one.needs(), Needs::NOTHING, "nobody asks for round-trip times");
+    assert_eq!(one.needs(), Needs::NOTHING, "nothing needs round-trip times");
 }
 
 /// A bucket of one packet that never fills again: its second packet is red, whoever sends it.
@@ -91,7 +91,7 @@ fn a_flow_keeps_its_state_where_it_is_still_taken() {
             );
         }
     }
-    // A flow announced anew is another one.
+    // A flow announced again is another one.
     let mut edge = Edge::new(vec![bucket(Per::Flow, Match::default())], 1, 0).unwrap();
     for _ in 0..2 {
         edge.register(FlowId(0), &headers(Protocol::TCP, Some(10)));
@@ -111,7 +111,7 @@ fn per_class_means_the_class_and_not_the_traffic() {
     }
 }
 
-/// Known late: the default class first, its own from then on. Known to be of another class: the conditioner lets go, and the
+/// Known late: the default class first, then its own. Known to be of another class: the conditioner forgets it, and the
 /// instance that it kept for the flow is there for the next one, as new.
 #[test]
 fn a_round_trip_time_that_becomes_known_moves_a_flow() {

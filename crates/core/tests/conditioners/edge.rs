@@ -6,7 +6,7 @@ use perhop_core::packet::{FlowId, Packet, flags};
 use perhop_core::units::{Span, Time};
 use proptest::prelude::*;
 
-/// What a sender, a path or a receiver does next; places are reduced to what there is.
+/// What a sender, a path or a receiver does next; places are reduced to those that exist.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     /// New data, behind some that were lost before the edge.
@@ -41,7 +41,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A flow's past, as it is being made up.
+/// A flow's history, while it is being generated.
 #[derive(Default)]
 struct Story {
     history: Vec<(u64, Seen)>,

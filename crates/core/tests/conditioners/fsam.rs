@@ -113,7 +113,7 @@ fn uncongested_all_is_in() {
     }
 }
 
-/// Invariant 7, a known limitation: who splits a flow in two gets twice the tokens. Against one other flow of the same
+/// Invariant 7, a known limitation: a sender that splits a flow in two gets twice the tokens. Against one other flow of the same
 /// rate the split one has 2/3 instead of 1/2.
 #[test]
 fn splitting_a_flow_doubles_its_tokens() {
@@ -232,7 +232,7 @@ fn the_first_fair_rate_by_hand() {
 }
 
 /// Windows end at exactly K_c = 100 ms. 80 packets of one instant empty most of the bucket, then small ones come each
-/// 10 ms: the aggregate is congested at first, so alpha = CIR/2 stands until 100 ms and moves there; once A is below CIR
+/// 10 ms: the aggregate is congested at first, so alpha = CIR/2 holds until 100 ms and moves then; once A is below CIR
 /// at some time, alpha takes the largest label (20 000 B/s) exactly 100 ms after that and not before.
 #[test]
 fn windows_end_on_time() {

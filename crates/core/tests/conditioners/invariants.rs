@@ -127,8 +127,8 @@ fn a_retune_keeps_the_contract_piecewise() {
     });
 }
 
-/// Retuned to its own parameters before each packet a conditioner goes on as if nothing had happened, and its gauges
-/// stand where they stood: retune keeps all state.
+/// Retuned to its own parameters before each packet a conditioner continues as if nothing had happened, and its gauges
+/// are unchanged: retune keeps all state.
 #[test]
 fn a_retune_to_the_same_changes_nothing() {
     let input = |entry| (any_conditioner(entry, scope()), dialogues(200), any::<u64>()).boxed();
@@ -190,7 +190,7 @@ fn with_state_of(old: &ConditionerParams, new: &ConditionerParams) -> Option<Con
     read_conditioner(old.name(), &Tree::table(entries)).ok().filter(|p| p.build(&scope()).is_ok())
 }
 
-/// Invariants 6 of PAM and 8 of F-SAM: flow ids are not read. Permuting them leaves every other field as it was.
+/// Invariants 6 of PAM and 8 of F-SAM: flow ids are not read. Permuting them leaves every other field unchanged.
 #[test]
 fn flow_ids_are_invisible() {
     // Numbers of flows are dense: a host gives them in order.
@@ -205,7 +205,7 @@ fn flow_ids_are_invisible() {
     });
 }
 
-/// Whatever happens, nobody but the sender writes sizes, numbers, code points; a colour changes on the way to the queue only.
+/// Whatever happens, only the sender writes sizes, numbers, code points; a colour changes on the way to the queue only.
 #[test]
 fn the_rest_of_a_packet_is_left_alone() {
     let input = |entry| (any_conditioner(entry, scope()), dialogues(200), any::<u64>()).boxed();
@@ -251,7 +251,7 @@ fn only_what_is_declared_is_written() {
     });
 }
 
-/// Whatever stands in a file: it builds, or the error names a declared field, a code, what is wrong and a way out.
+/// Whatever a file says: it builds, or the error names a declared field, a code, what is wrong and a fix.
 #[test]
 fn a_refusal_is_always_explained() {
     let input = |entry: &'static Entry| (Just(entry), any_tree(entry.fields)).boxed();

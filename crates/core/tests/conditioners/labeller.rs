@@ -47,7 +47,7 @@ fn first_labels() {
     }
 }
 
-/// The port's own rate stands in for `link` where the host knows it.
+/// The port's own rate replaces `link` if the host knows it.
 #[test]
 fn half_link_may_come_from_the_port() {
     let at_port = perhop_core::Scope { link_rate: Some("8Mbit/s".parse().unwrap()), ..scope() };
@@ -75,7 +75,7 @@ fn a_silent_flow_is_forgotten() {
     }
 }
 
-/// A retune keeps the rate and measures on with the new K. By hand: 10 000 B/s from the first packet, then 50 ms.
+/// A retune keeps the rate and continues measuring with the new K. By hand: 10 000 B/s from the first packet, then 50 ms.
 #[test]
 fn a_retune_changes_k_and_keeps_the_rate() {
     let mut it = labeller(&[("first-label", quantity("l-over-k"))]);

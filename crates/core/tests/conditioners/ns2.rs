@@ -2,7 +2,7 @@
 //! 2.3 from 6 s, 1 from 10 to 12 s; counts by colour each 0.1 s.
 //!
 //! ns-2 keeps times and buckets in doubles. At 5 Mbit/s each fifth packet, and at 2.3 the first after a change, finds
-//! exactly its size in tokens, and the rounding of a double decides. So the same arithmetic in doubles stands here,
+//! exactly its size in tokens, and the rounding of a double decides. So the same arithmetic in doubles is repeated here,
 //! must give ns-2's counts at every sample, and where its decision differs from the exact one at such a tie the
 //! packet is handed over one nanosecond earlier or later. A nudge anywhere but at a tie fails the test.
 
@@ -111,7 +111,7 @@ fn tie(marker: &AnyConditioner, at: Time) -> bool {
     found
 }
 
-/// Hands a packet over at its time, or at a tie 1 ns beside it where doubles decide otherwise; whether it was nudged.
+/// Hands a packet over at its time, or at a tie 1 ns off if doubles decide otherwise; returns whether it was nudged.
 fn hand_over(marker: &mut AnyConditioner, at: f64, want: Colour) -> bool {
     let now = (at * 1e9).round() as u64;
     for (ns, nudged) in [(now, false), (now - 1, true), (now + 1, true)] {
@@ -119,12 +119,12 @@ fn hand_over(marker: &mut AnyConditioner, at: f64, want: Colour) -> bool {
         let (mut probe, packet) = (marker.clone(), Packet { size: SIZE, ..Packet::default() });
         let got = pass(&mut probe, &Offered { at, packet }, &mut Rng::stream(0, 0, "unused"));
         if got.colour == want {
-            assert!(!nudged || tie(marker, Time::from_ns(now)), "nudged at {at}, which is no tie");
+            assert!(!nudged || tie(marker, Time::from_ns(now)), "nudged at {at}, which is not a tie");
             *marker = probe;
             return nudged;
         }
     }
-    panic!("{at} s: doubles say {}, no nanosecond beside it does", want.name());
+    panic!("{at} s: doubles say {}, no neighbouring nanosecond does", want.name());
 }
 
 /// Every sample of every bucket marker, exactly.

@@ -184,7 +184,7 @@ fn uniformising_spreads() {
     assert!((plain.1 - even.1).abs() < 0.01 && even.0 < plain.0, "{plain:?} {even:?}");
 }
 
-/// By hand, CBS/CIR = 0.8 s: a gap of exactly that is an ordinary one and enters the spacing s; one nanosecond more is
+/// By hand, CBS/CIR = 0.8 s: a gap of exactly that length is an ordinary one and enters the spacing s; one nanosecond more is
 /// an idle time of gap/s virtual samples. A retune to another weight keeps x and s. Columns: gap in ns, weight from then
 /// on, whether the gap is idle.
 #[test]

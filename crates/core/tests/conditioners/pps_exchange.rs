@@ -1,4 +1,4 @@
-//! PPS's taggers and relabellers: what is issued is what goes on, shares survive an exchange, units cancel.
+//! PPS's taggers and relabellers: what is issued is what is passed on, shares survive an exchange, units cancel.
 
 use crate::common::dialogue::{Event, Host, Step, call, dialogues};
 use crate::common::generate::{any_conditioner, conditioner, quantity};
@@ -108,8 +108,8 @@ proptest! {
         }
     }
 
-    /// Invariant 8 at one link: whatever unit the tickets that come are in, what goes on is the same; a unit that is a power
-    /// of 2 is exact. The unit issued in is that of what goes on.
+    /// Invariant 8 at one link: whatever the unit of the incoming tickets, what is passed on is the same; a unit that is a
+    /// power of 2 is exact. Tickets are passed on in the unit in which they are issued.
     #[test]
     fn units_cancel(steps in dialogues(200), unit in -20i32..20, seed: u64, integral: bool) {
         let policing = quantity(if integral { "integral" } else { "ratio" });

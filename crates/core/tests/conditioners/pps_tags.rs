@@ -18,7 +18,7 @@ fn any_tags() -> impl Strategy<Value = Tags> {
     (BITS, tags, rounding).prop_map(|(bits, tags, rounding)| Tags { bits, tags, rounding })
 }
 
-/// What code c stands for, by the table of the specification.
+/// The value of code c, by the table of the specification.
 fn value(tags: &Tags, code: u32) -> f64 {
     match tags.tags {
         Scale::Log => pow(1e6, f64::from(code - 1) / (pow(2.0, f64::from(tags.bits)) - 2.0)),
@@ -57,7 +57,7 @@ proptest! {
         prop_assert!(wanted.map(|w| w as f32).contains(&tag), "{} to {} of {:?}", v, tag, wanted);
     }
 
-    /// What a code stands for goes to that code, whatever the rounding: an exchange at a rate of 1 changes no tag.
+    /// A code's value goes to that code, whatever the rounding: an exchange at a rate of 1 changes no tag.
     #[test]
     fn codes_stay(rules in any_tags(), place in 0.0..=1.0f64, seed: u64) {
         let code = 1 + (place * f64::from(last(rules.bits) - 1)) as u32;
@@ -70,7 +70,7 @@ proptest! {
         prop_assert_eq!(tallies(&it), [8, 0, 0]);
     }
 
-    /// Numbers, not codes: any positive one as it is, in 24 bits.
+    /// Numbers, not codes: any positive one unchanged, in 24 bits.
     #[test]
     fn real_tags_are_the_number(exponent in -8.0..9.0f64, bits in BITS) {
         let v = pow(10.0, exponent);

@@ -251,7 +251,7 @@ fn a_debt_keeps_the_profile() {
     assert!((paid[2] - 30_000.0).abs() < 3.0 * 15_000.0f64.sqrt() + owed + 500.0, "{paid:?}");
 }
 
-/// At the edge, from data and ACKs: three segments under way are a window of 3 and are not spared.
+/// At the edge, from data and ACKs: three segments in flight are a window of 3 and are not spared.
 #[test]
 fn the_edge_counts_what_is_under_way() {
     let edge = Measuring { measured: Measured::Edge, ..measuring() };

@@ -1,12 +1,12 @@
 //! What an edge measures of TCP, from the specification's sections 1.4, 1.5 and 1.7: sequence numbers that never wrap, and
-//! a history that is gone through anew for every question.
+//! a history that is searched again for every question.
 
 /// What passed the edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen {
     /// A segment on its way to the receiver, by the numbers of its first byte and behind its last.
     Segment { start: u64, end: u64 },
-    /// An ACK on its way back, with data or without.
+    /// A returning ACK, with data or without.
     Ack { number: u64, bare: bool },
 }
 
@@ -55,7 +55,7 @@ fn acked(history: &History) -> u64 {
 /// Why the lowest segment that is not acknowledged came again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Repair {
-    /// Nobody asked for it.
+    /// It was not asked for.
     Timeout,
     /// Three duplicate ACKs did, or it is one more hole of the recovery that they began (RFC 6582), until this is acknowledged.
     Fast { until: u64, start: u64 },
@@ -95,7 +95,7 @@ fn last_timeout(repairs: &[Option<Repair>]) -> Option<usize> {
     repairs.iter().rposition(|it| *it == Some(Repair::Timeout))
 }
 
-/// Duplicate ACKs of the highest ACK since it came or a time-out did: bare ones, as long as something is under way.
+/// Duplicate ACKs of the highest ACK since it came or a time-out did: bare ones, as long as anything is in flight.
 fn duplicates(history: &History, repairs: &[Option<Repair>]) -> usize {
     let acked = acked(history);
     let came = (0..history.len()).find(|&i| self::acked(&history[..=i]) == acked).unwrap();

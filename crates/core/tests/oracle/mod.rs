@@ -42,7 +42,7 @@ pub trait Oracle {
     }
 }
 
-/// RFC 2475 section 2.3.3.2: all packets steered to it are marked alike.
+/// RFC 2475 section 2.3.3.2: all packets steered to it get the same mark.
 struct OneColour(Colour);
 
 impl Oracle for OneColour {
@@ -51,7 +51,7 @@ impl Oracle for OneColour {
     }
 }
 
-/// The slow version of a conditioner; `None` for one that nobody has written yet.
+/// The slow version of a conditioner; `None` if it has not been written yet.
 pub fn of(params: &ConditionerParams, scope: &Scope) -> Option<Box<dyn Oracle>> {
     use ConditionerParams as P;
     #[allow(unreachable_patterns)] // until a line is added to the list

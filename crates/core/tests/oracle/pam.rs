@@ -23,7 +23,7 @@ pub fn bytes_of(threshold: Length, cbs: f64) -> f64 {
     match threshold {
         Length::Percent(p) => p / 100.0 * cbs,
         Length::Bytes(b) => b.get() as f64,
-        other => panic!("{other} is no threshold of a bucket"),
+        other => panic!("{other} is not a bucket's threshold"),
     }
 }
 

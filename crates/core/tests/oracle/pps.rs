@@ -15,7 +15,7 @@ fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
 
-/// Tickets of a packet or ACK; what is no positive number is none.
+/// Tickets of a packet or ACK; anything but a positive number counts as none.
 fn carried(label: Option<f32>) -> Option<f64> {
     label.map(f64::from).filter(|g| *g > 0.0 && g.is_finite())
 }
@@ -125,7 +125,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// The position nearest to the acknowledged one that a number of 32 bits can stand for.
+    /// The position nearest to the acknowledged one that a number of 32 bits can mean.
     fn position(&self, number: u32) -> u64 {
         let near = self.acked.unwrap_or(1 << 40 | u64::from(number));
         let candidates =

@@ -1,5 +1,5 @@
 //! The RTT-aware family, from the specification's sections 1.3, 1.5, 1.6 and 1.7. What an edge sees of one flow is
-//! compared with its own slow version elsewhere, and taken as it is here.
+//! compared with its own slow version elsewhere, and used unchanged here.
 
 use super::Oracle;
 use super::tsw::{Rate, Rfc2859};
@@ -29,7 +29,7 @@ impl Flows {
     /// The window of a packet's flow, with it.
     fn forward(&mut self, now: u64, packet: &Packet) -> Option<u32> {
         if !packet.is_segment() {
-            self.seen(now, packet.flow); // an ACK of its own: the flow is not silent
+            self.seen(now, packet.flow); // a pure ACK: the flow is not silent
             return None;
         }
         if self.find(now, packet.flow).is_none() {
@@ -115,7 +115,7 @@ impl Small {
 
 type Rule = Box<dyn Fn(Option<(f64, f64)>) -> f64>;
 
-/// Basic, RTT-RTO and RTT-SW. Nobody else reports here: this aggregate's times are the least.
+/// Basic, RTT-RTO and RTT-SW. No other aggregate reports here: this one's times are the least.
 pub struct Aware {
     contract: Contract,
     measuring: Measuring,

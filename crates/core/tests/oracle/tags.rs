@@ -1,9 +1,9 @@
-//! PPS's tags: a search among all that the codes stand for (specification, section 1.4).
+//! PPS's tags: a search among the values of all codes (specification, section 1.4).
 
 use perhop_core::conditioner::pps::tags::{self, Rounding, Scale};
 use perhop_core::math::{ln, pow};
 
-/// What each code stands for, code 1 first; empty for real numbers.
+/// The value of each code, code 1 first; empty for real numbers.
 pub struct Tags {
     rules: tags::Tags,
     codes: Vec<f64>,
@@ -33,7 +33,7 @@ impl Tags {
     }
 
     /// Between which codes, and how far from the lower to the upper: `[lower, upper, as values, as codes]`. Beyond the
-    /// codes the scale goes on evenly.
+    /// codes the scale continues evenly.
     fn between(&self, v: f64) -> (f64, f64, f64) {
         let linear = (v.floor(), v - v.floor(), v - v.floor());
         if self.rules.tags == Scale::Linear {

@@ -51,7 +51,7 @@ proptest! {
         }
     }
 
-    /// Strict priority by its definition: nobody before the one that sends has anything waiting.
+    /// Strict priority by its definition: no class before the one that sends has anything waiting.
     #[test]
     fn strict_priority_lets_the_first_go((shares, steps) in loaded()) {
         let mut line = Line::new(&params("strict-priority", &shares));

@@ -21,7 +21,7 @@ pub(crate) struct Line {
 /// What happens to a line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
-    /// A packet of so many bytes comes to a queue.
+    /// A packet of this many bytes arrives at a queue.
     Arrive(usize, u32),
     /// The line sends, if anything waits.
     Send,
@@ -111,7 +111,7 @@ pub(crate) fn steps(queues: usize) -> impl Strategy<Value = Vec<Step>> {
     (burst(8), burst(3), burst(6), burst(1)).prop_map(|(a, b, c, d)| [a, b, c, d].concat())
 }
 
-/// Shares, and what comes to so many queues.
+/// Shares, and the arrivals at this many queues.
 pub(crate) fn loaded() -> impl Strategy<Value = (Vec<u32>, Vec<Step>)> {
     shares().prop_flat_map(|shares| {
         let queues = shares.len();

@@ -4,7 +4,7 @@ use crate::line::{Line, NOW, Step, loaded, params, scope, shares};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
-/// A round written out: as many places for each class as its weight. From the place after the last one used, the first
+/// A round written out: each class has as many places as its weight. From the place after the last one used, the first
 /// whose class has a packet.
 struct Places {
     round: Vec<usize>,
@@ -53,7 +53,7 @@ proptest! {
     }
 }
 
-/// A visit goes on with what the old weight left of it, at most the new one; then new weights hold.
+/// A visit continues with what the old weight left of it, at most the new one; then new weights apply.
 #[test]
 fn new_weights_hold_from_the_visit_under_way() {
     let cases: [([u32; 2], &[usize]); 2] = [([3, 1], &[0, 0, 0, 1, 0, 0, 0, 1]), ([1, 2], &[0, 1, 1, 0, 1, 1, 0, 1])];

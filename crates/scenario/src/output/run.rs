@@ -56,7 +56,7 @@ pub trait Watch: Sync {
     }
 }
 
-/// Nobody watches.
+/// No progress is shown.
 pub struct Unwatched;
 
 impl Watch for Unwatched {}
@@ -116,7 +116,7 @@ impl fmt::Display for RunError {
             Self::Interrupted { done, total } => write!(f, "interrupted: {done} of {total} replications are complete"),
             Self::Write { path, error } => write!(
                 f,
-                "error[E020] cannot write {}: {error}\n   help: results that were there are untouched; choose another directory with --out, or make room",
+                "error[E020] cannot write {}: {error}\n   help: existing results are untouched; choose another directory with --out, or free some space",
                 path.display()
             ),
             Self::Plan(error) => error.fmt(f),

@@ -171,8 +171,8 @@ impl Tuned {
         let shares: f64 = self.asked.classes.iter().map(|class| class.share).sum();
         if shares < 1.0 - 1e-9 {
             out.push(format!(
-                "shares are {} in sum: the virtual queue then stays at its floor and the link idles for the rest; \
-                 the rule is that of shares of 1 in sum",
+                "shares sum to {}: the virtual queue then stays at its floor and the link idles for the rest; \
+                 the rule is for shares that sum to 1",
                 (shares * 1e6).round() / 1e6
             ));
         }

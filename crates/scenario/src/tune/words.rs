@@ -122,7 +122,7 @@ fn together(kind: Kind, classes: &[Class], (place, problems): (Place, &mut Probl
         let message = format!("svb has one class, {} are stated", classes.len());
         problems.error::<()>("E201", place, [&message, "", "one --class with all flows, or `perhop tune msvb`"]);
     } else if shares > 1.0 + ROUNDING {
-        let message = format!("the shares of all --class are {shares} in sum");
+        let message = format!("the shares of all --class sum to {shares}");
         problems.error::<()>("E201", place, [&message, "", "at most 1: they are shares of one link"]);
     } else if kind == Kind::Svb && shares < 1.0 {
         let message = format!("`share` is {shares}, and svb has no shares");
