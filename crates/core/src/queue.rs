@@ -40,7 +40,7 @@ pub struct Fates {
     /// Those marked CE.
     pub marked: Count,
     /// Those dropped, by [`Reason`].
-    pub dropped: [Count; 5],
+    pub dropped: [Count; Reason::ALL.len()],
 }
 
 impl Fates {
@@ -56,6 +56,16 @@ impl Fates {
             queued: self.queued + other.queued,
             marked: self.marked + other.marked,
             dropped: std::array::from_fn(|i| self.dropped[i] + other.dropped[i]),
+        }
+    }
+
+    /// Less those of an earlier time.
+    pub fn since(&self, then: &Self) -> Self {
+        Self {
+            arrived: self.arrived - then.arrived,
+            queued: self.queued - then.queued,
+            marked: self.marked - then.marked,
+            dropped: std::array::from_fn(|i| self.dropped[i] - then.dropped[i]),
         }
     }
 

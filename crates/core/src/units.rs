@@ -232,6 +232,12 @@ impl Add for Span {
     }
 }
 
+impl std::iter::Sum for Span {
+    fn sum<I: Iterator<Item = Self>>(each: I) -> Self {
+        each.fold(Self::ZERO, Add::add)
+    }
+}
+
 impl Sub for Span {
     type Output = Span;
     fn sub(self, other: Span) -> Span {

@@ -1,4 +1,4 @@
-//! The agenda: components, and events that wait for their time.
+//! The agenda: who acts next, and when.
 //!
 //! Components are numbered: ends of transmission of each link, deliveries of each link, timers of each
 //! link's AQM, sources, then the engine's own clock (end of warm-up, samples, timed changes, reports of conditioners). So at equal
@@ -7,25 +7,99 @@
 
 mod heap;
 
-pub use heap::{Heap, Key, MAX_COMPONENTS, MAX_DURATION};
+use heap::{Heap, Key};
+use perhop_core::units::Time;
 
-/// Numbers of the components, from the number of links and sources.
-#[derive(Clone, Copy)]
-pub(crate) struct Numbering {
-    pub(crate) links: usize,
-    pub(crate) sources: usize,
-}
+pub use heap::{MAX_COMPONENTS, MAX_DURATION};
 
-pub(crate) enum Component {
+/// Who acts: each has at most one event waiting, except the clock, whose earliest counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Component {
+    /// The end of a transmission on a link.
     TransmitDone(usize),
+    /// What a link delivers.
     Delivery(usize),
+    /// The timers of a link's AQMs.
     AqmTimer(usize),
+    /// A traffic source.
     Source(usize),
+    /// The engine's own clock.
     Clock,
+    /// One end of a TCP connection.
+    Timer(usize),
 }
 
-impl Numbering {
-    pub(crate) fn component(self, index: usize) -> Component {
+/// Events by time, and the time.
+#[derive(Clone, Debug)]
+pub struct Agenda {
+    now: Time,
+    events: Heap,
+    timers: Heap,
+    links: usize,
+    sources: usize,
+    /// When the clock's next event is due.
+    clock_at: Time,
+    done: u64,
+}
+
+impl Agenda {
+    /// Nothing to do, at time zero.
+    pub fn new(links: usize, sources: usize) -> Self {
+        let (events, timers) = (Heap::default(), Heap::default());
+        Self { now: Time::ZERO, events, timers, links, sources, clock_at: Time::MAX, done: 0 }
+    }
+
+    /// Components that events of links, sources and the clock name.
+    pub fn components(&self) -> usize {
+        3 * self.links + self.sources + 1
+    }
+
+    /// The time reached.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Events so far.
+    pub fn done(&self) -> u64 {
+        self.done
+    }
+
+    /// Has `component` act at `at`.
+    #[inline]
+    pub fn add(&mut self, at: Time, component: Component) {
+        let links = self.links;
+        let index = match component {
+            Component::TransmitDone(link) => link,
+            Component::Delivery(link) => links + link,
+            Component::AqmTimer(link) => 2 * links + link,
+            Component::Source(source) => 3 * links + source,
+            Component::Clock => 3 * links + self.sources,
+            Component::Timer(end) => return self.timers.push(Key::new(at, end)),
+        };
+        self.events.push(Key::new(at, index));
+    }
+
+    /// Takes the next event, if it is due by `stop`, and goes on to its time.
+    #[inline]
+    pub fn next(&mut self, stop: Time) -> Option<(Time, Component)> {
+        let (event, timer) = (self.events.peek(), self.timers.peek());
+        let next = event.time().min(timer.time());
+        if next > stop || (event == Key::NEVER && timer == Key::NEVER) {
+            return None;
+        }
+        debug_assert!(next >= self.now, "time went backwards");
+        self.now = next;
+        self.done += 1;
+        if timer.time() < event.time() {
+            self.timers.take();
+            return Some((next, Component::Timer(timer.index())));
+        }
+        self.events.take();
+        Some((next, self.component(event.index())))
+    }
+
+    #[inline]
+    fn component(&self, index: usize) -> Component {
         let n = self.links;
         match index {
             i if i < n => Component::TransmitDone(i),
@@ -36,19 +110,62 @@ impl Numbering {
         }
     }
 
-    pub(crate) fn delivery(self, link: usize) -> usize {
-        self.links + link
+    /// Nothing more happens until `at`.
+    pub fn rest_until(&mut self, at: Time) {
+        self.now = at;
     }
 
-    pub(crate) fn aqm_timer(self, link: usize) -> usize {
-        2 * self.links + link
+    /// Has the clock act at `at`, unless it does so earlier.
+    pub fn wake_clock(&mut self, at: Time) {
+        if at < self.clock_at {
+            self.clock_at = at;
+            self.add(at, Component::Clock);
+        }
     }
 
-    pub(crate) fn source(self, source: usize) -> usize {
-        3 * self.links + source
+    /// Whether the clock's event of `now` is the one that counts: an earlier one may have been asked for since.
+    pub fn clock_is_due(&mut self, now: Time) -> bool {
+        let due = now == self.clock_at;
+        if due {
+            self.clock_at = Time::MAX;
+        }
+        due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ns: u64) -> Time {
+        Time::from_ns(ns)
     }
 
-    pub(crate) fn clock(self) -> usize {
-        3 * self.links + self.sources
+    /// At equal times: ends of transmission, deliveries, AQMs, sources, the clock, timers of connections.
+    #[test]
+    fn components_act_in_their_order() {
+        let order = [
+            Component::TransmitDone(1),
+            Component::Delivery(0),
+            Component::AqmTimer(1),
+            Component::Source(2),
+            Component::Clock,
+            Component::Timer(0),
+        ];
+        let mut agenda = Agenda::new(2, 3);
+        order.iter().rev().for_each(|&component| agenda.add(at(5), component));
+        agenda.add(at(6), Component::Delivery(1));
+        let found: Vec<_> = std::iter::from_fn(|| agenda.next(at(5))).collect();
+        assert_eq!(found, order.map(|component| (at(5), component)));
+        assert_eq!((agenda.now(), agenda.done(), agenda.components()), (at(5), 6, 10));
+    }
+
+    #[test]
+    fn the_earliest_event_of_the_clock_counts() {
+        let mut agenda = Agenda::new(1, 1);
+        [9, 4, 7].into_iter().for_each(|ns| agenda.wake_clock(at(ns)));
+        let due = [4, 9].map(|ns| (agenda.next(at(10)), agenda.clock_is_due(at(ns))));
+        assert_eq!(due, [(Some((at(4), Component::Clock)), true), (Some((at(9), Component::Clock)), false)]);
+        assert_eq!(agenda.next(at(10)), None);
     }
 }

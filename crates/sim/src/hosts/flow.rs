@@ -1,62 +1,14 @@
-//! Hosts: what sends into the network and what receives from it, one entry a flow.
-//!
-//! A flow's packets carry number `2 k` on the way out and `2 k + 1` on the way back (ACKs), where k is
-//! the flow's place in the table.
+//! Flows: their two ends and their packets.
 
-use super::session::Session;
+use super::connection::Connection;
 use crate::net::Record;
-use crate::record::{Delays, FlowCounts};
-use crate::traffic::Page;
-use crate::transport::{AckInfo, Received, Receiver, Segment, Sender};
+use crate::plan::Offered;
+use crate::record::{Delays, FlowCounts, OneWay};
+use crate::transport::{AckInfo, Received, Segment};
 use perhop_core::conditioner::SenderTruth;
 use perhop_core::dscp::Dscp;
-use perhop_core::packet::{Ecn, FlowId, Packet, flags};
+use perhop_core::packet::{Ecn, Packet, flags};
 use perhop_core::units::{Span, Time};
-
-/// Which end of a connection a timer or a packet belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// The sender: receives ACKs, sends data.
-    Sender = 0,
-    /// The receiver: receives data, sends ACKs.
-    Receiver = 1,
-}
-
-/// A TCP connection.
-#[derive(Clone, Debug)]
-pub struct Connection {
-    /// Sends data.
-    pub sender: Sender,
-    /// Sends ACKs.
-    pub receiver: Receiver,
-    /// Earliest wake-up that waits for each end; [`Time::MAX`]: none.
-    pub armed: [Time; 2],
-    /// When the sender's host has done with the ACKs that came; `None`: it has.
-    pub busy: Option<Time>,
-    /// Data bytes of a full segment.
-    pub mss: u16,
-    /// Bytes of IP and TCP header.
-    pub header: u16,
-    /// What it carries in all, while not all of it has arrived.
-    pub transfer: Option<Transit>,
-    /// The session that it carries.
-    pub session: Option<Box<Session>>,
-}
-
-/// A transfer, or the request for one, that is under way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transit {
-    /// Its payload.
-    pub bytes: u64,
-    /// When it was asked for, or when its connection was opened if nobody asked.
-    pub opened: Time,
-    /// When its first data packet arrived.
-    pub first: Option<Time>,
-    /// The page it is on.
-    pub page: Option<Page>,
-    /// It is a request: for so many bytes.
-    pub asks_for: Option<u64>,
-}
 
 /// A flow and its two ends.
 #[derive(Clone, Debug)]
@@ -88,17 +40,30 @@ pub struct Flow {
     last_delay: Option<Span>,
 }
 
+/// Where a flow belongs.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Index of its `[traffic]` table.
+    pub table: u16,
+    /// Index of its source.
+    pub source: u32,
+    /// Which of its table's ways it takes.
+    pub way: u16,
+    /// Where its routes begin in the table of hops: out and back.
+    pub routes: [u32; 2],
+}
+
 impl Flow {
-    /// A flow that has sent nothing.
-    pub fn new(table: u16, source: u32, routes: [u32; 2]) -> Self {
+    /// A flow of the table `offered` that has sent nothing.
+    pub fn new(offered: &Offered, place: Place) -> Self {
         Self {
-            table,
-            class: 0,
-            source,
-            way: 0,
-            routes,
-            dscp: Dscp::BE,
-            ecn: Ecn::NotEct,
+            table: place.table,
+            class: offered.class,
+            source: place.source,
+            way: place.way,
+            routes: place.routes,
+            dscp: offered.dscp,
+            ecn: if offered.ect { Ecn::Ect0 } else { Ecn::NotEct },
             tcp: None,
             in_network: 0,
             counts: FlowCounts::default(),
@@ -156,9 +121,9 @@ impl Flow {
         Record { packet, sent: now, hop: self.routes[1], number: ack.next_expected, wire, ..Record::default() }
     }
 
-    /// Counts a packet that has arrived at the destination; returns its delay and the change of the delay.
+    /// Counts a packet that has arrived at the destination.
     #[inline]
-    pub fn arrived(&mut self, now: Time, record: &Record) -> (Span, Option<Span>) {
+    pub fn arrived(&mut self, now: Time, record: &Record) -> OneWay {
         self.counts.delivered.add(record.wire);
         let delay = now.since(record.sent);
         let jitter = self.last_delay.replace(delay).map(|last| Span::from_ns(last.ns().abs_diff(delay.ns())));
@@ -166,7 +131,7 @@ impl Flow {
         if let Some(jitter) = jitter {
             self.jitters.observe(jitter.ns());
         }
-        (delay, jitter)
+        OneWay { delay, jitter }
     }
 
     /// What the simulator knows of its sender and the wire does not carry.
@@ -206,19 +171,4 @@ pub fn acknowledged(record: &Record) -> AckInfo {
         ece: record.packet.flags & flags::ECE != 0,
         syn: record.packet.flags & flags::SYN != 0,
     }
-}
-
-/// The packet number of a flow's way out.
-pub const fn out(flow: usize) -> FlowId {
-    FlowId(flow as u32 * 2)
-}
-
-/// The packet number of a flow's way back.
-pub const fn back(flow: usize) -> FlowId {
-    FlowId(flow as u32 * 2 + 1)
-}
-
-/// The number of the other way.
-pub const fn mate(flow: FlowId) -> FlowId {
-    FlowId(flow.0 ^ 1)
 }

@@ -1,8 +1,48 @@
-//! Hosts: flows and their two ends.
+//! Hosts: what sends into the network and what receives from it.
 
+/// Sources, flows and tables at time zero.
+mod build;
+/// TCP connections and what they carry.
+mod connection;
+/// Proof that no packet was lost unseen.
+mod conservation;
 /// Flows and their packets.
-pub mod flow;
+mod flow;
+/// What arrives at hosts, what they send, timers.
+mod packets;
+/// What flows counted.
+mod report;
 /// What users feel who write packets.
 mod session;
+/// Traffic sources.
+mod source;
+/// What flows have in common.
+mod table;
+/// Transfers and the places of their connections.
+mod transfers;
 
-pub use session::Session;
+use flow::Flow;
+use source::Source;
+use table::Table;
+
+pub use connection::{End, Opening};
+pub use packets::{Due, Supplied};
+pub use report::HostTotals;
+pub use source::{Asked, Woken};
+pub use transfers::Completed;
+
+/// The hosts: sources, flows, and the transfers that come and go.
+#[derive(Clone, Debug)]
+pub struct Hosts {
+    sources: Vec<Source>,
+    /// One entry a flow.
+    flows: Vec<Flow>,
+    /// One entry a `[traffic]` table.
+    tables: Vec<Table>,
+    /// Flows of finished transfers whose last packets are still in flight.
+    ending: Vec<u32>,
+    /// Transfers that keys had no room for.
+    refused: u64,
+    /// Bytes that meters and queues count beyond the IP length of a packet.
+    overhead: u32,
+}

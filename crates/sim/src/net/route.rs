@@ -6,18 +6,18 @@ use std::collections::BinaryHeap;
 
 /// From one node to another and back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Way {
+pub struct Way {
     /// Index of the node where it begins.
-    pub(crate) from: usize,
+    pub from: usize,
     /// Index of the node where it ends.
-    pub(crate) to: usize,
+    pub to: usize,
     /// Where its routes out and back begin in the table of hops.
-    pub(crate) routes: [u32; 2],
+    pub routes: [u32; 2],
 }
 
 impl Way {
     /// The way for those at its other end.
-    pub(crate) fn reversed(&self) -> Self {
+    pub fn reversed(&self) -> Self {
         let [out, back] = self.routes;
         Self { from: self.to, to: self.from, routes: [back, out] }
     }
@@ -63,10 +63,10 @@ impl<'a> Router<'a> {
                 }
             }
         }
-        self.walk_back(&reached_by, (from, to))
+        self.walk_back(&reached_by, [from, to])
     }
 
-    fn walk_back(&self, reached_by: &[Option<u32>], (from, to): (usize, usize)) -> Option<Vec<u32>> {
+    fn walk_back(&self, reached_by: &[Option<u32>], [from, to]: [usize; 2]) -> Option<Vec<u32>> {
         let (mut path, mut at) = (Vec::new(), to);
         while at != from {
             let link = reached_by[at]?;

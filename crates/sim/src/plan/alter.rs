@@ -2,11 +2,12 @@
 
 use super::Plan;
 use super::change::Alteration;
+use super::error::PlanError;
 use crate::traffic::{LARGEST_PACKET, TrafficScope};
 use perhop_core::aqm::Aqm as _;
 use perhop_core::conditioner::Conditioner as _;
 use perhop_core::params::ParamError;
-use perhop_core::units::{Bytes, Time};
+use perhop_core::units::{Bytes, Span, Time};
 
 impl Plan {
     /// Makes the plan say what holds after an alteration, if what it describes can take it.
@@ -50,6 +51,23 @@ impl Plan {
                 offered.model.build(&scope)?.retune(Time::ZERO, params, &scope)?;
                 offered.model = params.clone();
             }
+        }
+        Ok(())
+    }
+
+    /// Whether what runs will take every change when it comes.
+    ///
+    /// # Errors
+    /// Changes out of order, or the parameter at fault.
+    pub(crate) fn check_changes(&self) -> Result<(), PlanError> {
+        if !self.changes.is_sorted_by_key(|change| change.at) {
+            return Err(PlanError::Other("changes are not in order of time".into()));
+        }
+        let mut altered = self.clone();
+        for change in &self.changes {
+            let table = || format!("change at {}", Span::from_ns(change.at.ns()));
+            let refused = |error| PlanError::Param(table(), Box::new(error));
+            change.what.iter().try_for_each(|what| altered.alter(what)).map_err(refused)?;
         }
         Ok(())
     }

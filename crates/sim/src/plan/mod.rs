@@ -15,8 +15,11 @@ use std::net::Ipv4Addr;
 mod alter;
 /// Changes while it runs.
 mod change;
+/// Why a plan cannot be run.
+mod error;
 
 pub use change::{Alteration, Change};
+pub use error::PlanError;
 
 /// Everything that one replication needs.
 #[derive(Clone, Debug)]

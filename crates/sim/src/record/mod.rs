@@ -1,9 +1,13 @@
 //! What is counted and recorded while it runs, and what a run gives.
 
+/// What arrives at hosts.
+mod arrivals;
 /// Distributions of delays.
 mod delays;
 /// What a run gives.
 mod outcome;
+/// The owner of what is recorded.
+mod recorder;
 /// Queue lengths, gauges and flows at an interval.
 mod sample;
 /// Packets recorded at a link.
@@ -11,12 +15,13 @@ mod tap;
 /// Counts.
 mod totals;
 
+pub use arrivals::OneWay;
 pub use delays::{Delays, Quantiles};
 pub use outcome::{
     ArrivalRow, ConditionerRow, Faults, FlowRow, HopRow, Outcome, PortRows, QueueRow, Series, SessionRow, TableRow,
     Work,
 };
+pub use recorder::{Recorded, Recorder};
 pub use sample::{FlowSample, Sample};
 pub use tap::Captured;
-pub(crate) use totals::Arrivals;
 pub use totals::{FlowCounts, Retired, Tally, Transfer};

@@ -126,7 +126,7 @@ pub struct SessionRow {
 }
 
 /// What the ports of the links did.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PortRows {
     /// Classes and colours at each hop; rows without packets are left out.
     pub hops: Vec<HopRow>,

@@ -1,6 +1,5 @@
 //! Counts that the ends of flows and the links keep while it runs.
 
-use super::delays::Delays;
 use crate::traffic::Page;
 use crate::transport::Counters;
 use perhop_core::count::Count;
@@ -40,14 +39,6 @@ pub struct Transfer {
     pub bytes: u64,
 }
 
-/// Delay and jitter of one class and colour, at the destination.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Arrivals {
-    pub(crate) delivered: perhop_core::count::Count,
-    pub(crate) delays: Delays,
-    pub(crate) jitters: Delays,
-}
-
 /// What the connections of finished transfers did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retired {
@@ -57,10 +48,23 @@ pub struct Retired {
     pub counters: Counters,
 }
 
+impl FlowCounts {
+    /// Less those of an earlier time.
+    pub fn since(&self, then: &Self) -> Self {
+        Self {
+            sent: self.sent - then.sent,
+            delivered: self.delivered - then.delivered,
+            dropped: self.dropped - then.dropped,
+            acks: std::array::from_fn(|i| self.acks[i] - then.acks[i]),
+        }
+    }
+}
+
 impl Retired {
-    pub(crate) fn add(&mut self, goodput_bytes: u64, counters: &Counters) {
-        self.goodput_bytes += goodput_bytes;
-        self.counters += *counters;
+    /// With what one more connection did.
+    pub fn add(&mut self, other: Self) {
+        self.goodput_bytes += other.goodput_bytes;
+        self.counters += other.counters;
     }
 }
 
@@ -80,7 +84,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn same(&self, other: &Self) -> bool {
+    /// Whether both are of the same quantity.
+    pub fn same(&self, other: &Self) -> bool {
         let key = |it: &Self| (it.link, it.queue, it.quantity);
         key(self) == key(other) && self.conditioner == other.conditioner
     }

@@ -1,0 +1,72 @@
+//! Packets from link to link.
+
+use super::Simulation;
+use crate::agenda::Component;
+use crate::net::link::Wakes;
+use crate::net::{At, Delivered, Onward, RecordId};
+use perhop_core::units::Time;
+
+impl Simulation {
+    /// A packet reaches the end of a link.
+    #[inline]
+    pub(super) fn deliver(&mut self, now: Time, link: usize) {
+        let Delivered { id, to, next } = self.net.deliver(now, link, &mut self.recorder);
+        if let Some(at) = next {
+            self.agenda.add(at, Component::Delivery(link));
+        }
+        self.go(now, id, to);
+    }
+
+    /// A packet goes on to a port or its host.
+    #[inline]
+    pub(super) fn go(&mut self, now: Time, id: RecordId, to: Onward) {
+        match to {
+            Onward::Port(link) => self.forward(now, link, id),
+            Onward::Host => self.arrive(now, id),
+            Onward::Lost => self.drop(id),
+        }
+    }
+
+    /// A packet comes to a port.
+    #[inline]
+    fn forward(&mut self, now: Time, link: usize, id: RecordId) {
+        let Self { net, hosts, recorder, .. } = self;
+        match net.forward(now, At { link, id }, recorder, |flow| hosts.truth(flow)) {
+            Err(_reason) => self.drop(id),
+            Ok(wakes) if wakes.begin => self.begin(now, link),
+            Ok(wakes) => self.wake_link(link, wakes),
+        }
+    }
+
+    #[inline]
+    fn wake_link(&mut self, link: usize, wakes: Wakes) {
+        if let Some(at) = wakes.delivery {
+            self.agenda.add(at, Component::Delivery(link));
+        }
+        if let Some(at) = wakes.transmit_done {
+            self.agenda.add(at, Component::TransmitDone(link));
+        }
+    }
+
+    /// A link's next transmission begins.
+    pub(super) fn begin(&mut self, now: Time, link: usize) {
+        while let Some(id) = self.net.departing(now, link) {
+            self.drop(id);
+        }
+        let wakes = self.net.begin(now, link);
+        self.wake_link(link, wakes);
+    }
+
+    pub(super) fn on_aqm_timer(&mut self, now: Time, link: usize) {
+        if let Some(at) = self.net.on_aqm_timer(now, link) {
+            self.agenda.add(at, Component::AqmTimer(link));
+        }
+    }
+
+    /// A packet ends before its destination.
+    #[cold]
+    fn drop(&mut self, id: RecordId) {
+        let record = self.net.leave(id);
+        self.hosts.lost(&record);
+    }
+}

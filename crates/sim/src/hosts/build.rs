@@ -1,0 +1,138 @@
+//! Sources, flows and tables at time zero; and who a flow is.
+
+use super::Hosts;
+use super::flow::{Flow, Place};
+use super::source::{Asked, Source};
+use super::table::Table;
+use crate::agenda::MAX_COMPONENTS;
+use crate::net::{Net, Router, Way};
+use crate::plan::{Alteration, Offered, Plan, PlanError};
+use crate::traffic::Carrier;
+use perhop_core::Rng;
+use perhop_core::classify::{FlowHeaders, Protocol};
+use perhop_core::params::ParamError;
+use perhop_core::units::{Span, Time};
+use std::net::IpAddr;
+
+impl Hosts {
+    /// The hosts that `plan` describes, nothing sent, their routes in `net` and their flows known to its conditioners.
+    ///
+    /// # Errors
+    /// A destination that cannot be reached, a parameter that its model refuses, or too many flows.
+    pub fn new(plan: &Plan, net: &mut Net) -> Result<Self, PlanError> {
+        let tables = tables(plan, net)?;
+        let (sources, flows, ending) = (Vec::new(), Vec::new(), Vec::new());
+        let mut it = Self { sources, flows, tables, ending, refused: 0, overhead: plan.overhead };
+        for table in 0..plan.traffic.len() {
+            it.add_sources(table, plan, net)?;
+        }
+        Ok(it)
+    }
+
+    fn add_sources(&mut self, table: usize, plan: &Plan, net: &mut Net) -> Result<(), PlanError> {
+        let offered = &plan.traffic[table];
+        let refused = |error| PlanError::Param(format!("[traffic.{}]", offered.name), Box::new(error));
+        for i in 0..offered.flows {
+            let traffic = offered.model.build(&plan.traffic_scope(table)).map_err(refused)?;
+            let rng = Rng::stream(plan.seed, plan.replication, &format!("traffic.{}.{i}", offered.name));
+            let asked = traffic.carrier() == Carrier::Responses;
+            let flow = if asked { u32::MAX } else { self.flows.len() as u32 };
+            let source = self.sources.len();
+            let stop = offered.stop.unwrap_or(Time::MAX);
+            self.sources.push(Source { traffic, rng, table: table as u16, flow, stop });
+            if !asked {
+                self.add_flow(Asked { source, way: 0 }, plan, net)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Another flow; its place.
+    ///
+    /// # Errors
+    /// Keys cannot name more.
+    pub(super) fn add_flow(&mut self, asked: Asked, plan: &Plan, net: &mut Net) -> Result<usize, PlanError> {
+        let slot = self.flows.len();
+        if slot * 2 + 1 >= MAX_COMPONENTS {
+            return Err(PlanError::Other(format!("more than {} flows at a time", MAX_COMPONENTS / 2)));
+        }
+        let (source, way) = (asked.source as u32, asked.way as u16);
+        let table = self.sources[asked.source].table;
+        let routes = self.tables[usize::from(table)].ways[asked.way].routes;
+        self.flows.push(Flow::new(&plan.traffic[usize::from(table)], Place { table, source, way, routes }));
+        self.announce(slot, plan, net);
+        Ok(slot)
+    }
+
+    /// Tells the conditioners that will see a flow's packets who it is.
+    pub(super) fn announce(&self, slot: usize, plan: &Plan, net: &mut Net) {
+        let headers = self.headers(slot, plan, net);
+        net.announce(slot, self.flows[slot].routes, &headers);
+    }
+
+    /// The headers of a flow's way out.
+    fn headers(&self, slot: usize, plan: &Plan, net: &Net) -> FlowHeaders {
+        let flow = &self.flows[slot];
+        let offered = &plan.traffic[usize::from(flow.table)];
+        let tcp = self.sources[flow.source as usize].traffic.carrier() != Carrier::Datagrams;
+        let way = &self.tables[usize::from(flow.table)].ways[usize::from(flow.way)];
+        let address = |node: usize| IpAddr::V4(plan.nodes[node].address);
+        FlowHeaders {
+            protocol: if tcp { Protocol::TCP.0 } else { Protocol::UDP.0 },
+            source: address(way.from),
+            destination: address(way.to),
+            source_port: 1024 + (slot % 60_000) as u16,
+            destination_port: 5001 + flow.table,
+            traffic: offered.name.clone(),
+            class: plan.classes[usize::from(offered.class)].clone(),
+            rtt: Some(flow.routes.iter().flat_map(|&start| net.route(start)).map(|i| plan.links[i].delay).sum()),
+        }
+    }
+
+    /// The headers of every flow's way out, in the order of their places.
+    pub fn all_headers(&self, plan: &Plan, net: &Net) -> Vec<FlowHeaders> {
+        (0..self.flows.len()).map(|slot| self.headers(slot, plan, net)).collect()
+    }
+
+    /// Number of sources.
+    pub fn sources(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// When each source is to be woken first.
+    pub fn first_wakes(&mut self, plan: &Plan) -> Vec<Time> {
+        let first = |source: &mut Source| {
+            let offered = &plan.traffic[usize::from(source.table)];
+            let late = source.rng.uniform() * offered.spread.ns() as f64;
+            let start = offered.start + Span::from_ns(late as u64);
+            source.traffic.first(start, &mut source.rng)
+        };
+        self.sources.iter_mut().map(first).collect()
+    }
+
+    /// Makes an alteration of traffic, for all sources of its table; all others are not its business.
+    ///
+    /// # Errors
+    /// The parameter at fault.
+    pub fn alter(&mut self, now: Time, alteration: &Alteration, plan: &Plan) -> Result<(), ParamError> {
+        let Alteration::Traffic { table, params } = alteration else { return Ok(()) };
+        let scope = plan.traffic_scope(*table);
+        let mut sources = self.sources.iter_mut().filter(|s| usize::from(s.table) == *table);
+        sources.try_for_each(|source| source.traffic.retune(now, params, &scope))
+    }
+}
+
+/// Each table with its ways.
+fn tables(plan: &Plan, net: &mut Net) -> Result<Vec<Table>, PlanError> {
+    let router = Router::new(&plan.links, plan.nodes.len());
+    let unreachable = |offered: &Offered, node: usize| PlanError::Unreachable {
+        traffic: offered.name.clone(),
+        node: plan.nodes[node].name.clone(),
+    };
+    let table = |offered: &Offered| {
+        let way = |&from: &usize| net.way(&router, [from, offered.to]).map_err(|node| unreachable(offered, node));
+        let ways = offered.from.iter().map(way).collect::<Result<Vec<Way>, _>>()?;
+        Ok(Table::new(offered, ways))
+    };
+    plan.traffic.iter().map(table).collect()
+}

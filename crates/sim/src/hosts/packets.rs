@@ -1,0 +1,198 @@
+//! What arrives at hosts, what they send, and timers.
+
+use super::Hosts;
+use super::connection::End;
+use super::flow::{acknowledged, received};
+use super::session::Session;
+use super::source::Woken;
+use crate::net::{Record, number};
+use crate::record::Recorder;
+use crate::traffic::Carrier;
+use crate::transport::AckInfo;
+use perhop_core::conditioner::SenderTruth;
+use perhop_core::packet::FlowId;
+use perhop_core::units::{Span, Time};
+
+/// What a data packet of a connection leads to.
+#[derive(Clone, Copy, Debug)]
+pub struct Heard {
+    /// The acknowledgement to send now.
+    pub ack: Option<AckInfo>,
+    /// The last byte of a transfer or of a request has arrived.
+    pub complete: bool,
+}
+
+/// What a timer leads to.
+#[derive(Clone, Copy, Debug)]
+pub enum Due {
+    /// Nothing: another event is waited for.
+    Nothing,
+    /// It was early: wait again.
+    Early,
+    /// The sender may send.
+    Pump,
+    /// A delayed acknowledgement is to be sent.
+    Ack(Option<AckInfo>),
+}
+
+/// What a standing connection gets to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Supplied {
+    /// Full segments.
+    pub segments: u32,
+    /// They are a session's packet: whether its last one.
+    pub session: Option<bool>,
+}
+
+impl Hosts {
+    /// What the simulator knows of a packet's sender and the wire does not carry.
+    pub fn truth(&self, number: FlowId) -> Option<SenderTruth> {
+        self.flows[number::flow(number)].truth()
+    }
+
+    /// A packet leaves one end of a flow for the network: it is counted and gets its number.
+    #[inline]
+    pub fn leave(&mut self, slot: usize, end: End, record: &mut Record) {
+        let flow = &mut self.flows[slot];
+        flow.in_network += 1;
+        match end {
+            End::Sender => flow.counts.sent.add(record.wire),
+            End::Receiver => flow.counts.acks[0].add(record.wire),
+        }
+        record.packet.flow = FlowId(slot as u32 * 2 + end as u32);
+        record.packet.size = record.wire + self.overhead;
+    }
+
+    /// A packet ended before its destination.
+    pub fn lost(&mut self, record: &Record) {
+        let slot = number::flow(record.packet.flow);
+        let flow = &mut self.flows[slot];
+        flow.in_network -= 1;
+        if number::is_out(record.packet.flow) {
+            flow.counts.dropped.add(record.wire);
+        } else {
+            flow.counts.acks[2].add(record.wire);
+        }
+        self.release(slot);
+    }
+
+    /// A data packet has reached its host; `None` for datagrams.
+    #[inline]
+    pub fn hear(&mut self, now: Time, record: &Record, recorder: &mut Recorder) -> Option<Heard> {
+        let flow = &mut self.flows[number::flow(record.packet.flow)];
+        flow.in_network -= 1;
+        let trip = flow.arrived(now, record);
+        recorder.arrivals.add(&record.packet, record.wire, trip);
+        let tcp = flow.tcp.as_mut()?;
+        let ack = tcp.receiver.on_segment(now, &received(record));
+        if record.packet.payload > 0
+            && let Some(transit) = &mut tcp.transfer
+        {
+            transit.first.get_or_insert(now);
+        }
+        if let Some(session) = &mut tcp.session {
+            session.deliver(now, tcp.receiver.delivered_segments());
+        }
+        let complete = tcp.transfer.is_some_and(|transit| tcp.receiver.delivered_bytes() >= transit.bytes);
+        Some(Heard { ack, complete })
+    }
+
+    /// An ACK has reached its host. Whether that sends at once; if not, it is busy for a while, once for all ACKs that come
+    /// meanwhile.
+    #[inline]
+    pub fn hear_ack(&mut self, now: Time, record: &Record) -> Option<bool> {
+        let flow = &mut self.flows[number::flow(record.packet.flow)];
+        flow.in_network -= 1;
+        flow.counts.acks[1].add(record.wire);
+        let tcp = flow.tcp.as_mut()?;
+        tcp.sender.on_ack(now, acknowledged(record));
+        let Some(overhead) = self.tables[usize::from(flow.table)].tcp.overhead else { return Some(true) };
+        if tcp.busy.is_none() {
+            let wait = self.sources[flow.source as usize].rng.uniform() * overhead.ns() as f64;
+            tcp.busy = Some(now + Span::from_ns(wait as u64));
+        }
+        Some(false)
+    }
+
+    /// The next packet that a sender may send now.
+    #[inline]
+    pub fn next_packet(&mut self, now: Time, slot: usize) -> Option<Record> {
+        let flow = &mut self.flows[slot];
+        let segment = flow.tcp.as_mut()?.sender.next_segment(now)?;
+        Some(flow.segment(now, &segment))
+    }
+
+    /// An acknowledgement as a packet.
+    #[inline]
+    pub fn ack(&self, now: Time, slot: usize, ack: &AckInfo) -> Record {
+        self.flows[slot].ack(now, ack)
+    }
+
+    /// A datagram of `wire` bytes.
+    pub fn datagram(&self, now: Time, slot: usize, wire: u32) -> Record {
+        self.flows[slot].datagram(now, wire)
+    }
+
+    /// When an event has to be added for the timer of one end of a connection, so that one waits at its time or before.
+    #[inline]
+    pub fn arm(&mut self, slot: usize, end: End) -> Option<Time> {
+        self.flows[slot].tcp.as_mut()?.arm(end)
+    }
+
+    /// The event that waited for one end of a connection is due.
+    pub fn on_timer(&mut self, now: Time, slot: usize, end: End) -> Due {
+        let Some(tcp) = &mut self.flows[slot].tcp else { return Due::Nothing };
+        if tcp.armed[end as usize] != now {
+            return Due::Nothing;
+        }
+        tcp.armed[end as usize] = Time::MAX;
+        match end {
+            End::Sender => {
+                let due = tcp.sender.timer_at().is_some_and(|at| at <= now);
+                if due {
+                    tcp.sender.on_timer(now);
+                }
+                if tcp.busy.is_some_and(|at| at > now) && !due {
+                    return Due::Early;
+                }
+                tcp.busy = None;
+                Due::Pump
+            }
+            End::Receiver => {
+                let due = tcp.receiver.timer_at().is_some_and(|at| at <= now);
+                Due::Ack(if due { tcp.receiver.on_timer(now) } else { None })
+            }
+        }
+    }
+
+    /// A source is woken. One that stops offers nothing more: its standing connection sends nothing new.
+    pub fn wake(&mut self, now: Time, source: usize) -> Option<Woken> {
+        let it = &mut self.sources[source];
+        let (flow, stop) = (it.flow as usize, it.stop);
+        if now < stop {
+            let step = it.traffic.wake(now, &mut it.rng);
+            return Some(Woken { step, flow, stop });
+        }
+        if it.traffic.carrier() == Carrier::Connection
+            && let Some(tcp) = &mut self.flows[flow].tcp
+        {
+            tcp.sender.close();
+        }
+        None
+    }
+
+    /// Whether a flow has a connection.
+    pub fn is_open(&self, slot: usize) -> bool {
+        self.flows[slot].tcp.is_some()
+    }
+
+    /// A standing connection gets segments to send.
+    pub fn supply(&mut self, now: Time, slot: usize, supplied: Supplied) {
+        if let Some(tcp) = &mut self.flows[slot].tcp {
+            tcp.sender.offer(supplied.segments);
+            if let Some(last) = supplied.session {
+                tcp.session.get_or_insert_with(|| Box::new(Session::new(now))).write(now, last);
+            }
+        }
+    }
+}

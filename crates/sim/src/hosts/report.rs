@@ -1,0 +1,150 @@
+//! What flows counted, and what series show of them.
+
+use super::Hosts;
+use super::flow::Flow;
+use crate::record::{Delays, FlowCounts, FlowRow, FlowSample, Recorder, Retired, SessionRow, TableRow};
+use crate::traffic::Carrier;
+use crate::transport::Counters;
+use perhop_core::count::Count;
+use perhop_core::units::Time;
+
+/// All counters of the hosts at one time.
+#[derive(Clone, Debug)]
+pub struct HostTotals {
+    flows: Vec<FlowTotals>,
+    /// By `[traffic]` table.
+    retired: Vec<Retired>,
+}
+
+/// The counters of one flow.
+#[derive(Clone, Copy, Debug, Default)]
+struct FlowTotals {
+    counts: FlowCounts,
+    goodput_bytes: u64,
+    tcp: Counters,
+}
+
+impl Hosts {
+    /// All counters now.
+    pub fn totals(&self) -> HostTotals {
+        let flow = |f: &Flow| FlowTotals {
+            counts: f.counts,
+            goodput_bytes: self.goodput_bytes(f),
+            tcp: f.tcp.as_ref().map_or_else(Counters::default, |tcp| *tcp.sender.counters()),
+        };
+        HostTotals {
+            flows: self.flows.iter().map(flow).collect(),
+            retired: self.tables.iter().map(|table| table.retired).collect(),
+        }
+    }
+
+    /// Delays begin again.
+    pub fn clear_delays(&mut self) {
+        self.flows.iter_mut().flat_map(|f| [&mut f.delays, &mut f.jitters]).for_each(Delays::clear);
+    }
+
+    /// Transfers that keys had no room for.
+    pub fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    /// Payload of a flow that has arrived: in order for TCP, at all for datagrams (28 bytes of headers each). Requests
+    /// are nobody's goodput.
+    pub(super) fn goodput_bytes(&self, flow: &Flow) -> u64 {
+        let Count { packets, bytes } = flow.counts.delivered;
+        match &flow.tcp {
+            _ if self.tables[usize::from(flow.table)].is_request(flow.way) => 0,
+            Some(tcp) => tcp.receiver.delivered_bytes(),
+            None if self.sources[flow.source as usize].traffic.carrier() == Carrier::Datagrams => {
+                bytes.saturating_sub(packets * 28)
+            }
+            None => 0,
+        }
+    }
+
+    /// The flows that last as long as their sources, with their places and their numbers within their tables; those of
+    /// transfers do not.
+    fn standing(&self) -> impl Iterator<Item = (usize, u32, &Flow)> {
+        let mut next = vec![0; self.tables.len()];
+        let of_source = |flow: &Flow| self.sources[flow.source as usize].traffic.carrier().is_standing();
+        let flows = self.flows.iter().enumerate().filter(move |(_, flow)| of_source(flow));
+        flows.map(move |(slot, flow)| {
+            let next = &mut next[usize::from(flow.table)];
+            *next += 1;
+            (slot, *next - 1, flow)
+        })
+    }
+
+    /// What each standing flow did from `base` to `end`.
+    pub fn flow_rows(&self, end: &HostTotals, base: &HostTotals) -> Vec<FlowRow> {
+        let row = |(slot, number, flow): (usize, u32, &Flow)| {
+            let (now, then) = (end.flows[slot], base.flows[slot]);
+            FlowRow {
+                table: usize::from(flow.table),
+                number,
+                counts: now.counts.since(&then.counts),
+                goodput_bytes: now.goodput_bytes - then.goodput_bytes,
+                tcp: flow.tcp.as_ref().map(|_| now.tcp - then.tcp),
+                delay: flow.delays.quantiles(),
+                jitter: flow.jitters.quantiles(),
+            }
+        };
+        self.standing().map(row).collect()
+    }
+
+    /// Sessions that began at or after `since`.
+    pub fn session_rows(&self, since: Time) -> Vec<SessionRow> {
+        let row = |flow: &Flow| {
+            let session = flow.tcp.as_ref()?.session.as_ref().filter(|session| session.opened >= since)?;
+            Some(SessionRow {
+                table: usize::from(flow.table),
+                source: self.number_of(flow.source),
+                opened: session.opened,
+                complete: session.complete,
+                written: session.written,
+                delivered: session.delivered,
+                delay: session.delays.quantiles(),
+            })
+        };
+        self.flows.iter().filter_map(row).collect()
+    }
+
+    /// Number of a source within its table.
+    pub(super) fn number_of(&self, source: u32) -> u32 {
+        let table = self.sources[source as usize].table;
+        source - self.sources.partition_point(|s| s.table < table) as u32
+    }
+
+    /// What the flows of each table did from `base` to `end`; `complete` counts its transfers.
+    pub fn table_rows(&self, end: &HostTotals, base: &HostTotals, complete: impl Fn(usize) -> usize) -> Vec<TableRow> {
+        let row = |(table, now, then): (usize, Retired, Retired)| TableRow {
+            goodput_bytes: now.goodput_bytes - then.goodput_bytes,
+            complete: complete(table) as u32,
+            open: self.tables[table].open,
+            tcp: now.counters - then.counters,
+        };
+        (0..self.tables.len()).map(|table| row((table, self.all(table, end), self.all(table, base)))).collect()
+    }
+
+    /// What all connections of a table did, finished or not.
+    fn all(&self, table: usize, totals: &HostTotals) -> Retired {
+        let mut all = totals.retired[table];
+        let flows = self.flows.iter().zip(&totals.flows).filter(|(flow, _)| usize::from(flow.table) == table);
+        flows.for_each(|(_, of)| all.add(Retired { goodput_bytes: of.goodput_bytes, counters: of.tcp }));
+        all
+    }
+
+    /// Samples what every standing flow has brought.
+    pub fn sample(&self, at: Time, recorder: &mut Recorder) {
+        for (_, number, flow) in self.standing() {
+            recorder.sample_flow(FlowSample {
+                at,
+                table: flow.table,
+                number,
+                delivered_bytes: flow.counts.delivered.bytes,
+                goodput_bytes: self.goodput_bytes(flow),
+                cwnd: flow.tcp.as_ref().map(|tcp| tcp.sender.cwnd()),
+            });
+        }
+    }
+}

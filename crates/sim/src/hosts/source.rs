@@ -1,0 +1,37 @@
+//! Traffic sources.
+
+use crate::traffic::{AnyTraffic, Step};
+use perhop_core::Rng;
+use perhop_core::units::Time;
+
+/// A traffic source with its random stream.
+#[derive(Clone, Debug)]
+pub(super) struct Source {
+    pub(super) traffic: AnyTraffic,
+    pub(super) rng: Rng,
+    /// Index of its `[traffic]` table.
+    pub(super) table: u16,
+    /// Its standing flow; for transfers, the one it uses first; for responses, none.
+    pub(super) flow: u32,
+    pub(super) stop: Time,
+}
+
+/// A source that has been woken.
+#[derive(Clone, Copy, Debug)]
+pub struct Woken {
+    /// What it offers, and when it wants to be woken again.
+    pub step: Step,
+    /// Its standing flow.
+    pub flow: usize,
+    /// When it stops.
+    pub stop: Time,
+}
+
+/// A transfer is to begin: which source's, on which of its table's ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Index of the source.
+    pub source: usize,
+    /// Which way.
+    pub way: usize,
+}

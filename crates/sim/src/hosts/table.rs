@@ -1,0 +1,41 @@
+//! What the flows of a `[traffic]` table have in common.
+
+use crate::net::Way;
+use crate::plan::Offered;
+use crate::record::Retired;
+use crate::transport;
+
+/// A `[traffic]` table as hosts keep it.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    /// From each of its senders, then back to each of them.
+    pub(super) ways: Vec<Way>,
+    /// Flows of finished transfers, by way, to be used again.
+    pub(super) idle: Vec<Vec<u32>>,
+    /// Parameters of its connections.
+    pub(super) tcp: transport::Config,
+    /// Transfers begun and not complete.
+    pub(super) open: u32,
+    /// What the connections of finished transfers did.
+    pub(super) retired: Retired,
+}
+
+impl Table {
+    /// The table of `offered`, with the ways of its senders.
+    pub(super) fn new(offered: &Offered, mut ways: Vec<Way>) -> Self {
+        let back: Vec<_> = ways.iter().map(Way::reversed).collect();
+        ways.extend(back);
+        let idle = vec![Vec::new(); ways.len()];
+        Self { ways, idle, tcp: offered.tcp, open: 0, retired: Retired::default() }
+    }
+
+    /// Nodes that send.
+    pub(super) fn senders(&self) -> usize {
+        self.ways.len() / 2
+    }
+
+    /// Whether a way leads to one of the senders: only requests go there.
+    pub(super) fn is_request(&self, way: u16) -> bool {
+        usize::from(way) >= self.senders()
+    }
+}

@@ -1,0 +1,118 @@
+//! Routes, and who passes which conditioners.
+
+use super::route::{Router, Way};
+use super::{HERE, Net, number};
+use perhop_core::classify::FlowHeaders;
+
+impl Net {
+    /// The way between two nodes, `[from, to]`, there and back; or the node that cannot be reached.
+    pub fn way(&mut self, router: &Router<'_>, [from, to]: [usize; 2]) -> Result<Way, usize> {
+        let there = self.add_route(router, [from, to])?;
+        let back = self.add_route(router, [to, from])?;
+        Ok(Way { from, to, routes: [there, back] })
+    }
+
+    fn add_route(&mut self, router: &Router<'_>, [from, to]: [usize; 2]) -> Result<u32, usize> {
+        let start = self.hops.len() as u32;
+        self.hops.extend(router.route(from, to).ok_or(to)?.into_iter().chain([HERE]));
+        Ok(start)
+    }
+
+    /// The links of a route that begins here in the table of hops.
+    pub fn route(&self, start: u32) -> impl Iterator<Item = usize> {
+        self.hops[start as usize..].iter().take_while(|&&hop| hop != HERE).map(|&hop| hop as usize)
+    }
+
+    /// Tells the conditioners that will see a flow's packets, out and back, who it is.
+    pub fn announce(&mut self, flow: usize, [out, back]: [u32; 2], headers: &FlowHeaders) {
+        for port in self.ports_of([out, back]) {
+            self.links[port].edge.register(number::out(flow), headers);
+        }
+        let reversed = headers.reversed();
+        for port in self.ports_of([back, out]) {
+            self.links[port].edge.register(number::back(flow), &reversed);
+        }
+    }
+
+    /// The ports whose conditioners see one way of a flow: those it passes, and those that look at what comes back over
+    /// the links of its `other` way.
+    fn ports_of(&self, [way, other]: [u32; 2]) -> Vec<usize> {
+        let mut ports: Vec<_> = self.route(way).collect();
+        let looking: Vec<_> = self.route(other).filter_map(|link| Some(self.mates[link]? as usize)).collect();
+        ports.extend(looking.into_iter().filter(|port| !self.route(way).any(|link| link == *port)));
+        ports.retain(|&port| !self.links[port].edge.is_empty());
+        ports
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{self, Node, Plan};
+    use perhop_core::Scope;
+    use perhop_core::aqm::{AqmParams, drop_tail};
+    use perhop_core::classify::Match;
+    use perhop_core::conditioner::{ConditionerParams, token_bucket};
+    use perhop_core::edge::{Action, Per, StageSpec};
+    use perhop_core::queue::Limit;
+    use perhop_core::units::{BitRate, Bytes, Probability, Span};
+    use std::net::Ipv4Addr;
+
+    /// Data go 0 -> 1 over link 0 and come back 1 -> 2 -> 0 over links 1 and 2; links 3 and 4 lead the other way.
+    fn triangle() -> (Net, Way) {
+        let bucket = token_bucket::Params { cir: BitRate::mbps(1), cbs: Bytes::new(3000) };
+        let stage = StageSpec {
+            name: "m".into(),
+            matches: Match::default(),
+            per: Per::Flow,
+            params: ConditionerParams::TokenBucketMarker(bucket),
+            actions: [Action::Transmit; 4],
+            scope: Scope::default(),
+        };
+        let link = |(from, to): (usize, usize)| plan::Link {
+            name: format!("{from} -> {to}"),
+            from,
+            to,
+            rate: BitRate::mbps(1),
+            delay: Span::ZERO,
+            loss: Probability::ZERO,
+            queues: vec![plan::Queue {
+                aqm: AqmParams::DropTail(drop_tail::Params {}),
+                limit: Limit::Packets(10),
+                scope: Scope::default(),
+            }],
+            scheduler: None,
+            edge: vec![stage.clone()],
+        };
+        let plan = Plan {
+            seed: 1,
+            replication: 0,
+            duration: Span::from_s(1),
+            warmup: Span::ZERO,
+            overhead: 0,
+            nodes: (0..3).map(|i| Node { name: i.to_string(), address: Ipv4Addr::LOCALHOST }).collect(),
+            links: [(0, 1), (1, 2), (2, 0), (2, 1), (0, 2)].map(link).into(),
+            classes: vec!["all".into()],
+            traffic: vec![],
+            changes: vec![],
+            sampling: None,
+            taps: vec![],
+        };
+        let mut net = Net::new(&plan, false).unwrap();
+        let way = net.way(&Router::new(&plan.links, 3), [0, 1]).unwrap();
+        (net, way)
+    }
+
+    #[test]
+    fn a_flow_is_known_where_it_passes_and_where_its_other_way_is_looked_at() {
+        let (mut net, way) = triangle();
+        let ports = |net: &Net, way: Way| (net.ports_of(way.routes), net.ports_of(way.reversed().routes));
+        assert_eq!(ports(&net, way), (vec![0], vec![1, 2]));
+        // Link 3 is opposite to link 1, link 4 to link 2: their conditioners look at the ACKs.
+        (net.mates[1], net.mates[2]) = (Some(3), Some(4));
+        assert_eq!(ports(&net, way), (vec![0, 3, 4], vec![1, 2]));
+        // And those of link 1, if it were opposite to link 0, at the data.
+        net.mates[0] = Some(1);
+        assert_eq!(ports(&net, way).1, [1, 2], "once, though it passes there as well");
+    }
+}

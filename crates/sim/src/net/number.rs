@@ -1,0 +1,29 @@
+//! Numbers of flows' packets: `2 k` on the way out and `2 k + 1` on the way back (ACKs), where k is the flow's place in
+//! the table.
+
+use perhop_core::packet::FlowId;
+
+/// The packet number of a flow's way out.
+pub const fn out(flow: usize) -> FlowId {
+    FlowId(flow as u32 * 2)
+}
+
+/// The packet number of a flow's way back.
+pub const fn back(flow: usize) -> FlowId {
+    FlowId(flow as u32 * 2 + 1)
+}
+
+/// The number of the other way.
+pub const fn mate(number: FlowId) -> FlowId {
+    FlowId(number.0 ^ 1)
+}
+
+/// The flow's place in the table.
+pub const fn flow(number: FlowId) -> usize {
+    (number.0 / 2) as usize
+}
+
+/// Whether the packet is on the way out.
+pub const fn is_out(number: FlowId) -> bool {
+    number.0.is_multiple_of(2)
+}

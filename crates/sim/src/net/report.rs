@@ -1,0 +1,194 @@
+//! What links counted, and what series show of them.
+
+use super::classes::Queue;
+use super::link::{Offered, Queues};
+use super::{Link, Net};
+use crate::record::{ConditionerRow, HopRow, PortRows, QueueRow, Recorder, Sample, Tally};
+use perhop_core::aqm::Aqm as _;
+use perhop_core::count::Count;
+use perhop_core::edge::{ColourMatrix, StageCounts};
+use perhop_core::packet::Colour;
+use perhop_core::queue::Fates;
+use perhop_core::units::Time;
+use std::array::from_fn;
+
+/// All counters of the links at one time.
+#[derive(Clone, Debug)]
+pub struct NetTotals {
+    links: Vec<LinkTotals>,
+    tallies: Vec<Tally>,
+}
+
+/// The counters of one link.
+#[derive(Clone, Debug)]
+struct LinkTotals {
+    /// By class and colour.
+    gates: Vec<[Fates; 4]>,
+    passed: Vec<[Passed; 4]>,
+    /// By class.
+    offered: Vec<Offered>,
+    /// By class of the scheduler.
+    queues: Vec<QueueTotals>,
+    /// By conditioner.
+    edge: Vec<ColourMatrix>,
+}
+
+/// What passed a link.
+#[derive(Clone, Copy, Debug)]
+struct Passed {
+    delivered: Count,
+    lost: Count,
+}
+
+/// The counters of one queue of a scheduler.
+#[derive(Clone, Copy, Debug)]
+struct QueueTotals {
+    fates: Fates,
+    sent: Count,
+}
+
+impl Net {
+    /// All counters now.
+    pub fn totals(&self) -> NetTotals {
+        NetTotals { links: self.links.iter().map(|link| self.link_totals(link)).collect(), tallies: self.tallies() }
+    }
+
+    fn link_totals(&self, link: &Link) -> LinkTotals {
+        let (gates, on_link) = (link.fates(), link.on_link(&self.pool));
+        let passed = |class: usize| {
+            Colour::ALL.map(|colour| {
+                let c = colour.index();
+                let lost = link.passed[class][c].lost;
+                Passed { delivered: gates[class][c].queued - lost - on_link[class][c], lost }
+            })
+        };
+        LinkTotals {
+            passed: (0..gates.len()).map(passed).collect(),
+            offered: link.offered.clone(),
+            queues: link.queues.classes().iter().map(queue_totals).collect(),
+            edge: link.edge.counts().map(|of| *of.counts).collect(),
+            gates,
+        }
+    }
+
+    /// Times of waiting begin again.
+    pub fn clear_waits(&mut self) {
+        self.links.iter_mut().flat_map(|l| &mut l.passed).flatten().for_each(|p| p.waits.clear());
+        self.links.iter_mut().flat_map(|l| l.queues.classes_mut()).for_each(|q| q.waits.clear());
+    }
+
+    /// What the ports did from `base` to `end`.
+    pub fn rows(&self, end: &NetTotals, base: &NetTotals) -> PortRows {
+        let mut rows = PortRows { tallies: tallies_since(&end.tallies, &base.tallies), ..PortRows::default() };
+        for (link, (end, base)) in end.links.iter().zip(&base.links).enumerate() {
+            for class in 0..end.gates.len() {
+                let row = |colour| self.hop_row(Hop { link, class, colour }, end, base);
+                rows.hops.extend(Colour::ALL.into_iter().filter_map(row));
+            }
+            rows.queues.extend(self.queue_rows(link, end, base));
+            rows.conditioners.extend(self.conditioner_rows(link, end, base));
+        }
+        rows
+    }
+
+    fn hop_row(&self, hop: Hop, end: &LinkTotals, base: &LinkTotals) -> Option<HopRow> {
+        let Hop { link, class, colour } = hop;
+        let c = colour.index();
+        let fates = end.gates[class][c].since(&base.gates[class][c]);
+        let policed = end.offered[class].policed[c] - base.offered[class].policed[c];
+        let (now, then) = (end.passed[class][c], base.passed[class][c]);
+        let (delivered, lost) = (now.delivered - then.delivered, now.lost - then.lost);
+        let any = fates.arrived.packets + policed.packets + delivered.packets + lost.packets > 0;
+        let wait = self.links[link].passed[class][c].waits.among((delivered + lost).packets).quantiles();
+        any.then_some(HopRow { link, class, colour, policed, fates, delivered, lost, wait })
+    }
+
+    fn queue_rows(&self, link: usize, end: &LinkTotals, base: &LinkTotals) -> Vec<QueueRow> {
+        let queues = self.links[link].queues.classes().iter().zip(end.queues.iter().zip(&base.queues));
+        let row = |(queue, (of, (now, then))): (usize, (&Queue, (&QueueTotals, &QueueTotals)))| {
+            let (fates, sent, wait) = (now.fates.since(&then.fates), now.sent - then.sent, of.waits.quantiles());
+            QueueRow { link, queue, fates, sent, wait }
+        };
+        queues.enumerate().map(row).collect()
+    }
+
+    fn conditioner_rows(&self, link: usize, end: &LinkTotals, base: &LinkTotals) -> Vec<ConditionerRow> {
+        let stages = self.links[link].edge.counts().zip(end.edge.iter().zip(&base.edge));
+        let row = |(stage, (now, then)): (StageCounts<'_>, (&ColourMatrix, &ColourMatrix))| {
+            let counts = from_fn(|before| from_fn(|after| now[before][after] - then[before][after]));
+            ConditionerRow { link, name: stage.name.to_owned(), counts }
+        };
+        stages.map(row).collect()
+    }
+
+    fn tallies(&self) -> Vec<Tally> {
+        let mut all = Vec::new();
+        for (link, it) in self.links.iter().enumerate() {
+            for (i, gate) in it.queues.gates().enumerate() {
+                let queue = (!it.queues.classes().is_empty()).then_some(i);
+                gate.aqm().tallies(&mut |quantity, value| {
+                    all.push(Tally { link, conditioner: None, queue, quantity, value });
+                });
+            }
+            it.edge.tallies(&mut |name, quantity, value| {
+                all.push(Tally { link, conditioner: Some(name.to_owned()), queue: None, quantity, value });
+            });
+        }
+        all
+    }
+
+    /// Samples the queue, its AQM's gauges and its conditioners' gauges of every link asked for.
+    pub fn sample(&mut self, at: Time, asked: Option<&[usize]>, recorder: &mut Recorder) {
+        for (i, link) in self.links.iter_mut().enumerate() {
+            if asked.is_some_and(|links| !links.contains(&i)) {
+                continue;
+            }
+            let mut add = |of: Sampled<'_>, quantity, value| {
+                let (conditioner, queue) = (of.conditioner.map(Into::into), of.queue);
+                recorder.sample(Sample { at, link: i as u32, conditioner, queue, quantity, value });
+            };
+            let all = Sampled::default();
+            let backlog = link.backlog(at);
+            add(all, "queue_packets", f64::from(backlog.packets));
+            add(all, "queue_bytes", backlog.bytes as f64);
+            if let Queues::One(gate) = &link.queues {
+                gate.aqm().gauges(at, &mut |quantity, value| add(all, quantity, value));
+            }
+            for (i, queue) in link.queues.classes().iter().enumerate() {
+                let (of, backlog) = (Sampled { queue: Some(i), ..all }, queue.backlog(at));
+                add(of, "packets", f64::from(backlog.packets));
+                add(of, "bytes", backlog.bytes as f64);
+                queue.gate.aqm().gauges(at, &mut |quantity, value| add(of, quantity, value));
+            }
+            link.edge.gauges(at, &mut |name, quantity, value| {
+                add(Sampled { conditioner: Some(name), queue: None }, quantity, value);
+            });
+        }
+    }
+}
+
+/// What at a port a sample is of; neither: of all that waits.
+#[derive(Clone, Copy, Default)]
+struct Sampled<'a> {
+    conditioner: Option<&'a str>,
+    queue: Option<usize>,
+}
+
+/// Which row of the table of hops.
+#[derive(Clone, Copy)]
+struct Hop {
+    link: usize,
+    class: usize,
+    colour: Colour,
+}
+
+fn queue_totals(queue: &Queue) -> QueueTotals {
+    let fates = queue.gate.fates().iter().flatten().fold(Fates::default(), |sum, fates| sum.plus(fates));
+    QueueTotals { fates, sent: queue.sent }
+}
+
+/// A tally that had not begun at the end of the warm-up was 0.
+fn tallies_since(now: &[Tally], then: &[Tally]) -> Vec<Tally> {
+    let before = |tally: &Tally| then.iter().find(|t| t.same(tally)).map_or(0, |t| t.value);
+    now.iter().map(|tally| Tally { value: tally.value - before(tally), ..tally.clone() }).collect()
+}

@@ -1,0 +1,59 @@
+//! What happens to ports at the engine's clock: timed changes, conditioners' timers, and the reports between the edges
+//! of the network.
+
+use super::{Net, Queues};
+use crate::plan::{Alteration, Plan};
+use perhop_core::params::ParamError;
+use perhop_core::units::Time;
+
+impl Net {
+    /// Whether conditioners ask for the time: then a new flow may bring one with an earlier report.
+    pub fn has_timed_edges(&self) -> bool {
+        !self.timed_edges.is_empty()
+    }
+
+    /// When a conditioner publishes or a report arrives next.
+    pub fn next_report(&self) -> Time {
+        let timers = self.timed_edges.iter().filter_map(|&i| self.links[i as usize].edge.poll_at());
+        timers.chain(self.mail.next_at()).min().unwrap_or(Time::MAX)
+    }
+
+    /// Publishes what is to be published, delivers what has arrived.
+    pub fn exchange(&mut self, now: Time) {
+        for &i in &self.timed_edges {
+            self.links[i as usize].edge.on_timer(now, i, &mut self.mail);
+        }
+        while let Some(letter) = self.mail.take_due(now) {
+            for &i in &self.timed_edges {
+                self.links[i as usize].edge.on_report(now, i, &letter);
+            }
+        }
+    }
+
+    /// Makes an alteration of a link, its queues or conditioners; those of traffic are not its business.
+    ///
+    /// # Errors
+    /// The parameter at fault.
+    pub fn alter(&mut self, now: Time, alteration: &Alteration, plan: &Plan) -> Result<(), ParamError> {
+        match alteration {
+            Alteration::Conditioner { link, name, params, scope } => {
+                self.links[*link].edge.retune(now, name, (params, scope))
+            }
+            Alteration::Aqm { link, queue, params, scope } => {
+                self.links[*link].queues.gate_mut(*queue).aqm_mut().retune(now, params, scope)
+            }
+            Alteration::Scheduler { link, params } => {
+                let scope = &plan.links[*link].queues[0].scope;
+                match &mut self.links[*link].queues {
+                    Queues::One(_) => Err(ParamError::other_kind()),
+                    Queues::Several(classes) => classes.scheduler.retune(now, params, scope),
+                }
+            }
+            Alteration::Rate { link, rate } => {
+                self.links[*link].set_rate(*rate);
+                Ok(())
+            }
+            Alteration::Traffic { .. } => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The owner of what is recorded while it runs: arrivals, transfers, series, captures.
+
+use super::arrivals::Arrivals;
+use super::outcome::Series;
+use super::sample::{FlowSample, Sample};
+use super::tap::Captured;
+use super::totals::Transfer;
+use crate::plan::{Plan, TapPoint};
+use perhop_core::units::Time;
+
+/// What is recorded.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    /// What arrives at hosts.
+    pub arrivals: Arrivals,
+    taps: Vec<[bool; 2]>,
+    captured: Vec<Captured>,
+    transfers: Vec<Transfer>,
+    series: Series,
+}
+
+/// What was recorded, for the outcome.
+pub struct Recorded {
+    /// Transfers in the order of completion.
+    pub transfers: Vec<Transfer>,
+    /// Samples.
+    pub series: Series,
+    /// Packets at taps.
+    pub captured: Vec<Captured>,
+}
+
+impl Recorder {
+    /// Nothing recorded yet of what `plan` asks for.
+    pub fn new(plan: &Plan) -> Self {
+        let mut taps = vec![[false; 2]; plan.links.len()];
+        for tap in &plan.taps {
+            taps[tap.link][tap.point as usize] = true;
+        }
+        let arrivals = Arrivals::new(plan.classes.len());
+        Self { arrivals, taps, captured: Vec::new(), transfers: Vec::new(), series: Series::default() }
+    }
+
+    /// Records a packet that passes a point of a link, if a tap is there.
+    #[inline]
+    pub fn tap(&mut self, link: usize, point: TapPoint, packet: impl FnOnce() -> Captured) {
+        if self.taps[link][point as usize] {
+            self.captured.push(packet());
+        }
+    }
+
+    /// A transfer is complete.
+    pub fn complete(&mut self, transfer: Transfer) {
+        self.transfers.push(transfer);
+    }
+
+    /// Transfers of a `[traffic]` table that were complete at or after `since`.
+    pub fn completed(&self, table: usize, since: Time) -> usize {
+        self.transfers.iter().filter(|t| usize::from(t.table) == table && t.complete >= since).count()
+    }
+
+    /// One more value of a port.
+    pub fn sample(&mut self, sample: Sample) {
+        self.series.ports.push(sample);
+    }
+
+    /// One more value of a flow.
+    pub fn sample_flow(&mut self, sample: FlowSample) {
+        self.series.flows.push(sample);
+    }
+
+    /// All that was recorded; of the transfers, those opened at or after `since`.
+    pub fn finish(self, since: Time) -> Recorded {
+        let Self { series, captured, mut transfers, .. } = self;
+        transfers.retain(|t| t.opened >= since);
+        Recorded { transfers, series, captured }
+    }
+}
