@@ -4,15 +4,15 @@
 //! `traffic` (through `transport`, for TCP) into the first link of its route and from hop to hop. A folder
 //! imports only from those before it in this list:
 
-/// When is what offered?
+/// What is offered, and when.
 pub mod traffic;
 /// TCP as a pure state machine.
 pub mod transport;
 /// What a run is built from, and what changes while it runs.
 pub mod plan;
-/// Events waiting for their time.
+/// Pending events.
 mod agenda;
-/// What is counted and recorded, and what a run gives.
+/// What is counted and recorded, and the results of a run.
 pub mod record;
 /// Links, their queues, packets between them, routes.
 pub mod net;

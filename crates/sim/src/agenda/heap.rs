@@ -1,4 +1,4 @@
-//! Events waiting for their time: one-word keys in a 4-ary heap.
+//! Pending events: one-word keys in a 4-ary heap.
 //!
 //! A key is `time << BITS | index`: the component that acts, and when. Keys order by time and, at equal
 //! times, by component; a component has at most one key waiting, so keys never tie. Taking the earliest
@@ -23,8 +23,8 @@ impl Key {
     /// Later than every event.
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// The key of component `index` at `time`, which must be at most [`MAX_DURATION`]; what lies beyond the
-    /// longest run is as good as never.
+    /// The key of component `index` at `time`, which must be at most [`MAX_DURATION`]; a time beyond the longest run
+    /// means never.
     #[inline]
     pub fn new(time: Time, index: usize) -> Self {
         debug_assert!(index < MAX_COMPONENTS);

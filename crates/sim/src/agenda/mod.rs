@@ -2,8 +2,8 @@
 //!
 //! Components are numbered: ends of transmission of each link, deliveries of each link, timers of each
 //! link's AQM, sources, then the engine's own clock (end of warm-up, samples, timed changes, reports of conditioners). So at equal
-//! times departures come before arrivals, and a change holds for what comes after it. TCP's timers have a
-//! heap of their own; at equal times they come last.
+//! times departures come before arrivals, and a change holds for what comes after it. TCP's timers have a separate
+//! heap; at equal times they come last.
 
 mod heap;
 

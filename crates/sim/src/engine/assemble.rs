@@ -8,7 +8,7 @@ use crate::plan::{Plan, PlanError};
 use crate::record::Recorder;
 use perhop_core::units::{Span, Time};
 
-/// How the engine may be told to work; results do not depend on it (a test).
+/// How the engine works; results do not depend on it (a test).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EngineOptions {
     /// Every link has an event at the end of each transmission.

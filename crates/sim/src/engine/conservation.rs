@@ -4,7 +4,7 @@
 use super::Simulation;
 
 impl Simulation {
-    /// Every way in which counts do not add up.
+    /// Every case in which counts do not add up.
     pub(super) fn breaches(&self) -> Vec<String> {
         let mut breaches = self.hosts.breaches(self.net.inside());
         breaches.extend(self.net.breaches(&self.plan.links));
@@ -178,7 +178,7 @@ mod tests {
         }
     }
 
-    /// A conditioner that saw more packets than came to the port.
+    /// A conditioner that saw more packets than arrived at the port.
     #[test]
     fn a_conditioner_that_counts_twice_is_found() {
         let mut simulation = busy();

@@ -58,7 +58,7 @@ impl Simulation {
         self.arm(slot, End::Sender);
     }
 
-    /// Puts a packet into the first port of its way.
+    /// Puts a packet into the first port of its route.
     #[inline]
     fn send(&mut self, now: Time, slot: usize, end: End, mut record: Record) {
         self.hosts.leave(slot, end, &mut record);
@@ -66,7 +66,7 @@ impl Simulation {
         self.go(now, id, to);
     }
 
-    /// Sees to it that an event waits for the timer of one end, at its time or before.
+    /// Makes sure that an event is pending for the timer of one end, at its time or before.
     #[inline]
     fn arm(&mut self, slot: usize, end: End) {
         if let Some(at) = self.hosts.arm(slot, end) {
@@ -124,7 +124,7 @@ impl Simulation {
         self.pump(now, flow);
     }
 
-    /// Opens a connection for a transfer of a source on one of its table's ways.
+    /// Opens a connection for a transfer of a source on one of its table's routes.
     fn transmit(&mut self, now: Time, asked: Asked, opening: Opening) {
         let Some(place) = self.hosts.place(asked, &self.plan, &mut self.net) else { return };
         if place.announced && self.net.has_timed_edges() {

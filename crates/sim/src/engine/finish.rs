@@ -28,7 +28,7 @@ impl Simulation {
         self.recorder.arrivals.clear();
     }
 
-    /// Runs to the end, calling `each` after every hundredth of the simulated time; `None` when that says stop.
+    /// Runs to the end, calling `each` after every hundredth of the simulated time; `None` when that asks to stop.
     pub fn run(mut self, mut each: impl FnMut(Time) -> bool) -> Option<Outcome> {
         let step = Span::from_ns((self.plan.duration.ns() / 100).max(1));
         let mut until = Time::ZERO;

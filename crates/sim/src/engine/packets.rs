@@ -27,7 +27,7 @@ impl Simulation {
         }
     }
 
-    /// A packet comes to a port.
+    /// A packet arrives at a port.
     #[inline]
     fn forward(&mut self, now: Time, link: usize, id: RecordId) {
         let Self { net, hosts, recorder, .. } = self;

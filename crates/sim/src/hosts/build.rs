@@ -70,7 +70,7 @@ impl Hosts {
         net.announce(slot, self.flows[slot].routes, &headers);
     }
 
-    /// The headers of a flow's way out.
+    /// The headers of a flow's forward direction.
     fn headers(&self, slot: usize, plan: &Plan, net: &Net) -> FlowHeaders {
         let flow = &self.flows[slot];
         let offered = &plan.traffic[usize::from(flow.table)];
@@ -113,7 +113,7 @@ impl Hosts {
     /// Makes an alteration of traffic, for all sources of its table; all others are not its business.
     ///
     /// # Errors
-    /// The parameter at fault.
+    /// The offending parameter.
     pub fn alter(&mut self, now: Time, alteration: &Alteration, plan: &Plan) -> Result<(), ParamError> {
         let Alteration::Traffic { table, params } = alteration else { return Ok(()) };
         let scope = plan.traffic_scope(*table);

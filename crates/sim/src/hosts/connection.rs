@@ -23,13 +23,13 @@ pub struct Connection {
     pub receiver: Receiver,
     /// Earliest wake-up that waits for each end; [`Time::MAX`]: none.
     pub armed: [Time; 2],
-    /// When the sender's host has done with the ACKs that came; `None`: it has.
+    /// When the sender's host will have handled the ACKs that arrived; `None`: it has.
     pub busy: Option<Time>,
     /// Data bytes of a full segment.
     pub mss: u16,
     /// Bytes of IP and TCP header.
     pub header: u16,
-    /// What it carries in all, while not all of it has arrived.
+    /// All that it carries, until all of it has arrived.
     pub transfer: Option<Transit>,
     /// The session that it carries.
     pub session: Option<Box<Session>>,
@@ -40,13 +40,13 @@ pub struct Connection {
 pub struct Transit {
     /// Its payload.
     pub bytes: u64,
-    /// When it was asked for, or when its connection was opened if nobody asked.
+    /// When it was requested, or when its connection was opened if there was no request.
     pub opened: Time,
     /// When its first data packet arrived.
     pub first: Option<Time>,
     /// The page it is on.
     pub page: Option<Page>,
-    /// It is a request: for so many bytes.
+    /// It is a request, for this many bytes.
     pub asks_for: Option<u64>,
 }
 
@@ -57,7 +57,7 @@ pub struct Opening {
     pub supply: Supply,
     /// The transfer that it carries.
     pub transfer: Option<Transit>,
-    /// It is the half that answers a request: the handshake was made, and has measured this.
+    /// It is the half that answers a request: the handshake is done, and has measured this.
     pub answers: Option<RtoEstimator>,
 }
 

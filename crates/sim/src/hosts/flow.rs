@@ -19,7 +19,7 @@ pub struct Flow {
     pub class: u16,
     /// Index of its source.
     pub source: u32,
-    /// Which of its table's ways it takes.
+    /// Which of its table's routes it takes.
     pub way: u16,
     /// Where its routes begin in the table of hops: out and back.
     pub routes: [u32; 2],
@@ -47,7 +47,7 @@ pub struct Place {
     pub table: u16,
     /// Index of its source.
     pub source: u32,
-    /// Which of its table's ways it takes.
+    /// Which of its table's routes it takes.
     pub way: u16,
     /// Where its routes begin in the table of hops: out and back.
     pub routes: [u32; 2],
@@ -84,7 +84,7 @@ impl Flow {
         Record { packet, sent: now, hop: self.routes[0], wire, ..Record::default() }
     }
 
-    /// A source's AF code point says its colour, as it does to any node that reads it off the wire.
+    /// A source's AF code point implies its colour, as it does to any node that reads it from the wire.
     fn blank(&self) -> Packet {
         Packet { class: self.class, dscp: self.dscp, colour: self.dscp.colour(), ..Packet::default() }
     }
@@ -107,7 +107,7 @@ impl Flow {
         Record { packet, sent: now, hop: self.routes[0], number: segment.number, wire, ..Record::default() }
     }
 
-    /// An ACK on its way back.
+    /// A returning ACK.
     #[inline]
     pub fn ack(&self, now: Time, ack: &AckInfo) -> Record {
         let tcp = self.tcp.as_ref().expect("an ACK has a connection");

@@ -12,7 +12,7 @@ mod flow;
 mod packets;
 /// What flows counted.
 mod report;
-/// What users feel who write packets.
+/// Delays that users experience, per session.
 mod session;
 /// Traffic sources.
 mod source;

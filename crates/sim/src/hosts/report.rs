@@ -48,8 +48,8 @@ impl Hosts {
         self.refused
     }
 
-    /// Payload of a flow that has arrived: in order for TCP, at all for datagrams (28 bytes of headers each). Requests
-    /// are nobody's goodput.
+    /// Payload of a flow that has arrived: in order for TCP, in any order for datagrams (28 bytes of headers each).
+    /// Requests are not goodput.
     pub(super) fn goodput_bytes(&self, flow: &Flow) -> u64 {
         let Count { packets, bytes } = flow.counts.delivered;
         match &flow.tcp {
@@ -134,7 +134,7 @@ impl Hosts {
         all
     }
 
-    /// Samples what every standing flow has brought.
+    /// Samples what every long-lived flow has delivered.
     pub fn sample(&self, at: Time, recorder: &mut Recorder) {
         for (_, number, flow) in self.standing() {
             recorder.sample_flow(FlowSample {

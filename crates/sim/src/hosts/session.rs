@@ -1,4 +1,4 @@
-//! Sessions: what somebody feels who writes packets into a connection and waits until they have arrived.
+//! Sessions: the delays of a user who writes packets into a connection and waits until they have arrived.
 
 use crate::record::Delays;
 use perhop_core::units::Time;
@@ -17,7 +17,7 @@ pub struct Session {
     pub delivered: u32,
     /// From a packet's write to its delivery to the application in order.
     pub delays: Delays,
-    /// Writes of what has not been delivered.
+    /// Writes not yet delivered.
     waiting: VecDeque<Time>,
     /// Nothing more will be written.
     ended: bool,
@@ -37,7 +37,7 @@ impl Session {
         self.ended = last;
     }
 
-    /// So many packets have been delivered in all.
+    /// This many packets have been delivered in total.
     pub fn deliver(&mut self, now: Time, all: u64) {
         while u64::from(self.delivered) < all {
             let Some(written) = self.waiting.pop_front() else { return };

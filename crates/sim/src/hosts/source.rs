@@ -11,7 +11,7 @@ pub(super) struct Source {
     pub(super) rng: Rng,
     /// Index of its `[traffic]` table.
     pub(super) table: u16,
-    /// Its standing flow; for transfers, the one it uses first; for responses, none.
+    /// Its long-lived flow; for transfers, the one it uses first; for responses, none.
     pub(super) flow: u32,
     pub(super) stop: Time,
 }

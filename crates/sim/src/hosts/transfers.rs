@@ -114,7 +114,7 @@ impl Hosts {
         Some(Completed::Transfer { transfer, source, next })
     }
 
-    /// Gives a finished transfer's flow back once its sender knows that it is over and none of its packets is left.
+    /// Returns a finished transfer's flow once its sender knows that it is over and none of its packets is left.
     #[inline]
     pub fn release(&mut self, slot: usize) {
         if !self.ending.is_empty() && self.flows[slot].in_network == 0 {

@@ -23,7 +23,7 @@ impl Net {
         self.hops[start as usize..].iter().take_while(|&&hop| hop != HERE).map(|&hop| hop as usize)
     }
 
-    /// Tells the conditioners that will see a flow's packets, out and back, who it is.
+    /// Registers a flow with the conditioners that will see its packets, in either direction.
     pub fn announce(&mut self, flow: usize, [out, back]: [u32; 2], headers: &FlowHeaders) {
         for port in self.ports_of([out, back]) {
             self.links[port].edge.register(number::out(flow), headers);

@@ -31,7 +31,7 @@ impl Net {
     }
 }
 
-/// For each link, the opposite one if its conditioners look at what comes back.
+/// For each link, the opposite one if its conditioners look at return traffic.
 fn mates(plan: &Plan, links: &[Link]) -> Vec<Option<u32>> {
     let mut mates = vec![None; links.len()];
     for i in (0..links.len()).filter(|&i| links[i].edge_needs.contains(Needs::REVERSE)) {
@@ -81,8 +81,8 @@ fn build_queues(plan: &Plan, link: &plan::Link) -> Result<Queues, PlanError> {
     Ok(Queues::Several(Box::new(Classes::new(scheduler, gates))))
 }
 
-/// The random stream of a link's queue. The first has the one that it has without scheduler, so that both kinds draw the
-/// same.
+/// The random stream of a link's queue. The first has the one it would have without a scheduler, so that both kinds
+/// draw the same.
 fn queue_stream(link: &str, i: usize) -> String {
     if i == 0 { format!("queue.{link}") } else { format!("queue.{link}.{}", i + 1) }
 }

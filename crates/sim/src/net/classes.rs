@@ -1,5 +1,5 @@
-//! The queues of a link with a scheduler: one for each of its classes, each with its own gate. What is sent leaves them
-//! for the link's ring.
+//! The queues of a link with a scheduler: one for each of its classes, each with its own gate. Packets being sent leave
+//! them for the link's ring.
 
 use super::pool::{Pool, RecordId};
 use crate::record::Delays;
@@ -29,7 +29,7 @@ pub struct Queue {
     bytes: u64,
     /// Until when a packet of it was or will be in transmission.
     busy_until: Time,
-    /// What went from it into transmission.
+    /// What was transmitted from it.
     pub sent: Count,
     /// Time from arrival to start of transmission.
     pub waits: Delays,
@@ -41,8 +41,8 @@ impl Queue {
         Self { gate, waiting, bytes: 0, busy_until, sent: Count::default(), waits: Delays::default() }
     }
 
-    /// As its AQM sees it at `now`. It is idle while nothing waits in it and nothing of it is in transmission, whatever
-    /// the other queues send.
+    /// As its AQM sees it at `now`. It is idle while nothing waits in it and nothing from it is in transmission,
+    /// whatever the other queues send.
     pub fn backlog(&self, now: Time) -> Backlog {
         let idle = self.busy_until <= now && self.waiting.is_empty();
         Backlog {
@@ -69,10 +69,10 @@ impl Queue {
     }
 }
 
-/// Queues and who chooses among them.
+/// Queues and the scheduler that chooses among them.
 #[derive(Clone, Debug)]
 pub struct Classes {
-    /// Who chooses.
+    /// The scheduler.
     pub scheduler: AnyScheduler,
     /// In the scheduler's order.
     pub queues: Vec<Queue>,
@@ -88,7 +88,7 @@ impl Classes {
         Self { scheduler, queues: gates.into_iter().map(Queue::new).collect(), heads, chosen: 0 }
     }
 
-    /// A packet that has passed the conditioners comes to the gate of its class.
+    /// A packet that has passed the conditioners arrives at the gate of its class.
     pub fn arrive(&mut self, now: Time, id: RecordId, pool: &mut Pool) -> Result<(), Reason> {
         let record = pool.get_mut(id);
         record.arrived = now;
@@ -116,7 +116,7 @@ impl Classes {
         &mut self.queues[self.chosen]
     }
 
-    /// What that queue holds behind the packet.
+    /// What that queue holds after the packet.
     pub fn behind(&self) -> Backlog {
         let queue = &self.queues[self.chosen];
         let first = queue.waiting.front().map_or(0, |w| w.size);
@@ -146,14 +146,14 @@ impl Classes {
         Some(taken)
     }
 
-    /// The packet taken last, which waited for so long, is in transmission until `done`.
+    /// The packet taken last, which waited this long, is in transmission until `done`.
     pub fn sends(&mut self, waited: u64, done: Time) {
         let queue = &mut self.queues[self.chosen];
         queue.waits.observe(waited);
         queue.busy_until = done;
     }
 
-    /// Tells those AQMs the time whose time has come.
+    /// Calls the AQMs whose timers are due.
     pub fn on_timer(&mut self, now: Time) {
         for queue in &mut self.queues {
             let backlog = queue.backlog(now);
@@ -164,7 +164,7 @@ impl Classes {
         }
     }
 
-    /// All queues together, as a series shows them.
+    /// The total of all queues, as a series shows it.
     pub fn backlog(&self, now: Time) -> Backlog {
         let all = self.queues.iter().map(|queue| queue.backlog(now));
         all.fold(Backlog::default(), |sum, queue| Backlog {
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(classes.queues.iter().map(|q| q.waits.quantiles().unwrap().mean).collect::<Vec<_>>(), [0.0, 10e3]);
     }
 
-    /// Each queue has a limit of its own; a packet dropped when its turn has come is gone, and its queue was busy until
+    /// Each queue has its own limit; a packet dropped when its turn has come is gone, and its queue was busy until
     /// then.
     #[test]
     fn a_queue_is_full_by_itself_and_what_is_discarded_is_gone() {

@@ -62,7 +62,7 @@ fn class_breaches(link: &Link) -> Vec<String> {
     breaches
 }
 
-/// Offered = dropped by conditioners + come to the gate, by class; no conditioner saw more than was offered.
+/// Offered = dropped by conditioners + arrived at the gate, by class; no conditioner saw more than was offered.
 fn edge_breaches(link: &Link) -> Vec<String> {
     let mut breaches = Vec::new();
     if link.edge.is_empty() {

@@ -9,7 +9,7 @@ use perhop_core::units::Time;
 /// A packet on the link.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Entry {
-    /// Start of its transmission; [`Time::MAX`] while not known.
+    /// Start of its transmission; [`Time::MAX`] while unknown.
     pub starts: Time,
     /// Arrival at the other end.
     pub delivers: Time,
@@ -19,10 +19,10 @@ pub struct Entry {
     pub size: u32,
 }
 
-/// In place of a record's index: the packet was dropped when its transmission should have begun.
+/// In place of a record's index: the packet was dropped when its transmission was due to begin.
 const DISCARDED: RecordId = RecordId::MAX;
 
-/// The ring. Positions count up for ever; the array's size is a power of two.
+/// The ring. Positions only increase; the array's size is a power of two.
 #[derive(Clone, Debug)]
 pub struct Fifo {
     entries: Vec<Entry>,
@@ -130,7 +130,7 @@ impl Fifo {
         self.waiting_bytes
     }
 
-    /// Whether nothing is on the link at all.
+    /// Whether the link is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.head == self.tail

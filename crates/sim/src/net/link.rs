@@ -2,7 +2,7 @@
 //!
 //! A FIFO link of fixed rate needs no event at the end of a transmission: a packet's departure is known
 //! when it arrives, `max(now, busy_until) + size / rate`. Links whose conditioners or AQM act at
-//! departure, those whose rate changes on the way, and those with a scheduler have that event, on themselves only. Both
+//! departure, those whose rate changes during the run, and those with a scheduler have that event, and only they. Both
 //! kinds give the same bytes.
 
 use super::classes::{Classes, Queue, Waiting};
@@ -23,7 +23,7 @@ use perhop_core::{Rng, needs::Needs};
 #[derive(Clone, Debug)]
 struct Serialiser {
     rate: u64,
-    /// Where it is a whole number, so that no division is needed; else 0.
+    /// If it is a whole number, so that no division is needed; else 0.
     ns_per_byte: u64,
     remainder: u64,
     busy_until: Time,
@@ -37,19 +37,20 @@ impl Serialiser {
         Self { rate, ns_per_byte, remainder: 0, busy_until: Time::ZERO }
     }
 
-    /// What begins from now on is sent at another rate; what is under way ends as it would have.
+    /// Transmissions that begin from now on use another rate; the current one ends when it would have.
     fn set_rate(&mut self, rate: BitRate) {
         let part = u128::from(self.remainder) * u128::from(rate.bit_s()) / u128::from(self.rate);
         let busy_until = self.busy_until;
         *self = Self { busy_until, ..Self::new(rate) };
-        // The part of a nanosecond that is still to be waited for, now in work at the new rate.
+        // The rest of a nanosecond still to be waited for, now in work at the new rate.
         self.remainder = if self.ns_per_byte > 0 { 0 } else { part as u64 };
     }
 
     /// Start and end of the transmission of `bytes` that could begin at `now`.
     #[inline]
     fn send(&mut self, now: Time, bytes: u32) -> (Time, Time) {
-        // The transmission before ends within the nanosecond `busy_until`: what begins in it follows without a gap.
+        // The previous transmission ends within the nanosecond `busy_until`: one that begins in it follows without a
+        // gap.
         let start = if self.busy_until < now {
             self.remainder = 0;
             now
@@ -68,20 +69,20 @@ impl Serialiser {
     }
 }
 
-/// What a link counted of one class and colour after the gate. What was delivered of them follows: queued, less
-/// lost, less those on the link.
+/// A link's counts for one class and colour after the gate. The number delivered follows: queued, less lost, less those
+/// on the link.
 #[derive(Clone, Debug, Default)]
 pub struct Passed {
     /// Lost on the wire.
     pub lost: Count,
-    /// Time from arrival at the port to start of transmission, of those that waited at all.
+    /// Time from arrival at the port to start of transmission, of those that waited.
     pub waits: Delays,
 }
 
 /// What happens at the port before the gate, by class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offered {
-    /// All that came.
+    /// All arrivals.
     pub offered: Count,
     /// Dropped by a conditioner or its action, by colour.
     pub policed: [Count; 4],
@@ -154,7 +155,7 @@ pub struct Link {
     /// Whether it has an event at the end of each transmission.
     pub transmit_done: bool,
     transmitting: bool,
-    /// Which hooks its conditioners want.
+    /// Which hooks its conditioners need.
     pub edge_needs: Needs,
     aqm_needs: Needs,
 }
@@ -173,7 +174,7 @@ pub struct Parts {
     pub wire_loss: Option<(f64, Rng)>,
     /// Number of classes.
     pub classes: usize,
-    /// Have the event at the end of a transmission even if nobody needs it.
+    /// Have the event at the end of a transmission even if it is not needed.
     pub force_transmit_done: bool,
 }
 
@@ -184,7 +185,7 @@ pub struct Wakes {
     pub delivery: Option<Time>,
     /// When the transmission that has just begun ends.
     pub transmit_done: Option<Time>,
-    /// The link has nothing to do but this packet: [`Link::begin`] it.
+    /// The link has nothing to do except this packet: [`Link::begin`] it.
     pub begin: bool,
 }
 
@@ -212,9 +213,9 @@ impl Link {
         }
     }
 
-    /// Sends at another rate from the next transmission on. Needs the event at the end of each.
+    /// Sends at another rate from the next transmission. Needs the event at the end of each.
     pub fn set_rate(&mut self, rate: BitRate) {
-        debug_assert!(self.transmit_done, "the departures of what waits are not yet known");
+        debug_assert!(self.transmit_done, "departures of waiting packets must not be known yet");
         self.serialiser.set_rate(rate);
     }
 
@@ -242,7 +243,7 @@ impl Link {
         all
     }
 
-    /// A packet that has passed the conditioners comes to the gate.
+    /// A packet that has passed the conditioners arrives at the gate.
     #[inline]
     pub fn arrive(&mut self, now: Time, id: RecordId, pool: &mut Pool) -> Result<Wakes, Reason> {
         let gate = match &mut self.queues {
@@ -273,7 +274,7 @@ impl Link {
         Ok(Wakes { delivery: first.then_some(delivers), ..Wakes::default() })
     }
 
-    /// The transmission under way has ended, or the link was idle: the next packet's begins.
+    /// The current transmission has ended, or the link was idle: the next packet's begins.
     pub fn begin(&mut self, now: Time, pool: &Pool) -> Wakes {
         self.transmitting = false;
         let alone = self.fifo.next_delivery().is_none();
@@ -317,7 +318,7 @@ impl Link {
         Some((id, reason))
     }
 
-    /// The packet that is sent next, and what its queue holds behind it.
+    /// The packet that is sent next, and what its queue holds after it.
     fn first(&mut self) -> Option<(RecordId, Backlog)> {
         if let Queues::Several(classes) = &mut self.queues {
             return classes.first().map(|first| (first.record, classes.behind()));
@@ -327,13 +328,13 @@ impl Link {
         Some((record, Backlog { packets, bytes, ..Backlog::default() }))
     }
 
-    /// When an AQM next wants to be told the time.
+    /// When an AQM's timer is next due.
     pub fn poll_at(&self) -> Option<Time> {
         let wanting = self.queues.gates().map(Gate::aqm).filter(|aqm| aqm.needs().contains(Needs::TIMER));
         wanting.filter_map(|aqm| aqm.poll_at()).min()
     }
 
-    /// The time an AQM asked for has come.
+    /// An AQM's timer is due.
     pub fn on_timer(&mut self, now: Time) {
         let backlog = self.backlog(now);
         match &mut self.queues {
@@ -342,7 +343,7 @@ impl Link {
         }
     }
 
-    /// Whether anything is asked at the start of a transmission.
+    /// Whether any hook is called at the start of a transmission.
     pub fn has_departure_hooks(&self) -> bool {
         self.edge_needs.contains(Needs::DEPARTURES) || self.aqm_needs.contains(Needs::DEPARTURES)
     }
@@ -455,8 +456,8 @@ mod tests {
         assert_eq!(link.send(Time::from_ns(9_000_000), 1000).0, Time::from_ns(9_000_000));
     }
 
-    /// An AQM that looks at departures is told what waits behind the packet: 3 packets of 500 B behind the first, which
-    /// with wq = 1 FRED has for its average.
+    /// An AQM that looks at departures is given the backlog after the packet: 3 packets of 500 B after the first, which
+    /// with wq = 1 is FRED's average.
     #[test]
     fn a_departure_leaves_packets_and_bytes_behind() {
         use perhop_core::aqm::{Aqm as _, AqmParams, early::Weight, fred};

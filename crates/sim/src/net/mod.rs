@@ -48,9 +48,9 @@ pub struct Net {
     pool: Pool,
     /// Routes one after the other, each a list of links with [`HERE`] at its end.
     hops: Vec<u32>,
-    /// Link whose conditioners want to see what a link delivers.
+    /// Link whose conditioners look at what a link delivers.
     mates: Vec<Option<u32>>,
-    /// Links whose conditioners ask for the time.
+    /// Links whose conditioners have timers.
     timed_edges: Vec<u32>,
     mail: Mail,
     packet_hops: u64,
@@ -134,7 +134,7 @@ impl Net {
         Delivered { id, to: self.next_hop(hop), next }
     }
 
-    /// A packet comes to a port. `truth` says what its sender knows, for conditioners that ask.
+    /// A packet arrives at a port. `truth` says what its sender knows, for conditioners that ask.
     ///
     /// # Errors
     /// Why it was dropped.

@@ -3,17 +3,17 @@
 
 use perhop_core::packet::FlowId;
 
-/// The packet number of a flow's way out.
+/// The packet number of a flow's forward direction.
 pub const fn out(flow: usize) -> FlowId {
     FlowId(flow as u32 * 2)
 }
 
-/// The packet number of a flow's way back.
+/// The packet number of a flow's return direction.
 pub const fn back(flow: usize) -> FlowId {
     FlowId(flow as u32 * 2 + 1)
 }
 
-/// The number of the other way.
+/// The number of the other direction.
 pub const fn mate(number: FlowId) -> FlowId {
     FlowId(number.0 ^ 1)
 }

@@ -5,16 +5,16 @@ use crate::record::Captured;
 use perhop_core::packet::Packet;
 use perhop_core::units::Time;
 
-/// A packet with what the network must know of it.
+/// A packet with what the network must know about it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Record {
     /// The packet as algorithms see it.
     pub packet: Packet,
     /// When its source sent it.
     pub sent: Time,
-    /// When it came to the port where it is now.
+    /// When it arrived at the port where it is now.
     pub arrived: Time,
-    /// Where the rest of its route stands in the table of hops.
+    /// Where the rest of its route is in the table of hops.
     pub hop: u32,
     /// TCP: number of the segment, or the next number expected.
     pub number: u32,
@@ -36,7 +36,7 @@ impl Record {
 /// Index of a record.
 pub type RecordId = u32;
 
-/// The pool. It grows until the network is as full as it gets; then it allocates nothing.
+/// The pool. It grows until the network is at its fullest; then it allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Pool {
     records: Vec<Record>,
@@ -59,7 +59,7 @@ impl Pool {
         }
     }
 
-    /// Gives a record's place back.
+    /// Frees a record's place.
     #[inline]
     pub fn remove(&mut self, id: RecordId) -> Record {
         self.free.push(id);

@@ -137,7 +137,7 @@ impl Net {
         all
     }
 
-    /// Samples the queue, its AQM's gauges and its conditioners' gauges of every link asked for.
+    /// Samples the queue, its AQM's gauges and its conditioners' gauges, for every requested link.
     pub fn sample(&mut self, at: Time, asked: Option<&[usize]>, recorder: &mut Recorder) {
         for (i, link) in self.links.iter_mut().enumerate() {
             if asked.is_some_and(|links| !links.contains(&i)) {

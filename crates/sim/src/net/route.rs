@@ -16,7 +16,7 @@ pub struct Way {
 }
 
 impl Way {
-    /// The way for those at its other end.
+    /// The route from its other end.
     pub fn reversed(&self) -> Self {
         let [out, back] = self.routes;
         Self { from: self.to, to: self.from, routes: [back, out] }
@@ -40,7 +40,7 @@ impl<'a> Router<'a> {
         Self { links, leaving }
     }
 
-    /// The links from one node to another, in order; `None` when there is no way.
+    /// The links from one node to another, in order; `None` when there is no route.
     pub fn route(&self, from: usize, to: usize) -> Option<Vec<u32>> {
         let mut reached_by: Vec<Option<u32>> = vec![None; self.leaving.len()];
         let mut best = vec![(u32::MAX, u64::MAX); self.leaving.len()];

@@ -18,7 +18,7 @@ impl Net {
         timers.chain(self.mail.next_at()).min().unwrap_or(Time::MAX)
     }
 
-    /// Publishes what is to be published, delivers what has arrived.
+    /// Publishes the reports that are due, delivers those that have arrived.
     pub fn exchange(&mut self, now: Time) {
         for &i in &self.timed_edges {
             self.links[i as usize].edge.on_timer(now, i, &mut self.mail);
@@ -33,7 +33,7 @@ impl Net {
     /// Makes an alteration of a link, its queues or conditioners; those of traffic are not its business.
     ///
     /// # Errors
-    /// The parameter at fault.
+    /// The offending parameter.
     pub fn alter(&mut self, now: Time, alteration: &Alteration, plan: &Plan) -> Result<(), ParamError> {
         match alteration {
             Alteration::Conditioner { link, name, params, scope } => {

@@ -10,11 +10,11 @@ use perhop_core::params::ParamError;
 use perhop_core::units::{Bytes, Span, Time};
 
 impl Plan {
-    /// Makes the plan say what holds after an alteration, if what it describes can take it.
+    /// Updates the plan to an alteration, if what it describes can take it.
     ///
     /// # Errors
-    /// The parameter at fault: what a running algorithm refuses, or asks its host for other hooks than before. The plan
-    /// is then as it was.
+    /// The offending parameter: one that a running algorithm refuses, or that needs other hooks of its host than
+    /// before. The plan is then unchanged.
     pub fn alter(&mut self, alteration: &Alteration) -> Result<(), ParamError> {
         match alteration {
             Alteration::Conditioner { link, name, params, scope } => {
@@ -55,7 +55,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Whether what runs will take every change when it comes.
+    /// Whether the running algorithms will accept every change.
     ///
     /// # Errors
     /// Changes out of order, or the parameter at fault.
@@ -72,7 +72,7 @@ impl Plan {
         Ok(())
     }
 
-    /// What has to be altered for `after` to hold: a plan of the same network, traffic and algorithms.
+    /// What has to be altered to reach `after`: a plan of the same network, traffic and algorithms.
     pub fn alterations(&self, after: &Self) -> Vec<Alteration> {
         let mut what = Vec::new();
         for (link, (old, new)) in self.links.iter().zip(&after.links).enumerate() {
@@ -123,6 +123,6 @@ fn same_hooks(same: bool, name: &str) -> Result<(), ParamError> {
     if same {
         return Ok(());
     }
-    let message = format!("`{name}` would look at other packets or labels than when it began");
-    Err(ParamError::new("", "E202", message).help("what it looks at and reads is settled when the run begins"))
+    let message = format!("`{name}` would look at other packets or labels than when the run began");
+    Err(ParamError::new("", "E202", message).help("what it looks at and reads is fixed when the run begins"))
 }

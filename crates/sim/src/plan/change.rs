@@ -7,10 +7,10 @@ use perhop_core::sched::SchedulerParams;
 use perhop_core::scope::Scope;
 use perhop_core::units::{BitRate, Time};
 
-/// What changes at one time.
+/// The changes at one time.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// When; after the start of the run.
+    /// Its time; after the start of the run.
     pub at: Time,
     /// In any order.
     pub what: Vec<Alteration>,
@@ -28,7 +28,7 @@ pub enum Alteration {
         name: String,
         /// Of the same kind.
         params: ConditionerParams,
-        /// Its surroundings from then on.
+        /// Its surroundings from then.
         scope: Scope,
     },
     /// Of a queue's AQM.
@@ -39,7 +39,7 @@ pub enum Alteration {
         queue: usize,
         /// Of the same AQM.
         params: AqmParams,
-        /// Its surroundings from then on.
+        /// Its surroundings from then.
         scope: Scope,
     },
     /// Of a link's scheduler.
@@ -53,10 +53,10 @@ pub enum Alteration {
     Rate {
         /// Index of the link.
         link: usize,
-        /// The rate of what is sent from then on.
+        /// The rate from then.
         rate: BitRate,
     },
-    /// Of a traffic: all its sources.
+    /// Of a `[traffic]` table: all its sources.
     Traffic {
         /// Index of its `[traffic]` table.
         table: usize,

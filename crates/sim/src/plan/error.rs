@@ -5,14 +5,14 @@ use perhop_core::params::ParamError;
 /// Why a plan cannot be run. A validated scenario gives none of these.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlanError {
-    /// No way from one node to another.
+    /// No route from one node to another.
     Unreachable {
         /// The `[traffic]` table.
         traffic: String,
         /// Where it ends.
         node: String,
     },
-    /// A parameter that its algorithm refuses: the table it stands in, what is wrong.
+    /// A parameter that its algorithm refuses: its table, and what is wrong.
     Param(String, Box<ParamError>),
     /// A TCP parameter out of its bounds, or more components than keys can name.
     Other(String),
@@ -21,7 +21,7 @@ pub enum PlanError {
 impl std::fmt::Display for PlanError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Unreachable { traffic, node } => write!(f, "traffic `{traffic}` has no way to `{node}`"),
+            Self::Unreachable { traffic, node } => write!(f, "traffic `{traffic}` has no route to `{node}`"),
             Self::Param(table, error) => write!(f, "{table}: {error}"),
             Self::Other(message) => f.write_str(message),
         }

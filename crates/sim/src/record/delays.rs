@@ -43,7 +43,7 @@ impl Delays {
         }
     }
 
-    /// The same with so many values in all, those not observed being zero.
+    /// The same with this many values in total, those not observed being zero.
     pub fn among(&self, all: u64) -> Self {
         let observed = self.zeros + self.others.as_ref().map_or(0, |h| h.len());
         Self { zeros: self.zeros + all.saturating_sub(observed), ..self.clone() }
@@ -72,7 +72,7 @@ impl Delays {
         Some(Quantiles { mean, sd, p50: at(0.5), p99: at(0.99), p999: at(0.999), max: h.max() })
     }
 
-    /// Mean and standard deviation of so many values. Squares are taken about the mean's whole nanoseconds, in whole
+    /// Mean and standard deviation of this many values. Squares are taken about the mean's whole nanoseconds, in whole
     /// numbers, so that nothing cancels.
     fn moments(&self, n: u64) -> (f64, f64) {
         let ([sum, squares], n) = (self.sums, u128::from(n));
@@ -91,7 +91,8 @@ fn histogram() -> Box<Histogram<u32>> {
 mod tests {
     use super::*;
 
-    /// Values that differ by little, far from 0: of 1 h +- 1 us, where sums of squares in floating point say nothing.
+    /// Values that differ by little, far from 0: of 1 h +- 1 us, where sums of squares in floating point are
+    /// meaningless.
     #[test]
     fn moments_are_exact() {
         let mut delays = Delays::default();

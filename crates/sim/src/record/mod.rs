@@ -1,10 +1,10 @@
-//! What is counted and recorded while it runs, and what a run gives.
+//! What is counted and recorded during a run, and its results.
 
 /// What arrives at hosts.
 mod arrivals;
 /// Distributions of delays.
 mod delays;
-/// What a run gives.
+/// The results of a run.
 mod outcome;
 /// The owner of what is recorded.
 mod recorder;

@@ -1,4 +1,4 @@
-//! What a replication gives: counts since the end of the warm-up, and proof that no packet was lost unseen.
+//! The results of a replication: counts since the end of the warm-up, and proof that no packet was lost unseen.
 
 use super::delays::Quantiles;
 use super::sample::{FlowSample, Sample};
@@ -21,7 +21,7 @@ pub struct FlowRow {
     pub number: u32,
     /// Packets and bytes (IP length).
     pub counts: FlowCounts,
-    /// Payload that arrived in order (TCP) or at all (datagrams).
+    /// Payload that arrived, in order for TCP, in any order for datagrams.
     pub goodput_bytes: u64,
     /// The sender's counters, for TCP.
     pub tcp: Option<Counters>,
@@ -76,7 +76,7 @@ pub struct QueueRow {
     pub queue: usize,
     /// Fates at its gate.
     pub fates: Fates,
-    /// What went from it into transmission.
+    /// What was transmitted from it.
     pub sent: Count,
     /// Time waiting in it.
     pub wait: Option<Quantiles>,
@@ -128,7 +128,7 @@ pub struct SessionRow {
 /// What the ports of the links did.
 #[derive(Clone, Debug, Default)]
 pub struct PortRows {
-    /// Classes and colours at each hop; rows without packets are left out.
+    /// Classes and colours at each hop; rows without packets are omitted.
     pub hops: Vec<HopRow>,
     /// Queues of schedulers.
     pub queues: Vec<QueueRow>,
@@ -143,7 +143,7 @@ pub struct PortRows {
 pub struct Series {
     /// Queues, AQMs and conditioners.
     pub ports: Vec<Sample>,
-    /// Standing flows.
+    /// Long-lived flows.
     pub flows: Vec<FlowSample>,
 }
 
@@ -156,21 +156,21 @@ pub struct Work {
     pub events: u64,
 }
 
-/// Why a run is worth nothing, if it is.
+/// Why a run is invalid, if it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
-    /// Transfers that had no place: too many at a time.
+    /// Transfers that could not be started: too many at a time.
     pub refused: u64,
     /// Breaches of conservation: a fault of perhop, never of the scenario.
     pub breaches: Vec<String>,
 }
 
-/// Everything a replication gives.
+/// All results of a replication.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Time covered by the counts.
     pub measured: Span,
-    /// Standing flows.
+    /// Long-lived flows.
     pub flows: Vec<FlowRow>,
     /// `[traffic]` tables.
     pub tables: Vec<TableRow>,
@@ -190,6 +190,6 @@ pub struct Outcome {
     pub headers: Vec<FlowHeaders>,
     /// How much the engine did.
     pub work: Work,
-    /// Why the run is worth nothing, if it is.
+    /// Why the run is invalid, if it is.
     pub faults: Faults,
 }

@@ -19,7 +19,7 @@ pub struct Sample {
     pub value: f64,
 }
 
-/// What one flow had brought by one time, since the start.
+/// What one flow had delivered by one time, since the start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowSample {
     /// When.
@@ -30,8 +30,8 @@ pub struct FlowSample {
     pub number: u32,
     /// Arrived at the destination (IP length).
     pub delivered_bytes: u64,
-    /// Payload that arrived in order (TCP) or at all (datagrams).
+    /// Payload that arrived, in order for TCP, in any order for datagrams.
     pub goodput_bytes: u64,
-    /// Congestion window as it stands, segments; `None` without TCP.
+    /// Current congestion window, segments; `None` without TCP.
     pub cwnd: Option<f64>,
 }

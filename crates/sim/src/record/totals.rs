@@ -1,18 +1,18 @@
-//! Counts that the ends of flows and the links keep while it runs.
+//! Counts that the ends of flows and the links keep during the run.
 
 use crate::traffic::Page;
 use crate::transport::Counters;
 use perhop_core::count::Count;
 use perhop_core::units::Time;
 
-/// What was counted of a flow, end to end.
+/// A flow's counts, end to end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowCounts {
     /// Sent by the source into its first port.
     pub sent: Count,
     /// Arrived at the destination.
     pub delivered: Count,
-    /// Dropped or lost on the way.
+    /// Dropped or lost along the path.
     pub dropped: Count,
     /// ACKs: sent, delivered, dropped.
     pub acks: [Count; 3],
@@ -27,9 +27,9 @@ pub struct Transfer {
     pub source: u32,
     /// Which of the table's senders sent it.
     pub sender: u32,
-    /// The page it is on, if a user asked for it.
+    /// The page it is on, if a user requested it.
     pub page: Option<Page>,
-    /// When it was asked for, or when its connection was opened if nobody asked.
+    /// When it was requested, or when its connection was opened if there was no request.
     pub opened: Time,
     /// When its first data packet arrived.
     pub first: Time,
@@ -68,7 +68,7 @@ impl Retired {
     }
 }
 
-/// A total that an AQM or a conditioner keeps beside packets and bytes: saturated tags, for one.
+/// A total that an AQM or a conditioner keeps in addition to packets and bytes, such as saturated tags.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tally {
     /// Index of the link.

@@ -1,4 +1,4 @@
-//! App-limited TCP: the application makes data at a constant rate, TCP sends it as the window allows.
+//! App-limited TCP: the application produces data at a constant rate, TCP sends it as the window allows.
 //!
 //! | symbol | field  | unit  | default |
 //! |--------|--------|-------|---------|

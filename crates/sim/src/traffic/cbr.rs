@@ -1,8 +1,8 @@
 //! CBR: packets of one size at a constant rate.
 //!
 //! Gaps are `size / rate`, each times a uniform draw from `[1 - jitter, 1 + jitter]`; ns-2's
-//! `random_ 1` is a jitter of 0.5. Without jitter the first packet waits a random part of a gap when
-//! `random-phase` is set, so that sources do not march in step.
+//! `random_ 1` is a jitter of 0.5. Without jitter the first packet waits a random part of a gap if `random-phase` is
+//! set, so that sources are not synchronised.
 //!
 //! | symbol | field          | unit  | default |
 //! |--------|----------------|-------|---------|
@@ -11,7 +11,7 @@
 //! | -      | `jitter`       | -     | 0       |
 //! | -      | `random-phase` | -     | true    |
 //!
-//! Deviations: a gap is a whole number of nanoseconds; what is cut off is carried to the next gap.
+//! Deviations: a gap is a whole number of nanoseconds; the remainder is carried to the next gap.
 
 use super::{Carrier, Carry, Offer, Step, Traffic, TrafficScope, mean_gap_ns};
 use perhop_core::params::{ParamError, Params as Declared};

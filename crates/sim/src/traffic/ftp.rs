@@ -7,7 +7,7 @@ use perhop_core::params::{ParamError, Params as Declared};
 use perhop_core::rng::Rng;
 use perhop_core::units::Time;
 
-/// Nothing to set.
+/// No parameters.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {}
 

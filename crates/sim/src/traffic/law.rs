@@ -1,6 +1,6 @@
-//! Laws of what a source draws: gaps, sizes, numbers.
+//! The distributions (laws) that a source draws from: gaps, sizes, numbers.
 //!
-//! A parameter is a value, the same for every draw, or a table that names a law of them:
+//! A parameter is a value, the same for every draw, or a table that names a law:
 //! `{ law = "pareto-2", mean = "12kB", shape = 1.2 }`. All draws are inverse transforms of one uniform.
 //!
 //! | law           | given by                       | P(X > x)                               |
@@ -26,14 +26,14 @@ pub enum LawName {
     Uniform,
     /// Without memory.
     Exponential,
-    /// Heavy-tailed, from a least value on.
+    /// Heavy-tailed, from a least value upwards.
     Pareto,
-    /// Heavy-tailed from 0 on (Lomax).
+    /// Heavy-tailed from 0 upwards (Lomax).
     #[param(name = "pareto-2")]
     Pareto2,
 }
 
-/// A law and what it is given by.
+/// A law and its parameters.
 #[derive(Declared, Clone, Copy, Debug, PartialEq)]
 pub struct Law<T: Amount> {
     /// Law of the draws.
@@ -55,13 +55,13 @@ pub struct Law<T: Amount> {
 pub enum Drawn<T: Amount> {
     /// Always this one.
     Constant(T),
-    /// Drawn anew each time.
+    /// Drawn again each time.
     Law(Law<T>),
 }
 
-/// What can be drawn.
+/// Quantities that can be drawn.
 pub trait Amount: Value + Copy + fmt::Display {
-    /// In its smallest unit: ns, bytes, pieces.
+    /// In its smallest unit: ns, bytes, items.
     fn amount(self) -> f64;
     /// What a uniform law's least value is lowered by, since draws are rounded up.
     const STEP: f64;
@@ -133,7 +133,7 @@ impl Sampler {
         }
     }
 
-    /// Mean of the draws; `None` where there is none.
+    /// Mean of the draws; `None` if there is none.
     pub fn mean(self) -> Option<f64> {
         match self {
             Self::Constant(value) | Self::Exponential(value) => Some(value),
@@ -143,7 +143,7 @@ impl Sampler {
         }
     }
 
-    /// One draw of a number of things: rounded up, at least 1.
+    /// One draw of a number of items: rounded up, at least 1.
     pub fn count(self, rng: &mut Rng) -> u32 {
         (self.draw(rng).ceil() as u32).max(1)
     }
@@ -153,7 +153,7 @@ impl<T: Amount> Drawn<T> {
     /// Ready to draw from.
     ///
     /// # Errors
-    /// A law that lacks what it is given by, states what has no effect on it, or does not exist: all on `field`.
+    /// A law that lacks a parameter, has one without effect, or does not exist: all on `field`.
     pub fn sampler(&self, field: &'static str) -> Result<Sampler, ParamError> {
         match self {
             Self::Constant(value) => Ok(Sampler::Constant(value.amount())),
@@ -161,7 +161,7 @@ impl<T: Amount> Drawn<T> {
         }
     }
 
-    /// Ready to draw numbers of things from, each at least 1.
+    /// Ready to draw numbers of items from, each at least 1.
     ///
     /// # Errors
     /// As [`Drawn::sampler`], and where a draw could be 0.
@@ -177,13 +177,13 @@ impl<T: Amount> Drawn<T> {
         self.sampler(field)
     }
 
-    /// What runs and hardly is what was meant: a law without a mean.
+    /// A law that runs but is probably not intended: one without a mean.
     pub fn warning(&self, field: &'static str) -> Option<ParamError> {
         let Self::Law(Law { shape: Some(shape), .. }) = self else { return None };
         (*shape <= 1.0).then(|| {
             let message = format!("`{field}` has a shape of {shape}: such a law has no mean");
             ParamError::new(field, "W319", message)
-                .label("the mean of the draws grows with their number: what a run gives depends on its length")
+                .label("the mean of the draws grows with their number: results depend on the length of the run")
                 .help("a shape above 1, or compare medians and trimmed means of runs of one length")
         })
     }
@@ -229,7 +229,7 @@ impl<T: Amount> Law<T> {
         if let Some((key, _)) = stated.iter().find(|s| others.contains(&s.0)) {
             let message = format!("`{key}` has no effect on the law of `{field}`");
             return Err(ParamError::new(field, "E239", message)
-                .help(format!("leave it out; the law \"{law}\" is given by {}", needed.join(" and "))));
+                .help(format!("remove it; the law \"{law}\" is given by {}", needed.join(" and "))));
         }
         Ok(())
     }
@@ -240,7 +240,7 @@ impl<T: Amount> Law<T> {
         ParamError::new(field, "E214", message).help("`min` is at most `max`")
     }
 
-    /// Scale and exponent of the inverse of a Pareto law; `share` is its scale by its mean.
+    /// Scale and exponent of the inverse of a Pareto law; `share` is its scale divided by its mean.
     fn heavy(&self, field: &'static str, share: impl Fn(f64) -> f64) -> Result<(f64, f64), ParamError> {
         let shape = self.shape.unwrap_or_default();
         if shape <= 0.0 {
@@ -254,7 +254,7 @@ impl<T: Amount> Law<T> {
                 let message = format!("`{field}` has a mean, and a shape of {shape}");
                 Err(ParamError::new(field, "E261", message)
                     .label("with a shape of at most 1 a Pareto law has no mean")
-                    .help("a shape above 1, or give `scale` in place of `mean`"))
+                    .help("a shape above 1, or give `scale` instead of `mean`"))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Traffic: when is what offered?
+//! Traffic: what is offered, and when.
 //!
 //! A traffic source is woken by the engine, says what it offers now and when it wants to be woken
 //! again. It knows neither packets nor windows: datagrams go straight into the network, transfers and
@@ -23,9 +23,9 @@ perhop_core::algorithms! {
     "on-off" => on_off::{Params, OnOff},
     /// Transfers of a fixed size over TCP, arriving at random ("mice").
     "transfers" => transfers::{Params, Transfers},
-    /// TCP whose application makes data at a constant rate.
+    /// TCP whose application produces data at a constant rate.
     "app-limited" => app_limited::{Params, AppLimited},
-    /// A Telnet session over TCP: packets as somebody types them.
+    /// A Telnet session over TCP: packets as a user types them.
     "telnet" => telnet::{Params, Telnet},
     /// HTTP/1.0 users: sessions of pages of objects, a TCP connection for each object.
     "web" => web::{Params, Web},
@@ -36,7 +36,7 @@ pub mod law;
 /// Largest packet (IP length) that a source may make.
 pub const LARGEST_PACKET: Bytes = Bytes::new(65_535);
 
-/// What a source is told of its surroundings.
+/// What a source knows about its surroundings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TrafficScope {
     /// Largest packet (IP length) a source may make.
@@ -54,7 +54,7 @@ pub enum Carrier {
     Connection,
     /// A connection for each transfer.
     Transfers,
-    /// A connection for each object, which the receiver asks one of several senders for.
+    /// A connection for each object, which the receiver requests from one of several senders.
     Responses,
     /// No transport: datagrams.
     Datagrams,
@@ -72,20 +72,20 @@ impl Carrier {
 pub enum Offer {
     /// Nothing.
     Nothing,
-    /// One datagram of so many bytes (IP length).
+    /// One datagram of this many bytes (IP length).
     Datagram(u32),
-    /// Opens the connection with data without end.
+    /// Opens the connection with unlimited data.
     Endless,
-    /// So many full segments more for the standing connection.
+    /// This many more full segments for the long-lived connection.
     Segments(u32),
-    /// One full segment more for the session on the standing connection, which ends with its last one.
+    /// One more full segment for the session on the long-lived connection, which ends with its last one.
     Write {
         /// Nothing comes after it.
         last: bool,
     },
-    /// Opens a connection of its own for so many bytes.
+    /// Opens a separate connection for this many bytes.
     Transfer(u64),
-    /// Opens a connection of its own and asks for an object over it.
+    /// Opens a separate connection and requests an object over it.
     Request(Request),
 }
 
@@ -135,12 +135,12 @@ pub trait Traffic {
         None
     }
 
-    /// Mean rate of a user's payload where nothing is waited for, bit/s; `None` where that is not known.
+    /// Mean rate of a user's payload if nothing ever waits, bit/s; `None` if unknown.
     fn load(&self) -> Option<f64> {
         None
     }
 
-    /// What runs with these parameters, and hardly as meant.
+    /// Parameters that run, but probably not as intended.
     fn warnings(&self) -> Vec<ParamError> {
         Vec::new()
     }
@@ -161,7 +161,7 @@ pub trait Traffic {
     /// Takes new parameters at `now`.
     ///
     /// # Errors
-    /// The parameter at fault.
+    /// The offending parameter.
     fn retune(&mut self, now: Time, params: &Self::Params, scope: &TrafficScope) -> Result<(), ParamError>;
 }
 
@@ -176,12 +176,12 @@ impl AnyTraffic {
         dispatch!(self, x => x.largest_datagram())
     }
 
-    /// Mean rate of a user's payload where nothing is waited for, bit/s.
+    /// Mean rate of a user's payload if nothing ever waits, bit/s.
     pub fn load(&self) -> Option<f64> {
         dispatch!(self, x => x.load())
     }
 
-    /// What runs, and hardly as meant.
+    /// Parameters that run, but probably not as intended.
     pub fn warnings(&self) -> Vec<ParamError> {
         dispatch!(self, x => x.warnings())
     }

@@ -7,8 +7,8 @@
 //! | -      | `on`   | s     | -       |
 //! | -      | `off`  | s     | -       |
 //!
-//! The mean rate is `rate * on / (on + off)`. Deviations: none; as ns-2's `Traffic/Exponential`, but
-//! that rounds a burst to whole packets by construction and here it ends at the last packet within it.
+//! The mean rate is `rate * on / (on + off)`. Deviations: none; as ns-2's `Traffic/Exponential`, except that ns-2
+//! rounds a burst to whole packets by construction and here it ends at the last packet within it.
 
 use super::cbr::check;
 use super::{Carrier, Carry, Offer, Step, Traffic, TrafficScope, mean_gap_ns};

@@ -1,11 +1,12 @@
-//! Telnet: a session of somebody who types, over one standing TCP connection.
+//! Telnet: a session of a typing user over one long-lived TCP connection.
 //!
 //! Source: ns-2's `Application/Telnet`; P. Danzig, S. Jamin, "tcplib: A Library of TCP/IP Traffic Characteristics", USC
 //! CS-91-495, 1991, for `gaps = "tcplib"`.
 //!
 //! The application writes N packets, each a full segment of its connection, the first of them one gap after the start of
 //! the source. The session begins with the first write and ends when the last packet is delivered. A packet's delay
-//! runs from its write to its delivery to the application in order, with its wait for the window and its repeats.
+//! runs from its write to its delivery to the application in order, including its wait for the window and
+//! retransmissions.
 //!
 //! | symbol | field     | unit | default |
 //! |--------|-----------|------|---------|
@@ -15,9 +16,9 @@
 //! `gaps` is the mean of exponential gaps, or `"tcplib"`: the gaps of a measured trace, from 0.6 ms to 210 s, median
 //! 0.24 s, mean 1.1 s.
 //!
-//! Deviations: ns-2 draws from the 10,000 measured gaps; here they are summed up in 53 quantiles, and a draw lies on the
-//! line between two. Shares differ by at most 1 %; the mean is 1.098 s in place of 1.092 s, the standard deviation
-//! 5.15 s in place of 5.17 s. ns-2's source has no end of its own; N is the study's.
+//! Deviations: ns-2 draws from the 10,000 measured gaps; here they are condensed into 53 quantiles, and a draw lies on
+//! the line between two. Shares differ by at most 1 %; the mean is 1.098 s instead of 1.092 s, the standard deviation
+//! 5.15 s instead of 5.17 s. ns-2's source never ends by itself; N is added here.
 
 use super::law::{Drawn, Sampler};
 use super::{Carrier, Carry, Offer, Step, Traffic, TrafficScope};
@@ -80,7 +81,7 @@ pub struct Telnet {
 
 impl Params {
     /// # Errors
-    /// `packets` that may be 0, or a law that is none; a mean gap of zero.
+    /// `packets` that may be 0, or an invalid law; a mean gap of zero.
     pub fn build(self, scope: &TrafficScope) -> Result<Telnet, ParamError> {
         let packets = self.packets.counter("packets")?;
         if let Gaps::Exponential(mean) = self.gaps {

@@ -1,4 +1,4 @@
-//! Web: users of HTTP/1.0, who look at pages and read them before the next.
+//! Web: HTTP/1.0 users, who request pages and read each before the next.
 //!
 //! Source: ns-2's `PagePool/WebTraf` (A. Feldmann, A. Gilbert, P. Huang, W. Willinger, "Dynamics of IP Traffic", SIGCOMM
 //! 1999), with HTTP/1.0's one connection for each object.
@@ -26,9 +26,9 @@
 //!
 //! Deviations: ns-2 has two one-way connections for an object, and the answer waits for the ACK of the request and has a
 //! handshake of its own. Here both are halves of one connection: one handshake, the answer goes when the request is
-//! there, and its time-out begins with the round trip that the handshake measured. The server acknowledges a request with
-//! a packet of its own and not with the first of the answer. There is no FIN, and no limit to parallel connections. An
-//! object of more than 2^32 - 3 segments, which TCP's numbers do not hold, is cut there.
+//! there, and its time-out begins with the round trip that the handshake measured. The server acknowledges a request
+//! with a separate packet and not with the first of the answer. There is no FIN, and no limit to parallel connections.
+//! An object of more than 2^32 - 3 segments, which exceeds TCP's numbers, is cut there.
 
 use super::law::{Drawn, Sampler};
 use super::{Carrier, Carry, Offer, Page, Request, Step, Traffic, TrafficScope};
@@ -58,7 +58,7 @@ pub struct Params {
     /// Full segments of a request.
     #[param(default = "1p")]
     pub request: Packets,
-    /// From the end of a session to the beginning of the user's next; each user has one session where left out.
+    /// From the end of a session to the beginning of the user's next; default: one session per user.
     pub session_gap: Option<Drawn<Span>>,
 }
 
@@ -78,21 +78,21 @@ pub struct Web {
     params: Params,
     draw: Samplers,
     scope: TrafficScope,
-    /// The page that is being asked for; before the first one, the number of none.
+    /// The page being requested; an unused number before the first one.
     page: Page,
     server: u32,
     /// Pages of the session that have not ended.
     pages_left: u32,
-    /// Objects of the page that have not been asked for.
+    /// Objects of the page not yet requested.
     to_ask: u32,
-    /// Objects that have been asked for and are not there.
+    /// Objects requested and not yet complete.
     awaited: u32,
     carry: Carry,
 }
 
 impl Params {
     /// # Errors
-    /// Laws that are none; `pages` or `objects` that may be 0; `size` or `request` 0.
+    /// Invalid laws; `pages` or `objects` that may be 0; `size` or `request` 0.
     pub fn build(self, scope: &TrafficScope) -> Result<Web, ParamError> {
         if let Drawn::Constant(size) = self.size {
             ParamError::above_zero("size", size)?;

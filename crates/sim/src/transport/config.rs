@@ -34,17 +34,18 @@ pub struct Config {
     pub congestion: LawKind,
     /// Window once the connection is open, segments (RFC 5681 section 3.1, RFC 6928).
     pub initial_window: u32,
-    /// The receiver's advertised window, segments. The congestion window grows past it, what is sent does not.
+    /// The receiver's advertised window, segments. The congestion window may grow past it, the data sent may not.
     pub window: u32,
     /// The retransmission timer.
     pub rto: RtoConfig,
     /// A new segment on the first and on the second duplicate ACK (RFC 3042).
     pub limited_transmit: bool,
-    /// A SYN goes first, and data wait for its ACK.
+    /// A SYN goes first, and data waits for its ACK.
     pub syn: bool,
     /// Longest delay of an ACK; `None` acknowledges every segment at once.
     pub delayed_ack: Option<Span>,
-    /// What an ACK lets go leaves the sender's host a uniform draw of up to this later; `None` sends at once.
+    /// Upper bound of the uniformly drawn delay before the sender's host transmits what an ACK releases; `None` sends
+    /// at once.
     pub overhead: Option<Span>,
     /// The sender asks for ECN (RFC 3168).
     pub ecn: bool,

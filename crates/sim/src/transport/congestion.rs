@@ -1,4 +1,4 @@
-//! The window law: how much may be outstanding, and what each signal of the network does to that.
+//! The window law: how much may be outstanding, and how each signal from the network changes that.
 //!
 //! Loss recovery (which segment to repeat, when an episode ends) is not here but in `recovery.rs`;
 //! the same law works under each recovery. Adding a law = one file, one variant of [`LawKind`](super::LawKind) and

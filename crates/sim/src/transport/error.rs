@@ -9,7 +9,7 @@ pub struct ConfigError {
     pub field: &'static str,
     /// Its value.
     pub value: String,
-    /// What holds of every good value.
+    /// The bound that every valid value meets.
     pub bound: String,
 }
 

@@ -1,8 +1,8 @@
 //! TCP as a pure state machine: no sockets, no clock, no engine, no I/O.
 //!
 //! The host of a connection (the simulator's engine, a test) owns time and packets. It tells the
-//! [`Sender`] what happened (`start`, `offer`, `on_ack`, `on_timer`), after each such call takes
-//! segments from `next_segment` until that gives `None`, and keeps one pending wake-up for
+//! [`Sender`] what happened (`start`, `offer`, `on_ack`, `on_timer`), after each such call takes segments from
+//! `next_segment` until that returns `None`, and keeps one pending wake-up for
 //! `timer_at`. The [`Receiver`] turns segments into acknowledgements in the same manner.
 //!
 //! | file            | concept                                                                    |
@@ -21,7 +21,7 @@
 //! # Numbers
 //! Sequence numbers count segments, not bytes. The SYN is number 0 and the first data segment is
 //! number 1, whether or not a SYN is exchanged; an ACK carries the next number expected, so a
-//! SYN-ACK carries 1. ns-2 numbers alike with `syn_ true`, and one lower with `syn_ false`.
+//! SYN-ACK carries 1. ns-2 uses the same numbers with `syn_ true`, and one lower with `syn_ false`.
 //!
 //! There is no FIN: a transfer ends when its last segment is acknowledged, as in ns-2's one-way TCP.
 

@@ -52,7 +52,7 @@ const RECOVERY_BURST: u32 = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LastCut {
     None,
-    /// Fast recovery goes on.
+    /// Fast recovery continues.
     Loss,
     /// Fast recovery has ended.
     LossRepaired,

@@ -13,8 +13,8 @@
 //! | W        | `Signal::usable`  | segments | -                                      |
 //!
 //! Deviations from RFC 5681, all as in ns-2: growth counts ACKs, not the bytes they acknowledge; W is the
-//! window min(cwnd, advertised), not FlightSize; growth goes on while the advertised window
-//! or the application limits the sender. cwnd after halving keeps its fraction (`precisionReduce_ true`).
+//! window min(cwnd, advertised), not FlightSize; growth continues while the advertised window or the application limits
+//! the sender. cwnd after halving keeps its fraction (`precisionReduce_ true`).
 
 use super::congestion::{CongestionControl, Signal, Window};
 

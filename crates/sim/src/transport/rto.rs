@@ -9,7 +9,7 @@
 //! ```
 //! R is counted in ticks of a clock with the given granularity: the ticks that passed between sending and ACK.
 //! SRTT is kept in eighths, RTTVAR in quarters of a tick. RTTVAR never falls below a quarter tick, which makes
-//! 4 RTTVAR at least the granularity G, as RFC 6298 (2.3) asks. Karn's algorithm: no sample from a segment
+//! 4 RTTVAR at least the granularity G, as RFC 6298 section 2.3 requires. Karn's algorithm: no sample from a segment
 //! sent twice (the sender sees to that), and the back-off stays until a sample is taken (section 5).
 //!
 //! | symbol | field         | unit | `ns2-2.35` | `era`  | `modern` | ns-2 option    |
@@ -44,7 +44,7 @@ pub struct RtoConfig {
 }
 
 impl RtoConfig {
-    /// ns-2.35 as it comes.
+    /// ns-2.35's defaults.
     pub const NS2_2_35: Self = Self {
         granularity: Span::from_ms(10),
         minimum: Span::from_ms(200),
@@ -81,7 +81,7 @@ impl RtoConfig {
     }
 }
 
-/// Doublings after which the smoothed round trip is no longer believed.
+/// Doublings after which the smoothed round trip is no longer trusted.
 const FORGET_AFTER: u8 = 4;
 /// RFC 6298 (5.7): the time-out once a connection opens whose SYN was lost.
 const AFTER_LOST_SYN: Span = Span::from_s(3);
@@ -98,16 +98,17 @@ pub struct RtoEstimator {
     srtt8: u64,
     /// RTTVAR in quarters of a tick.
     rttvar4: u64,
-    /// Where in its tick this host's clock stands at time zero, ns; a tick is at most 1 s.
+    /// This host's clock phase within its tick at time zero, ns; a tick is at most 1 s.
     phase: u32,
-    /// The time-out has been doubled so often.
+    /// How many times the time-out has been doubled.
     backoff: u8,
     /// The initial time-out is below that of RFC 6298 (5.7).
     quick: bool,
 }
 
 impl RtoEstimator {
-    /// No sample yet. `phase` is where the host's clock stands in its tick at time zero; whole ticks make no difference.
+    /// No sample yet. `phase` is the phase of the host's clock within its tick at time zero; whole ticks make no
+    /// difference.
     pub fn new(config: RtoConfig, phase: Span) -> Self {
         let RtoConfig { granularity, minimum, maximum, initial } = config;
         let quick = initial < AFTER_LOST_SYN;
@@ -131,7 +132,7 @@ impl RtoEstimator {
         self.update((self.tick(now) - self.tick(sent)).max(1));
     }
 
-    /// Takes a round trip of that many ticks, at least 1.
+    /// Takes a round trip of this many ticks, at least 1.
     fn update(&mut self, ticks: u64) {
         if self.srtt8 == 0 {
             self.srtt8 = ticks << 3;

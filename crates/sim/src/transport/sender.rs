@@ -5,7 +5,8 @@
 //!
 //! - What may be outstanding: min(floor(cwnd) + inflation, advertised window) segments from the first unacknowledged one.
 //! - First or second duplicate ACK: one new segment within floor(cwnd) + duplicates (RFC 3042), or none without limited transmit.
-//! - Time-out: go back to the first unacknowledged segment and send on from there in slow start, repeats included.
+//! - Time-out: go back to the first unacknowledged segment and continue from there in slow start, retransmissions
+//! included.
 //! - One segment at a time is timed; a loss signal or a time-out stops the measurement (Karn).
 //! - The timer restarts at every ACK of new data (NewReno: see `recovery.rs`), at a loss signal, and when a
 //!   segment goes out while nothing is outstanding. It expires on an idle connection too, which then
@@ -26,7 +27,7 @@
 //! Deviations from RFC 9293: numbers count segments; no FIN, no Nagle, no zero-window probes (the advertised window
 //! is constant). From RFC 5681: restart window 1, not min(initial window, cwnd); a lost SYN lowers ssthresh to 2, as in ns-2.
 //! From ns-2: a repeated segment is not ECN-capable and carries no CWR (RFC 3168 sections 6.1.5 and 6.1.2); an ECN echo
-//! halves min(cwnd, advertised window) without the inflation of a recovery that is ending, and is not heard within the
+//! halves min(cwnd, advertised window) without the inflation of a recovery that is ending, and is ignored within the
 //! window of a time-out; ACKs that repeat the last one while nothing is outstanding are not counted as duplicates.
 
 use super::config::Config;
@@ -44,7 +45,7 @@ use perhop_core::units::{Span, Time};
 pub enum Supply {
     /// Always another full segment (bulk FTP), up to number 2^32 - 2.
     Unlimited,
-    /// So many bytes; the last segment may be short.
+    /// This many bytes; the last segment may be short.
     Bytes(u64),
     /// Full segments as [`Sender::offer`] makes them available; none at first.
     Offered,
@@ -64,7 +65,7 @@ pub struct Sender {
     end: u32,
     /// New segments may go up to below this number ...
     limit: u32,
-    /// ... and so many of them.
+    /// ... and this many of them.
     burst: u32,
     /// The number timed, or `NONE`.
     timed: u32,
@@ -150,8 +151,8 @@ impl Sender {
         })
     }
 
-    /// Sets where the host's clock stands in its tick at time zero (ns-2 `boot_time_`, drawn per connection).
-    /// Round trips are counted in ticks passed, so connections of equal phase would err alike.
+    /// Sets the phase of the host's clock within its tick at time zero (ns-2 `boot_time_`, drawn per connection). Round
+    /// trips are counted in ticks passed, so connections of equal phase would make the same errors.
     pub fn with_clock_phase(mut self, phase: Span) -> Self {
         self.rto.set_phase(phase);
         self

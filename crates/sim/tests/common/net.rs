@@ -61,7 +61,7 @@ impl Net {
         self.plan.links.last_mut().unwrap()
     }
 
-    /// Both directions alike: the links `2 k` and `2 k + 1`.
+    /// Both directions the same: the links `2 k` and `2 k + 1`.
     pub fn duplex(&mut self, ends: [usize; 2], rate: BitRate, delay: Span) {
         self.link(ends, rate, delay);
         self.link([ends[1], ends[0]], rate, delay);
@@ -97,10 +97,10 @@ impl Net {
         self.run_with(EngineOptions::default())
     }
 
-    /// As [`Net::run`], the engine told how to work.
+    /// As [`Net::run`], with options for the engine.
     pub fn run_with(&self, options: EngineOptions) -> Outcome {
         let simulation = Simulation::new(self.plan.clone(), options).unwrap_or_else(|e| panic!("{e}"));
-        let outcome = simulation.run(|_| true).expect("nobody says stop");
+        let outcome = simulation.run(|_| true).expect("it is not stopped");
         assert_eq!(outcome.faults.breaches, Vec::<String>::new());
         outcome
     }
@@ -112,7 +112,7 @@ impl Net {
     }
 }
 
-/// Surroundings of the AQM of a link with room for so many packets.
+/// Surroundings of the AQM of a link that holds this many packets.
 pub fn scope(rate: BitRate, packets: u32) -> Scope {
     Scope { link_rate: Some(rate), limit: Some(Length::Packets(Packets::new(packets))), ..Scope::default() }
 }
@@ -138,7 +138,7 @@ pub fn red(min: u32, max: u32, max_p: f64) -> red::Params {
     }
 }
 
-/// A conditioner for all packets, one instance; every colour goes on.
+/// A conditioner for all packets, one instance; every colour passes.
 pub fn stage(name: &str, params: ConditionerParams) -> StageSpec {
     StageSpec {
         name: name.into(),
@@ -171,7 +171,7 @@ pub fn transfers(size: u64, gap: Span, waits: transfers::Loop) -> TrafficParams 
     TrafficParams::Transfers(transfers::Params { size: Bytes::new(size), gap, waits })
 }
 
-/// A session of so many packets, with gaps of mean `gap`.
+/// A session of this many packets, with gaps of mean `gap`.
 pub fn telnet(packets: Drawn<u32>, gap: Span) -> TrafficParams {
     TrafficParams::Telnet(telnet::Params { packets, gaps: telnet::Gaps::Exponential(gap) })
 }

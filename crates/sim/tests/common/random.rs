@@ -121,11 +121,11 @@ fn stage() -> impl Strategy<Value = StageSpec> {
         prop::sample::select(vec![Action::Transmit, Action::Transmit, mark, Action::Drop])
     };
     let per = prop::sample::select(vec![Per::Aggregate, Per::Flow, Per::Pair, Per::Class]);
-    // RFC 4115 asks for more tokens than the largest packet has bytes.
+    // RFC 4115 requires more tokens than the largest packet has bytes.
     let numbers = ([50u32..2000, 1u32..2000], 1501u32..20_000);
     (prop::sample::select(conditioner::NAMES), numbers, per, [action(), action(), action(), action()]).prop_map(
         |(name, (rates, depth), per, actions)| {
-            // What nobody has coloured goes on, or nothing would.
+            // Uncoloured packets pass, or nothing would.
             let actions = [Action::Transmit, actions[1], actions[2], actions[3]];
             StageSpec { per, actions, ..net::stage(name, conditioner(name, rates, depth)) }
         },
@@ -180,7 +180,7 @@ fn load(name: &'static str) -> impl Strategy<Value = Load> {
 }
 
 /// Parameters of a scheduler of the list, from its declaration: a share for each class, where it declares one. The first
-/// classes are told by a colour each.
+/// classes have a colour each.
 pub fn scheduler(name: &str, shares: &[u32]) -> SchedulerParams {
     let entry = sched::LIST.iter().find(|e| e.name == name).unwrap();
     let classes = Field::all(entry.fields).into_iter().find(|f| f.name == "classes").unwrap();
@@ -227,7 +227,7 @@ fn add_link(net: &mut Net, ends: [usize; 2], (rate, delay, loss, queues, schedul
 }
 
 fn add_load(net: &mut Net, routers: usize, (name, (kbps, size), tcp, [left, ect], flows): Load) {
-    // Hosts 0, 1 hang on the first router, 2, 3 on the last.
+    // Hosts 0, 1 are attached to the first router, 2, 3 to the last.
     let ends = if left { [0, 2] } else { [3, 1] };
     let class = net.plan.traffic.len() as u16 % 2;
     let traffic = net.traffic(ends.map(|host| routers + host), model(name, kbps, size));

@@ -26,7 +26,7 @@ fn net() -> Net {
     let mut red = red(5, 30, 0.1);
     red.common.ecn = true;
     net.plan.links[2].queues[0].aqm = AqmParams::Red(red);
-    // The way back has two queues, of which ACKs use the last.
+    // The return route has two queues, of which ACKs use the last.
     let back = &mut net.plan.links[3];
     back.queues = vec![back.queues[0].clone(), back.queues[0].clone()];
     back.scheduler = Some(scheduler("drr", &[1, 1]));

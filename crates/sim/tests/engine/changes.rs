@@ -1,4 +1,4 @@
-//! Timed changes against what follows by hand, and what they leave alone.
+//! Timed changes against hand-computed results, and what they leave unchanged.
 
 use crate::common::net::{self, Net, bulk, cbr, red, stage, transfers};
 use crate::common::random::{any_net, changed};
@@ -37,7 +37,7 @@ fn steady(milliseconds: u64) -> Net {
     net
 }
 
-/// Twice the rate from 1 s on. The packet at 1.000 s comes before a change at 1.000 s; the one at 1.010 s is due already.
+/// Twice the rate from 1 s. The packet at 1.000 s comes before a change at 1.000 s; the one at 1.010 s is due already.
 #[test]
 fn a_source_keeps_its_next_packet_and_then_its_new_rate() {
     for change in [1000, 1005, 1009] {
@@ -102,7 +102,7 @@ fn a_sample_at_the_time_of_a_change_shows_what_held_until_then() {
     assert_eq!(levels, [3000.0, 3000.0, 2000.0]);
 }
 
-/// A transfer of two segments (1000 B each after a SYN of 40 B) finds a bucket of its own that hardly fills: with 1500 B
+/// A transfer of two segments (1000 B each after a SYN of 40 B) finds its own bucket, which hardly fills: with 1500 B
 /// the second segment is red, with 2500 B none. Transfers after the change have the deeper one.
 #[test]
 fn instances_made_later_have_the_new_parameters() {
@@ -180,7 +180,7 @@ fn step(max: Length) -> AqmParams {
     AqmParams::Red(params)
 }
 
-/// Packets waiting each 10 ms where twice as much comes as the link can send.
+/// Packets waiting every 10 ms when twice as much arrives as the link can send.
 fn waiting(net: &mut Net) -> Vec<(Time, f64)> {
     net.plan.sampling = Some(Sampling::all(Span::from_ms(10)));
     let samples = net.run().series.ports;
@@ -348,8 +348,8 @@ fn app_limited() -> perhop_sim::traffic::app_limited::Params {
     perhop_sim::traffic::app_limited::Params { rate: BitRate::mbps(1) }
 }
 
-/// Flow 0 goes from node 0 to 1, flow 1 from 2 to 3; a port is told of the flows that pass it, so that the first of its
-/// instances, whose gauges stand in the series, is one of them: its bucket is drained.
+/// Flow 0 goes from node 0 to 1, flow 1 from 2 to 3; a port is told the flows that pass it, so that the first of its
+/// instances, whose gauges are in the series, is one of them: its bucket is drained.
 #[test]
 fn a_port_knows_only_the_flows_that_come_to_it() {
     let mut net = Net::new(4, Span::from_s(1));

@@ -27,7 +27,7 @@ const K: Span = Span::from_ms(100);
 const K_ALPHA: Span = Span::from_ms(200);
 const CAPACITY: f64 = 10e6;
 
-/// A flow: Mbit/s, and its weight; without one nobody labels it.
+/// A flow: Mbit/s, and its weight; without one it has no label.
 #[derive(Clone, Copy, Debug)]
 struct Flow(f64, Option<f64>);
 
@@ -52,7 +52,7 @@ fn labeller(name: &str, weight: f64) -> StageSpec {
     net::stage(name, ConditionerParams::RateLabeller(params))
 }
 
-/// A link with CSFQ as in the paper's runs: 64 kB, of which 16 kB are no congestion.
+/// A link with CSFQ as in the paper's runs: 64 kB, of which 16 kB do not count as congestion.
 fn shared(net: &mut Net, ends: [usize; 2], rate: BitRate) {
     net.duplex(ends, rate, Span::from_ms(1));
     let there = net.plan.links.len() - 2;
@@ -64,7 +64,7 @@ fn shared(net: &mut Net, ends: [usize; 2], rate: BitRate) {
     queue.scope.limit = Some(Length::Bytes(Bytes::new(64_000)));
 }
 
-/// Flow number `i` of `net` from a host of its own, which it labels at, to `to`, entering at `router`.
+/// Flow number `i` of `net` from its own host, where it is labelled, to `to`, entering at `router`.
 fn enter(net: &mut Net, [host, router, to]: [usize; 3], Flow(rate, weight): Flow, spacing: Spacing) {
     let name = format!("label {host}");
     net.duplex([host, router], BitRate::mbps(1000), Span::from_us(100));
@@ -93,8 +93,8 @@ fn delivered(outcome: &Outcome) -> Vec<f64> {
     outcome.flows.iter().map(|f| f.counts.delivered.bytes as f64 * 8.0 / SECONDS as f64 / 1e6).collect()
 }
 
-/// min(r_i, w_i alpha*), Mbit/s: the flow that wants least by weight is served first, what is left goes to the others.
-/// Flows without a label get what they want before.
+/// min(r_i, w_i alpha*), Mbit/s: the flow with the least demand by weight is served first, the rest goes to the others.
+/// Flows without a label get all they send first.
 fn water_filling(flows: &[Flow], capacity: f64) -> Vec<f64> {
     let mut shares: Vec<f64> = flows.iter().map(|f| f.0).collect();
     let mut left = capacity - flows.iter().filter(|f| f.1.is_none()).map(|f| f.0).sum::<f64>();
@@ -138,7 +138,7 @@ fn shares_are_max_min_fair_by_weight() {
         weighted(&[5.0; 4], &[1.0; 4]),
         weighted(&[3.0, 4.0, 6.0, 12.0], &[1.0; 4]),
         weighted(&[5.0; 4], &[1.0, 2.0, 3.0, 4.0]),
-        // The last wants half of its share: it gets that, the others 4/3 of theirs.
+        // The last needs half of its share: it gets that, the others 4/3 of theirs.
         weighted(&[5.0, 5.0, 5.0, 2.0], &[1.0, 2.0, 3.0, 4.0]),
         weighted(&[0.4, 9.0, 9.0], &[1.0, 1.0, 3.0]),
         // A share of one unit of weight of 10 C, labels above that.
@@ -168,7 +168,7 @@ fn an_uncongested_link_drops_nothing() {
     }
 }
 
-/// A flow that nobody labels gets all it sends, and the labelled share the rest by weight.
+/// An unlabelled flow gets all it sends, and the labelled share the rest by weight.
 #[test]
 fn the_labelled_share_what_the_unlabelled_leave() {
     let flows = [Flow(5.0, Some(1.0)), Flow(5.0, Some(2.0)), Flow(4.0, None)];

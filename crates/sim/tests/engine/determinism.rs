@@ -73,7 +73,8 @@ fn another_replication_or_seed_draws_anew() {
     assert!(passed(&net.run()) != first);
 }
 
-/// Two networks side by side, alike to the name: sources of one table, wires and queues draw from streams of their own.
+/// Two networks side by side, identical except in name: sources of one table, wires and queues draw from separate
+/// streams.
 #[test]
 fn components_of_a_kind_draw_apart() {
     let mut net = Net::new(4, Span::from_s(20));

@@ -85,7 +85,7 @@ fn the_agreement_shows_on_the_wire() {
     assert!(repeats > 10, "{repeats}");
 }
 
-/// With one end that cannot do ECN there is none: the queue drops, and nobody is told of marks.
+/// With one end that cannot do ECN there is none: the queue drops, and nothing is marked.
 #[test]
 fn one_end_without_ecn_means_none() {
     let mut net = Net::new(2, Span::from_s(SECONDS));

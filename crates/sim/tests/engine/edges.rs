@@ -46,7 +46,8 @@ fn rto(measured: Measured) -> ConditionerParams {
     })
 }
 
-/// Two hosts behind edges of their own, one bottleneck of 10 Mbit/s with RED; a millisecond each way beside `delays`.
+/// Two hosts behind separate edges, one bottleneck of 10 Mbit/s with RED; a millisecond each way in addition to
+/// `delays`.
 /// Their conditioners sit at links 4 and 6.
 fn edges(delays: [u64; 2], flows: u32, params: [ConditionerParams; 2]) -> Net {
     let mut net = Net::new(6, Span::from_s(40));
@@ -111,7 +112,7 @@ fn an_edge_knows_the_timeout() {
     assert!((0.3..1.0).contains(&far), "{far} s: a round trip of 302 ms and what waits");
 }
 
-/// Conditioners of pairs that appear while the run is under way publish too, from the moment they exist: the far edge hears
+/// Conditioners of pairs that appear during the run publish too, from the moment they exist: the far edge hears
 /// of the near one although nothing else wakes the clock, and time never goes back (asserted by the engine).
 #[test]
 fn a_pair_that_appears_later_publishes() {
@@ -151,5 +152,5 @@ fn edges_hear_of_each_other() {
     let [at_once, later] = [at_once, later].map(|at| at.expect("heard").since(Time::ZERO).seconds());
     assert!((later - at_once - 2.4).abs() < 0.11, "{at_once} s, {later} s");
     let (never, near, far) = q(Span::from_s(50));
-    assert_eq!((never, near, far), (None, 1.0, 1.0), "nobody else is known");
+    assert_eq!((never, near, far), (None, 1.0, 1.0), "no other aggregate is known");
 }

@@ -13,7 +13,7 @@ fn rows(net: &Net, transmit_done: bool) -> String {
     format!("{outcome:#?}")
 }
 
-/// The first line that differs, with what stands before it.
+/// The first line that differs, with what comes before it.
 fn first_difference(a: &str, b: &str) -> String {
     let at = a.lines().zip(b.lines()).take_while(|(a, b)| a == b).count();
     let from = at.saturating_sub(12);
@@ -36,7 +36,8 @@ proptest! {
     }
 }
 
-/// At 3 bit/us a transmission never lasts a whole number of nanoseconds: what the division leaves goes on to the next
+/// At 3 bit/us a transmission never lasts a whole number of nanoseconds: the remainder of the division is carried to
+/// the next
 /// packet on both kinds of link.
 #[test]
 fn remainders_are_carried_on_both_kinds() {

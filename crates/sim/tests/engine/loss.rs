@@ -1,6 +1,6 @@
 //! TCP over a link that loses packets: the engine's connection is the one whose loss law the transport tests know.
 //!
-//! There sender and receiver talk through a pipe of 100.0832 ms; here over links of 100 Mbit/s and 50 ms each way.
+//! There sender and receiver are joined by a pipe of 100.0832 ms; here over links of 100 Mbit/s and 50 ms each way.
 
 use crate::common::net::{Net, bulk};
 use crate::pipe::{Dice, Fate, Pipe};

@@ -56,7 +56,7 @@ fn the_mean_wait_is_that_of_m_d_1() {
         let expected = load * SERVICE.ns() as f64 / (2.0 * (1.0 - load));
         let (mean, half) = (stats::mean(&runs), half_interval(&runs));
         println!("load {load}: {mean:.0} +- {half:.0} ns, theory {expected:.0}");
-        assert!(half < 0.05 * expected, "too few runs to tell: {half} of {expected}");
+        assert!(half < 0.05 * expected, "too few runs to decide: {half} of {expected}");
         assert!((mean - expected).abs() < half, "load {load}: {mean} +- {half}, theory {expected}");
     }
 }

@@ -1,7 +1,7 @@
 //! What the comparisons with recorded runs of ns-2 share: a case of a record, Reno as `lib.tcl` sets it, the verdict.
 //!
 //! Our means over [`SEEDS`] replications are compared with ns-2's over 20 seeds by Welch's test, all comparisons
-//! Holm-corrected at 1 %, and must besides lie within margins that were stated before the first comparison.
+//! Holm-corrected at 1 %, and must also lie within margins that were stated before the first comparison.
 
 use crate::{reference, stats};
 use perhop_core::packet::Colour;
@@ -121,7 +121,7 @@ pub(crate) fn judge(compared: &[Comparison]) {
 }
 
 /// The same, where some differences are known and described: those that begin so need only be within their margins, and do
-/// have to differ, or they are no longer to be listed.
+/// have to differ, or they must no longer be listed.
 ///
 /// # Panics
 /// With those that differ, and with those listed that do not.

@@ -63,7 +63,7 @@ fn net(case: &Case) -> Net {
     net
 }
 
-/// One replication: the mean queue of each window, from samples, and the share of all packets that were dropped.
+/// One replication: the mean queue of each window, from samples, and the share of packets that were dropped.
 fn sample(outcome: &Outcome) -> Vec<f64> {
     let mut windows = vec![(0.0, 0.0); WINDOWS];
     for it in outcome.series.ports.iter().filter(|it| it.link as usize == CORE && it.quantity == "queue_packets") {

@@ -19,7 +19,7 @@ use perhop_sim::traffic::{TrafficParams, cbr};
 use perhop_sim::transport::Config;
 
 const PAIRS: usize = 10;
-/// Of these, so many with TCP.
+/// Of these, how many use TCP.
 const TCP: usize = 5;
 const ROOM: u32 = 100;
 const BOTTLENECK: BitRate = BitRate::mbps(10);

@@ -19,7 +19,8 @@ fn run(window: u32, overhead: Option<Span>) -> FlowRow {
     net.run().flows.remove(0)
 }
 
-/// With one segment under way a cycle is the round trip and a uniform draw of up to 20 ms: 30.16 ms in the mean, 5.77 ms
+/// With one segment in flight a cycle is the round trip and a uniform draw of up to 20 ms: 30.16 ms in the mean, 5.77
+/// ms
 /// its standard deviation. So 3979 segments in 120 s, with sd sqrt(3979) x 5.77/30.16 = 12.
 #[test]
 fn each_answer_is_late_by_a_uniform_draw() {
@@ -30,7 +31,8 @@ fn each_answer_is_late_by_a_uniform_draw() {
     }
 }
 
-/// Whatever comes while the host is busy is answered together and in order: nothing is sent twice, the link stays full.
+/// Whatever arrives while the host is busy is answered together and in order: nothing is sent twice, the link stays
+/// full.
 #[test]
 fn order_is_kept() {
     let flow = run(30, Some(Span::from_ms(20)));

@@ -75,7 +75,7 @@ proptest! {
         }
     }
 
-    /// A plan is refused exactly where there is no way there or no way back.
+    /// A plan is refused exactly if there is no route there or no route back.
     #[test]
     fn what_cannot_be_reached_is_refused(links in any_links(5)) {
         let mut net = network(5, &links);

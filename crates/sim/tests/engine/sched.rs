@@ -21,7 +21,7 @@ const DELAY: Span = Span::from_ms(1);
 /// Codes of green, yellow and red packets.
 const CODES: [&str; 3] = ["AF11", "AF12", "AF13"];
 
-/// A link of 10 Mbit/s whose queues have room for so many packets, and a traffic to each from the hosts' side.
+/// A link of 10 Mbit/s whose queues hold this many packets, and a traffic to each from the hosts' side.
 fn scheduled(name: &str, shares: &[u32], limit: u32) -> Net {
     let mut net = Net::new(2, Span::from_s(20));
     net.duplex([0, 1], RATE, DELAY);
@@ -47,7 +47,7 @@ fn class(captured: &Captured) -> usize {
     captured.packet.colour.index()
 }
 
-/// Every row of the outcome, but for what only a scheduler tells of its queues.
+/// Every row of the outcome, except what only a scheduler reports of its queues.
 fn rows(net: &Net) -> String {
     let mut outcome = net.run();
     outcome.work.events = 0;
@@ -84,7 +84,8 @@ proptest! {
         for i in 0..3 {
             let mut before = came.iter().filter(|c| class(c) == i);
             for packet in left.iter().filter(|c| class(c) == i) {
-                // The taps' packets of one size are told apart by their times alone: each leaves after one that came.
+                // The taps' packets of one size are distinguished by their times alone: each leaves after one that
+                // arrived.
                 let came = before.by_ref().find(|c| c.packet == packet.packet).expect("what leaves came");
                 prop_assert!(came.at < packet.at);
             }
@@ -184,7 +185,7 @@ fn the_mean_waits_of_two_priorities_are_cobhams() {
         for (i, waits) in waits.iter().enumerate() {
             let (mean, half) = (stats::mean(waits), crate::md1::half_interval(waits));
             println!("loads {loads:?}, class {}: {mean:.0} +- {half:.0} ns, theory {:.0}", i + 1, expected[i]);
-            assert!(half < 0.05 * expected[i], "too few runs to tell: {half} of {}", expected[i]);
+            assert!(half < 0.05 * expected[i], "too few runs to decide: {half} of {}", expected[i]);
             assert!((mean - expected[i]).abs() < half, "{mean} +- {half}, theory {}", expected[i]);
         }
     }

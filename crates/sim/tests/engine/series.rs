@@ -1,4 +1,4 @@
-//! Series: of the links asked for, and the same as when all are sampled. And what a port is told of a flow.
+//! Series: for the requested links, and the same as when all are sampled. And what a port is told about a flow.
 
 use crate::common::net::{Net, bulk};
 use perhop_core::classify::Match;
@@ -49,7 +49,7 @@ fn flows_tell_their_windows() {
     assert!(samples.iter().all(|s| s.table == 2 || s.cwnd.is_none()));
 }
 
-/// A bucket with room for one packet that fills at 8 bit/s: as many green packets as there are classes.
+/// A bucket with room for one packet that fills at 8 bit/s: one green packet per class.
 #[test]
 fn a_port_knows_the_classes_of_its_flows() {
     for (classes, green) in [([0, 0], 1), ([0, 1], 2)] {

@@ -39,7 +39,7 @@ fn first_seen(outcome: &Outcome, link: u32, point: TapPoint) -> Vec<Time> {
         seen.resize(seen.len().max(number + 1), None);
         seen[number].get_or_insert(c.at);
     }
-    seen.into_iter().map(|at| at.expect("no number is left out")).collect()
+    seen.into_iter().map(|at| at.expect("no number is missing")).collect()
 }
 
 /// The first packet waits for the handshake; each later one, on a link that has sent the one before, takes its
@@ -127,7 +127,7 @@ fn measured_gaps_are_tcplibs() {
     assert!((mean - 1.0977).abs() < 4.0 * 5.154 / n.sqrt(), "{mean}");
 }
 
-/// A network that loses and repeats: delays are those that its taps show. When the packets were written is told by a
+/// A network that loses and repeats: delays are those that its taps show. When the packets were written is shown by a
 /// network that delays nothing: the source's draws do not depend on the network.
 #[test]
 fn delays_are_those_from_write_to_delivery_in_order() {

@@ -111,7 +111,7 @@ fn places_of_connections_are_used_again() {
 }
 
 /// Bursts of datagrams fill a deep queue, round trips jump, senders repeat in vain, and a connection is over while
-/// repeats are still under way. When its place is given to another, none of its packets may be left.
+/// retransmissions are still in flight. When its place is given to another, none of its packets may be left.
 #[test]
 fn no_packet_of_an_old_connection_is_left_for_a_new_one() {
     let mut net = two_nodes(300, BitRate::mbps(1));

@@ -69,7 +69,8 @@ fn overloaded(aqm: AqmParams) -> Outcome {
     net.run()
 }
 
-/// What left is what came, in the same order, less what was dropped; and nobody waited longer than a full queue takes:
+/// What left is what arrived, in the same order, less what was dropped; and no packet waited longer than a full queue
+/// takes:
 /// B/C = 80 ms, as no packet has more than 1000 bytes.
 fn check_fifo(name: &str, aqm: AqmParams) {
     let outcome = overloaded(aqm);

@@ -22,7 +22,7 @@ const ACK: Span = Span::from_us(40);
 const HANDSHAKE: Span = Span::from_us(2 * 10_040);
 const MSS: u64 = 960;
 
-/// Users at node 0, each server behind two links of its own (`2 k` to the server, `2 k + 1` from it) of 8 Mbit/s.
+/// Users at node 0, each server behind two separate links (`2 k` to the server, `2 k + 1` from it) of 8 Mbit/s.
 fn users(seconds: u64, (flows, servers): (u32, usize), model: Params) -> Net {
     let mut net = Net::new(1 + servers, Span::from_s(seconds));
     (1..=servers).for_each(|server| net.duplex([0, server], BitRate::mbps(8), DELAY));
@@ -85,10 +85,11 @@ fn a_lost_request_is_repeated() {
         }
     }
     assert!(repeats.iter().all(|&n| n > 5), "{repeats:?}");
-    assert_eq!(outcome.tables[0].goodput_bytes, 400 * MSS, "requests are nobody's goodput");
+    assert_eq!(outcome.tables[0].goodput_bytes, 400 * MSS, "requests are not goodput");
 }
 
-/// The same on the way back: the server's time-out knows the round trip of the handshake, and is not the initial 3 s.
+/// The same in the other direction: the server's time-out knows the round trip of the handshake, and is not the initial
+/// 3 s.
 #[test]
 fn a_lost_answer_is_repeated_as_soon_as_a_lost_request() {
     let mut net = users(20_000, (1, 1), web([400, 1], MSS, Span::from_s(30)));
@@ -176,7 +177,7 @@ fn sessions_follow_each_other_where_asked() {
     }
 }
 
-/// Data come from the server that the page was drawn, over its links; requests go there. The 5-tuple says so.
+/// Data comes from the server drawn for the page, over its links; requests go there. The 5-tuple shows it.
 #[test]
 fn packets_have_the_addresses_of_their_ways() {
     let mut net = users(60, (5, 3), web([10, 2], 4 * MSS, Span::from_ms(300)));

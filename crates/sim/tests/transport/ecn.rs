@@ -41,7 +41,7 @@ fn a_window_is_cut_once_however_many_echoes() {
         sent.iter().map(|s| (s.number, s.cwr)).collect::<Vec<_>>(),
         [(11, true), (12, false), (13, false), (14, false), (15, false)]
     );
-    // The first segment of the next window: its echo counts anew.
+    // The first segment of the next window: its echo counts again.
     sender.on_ack(ms(200), echo(12));
     assert_eq!((sender.cwnd(), sender.counters().echo_cuts), (2.5, 2));
 }

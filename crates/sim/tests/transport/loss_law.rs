@@ -132,7 +132,7 @@ fn goodput_is_that_of_ns2() {
             let (ours, our_error) = measured(recovery, loss);
             let allowed = 4.0 * our_error.hypot(their_error);
             println!("{name} p {loss}: ns-2 {theirs:.2} +- {their_error:.2}, ours {ours:.2} +- {our_error:.2}");
-            assert!(allowed < 0.1 * theirs, "too few runs to tell");
+            assert!(allowed < 0.1 * theirs, "too few runs to decide");
             assert!((ours - theirs).abs() < allowed, "{name} at {loss}: ns-2 {theirs}, ours {ours}, allowed {allowed}");
         }
     }

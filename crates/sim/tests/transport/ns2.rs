@@ -6,7 +6,7 @@ use perhop_core::units::{Span, Time};
 use perhop_sim::transport::{Config, PartialAckTimer, Recovery, RtoConfig};
 use serde_json::Value;
 
-/// ns-2's DropTail with `queue-limit 10` holds 9 waiting packets beside the one in transmission.
+/// ns-2's DropTail with `queue-limit 10` holds 9 waiting packets in addition to the one in transmission.
 const WAITING: usize = 9;
 
 /// One recorded run.
@@ -53,7 +53,8 @@ impl Case {
         }
     }
 
-    /// ns-2 draws where a connection's clock stands in its tick, when the connection is made and again as `run` resets
+    /// ns-2 draws the phase of a connection's clock within its tick, when the connection is made and again as `run`
+    /// resets
     /// it: here the second uniform variate of seed 1, 1193744747 / 2^31 (`ns-random` prints the numerator).
     fn phase(&self, config: &Config) -> Span {
         Span::from_ns((config.rto.granularity.ns() * 1_193_744_747) >> 31)

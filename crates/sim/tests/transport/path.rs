@@ -75,7 +75,7 @@ enum Event {
 /// What the path is and loses.
 pub(crate) struct Setup {
     pub config: Config,
-    /// Where the sender's clock stands in its tick.
+    /// The phase of the sender's clock within its tick.
     pub phase: Span,
     /// Packets that may wait at the bottleneck.
     pub limit: usize,

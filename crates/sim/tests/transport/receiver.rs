@@ -93,7 +93,7 @@ proptest! {
         }
     }
 
-    /// A receiver made anew in the memory of another behaves as a fresh one.
+    /// A receiver made in the memory of another behaves as a new one.
     #[test]
     fn renewed_is_new(before in prop::collection::vec(1u32..60, 0..50), after in prop::collection::vec(1u32..60, 0..50)) {
         let config = Config { window: 64, syn: false, ..Config::default() };

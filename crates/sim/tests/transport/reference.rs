@@ -34,7 +34,7 @@ impl Printed {
         Self { value: text.parse().unwrap(), half_unit: 0.5 * 10f64.powi(-decimals) }
     }
 
-    /// A double printed with so many digits, trailing zeros dropped by the script that read it.
+    /// A double printed with this many digits, trailing zeros dropped by the script that read it.
     pub(crate) fn digits(text: &str, decimals: i32) -> Self {
         Self { value: text.parse().unwrap(), half_unit: 0.5 * 10f64.powi(-decimals) }
     }

@@ -4,7 +4,7 @@ use perhop_core::units::{Span, Time};
 use perhop_sim::transport::{RtoConfig, RtoEstimator};
 use proptest::prelude::*;
 
-/// RFC 6298 section 2 as it stands there, in ticks (G = 1).
+/// RFC 6298 section 2 as written, in ticks (G = 1).
 struct Plain {
     estimate: Option<(f64, f64)>,
 }
@@ -49,7 +49,7 @@ proptest! {
         }
     }
 
-    /// A sample counts the boundaries of ticks it spans, wherever the clock stands in its tick.
+    /// A sample counts the boundaries of ticks it spans, whatever the phase of the clock within its tick.
     #[test]
     fn samples_count_ticks(sent in 0u64..10_000_000_000, took in 0u64..2_000_000_000, phase in 0u64..10_000_000) {
         let mut rto = RtoEstimator::new(RtoConfig::NS2_2_35, Span::from_ns(phase));

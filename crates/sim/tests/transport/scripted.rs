@@ -273,7 +273,7 @@ fn a_timeout_goes_back_and_starts_slowly() {
     let again = take(&mut sender, ms(400));
     assert!(again.len() == 1 && again[0].number == 3 && again[0].retransmission);
     assert_eq!(sender.timer_at(), Some(ms(1000)), "2 x 300 ms");
-    // The ACK of what was repeated is no sample (Karn), and the back-off stays.
+    // The ACK of a retransmission is not a sample (Karn), and the back-off stays.
     assert_eq!(acks(&mut sender, ms(500), &[4]), [4, 5]);
     assert_eq!((sender.srtt(), sender.rto()), (Some(Span::from_ms(100)), Span::from_ms(600)));
     // An ACK may pass over what was to be repeated.
