@@ -110,7 +110,7 @@ pub enum CaptureError {
         bound: u64,
     },
     /// A captured length that does not fit into its block.
-    #[error("packet at byte {offset}: captured length {captured}, but its block has room for only {room}; {CORRUPT}")]
+    #[error("packet at byte {offset}: captured length {captured}, but its block has room for {room}; {CORRUPT}")]
     CapturedLength {
         /// Byte of the file where the block begins.
         offset: u64,
