@@ -13,7 +13,7 @@ use serde_json::json;
 pub(crate) fn run_options(scenario: &Scenario, output: &Output) -> RunOptions {
     let settings = scenario.settings();
     RunOptions {
-        replications: 0..settings.replications,
+        replications: 0..*settings.replications,
         seed: settings.seed,
         jobs: output.jobs,
         out: Some(output.out.clone()),

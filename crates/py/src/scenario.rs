@@ -2,7 +2,6 @@
 
 use crate::options::options;
 use crate::{diagnostics, run};
-use perhop_core::units::Span;
 use perhop_scenario::output::run::RunOptions;
 use perhop_scenario::{Point, Sweep};
 use pyo3::prelude::*;
@@ -39,9 +38,9 @@ impl Scenario {
         out.set_item("duration_s", settings.duration.seconds())?;
         out.set_item("warmup_s", settings.warmup.seconds())?;
         out.set_item("seed", settings.seed)?;
-        out.set_item("replications", settings.replications)?;
+        out.set_item("replications", *settings.replications)?;
         out.set_item("accounting", settings.accounting.name())?;
-        out.set_item("sample_s", settings.sample.map(Span::seconds))?;
+        out.set_item("sample_s", settings.sample.map(|every| every.seconds()))?;
         Ok(out)
     }
 

@@ -6,7 +6,7 @@ use crate::resolve::ports::{self, File, Stage};
 use crate::resolve::topology::{self, Topology};
 use crate::sections::model::Model;
 use crate::sections::settings::Settings;
-use perhop_core::params::{Node, Problems};
+use perhop_core::params::Problems;
 use perhop_core::queue::Limit;
 use perhop_core::scope::Scope;
 use perhop_core::units::{Bytes, Length, Packets};
@@ -26,13 +26,13 @@ pub struct Built {
 }
 
 /// Checks all of it; `None` (with the reasons in `problems`) if it cannot run.
-pub fn build(model: &Model, root: &Node, problems: &mut Problems) -> Option<Built> {
-    settings::check_settings(model, root, problems);
-    offered::check_tcp(model, root, problems);
-    let topology = topology::read(model, root, problems);
+pub fn build(model: &Model, problems: &mut Problems) -> Option<Built> {
+    settings::check_settings(&model.settings, problems);
+    offered::check_tcp(model, problems);
+    let topology = topology::read(model, problems);
     let mut links: Vec<_> = topology.links.iter().map(draft).collect();
-    let traffic = offered::read(model, (&topology, &links), root, problems);
-    let file = File { model, root, topology: &topology, traffic: &traffic };
+    let traffic = offered::read(model, (&topology, &links), problems);
+    let file = File { model, topology: &topology, traffic: &traffic };
     let stages = ports::stages(file, problems);
     advice::check(file, (&stages, &links), problems);
     for (i, link) in links.iter_mut().enumerate() {
@@ -62,17 +62,17 @@ fn draft(link: &topology::Direction) -> plan::Link {
         name: link.name.clone(),
         from: link.from,
         to: link.to,
-        rate: link.rate,
+        rate: *link.rate,
         delay: link.delay,
         loss: link.loss,
         queues: link.queues.iter().map(draft_queue).collect(),
-        scheduler: link.scheduler.clone(),
+        scheduler: link.scheduler.as_ref().map(|scheduler| scheduler.value.clone()),
         edge: Vec::new(),
     }
 }
 
 fn draft_queue(queue: &topology::PortQueue) -> plan::Queue {
-    plan::Queue { aqm: queue.queue.aqm.clone(), limit: queue.limit, scope: Scope::default() }
+    plan::Queue { aqm: queue.queue.aqm.value.clone(), limit: queue.limit, scope: Scope::default() }
 }
 
 fn plan(model: &Model, topology: &Topology, (links, traffic): (Vec<plan::Link>, &[Flowline])) -> Plan {
@@ -80,14 +80,14 @@ fn plan(model: &Model, topology: &Topology, (links, traffic): (Vec<plan::Link>, 
     Plan {
         seed: settings.seed,
         replication: 0,
-        duration: settings.duration,
-        warmup: settings.warmup,
+        duration: *settings.duration,
+        warmup: *settings.warmup,
         overhead: settings.accounting.overhead(),
         nodes: topology.nodes.clone(),
         links,
         classes: offered::classes(model).into_iter().map(str::to_owned).collect(),
         traffic: offered::tables(traffic).map(|f| f.offered.clone()).collect(),
-        sampling: settings.sample.map(|every| plan::Sampling { every, links: sampled(settings, topology) }),
+        sampling: settings.sample.map(|every| plan::Sampling { every: *every, links: sampled(settings, topology) }),
         changes: Vec::new(),
         taps: Vec::new(),
     }

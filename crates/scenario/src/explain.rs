@@ -4,7 +4,7 @@ use crate::resolve::offered::{Flowline, tables, tcp_section};
 use crate::resolve::ports::{Stage, longest_rtt, parameter};
 use crate::scenario::Scenario;
 use crate::sections::at::Shown;
-use crate::sections::model::{Model, find};
+use crate::sections::model::Model;
 use crate::sections::tcp::TcpRef;
 use crate::sweep::{Point, Sweep};
 use crate::text::tree::{self, leaves};
@@ -48,15 +48,16 @@ fn links(scenario: &Scenario) -> &[plan::Link] {
 
 /// Presets spelt out.
 fn tcp(scenario: &Scenario, out: &mut String) {
-    let traffic = scenario.model.traffic.iter().zip(tables(&scenario.built.traffic));
-    let mut presets: Vec<_> = traffic.filter(|(_, flow)| flow.tcp).map(|((_, t), _)| &t.common.tcp).collect();
+    let traffic = scenario.model.traffic.sound().zip(tables(&scenario.built.traffic));
+    let mut presets: Vec<_> =
+        traffic.filter(|(_, flow)| flow.tcp).map(|((_, t), _)| t.common.tcp.as_ref().map(|tcp| &tcp.value)).collect();
     presets.dedup();
     if presets.is_empty() {
         return;
     }
     heading(out, "TCP: presets in full");
     for stated in presets {
-        let Some(section) = tcp_section(&scenario.model, stated.as_ref()) else { continue };
+        let Some(section) = tcp_section(&scenario.model, stated) else { continue };
         let name = if let Some(TcpRef::Named(name)) = stated { name } else { "inline" };
         let timer = section.rto.config();
         let _ = writeln!(out, "{name}: {}", write::inline(&show_table(&section)));
@@ -198,8 +199,8 @@ fn conditioners(scenario: &Scenario, out: &mut String) {
 
 /// What holds at this port and not at all of its conditioner's.
 fn own(scenario: &Scenario, stage: &Stage, out: &mut String) {
-    let Some(section) = find(&scenario.model.conditioners, &stage.name) else { return };
-    let named = section.ports.iter().position(|port| port.name.as_ref() == Some(&stage.port));
+    let Some(section) = scenario.model.conditioners.get(&stage.name) else { return };
+    let named = section.ports.iter().position(|port| port.name.as_ref().is_some_and(|name| **name == stage.port));
     let own = named.map(|i| Shown::new(&section.ports).own.swap_remove(i)).unwrap_or_default();
     if !own.is_empty() {
         let _ = writeln!(out, "  of this port alone: {}", write::inline(&Tree::table(own)));

@@ -3,7 +3,7 @@
 use crate::build::{self, Built};
 use crate::resolve::{offered, topology};
 use crate::sections::model::Model;
-use perhop_core::params::{Node, Problems};
+use perhop_core::params::{Node, Problems, Spanned};
 
 /// What a file says for some stretch of time, read and built.
 #[derive(Clone, Debug)]
@@ -20,10 +20,11 @@ impl InForce {
     /// Reads and builds a tree without short forms; its name is `stem` unless it states one.
     pub fn new(root: Node, stem: &str, problems: &mut Problems) -> Self {
         let mut model = Model::read(&root, problems);
-        model.settings.name.get_or_insert_with(|| stem.to_owned());
-        topology::fill_defaults(&mut model.links, &root);
+        let place = model.settings.place;
+        model.settings.name.get_or_insert_with(|| Spanned::new(place, stem.to_owned()));
+        topology::fill_defaults(&mut model.links);
         offered::fill_defaults(&mut model.traffic);
-        let built = build::build(&model, &root, problems);
+        let built = build::build(&model, problems);
         Self { root, model, built }
     }
 }

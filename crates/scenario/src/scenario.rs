@@ -46,7 +46,7 @@ impl Scenario {
 
     /// Its name: that of the run's directory.
     pub fn name(&self) -> &str {
-        self.model.settings.name.as_deref().unwrap_or_default()
+        self.model.settings.name.as_ref().map_or("", |name| name.as_str())
     }
 
     /// `[scenario]` with every effective value.

@@ -127,7 +127,7 @@ impl Point {
 
 fn hash(scenario: &Scenario) -> String {
     let mut model = scenario.model.clone();
-    model.settings.replications = 1;
+    *model.settings.replications = 1;
     let text = write::toml(&model.tree());
     let mut hasher = blake3::Hasher::new_derive_key("perhop scenario v1");
     hasher.update(env!("CARGO_PKG_VERSION").as_bytes()).update(b"\n").update(text.as_bytes());

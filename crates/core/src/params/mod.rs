@@ -10,6 +10,7 @@ mod error;
 mod kind;
 mod problems;
 mod read;
+mod spanned;
 mod tree;
 mod values;
 
@@ -17,4 +18,5 @@ pub use error::ParamError;
 pub use kind::{Field, Kind, Literal};
 pub use problems::{Problem, Problems, Severity, suggest, unit_code};
 pub use read::{Params, Reader, Value, read_table, show_table};
+pub use spanned::{Located, Places, Spanned};
 pub use tree::{Node, Place, Table, Tree, key};

@@ -1,6 +1,6 @@
 //! From a table to a struct, reporting every fault.
 
-use super::{Field, Kind, Node, Place, Problems, Table, Tree, suggest};
+use super::{Field, Kind, Node, Place, Places, Problems, Table, Tree, suggest};
 
 /// A struct declared with `#[derive(Params)]`.
 pub trait Params: Sized {
@@ -73,6 +73,11 @@ impl<'a> Reader<'a> {
     /// The place of a key's value, of the whole table where it is absent.
     pub fn place_of(&self, name: &str) -> Place {
         self.table.get(name).map_or(self.place, |n| n.place)
+    }
+
+    /// The places of all its keys.
+    pub fn places(&self) -> Places {
+        Places::of_table(self.place, self.table)
     }
 
     /// Reports the keys that were not taken.

@@ -6,14 +6,13 @@
 use super::overlay::Overlay;
 use crate::build::Built;
 use crate::in_force::InForce;
-use crate::resolve::ports;
-use crate::resolve::topology::{self, Direction, PortQueue};
+use crate::resolve::topology::{Direction, PortQueue};
 use crate::sections::conditioner::{Actions, Placement};
-use crate::sections::model::Change;
+use crate::sections::model::{Change, Model};
 use crate::sections::queue::QueueCommon;
 use crate::sections::traffic::TrafficCommon;
-use crate::text::tree::{self, difference, leaves};
-use perhop_core::params::{Field, Node, Params, Place, Problems, Severity, Tree};
+use crate::text::tree::{difference, leaves};
+use perhop_core::params::{Field, Params, Place, Problems, Severity, Tree};
 use perhop_sim::plan::{self, Alteration};
 
 /// Every change in order of time, for the model and for the plan. All faults are reported; a change that has one is left
@@ -22,7 +21,7 @@ pub fn follow(mut before: InForce, overlays: &[Overlay], problems: &mut Problems
     let (mut changes, mut planned, mut known) = (Vec::new(), Vec::new(), problems.list.clone());
     for overlay in overlays {
         let mut found = Problems::default();
-        let stem = before.model.settings.name.clone().unwrap_or_default();
+        let stem = before.model.settings.name.as_ref().map(|name| name.value.clone()).unwrap_or_default();
         let after = InForce::new(overlay.over(&before.root), &stem, &mut found);
         let step = step((&before, &after), overlay, &mut found);
         found.list.retain(|problem| !known.contains(problem));
@@ -54,14 +53,14 @@ fn step(
     }
     let what = difference(&before.model.effective().tree, &after.model.effective().tree);
     let plans = (before.built.as_ref()?, after.built.as_ref()?);
-    let step = Step { plans, root: &after.root, overlay, problems };
+    let step = Step { plans, model: &after.model, overlay, problems };
     Some((step.alterations(what.as_ref()), what))
 }
 
 /// From one plan to the next.
 struct Step<'a> {
     plans: (&'a Built, &'a Built),
-    root: &'a Node,
+    model: &'a Model,
     overlay: &'a Overlay,
     problems: &'a mut Problems,
 }
@@ -99,43 +98,44 @@ impl Step<'_> {
         for (before, after) in old.topology.links.iter().zip(&new.topology.links) {
             let queues = before.queues.iter().zip(&after.queues).filter(|(old, new)| old.limit != new.limit);
             for (was, queue) in queues {
-                let (was, is) = (was.queue.common.limit, queue.queue.common.limit);
+                let (was, is) = (*was.queue.common.limit, *queue.queue.common.limit);
                 if was == is {
                     self.limit_by_rate(after, queue);
                 } else {
                     let message = format!("the `limit` of a queue at `{}` would change from {was} to {is}", after.name);
                     let help = "a queue keeps its room while it runs: give the class one of the same `limit`";
-                    let place = topology::place_of(self.root, &queue.path, "limit");
-                    self.problems.error::<()>("E202", place, [&message, "", help]);
+                    self.problems.error::<()>("E202", queue.place("limit"), [&message, "", help]);
                 }
             }
         }
     }
 
     fn limit_by_rate(&mut self, link: &Direction, queue: &PortQueue) {
-        let key = topology::place_key(self.root, &link.entries, "rate");
         let message = format!("the `limit` of the queue at `{}` would change with the rate", link.name);
-        let label = format!("it is {} at the link's rate", queue.queue.common.limit);
+        let label = format!("it is {} at the link's rate", *queue.queue.common.limit);
         let help = "a queue keeps its room while it runs: state `limit` in packets or bytes";
-        let place = tree::place(self.root, &["links", key, "rate"]);
-        self.problems.error::<()>("E202", place, [&message, &label, help]);
+        self.problems.error::<()>("E202", link.rate.place, [&message, &label, help]);
     }
 
     /// Where a parameter that is altered stands.
     fn place(&self, alteration: &Alteration, field: &str) -> Place {
         let new = self.plans.1;
-        let path = match alteration {
+        match alteration {
             Alteration::Conditioner { link, name, .. } => {
                 let stage = new.stages.iter().find(|s| s.link == *link && s.spec.name == *name);
-                return ports::place(self.root, stage.expect("a stage of this plan"), field);
+                stage.expect("a stage of this plan").places.at(field)
             }
-            Alteration::Aqm { link, queue, .. } => new.topology.links[*link].queues[*queue].path.clone(),
-            Alteration::Scheduler { link, .. } => new.topology.links[*link].path.clone(),
-            Alteration::Rate { link, .. } => vec!["links".into(), new.topology.links[*link].entries[0].clone()],
-            Alteration::Traffic { table, .. } => vec!["traffic".into(), new.plan.traffic[*table].name.clone()],
-        };
-        let path: Vec<_> = path.iter().map(String::as_str).chain(field.split('.')).collect();
-        tree::place(self.root, &path)
+            Alteration::Aqm { link, queue, .. } => new.topology.links[*link].queues[*queue].place(field),
+            Alteration::Scheduler { link, .. } => {
+                let scheduler = new.topology.links[*link].scheduler.as_ref();
+                scheduler.expect("a scheduler of this plan").place(field)
+            }
+            Alteration::Rate { link, .. } => new.topology.links[*link].rate.place,
+            Alteration::Traffic { table, .. } => {
+                let section = self.model.traffic.get(&new.plan.traffic[*table].name);
+                section.expect("traffic of this plan").model.place(field)
+            }
+        }
     }
 }
 

@@ -116,7 +116,7 @@ fn overlay(item: &Node, file: &InForce, problems: &mut Problems) -> Option<Overl
         return problems.error("E005", first, what);
     };
     let at = time?;
-    let duration = file.model.settings.duration;
+    let duration = *file.model.settings.duration;
     if at == Span::ZERO {
         let help = "above 0s: what holds from the start stands in the sections themselves";
         return problems.error("E201", place, ["`at` is 0s", "", help]);
@@ -169,7 +169,7 @@ struct Named<'a> {
 impl Named<'_> {
     fn known(mut self, (name, place, node): &(String, Place, Node)) -> Option<(String, Place, Node)> {
         let names = tree::names(&self.file.root, self.section);
-        let direction = self.section == "links" && topology::Keys::new(&self.file.root).overrides(name);
+        let direction = self.section == "links" && topology::Keys::new(self.file.model.links.names()).overrides(name);
         if !names.contains(&name.as_str()) && !direction {
             return self.unknown((name, *place), &names);
         }

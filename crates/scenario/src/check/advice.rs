@@ -2,10 +2,9 @@
 
 use super::load::marks;
 use crate::resolve::offered::Flowline;
-use crate::resolve::ports::{self, File, Stage, longest_rtt, parameter};
-use crate::resolve::topology;
+use crate::resolve::ports::{File, Stage, longest_rtt, parameter};
+use crate::sections::named::Named;
 use crate::sections::tcp::TcpRef;
-use crate::text::tree;
 use perhop_core::conditioner::Writes;
 use perhop_core::dscp::Dscp;
 use perhop_core::edge::Action;
@@ -40,8 +39,7 @@ fn small_burst(file: File<'_>, (stage, links): (&Stage, &[plan::Link]), problems
     let message = format!("`{}` will hold TCP below its contract", stage.name);
     let label = format!("cir x longest base RTT ({rtt}) = {needed}");
     let help = format!("a burst of at least {needed} lets a window pass");
-    let place = ports::place(file.root, stage, "cbs");
-    problems.warn("W301", place, [&message, &label, &help]);
+    problems.warn("W301", stage.places.at("cbs"), [&message, &label, &help]);
 }
 
 /// W320: what measures round trips has to see the ACKs of what it takes; datagrams have none.
@@ -68,7 +66,7 @@ fn unanswered(file: File<'_>, stage: &Stage, problems: &mut Problems) {
     };
     let help = "their round-trip time stays unknown and no window of theirs is small: put it on a link that both ways \
                 use, or leave that traffic to another kind";
-    problems.warn("W320", file.place(&stage.name, "kind"), [&message, &label, help]);
+    problems.warn("W320", stage.kind, [&message, &label, help]);
 }
 
 /// W302: EF (RFC 3246) promises low delay only where its rate is kept: something on its path must drop the excess.
@@ -76,9 +74,13 @@ fn unpoliced_ef(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
     for (i, flow) in file.traffic.iter().enumerate().filter(|(_, f)| f.offered.dscp == EF) {
         let polices = |s: &Stage| s.takes.contains(&i) && s.spec.actions.contains(&Action::Drop);
         if !stages.iter().any(polices) {
-            let place = tree::place(file.root, &["traffic", &flow.offered.name, "dscp"]);
+            let Some(stated) = file.model.traffic.get(&flow.offered.name) else { continue };
             let message = format!("nothing polices the EF traffic `{}`", flow.offered.name);
-            problems.warn("W302", place, [&message, "", "put a token bucket with red = \"drop\" on its path"]);
+            problems.warn(
+                "W302",
+                stated.common.dscp.place,
+                [&message, "", "put a token bucket with red = \"drop\" on its path"],
+            );
         }
     }
 }
@@ -93,27 +95,27 @@ fn unmarkable(file: File<'_>, (i, link): (usize, &plan::Link), problems: &mut Pr
     for (_, stated) in queues.filter(|(queue, _)| marks(&queue.aqm)) {
         let message = format!("no traffic over `{}` is ECN-capable", link.name);
         let help = "`ecn = true` in its `[traffic]` or `[tcp]`, or leave it out here";
-        let place = topology::place_of(file.root, &stated.path, "ecn");
-        problems.warn("W318", place, [&message, "what would be marked is dropped", help]);
+        problems.warn("W318", stated.place("ecn"), [&message, "what would be marked is dropped", help]);
     }
 }
 
 /// W307: a `[queue]` or `[tcp]` that nothing names.
 fn unused(file: File<'_>, problems: &mut Problems) {
-    let paths = file.topology.links.iter().flat_map(|l| l.queues.iter().map(|q| &q.path).chain([&l.path]));
-    let queues: Vec<_> = paths.filter(|path| path[0] == "queue").map(|path| path[1].as_str()).collect();
-    let tcps = file.model.traffic.iter().filter_map(|(_, t)| match &t.common.tcp {
-        Some(TcpRef::Named(name)) => Some(name.as_str()),
-        _ => None,
+    let links = file.topology.links.iter();
+    let queues: Vec<_> = links.flat_map(|l| l.queues.iter().map(|q| &q.name).chain([&l.queue])).flatten().collect();
+    let tcp = file.model.traffic.sound().filter_map(|(_, t)| match &t.common.tcp.as_ref()?.value {
+        TcpRef::Named(name) => Some(name),
+        TcpRef::Inline(_) => None,
     });
-    let tcps: Vec<_> = tcps.collect();
-    let mut warn = |kind: &str, name: &str, used: &[&str]| {
-        if !used.contains(&name) {
-            let place = tree::key_place(file.root, &[kind, name]);
-            let message = format!("[{kind}.{name}] is not used");
-            problems.warn("W307", place, [&message, "", "name it where it is wanted, or leave it out"]);
-        }
-    };
-    file.model.queues.iter().for_each(|(name, _)| warn("queue", name, &queues));
-    file.model.tcp.iter().for_each(|(name, _)| warn("tcp", name, &tcps));
+    let tcp: Vec<_> = tcp.collect();
+    warn_unused("queue", &file.model.queues, (&queues, problems));
+    warn_unused("tcp", &file.model.tcp, (&tcp, problems));
+}
+
+fn warn_unused<T>(kind: &str, sections: &Named<T>, (used, problems): (&[&String], &mut Problems)) {
+    let sound = sections.declared().iter().filter(|it| it.section.is_some());
+    for section in sound.filter(|it| !used.contains(&&it.name)) {
+        let message = format!("[{kind}.{}] is not used", section.name);
+        problems.warn("W307", section.key, [&message, "", "name it where it is wanted, or leave it out"]);
+    }
 }

@@ -3,7 +3,6 @@
 use super::tickets;
 use crate::resolve::offered::Flowline;
 use crate::resolve::ports::{File, Stage};
-use crate::resolve::topology;
 use perhop_core::aqm::Aqm as _;
 use perhop_core::conditioner::Writes;
 use perhop_core::needs::Needs;
@@ -75,7 +74,7 @@ impl<'a> Walk<'a, '_> {
         if let Some(first) = here[..tagger].iter().find(exchange) {
             let message = format!("`{}` stands before `{}` at their port", first.name, here[tagger].name);
             let label = "it sees packets before they are tagged";
-            let place = self.file.place(&first.name, "kind");
+            let place = first.kind;
             self.problems.warn(
                 "W315",
                 place,
@@ -101,7 +100,7 @@ impl<'a> Walk<'a, '_> {
             let port = &self.file.topology.links[first.link].name;
             let label = format!("`{}` at {port} writes them first", first.name);
             let help = "a label has one writer on a path: leave one of them out";
-            let place = self.file.place(&stage.name, "kind");
+            let place = stage.kind;
             self.problems.error::<()>("E237", place, [&message, &label, help]);
         }
         self.writer = self.writer.or(Some(stage));
@@ -112,7 +111,7 @@ impl<'a> Walk<'a, '_> {
 /// error only where none comes with a label, as when its writer was forgotten.
 impl Walk<'_, '_> {
     fn lacks(&mut self, stage: &Stage, read: Writes, lack: &str) {
-        let place = self.file.place(&stage.name, "kind");
+        let place = stage.kind;
         let (kind, traffic) = (stage.spec.params.name(), &self.flow.offered.name);
         let message = format!("kind \"{kind}\" reads {}, and traffic `{traffic}` comes {lack}", read.noun());
         if stage.rewrites && self.labelled.contains(&stage.link) {
@@ -173,7 +172,7 @@ fn queues(
         let lacking = |(traffic, writer): &(usize, Option<&Stage>)| Some((*traffic, lack(read, *writer)?));
         let without: Vec<_> = arriving.iter().filter_map(lacking).collect();
         let Some((traffic, lack)) = without.first() else { continue };
-        let place = topology::place_of(file.root, &stated.path, "aqm");
+        let place = stated.place("aqm");
         let name = &file.traffic[*traffic].offered.name;
         let others = if without.len() > 1 { format!(" and {} more", without.len() - 1) } else { String::new() };
         let (aqm, noun) = (queue.aqm.name(), read.noun());
@@ -191,7 +190,7 @@ fn queues(
 fn acks(file: File<'_>, (i, flow): (usize, &Flowline), stages: &[Stage], problems: &mut Problems) {
     let on_way = |s: &&Stage| flow.forward.contains(&(s.link as u32)) && s.takes.contains(&i);
     let Some(reader) = stages.iter().filter(on_way).find(|s| s.reads == Some(Writes::AckTickets)) else { return };
-    let place = file.place(&reader.name, "kind");
+    let place = reader.kind;
     let (kind, traffic) = (reader.spec.params.name(), &flow.offered.name);
     let writes = |s: &Stage| s.writes == Some(Writes::AckTickets) && !s.rewrites && s.takes_acks.contains(&i);
     if !stages.iter().any(|s| flow.backward.contains(&(s.link as u32)) && writes(s)) {

@@ -58,10 +58,7 @@ pub(crate) struct Group<'a> {
 
 /// The name of the `[queue]` before a link, if it has one.
 pub(crate) fn queue_name(direction: &Direction) -> Option<&str> {
-    match direction.path.as_slice() {
-        [section, name] if section == "queue" => Some(name),
-        _ => None,
-    }
+    direction.queue.as_deref()
 }
 
 /// The queue before a link; `None` where a scheduler has several.

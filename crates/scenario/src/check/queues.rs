@@ -1,7 +1,6 @@
 //! Queues: their AQMs, limits and schedulers.
 
 use crate::resolve::ports::File;
-use crate::resolve::topology;
 use perhop_core::aqm::Aqm as _;
 use perhop_core::params::Problems;
 use perhop_core::queue::Limit;
@@ -13,13 +12,12 @@ pub fn check_queues(file: File<'_>, (i, link): (usize, &plan::Link), problems: &
     let direction = &file.topology.links[i];
     let carries_data = file.traffic.iter().any(|flow| flow.forward.contains(&(i as u32)));
     for (queue, stated) in link.queues.iter().zip(&direction.queues) {
-        let place = |field: &str| topology::place_of(file.root, &stated.path, field);
         match queue.aqm.build(&queue.scope) {
             Ok(aqm) if carries_data => {
-                aqm.warnings(&queue.scope).iter().for_each(|w| problems.advise(w, place(w.field)));
+                aqm.warnings(&queue.scope).iter().for_each(|w| problems.advise(w, stated.place(w.field)));
             }
             Ok(_) => {}
-            Err(error) => problems.param(&error, place(error.field)).unwrap_or_default(),
+            Err(error) => problems.param(&error, stated.place(error.field)).unwrap_or_default(),
         }
         if let Limit::Bytes(limit) = queue.limit
             && limit < queue.scope.largest_packet.get()
@@ -27,15 +25,15 @@ pub fn check_queues(file: File<'_>, (i, link): (usize, &plan::Link), problems: &
             let message = format!("`limit` is {limit}B on link `{}`: smaller than one packet", link.name);
             let label = format!("the largest packet of {} is {}", queue.scope.largest_of, queue.scope.largest_packet);
             let help = format!("such packets could never wait; at least {}", queue.scope.largest_packet);
-            problems.error::<()>("E217", place("limit"), [&message, &label, &help]);
+            problems.error::<()>("E217", stated.place("limit"), [&message, &label, &help]);
         }
     }
 }
 
 /// Its scheduler.
 pub fn check_scheduler(file: File<'_>, (i, link, scope): (usize, &plan::Link, &Scope), problems: &mut Problems) {
+    let Some(stated) = &file.topology.links[i].scheduler else { return };
     if let Some(Err(error)) = link.scheduler.as_ref().map(|scheduler| scheduler.build(scope)) {
-        let path = &file.topology.links[i].path;
-        problems.param::<()>(&error, topology::place_of(file.root, path, error.field));
+        problems.param::<()>(&error, stated.place(error.field));
     }
 }

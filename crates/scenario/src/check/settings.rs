@@ -2,35 +2,36 @@
 
 use crate::resolve::offered::{self, Flowline};
 use crate::resolve::ports::File;
-use crate::sections::model::Model;
-use crate::text::tree;
-use perhop_core::params::{Node, Place, Problems, Severity};
+use crate::sections::settings::Settings;
+use perhop_core::params::{Problems, Severity, Spanned};
 use perhop_core::units::NS_PER_S;
 use perhop_sim::engine::{MAX_COMPONENTS, MAX_DURATION};
 use perhop_sim::plan;
 
 /// Times and counts of `[scenario]`, and its name.
-pub fn check_settings(model: &Model, root: &Node, problems: &mut Problems) {
-    let settings = &model.settings;
-    let place = |field| tree::place(root, &["scenario", field]);
-    if settings.duration > MAX_DURATION {
-        let message = format!("`duration` is {}", settings.duration);
+pub fn check_settings(settings: &Spanned<Settings>, problems: &mut Problems) {
+    if *settings.duration > MAX_DURATION {
+        let message = format!("`duration` is {}", *settings.duration);
         let seconds = MAX_DURATION.ns() / NS_PER_S;
         let help = format!("the simulator's clock holds {seconds}s, about {:.1} h", seconds as f64 / 3600.0);
-        problems.error::<()>("E204", place("duration"), [&message, "", &help]);
+        problems.error::<()>("E204", settings.duration.place, [&message, "", &help]);
     }
-    if settings.warmup >= settings.duration {
-        let message = format!("warm-up of {} is not below the duration of {}", settings.warmup, settings.duration);
-        let field = if tree::get(root, &["scenario", "warmup"]).is_some() { "warmup" } else { "duration" };
+    if *settings.warmup >= *settings.duration {
+        let message = format!("warm-up of {} is not below the duration of {}", *settings.warmup, *settings.duration);
+        let stated = settings.warmup.place != settings.place;
+        let place = if stated { settings.warmup.place } else { settings.duration.place };
         let help = "lower `warmup` (10s where left out) or raise `duration`: the rest of the run makes the statistics";
-        problems.error::<()>("E203", place(field), [&message, "", help]);
+        problems.error::<()>("E203", place, [&message, "", help]);
     }
-    let positive =
-        [("replications", settings.replications == 0), ("sample", settings.sample.is_some_and(|s| s.ns() == 0))];
-    for (field, _) in positive.iter().filter(|p| p.1) {
-        problems.error::<()>("E201", place(field), [&format!("`{field}` is 0"), "", "above 0"]);
+    if *settings.replications == 0 {
+        problems.error::<()>("E201", settings.replications.place, ["`replications` is 0", "", "above 0"]);
     }
-    check_name((settings.name.as_deref().unwrap_or_default(), place("name")), problems);
+    if let Some(sample) = settings.sample.filter(|every| every.ns() == 0) {
+        problems.error::<()>("E201", sample.place, ["`sample` is 0", "", "above 0"]);
+    }
+    if let Some(name) = &settings.name {
+        check_name(name, problems);
+    }
 }
 
 /// Ports that series are asked of.
@@ -38,21 +39,20 @@ pub fn check_sampled(file: File<'_>, problems: &mut Problems) {
     let settings = &file.model.settings;
     if settings.sample.is_none() && !settings.sample_ports.is_empty() {
         let message = "`sample-ports` without `sample`: there are no series";
-        let place = tree::place(file.root, &["scenario", "sample-ports"]);
+        let place = settings.sample_ports.place;
         problems.error::<()>("E239", place, [message, "", "state their interval, as in sample = \"100ms\""]);
     }
     for port in settings.sample_ports.iter().filter(|p| file.topology.link(p).is_none() && !file.topology.is_faulty(p))
     {
-        let place = tree::item_place(file.root, &["scenario", "sample-ports"], port);
-        problems.error::<()>("E235", place, file.unknown_port(port).each_ref().map(String::as_str));
+        problems.error::<()>("E235", port.place, file.unknown_port(port).each_ref().map(String::as_str));
     }
 }
 
 /// The name of a scenario or policy has to be fit for a directory.
-pub fn check_name((name, place): (&str, Place), problems: &mut Problems) {
+pub fn check_name(name: &Spanned<String>, problems: &mut Problems) {
     if let Some(fault) = unfit(name) {
         let help = "it becomes the name of a directory: letters, digits, `-`, `_`, `.` and spaces within";
-        problems.error::<()>("E011", place, [&format!("name {fault}"), "", help]);
+        problems.error::<()>("E011", name.place, [&format!("name {fault}"), "", help]);
     }
 }
 

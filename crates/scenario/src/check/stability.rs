@@ -6,7 +6,6 @@
 
 use super::load::{self, Group, Kind, marks};
 use crate::resolve::ports::{File, Stage};
-use crate::resolve::topology;
 use perhop_core::design::lemma31::Loop;
 use perhop_core::design::msvb::{Load, Plant, Setting};
 use perhop_core::params::Problems;
@@ -73,7 +72,7 @@ impl Found {
         );
         let queue = load::queue_name(direction).unwrap_or(&direction.name);
         let help = format!("`perhop tune {} FILE --queue \"{queue}\"` gives v0, floor and alpha", kind.name());
-        problems.warn("W317", topology::place_of(file.root, &direction.path, "v0"), [&message, &label, &help]);
+        problems.warn("W317", direction.queues[0].place("v0"), [&message, &label, &help]);
     }
 }
 

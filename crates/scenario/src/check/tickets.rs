@@ -66,7 +66,7 @@ fn loops(file: File<'_>, ways: &[Way<'_>], problems: &mut Problems) -> bool {
     let label = "each exchanges the tickets of the one before";
     let help =
         "a currency is then worth what itself says: leave one relabeller out, and tickets pass that link unchanged";
-    problems.error::<()>("E252", file.place(&first.name, "at"), [&message, label, help]);
+    problems.error::<()>("E252", first.at, [&message, label, help]);
     true
 }
 
@@ -208,7 +208,8 @@ fn widths(file: File<'_>, mut misfits: Vec<Misfit<'_>>, problems: &mut Problems)
         let (bits, top) = (first.tags.bits, first.tags.top());
         let label = format!("at its share of {}; a tag of {bits} bits says 1 to {top}", first.share);
         let help = "issue tickets in another order of magnitude, take more `bits`, or tags = \"log\"";
-        problems.warn("W313", file.place(&first.stage.name, "tickets"), [&message, &label, help]);
+        let section = file.model.conditioners.get(&first.stage.name).expect("a stage of this file");
+        problems.warn("W313", section.places.at("tickets"), [&message, &label, help]);
     }
 }
 

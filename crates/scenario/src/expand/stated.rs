@@ -3,7 +3,7 @@
 use super::selector;
 use crate::text::options::Options;
 use crate::text::source::Sources;
-use crate::text::{toml, tree};
+use crate::text::toml;
 use perhop_core::params::{Node, Problems, Severity};
 
 /// The tree of a file with its overrides.

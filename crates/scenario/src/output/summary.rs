@@ -108,7 +108,7 @@ pub(crate) fn titled(title: &str, mut grid: Grid, texts: usize) -> String {
 /// The tables of one point. `replications` must carry their tables.
 pub fn text(scenario: &Scenario, replications: &[&Replication]) -> String {
     let settings = scenario.settings();
-    let seconds = (settings.duration - settings.warmup).seconds();
+    let seconds = (*settings.duration - *settings.warmup).seconds();
     let conditioned: Vec<_> = scenario.plan(0, 0).links.into_iter().filter(|l| !l.edge.is_empty()).collect();
     let names: Vec<_> = conditioned.iter().map(|l| l.name.as_str()).collect();
     let parts = [
@@ -129,9 +129,9 @@ fn heading(scenario: &Scenario, replications: usize) -> String {
         1 => ("1 replication".into(), "no intervals"),
         n => (format!("{n} replications"), "mean ± 95 % interval"),
     };
-    let warmup = if s.warmup.ns() == 0 { String::new() } else { format!(", the first {} not counted", s.warmup) };
+    let warmup = if s.warmup.ns() == 0 { String::new() } else { format!(", the first {} not counted", *s.warmup) };
     let (name, seed, accounting) = (scenario.name(), s.seed, s.accounting.name());
-    format!("{name}: {runs} of {}{warmup}; {numbers}; seed {seed}; accounting {accounting}", s.duration)
+    format!("{name}: {runs} of {}{warmup}; {numbers}; seed {seed}; accounting {accounting}", *s.duration)
 }
 
 /// All drops by reason, over all ports and replications.

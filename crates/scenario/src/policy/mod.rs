@@ -2,24 +2,25 @@
 
 use crate::text::diagnostics::Diagnostics;
 /// Labels in a policy.
-pub mod labels;
+mod labels;
 
+use self::labels::{Labeller, Labels};
 use crate::check::settings::check_name;
 use crate::expand::stated;
 use crate::resolve::ports;
 use crate::sections::conditioner::ConditionerSection;
-use crate::sections::model::{self, Named};
+use crate::sections::named::Named;
 use crate::sections::settings::PolicySettings;
 use crate::text::options::Options;
 use crate::text::source::Sources;
-use crate::text::{file, tree, write};
+use crate::text::{file, write};
 
 use perhop_core::classify::Prefix;
-use perhop_core::conditioner::{AnyConditioner, Conditioner as _};
+use perhop_core::conditioner::Conditioner as _;
 use perhop_core::edge::StageSpec;
 use perhop_core::flow_label::{Carried, Encoding};
 use perhop_core::needs::Needs;
-use perhop_core::params::{Node, Problems, Reader, Tree, read_table, show_table};
+use perhop_core::params::{Node, Problems, Reader, Severity, Spanned, Tree, read_table, show_table};
 use perhop_core::scope::Scope;
 use perhop_core::units::Bytes;
 
@@ -68,48 +69,49 @@ impl Policy {
             reader.take(name);
         }
         reader.finish();
-        let empty = Tree::table(vec![]).into();
-        let settings = problems.within("policy", |p| read_table(table.get("policy").unwrap_or(&empty), p));
+        let empty = Node { place: root.place, ..Tree::table(vec![]).into() };
+        let stated = table.get("policy").unwrap_or(&empty);
+        let settings = problems.within("policy", |p| read_table(stated, p));
         let conditioners =
-            model::sections(table, "conditioner", problems, |node, p| ConditionerSection::read(node, false, p));
+            Named::read(table, "conditioner", problems, |node, p| ConditionerSection::read(node, false, p));
         let sound = settings.is_some();
         let mut settings: PolicySettings = settings.or_else(|| read_table(&empty, &mut Problems::default()))?;
-        settings.name.get_or_insert_with(|| options.stem());
+        settings.name.get_or_insert_with(|| Spanned::new(stated.place, options.stem()));
         let policy = Self { settings, conditioners };
-        let built = policy.check(root, problems);
-        if sound && policy.conditioners.len() == tree::names(root, "conditioner").len() {
-            labels::check((root, &policy.settings, &built), problems);
+        let built = policy.check(problems);
+        if sound && policy.conditioners.all_sound() {
+            let complete = built.len() == policy.conditioners.declared().len();
+            labels::check(Labels { settings: &policy.settings, complete, conditioners: &built }, problems);
         }
         sound.then_some(policy)
     }
 
     /// Checks one conditioner after the other; gives those that are sound.
-    fn check(&self, root: &Node, problems: &mut Problems) -> Vec<(String, AnyConditioner)> {
-        check_name((self.name(), tree::place(root, &["policy", "name"])), problems);
-        if tree::names(root, "conditioner").is_empty() {
-            let help = "add [conditioner.X] with kind and its parameters";
-            let severity = perhop_core::params::Severity::Error;
-            problems.push::<()>(severity, "E245", None, ["policy without conditioner", "", help]);
+    fn check(&self, problems: &mut Problems) -> Vec<Labeller<'_>> {
+        if let Some(name) = &self.settings.name {
+            check_name(name, problems);
         }
+        if self.conditioners.declared().is_empty() {
+            let help = "add [conditioner.X] with kind and its parameters";
+            problems.push::<()>(Severity::Error, "E245", None, ["policy without conditioner", "", help]);
+        }
+        let sections = self.conditioners.sound().filter_map(|(_, section)| section.ports.first().map(|p| (section, p)));
         let mut built = Vec::new();
-        for stage in &self.stages() {
-            let place = |field: &str| {
-                let path: Vec<_> = ["conditioner", &stage.name].into_iter().chain(field.split('.')).collect();
-                tree::place(root, &path)
-            };
-            if !stage.matches.traffic.is_empty() {
+        for (stage, (section, port)) in self.stages().iter().zip(sections) {
+            if let Some(matches) = section.placement.matches.as_ref().filter(|it| !it.traffic.is_empty()) {
                 let help = "match by dscp, protocol, source, destination or ports";
                 let what = ["packets of a capture have no `traffic`", "", help];
-                problems.error::<()>("E242", place("match.traffic"), what);
+                problems.error::<()>("E242", matches.place("traffic"), what);
             }
             match stage.params.build(&stage.scope) {
-                Err(error) => problems.param(&error, place(error.field)).unwrap_or_default(),
+                Err(error) => problems.param(&error, port.params.place(error.field)).unwrap_or_default(),
                 Ok(conditioner) => {
                     if conditioner.needs().contains(Needs::TRUTH) {
                         let what = "no sender says what it knows: in a policy `measured` is \"edge\"";
-                        problems.error::<()>("E263", place("measured"), [what, "", "leave it out"]);
+                        problems.error::<()>("E263", port.params.place("measured"), [what, "", "leave it out"]);
                     }
-                    built.push((stage.name.clone(), conditioner));
+                    let (name, kind, places) = (stage.name.clone(), section.places.at("kind"), &port.params.places);
+                    built.push(Labeller { name, kind, places, conditioner });
                 }
             }
         }
@@ -118,7 +120,7 @@ impl Policy {
 
     /// Its name.
     pub fn name(&self) -> &str {
-        self.settings.name.as_deref().unwrap_or_default()
+        self.settings.name.as_ref().map_or("", |name| name.as_str())
     }
 
     /// `[policy]` with every effective value.
@@ -134,7 +136,7 @@ impl Policy {
     /// How its flow labels carry labels; `None`: they do not.
     pub fn encoding(&self) -> Option<Encoding> {
         let tags = |stage: &StageSpec| stage.params.build(&stage.scope).ok()?.tags().cloned();
-        match self.settings.flow_label? {
+        match *self.settings.flow_label? {
             Carried::Rate => Some(Encoding::Rate),
             Carried::Tickets => self.stages().iter().find_map(tags).map(Encoding::Tickets),
         }
@@ -154,7 +156,7 @@ impl Policy {
 
     /// Every effective value as TOML; read again it gives an equal policy.
     pub fn effective(&self) -> String {
-        let conditioners = model::named(&self.conditioners, ConditionerSection::tree);
+        let conditioners = self.conditioners.tree(ConditionerSection::tree);
         write::toml(&Tree::table(vec![("policy", show_table(&self.settings)), ("conditioner", conditioners)]))
     }
 }

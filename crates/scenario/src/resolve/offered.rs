@@ -1,11 +1,11 @@
 //! `[traffic]` -> what is offered, from where to where, over which links, in packets of what size.
 
 use super::topology::Topology;
-use crate::sections::model::{Model, Named, find};
+use crate::sections::model::Model;
+use crate::sections::named::Named;
 use crate::sections::tcp::{PRESETS, TcpRef, TcpSection};
 use crate::sections::traffic::TrafficSection;
-use crate::text::tree;
-use perhop_core::params::{Node, Place, Problems, Severity, suggest};
+use perhop_core::params::{Problems, Severity, Spanned, suggest};
 use perhop_core::units::{Bytes, Span, Time};
 use perhop_sim::net::Router;
 use perhop_sim::plan;
@@ -57,19 +57,22 @@ pub fn tables(traffic: &[Flowline]) -> impl Iterator<Item = &Flowline> {
 pub fn tcp_section(model: &Model, stated: Option<&TcpRef>) -> Option<TcpSection> {
     match stated {
         None => TcpSection::preset(PRESETS[1]),
-        Some(TcpRef::Inline(section)) => Some((**section).clone()),
-        Some(TcpRef::Named(name)) => find(&model.tcp, name).cloned().or_else(|| TcpSection::preset(name)),
+        Some(TcpRef::Inline(section)) => Some(section.value.clone()),
+        Some(TcpRef::Named(name)) => {
+            model.tcp.get(name).map(|section| section.value.clone()).or_else(|| TcpSection::preset(name))
+        }
     }
 }
 
 /// Fills in what traffic leaves out, so that the model holds every effective value.
 pub fn fill_defaults(traffic: &mut Named<TrafficSection>) {
-    for (name, section) in traffic {
-        section.common.class.get_or_insert_with(|| name.clone());
+    for (name, place, section) in traffic.sound_mut() {
+        section.common.class.get_or_insert_with(|| name.to_owned());
         let scope = TrafficScope { largest: LARGEST_PACKET, segment: LARGEST_PACKET, senders: 1 };
         let source = section.model.build(&scope);
         if source.is_ok_and(|source| source.carrier() != Carrier::Datagrams) {
-            section.common.tcp.get_or_insert_with(|| TcpRef::Named(PRESETS[1].to_owned()));
+            let preset = || TcpRef::Named(PRESETS[1].to_owned());
+            section.common.tcp.get_or_insert_with(|| Spanned::new(place, preset()));
         }
     }
 }
@@ -82,7 +85,7 @@ fn class_of<'a>(name: &'a str, section: &'a TrafficSection) -> &'a str {
 /// All classes, in the order of appearance.
 pub fn classes(model: &Model) -> Vec<&str> {
     let mut classes = Vec::new();
-    for class in model.traffic.iter().map(|(name, section)| class_of(name, section)) {
+    for class in model.traffic.sound().map(|(name, section)| class_of(name, section)) {
         if !classes.contains(&class) {
             classes.push(class);
         }
@@ -91,13 +94,13 @@ pub fn classes(model: &Model) -> Vec<&str> {
 }
 
 /// Reads all traffic; what has an error is left out.
-pub fn read(model: &Model, net: (&Topology, &[plan::Link]), root: &Node, problems: &mut Problems) -> Vec<Flowline> {
-    if tree::names(root, "traffic").is_empty() {
+pub fn read(model: &Model, net: (&Topology, &[plan::Link]), problems: &mut Problems) -> Vec<Flowline> {
+    if model.traffic.declared().is_empty() {
         let help = "add [traffic.X] with model, from and to; `perhop list` shows the models";
         problems.push::<()>(Severity::Error, "E238", None, ["scenario without traffic", "", help]);
     }
-    let (classes, each) = (&classes(model), model.traffic.iter());
-    each.filter_map(|(name, section)| Reading { model, classes, net, root, name, section, problems }.flowlines())
+    let (classes, each) = (&classes(model), model.traffic.sound());
+    each.filter_map(|(name, section)| Reading { model, classes, net, name, section, problems }.flowlines())
         .flatten()
         .collect()
 }
@@ -106,26 +109,16 @@ struct Reading<'a> {
     model: &'a Model,
     classes: &'a [&'a str],
     net: (&'a Topology, &'a [plan::Link]),
-    root: &'a Node,
     name: &'a str,
     section: &'a TrafficSection,
     problems: &'a mut Problems,
 }
 
 impl Reading<'_> {
-    fn place(&self, field: &str) -> Place {
-        tree::place(self.root, &["traffic", self.name, field])
-    }
-
-    /// The place of an item of a list, of the whole value if it is none.
-    fn item(&self, field: &str, item: &str) -> Place {
-        tree::item_place(self.root, &["traffic", self.name, field], item)
-    }
-
     /// One for each sender.
     fn flowlines(mut self) -> Option<Vec<Flowline>> {
         let common = &self.section.common;
-        let (from, to) = (self.senders(), self.node(self.place("to"), &common.to));
+        let (from, to) = (self.senders(), self.node(&common.to));
         let (tcp, times) = (self.tcp(), self.times());
         let segment = tcp.as_ref().map_or(LARGEST_PACKET, |t| t.0.segment);
         let source = self.source(segment);
@@ -138,7 +131,7 @@ impl Reading<'_> {
         let data = source.largest_datagram().map_or(u32::from(config.mss) + header, |size| size.get() as u32);
         let asked = source.carrier() == Carrier::Responses;
         let ack = header + if asked { u32::from(config.mss) } else { 0 };
-        let load = source.load().map(|each| each * f64::from(self.section.common.flows));
+        let load = source.load().map(|each| each * f64::from(*self.section.common.flows));
         let offered = self.offered((from, to), config);
         let one = |(sender, (forward, backward))| {
             let (ack, backward) = if tcp { (ack, backward) } else { (0, Vec::new()) };
@@ -151,10 +144,14 @@ impl Reading<'_> {
     fn senders(&mut self) -> Option<Vec<usize>> {
         let names = &self.section.common.from.0;
         if let Some(twice) = (1..names.len()).find(|&i| names[..i].contains(&names[i])) {
-            let message = format!("`{}` stands twice in `from`", names[twice]);
-            return self.problems.error("E002", self.place("from"), [&message, "", "name each sender once"]);
+            let message = format!("`{}` stands twice in `from`", *names[twice]);
+            return self.problems.error(
+                "E002",
+                self.section.common.from.place,
+                [&message, "", "name each sender once"],
+            );
         }
-        let nodes: Vec<_> = names.iter().map(|name| self.node(self.item("from", name), name)).collect();
+        let nodes: Vec<_> = names.iter().map(|name| self.node(name)).collect();
         nodes.into_iter().collect()
     }
 
@@ -162,75 +159,74 @@ impl Reading<'_> {
         let senders = self.section.common.from.0.len() as u32;
         let source = match self.section.model.build(&TrafficScope { largest: LARGEST_PACKET, segment, senders }) {
             Ok(source) => source,
-            Err(error) => return self.problems.param(&error, self.place(error.field)),
+            Err(error) => return self.problems.param(&error, self.section.model.place(error.field)),
         };
-        source.warnings().iter().for_each(|advice| self.problems.advise(advice, self.place(advice.field)));
+        let place = |field| self.section.model.place(field);
+        source.warnings().iter().for_each(|advice| self.problems.advise(advice, place(advice.field)));
         if senders > 1 && source.carrier() != Carrier::Responses {
             let message = format!("model \"{}\" has one sender, `from` names {senders}", self.section.model.name());
             let help = "a table for each, as in [traffic.\"f{1..3}\"] with from = \"S{i}\"";
-            return self.problems.error("E262", self.place("from"), [&message, "", help]);
+            return self.problems.error("E262", self.section.common.from.place, [&message, "", help]);
         }
-        if source.carrier() == Carrier::Datagrams && self.section.common.tcp.is_some() {
+        if let (Carrier::Datagrams, Some(tcp)) = (source.carrier(), &self.section.common.tcp) {
             let message = format!("`tcp` has no effect on model \"{}\"", self.section.model.name());
             let help = "leave it out; this model sends datagrams";
-            return self.problems.error("E239", self.place("tcp"), [&message, "", help]);
+            return self.problems.error("E239", tcp.place, [&message, "", help]);
         }
         Some(source)
     }
 
-    fn node(&mut self, place: Place, name: &str) -> Option<usize> {
+    fn node(&mut self, name: &Spanned<String>) -> Option<usize> {
         let topology = self.net.0;
         topology.node(name).or_else(|| {
             let names: Vec<_> = topology.nodes.iter().map(|n| n.name.as_str()).collect();
-            let message = format!("unknown node `{name}`");
-            self.problems.error("E232", place, [&message, "", &suggest(name, &names)])
+            let message = format!("unknown node `{}`", **name);
+            self.problems.error("E232", name.place, [&message, "", &suggest(name, &names)])
         })
     }
 
     fn tcp(&mut self) -> Option<(TcpSection, transport::Config)> {
         let stated = self.section.common.tcp.as_ref();
-        let Some(section) = tcp_section(self.model, stated) else {
-            let Some(TcpRef::Named(name)) = stated else { return None };
-            let names: Vec<_> = PRESETS.into_iter().chain(tree::names(self.root, "tcp")).collect();
+        let Some(section) = tcp_section(self.model, stated.map(|tcp| &tcp.value)) else {
+            let Some(Spanned { place, value: TcpRef::Named(name) }) = stated else { return None };
+            let names: Vec<_> = PRESETS.into_iter().chain(self.model.tcp.names()).collect();
             if names.contains(&name.as_str()) {
                 return None;
             }
             let what = format!("unknown tcp `{name}`");
-            return self.problems.error("E006", self.place("tcp"), [&what, "", &suggest(name, &names)]);
+            return self.problems.error("E006", *place, [&what, "", &suggest(name, &names)]);
         };
         let asked = self.section.common.ecn;
-        if asked == Some(true) && section.ecn == Some(false) {
+        if let (Some(Spanned { place, value: true }), Some(false)) = (asked, section.ecn) {
             let message = format!("traffic `{}` has ECN, and its `tcp` has it off", self.name);
             let help = "leave out one of the two, or set `ecn = true` in the `tcp`";
-            return self.problems.error("E246", self.place("ecn"), [&message, "", help]);
+            return self.problems.error("E246", place, [&message, "", help]);
         }
-        let ecn = asked.or(section.ecn).unwrap_or(false);
+        let ecn = asked.map(|ecn| *ecn).or(section.ecn).unwrap_or(false);
         match section.config() {
             Ok(config) => Some((section, transport::Config { ecn, ..config })),
-            Err(_) if matches!(stated, Some(TcpRef::Named(_))) => None,
             Err(error) => {
-                let field = error.field.split('.').collect::<Vec<_>>();
-                let path: Vec<_> = ["traffic", self.name, "tcp"].into_iter().chain(field).collect();
+                let TcpRef::Inline(own) = &stated?.value else { return None };
                 let message = format!("`{}` is {}", error.field, error.value);
-                self.problems.error("E201", tree::place(self.root, &path), [&message, "", &error.bound])
+                self.problems.error("E201", own.place(error.field), [&message, "", &error.bound])
             }
         }
     }
 
     fn times(&mut self) -> Option<()> {
-        let (common, duration) = (&self.section.common, self.model.settings.duration);
+        let (common, duration) = (&self.section.common, *self.model.settings.duration);
         let mut sound = Some(());
-        if common.flows == 0 {
-            sound = self.problems.error("E201", self.place("flows"), ["`flows` is 0", "", "at least 1"]);
+        if *common.flows == 0 {
+            sound = self.problems.error("E201", common.flows.place, ["`flows` is 0", "", "at least 1"]);
         }
-        if common.start >= duration {
-            let message = format!("`start` is {}, the run ends at {duration}", common.start);
-            sound = self.problems.error("E201", self.place("start"), [&message, "", &format!("below {duration}")]);
+        if *common.start >= duration {
+            let message = format!("`start` is {}, the run ends at {duration}", *common.start);
+            sound = self.problems.error("E201", common.start.place, [&message, "", &format!("below {duration}")]);
         }
-        if let Some(stop) = common.stop.filter(|stop| *stop <= common.start) {
-            let message = format!("`stop` is {stop}, not after `start`");
-            let help = format!("after {}", common.start);
-            sound = self.problems.error("E201", self.place("stop"), [&message, "", &help]);
+        if let Some(stop) = common.stop.filter(|stop| **stop <= *common.start) {
+            let message = format!("`stop` is {}, not after `start`", *stop);
+            let help = format!("after {}", *common.start);
+            sound = self.problems.error("E201", stop.place, [&message, "", &help]);
         }
         sound
     }
@@ -239,10 +235,10 @@ impl Reading<'_> {
     fn ways(&mut self, (from, to): (usize, usize)) -> Option<(Vec<u32>, Vec<u32>)> {
         let (topology, links) = self.net;
         if from == to {
-            let message = format!("`to` is the sender, `{}`", self.section.common.to);
+            let message = format!("`to` is the sender, `{}`", *self.section.common.to);
             return self.problems.error(
                 "E234",
-                self.place("to"),
+                self.section.common.to.place,
                 [&message, "", "traffic goes from one node to another"],
             );
         }
@@ -257,11 +253,11 @@ impl Reading<'_> {
         };
         let help = "add the links that are missing to [links]";
         let Some(forward) = way(from, to) else {
-            return self.problems.error("E233", self.place("to"), [&unreachable(from, to), "", help]);
+            return self.problems.error("E233", self.section.common.to.place, [&unreachable(from, to), "", help]);
         };
         let Some(backward) = way(to, from) else {
             let label = "every traffic needs a way back";
-            return self.problems.error("E233", self.place("to"), [&unreachable(to, from), label, help]);
+            return self.problems.error("E233", self.section.common.to.place, [&unreachable(to, from), label, help]);
         };
         Some((forward, backward))
     }
@@ -275,30 +271,29 @@ impl Reading<'_> {
             class,
             from,
             to,
-            flows: common.flows,
+            flows: *common.flows,
             start: Time::from_ns(common.start.ns()),
             spread: common.spread,
             stop: common.stop.map(|s| Time::from_ns(s.ns())),
-            model: self.section.model.clone(),
+            model: self.section.model.value.clone(),
             tcp,
-            dscp: common.dscp,
-            ect: common.ecn.unwrap_or(false),
+            dscp: *common.dscp,
+            ect: common.ecn.is_some_and(|ecn| *ecn),
         }
     }
 }
 
 /// Reports what a `[tcp.X]` has wrong, and names that are taken by presets.
-pub fn check_tcp(model: &Model, root: &Node, problems: &mut Problems) {
-    for (name, section) in &model.tcp {
+pub fn check_tcp(model: &Model, problems: &mut Problems) {
+    for declared in model.tcp.declared() {
+        let (name, Some(section)) = (&declared.name, &declared.section) else { continue };
         if PRESETS.contains(&name.as_str()) {
-            let place = tree::key_place(root, &["tcp", name]);
             let message = format!("`{name}` is the name of a preset");
-            problems.error::<()>("E002", place, [&message, "", "give the table another name"]);
+            problems.error::<()>("E002", declared.key, [&message, "", "give the table another name"]);
         }
         if let Err(error) = section.config() {
-            let path: Vec<_> = ["tcp", name.as_str()].into_iter().chain(error.field.split('.')).collect();
             let message = format!("`{}` is {}", error.field, error.value);
-            problems.error::<()>("E201", tree::place(root, &path), [&message, "", &error.bound]);
+            problems.error::<()>("E201", section.place(error.field), [&message, "", &error.bound]);
         }
     }
 }

@@ -4,13 +4,13 @@ use super::offered::{Flowline, tables};
 use super::topology::Topology;
 use crate::sections::at::Port;
 use crate::sections::conditioner::ConditionerSection;
-use crate::sections::model::{Model, Named};
-use crate::text::tree;
+use crate::sections::model::Model;
+use crate::sections::named::Named;
 use perhop_core::classify::{FlowHeaders, Match, Protocol};
 use perhop_core::conditioner::{Conditioner as _, Writes};
 use perhop_core::edge::{Action, StageSpec};
 use perhop_core::needs::Needs;
-use perhop_core::params::{Node, Place, Problems, Tree, suggest};
+use perhop_core::params::{Place, Places, Problems, Tree, suggest};
 use perhop_core::scope::Scope;
 use perhop_core::units::{Bytes, Span};
 use perhop_sim::plan;
@@ -21,8 +21,6 @@ use std::net::IpAddr;
 pub struct File<'a> {
     /// All sections.
     pub model: &'a Model,
-    /// The tree they were read from.
-    pub root: &'a Node,
     /// Nodes and links.
     pub topology: &'a Topology,
     /// All sound traffic.
@@ -30,11 +28,6 @@ pub struct File<'a> {
 }
 
 impl File<'_> {
-    /// Where a conditioner's key stands.
-    pub fn place(&self, name: &str, field: &str) -> Place {
-        tree::place(self.root, &["conditioner", name, field])
-    }
-
     /// Message, label and way out where a port is none.
     pub fn unknown_port(&self, port: &str) -> [String; 3] {
         let names: Vec<_> = self.topology.links.iter().map(|l| l.name.as_str()).collect();
@@ -43,7 +36,7 @@ impl File<'_> {
 
     /// Whether all traffic is known, with its ways.
     pub fn knows_traffic(&self) -> bool {
-        self.topology.complete && tables(self.traffic).count() == tree::names(self.root, "traffic").len()
+        self.topology.complete && tables(self.traffic).count() == self.model.traffic.declared().len()
     }
 
     /// A scope whose largest packet (IP length) and its traffic are known; zero bytes while they may not be.
@@ -66,7 +59,7 @@ impl File<'_> {
 
     /// Whether all conditioners are known.
     pub fn knows_conditioners(&self) -> bool {
-        self.model.conditioners.len() == tree::names(self.root, "conditioner").len()
+        self.model.conditioners.all_sound()
     }
 
     /// Bytes a packet counts beyond its IP length.
@@ -84,6 +77,12 @@ pub struct Stage {
     pub name: String,
     /// Its port as the file writes it.
     pub port: String,
+    /// Where its kind is stated.
+    pub kind: Place,
+    /// Where its ports are.
+    pub at: Place,
+    /// Where its parameters are, at its port or in its section.
+    pub places: Places,
     /// For the edge.
     pub spec: StageSpec,
     /// Indices of the traffic whose data it may take.
@@ -114,12 +113,12 @@ impl Stage {
 /// The stages of all ports, in the file's order; every fault is reported.
 pub fn stages(file: File<'_>, problems: &mut Problems) -> Vec<Stage> {
     let mut out = Vec::new();
-    for (name, section) in &file.model.conditioners {
-        check_names(file, (name, section), problems);
+    for (name, section) in file.model.conditioners.sound() {
+        check_names(file, section, problems);
         let mut stages = placed(file, (name, section), problems);
-        build(file, &mut stages, problems);
+        build(&mut stages, problems);
         if file.knows_traffic() {
-            warn_idle(file, &stages, problems);
+            warn_idle(file, (section, &stages), problems);
         }
         out.append(&mut stages);
     }
@@ -130,36 +129,37 @@ pub fn stages(file: File<'_>, problems: &mut Problems) -> Vec<Stage> {
 fn placed(file: File<'_>, (name, section): (&str, &ConditionerSection), problems: &mut Problems) -> Vec<Stage> {
     let mut stages = Vec::<Stage>::new();
     for port in &section.ports {
-        let Some(link) = port_index(file, (name, port), problems) else { continue };
+        let Some(link) = port_index(file, port, problems) else { continue };
         let next = stage(file, (name, section), (stages.len(), port), link);
         if stages.iter().all(|s| s.link != link) {
             stages.push(next);
             continue;
         }
         let message = format!("port `{}` stands twice in `at`", next.port);
-        let place = tree::item_place(file.root, &["conditioner", name, "at"], &next.port);
+        let same = section.ports.iter().filter_map(|p| p.name.as_ref()).find(|name| **name == next.port);
+        let place = same.map_or(section.places.at("at"), |name| name.place);
         problems.error::<()>("E002", place, [&message, "", "keep one of them"]);
     }
     stages
 }
 
-fn port_index(file: File<'_>, (name, port): (&str, &Port), problems: &mut Problems) -> Option<usize> {
-    let port = port.name.as_deref()?;
+fn port_index(file: File<'_>, port: &Port, problems: &mut Problems) -> Option<usize> {
+    let port = port.name.as_ref()?;
     file.topology.link(port).or_else(|| {
         if file.topology.is_faulty(port) {
             return None;
         }
-        let place = tree::item_place(file.root, &["conditioner", name, "at"], port);
-        problems.error("E235", place, file.unknown_port(port).each_ref().map(String::as_str))
+        problems.error("E235", port.place, file.unknown_port(port).each_ref().map(String::as_str))
     })
 }
 
-fn check_names(file: File<'_>, (name, section): (&str, &ConditionerSection), problems: &mut Problems) {
-    let names = tree::names(file.root, "traffic");
-    for traffic in section.placement.matches.iter().flat_map(|m| &m.traffic) {
+fn check_names(file: File<'_>, section: &ConditionerSection, problems: &mut Problems) {
+    let Some(matches) = &section.placement.matches else { return };
+    let names = file.model.traffic.names();
+    for (i, traffic) in matches.traffic.iter().enumerate() {
         if !names.contains(&traffic.as_str()) {
             let message = format!("unknown traffic `{traffic}`");
-            let place = tree::item_place(file.root, &["conditioner", name, "match", "traffic"], traffic);
+            let place = matches.place(&format!("traffic.{i}"));
             problems.error::<()>("E006", place, [&message, "", &suggest(traffic, &names)]);
         }
     }
@@ -174,20 +174,23 @@ fn stage(
     link: usize,
 ) -> Stage {
     let at = &file.topology.links[link].name;
-    let matches = section.placement.matches.clone().unwrap_or_default();
+    let matches = section.placement.matches.as_ref().map(|it| it.value.clone()).unwrap_or_default();
     let (takes, takes_acks, scope) = reach(file, &matches, link);
     let spec = StageSpec {
         name: if i == 0 { name.to_owned() } else { format!("{name} at {at}") },
         matches,
         per: section.placement.per,
-        params: port.params.clone(),
+        params: port.params.value.clone(),
         actions: section.actions.all(),
         scope,
     };
     Stage {
         link,
         name: name.to_owned(),
-        port: port.name.clone().unwrap_or_default(),
+        port: port.name.as_ref().map(|name| name.value.clone()).unwrap_or_default(),
+        kind: section.places.at("kind"),
+        at: section.places.at("at"),
+        places: port.params.places.clone(),
         spec,
         takes,
         takes_acks,
@@ -235,7 +238,7 @@ fn may_take(file: File<'_>, matches: &Match, (flow, ack): (&Flowline, bool)) -> 
         rtt: Some(file.base_rtt(flow)),
     };
     let portless = Match { source_port: Vec::new(), destination_port: Vec::new(), ..matches.clone() };
-    let all = file.model.conditioners.iter().flat_map(|(_, c)| c.actions.all());
+    let all = file.model.conditioners.sound().flat_map(|(_, c)| c.actions.all());
     let rewritten = all.filter_map(|a| if let Action::Mark(dscp) = a { Some(dscp) } else { None });
     let codes = &matches.dscp;
     let dscp =
@@ -244,7 +247,7 @@ fn may_take(file: File<'_>, matches: &Match, (flow, ack): (&Flowline, bool)) -> 
 }
 
 /// Builds each stage once: its parameters' faults, what it writes, whether it reads labels.
-fn build(file: File<'_>, stages: &mut [Stage], problems: &mut Problems) {
+fn build(stages: &mut [Stage], problems: &mut Problems) {
     for stage in stages {
         match stage.spec.params.build(&stage.spec.scope) {
             Ok(conditioner) => {
@@ -253,17 +256,16 @@ fn build(file: File<'_>, stages: &mut [Stage], problems: &mut Problems) {
                 stage.rewrites = conditioner.rewrites();
                 stage.needs = conditioner.needs();
             }
-            Err(error) => problems.param(&error, place(file.root, stage, error.field)).unwrap_or_default(),
+            Err(error) => problems.param(&error, stage.places.at(error.field)).unwrap_or_default(),
         }
         if stage.writes.is_some_and(|writes| writes != Writes::Colour) && stage.spec.actions != [Action::Transmit; 4] {
             let message = format!("kind \"{}\" gives no colour to act on", stage.spec.params.name());
-            let place = file.place(&stage.name, "kind");
-            problems.error::<()>("E239", place, [&message, "", "leave out green, yellow, red and unmarked"]);
+            problems.error::<()>("E239", stage.kind, [&message, "", "leave out green, yellow, red and unmarked"]);
         }
     }
 }
 
-fn warn_idle(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
+fn warn_idle(file: File<'_>, (section, stages): (&ConditionerSection, &[Stage]), problems: &mut Problems) {
     let Some(first) = stages.first() else { return };
     let on_path = |s: &Stage| {
         let link = s.link as u32;
@@ -271,14 +273,10 @@ fn warn_idle(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
     };
     if !stages.iter().any(on_path) {
         let message = format!("no traffic passes the port of conditioner `{}`", first.name);
-        problems.warn("W306", file.place(&first.name, "at"), [&message, "", "put it on a link that traffic uses"]);
+        problems.warn("W306", section.places.at("at"), [&message, "", "put it on a link that traffic uses"]);
     } else if stages.iter().all(Stage::is_idle) {
         let message = format!("conditioner `{}` takes no traffic's data", first.name);
-        problems.warn(
-            "W305",
-            file.place(&first.name, "match"),
-            [&message, "", "no traffic that passes its port matches"],
-        );
+        problems.warn("W305", section.places.at("match"), [&message, "", "no traffic that passes its port matches"]);
     }
 }
 
@@ -289,26 +287,17 @@ pub fn specs_at(stages: &[Stage], link: usize) -> Vec<StageSpec> {
 
 /// The stages of a policy: no ports, no traffic known.
 pub fn policy_stages(conditioners: &Named<ConditionerSection>, scope: &Scope) -> Vec<StageSpec> {
-    let spec = |(name, section): &(String, ConditionerSection)| {
+    let spec = |(name, section): (&str, &ConditionerSection)| {
         Some(StageSpec {
-            name: name.clone(),
-            matches: section.placement.matches.clone().unwrap_or_default(),
+            name: name.to_owned(),
+            matches: section.placement.matches.as_ref().map(|it| it.value.clone()).unwrap_or_default(),
             per: section.placement.per,
-            params: section.ports.first()?.params.clone(),
+            params: section.ports.first()?.params.value.clone(),
             actions: section.actions.all(),
             scope: scope.clone(),
         })
     };
-    conditioners.iter().filter_map(spec).collect()
-}
-
-/// Where a stage's parameter stands: at its port, or else in its section.
-pub fn place(root: &Node, stage: &Stage, field: &str) -> Place {
-    let (section, at) = (["conditioner", &stage.name], ["at", &stage.port]);
-    let field: Vec<_> = field.split('.').collect();
-    let own = [&section[..], &at, &field[..1]].concat();
-    let own = if tree::get(root, &own).is_some() { &at[..] } else { &[] };
-    tree::place(root, &[&section[..], own, &field].concat())
+    conditioners.sound().filter_map(spec).collect()
 }
 
 /// A quantity among a conditioner's effective parameters.

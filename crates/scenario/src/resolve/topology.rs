@@ -1,10 +1,10 @@
 //! `[links]` and `[nodes]` -> nodes with addresses, and one direction after another.
 
 use crate::sections::link::LinkSection;
-use crate::sections::model::{Model, Named, find};
+use crate::sections::model::Model;
+use crate::sections::named::{Declared, Named};
 use crate::sections::queue::{Queue, QueueRef, QueueSection, Scheduled, default_queue};
-use crate::text::tree;
-use perhop_core::params::{Node, Place, Problems, Severity, Tree, suggest};
+use perhop_core::params::{Located, Place, Problems, Severity, Spanned, suggest};
 use perhop_core::queue::Limit;
 use perhop_core::sched::SchedulerParams;
 use perhop_core::units::{BitRate, Length, Probability, Span};
@@ -21,10 +21,8 @@ pub struct Direction {
     pub from: usize,
     /// Index of the node it reaches.
     pub to: usize,
-    /// The keys of `[links]` it comes from, the one that overrides first.
-    pub entries: Vec<String>,
     /// Rate.
-    pub rate: BitRate,
+    pub rate: Spanned<BitRate>,
     /// Propagation delay.
     pub delay: Span,
     /// Share lost on the wire.
@@ -32,9 +30,9 @@ pub struct Direction {
     /// Its queues: one, or one for each class of the scheduler.
     pub queues: Vec<PortQueue>,
     /// Which of them sends next.
-    pub scheduler: Option<SchedulerParams>,
-    /// Where its `queue` stands: a `[queue.X]` or in the link.
-    pub path: Vec<String>,
+    pub scheduler: Option<Located<SchedulerParams>>,
+    /// The `[queue.X]` that it names.
+    pub queue: Option<String>,
 }
 
 /// A queue of a direction.
@@ -44,8 +42,15 @@ pub struct PortQueue {
     pub queue: Queue,
     /// How much may wait.
     pub limit: Limit,
-    /// Where it stands.
-    pub path: Vec<String>,
+    /// The `[queue.X]` that it is.
+    pub name: Option<String>,
+}
+
+impl PortQueue {
+    /// The place of one of its keys: `in.min`, for one.
+    pub fn place(&self, key: &str) -> Place {
+        self.queue.aqm.place(key)
+    }
 }
 
 /// Nodes and directions.
@@ -105,20 +110,18 @@ fn arrow(from: &str, to: &str) -> String {
 }
 
 /// Fills in what links leave out, so that the model holds every effective value.
-pub fn fill_defaults(links: &mut Named<LinkSection>, root: &Node) {
-    let keys = Keys::new(root);
-    for (name, link) in links {
-        if !keys.overrides(name) {
-            link.delay.get_or_insert(Span::ZERO);
-            link.loss.get_or_insert(Probability::ZERO);
-            link.queue.get_or_insert_with(default_queue);
-        }
+pub fn fill_defaults(links: &mut Named<LinkSection>) {
+    let names: Vec<_> = links.names().into_iter().map(str::to_owned).collect();
+    let keys = Keys::new(names.iter().map(String::as_str));
+    for (_, place, link) in links.sound_mut().filter(|(name, ..)| !keys.overrides(name)) {
+        link.delay.get_or_insert(Span::ZERO);
+        link.loss.get_or_insert(Probability::ZERO);
+        link.queue.get_or_insert_with(|| default_queue(place));
     }
 }
 
 /// The keys of `[links]` by the ends they name.
 pub struct Keys<'a> {
-    all: Vec<&'a str>,
     /// Two-way links, each both ways round.
     duplex: BTreeSet<(&'a str, &'a str)>,
     /// One-way keys; of those that name the same ends the first.
@@ -127,9 +130,9 @@ pub struct Keys<'a> {
 
 impl<'a> Keys<'a> {
     /// Those of a file.
-    pub fn new(root: &'a Node) -> Self {
-        let mut keys = Self { all: tree::names(root, "links"), duplex: BTreeSet::new(), one_way: BTreeMap::new() };
-        for key in &keys.all {
+    pub fn new(names: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut keys = Self { duplex: BTreeSet::new(), one_way: BTreeMap::new() };
+        for key in names {
             match ends(key) {
                 Some(Ends { from, to, both: true }) => keys.duplex.extend([(from, to), (to, from)]),
                 Some(Ends { from, to, both: false }) => _ = keys.one_way.entry((from, to)).or_insert(key),
@@ -146,29 +149,27 @@ impl<'a> Keys<'a> {
 }
 
 /// Reads the topology; links with an error are left out.
-pub fn read(model: &Model, root: &Node, problems: &mut Problems) -> Topology {
-    let keys = Keys::new(root);
+pub fn read(model: &Model, problems: &mut Problems) -> Topology {
+    let keys = Keys::new(model.links.names());
     let from = problems.list.len();
     let topology = Topology { complete: true, ..Topology::default() };
-    let mut builder = Builder { model, root, problems, keys, topology };
-    tree::names(root, "nodes").iter().for_each(|name| _ = builder.node(name));
-    builder.keys.all.clone().iter().for_each(|key| _ = builder.entry(key));
+    let mut builder = Builder { model, problems, keys, topology };
+    model.nodes.names().iter().for_each(|name| _ = builder.node(name));
+    model.links.declared().iter().for_each(|link| _ = builder.entry(link));
     builder.addresses();
-    if builder.keys.all.is_empty() && tree::get(root, &["links"]).is_none_or(|n| matches!(n.tree, Tree::Table(_))) {
+    if model.links.declared().is_empty() && !model.links.malformed {
         let what =
             ["no links", "", "add [links] with lines such as \"A - B\" = { rate = \"10Mbit/s\", delay = \"5ms\" }"];
         builder.problems.push::<()>(Severity::Error, "E244", None, what);
     }
-    let read = model.links.len() == builder.keys.all.len() && model.nodes.len() == tree::names(root, "nodes").len();
-    let queues = model.queues.len() == tree::names(root, "queue").len();
+    let read = model.links.all_sound() && model.nodes.all_sound() && model.queues.all_sound();
     let mut topology = builder.topology;
-    topology.complete = read && queues && !topology.links.is_empty() && problems.list.len() == from;
+    topology.complete = read && !topology.links.is_empty() && problems.list.len() == from;
     topology
 }
 
 struct Builder<'a> {
     model: &'a Model,
-    root: &'a Node,
     problems: &'a mut Problems,
     keys: Keys<'a>,
     topology: Topology,
@@ -184,8 +185,8 @@ impl Builder<'_> {
     }
 
     /// One key of `[links]`: its two directions, its one, or nothing of its own where it overrides.
-    fn entry(&mut self, key: &str) -> Option<()> {
-        let place = tree::key_place(self.root, &["links", key]);
+    fn entry(&mut self, link: &Declared<LinkSection>) -> Option<()> {
+        let (key, place) = (link.name.as_str(), link.key);
         let Some(Ends { from, to, both }) = ends(key) else {
             let message = format!("`{key}` is not a link");
             return self.problems.error(
@@ -203,7 +204,7 @@ impl Builder<'_> {
         }
         let (from, to) = (self.node(from), self.node(to));
         for (from, to) in [(from, to), (to, from)].into_iter().take(if both { 2 } else { 1 }) {
-            if self.direction(key, (from, to)).is_none() {
+            if self.direction(link, (from, to)).is_none() {
                 let name = arrow(&self.topology.nodes[from].name, &self.topology.nodes[to].name);
                 self.topology.faulty.push(name);
             }
@@ -211,60 +212,55 @@ impl Builder<'_> {
         Some(())
     }
 
-    fn direction(&mut self, key: &str, (from, to): (usize, usize)) -> Option<()> {
+    fn direction(&mut self, stated: &Declared<LinkSection>, (from, to): (usize, usize)) -> Option<()> {
         let name = arrow(&self.topology.nodes[from].name, &self.topology.nodes[to].name);
         if self.topology.links.iter().any(|l| l.name == name) {
-            let place = tree::key_place(self.root, &["links", key]);
-            return self.problems.error("E002", place, [&format!("duplicate link `{name}`"), "", "keep one of them"]);
+            return self.problems.error(
+                "E002",
+                stated.key,
+                [&format!("duplicate link `{name}`"), "", "keep one of them"],
+            );
         }
-        find(&self.model.links, key)?;
+        let own = stated.section.as_ref()?;
         let way = [from, to].map(|node| self.topology.nodes[node].name.as_str());
-        let overriding = self.keys.one_way.get(&way.into()).filter(|other| **other != key);
-        let entries: Vec<_> = overriding.copied().into_iter().chain([key]).map(str::to_owned).collect();
+        let overriding = self.keys.one_way.get(&way.into()).filter(|other| **other != stated.name);
+        let overriding = overriding.and_then(|key| self.model.links.get(key));
+        let entries: Vec<_> = overriding.into_iter().chain([own]).collect();
         let link = Direction {
-            rate: self.rate(&entries)?,
-            delay: self.value(&entries, |l| l.delay)?,
-            loss: self.value(&entries, |l| l.loss)?,
+            rate: self.rate(stated, &entries)?,
+            delay: entries.iter().find_map(|l| l.delay)?,
+            loss: entries.iter().find_map(|l| l.loss)?,
             queues: Vec::new(),
             scheduler: None,
-            path: Vec::new(),
+            queue: None,
             name,
             from,
             to,
-            entries,
         };
-        let link = self.queues(link)?;
+        let queue = entries.iter().find_map(|l| l.queue.as_ref())?;
+        let link = self.queues(link, queue)?;
         self.topology.links.push(link);
         Some(())
     }
 
-    /// What the first of the entries that says something says.
-    fn value<T>(&self, entries: &[String], get: impl Fn(&LinkSection) -> Option<T>) -> Option<T> {
-        entries.iter().filter_map(|key| find(&self.model.links, key)).find_map(get)
-    }
-
-    fn rate(&mut self, entries: &[String]) -> Option<BitRate> {
-        let key = entries.last()?;
-        let Some(rate) = self.value(entries, |l| l.rate) else {
-            let place = tree::place(self.root, &["links", key]);
+    /// What the first of the entries that states a rate states; above 0.
+    fn rate(&mut self, link: &Declared<LinkSection>, entries: &[&LinkSection]) -> Option<Spanned<BitRate>> {
+        let Some(rate) = entries.iter().find_map(|l| l.rate) else {
+            let message = format!("missing key `rate` in link `{}`", link.name);
             let help = "rate of the link, as in rate = \"10Mbit/s\"";
-            return self.problems.error("E005", place, [&format!("missing key `rate` in link `{key}`"), "", help]);
+            return self.problems.error("E005", link.place, [&message, "", help]);
         };
-        if rate > BitRate::bps(0) {
+        if *rate > BitRate::bps(0) {
             return Some(rate);
         }
-        let place = tree::place(self.root, &["links", place_key(self.root, entries, "rate"), "rate"]);
-        self.problems.error("E201", place, ["`rate` is 0bit/s", "", "above 0"])
+        self.problems.error("E201", rate.place, ["`rate` is 0bit/s", "", "above 0"])
     }
 
-    fn queues(&mut self, mut link: Direction) -> Option<Direction> {
-        let stated = self.value(&link.entries, |l| l.queue.clone())?;
-        let key = place_key(self.root, &link.entries, "queue");
-        let path = ["links", key, "queue"].map(str::to_owned).to_vec();
-        let (section, path) = self.section(&stated, path)?;
-        link.path.clone_from(&path);
+    fn queues(&mut self, mut link: Direction, stated: &Spanned<QueueRef>) -> Option<Direction> {
+        let (section, name) = self.section(stated)?;
+        link.queue.clone_from(&name);
         match section {
-            QueueSection::One(queue) => link.queues.push(self.queue((queue, path), link.rate)?),
+            QueueSection::One(queue) => link.queues.push(self.queue(queue, name, *link.rate)?),
             QueueSection::Several(Scheduled { params, queues }) => {
                 link.scheduler = Some(params);
                 let own = queues.iter().enumerate().map(|(i, queue)| self.class_queue((i, queue), &link));
@@ -275,44 +271,41 @@ impl Builder<'_> {
     }
 
     /// The queue of a scheduler's class, which has no scheduler of its own.
-    fn class_queue(&mut self, (i, stated): (usize, &QueueRef), link: &Direction) -> Option<PortQueue> {
-        let class = [&link.path[..], &["classes", &i.to_string(), "queue"].map(str::to_owned)].concat();
-        let place = place(self.root, &class);
-        match self.section(stated, class)? {
-            (QueueSection::One(queue), path) => self.queue((queue, path), link.rate),
+    fn class_queue(&mut self, (i, stated): (usize, &Spanned<QueueRef>), link: &Direction) -> Option<PortQueue> {
+        match self.section(stated)? {
+            (QueueSection::One(queue), name) => self.queue(queue, name, *link.rate),
             (QueueSection::Several(_), _) => {
                 let message =
                     format!("class {} of the scheduler of link `{}` has a scheduler itself", i + 1, link.name);
                 let help = "a class has one queue: `aqm` with its parameters, and `limit`";
-                self.problems.error("E226", place, [&message, "", help])
+                self.problems.error("E226", stated.place, [&message, "", help])
             }
         }
     }
 
-    /// What is stated at `path`, or what it names, with where that stands.
-    fn section(&mut self, stated: &QueueRef, path: Vec<String>) -> Option<(QueueSection, Vec<String>)> {
-        match stated {
-            QueueRef::Inline(section) => Some((section.clone(), path)),
-            QueueRef::Named(name) => match find(&self.model.queues, name) {
-                Some(section) => Some((section.clone(), vec!["queue".into(), name.clone()])),
-                None => self.unknown_queue(name, &path),
+    /// What is stated, or what it names, with that name.
+    fn section(&mut self, stated: &Spanned<QueueRef>) -> Option<(QueueSection, Option<String>)> {
+        match &stated.value {
+            QueueRef::Inline(section) => Some((section.clone(), None)),
+            QueueRef::Named(name) => match self.model.queues.get(name) {
+                Some(section) => Some((section.clone(), Some(name.clone()))),
+                None => self.unknown_queue(name, stated.place),
             },
         }
     }
 
-    fn queue(&mut self, (queue, path): (Queue, Vec<String>), rate: BitRate) -> Option<PortQueue> {
-        let stated = queue.common.limit;
+    fn queue(&mut self, queue: Queue, name: Option<String>, rate: BitRate) -> Option<PortQueue> {
+        let Spanned { place, value: stated } = queue.common.limit;
         let Some(limit) = limit(stated, rate) else {
-            let place = place(self.root, &[&path[..], &["limit".to_owned()]].concat());
             let help =
                 "at least one packet: packets (\"50p\"), bytes (\"62500B\") or time at the link's rate (\"20ms\")";
             return self.problems.error("E217", place, [&format!("`limit` is {stated}"), "", help]);
         };
-        Some(PortQueue { queue, limit, path })
+        Some(PortQueue { queue, limit, name })
     }
 
-    fn unknown_queue<T>(&mut self, name: &str, path: &[String]) -> Option<T> {
-        let names = tree::names(self.root, "queue");
+    fn unknown_queue<T>(&mut self, name: &str, place: Place) -> Option<T> {
+        let names = self.model.queues.names();
         if names.contains(&name) {
             return None;
         }
@@ -320,44 +313,27 @@ impl Builder<'_> {
             true => format!("add [queue.{name}]"),
             false => suggest(name, &names),
         };
-        self.problems.error("E006", place(self.root, path), [&format!("unknown queue `{name}`"), "", &help])
+        self.problems.error("E006", place, [&format!("unknown queue `{name}`"), "", &help])
     }
 
     /// Stated addresses first; the rest are 10.0.n.1, n the number of the node, where that is free.
     fn addresses(&mut self) {
         let mut taken: Vec<(Ipv4Addr, &str)> = Vec::new();
-        for (name, section) in &self.model.nodes {
+        for (name, section) in self.model.nodes.sound() {
             let Some(address) = section.address else { continue };
             if let Some((_, other)) = taken.iter().find(|t| t.0 == address.0) {
-                let place = tree::place(self.root, &["nodes", name, "address"]);
                 let message = format!("address {} is also that of `{other}`", address.0);
-                self.problems.error::<()>("E243", place, [&message, "", "an address belongs to one node"]);
+                self.problems.error::<()>("E243", address.place, [&message, "", "an address belongs to one node"]);
             }
             taken.push((address.0, name));
         }
         let free = |a: &Ipv4Addr| taken.iter().all(|t| t.0 != *a);
         let mut automatic = (1u32..).map(|n| Ipv4Addr::from_bits((10 << 24) + (n << 8) + 1)).filter(free);
         for node in &mut self.topology.nodes {
-            let stated = find(&self.model.nodes, &node.name).and_then(|section| section.address);
+            let stated = self.model.nodes.get(&node.name).and_then(|section| section.address);
             node.address = stated.map_or_else(|| automatic.next().unwrap_or(Ipv4Addr::UNSPECIFIED), |a| a.0);
         }
     }
-}
-
-/// The entry that states `field`, the last (which covers both directions) if none does.
-pub fn place_key<'a>(root: &Node, entries: &'a [String], field: &str) -> &'a str {
-    let states = |key: &&String| tree::get(root, &["links", key, field]).is_some();
-    entries.iter().find(states).or(entries.last()).map_or("", |key| key)
-}
-
-/// The place of what stands at `path`.
-pub fn place(root: &Node, path: &[String]) -> Place {
-    tree::place(root, &path.iter().map(String::as_str).collect::<Vec<_>>())
-}
-
-/// The place of a parameter of what stands at `path`: `in.min`, for one.
-pub fn place_of(root: &Node, path: &[String], field: &str) -> Place {
-    place(root, &[path, &field.split('.').map(str::to_owned).collect::<Vec<_>>()].concat())
 }
 
 /// `None` for a share of itself, or without room for a single packet.
@@ -381,8 +357,7 @@ mod tests {
         for bad in ["C", "C-E2", " -> E2", "A - B - C", "A -> B -> C", ""] {
             assert_eq!(ends(bad), None, "{bad}");
         }
-        let root = crate::text::toml::parse("[links]\n'A - B' = 1\n'C -> B' = 1", 0, &mut Vec::new()).unwrap();
-        let keys = Keys::new(&root);
+        let keys = Keys::new(["A - B", "C -> B"]);
         assert!(keys.overrides("B -> A") && keys.overrides("A->B"));
         assert!(!keys.overrides("B -> C") && !keys.overrides("A -> C") && !keys.overrides("A - B"));
     }

@@ -4,23 +4,23 @@
 //! the same with empty tables.
 
 use perhop_core::conditioner::{self, ConditionerParams};
-use perhop_core::params::{Field, Kind, Node, Place, Problems, Reader, Table, Tree, Value};
+use perhop_core::params::{Field, Kind, Located, Node, Place, Places, Problems, Reader, Spanned, Table, Tree, Value};
 use perhop_core::registry::Entry;
 
 /// A port of a conditioner.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Port {
     /// As the file writes it.
-    pub name: Option<String>,
+    pub name: Option<Spanned<String>>,
     /// `kind` with the parameters that hold there.
-    pub params: ConditionerParams,
+    pub params: Located<ConditionerParams>,
 }
 
 /// A port as the file states it.
 #[derive(Clone)]
 pub struct Stated<'a> {
     /// Its name; none in a policy.
-    name: Option<String>,
+    name: Option<Spanned<String>>,
     /// What differs there.
     own: Option<&'a Node>,
 }
@@ -34,10 +34,14 @@ pub fn stated<'a>(section: &mut Reader<'a>) -> Option<Vec<Stated<'a>>> {
     let ports: Vec<_> = match section.take("at") {
         None => Vec::new(),
         Some(Node { tree: Tree::Table(table), .. }) => {
-            table.entries.iter().map(|(name, _, own)| Stated { name: Some(name.clone()), own: Some(own) }).collect()
+            let port = |(name, place, own): &'a (String, Place, Node)| Stated {
+                name: Some(Spanned::new(*place, name.clone())),
+                own: Some(own),
+            };
+            table.entries.iter().map(port).collect()
         }
         Some(node) => {
-            let names = Vec::<String>::read(node, section.problems)?;
+            let names = Vec::<Spanned<String>>::read(node, section.problems)?;
             names.into_iter().map(|name| Stated { name: Some(name), own: None }).collect()
         }
     };
@@ -72,7 +76,7 @@ fn needed(entry: &Entry, own: &[Option<Table>]) -> Vec<&'static str> {
 impl Stated<'_> {
     /// Reads something in `[conditioner.X.at.PORT]`.
     fn within<T>(&self, problems: &mut Problems, read: impl FnOnce(&mut Problems) -> T) -> T {
-        let name = self.name.as_deref().unwrap_or_default();
+        let name = self.name.as_ref().map_or("", |name| name.as_str());
         problems.within("at", |problems| problems.within(name, read))
     }
 
@@ -103,6 +107,7 @@ impl Layers<'_> {
     fn read(&self, port: &Stated<'_>, own: &Table, problems: &mut Problems) -> Option<Port> {
         let below = self.below.iter().filter(|e| own.get(&e.0).is_none());
         let both = Table { entries: below.copied().chain(&own.entries).cloned().collect() };
+        let places = Places::of_table(self.at, &both);
         let read = |at: Place, problems: &mut Problems| {
             ConditionerParams::read(self.kind, self.place, &mut Reader::new(&both, at, problems))
         };
@@ -111,7 +116,7 @@ impl Layers<'_> {
             Some(own) => port.within(problems, |problems| read(own.place, problems)),
             None => read(self.at, problems),
         };
-        Some(Port { name: port.name.clone(), params: params? })
+        Some(Port { name: port.name.clone(), params: Located { value: params?, places } })
     }
 }
 
@@ -140,7 +145,7 @@ impl Shown {
 
     /// `at`: a list where nothing differs, else a table; nothing in a policy.
     pub fn at(&self, ports: &[Port]) -> Option<Tree> {
-        let names = ports.iter().filter_map(|port| port.name.as_deref());
+        let names = ports.iter().filter_map(|port| Some(port.name.as_ref()?.as_str()));
         if self.own.iter().all(Vec::is_empty) {
             return names.map(str::to_owned).collect::<Vec<_>>().tree();
         }

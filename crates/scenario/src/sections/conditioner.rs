@@ -5,14 +5,14 @@ use super::chosen::{Entries, chosen, name_of, text};
 use perhop_core::classify::Match;
 use perhop_core::conditioner;
 use perhop_core::edge::{Action, Per};
-use perhop_core::params::{Kind, Node, Params, Problems, Tree, Value};
+use perhop_core::params::{Kind, Located, Node, Params, Places, Problems, Tree, Value};
 
 /// Where a conditioner sits and what it takes.
 #[derive(Params, Clone, Debug, PartialEq)]
 pub struct Placement {
     /// What it takes; all where left out.
     #[param(name = "match")]
-    pub matches: Option<Match>,
+    pub matches: Option<Located<Match>>,
     /// What shares one instance.
     #[param(default = "aggregate")]
     pub per: Per,
@@ -39,11 +39,13 @@ impl Actions {
     }
 }
 
-/// `[conditioner.X]`
-#[derive(Clone, Debug, PartialEq)]
+/// `[conditioner.X]`; equality leaves places out.
+#[derive(Clone, Debug)]
 pub struct ConditionerSection {
     /// What it takes.
     pub placement: Placement,
+    /// Where each of its keys is.
+    pub places: Places,
     /// Where it sits, at least one; in a policy the one that has no name.
     pub ports: Vec<Port>,
     /// An action per colour.
@@ -67,17 +69,27 @@ impl Value for ActionText {
     }
 }
 
+impl PartialEq for ConditionerSection {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.placement, &self.ports, &self.actions) == (&other.placement, &other.ports, &other.actions)
+    }
+}
+
 impl ConditionerSection {
     /// `[conditioner.X]`, with `at` in a scenario, without in a policy.
     pub fn read(node: &Node, has_at: bool, problems: &mut Problems) -> Option<Self> {
         chosen(node, problems, |reader| {
+            let places = reader.places();
             let stated = if has_at { at::stated(reader) } else { Some(vec![at::NOWHERE]) };
             let placement = <Placement as Params>::read(reader);
             let (name, place) = name_of(reader, ("kind", None), conditioner::NAMES);
             let at = stated.as_deref().unwrap_or(&[at::NOWHERE]);
             let ports = if name.is_empty() { None } else { at::read(reader, (&name, place), at) };
             let actions = <Actions as Params>::read(reader);
-            let read = || Some(Self { placement: placement?, ports: ports?, actions: actions? });
+            let read = || {
+                let (placement, ports, actions) = (placement?, ports?, actions?);
+                Some(Self { placement, places, ports, actions })
+            };
             (conditioner::NAMES.contains(&name.as_str()), read().filter(|_| stated.is_some()))
         })
     }
@@ -101,7 +113,7 @@ impl ConditionerSection {
         let port = |port: &Port| {
             let mut entries = Entries::new();
             port.params.show(&mut entries);
-            Some((port.name.clone()?, Tree::table(entries)))
+            Some((port.name.as_ref()?.value.clone(), Tree::table(entries)))
         };
         let ports: Vec<_> = self.ports.iter().filter_map(port).collect();
         let at = Tree::table(ports.iter().map(|(name, own)| (name.as_str(), own.clone())).collect());

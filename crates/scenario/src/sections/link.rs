@@ -2,7 +2,7 @@
 
 use super::chosen::text;
 use super::queue::QueueRef;
-use perhop_core::params::{Kind, Node, Params, Problems, Tree, Value};
+use perhop_core::params::{Kind, Node, Params, Problems, Spanned, Tree, Value};
 use perhop_core::units::{BitRate, Probability, Span};
 use std::net::Ipv4Addr;
 
@@ -10,18 +10,18 @@ use std::net::Ipv4Addr;
 #[derive(Params, Clone, Debug, PartialEq)]
 pub struct NodeSection {
     /// Its address; 10.0.n.1 in the order of appearance where left out.
-    pub address: Option<Address>,
+    pub address: Option<Spanned<Address>>,
 }
 
 /// `"A - B"` (both directions) or `"A -> B"` (one, or what differs there) in `[links]`.
 #[derive(Params, Clone, Debug, PartialEq)]
 pub struct LinkSection {
     /// Rate.
-    pub rate: Option<BitRate>,
+    pub rate: Option<Spanned<BitRate>>,
     /// Propagation delay.
     pub delay: Option<Span>,
     /// The queue before it: a name of `[queue]`, or a table of the same keys.
-    pub queue: Option<QueueRef>,
+    pub queue: Option<Spanned<QueueRef>>,
     /// Share of packets lost on the wire.
     pub loss: Option<Probability>,
 }

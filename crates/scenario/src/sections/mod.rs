@@ -16,5 +16,7 @@ pub mod traffic;
 pub mod tcp;
 /// Sections that name an algorithm.
 pub mod chosen;
+/// Sections of one kind.
+pub mod named;
 /// All sections read.
 pub mod model;

@@ -4,7 +4,7 @@
 use super::chosen::{Entries, chosen, name_of};
 use crate::text::tree;
 use perhop_core::aqm::{self, AqmParams};
-use perhop_core::params::{Field, Kind, Node, Params, Problems, Reader, Tree, Value};
+use perhop_core::params::{Field, Kind, Located, Node, Params, Place, Places, Problems, Reader, Spanned, Tree, Value};
 use perhop_core::sched::{self, SchedulerParams};
 use perhop_core::units::{Length, Packets};
 
@@ -16,7 +16,7 @@ const DEFAULT_LIMIT: u32 = 1000;
 pub struct QueueCommon {
     /// How much may wait, the packet in transmission not counted: packets, bytes, or time at the link's rate.
     #[param(default = "1000p")]
-    pub limit: Length,
+    pub limit: Spanned<Length>,
 }
 
 /// `[queue.X]`
@@ -32,9 +32,9 @@ pub enum QueueSection {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheduled {
     /// `scheduler` with its parameters.
-    pub params: SchedulerParams,
+    pub params: Located<SchedulerParams>,
     /// The queue of each class.
-    pub queues: Vec<QueueRef>,
+    pub queues: Vec<Spanned<QueueRef>>,
 }
 
 /// A queue with its AQM.
@@ -42,8 +42,8 @@ pub struct Scheduled {
 pub struct Queue {
     /// Limit.
     pub common: QueueCommon,
-    /// `aqm` with its parameters.
-    pub aqm: AqmParams,
+    /// `aqm` with its parameters; all keys of the queue have their places here.
+    pub aqm: Located<AqmParams>,
 }
 
 /// A link's queue.
@@ -71,11 +71,12 @@ impl Value for QueueRef {
     }
 }
 
-/// What holds where no queue is stated.
-pub fn default_queue() -> QueueRef {
+/// What holds where the table at `place` states no queue.
+pub fn default_queue(place: Place) -> Spanned<QueueRef> {
     let aqm = AqmParams::DropTail(perhop_core::aqm::drop_tail::Params {});
-    let common = QueueCommon { limit: Length::Packets(Packets::new(DEFAULT_LIMIT)) };
-    QueueRef::Inline(QueueSection::One(Queue { common, aqm }))
+    let limit = Spanned::new(place, Length::Packets(Packets::new(DEFAULT_LIMIT)));
+    let queue = Queue { common: QueueCommon { limit }, aqm: Located { value: aqm, places: Places::whole(place) } };
+    Spanned::new(place, QueueRef::Inline(QueueSection::One(queue)))
 }
 
 impl QueueSection {
@@ -103,6 +104,7 @@ impl Queue {
             let common = <QueueCommon as Params>::read(reader);
             let (name, place) = name_of(reader, ("aqm", Some("drop-tail")), aqm::NAMES);
             let aqm = if name.is_empty() { None } else { AqmParams::read(&name, place, reader) };
+            let aqm = aqm.map(|value| Located { value, places: reader.places() });
             (aqm::NAMES.contains(&name.as_str()), common.zip(aqm).map(|(common, aqm)| Self { common, aqm }))
         })
     }
@@ -122,7 +124,8 @@ impl Scheduled {
             let sound = refuse_queue(reader);
             let (name, place) = name_of(reader, ("scheduler", None), sched::NAMES);
             let params = if name.is_empty() { None } else { SchedulerParams::read(&name, place, reader) };
-            (sched::NAMES.contains(&name.as_str()), params.filter(|_| sound))
+            let params = params.filter(|_| sound).map(|value| Located { value, places: reader.places() });
+            (sched::NAMES.contains(&name.as_str()), params)
         });
         Some(Self { params: params?, queues: queues? })
     }
@@ -145,15 +148,15 @@ impl Scheduled {
 }
 
 /// The classes' queues; what is not a table is left to the scheduler's reader.
-fn queues(node: &Node, problems: &mut Problems) -> Option<Vec<QueueRef>> {
+fn queues(node: &Node, problems: &mut Problems) -> Option<Vec<Spanned<QueueRef>>> {
     let classes = match tree::get(node, &["classes"]) {
         Some(Node { tree: Tree::List(classes), .. }) => classes.as_slice(),
         Some(class) => std::slice::from_ref(class),
         None => &[],
     };
     let queue = |class: &Node| match tree::get(class, &["queue"]) {
-        Some(queue) => QueueRef::read(queue, problems),
-        None => Some(default_queue()),
+        Some(queue) => Spanned::read(queue, problems),
+        None => Some(default_queue(class.place)),
     };
     classes.iter().map(queue).collect::<Vec<_>>().into_iter().collect()
 }

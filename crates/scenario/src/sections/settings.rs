@@ -1,7 +1,7 @@
 //! `[scenario]` and `[policy]`.
 
 use perhop_core::flow_label::Carried;
-use perhop_core::params::{Choice, Node, Params, Problems, Table, Tree, read_table};
+use perhop_core::params::{Choice, Node, Params, Place, Problems, Spanned, Table, Tree, read_table};
 use perhop_core::units::Span;
 
 /// Which bytes count.
@@ -35,33 +35,33 @@ impl Accounting {
 #[derive(Params, Clone, Debug, PartialEq)]
 pub struct Settings {
     /// Name of the run's directory; the file's name without its ending where left out.
-    pub name: Option<String>,
+    pub name: Option<Spanned<String>>,
     /// Simulated time.
     #[param(default = "60s")]
-    pub duration: Span,
+    pub duration: Spanned<Span>,
     /// What is left out of the statistics at the start.
     #[param(default = "10s")]
-    pub warmup: Span,
+    pub warmup: Spanned<Span>,
     /// With the replication's number it keys every random stream.
     #[param(default = 1)]
     pub seed: u64,
     /// Independent runs behind each mean and interval.
     #[param(default = 10)]
-    pub replications: u32,
+    pub replications: Spanned<u32>,
     /// Which bytes meters and queues count; links always serialise the IP packet.
     #[param(default = "l3")]
     pub accounting: Accounting,
     /// Interval of the series; none are written where left out.
-    pub sample: Option<Span>,
+    pub sample: Option<Spanned<Span>>,
     /// Ports the series are of; all ports, and the flows, where left out.
-    pub sample_ports: Vec<String>,
+    pub sample_ports: Spanned<Vec<Spanned<String>>>,
 }
 
 /// `[policy]`
 #[derive(Params, Clone, Debug, PartialEq)]
 pub struct PolicySettings {
     /// Its name in tables; the file's name without its ending where left out.
-    pub name: Option<String>,
+    pub name: Option<Spanned<String>>,
     /// Which bytes meters count.
     #[param(default = "l3")]
     pub accounting: Accounting,
@@ -69,19 +69,19 @@ pub struct PolicySettings {
     /// left out.
     pub inside: Vec<perhop_core::classify::Prefix>,
     /// What IPv6 flow labels carry: packets come and leave labelled. They are neither read nor written where left out.
-    pub flow_label: Option<Carried>,
+    pub flow_label: Option<Spanned<Carried>>,
     /// Keys the random streams of probabilistic conditioners.
     #[param(default = 1)]
     pub seed: u64,
 }
 
 /// `[scenario]`; keys with errors are taken as left out, and no time is then too short or too long.
-pub fn read(root: &Table, problems: &mut Problems) -> Settings {
-    let empty = Tree::table(vec![]).into();
+pub fn read(root: &Table, whole: Place, problems: &mut Problems) -> Spanned<Settings> {
+    let empty = Node { place: whole, ..Tree::table(vec![]).into() };
     let node = root.get("scenario").unwrap_or(&empty);
     let from = problems.list.len();
     if let Some(settings) = problems.within("scenario", |problems| read_table(node, problems)) {
-        return settings;
+        return Spanned::new(node.place, settings);
     }
     let faults: Vec<_> = problems.list[from..].iter().filter_map(|p| p.place).collect();
     let entries = if let Tree::Table(table) = &node.tree { table.entries.as_slice() } else { &[] };
@@ -89,7 +89,7 @@ pub fn read(root: &Table, problems: &mut Problems) -> Settings {
     let rest = Node { place: node.place, tree: Tree::Table(Table { entries: sound }) };
     let mut settings: Settings = read_table(&rest, &mut Problems::default()).expect("all keys have defaults");
     if entries.iter().any(|e| faults.contains(&e.2.place) && ["duration", "warmup"].contains(&e.0.as_str())) {
-        (settings.duration, settings.warmup) = (perhop_sim::engine::MAX_DURATION, Span::ZERO);
+        (*settings.duration, *settings.warmup) = (perhop_sim::engine::MAX_DURATION, Span::ZERO);
     }
-    settings
+    Spanned::new(node.place, settings)
 }

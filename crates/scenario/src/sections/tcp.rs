@@ -1,6 +1,6 @@
 //! `[tcp.X]` and the presets of TCP.
 
-use perhop_core::params::{Choice, Kind, Node, Params, Problems, Tree, Value, read_table, show_table};
+use perhop_core::params::{Choice, Kind, Located, Node, Params, Problems, Tree, Value, read_table, show_table};
 use perhop_core::units::{Bytes, Span};
 use perhop_sim::transport::{Config, ConfigError, LawKind, PartialAckTimer, Recovery, RtoConfig};
 
@@ -142,7 +142,7 @@ pub enum TcpRef {
     /// A preset or a `[tcp.X]`.
     Named(String),
     /// Written where it is used.
-    Inline(Box<TcpSection>),
+    Inline(Box<Located<TcpSection>>),
 }
 
 impl Value for TcpRef {
@@ -150,13 +150,13 @@ impl Value for TcpRef {
     fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
         match &node.tree {
             Tree::Text(name) => Some(Self::Named(name.clone())),
-            _ => read_table(node, problems).map(|section| Self::Inline(Box::new(section))),
+            _ => Value::read(node, problems).map(|section| Self::Inline(Box::new(section))),
         }
     }
     fn tree(&self) -> Option<Tree> {
         Some(match self {
             Self::Named(name) => Tree::Text(name.clone()),
-            Self::Inline(section) => show_table(&**section),
+            Self::Inline(section) => show_table(&section.value),
         })
     }
 }

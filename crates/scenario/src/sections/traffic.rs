@@ -3,7 +3,7 @@
 use super::chosen::{Entries, chosen, name_of};
 use super::tcp::TcpRef;
 use perhop_core::dscp::Dscp;
-use perhop_core::params::{Kind, Node, Params, Problems, Tree, Value};
+use perhop_core::params::{Kind, Located, Node, Params, Problems, Spanned, Tree, Value};
 use perhop_core::units::Span;
 use perhop_sim::traffic::{self, TrafficParams};
 
@@ -11,29 +11,29 @@ use perhop_sim::traffic::{self, TrafficParams};
 #[derive(Params, Clone, Debug, PartialEq)]
 pub struct TrafficCommon {
     /// The sending node; a list for a model that draws one of several.
-    pub from: Senders,
+    pub from: Spanned<Senders>,
     /// The receiving node.
-    pub to: String,
+    pub to: Spanned<String>,
     /// Number of sources.
     #[param(default = 1)]
-    pub flows: u32,
+    pub flows: Spanned<u32>,
     /// Earliest start.
     #[param(default = "0s")]
-    pub start: Span,
+    pub start: Spanned<Span>,
     /// Each source starts a uniform draw from [0, spread) after `start`.
     #[param(default = "1s")]
     pub spread: Span,
     /// When a source stops offering; at the end where left out.
-    pub stop: Option<Span>,
+    pub stop: Option<Spanned<Span>>,
     /// Code point of its packets.
     #[param(default = "BE")]
-    pub dscp: Dscp,
+    pub dscp: Spanned<Dscp>,
     /// Class its packets are counted in; its own name where left out.
     pub class: Option<String>,
     /// ECN (RFC 3168); for TCP as its preset or table says where left out, else off.
-    pub ecn: Option<bool>,
+    pub ecn: Option<Spanned<bool>>,
     /// TCP: "reno", "newreno" (where left out), a name of `[tcp]`, or a table of the same keys.
-    pub tcp: Option<TcpRef>,
+    pub tcp: Option<Spanned<TcpRef>>,
 }
 
 /// `[traffic.X]`
@@ -42,12 +42,12 @@ pub struct TrafficSection {
     /// From where to where, how many, when.
     pub common: TrafficCommon,
     /// `model` with its parameters.
-    pub model: TrafficParams,
+    pub model: Located<TrafficParams>,
 }
 
 /// Names of the nodes that send, at least one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Senders(pub Vec<String>);
+#[derive(Clone, Debug, PartialEq)]
+pub struct Senders(pub Vec<Spanned<String>>);
 
 impl Value for Senders {
     const KIND: Kind = Vec::<String>::KIND;
@@ -72,6 +72,7 @@ impl TrafficSection {
         chosen(node, problems, |reader| {
             let (name, place) = name_of(reader, ("model", None), traffic::NAMES);
             let model = if name.is_empty() { None } else { TrafficParams::read(&name, place, reader) };
+            let model = model.map(|value| Located { value, places: reader.places() });
             let common = <TrafficCommon as Params>::read(reader);
             let known = traffic::NAMES.contains(&name.as_str());
             (known, common.zip(model).map(|(common, model)| Self { common, model }))

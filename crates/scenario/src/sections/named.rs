@@ -1,0 +1,101 @@
+//! Sections of one kind by name.
+
+use super::chosen::table;
+use perhop_core::params::{Node, Place, Problems, Table, Tree};
+
+/// A section that the file declares, sound or not. Equality leaves places out.
+#[derive(Clone, Debug)]
+pub struct Declared<T> {
+    /// Its name.
+    pub name: String,
+    /// Where that is.
+    pub key: Place,
+    /// Where its table is.
+    pub place: Place,
+    /// What it says; `None` if it has an error of its own.
+    pub section: Option<T>,
+}
+
+impl<T: PartialEq> PartialEq for Declared<T> {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.section) == (&other.name, &other.section)
+    }
+}
+
+/// All sections of a kind, in the file's order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Named<T> {
+    list: Vec<Declared<T>>,
+    /// Whether the file states something else in their place.
+    pub malformed: bool,
+}
+
+impl<T> Named<T> {
+    /// All sections `[kind.X]`, each read by `read`.
+    pub fn read(
+        root: &Table,
+        kind: &'static str,
+        problems: &mut Problems,
+        read: impl Fn(&Node, &mut Problems) -> Option<T>,
+    ) -> Self {
+        let Some(node) = root.get(kind) else { return Self { list: Vec::new(), malformed: false } };
+        problems.within(kind, |problems| {
+            let Some(table) = table(node, problems) else { return Self { list: Vec::new(), malformed: true } };
+            let one = |(name, key, node): &(String, Place, Node)| {
+                let section = problems.within(name, |problems| read(node, problems));
+                let sound = printable(name) || unprintable(*key, problems);
+                Declared { name: name.clone(), key: *key, place: node.place, section: section.filter(|_| sound) }
+            };
+            Self { list: table.entries.iter().map(one).collect(), malformed: false }
+        })
+    }
+
+    /// Names of all that the file declares.
+    pub fn names(&self) -> Vec<&str> {
+        self.list.iter().map(|it| it.name.as_str()).collect()
+    }
+
+    /// All that the file declares.
+    pub fn declared(&self) -> &[Declared<T>] {
+        &self.list
+    }
+
+    /// The section called `name`, sound or not.
+    pub fn find(&self, name: &str) -> Option<&Declared<T>> {
+        self.list.iter().find(|it| it.name == name)
+    }
+
+    /// The sound section called `name`.
+    pub fn get(&self, name: &str) -> Option<&T> {
+        self.find(name)?.section.as_ref()
+    }
+
+    /// The sound sections with their names.
+    pub fn sound(&self) -> impl Iterator<Item = (&str, &T)> {
+        self.list.iter().filter_map(|it| Some((it.name.as_str(), it.section.as_ref()?)))
+    }
+
+    /// The declarations of sound sections, to fill in what they leave out.
+    pub fn sound_mut(&mut self) -> impl Iterator<Item = (&str, Place, &mut T)> {
+        self.list.iter_mut().filter_map(|it| Some((it.name.as_str(), it.place, it.section.as_mut()?)))
+    }
+
+    /// Whether all that are declared are sound.
+    pub fn all_sound(&self) -> bool {
+        self.list.iter().all(|it| it.section.is_some())
+    }
+
+    /// The sound sections as a table.
+    pub fn tree(&self, show: impl Fn(&T) -> Tree) -> Tree {
+        Tree::table(self.sound().map(|(name, section)| (name, show(section))).collect())
+    }
+}
+
+fn printable(name: &str) -> bool {
+    !name.trim().is_empty() && !name.chars().any(char::is_control)
+}
+
+fn unprintable(place: Place, problems: &mut Problems) -> bool {
+    let what = ["a name is empty or holds control characters", "", "name it with plain text"];
+    problems.error::<()>("E011", place, what).is_some()
+}
