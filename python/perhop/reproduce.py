@@ -52,8 +52,10 @@ def reproduce(arguments: Mapping[str, Any]) -> int:
     options = Options.of(arguments)
     chosen = select(options.what)
     if arguments["readings"]:
+        from perhop.studies import trying
+
         for found in dict.fromkeys(p.name for p, _ in chosen):
-            print(f"readings: {paper(found).try_readings(options.budget, options.out, say)}")
+            print(f"readings: {trying.run(paper(found), options.budget, options.out, say)}")
         return FINE
     return _all(chosen, options)
 

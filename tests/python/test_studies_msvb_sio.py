@@ -14,7 +14,7 @@ from perhop.studies import msvb_sio, paper
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
 from perhop.studies.msvb_sio import fairness, figures, lemma, protection, stability, trials
-from perhop.studies.msvb_sio.method import STEPS, measured, overrides
+from perhop.studies.msvb_sio.method import STEPS, measured
 from perhop.studies.msvb_sio.terms import CLASSES, LINK, Division
 from perhop.studies.runs import Budget, RunSet
 from perhop.studies.samples import Sample
@@ -174,24 +174,31 @@ def of(name: str, **at: Any) -> RunSet:
 
 
 def test_a_queues_setting_goes_where_the_queue_is_its_own() -> None:
-    settings = {"svb.v0": "9p", "msvb.alpha": 2.0, "tcp.host.window": 9}
-    svb, msvb, red = (
-        overrides(of("msvb-fig4", scheme=s), {**of("msvb-fig4", scheme=s).settings, **settings})
-        for s in ("svb", "msvb", "red")
-    )
-    assert all("tcp.host.window=9" in laid for laid in (svb, msvb, red))
-    texts = [next(text for text in laid if text.startswith("queue.bottleneck=")) for laid in (svb, msvb)]
-    queues = [tomllib.loads(text)["queue"]["bottleneck"] for text in texts]
-    assert queues[0]["v0"] == "9p"
-    assert [one["alpha"] for one in queues[1]["classes"]] == [2.0] * 10
-    assert not any("9p" in text or "2.0" in text for text in red)
+    settings = {"@svb.v0?": "9p", "@msvb.classes.alpha?": 2.0, "tcp.host.window": 9}
+    sets = [of("msvb-fig4", scheme=s) for s in ("svb", "msvb", "red")]
+    jobs = simulation.prepare(sets, Budget(seeds=1), settings)
+    svb, msvb, red = (tomllib.loads(job.points[0].effective) for job in jobs)
+    assert all(laid["tcp"]["host"]["window"] == 9 for laid in (svb, msvb, red))
+    assert svb["queue"]["bottleneck"]["v0"] == "9p"
+    assert msvb["queue"]["bottleneck"]["v0"] != "9p"
+    assert [one["alpha"] for one in msvb["queue"]["bottleneck"]["classes"]] == [2.0] * 10
+    plain = simulation.prepare([sets[2]], Budget(seeds=1), {"tcp.host.window": 9})
+    assert jobs[2].points == plain[0].points
+
+
+def test_the_small_queues_of_wrr_stay_as_they_are() -> None:
+    [chosen] = [s for s in PAPER.runs() if s.name == "msvb-fig5" and s.at["scheme"] == "wrr"]
+    red = PAPER.readings().by_id["red"]
+    for value in red.values:
+        [job] = simulation.prepare([chosen], Budget(seeds=1), red.settings(value, "msvb-fig5"))
+        assert job.points == simulation.prepare([chosen], Budget(seeds=1))[0].points
 
 
 def test_quantities_are_the_tables_columns() -> None:
     """Against the core's own tables: nothing is read from the wrong row."""
     [job] = simulation.prepare([of("sio-table1", scheme="P1", cir=1000, rates=15)], Budget(seeds=1))
     tables = job.scenario.run((0, 1), 1, 1, None, False, None)[0]["tables"]
-    found = measured(job, job.points[0], tables)
+    found = measured(tables)
     flows = zip(tables["flows"]["class"], tables["flows"]["throughput_bit_s"], strict=True)
     assert found["class2.throughput"] == pytest.approx(sum(x for name, x in flows if name == "class2"))
     rows = {"green": [0, 0, 0.0], "red": [0, 0, 0.0]}

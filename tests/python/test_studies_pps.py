@@ -15,7 +15,7 @@ from perhop.studies import paper
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
 from perhop.studies.pps import beyond, deciding, diffserv, domains, rtt, shares, worked
-from perhop.studies.pps.method import METHOD, measured, overrides
+from perhop.studies.pps.method import METHOD, measured
 from perhop.studies.runs import Budget, RunSet
 from perhop.studies.samples import Sample
 from perhop.studies.verdict import Finding
@@ -200,31 +200,33 @@ def of(name: str, **at: Any) -> RunSet:
     return next(s for s in SETS if s.name == name and at.items() <= s.at.items())
 
 
+def in_force(of: RunSet, settings: dict[str, Any]) -> dict[str, Any]:
+    """Every value at the only point of a run set, a reading laid over it."""
+    [job] = simulation.prepare([of], Budget(seeds=1), settings)
+    [place] = job.points
+    return tomllib.loads(place.effective)
+
+
 def test_an_algorithms_setting_goes_to_each_section_that_has_it() -> None:
-    laid = overrides(
-        of("pps-fig6", scheme="receiver"), {"pps.bits": 4, "tred.n": 1.0, "red.wq": 0.1, "tcp.host.window": 9}
-    )
-    assert sorted(laid) == [
-        "conditioner.link.bits=4",
-        "conditioner.sink.bits=4",
-        "conditioner.source.bits=4",
-        "queue.link.n=1.0",
-        "tcp.host.window=9",
-    ]
+    laid = {"@*.bits?": 4, "@tred.n?": 1.0, "@red.wq?": 0.1, "tcp.host.window": 9}
+    chosen = of("pps-fig6", scheme="receiver")
+    before, after = in_force(chosen, {}), in_force(chosen, laid)
+    assert {name: one["bits"] for name, one in after["conditioner"].items()} == {"link": 4, "sink": 4, "source": 4}
+    assert after["queue"]["link"] == before["queue"]["link"] | {"n": 1.0}
+    assert after["tcp"]["host"] == before["tcp"]["host"] | {"window": 9}
+    assert {key: before[key] for key in ("links", "traffic")} == {key: after[key] for key in ("links", "traffic")}
 
 
 def test_a_key_of_the_file_goes_before_an_algorithms() -> None:
-    settings = {"conditioner.sink.bits": 8, "pps.bits": 4}
-    laid = overrides(of("pps-fig6", scheme="receiver"), settings)
-    assert "conditioner.sink.bits=8" in laid
-    assert "conditioner.link.bits=4" in laid
+    found = in_force(of("pps-fig6", scheme="receiver"), {"conditioner.sink.bits": 8, "@*.bits?": 4})
+    assert {name: one["bits"] for name, one in found["conditioner"].items()} == {"link": 4, "sink": 8, "source": 4}
 
 
 def test_quantities_are_the_tables_columns() -> None:
     """Against the core's own tables: nothing is read from the wrong row."""
     [job] = simulation.prepare([of("pps-ex1", scheme="receiver", case="all", size=500)], Budget(seeds=1))
     tables = job.scenario.run((0, 1), 1, 1, None, False, None)[0]["tables"]
-    found = measured(job, job.points[0], tables)
+    found = measured(tables)
     flows = dict(zip(tables["flows"]["traffic"], tables["flows"]["throughput_bit_s"], strict=True))
     assert [found[f"{flow}.throughput"] for flow in "ABC"] == [flows[flow] for flow in "ABC"]
     late = dict.fromkeys((20.0, 200.0), 0)
@@ -247,7 +249,7 @@ def test_quantities_are_the_tables_columns() -> None:
 def test_a_scenario_sampled_each_second_gives_its_seconds() -> None:
     [job] = simulation.prepare([of("pps-fig8", scheme="sender", size=1000)], Budget(seeds=1))
     tables = job.scenario.run((0, 1), 1, 1, None, False, None)[0]["tables"]
-    found = measured(job, job.points[0], tables)
+    found = measured(tables)
     total = sum(found[f"C@{t}"] for t in range(1, 201))
     assert total / 200 == pytest.approx(found["C.throughput"], rel=1e-3)
     assert all(found[f"A@{t}"] == 0 for t in range(1, 101))

@@ -348,4 +348,10 @@ def test_a_run_set_is_run_in_every_variant(tmp_path: Path) -> None:
     assert [s.draws for s in sets] == [None, 7, None, 7]
     assert sets[0].settings == {"a.b": 1, "c": "d"}
     assert sets[2].settings == {"a.b": 2, "c": "d", "tcp.host.segment": "460B", "e": 3}
-    assert simulation.plain(sets[0], {"a.b": 1, "c": "d"}) == ["a.b=1", 'c="d"']
+    assert sets[0].overrides({"f": 4}) == ["a.b=1", 'c="d"', "f=4"]
+
+
+def test_the_general_is_laid_before_the_special() -> None:
+    settings = {"queue.x.min": "9p", "@red.min?": "5p", "conditioner.e.kind": "pam", "queue.x": {"aqm": "red"}}
+    laid = simulation.assignments(settings)
+    assert laid == ['conditioner.e.kind="pam"', 'queue.x={ aqm = "red" }', '@red.min?="5p"', 'queue.x.min="9p"']

@@ -27,12 +27,11 @@ from perhop.studies import runs as simulation
 from perhop.studies.criteria import Cell, Criteria, Criterion
 from perhop.studies.drawing import Picture
 from perhop.studies.readings import Readings
-from perhop.studies.runs import Budget, Method, RunSet
+from perhop.studies.runs import Method, RunSet
 from perhop.studies.samples import Samples
 from perhop.studies.verdict import Finding
 
 Claim = Callable[..., Finding]
-Say = Callable[[str], None]
 
 PAPERS = {
     "pam-fsam": "perhop.studies.pam_fsam",
@@ -96,10 +95,6 @@ class Paper:
     """What its runs share and what is measured in them, for the report's page."""
     cell: Callable[[Samples, Cell], stats.Interval]
     """What was measured where the paper printed a cell."""
-    pictures: Callable[[str, Samples, list[Cell]], list[Picture]]
-    """The figures of one study, by its id."""
-    try_readings: Callable[[Budget, Path, Say], Path]
-    """Runs the open readings, writes what each gave, and returns the page."""
     notes: Callable[[Path], noted.Notes] = noted.load
 
     def study(self, name: str) -> Study:
@@ -110,6 +105,11 @@ class Paper:
     def directory(self) -> Path:
         """Where its files are."""
         return simulation.data(self.name)
+
+    def pictures(self, study: str, runs: Samples, cells: list[Cell]) -> list[Picture]:
+        """The figures of one study, by its id: those of its module `figures`."""
+        drawn: list[Picture] = import_module(f"{PAPERS[self.name]}.figures").draw(study, runs, cells)
+        return drawn
 
     def criteria(self) -> Criteria:
         """What decides."""

@@ -27,6 +27,10 @@ class Reading:
         stated = self.values[value]
         return {**stated.get("all", {}), **stated.get(group, {})}
 
+    def is_about(self, at: Mapping[str, Any]) -> bool:
+        """Whether it concerns what lies at this part of the grid."""
+        return self.concerns is None or any(value in self.concerns for value in at.values())
+
     @property
     def others(self) -> list[str]:
         """The answers that are not frozen."""

@@ -28,7 +28,10 @@ from perhop.scenario import toml
 from perhop.studies.samples import Sample, Samples, Tables
 
 Settings = Mapping[str, Any]
-"""Keys and values laid over a scenario: `queue.rio.limit`, or what the paper's `overrides` makes of one."""
+"""Keys and values laid over a scenario: `queue.rio.limit`, or a selector, `@rio.limit?`."""
+
+CHOOSERS = ("kind", "aqm", "scheduler", "model")
+"""Keys that say which algorithm a section has."""
 
 OWN_KEYS = ("scenario", "over", "set", "draws")
 HERE = Path(__file__).resolve().parent
@@ -59,20 +62,36 @@ class Axis:
         return f"{self.name}_{self.unit}" if self.unit else self.name
 
 
-def plain(_: RunSet, settings: Settings) -> list[str]:
-    """Settings as the command line would write them."""
-    return [f"{key}={toml(value)}" for key, value in settings.items()]
+def assignments(settings: Settings) -> list[str]:
+    """As the command line would write them, the general before the special.
+
+    First what chooses algorithms (whole sections too), then selectors, then single keys.
+    """
+    return [f"{key}={toml(settings[key])}" for key in sorted(settings, key=lambda key: _rank(key, settings[key]))]
+
+
+def _rank(key: str, value: Any) -> int:
+    if key.startswith("@"):
+        return 1
+    return 0 if isinstance(value, Mapping) or key.rpartition(".")[2] in CHOOSERS else 2
 
 
 @dataclass(frozen=True)
 class Method:
     """What is a paper's own in how its files are run and what is read off them."""
 
-    quantities: Callable[[Job, Mapping[str, Any], Tables], dict[str, float]]
-    """From one replication's tables: called with its job and the point's place in the grid."""
+    quantities: Callable[[Tables], dict[str, float]]
+    """From one replication's tables."""
     axes: Mapping[str, Axis] = field(default_factory=dict)
     """By swept key."""
-    overrides: Callable[[RunSet, Settings], list[str]] = plain
+    laid: Callable[[Path, Settings], Settings] = lambda _, settings: settings
+    """What settings come to for a scenario file, where selectors cannot say it."""
+    stated: Callable[[Mapping[str, Any]], dict[str, float]] | None = None
+    """Quantities that a point's file states: from every value in force there."""
+
+    def of_file(self, effective: str) -> dict[str, float]:
+        """What `stated` makes of a file."""
+        return {} if self.stated is None else self.stated(tomllib.loads(effective))
 
     def labels(self, stated: Mapping[str, str]) -> dict[str, Any]:
         """A point's labels by the names the claims use."""
@@ -98,7 +117,7 @@ class RunSet:
 
     def overrides(self, reading: Settings) -> list[str]:
         """What is laid over the file, as the command line would write it."""
-        return self.method.overrides(self, {**self.settings, **reading})
+        return assignments(self.method.laid(self.scenario, {**self.settings, **reading}))
 
 
 def data(paper: str) -> Path:
@@ -152,21 +171,40 @@ def _together(shared: Variants, own: Variants) -> Variants:
     return {value: {**a, **b, "set": {**a.get("set", {}), **b.get("set", {})}} for value, (a, b) in both.items()}
 
 
+@dataclass(frozen=True)
+class Place:
+    """A point of a run set under one reading."""
+
+    at: dict[str, Any]
+    """Where it lies in the grid, the set's variant included."""
+    hash: str
+    effective: str = field(repr=False)
+    """Every value in force there, as TOML."""
+
+
 @dataclass
 class Job:
     """A run set under one reading, read and checked, not yet simulated."""
 
     set: RunSet
-    reading: Settings
     scenario: Any
-    points: list[dict[str, Any]]
-    """Where each point lies in the grid, the set's variant included."""
+    points: list[Place]
     replications: int
 
     @property
     def total(self) -> int:
         """Replications of all points."""
         return len(self.points) * self.replications
+
+    def narrowed(self, wanted: Callable[[Place], bool]) -> list[Job]:
+        """Jobs of those points that are wanted, one each; this one if all are."""
+        from perhop import _core
+
+        kept = [place for place in self.points if wanted(place)]
+        if len(kept) == len(self.points):
+            return [self]
+        name = str(self.set.scenario)
+        return [Job(self.set, _core.Scenario(p.effective, name, [], []), [p], self.replications) for p in kept]
 
 
 def prepare(sets: Iterable[RunSet], budget: Budget, reading: Settings | None = None) -> list[Job]:
@@ -177,9 +215,13 @@ def prepare(sets: Iterable[RunSet], budget: Budget, reading: Settings | None = N
     for chosen in sets:
         overrides = chosen.overrides(reading or {})
         scenario = _core.Scenario(chosen.scenario.read_text(), str(chosen.scenario), overrides, [])
-        points = [{**chosen.at, **chosen.method.labels(dict(point["labels"]))} for point in scenario.points]
-        jobs.append(Job(chosen, reading or {}, scenario, points, chosen.replications(budget)))
+        points = [_place(chosen, point) for point in scenario.points]
+        jobs.append(Job(chosen, scenario, points, chosen.replications(budget)))
     return jobs
+
+
+def _place(chosen: RunSet, point: Mapping[str, Any]) -> Place:
+    return Place({**chosen.at, **chosen.method.labels(dict(point["labels"]))}, point["hash"], point["effective"])
 
 
 def simulate(jobs: Iterable[Job], budget: Budget, progress: Callable[[Job, int], None]) -> list[Sample]:
@@ -194,14 +236,14 @@ def simulate(jobs: Iterable[Job], budget: Budget, progress: Callable[[Job, int],
             resume=False,
             progress=lambda n, *_, job=job: progress(job, n),
         )
-        samples += [_sample(job, result) for result in done]
+        stated = [job.set.method.of_file(place.effective) for place in job.points]
+        samples += [_sample(job, result, stated[result["point"]]) for result in done]
     return samples
 
 
-def _sample(job: Job, result: Mapping[str, Any]) -> Sample:
-    at = job.points[result["point"]]
-    values = job.set.method.quantities(job, at, result["tables"])
-    return Sample(job.set.name, at, result["replication"], values)
+def _sample(job: Job, result: Mapping[str, Any], stated: Mapping[str, float]) -> Sample:
+    values = {**job.set.method.quantities(result["tables"]), **stated}
+    return Sample(job.set.name, job.points[result["point"]].at, result["replication"], values)
 
 
 def by_set(samples: Iterable[Sample]) -> dict[str, Samples]:

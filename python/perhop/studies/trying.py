@@ -1,16 +1,23 @@
-"""Readings tried one at a time, and a second base seed: what the papers' `--readings` share."""
+"""`perhop reproduce PAPER --readings`: readings tried one at a time, and a second base seed.
+
+What is a paper's own in this stands in its module `trials`, as `TRIAL`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
 
-from perhop.studies import Paper
+from perhop.studies import PAPERS, Paper, notes
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criteria, Criterion
-from perhop.studies.runs import Budget, RunSet, Settings
-from perhop.studies.samples import Sample
+from perhop.studies.readings import Reading, Readings
+from perhop.studies.runs import Budget, Job, Place, RunSet, Settings
+from perhop.studies.samples import Sample, Samples
 from perhop.studies.verdict import NOT_REPRODUCED, REPRODUCED, Finding
 
 Findings = dict[tuple[str, str], tuple[Criterion, Finding]]
@@ -31,13 +38,25 @@ class World:
         return self.paper.criteria()
 
     @cached_property
+    def readings(self) -> Readings:
+        """What the paper leaves open."""
+        return self.paper.readings()
+
+    @cached_property
     def sets(self) -> list[RunSet]:
         """All run sets."""
         return self.paper.runs()
 
-    def simulate(self, sets: Iterable[RunSet], settings: Settings) -> list[Sample]:
-        """Runs these sets with a reading laid over them."""
-        return simulation.simulate(simulation.prepare(sets, self.budget, settings), self.budget, lambda *_: None)
+    def simulate(
+        self, sets: Iterable[RunSet], settings: Settings, wanted: Callable[[Place], bool] = lambda _: True
+    ) -> list[Sample]:
+        """Runs these sets with a reading laid over them, at those points that are wanted."""
+        jobs = simulation.prepare(sets, self.budget, settings)
+        return self.run([narrow for job in jobs for narrow in job.narrowed(wanted)])
+
+    def run(self, jobs: Iterable[Job]) -> list[Sample]:
+        """Runs jobs without a word."""
+        return simulation.simulate(jobs, self.budget, lambda *_: None)
 
     def findings(self, samples: list[Sample]) -> Findings:
         """Hard and soft claims of every study whose runs are all there."""
@@ -49,6 +68,81 @@ class World:
                 judged = (c for c in self.criteria.of(study.id) if c.kind != "report")
                 found |= {(c.study, c.claim): (c, study.judge(c, runs)) for c in judged}
         return found
+
+
+class Frozen(NamedTuple):
+    """A run set and what it gave under the frozen readings."""
+
+    set: RunSet
+    samples: list[Sample]
+
+
+Figures = Callable[[Mapping[str, Samples]], dict[str, float]]
+"""From the runs by set, what is shown of a variant."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is a paper's own in trying its readings."""
+
+    figures: Figures
+    sets: Callable[[World], list[RunSet]] = lambda world: world.sets
+    """What is judged under every reading."""
+    fixed: tuple[str, ...] = ()
+    """Run sets among these that no reading changes."""
+    seeded: Callable[[World], list[RunSet]] = lambda world: world.sets
+    """What is judged from a second base seed."""
+    settings: Callable[[Reading, str, RunSet], Settings] = lambda reading, value, of: reading.settings(value, of.name)
+    """What an answer lays over a run set."""
+    reread: Mapping[str, Callable[[list[Sample]], list[Sample]]] = field(default_factory=dict)
+    """Readings of what was measured, not of what is run."""
+    sections: Callable[[World, list[Variant], str], list[str]] = lambda _, __, table: [table]
+    """The page, but for the second seed, around the table of all variants."""
+
+    def variants(self, world: World) -> list[Variant]:
+        """The frozen readings first, then every other value of every reading."""
+        frozen = [Frozen(one, world.simulate([one], {})) for one in self.sets(world)]
+        found = [self._variant(world, "frozen", [sample for one in frozen for sample in one.samples])]
+        for reading in world.readings.by_id.values():
+            for value in reading.others:
+                name = f"{reading.id}: {value}"
+                world.say(name)
+                samples = [sample for one in frozen for sample in self._under(world, one, (reading, value))]
+                found.append(self._variant(world, name, samples))
+        return found
+
+    def _variant(self, world: World, name: str, samples: list[Sample]) -> Variant:
+        return Variant(name, world.findings(samples), self.figures(simulation.by_set(samples)))
+
+    def _under(self, world: World, frozen: Frozen, answer: tuple[Reading, str]) -> list[Sample]:
+        reading, value = answer
+        if reading.id in self.reread:
+            return self.reread[reading.id](frozen.samples)
+        settings = {} if frozen.set.name in self.fixed else self.settings(reading, value, frozen.set)
+        return changed(world, frozen, settings, reading) if settings else frozen.samples
+
+
+def changed(world: World, frozen: Frozen, settings: Settings, reading: Reading) -> list[Sample]:
+    """The runs of a set under a reading: those of the frozen one at points where it changes nothing."""
+    (plain,), (laid,) = (simulation.prepare([frozen.set], world.budget, s) for s in ({}, settings))
+    jobs = laid.narrowed(lambda place: place not in plain.points and reading.is_about(place.at))
+    run = [place.at for job in jobs for place in job.points]
+    return [*(sample for sample in frozen.samples if sample.at not in run), *world.run(jobs)]
+
+
+def run(paper: Paper, budget: Budget, out: Path, say: Callable[[str], None]) -> Path:
+    """Runs all of it; writes `readings.md` and `tried.toml`, and returns the former."""
+    trial: Trial = import_module(f"{PAPERS[paper.name]}.trials").TRIAL
+    world = World(paper, budget, say)
+    out.mkdir(parents=True, exist_ok=True)
+    found = trial.variants(world)
+    sections = trial.sections(world, found, one_at_a_time(found))
+    differing = second_seed(world, trial.seeded(world))
+    notes.write_tried(out / notes.TRIED, paper.name, tried(found))
+    page = out / "readings.md"
+    page.write_text("\n\n".join([*sections, seeds_page(differing, budget)]) + "\n", encoding="utf-8")
+    say("")
+    return page
 
 
 @dataclass(frozen=True)
@@ -97,16 +191,24 @@ def _result(variant: Variant, study: str, rule: str) -> str:
     return ", ".join(f"{part.interval.mean:.3g}" for part in finding.parts) + (" (holds)" if held else "")
 
 
-def second_seed(world: World, sets: Iterable[RunSet], seeds: tuple[int, int]) -> list[tuple[str, str, str]]:
-    """Hard claims whose verdict differs between two base seeds: name and both verdicts."""
+class Differing(NamedTuple):
+    """A claim whose verdict differs between two base seeds."""
+
+    claim: str
+    first: str
+    second: str
+
+
+def second_seed(world: World, sets: Iterable[RunSet]) -> list[Differing]:
+    """Hard claims whose verdict differs between the base seed and the next one."""
     chosen, found = list(sets), []
-    for seed in seeds:
+    for seed in (world.budget.seed, world.budget.seed + 1):
         world.say(f"base seed {seed}")
         at = replace(world, budget=replace(world.budget, seed=seed))
         judged = at.findings(at.simulate(chosen, {}))
         found.append({f"{c.study}/{c.claim}": f.verdict for c, f in judged.values() if c.kind == "hard"})
     first, second = found
-    return [(name, verdict, second[name]) for name, verdict in first.items() if verdict != second[name]]
+    return [Differing(name, verdict, second[name]) for name, verdict in first.items() if verdict != second[name]]
 
 
 def table(head: list[str], rows: Iterable[Sequence[object]]) -> str:
@@ -115,9 +217,17 @@ def table(head: list[str], rows: Iterable[Sequence[object]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def one_at_a_time(found: Sequence[Variant], studies: Iterable[str]) -> str:
+def agreement(readings: Readings, taken: Mapping[str, str]) -> str:
+    """What a rule takes, and whether the scenario files have it."""
+    listed = ", ".join(f"{name} = {value}" for name, value in taken.items())
+    agrees = all(readings.by_id[name].frozen == value for name, value in taken.items())
+    says = "the scenario files say the same" if agrees else "**the scenario files say otherwise**"
+    return f"The rule takes {listed}; {says}."
+
+
+def one_at_a_time(found: Sequence[Variant]) -> str:
     """Which hard claims hold under each reading, and its figures."""
-    listed, figures = list(studies), list(found[0].figures)
+    listed, figures = list(dict.fromkeys(study for study, _ in found[0].findings)), list(found[0].figures)
     held = [[v.name, *("{}/{}".format(*v.hard(s)) for s in listed)] for v in found]
     values = [[v.name, *(f"{v.figures[name]:.2f}" for name in figures)] for v in found]
     return "\n\n".join(
@@ -130,7 +240,7 @@ def one_at_a_time(found: Sequence[Variant], studies: Iterable[str]) -> str:
     )
 
 
-def seeds_page(differing: list[tuple[str, str, str]], budget: Budget) -> str:
+def seeds_page(differing: list[Differing], budget: Budget) -> str:
     """What a second base seed changed."""
     head = ["claim", f"base seed {budget.seed}", f"base seed {budget.seed + 1}"]
     body = table(head, [list(row) for row in differing]) if differing else "Every hard verdict is the same."

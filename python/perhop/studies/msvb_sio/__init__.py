@@ -7,15 +7,11 @@ runs are sets of `studies/msvb-sio/runs.toml`, and what is read off them stands 
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from perhop import stats
-from perhop.studies import Paper, Say, Study
+from perhop.studies import Paper, Study
 from perhop.studies.criteria import Cell
-from perhop.studies.drawing import Picture
 from perhop.studies.msvb_sio import beyond, fairness, idle, lemma, protection, stability, weighted
 from perhop.studies.msvb_sio.method import METHOD
-from perhop.studies.runs import Budget
 from perhop.studies.samples import Samples
 
 GROUPS = (stability, protection, fairness, weighted, idle, lemma, beyond)
@@ -25,21 +21,6 @@ def cell(runs: Samples, printed: Cell) -> stats.Interval:
     """What was measured where the paper printed a cell, in the cell's unit."""
     found = {name: measure for group in GROUPS for name, measure in getattr(group, "CELLS", {}).items()}
     return stats.interval(found[printed.study](runs, printed))
-
-
-def pictures(study: str, runs: Samples, cells: list[Cell]) -> list[Picture]:
-    """The figures of one study."""
-    from perhop.studies.msvb_sio import figures
-
-    drawn = {name: draw for group in (figures, *GROUPS) for name, draw in getattr(group, "PICTURES", {}).items()}
-    return [drawn[study](runs, cells)] if study in drawn else []
-
-
-def try_readings(budget: Budget, out: Path, say: Say) -> Path:
-    """Runs the open readings and writes what each gave; see `trials`."""
-    from perhop.studies.msvb_sio import trials
-
-    return trials.run(PAPER, budget, (out, say))
 
 
 _ORDER = (
@@ -69,6 +50,4 @@ PAPER = Paper(
     "reaches its sink, headers included, after 10 s; in Fig. 2 and 3 from the start. The queue is what waits, sampled; "
     "Jain's index is that of throughput by share.",
     cell=cell,
-    pictures=pictures,
-    try_readings=try_readings,
 )

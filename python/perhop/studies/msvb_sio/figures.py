@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from perhop import stats
 from perhop.studies.criteria import Cell
 from perhop.studies.drawing import MUTED, PUBLISHED, Look, Picture, canvas, curve, halves, legend_above, picture
-from perhop.studies.msvb_sio import fairness, lemma, protection, stability
+from perhop.studies.msvb_sio import beyond, fairness, idle, lemma, protection, stability, weighted
 from perhop.studies.msvb_sio.method import BIN, LIMIT, STEP, STEPS
 from perhop.studies.msvb_sio.terms import CLASSES, LOOKS, Division
 from perhop.studies.samples import Samples
@@ -206,3 +206,10 @@ PICTURES: dict[str, Callable[[Samples, list[Cell]], Picture]] = {
     "svb-lemma31": _lemma,
 }
 """By study."""
+
+
+def draw(study: str, runs: Samples, cells: list[Cell]) -> list[Picture]:
+    """The pictures of one study: those here, or of its own group."""
+    groups = (weighted, idle, beyond)
+    drawn = PICTURES | {name: draw for group in groups for name, draw in group.PICTURES.items()}
+    return [drawn[study](runs, cells)] if study in drawn else []

@@ -1,8 +1,5 @@
 """How the files of MSVB and SIO are run, and what is read off their tables.
 
-Settings of `runs.toml` and `readings.toml` may name a queue in the place of a section: `svb.v0` is v0 of the
-bottleneck's queue where that is SVB's; `msvb.alpha` is that of each class.
-
 | quantity             | unit    | is                                                            |
 |----------------------|---------|---------------------------------------------------------------|
 | `X.throughput`       | bit/s   | of class X: what reaches its sink                             |
@@ -27,20 +24,15 @@ those of `by_class`, and where a run has steps of 50 s, as Fig. 2 has:
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from perhop import stats
-from perhop.studies import runs as simulation
 from perhop.studies.msvb_sio import by_class
-from perhop.studies.runs import Job, Method, RunSet, Settings
+from perhop.studies.runs import Method
 from perhop.studies.samples import Tables, real
 
-BOTTLENECK, QUEUE = "CORE -> Edge2", "queue.bottleneck"
-SCHEMES = ("red", "svb", "fred", "rio", "sio", "msvb")
+BOTTLENECK = "CORE -> Edge2"
 LIMIT, WARMUP = 100, 10.0
 """Room at the bottleneck, packets; what is left out at the start, s."""
 STEP, SETTLED, BIN = 50, 40, 2
@@ -48,24 +40,7 @@ STEP, SETTLED, BIN = 50, 40, 2
 STEPS = 12
 
 
-def overrides(chosen: RunSet, settings: Settings) -> list[str]:
-    """Settings as the command line would write them; those of another queue than the bottleneck's are left out."""
-    queue: dict[str, Any] = {**settings.get(QUEUE, _stated(chosen.scenario)["queue"]["bottleneck"])}
-    own = {key: value for key, value in settings.items() if key.partition(".")[0] not in SCHEMES}
-    stated = {key.partition(".")[2]: key for key in settings if key.partition(".")[0] == queue.get("aqm")}
-    laid = {name: settings[key] for name, key in stated.items()}
-    if "alpha" in laid and "classes" in queue:
-        alpha = laid.pop("alpha")
-        laid["classes"] = [{**one, "alpha": alpha} for one in queue["classes"]]
-    return simulation.plain(chosen, {**own, **({QUEUE: {**queue, **laid}} if laid or QUEUE in own else {})})
-
-
-@cache
-def _stated(path: Path) -> dict[str, Any]:
-    return tomllib.loads(path.read_text(encoding="utf-8"))
-
-
-def measured(_: Job, __: Mapping[str, Any], tables: Tables) -> dict[str, float]:
+def measured(tables: Tables) -> dict[str, float]:
     """All of the above from one replication."""
     found = {**_classes(tables), **_bottleneck(tables), **_queue(tables["series"])}
     return {**found, **by_class.measured(tables, BOTTLENECK)}
@@ -144,4 +119,4 @@ def _bins(t: Any, waiting: Any) -> dict[str, float]:
     return found
 
 
-METHOD = Method(measured, overrides=overrides)
+METHOD = Method(measured)

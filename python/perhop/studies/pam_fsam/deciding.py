@@ -22,17 +22,16 @@ All combinations of a marker's grid are run on both figures, 50 replications eac
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import chain
 
 from perhop import stats
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Cell
-from perhop.studies.pam_fsam.terms import FSAM, PAM, TB
+from perhop.studies.pam_fsam.terms import FSAM, PAM, TB, only
 from perhop.studies.pam_fsam.tokens import CIR, DURATION, ROWS, Marks
-from perhop.studies.readings import Readings
 from perhop.studies.samples import Samples
+from perhop.studies.trying import World
 
 DRAWS = 50
 SUPPLY = CIR * DURATION
@@ -72,21 +71,17 @@ class Decision:
     """By marker: the smallest errors of all rows that keep the invariants, whatever unit and weight."""
 
 
-def decide(
-    readings: Readings,
-    cells: list[Cell],
-    world: tuple[list[simulation.RunSet], simulation.Budget, Callable[[str], None]],
-) -> Decision:
+def decide(world: World) -> Decision:
     """Runs the grid and applies the rule."""
-    sets, budget, say = world
-    used = [replace(s, draws=DRAWS) for s in sets if (s.name, s.at["arrivals"]) in RUN]
+    readings, cells = world.readings, world.criteria.cells
+    used = [replace(s, draws=DRAWS) for s in world.sets if (s.name, s.at["arrivals"]) in RUN]
     rows = []
     for marker in readings.grids:
         combinations = readings.combinations(marker)
         for i, chosen in enumerate(combinations):
-            say(f"{marker}: reading {i + 1} of {len(combinations)}")
-            settings = {**readings.settings(chosen, "tokens"), "markers.only": [marker], "scenario.sample": "39s"}
-            samples = simulation.simulate(simulation.prepare(used, budget, settings), budget, lambda *_: None)
+            world.say(f"{marker}: reading {i + 1} of {len(combinations)}")
+            settings = {**readings.settings(chosen, "tokens"), "scenario.sample": "39s"}
+            samples = world.simulate(used, settings, only(marker))
             rows.append(_row((marker, chosen), simulation.by_set(samples), cells))
     totals = {m: math.fsum(_printed(cells, "pf-fig2", m)) for m in readings.grids}
     return _decision(rows, totals)

@@ -18,21 +18,15 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections import defaultdict
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from perhop import stats
-from perhop.scenario import toml
-from perhop.studies import runs as simulation
-from perhop.studies.runs import Axis, Job, Method, RunSet, Settings
+from perhop.studies.runs import Axis, Method
 from perhop.studies.samples import Tables, real
 
 MARKERS = "conditioner.marker"
-KINDS = ("token-bucket", "tsw2cm", "pam", "f-sam")
 MARKER_HOP, BOTTLENECK = "E1 -> C", "C -> E2"
 
 AXES = {
@@ -43,59 +37,14 @@ AXES = {
 }
 
 
-def overrides(chosen: RunSet, settings: Settings) -> list[str]:
-    """Settings as the command line would write them; those of markers change the swept list."""
-    others = {key: value for key, value in settings.items() if not _of_marker(key)}
-    return [*simulation.plain(chosen, others), f'sweep."{MARKERS}"={toml(markers(chosen, settings))}']
-
-
-def markers(chosen: RunSet, settings: Settings) -> list[dict[str, Any]]:
-    """The swept markers of a file under these settings."""
-    return swept_markers(_stated(chosen.scenario), {key: value for key, value in settings.items() if _of_marker(key)})
-
-
-@cache
-def _stated(path: Path) -> dict[str, Any]:
-    return tomllib.loads(path.read_text())
-
-
-def _of_marker(key: str) -> bool:
-    return key.split(".", maxsplit=1)[0] in (*KINDS, "marker", "markers")
-
-
-def swept_markers(stated: Mapping[str, Any], settings: Settings) -> list[dict[str, Any]]:
-    """The swept markers of a file: `pam.x` changes PAM, `marker.x` each that has x, `markers.only` keeps kinds."""
-    found = [dict(marker) for marker in stated["sweep"][MARKERS]]
-    for key, value in settings.items():
-        kind, name = key.split(".", 1)
-        for marker in found:
-            if marker["kind"] == kind or (kind == "marker" and name in marker):
-                marker[name] = value
-    only = settings.get("markers.only")
-    return [m for m in found if only is None or m["kind"] in only]
-
-
-def buckets(job: Job) -> dict[str, float]:
-    """CBS in bytes of each swept marker that has one."""
-    swept = markers(job.set, {**job.set.settings, **job.reading})
-    return {m["kind"]: in_bytes(m["cbs"]) for m in swept if "cbs" in m}
-
-
-def in_bytes(text: str) -> float:
-    """`"12500B"` and `"100kB"`, the two forms the files use."""
-    number = text.removesuffix("B")
-    return float(number.removesuffix("k")) * (1000 if number.endswith("k") else 1)
-
-
-def measured(job: Job, at: Mapping[str, Any], tables: Tables) -> dict[str, float]:
-    """All of the above from one replication."""
-    found = quantities(tables)
-    burst = buckets(job).get(at["marker"])
-    return found if burst is None else {**found, "cbs": burst}
+def stated(effective: Mapping[str, Any]) -> dict[str, float]:
+    """The marker's burst."""
+    marker = effective["conditioner"]["marker"]
+    return {"cbs": float(marker["cbs"].removesuffix("B"))} if "cbs" in marker else {}
 
 
 def quantities(tables: Tables) -> dict[str, float]:
-    """What the tables alone say."""
+    """All of the above but `cbs` from one replication."""
     found: dict[str, float] = {}
     _traffic(tables, found)
     _marks(tables["summary"], found)
@@ -135,4 +84,4 @@ def _last(series: Mapping[str, Any], quantity: str) -> float:
     return values[-1] if values else math.nan
 
 
-METHOD = Method(measured, AXES, overrides)
+METHOD = Method(quantities, AXES, stated=stated)

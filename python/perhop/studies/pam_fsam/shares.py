@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from perhop import stats
-from perhop.studies.pam_fsam.method import MARKER_HOP, MARKERS
+from perhop.studies.pam_fsam.method import MARKER_HOP
 from perhop.studies.readings import Reading
 from perhop.studies.runs import Budget
 from perhop.studies.samples import Tables
@@ -51,16 +51,11 @@ def measure(directory: Path, reading: Reading, budget: Budget) -> list[Share]:
     found = []
     for flows, changes in FLOWS.items():
         for value in reading.values:
-            laid = {_own(key): v for key, v in reading.settings(value, "load").items()}
-            scenario = Scenario.from_toml(directory / SCENARIO, {**changes, **laid})
+            scenario = Scenario.from_toml(directory / SCENARIO, {**changes, **reading.settings(value, "load")})
             runs = scenario.run(budget.seeds, seed=budget.seed, jobs=budget.jobs, progress=False)
             rows = [_row(flows, replication.tables) for replication in runs.replications]
             found.append(Share(flows, value, *(stats.mean(column) for column in zip(*rows, strict=True))))
     return found
-
-
-def _own(key: str) -> str:
-    return key.replace("f-sam.", MARKERS + ".")
 
 
 def _row(flows: int, tables: Tables) -> tuple[float, float, float, float]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from perhop import stats
 from perhop.studies.drawing import Look
+from perhop.studies.runs import Place
 from perhop.studies.samples import Samples
 
 TB, TSW, PAM, FSAM = "token-bucket", "tsw2cm", "pam", "f-sam"
@@ -22,6 +24,11 @@ EVERY_N = (5, 10, 15, 20, 25, 30)
 FEW = (5, 10)
 """Where a full link leaves room for a gain: gains are judged here."""
 MANY = (15, 20, 25, 30)
+
+
+def only(marker: str) -> Callable[[Place], bool]:
+    """Points with this marker."""
+    return lambda place: place.at["marker"] == marker
 
 
 def pooled(series: list[list[float]]) -> list[float]:

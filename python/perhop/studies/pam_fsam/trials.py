@@ -1,43 +1,12 @@
-"""`perhop reproduce pam-fsam --readings`: every open reading tried, the rule applied, a table written."""
+"""What is this paper's own in trying readings: the grid on Fig. 2 and 3, and tables of three questions."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
 
-from perhop.studies import Paper, Say, notes, trying
 from perhop.studies.pam_fsam import deciding, sensitivity, shares
-from perhop.studies.pam_fsam.sensitivity import Variant
 from perhop.studies.readings import Readings
-from perhop.studies.runs import Budget
-from perhop.studies.trying import World, table
-
-STUDIES = ("pf-fig2", "pf-fig3", "pf-fig4", "pf-fig5", "pf-fig6", "pf-fig7", "pf-fig8", "pf-fig9")
-
-
-def run(paper: Paper, budget: Budget, to: tuple[Path, Say]) -> Path:
-    """Runs all of it; writes `readings.md` and `tried.toml`, and returns the former."""
-    out, say = to
-    world, readings = World(paper, budget, say), paper.readings()
-    out.mkdir(parents=True, exist_ok=True)
-    decision = deciding.decide(readings, world.criteria.cells, (world.sets, budget, say))
-    say("shares of 10 and 100 flows")
-    measured = shares.measure(paper.directory, readings.by_id["a5"], budget)
-    found = sensitivity.variants(world, readings)
-    locked = sensitivity.phase_lock(world, readings.by_id["a13"])
-    differing = sensitivity.second_seed(world)
-    notes.write_tried(out / notes.TRIED, paper.name, trying.tried(found))
-    parts = [
-        _grid(decision, readings),
-        _shares(measured),
-        _queues(found, readings),
-        trying.one_at_a_time(found, STUDIES),
-        _phases(locked),
-        trying.seeds_page(differing, budget),
-    ]
-    page = out / "readings.md"
-    page.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-    say("")
-    return page
+from perhop.studies.trying import Trial, Variant, World, agreement, table
 
 
 def _grid(decision: deciding.Decision, readings: Readings) -> str:
@@ -58,8 +27,6 @@ def _grid(decision: deciding.Decision, readings: Readings) -> str:
     ]
     head = ["marker", "readings", "errors", "IN total", "used", "Jain f", "Jain IN", "forced OUT", "breaks"]
     misses = ", ".join(f"{unit} {miss:.0f}" for unit, miss in decision.misses.items())
-    chosen = ", ".join(f"{name} = {value}" for name, value in decision.chosen.items())
-    agrees = all(readings.by_id[name].frozen == value for name, value in decision.chosen.items())
     smallest = "; ".join(
         f"{m}: {', '.join(f'{k} {v}' for k, v in r.readings.items())} ({r.errors:.5f})"
         for m, r in decision.smallest.items()
@@ -68,8 +35,8 @@ def _grid(decision: deciding.Decision, readings: Readings) -> str:
         [
             "### The grid on Fig. 2 and 3",
             table(head, body),
-            f"IN totals of Fig. 2 miss the printed ones by (packets, mean): {misses}. The rule takes {chosen}; "
-            f"{'the scenario files say the same' if agrees else '**the scenario files say otherwise**'}. "
+            f"IN totals of Fig. 2 miss the printed ones by (packets, mean): {misses}. "
+            f"{agreement(readings, decision.chosen)} "
             f"Smallest errors of all that keep the invariants, whatever burst and weight: {smallest}.",
         ]
     )
@@ -84,22 +51,46 @@ def _shares(measured: list[shares.Share]) -> str:
     return "### Shares of 10 and of 100 flows (a5)\n\n" + table(head, rows)
 
 
-def _queues(found: list[Variant], readings: Readings) -> str:
+def _queues(found: Sequence[Variant], readings: Readings) -> str:
     """The rule of a9: room for a gain of 10 % at n = 5, and F-SAM gains over n <= 10; the signs beside it."""
     names = {value: f"a9: {value}" for value in readings.by_id["a9"].values}
     names[readings.by_id["a9"].frozen] = "frozen"
     columns = ("ceiling n=5, %", "fig4 g(F-SAM), %", "fig4 g(PAM), %", "fig7 g(F-SAM), %", "fig7 g(PAM), %")
     by_name = {v.name: v for v in found}
-    rows = [[value, *(f"{by_name[n].figures[c]:.2f}" for c in columns), by_name[n].signs] for value, n in names.items()]
-    head = ["queue (a9)", *columns, "signs as published, of 18"]
+    rows = [
+        [value, *(f"{by_name[n].figures[c]:.2f}" for c in columns), f"{by_name[n].figures[sensitivity.SIGNS]:.0f}"]
+        for value, n in names.items()
+    ]
+    head = ["queue (a9)", *columns, sensitivity.SIGNS]
     return "### The core queue\n\n" + table(head, rows)
 
 
-def _phases(locked: list[tuple[str, str, int, list[float]]]) -> str:
+def _phases(locked: list[sensitivity.Locked]) -> str:
     rows = [
-        [size, arrivals, n, f"{values[0]:.2f}", f"{values[len(values) // 2]:.2f}", f"{values[-1]:.2f}"]
-        for size, arrivals, n, values in locked
+        [one.size, one.arrivals, one.n, *(f"{one.shares[i]:.2f}" for i in (0, len(one.shares) // 2, -1))]
+        for one in locked
     ]
     head = ["TCP packet (a13)", "UDP arrivals", "n", "smallest", "median", "largest"]
     title = "### Fig. 7 behind TB: UDP's share of the IN packets, run by run"
     return f"{title}\n\n{table(head, rows)}"
+
+
+def _sections(world: World, found: list[Variant], variants: str) -> list[str]:
+    readings = world.readings
+    return [
+        _grid(deciding.decide(world), readings),
+        _shares(shares.measure(world.paper.directory, readings.by_id["a5"], world.budget)),
+        _queues(found, readings),
+        variants,
+        _phases(sensitivity.phase_lock(world, readings.by_id["a13"])),
+    ]
+
+
+TRIAL = Trial(
+    sensitivity.figures,
+    sets=sensitivity.base_sets,
+    seeded=sensitivity.seeded,
+    settings=sensitivity.settings,
+    reread={"a10": sensitivity.wire_bytes},
+    sections=_sections,
+)

@@ -6,15 +6,11 @@ Allocation for TCP Flows", 2002.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from perhop import stats
-from perhop.studies import Paper, Say, Study
+from perhop.studies import Paper, Study
 from perhop.studies.criteria import Cell
-from perhop.studies.drawing import Picture
 from perhop.studies.pps import beyond, csfq, diffserv, domains, rtt, shares, worked
 from perhop.studies.pps.method import METHOD
-from perhop.studies.runs import Budget
 from perhop.studies.samples import Samples
 
 GROUPS = (worked, shares, domains, rtt, diffserv, csfq, beyond)
@@ -25,21 +21,6 @@ def cell(runs: Samples, printed: Cell) -> stats.Interval:
     """What was measured where the paper printed a cell, Mbit/s."""
     found = {name: measure for group in GROUPS for name, measure in getattr(group, "CELLS", {}).items()}
     return stats.interval(found[printed.study](runs.at(**printed.at), printed))
-
-
-def pictures(study: str, runs: Samples, cells: list[Cell]) -> list[Picture]:
-    """The figures of one study."""
-    from perhop.studies.pps import beyond_figures, figures
-
-    ours = beyond_figures.PICTURES.get(study)
-    return ours(runs) if ours else figures.draw(study, runs, cells)
-
-
-def try_readings(budget: Budget, out: Path, say: Say) -> Path:
-    """Runs the open readings and writes what each gave; see `trials`."""
-    from perhop.studies.pps import trials
-
-    return trials.run(PAPER, budget, (out, say))
 
 
 _PAPER = ("ex1", "fig4", "fig6", "fig7", "fig8", "fig9", "tab1", "tab2", "tab3", "fig11", "tab4", "fig12", "bits", "n")
@@ -61,6 +42,4 @@ PAPER = Paper(
     "included, over the whole run of 200 s; a packet of 1000 B or 500 B is counted with its headers, as ns-2 does. "
     "TCP is Reno with timers of the time (100 ms tick, at least 200 ms), never limited by its window.",
     cell=cell,
-    pictures=pictures,
-    try_readings=try_readings,
 )

@@ -12,7 +12,6 @@ from perhop.studies.pps import diffserv, rtt
 from perhop.studies.pps.shares import FIG6, LINKS
 from perhop.studies.pps.terms import SCHEMES, SIZES, Rates, Shares
 from perhop.studies.pps.worked import EX1
-from perhop.studies.readings import Readings
 from perhop.studies.samples import Samples
 from perhop.studies.trying import World
 
@@ -43,14 +42,15 @@ class Baseline:
     """DiffServ's rates, by packet size, profiles and flow, Mbit/s."""
 
 
-def timers(world: World, readings: Readings) -> list[Baseline]:
+def timers(world: World) -> list[Baseline]:
     """Every answer to b6, the one that the rule takes first."""
     plain = [s for s in world.sets if s.name == "pps-tab3" and s.at["scheme"] == "reno"]
     marked = [s for s in world.sets if s.name == "pps-tab4-diffserv" and s.at["rio"] == "first"]
     found = []
-    for value in readings.by_id["b6"].values:
+    reading = world.readings.by_id["b6"]
+    for value in reading.values:
         world.say(f"b6: {value}")
-        samples = world.simulate([*plain, *marked], readings.by_id["b6"].settings(value, "all"))
+        samples = world.simulate([*plain, *marked], reading.settings(value, "all"))
         found.append(_baseline(value, simulation.by_set(samples)))
     return sorted(found, key=lambda baseline: baseline.errors)
 
@@ -107,7 +107,7 @@ class Decision:
         return stats.paired(self.smallest.squares, row.squares)
 
 
-def decide(world: World, readings: Readings) -> Decision:
+def decide(world: World) -> Decision:
     """Runs the grid and applies the rule.
 
     Raises:
@@ -115,11 +115,11 @@ def decide(world: World, readings: Readings) -> Decision:
     """
     chosen = replace(world, budget=replace(world.budget, seeds=SEEDS))
     sets = [s for s in chosen.sets if s.name in SETS]
-    combinations = readings.combinations("pps")
+    combinations = world.readings.combinations("pps")
     rows = []
     for i, combination in enumerate(combinations):
         world.say(f"reading {i + 1} of {len(combinations)}")
-        samples = chosen.simulate(sets, readings.settings(combination, "all"))
+        samples = chosen.simulate(sets, world.readings.settings(combination, "all"))
         rows.append(_row(combination, simulation.by_set(samples)))
     return by_rule(rows)
 

@@ -19,7 +19,7 @@ from perhop.studies.drawing import (
     legend_above,
     picture,
 )
-from perhop.studies.pps import csfq, diffserv, domains, rtt, shares, worked
+from perhop.studies.pps import beyond_figures, csfq, diffserv, domains, rtt, shares, worked
 from perhop.studies.pps.terms import LOOKS, RECEIVER, SCHEMES, SENDER, SIZES, Rates, Shares, mbit
 from perhop.studies.samples import Samples
 
@@ -50,7 +50,8 @@ def draw(study: str, runs: Samples, cells: list[Cell]) -> list[Picture]:
         "pps-bits": lambda: [_widths(runs)],
         "pps-n": lambda: [_exponents(runs)],
     }
-    return by_study[study]()
+    ours = beyond_figures.PICTURES.get(study)
+    return ours(runs) if ours else by_study[study]()
 
 
 def _cases(runs: Samples) -> Picture:

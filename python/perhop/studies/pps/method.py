@@ -1,9 +1,5 @@
 """How the files of PPS are run, and what is read off their tables.
 
-Settings of `runs.toml` and `readings.toml` may name an algorithm in the place of a section: `tred.n` is n of every
-queue of the file with TRED, `pps-relabeller.measure` that of every relabeller, `pps.bits` that of every conditioner
-of PPS, `cbr.size` that of every traffic of this model. A file without one is left as it is.
-
 | quantity                    | unit  | is                                                                     |
 |-----------------------------|-------|------------------------------------------------------------------------|
 | `X.throughput`, `X.goodput` | bit/s | traffic X over the whole run: what reaches the sink, what it hands on  |
@@ -30,21 +26,14 @@ and of each link with an AQM, called `P - Q` whichever way the packets go:
 from __future__ import annotations
 
 import math
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from perhop import stats
-from perhop.studies import runs as simulation
-from perhop.studies.runs import Job, Method, RunSet, Settings
+from perhop.studies.runs import Method
 from perhop.studies.samples import Tables, real
 
-FAMILY = "pps"
-CONDITIONERS = ("pps-tagger", "pps-relabeller", "pps-ack-tagger", "pps-ack-relabeller")
-ALGORITHMS = (FAMILY, *CONDITIONERS, "tred", "red", "rio", "csfq", "cbr")
 START, END = 20.0, 200.0
 """Seconds between which a run is taken to be settled."""
 
@@ -52,37 +41,7 @@ Series = Mapping[float, float]
 """Values by time, s."""
 
 
-def overrides(chosen: RunSet, settings: Settings) -> list[str]:
-    """Settings as the command line would write them; those of an algorithm for each section that has it.
-
-    A key of the file goes before an algorithm's.
-    """
-    laid: dict[str, Any] = {}
-    for key, value in settings.items():
-        kind, _, name = key.partition(".")
-        if kind in ALGORITHMS:
-            laid |= {f"{section}.{name}": value for section in _sections(chosen.scenario).get(kind, ())}
-    own = {key: value for key, value in settings.items() if key.partition(".")[0] not in ALGORITHMS}
-    return simulation.plain(chosen, {**laid, **own})
-
-
-@cache
-def _sections(path: Path) -> dict[str, list[str]]:
-    """Sections of a file by the algorithm they state."""
-    stated = tomllib.loads(path.read_text(encoding="utf-8"))
-    found: dict[str, list[str]] = defaultdict(list)
-    for name, section in stated.get("conditioner", {}).items():
-        found[section["kind"]].append(f"conditioner.{name}")
-        if section["kind"] in CONDITIONERS:
-            found[FAMILY].append(f"conditioner.{name}")
-    for name, section in stated.get("queue", {}).items():
-        found[section["aqm"]].append(f"queue.{name}")
-    for name, section in stated["traffic"].items():
-        found[section["model"]].append(f'traffic."{name}"')
-    return found
-
-
-def measured(_: Job, __: Mapping[str, Any], tables: Tables) -> dict[str, float]:
+def measured(tables: Tables) -> dict[str, float]:
     """All of the above from one replication."""
     return {**_flows(tables), **_tcp(tables), **_tags(tables), **_links(tables)}
 
@@ -183,4 +142,4 @@ def _settled(series: Series) -> Iterable[float]:
     return (value for t, value in series.items() if t >= START)
 
 
-METHOD = Method(measured, overrides=overrides)
+METHOD = Method(measured)

@@ -6,15 +6,11 @@ stands in `method`.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from perhop import stats
-from perhop.studies import Paper, Say
+from perhop.studies import Paper
 from perhop.studies.criteria import Cell
-from perhop.studies.drawing import Picture
 from perhop.studies.redp import choice, colours, demotion, promotion, regime, udp
 from perhop.studies.redp.method import METHOD
-from perhop.studies.runs import Budget
 from perhop.studies.samples import Samples
 
 GROUPS = (demotion, promotion, choice, udp, regime, colours)
@@ -23,20 +19,6 @@ GROUPS = (demotion, promotion, choice, udp, regime, colours)
 def cell(_: Samples, printed: Cell) -> stats.Interval:
     """The paper prints no table."""
     raise LookupError(printed.study)
-
-
-def pictures(study: str, runs: Samples, _: list[Cell]) -> list[Picture]:
-    """The figures of one study."""
-    from perhop.studies.redp import figures
-
-    return figures.draw(study, runs)
-
-
-def try_readings(budget: Budget, out: Path, say: Say) -> Path:
-    """Runs the open readings and writes what each gave; see `trials`."""
-    from perhop.studies.redp import trials
-
-    return trials.run(PAPER, budget, (out, say))
 
 
 PAPER = Paper(
@@ -49,6 +31,4 @@ PAPER = Paper(
     "after 10 s; the queue at CR1 is sampled each 10 ms. The regime of phase effects has a buffer of 30 packets, a "
     "least time-out of 1 s and no jitter.",
     cell=cell,
-    pictures=pictures,
-    try_readings=try_readings,
 )

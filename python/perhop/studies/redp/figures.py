@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from perhop import stats
+from perhop.studies.criteria import Cell
 from perhop.studies.drawing import MUTED, PUBLISHED, Look, Picture, canvas, curve, halves, legend_above, picture
 from perhop.studies.redp import choice, demotion, promotion, queues, regime, udp
 from perhop.studies.redp.terms import COLOURS, IDEAL, LOOKS, PHASE, TCP, by_flow
@@ -165,6 +166,6 @@ PICTURES: dict[str, Callable[[Samples], Picture]] = {
 """By study."""
 
 
-def draw(study: str, runs: Samples) -> list[Picture]:
+def draw(study: str, runs: Samples, _: list[Cell]) -> list[Picture]:
     """The pictures of a study."""
     return [PICTURES[study](runs)] if study in PICTURES else []

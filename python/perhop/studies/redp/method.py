@@ -22,15 +22,13 @@ and where the queue is sampled each 10 ms those of `queues`.
 from __future__ import annotations
 
 import math
-import tomllib
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
 from perhop import stats
-from perhop.studies import runs as simulation
 from perhop.studies.redp import queues
-from perhop.studies.runs import Job, Method, RunSet, Settings
+from perhop.studies.runs import Method
 from perhop.studies.samples import Tables, real
 
 COLOURS = ("green", "yellow", "red")
@@ -40,7 +38,7 @@ CORES = ("CR1", "CR2")
 """Routers with RIO; T4 has the first alone."""
 
 
-def measured(_: Job, __: Mapping[str, Any], tables: Tables) -> dict[str, float]:
+def measured(tables: Tables) -> dict[str, float]:
     """All of the above from one replication."""
     seconds = _seconds(tables["arrivals"])
     found = {**_received(tables), **_markers(tables, seconds), **_hops(tables, seconds)}
@@ -119,17 +117,4 @@ def _hops(tables: Tables, seconds: float) -> dict[str, float]:
     return dict(found)
 
 
-def overrides(chosen: RunSet, settings: Settings) -> list[str]:
-    """Those of sections that are there: UDP needs neither leaf markers nor TCP, and a queue of 20 packets is no RIO."""
-    stated = tomllib.loads(chosen.scenario.read_text(encoding="utf-8"))
-    kept = {key: value for key, value in settings.items() if _has(stated, key)}
-    replaced = tuple(f"{key}." for key, value in kept.items() if isinstance(value, dict) and key.startswith("queue."))
-    return simulation.plain(chosen, {key: value for key, value in kept.items() if not key.startswith(replaced)})
-
-
-def _has(stated: Mapping[str, Any], key: str) -> bool:
-    section, name = key.split(".")[:2]
-    return section not in ("conditioner", "tcp") or name in stated.get(section, {})
-
-
-METHOD = Method(measured, overrides=overrides)
+METHOD = Method(measured)

@@ -1,62 +1,17 @@
-"""`perhop reproduce redp --readings`: every other answer to what the paper leaves open, and a second base seed."""
+"""What is REDP's own in trying readings: which runs they concern, and what is shown."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
-from perhop.studies import Paper, Say, notes, trying
-from perhop.studies import runs as simulation
-from perhop.studies.readings import Readings
 from perhop.studies.redp import choice, demotion, promotion
-from perhop.studies.runs import Budget
-from perhop.studies.samples import Sample, Samples
-from perhop.studies.trying import Variant, World
+from perhop.studies.samples import Samples
+from perhop.studies.trying import Trial
 
 VARIED = ("redp-fig5", "redp-fig8", "redp-fig8-start", "redp-fig9")
 """Run sets under other readings."""
 JUDGED = (*VARIED, "redp-udp")
 """Run sets that decide anything."""
-
-
-def run(paper: Paper, budget: Budget, to: tuple[Path, Say]) -> Path:
-    """Runs all of it; writes `readings.md` and `tried.toml`, and returns the former."""
-    out, say = to
-    world = World(paper, budget, say)
-    out.mkdir(parents=True, exist_ok=True)
-    found = variants(world, paper.readings())
-    judged = [s for s in world.sets if s.name in JUDGED]
-    differing = trying.second_seed(world, judged, (budget.seed, budget.seed + 1))
-    notes.write_tried(out / notes.TRIED, paper.name, trying.tried(found))
-    studies = dict.fromkeys(study for study, _ in found[0].findings)
-    page = out / "readings.md"
-    parts = [trying.one_at_a_time(found, studies), trying.seeds_page(differing, budget)]
-    page.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-    say("")
-    return page
-
-
-def variants(world: World, readings: Readings) -> list[Variant]:
-    """The frozen reading first, then every other value of every reading."""
-    found = [_variant(world, "frozen", _samples(world, {}, readings))]
-    for reading in readings.by_id.values():
-        for value in reading.others:
-            name = f"{reading.id}: {value}"
-            world.say(name)
-            found.append(_variant(world, name, _samples(world, {reading.id: value}, readings)))
-    return found
-
-
-def _samples(world: World, chosen: Mapping[str, str], readings: Readings) -> list[Sample]:
-    samples = []
-    for one in world.sets:
-        if one.name in VARIED:
-            samples += world.simulate([one], readings.settings(chosen, one.name))
-    return samples
-
-
-def _variant(world: World, name: str, samples: list[Sample]) -> Variant:
-    return Variant(name, world.findings(samples), _figures(simulation.by_set(samples)))
 
 
 def _figures(runs: Mapping[str, Samples]) -> dict[str, float]:
@@ -77,3 +32,10 @@ def _figures(runs: Mapping[str, Samples]) -> dict[str, float]:
         "green at CR3 by flow": promoted.mean("green").mean / 4,
         "P_drop with the least std": min(spreads, key=lambda drop: spreads[drop]) / 100,
     }
+
+
+TRIAL = Trial(
+    _figures,
+    sets=lambda world: [s for s in world.sets if s.name in VARIED],
+    seeded=lambda world: [s for s in world.sets if s.name in JUDGED],
+)

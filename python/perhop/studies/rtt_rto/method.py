@@ -27,11 +27,12 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from perhop import stats
 from perhop.studies.rtt_rto import users
-from perhop.studies.runs import Job, Method, RunSet, Settings, plain
+from perhop.studies.runs import Method, Settings
 from perhop.studies.samples import Tables, real
 
 PACKET, DATA = 1024, 984
@@ -44,7 +45,7 @@ TRACED = "F1"
 """The aggregate whose windows Fig. 5 shows."""
 
 
-def measured(_: Job, __: Mapping[str, Any], tables: Tables) -> dict[str, float]:
+def measured(tables: Tables) -> dict[str, float]:
     """All of the above from one replication."""
     found = {**_received(tables), **_core(tables), **_edges(tables), **_draws(tables["tallies"])}
     for name, read in {"flow_series": _windows, "sessions": users.telnet, "transfers": users.web}.items():
@@ -118,36 +119,18 @@ def _windows(tables: Tables) -> dict[str, float]:
     return {**found, **{f"cwnd@{round(1000 * t)}": float(w) for t, w in zip(*times, strict=True)}}
 
 
-TIMED, SPARING, TWO_RATES = ("rtt-aware", "rtt-rto", "rtt-sw"), ("rtt-sw", "tsw3cm-sw"), ("tsw3cm", "tsw3cm-sw")
-KEYS = {
-    "pir": TWO_RATES,
-    **dict.fromkeys(("min-rto", "law", "least"), ("rtt-rto",)),
-    **dict.fromkeys(("excess", "sampled", "rtt", "part", "report-delay", "report-expiry"), TIMED),
-    "measured": (*TIMED, "tsw3cm-sw"),
-    "max-debt": SPARING,
-}
-"""Kinds that have a key, where not all do."""
-
-
 NEAR, FAR = ('links."n1 - E1".delay', 'links."n2 - E2".delay'), ('links."E3 - n3".delay', 'links."E4 - n4".delay')
 """Links of rtt-fig4.toml: where it has its longer delays, and where they can be instead."""
 SHORT, LONGER = "0.25ms", ("8.75ms", "48.75ms")
 
 
-def overrides(of: RunSet, settings: Settings) -> list[str]:
-    """As they are; but `edge.x` is a key of the conditioner if its kind has it, `long` says where delays are."""
-    kind = settings.get("conditioner.edge.kind", "rtt-rto")
-    laid: dict[str, Any] = {}
-    for key, value in settings.items():
-        section, _, name = key.partition(".")
-        if section != "edge":
-            laid[key] = value
-        elif kind in KEYS.get(name, (kind,)):
-            laid[f"conditioner.edge.{name}"] = value
-    if laid.pop("long", None) and of.scenario.stem == "rtt-fig4":
-        delays = [laid.get(near, longer) for near, longer in zip(NEAR, LONGER, strict=True)]
-        laid |= dict.fromkeys(NEAR, SHORT) | dict(zip(FAR, delays, strict=True))
-    return plain(of, laid)
+def laid(scenario: Path, settings: Settings) -> Settings:
+    """As they are; but `long` moves the longer delays of rtt-fig4.toml, whatever they are."""
+    moved = {key: value for key, value in settings.items() if key != "long"}
+    if "long" in settings and scenario.stem == "rtt-fig4":
+        delays = [moved.get(near, longer) for near, longer in zip(NEAR, LONGER, strict=True)]
+        moved |= dict.fromkeys(NEAR, SHORT) | dict(zip(FAR, delays, strict=True))
+    return moved
 
 
-METHOD = Method(measured, overrides=overrides)
+METHOD = Method(measured, laid=laid)
