@@ -13,7 +13,7 @@ export PERHOP_PYTHON := $(CURDIR)/$(BIN)/python
 install: .venv/extension.stamp          ## build the release extension into .venv
 	@echo "perhop is at $(BIN)/perhop"
 
-test: test-rust test-python             ## all tests; what the machine lacks is skipped in plain words
+test: test-rust test-python             ## all tests; tests whose tools are missing are skipped with a message
 
 test-rust: .venv/packages.stamp
 	cargo test --workspace --no-fail-fast

@@ -56,7 +56,7 @@ impl Dscp {
         self.0
     }
 
-    /// The drop precedence of an AF code point (RFC 2597): AFx1 green, AFx2 yellow, AFx3 red; others carry none.
+    /// The drop precedence of an AF code point (RFC 2597 section 6): AFx1 green, AFx2 yellow, AFx3 red; others carry none.
     pub const fn colour(self) -> Colour {
         let (class, precedence) = (self.0 >> 3, self.0 & 7);
         match (class, precedence) {

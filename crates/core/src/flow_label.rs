@@ -145,6 +145,7 @@ mod tests {
         Encoding::Tickets(Tags { bits, tags: scale, rounding: Rounding::Nearest })
     }
 
+    /// 20 bits (RFC 8200 section 3), of which 0 is no label (RFC 6437 section 2).
     #[test]
     fn every_code_is_read_back() {
         let tickets = [Scale::Linear, Scale::Log].into_iter().flat_map(|scale| (4..=17).map(move |bits| (scale, bits)));

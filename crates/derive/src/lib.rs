@@ -2,7 +2,7 @@
 //!
 //! The struct's fields become keys of a scenario file (`max_p` is written `max-p`), their doc
 //! comments the documentation, `#[param(default = ...)]` the default. What is generated from that
-//! one place: the reader, the list of fields (schema, tables, generators) and the way back to text.
+//! one place: the reader, the list of fields (schema, tables, generators) and the inverse, to text.
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
@@ -12,7 +12,7 @@ use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Fields, Ident, Lit, LitSt
 /// Implements `Params` and `Value` for a struct with named fields.
 ///
 /// `#[param(default = X)]` with X text, number or bool; `#[param(name = "key")]` where the key differs
-/// from the field's name; `#[param(flatten)]` for a field whose own keys stand in the same table.
+/// from the field's name; `#[param(flatten)]` for a field whose keys are in the same table.
 #[proc_macro_derive(Params, attributes(param))]
 pub fn params(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

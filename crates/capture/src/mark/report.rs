@@ -186,7 +186,7 @@ pub struct Report {
     pub flows: Vec<FlowRow>,
     /// Packets that could not be metered, by reason.
     pub unchanged: Vec<Unchanged>,
-    /// IP packets among them, for want of a timestamp.
+    /// IP packets among them, for lack of a timestamp.
     pub untimed: u64,
     /// Packets with a timestamp earlier than a preceding one; they were metered at the largest time seen.
     pub out_of_order: u64,
@@ -303,8 +303,8 @@ impl LabelReport {
         let mut found = Vec::new();
         if self.foreign > 0 {
             found.push(format!(
-                "{} packets came with a flow label that no tag of this policy has: they counted as without; hosts set \
-                 flow labels of their own, so all of a domain's ingresses have to write or clear them",
+                "{} packets came with a flow label that is not a tag of this policy: they counted as having none; hosts set \
+                 their own flow labels, so all of a domain's ingresses have to write or clear them",
                 self.foreign
             ));
         }

@@ -161,7 +161,7 @@ impl RoundTrips {
         self.samples.iter_mut().for_each(|samples| samples.push(listed));
     }
 
-    /// As one of its own direction. A SYN after other segments opens another connection on the same ports.
+    /// As a segment of its direction. A SYN after other segments opens another connection on the same ports.
     fn pass(&mut self, it: &Segment<'_>, aggregate: Option<Aggregate>) {
         let id = it.packet.flow;
         let syn = it.packet.flags & flags::SYN != 0;

@@ -149,7 +149,7 @@ impl PpsTagger {
     }
 
     /// Packets (or bytes) that an ACK newly acknowledges; a duplicate's according to the rules. With data it is not a duplicate
-    /// (RFC 5681, section 2).
+    /// (RFC 5681 section 2).
     fn newly(&mut self, packet: &Packet) -> f64 {
         let Some(before) = self.acknowledged else { return 0.0 };
         let (payload, size) = self.segment;

@@ -1,6 +1,6 @@
 //! srTCM: single rate three colour marker.
 //!
-//! Source: RFC 2697.
+//! Source: RFC 2697 sections 2 and 3 (parameters, metering).
 //!
 //! Two buckets, C of depth CBS and E of depth EBS, share one rate: CIR fills C, and the overflow of C fills E.
 //!
@@ -16,8 +16,8 @@
 //! | EBS    | `ebs`          | B     | -       |
 //! | mode   | `colour-aware` | -     | false   |
 //!
-//! Deviations: none. CBS or EBS may be 0, not both; one that is not 0 must hold the largest packet (the RFC recommends
-//! it). An unmarked packet counts as green.
+//! Deviations: none. CBS or EBS may be 0, not both; one that is not 0 must hold the largest packet (RFC 2697
+//! section 2 recommends it). An unmarked packet counts as green.
 
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage};

@@ -1,6 +1,6 @@
 //! trTCM: two rate three colour marker.
 //!
-//! Source: RFC 2698.
+//! Source: RFC 2698 sections 2 and 3 (parameters, metering).
 //!
 //! Two buckets with separate rates: P of depth PBS fills at PIR, C of depth CBS at CIR. P is asked first; a green packet
 //! takes from both.

@@ -1,6 +1,6 @@
 //! TSW3CM: time sliding window three colour marker.
 //!
-//! Source: RFC 2859 (its CTR is `cir`, its PTR `pir`, its AVG_INTERVAL `window`).
+//! Source: RFC 2859 sections 3 and 4 (its CTR is `cir`, its PTR `pir`, its AVG_INTERVAL `window`).
 //!
 //! ```text
 //! avg = (avg W + B) / (T + W)                 this packet included

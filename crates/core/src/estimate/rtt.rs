@@ -1,7 +1,8 @@
 //! Round-trip times as an edge sees them: samples of a flow, and the smoothed time of an aggregate.
 //!
 //! Source: Habib, Bhargava and Fahmy, "A Round Trip Time and Time-out Aware Traffic Conditioner for Differentiated
-//! Services Networks" (2001), sections on measurement; Karn and Partridge (1987); RFC 6298; RFC 7323 section 4.
+//! Services Networks" (2001), sections on measurement; Karn and Partridge (1987); RFC 6298 sections 2.2, 2.3
+//! and 3; RFC 7323 section 4.2.
 //!
 //! ```text
 //! data beyond the highest seen, no sample open:   open (end, now)
@@ -200,6 +201,7 @@ mod tests {
         out
     }
 
+    /// Sequence numbers compare modulo 2^32 (RFC 9293 section 3.4).
     #[test]
     fn one_sample_at_a_time() {
         assert_eq!(samples(&[(0, Ok(0)), (1, Ok(100)), (50, Err(100)), (51, Err(200)), (60, Ok(200))]), [50]);
@@ -207,6 +209,7 @@ mod tests {
         assert_eq!(samples(&[(0, Ok(u32::MAX - 49)), (40, Err(u32::MAX)), (41, Err(50))]), [41], "numbers wrap");
     }
 
+    /// RFC 6298 section 3 (Karn).
     #[test]
     fn a_retransmission_at_or_before_it_voids_the_sample() {
         assert_eq!(samples(&[(0, Ok(0)), (10, Ok(0)), (50, Err(100))]), [0u64; 0]);
@@ -218,6 +221,7 @@ mod tests {
         assert_eq!(samples(&[(0, Ok(0)), (1, Ok(100)), (2, Ok(100)), (50, Err(100))]), [50]);
     }
 
+    /// RFC 7323 section 3: the value of a segment and the echo of it.
     #[test]
     fn timestamps_tell_a_retransmission_from_the_first() {
         let stamps = |value, echo| Some(Timestamps { value, echo });
@@ -249,7 +253,7 @@ mod tests {
         assert_eq!(it.on_ack(at(130), 300, None), Some((Span::from_ms(30), Evidence::Numbers)));
     }
 
-    /// RFC 6298 section 2 by hand, gain 1/8: 100 ms, then 180 ms.
+    /// RFC 6298 sections 2.2 and 2.3 by hand, gain 1/8: 100 ms, then 180 ms.
     #[test]
     fn smoothing_by_hand() {
         let mut it = RoundTrip::default();

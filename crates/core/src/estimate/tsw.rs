@@ -68,7 +68,7 @@ impl Tsw {
 mod tests {
     use super::*;
 
-    /// RFC 2859's formula by hand: W = 1 s, 125 000 B/s at first.
+    /// RFC 2859 section 3 by hand: W = 1 s, 125 000 B/s at first.
     #[test]
     fn a_rate_by_hand() {
         let mut tsw = Tsw::new(Span::from_s(1), 125_000.0);

@@ -225,6 +225,7 @@ fn ecn() {
         let fates = (0..100).map(|_| gate.arrive(Time::ZERO, backlog, &mut packet));
         fates.filter(|f| *f != Fate::Queued).last().unwrap()
     };
+    // RFC 3168 section 5: both ECT code points, and CE, are ECN-capable
     for capable in [Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
         assert_eq!(fate(capable, true, 5), Fate::Marked);
         assert_eq!(fate(capable, false, 5), Fate::Dropped(Reason::Early));

@@ -41,8 +41,8 @@ fn averages_by_hand() {
 
 /// A first packet at time 0 brings the average from 62 500 B in the window to `average`; the colours of 40 000 such
 /// packets with independent draws have the RFC's probabilities, each within 4 standard deviations of a binomial count
-/// (the nine counts fail by chance once in 1700). For TSW3CM this is the equivalence of one draw and RFC 2859's P0,
-/// P1, P2.
+/// (the nine counts fail by chance once in 1700). For TSW3CM this is the equivalence of one draw and P0, P1, P2 of RFC
+/// 2859 section 4.
 #[test]
 fn colours_have_the_rfc_probabilities() {
     const N: u32 = 40_000;

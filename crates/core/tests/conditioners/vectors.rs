@@ -91,7 +91,7 @@ const TRTCM_DEEP: Vectors = Vectors {
     ..TRTCM
 };
 
-/// RFC 4115: "Tc(t) - B > 0", exactly enough is not enough.
+/// RFC 4115 section 3: "Tc(t) - B > 0", exactly enough is not enough.
 const RFC4115: Vectors = Vectors {
     name: "trtcm-4115",
     buckets: [("cbs", "1000B"), ("ebs", "2000B")],
@@ -129,24 +129,27 @@ fn check(v: &Vectors) {
     }
 }
 
+/// RFC 2697 section 3: metering, both modes.
 #[test]
 fn rfc_2697() {
     check(&SRTCM);
 }
 
+/// RFC 2698 section 3: metering, both modes.
 #[test]
 fn rfc_2698() {
     check(&TRTCM);
     check(&TRTCM_DEEP);
 }
 
+/// RFC 4115 section 3: metering, both modes.
 #[test]
 fn rfc_4115() {
     check(&RFC4115);
 }
 
 /// Two buckets drained at time 0 earn a byte a microsecond, so what a packet lacks by 1000 bytes is there after 1 ms
-/// and not 1 ns before. RFC 4115 keeps a byte in the bucket, asks for 1001 and finds exactly enough not enough.
+/// and not 1 ns before. RFC 4115 section 3 keeps a byte in the bucket, asks for 1001 and finds exactly enough not enough.
 #[test]
 fn refill_boundaries() {
     for (name, second, depth, drain, size, colours) in [
@@ -163,7 +166,7 @@ fn refill_boundaries() {
     }
 }
 
-/// RFC 2697: what C cannot hold goes to E, and only that.
+/// RFC 2697 section 3: the overflow of C goes to E, and only that.
 #[test]
 fn the_excess_bucket_lives_on_the_overflow() {
     let mut meter = meter("srtcm", [("cbs", "1000B"), ("ebs", "2000B")], false);
@@ -183,7 +186,7 @@ fn the_excess_bucket_lives_on_the_overflow() {
     }
 }
 
-/// RFC 2697: CBS or EBS may be 0. Without C nothing is green and E fills at CIR; without E nothing is yellow.
+/// RFC 2697 section 2: CBS or EBS may be 0. Without C nothing is green and E fills at CIR; without E nothing is yellow.
 #[test]
 fn one_bucket_may_be_missing() {
     let mut no_c = meter("srtcm", [("cbs", "0B"), ("ebs", "1000B")], false);
@@ -199,7 +202,8 @@ fn one_bucket_may_be_missing() {
 /// The keys and values of a table.
 type Entries = Vec<(&'static str, Tree)>;
 
-/// Faults that involve several fields: code, field.
+/// Faults that involve several fields: code, field. For the bursts RFC 2697 section 2 and RFC 2698 section 2, which also
+/// requires PIR to be at least CIR.
 #[test]
 fn cross_field_faults() {
     let q = quantity;

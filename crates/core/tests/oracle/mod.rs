@@ -42,7 +42,7 @@ pub trait Oracle {
     }
 }
 
-/// RFC 2475 section 2.3.3.2: all packets steered to it get the same mark.
+/// RFC 2475 section 2.3.3.2 and RFC 3290 section 6.1: all packets steered to it get the same mark.
 struct OneColour(Colour);
 
 impl Oracle for OneColour {

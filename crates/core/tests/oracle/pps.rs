@@ -142,7 +142,7 @@ impl Stream {
         }
     }
 
-    /// Sizes of the segments that an ACK newly acknowledges; of a duplicate ACK, one more if they count.
+    /// Sizes of the segments that an ACK newly acknowledges; of a duplicate ACK (RFC 5681 section 2), one more if they count.
     fn acknowledge(&mut self, packet: &Packet, duplicates: bool) -> Vec<u32> {
         let (Some(acked), ack) = (self.acked, self.position(packet.ack)) else { return vec![] };
         if ack <= acked {

@@ -1,11 +1,12 @@
-//! TSW2CM as in the specification's section 1.1; TSW3CM with the two probabilities of RFC 2859, not its short form.
+//! TSW2CM as in the specification's section 1.1; TSW3CM with the two probabilities of RFC 2859 section 4,
+//! not its short form.
 
 use super::Oracle;
 use perhop_core::conditioner::{tsw2cm, tsw3cm};
 use perhop_core::packet::{Colour, Packet};
 use perhop_core::units::{BitRate, Span};
 
-/// RFC 2859, Figure 2.
+/// RFC 2859 section 3, Figure 2.
 pub struct Rate {
     avg_rate: f64,
     avg_interval: f64,

@@ -89,7 +89,7 @@ impl Hosts {
         }
     }
 
-    /// The headers of every flow's way out, in the order of their places.
+    /// The headers of every flow's forward direction, in the order of their places.
     pub fn all_headers(&self, plan: &Plan, net: &Net) -> Vec<FlowHeaders> {
         (0..self.flows.len()).map(|slot| self.headers(slot, plan, net)).collect()
     }

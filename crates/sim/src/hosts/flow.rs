@@ -89,7 +89,7 @@ impl Flow {
         Packet { class: self.class, dscp: self.dscp, colour: self.dscp.colour(), ..Packet::default() }
     }
 
-    /// A segment on its way out.
+    /// An outgoing segment.
     #[inline]
     pub fn segment(&self, now: Time, segment: &Segment) -> Record {
         let tcp = self.tcp.as_ref().expect("a segment has a connection");

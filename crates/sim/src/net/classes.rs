@@ -207,7 +207,7 @@ mod tests {
         Time::from_ns(us * 1000)
     }
 
-    /// Idle: nothing waits in it, and nothing of it is being sent; since the end of its own last transmission.
+    /// Idle: nothing waits in it, and nothing from it is being sent; since the end of its last transmission.
     #[test]
     fn a_queue_is_idle_by_itself() {
         let (mut classes, mut pool) = (classes(), Pool::default());

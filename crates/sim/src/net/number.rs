@@ -1,5 +1,5 @@
-//! Numbers of flows' packets: `2 k` on the way out and `2 k + 1` on the way back (ACKs), where k is the flow's place in
-//! the table.
+//! Numbers of flows' packets: `2 k` in the forward direction and `2 k + 1` in the return direction (ACKs), where k is
+//! the flow's place in the table.
 
 use perhop_core::packet::FlowId;
 
@@ -23,7 +23,7 @@ pub const fn flow(number: FlowId) -> usize {
     (number.0 / 2) as usize
 }
 
-/// Whether the packet is on the way out.
+/// Whether the packet is in the forward direction.
 pub const fn is_out(number: FlowId) -> bool {
     number.0.is_multiple_of(2)
 }

@@ -58,7 +58,7 @@ impl Plan {
     /// Whether the running algorithms will accept every change.
     ///
     /// # Errors
-    /// Changes out of order, or the parameter at fault.
+    /// Changes out of order, or the offending parameter.
     pub(crate) fn check_changes(&self) -> Result<(), PlanError> {
         if !self.changes.is_sorted_by_key(|change| change.at) {
             return Err(PlanError::Other("changes are not in order of time".into()));

@@ -4,10 +4,10 @@
 //! 1999), with HTTP/1.0's one connection for each object.
 //!
 //! A session is a number of pages, a page a number of objects, all of them at one server, drawn for each page from the
-//! nodes in `from`. The user, at `to`, asks for the objects of a page one gap after the other, without waiting for them;
-//! the page ends when all of them are there, and the next begins one gap later. An object has a TCP connection of its
-//! own: handshake and request, from the user to the server; then the object, which the server sends as soon as it has the
-//! whole request.
+//! nodes in `from`. The user, at `to`, requests the objects of a page one gap after the other, without waiting for them;
+//! the page ends when all of them have arrived, and the next begins one gap later. An object has its own TCP
+//! connection: handshake and request, from the user to the server; then the object, which the server sends as soon as it
+//! has the whole request.
 //!
 //! | symbol | field           | unit | default |
 //! |--------|-----------------|------|---------|
@@ -25,8 +25,8 @@
 //! `spread` is n times the gap.
 //!
 //! Deviations: ns-2 has two one-way connections for an object, and the answer waits for the ACK of the request and has a
-//! handshake of its own. Here both are halves of one connection: one handshake, the answer goes when the request is
-//! there, and its time-out begins with the round trip that the handshake measured. The server acknowledges a request
+//! separate handshake. Here both are halves of one connection: one handshake, the answer is sent when the request is
+//! complete, and its time-out begins with the round trip that the handshake measured. The server acknowledges a request
 //! with a separate packet and not with the first of the answer. There is no FIN, and no limit to parallel connections.
 //! An object of more than 2^32 - 3 segments, which exceeds TCP's numbers, is cut there.
 

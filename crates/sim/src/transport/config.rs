@@ -38,7 +38,7 @@ pub struct Config {
     pub window: u32,
     /// The retransmission timer.
     pub rto: RtoConfig,
-    /// A new segment on the first and on the second duplicate ACK (RFC 3042).
+    /// A new segment on the first and on the second duplicate ACK (RFC 3042 section 2).
     pub limited_transmit: bool,
     /// A SYN goes first, and data waits for its ACK.
     pub syn: bool,
@@ -115,6 +115,7 @@ mod tests {
         }
     }
 
+    /// RFC 1122 section 4.2.3.2 bounds the delay of an ACK.
     #[test]
     fn each_bad_value_names_its_field() {
         let base = Config::default();

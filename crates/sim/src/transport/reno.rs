@@ -22,7 +22,7 @@ use super::congestion::{CongestionControl, Signal, Window};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reno;
 
-/// Half the window as a threshold: whole segments, at least 2 (RFC 5681 equation 4).
+/// Half the window as a threshold: whole segments, at least 2 (RFC 5681 section 3.1, equation 4).
 fn threshold(signal: &Signal) -> f64 {
     f64::max(2.0, (signal.usable / 2.0).floor())
 }

@@ -4,13 +4,13 @@
 //!
 //! ```text
 //! first sample R:  SRTT = R, RTTVAR = R/2
-//! later:           RTTVAR = 3/4 RTTVAR + 1/4 |SRTT - R|,  SRTT = 7/8 SRTT + 1/8 R       (RFC 6298 2.2, 2.3)
-//! RTO = max(SRTT + 4 RTTVAR, minimum) * 2^backoff, at most maximum                       (2.4, 2.5, 5.5)
+//! later:           RTTVAR = 3/4 RTTVAR + 1/4 |SRTT - R|,  SRTT = 7/8 SRTT + 1/8 R       (RFC 6298 sections 2.2, 2.3)
+//! RTO = max(SRTT + 4 RTTVAR, minimum) * 2^backoff, at most maximum                       (RFC 6298 sections 2.4, 2.5, 5.5)
 //! ```
 //! R is counted in ticks of a clock with the given granularity: the ticks that passed between sending and ACK.
 //! SRTT is kept in eighths, RTTVAR in quarters of a tick. RTTVAR never falls below a quarter tick, which makes
-//! 4 RTTVAR at least the granularity G, as RFC 6298 section 2.3 requires. Karn's algorithm: no sample from a segment
-//! sent twice (the sender sees to that), and the back-off stays until a sample is taken (section 5).
+//! 4 RTTVAR at least the granularity G, as RFC 6298 section 2.3 requires. Karn's algorithm (RFC 6298 section 3): no sample from
+//! a segment sent twice (the sender sees to that), and the back-off stays until a sample is taken (RFC 6298 section 5).
 //!
 //! | symbol | field         | unit | `ns2-2.35` | `era`  | `modern` | ns-2 option    |
 //! |--------|---------------|------|-----------|---------|----------|----------------|
@@ -22,7 +22,7 @@
 //! `era` is ns-2 before October 2004 (its minimum was raised from RFC 2988's 1 s to 200 ms then), `modern` is
 //! RFC 6298 with Linux's minimum and maximum.
 //!
-//! Deviations: the minimum is 200 ms in two presets where RFC 6298 (2.4) says 1 s. Back-off doubles until the RTO
+//! Deviations: the minimum is 200 ms in two presets where RFC 6298 section 2.4 says 1 s. Back-off doubles until the RTO
 //! reaches the maximum, as in ns-2.35 (`rfc2988_ true`); older ns-2 stopped at a factor of 64, here 64 s. After the
 //! fourth doubling SRTT is forgotten and the next sample is taken as a first one (RFC 6298 section 5, last note; ns-2).
 //! Linux bounds 4 RTTVAR by its minimum, `modern` bounds the sum.
@@ -83,7 +83,7 @@ impl RtoConfig {
 
 /// Doublings after which the smoothed round trip is no longer trusted.
 const FORGET_AFTER: u8 = 4;
-/// RFC 6298 (5.7): the time-out once a connection opens whose SYN was lost.
+/// RFC 6298 section 5.7: the time-out once a connection opens whose SYN was lost.
 const AFTER_LOST_SYN: Span = Span::from_s(3);
 
 /// One connection's estimator.
@@ -102,7 +102,7 @@ pub struct RtoEstimator {
     phase: u32,
     /// How many times the time-out has been doubled.
     backoff: u8,
-    /// The initial time-out is below that of RFC 6298 (5.7).
+    /// The initial time-out is below that of RFC 6298 section 5.7.
     quick: bool,
 }
 
@@ -146,7 +146,7 @@ impl RtoEstimator {
         self.base = (self.granularity * ticks).clamp(self.minimum, self.maximum);
     }
 
-    /// Doubles the time-out, up to the maximum (RFC 6298 5.5).
+    /// Doubles the time-out, up to the maximum (RFC 6298 section 5.5).
     pub fn back_off(&mut self) {
         if self.rto() < self.maximum {
             self.backoff += 1;
@@ -161,7 +161,7 @@ impl RtoEstimator {
         self.backoff = 0;
     }
 
-    /// The connection opens after its SYN was repeated (RFC 6298 5.7).
+    /// The connection opens after its SYN was repeated (RFC 6298 section 5.7).
     pub fn after_lost_syn(&mut self) {
         if self.quick {
             self.base = AFTER_LOST_SYN.min(self.maximum);

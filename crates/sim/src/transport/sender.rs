@@ -4,10 +4,10 @@
 //! (ECN); where they leave a choice, the classic one-way TCP of ns-2.
 //!
 //! - What may be outstanding: min(floor(cwnd) + inflation, advertised window) segments from the first unacknowledged one.
-//! - First or second duplicate ACK: one new segment within floor(cwnd) + duplicates (RFC 3042), or none without limited transmit.
+//! - First or second duplicate ACK: one new segment within floor(cwnd) + duplicates (RFC 3042 section 2), or none without limited transmit.
 //! - Time-out: go back to the first unacknowledged segment and continue from there in slow start, retransmissions
 //! included.
-//! - One segment at a time is timed; a loss signal or a time-out stops the measurement (Karn).
+//! - One segment at a time is timed; a loss signal or a time-out stops the measurement (RFC 6298 section 3).
 //! - The timer restarts at every ACK of new data (NewReno: see `recovery.rs`), at a loss signal, and when a
 //!   segment goes out while nothing is outstanding. It expires on an idle connection too, which then
 //!   restarts from a window of 1 (RFC 5681 section 4.1; ns-2 `slow_start_restart_`).

@@ -59,7 +59,7 @@ fn marks_take_the_place_of_drops() {
     assert!(outcome.flows.iter().all(|f| f.tcp.unwrap().echo_cuts == 0));
 }
 
-/// What the wire shows (RFC 3168 6.1.1, 6.1.4, 6.1.5): the SYN has ECE and CWR, the SYN-ACK ECE, and of all packets only new data
+/// What the wire shows (RFC 3168 sections 6.1.1 and 6.1.5): the SYN has ECE and CWR, the SYN-ACK ECE, and of all packets only new data
 /// are ECN-capable. A drop-tail queue as well, so that there are repeats.
 #[test]
 fn the_agreement_shows_on_the_wire() {
@@ -100,7 +100,7 @@ fn one_end_without_ecn_means_none() {
 }
 
 /// 40 flows on a path that holds 5 packets. With a window of one segment each, 35 would always wait; an echo at that
-/// window makes the sender wait for its timer instead (RFC 3168 6.1.2), so fewer do, and still nothing is lost.
+/// window makes the sender wait for its timer instead (RFC 3168 section 6.1.2), so fewer do, and still nothing is lost.
 #[test]
 fn at_a_window_of_one_flows_send_less_than_one_segment_a_round_trip() {
     const FLOWS: u32 = 40;

@@ -1,4 +1,4 @@
-//! The AF queue of three precedences against ns-2.35, all 15 cases of `af_queue` (`tests/reference/ns2`): `averages` coupled,
+//! The AF queue of three precedences (RFC 2597 section 2) against ns-2.35, all 15 cases of `af_queue` (`tests/reference/ns2`): `averages` coupled,
 //! common and separate against dsRED's RIO-C, WRED and RIO-D, with the thresholds of the RTT-RTO paper.
 //!
 //! Two pairs: n - 10 Mbit/s - e = TSW3CM, 10 Mbit/s, 0.25 ms = c1 = the queue, 10 Mbit/s, 0.5 ms = c2 - 0.25 ms - f - 0.25 ms - d;

@@ -111,7 +111,7 @@ fn red_under_a_load_that_comes_and_goes_is_that_of_ns2() {
 }
 
 /// With ECN the queues are ns-2's within their margin, the losses are 6 and 12 % fewer. That is what the sender's deviations
-/// from ns-2 do: RFC 3168 forbids ECT on repeats (6.1.5) and a second cut in a window (6.1.2), ns-2 has the one and cuts again
+/// from ns-2 do: RFC 3168 forbids ECT on repeats (section 6.1.5) and a second cut in a window (section 6.1.2), ns-2 has the one and cuts again
 /// for an echo after a time-out. With both as in ns-2 all 26 comparisons of these cases pass (tried once; no setting).
 #[test]
 fn with_ecn_the_queues_are_those_of_ns2_and_losses_are_fewer() {

@@ -53,7 +53,7 @@ fn without_ecn_an_echo_is_not_heard() {
     assert_eq!((sender.cwnd(), sender.counters().cuts), (11.0, 0));
 }
 
-/// RFC 3168 6.1.2: a loss in a window that an echo has cut is repaired without a second cut.
+/// RFC 3168 section 6.1.2: a loss in a window that an echo has cut is repaired without a second cut.
 #[test]
 fn a_loss_after_an_echo_is_repeated_without_a_cut() {
     let mut sender = started(&config());
@@ -83,7 +83,7 @@ fn echo_and_timeout_cut_one_window_once() {
     assert_eq!((sender.cwnd(), sender.counters().cuts), (1.0, 2));
 }
 
-/// RFC 3168 6.1.2: "the sending TCP should reset the retransmit timer on receiving the ECN-Echo packet when the
+/// RFC 3168 section 6.1.2: "the sending TCP should reset the retransmit timer on receiving the ECN-Echo packet when the
 /// congestion window is one", and sends again when it expires. Echoes in a row double the wait; one ACK without ends that.
 #[test]
 fn at_a_window_of_one_the_timer_paces() {
@@ -109,8 +109,8 @@ fn at_a_window_of_one_the_timer_paces() {
     assert_eq!(take(&mut sender, now).len(), 2);
 }
 
-/// RFC 3168 6.1.1: only an ECN-setup SYN that is answered by an ECN-setup SYN-ACK makes data ECN-capable; the SYN never is.
-/// And 6.1.2: what the sender never asked for or was not granted it does not hear.
+/// RFC 3168 section 6.1.1: only an ECN-setup SYN that is answered by an ECN-setup SYN-ACK makes data ECN-capable; the SYN never is.
+/// RFC 3168 section 6.1.2: echoes that the sender never asked for, or was not granted, are ignored.
 #[test]
 fn both_ends_must_agree_before_anything_is_ecn_capable() {
     for (ecn, receiver_ecn) in [(true, true), (true, false), (false, true), (false, false)] {
@@ -153,7 +153,7 @@ fn a_repeated_syn_asks_again() {
     assert!(take(&mut sender, due).iter().all(|s| s.ect));
 }
 
-/// RFC 3168 6.1.2: "MUST reset the retransmit timer on receiving the ECN-Echo packet when the congestion window is one",
+/// RFC 3168 section 6.1.2: "MUST reset the retransmit timer on receiving the ECN-Echo packet when the congestion window is one",
 /// also where that packet acknowledges nothing new.
 #[test]
 fn an_echo_at_a_window_of_one_resets_the_timer_though_nothing_is_acknowledged() {
@@ -168,6 +168,7 @@ fn data(number: u32, ce: bool, cwr: bool) -> Received {
     Received { number, payload: 1000, syn: false, cwr, ce }
 }
 
+/// RFC 3168 section 6.1.3.
 #[test]
 fn the_receiver_echoes_until_cwr() {
     let mut receiver = Receiver::new(&config()).unwrap();

@@ -4,7 +4,7 @@ use perhop_core::units::{Span, Time};
 use perhop_sim::transport::{RtoConfig, RtoEstimator};
 use proptest::prelude::*;
 
-/// RFC 6298 section 2 as written, in ticks (G = 1).
+/// RFC 6298 sections 2.2, 2.3, 2.4 and 2.5 as written, in ticks (G = 1).
 struct Plain {
     estimate: Option<(f64, f64)>,
 }
@@ -83,6 +83,7 @@ fn a_round_trip_below_one_tick_counts_as_one() {
     assert_eq!(rto.rto(), Span::from_s(1));
 }
 
+/// RFC 6298 section 5.5, and 2.5 for the maximum.
 #[test]
 fn back_off_doubles_to_the_maximum_and_ends_with_a_sample() {
     let mut rto = RtoEstimator::new(RtoConfig::NS2_2_35, Span::ZERO);
@@ -101,7 +102,7 @@ fn back_off_doubles_to_the_maximum_and_ends_with_a_sample() {
     assert_eq!((rto.rto(), rto.srtt()), (Span::from_ms(1500), Some(Span::from_ms(500))));
 }
 
-/// RFC 6298 (5.7), which concerns initial values below 3 s only.
+/// RFC 6298 section 5.7, which concerns initial values below 3 s only.
 #[test]
 fn a_lost_syn_makes_it_three_seconds() {
     let mut modern = RtoEstimator::new(RtoConfig::MODERN, Span::ZERO);

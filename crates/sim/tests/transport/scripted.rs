@@ -86,7 +86,7 @@ fn the_syn_goes_alone_and_gives_a_sample() {
     assert_eq!(sender.timer_at(), Some(ms(400)), "100 ms + 4 x 50 ms from now: earlier than before");
 }
 
-/// RFC 5681 3.1: after a lost SYN the initial window is 1; Karn: no sample; the back-off stays.
+/// RFC 5681 section 3.1: after a lost SYN the initial window is 1; RFC 6298 section 3: no sample; the back-off stays.
 #[test]
 fn a_lost_syn_is_repeated() {
     let mut sender = started(Config { syn: true, ..OPEN }, Supply::Unlimited);
@@ -105,7 +105,7 @@ fn a_lost_syn_is_repeated() {
     sender.on_timer(ms(1000));
     take(&mut sender, ms(1000));
     acks(&mut sender, ms(1100), &[1]);
-    assert_eq!(sender.rto(), Span::from_s(3), "RFC 6298 (5.7)");
+    assert_eq!(sender.rto(), Span::from_s(3), "RFC 6298 section 5.7");
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn an_application_sends_what_it_offers() {
     assert_eq!(sender.timer_at(), Some(ms(650)), "the timer runs from the first segment after the pause");
 }
 
-/// RFC 5681 4.1, with ns-2's restart window of 1; ssthresh stays and nothing counts as a time-out.
+/// RFC 5681 section 4.1, with ns-2's restart window of 1; ssthresh stays and nothing counts as a time-out.
 #[test]
 fn an_idle_connection_restarts_slowly() {
     let mut sender = started(OPEN, Supply::Offered);
@@ -157,7 +157,7 @@ fn an_idle_connection_restarts_slowly() {
     assert_eq!(sender.timer_at(), Some(ms(5300)));
 }
 
-/// RFC 3042: one new segment for each of the first two duplicate ACKs; without it none.
+/// RFC 3042 section 2: one new segment for each of the first two duplicate ACKs; without it none.
 #[test]
 fn limited_transmit_sends_one_for_each_early_duplicate() {
     for (limited_transmit, expected) in [(true, vec![11, 12, 1]), (false, vec![1])] {
@@ -170,7 +170,7 @@ fn limited_transmit_sends_one_for_each_early_duplicate() {
     assert_eq!(acks(&mut full, ms(100), &[1, 1]), [0u32; 0], "not beyond the advertised window");
 }
 
-/// RFC 5681 3.2: half the window, three for the duplicates, one more for each; Reno ends at the first new ACK.
+/// RFC 5681 section 3.2: half the window, three for the duplicates, one more for each; Reno ends at the first new ACK.
 #[test]
 fn reno_recovers_one_loss() {
     let mut sender = started(RENO, Supply::Unlimited);
@@ -250,7 +250,7 @@ fn each_episode_has_its_first_partial_ack() {
     assert_eq!(sender.timer_at(), Some(ms(350) + sender.rto()));
 }
 
-/// Karn: a loss signal stops the measurement that runs (the segment timed may wait behind the one repeated).
+/// RFC 6298 section 3 (Karn): a loss signal stops the measurement in progress (the segment timed may wait behind the one repeated).
 #[test]
 fn a_loss_signal_stops_the_measurement() {
     let mut sender = started(RENO, Supply::Unlimited);
@@ -261,7 +261,7 @@ fn a_loss_signal_stops_the_measurement() {
     assert_eq!((sender.srtt(), sender.rto()), (Some(Span::from_ms(100)), Span::from_ms(300)));
 }
 
-/// RFC 6298 section 5, RFC 5681 3.1: from the first unacknowledged segment on, window 1, time-out doubled.
+/// RFC 6298 section 5, RFC 5681 section 3.1: from the first unacknowledged segment, window 1, time-out doubled.
 #[test]
 fn a_timeout_goes_back_and_starts_slowly() {
     let mut sender = started(RENO, Supply::Unlimited);
