@@ -28,7 +28,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use perhop_core::conditioner::Writes;
-use perhop_core::edge::{Action, StageSpec};
+use perhop_core::port::edge::{Action, StageSpec};
 
 use crate::error::CaptureError;
 use crate::file::Capture;

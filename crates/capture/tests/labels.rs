@@ -10,9 +10,9 @@ use perhop_capture::mark::{LabelReport, Marking, Report};
 use perhop_capture::{Fate, FlowTable, Pump, locate, set_flow_label};
 use perhop_core::classify::Prefix;
 use perhop_core::conditioner::Conditioner;
-use perhop_core::edge::{Action, Per, StageSpec};
 use perhop_core::flow_label::{self, Encoding};
 use perhop_core::params::Tree;
+use perhop_core::port::edge::{Action, Per, StageSpec};
 
 use common::copy;
 use common::marking::{Seen, af, by_name, file, marked, marking, packets, stage};

@@ -11,9 +11,9 @@ use perhop_capture::{CaptureError, Ports, Pump};
 use perhop_core::Scope;
 use perhop_core::classify::{Match, Prefix};
 use perhop_core::conditioner::{ConditionerParams, fsam, rate_labeller, token_bucket};
-use perhop_core::edge::{Action, Per, StageSpec};
 use perhop_core::flow_label::Encoding;
 use perhop_core::params::Tree;
+use perhop_core::port::edge::{Action, Per, StageSpec};
 use perhop_core::units::{BitRate, Bytes};
 
 use common::marking::{Seen, af, by_name, file, marked, marking, packets, stage};

@@ -8,8 +8,8 @@ use common::marking::{by_name, marking, stage};
 use perhop_capture::mark::{MarkError, Marking, Report, RoundTripReport, RoundTripsOf, run};
 use perhop_capture::{Capture, Pump};
 use perhop_core::classify::{Match, Prefix};
-use perhop_core::edge::{Per, StageSpec};
 use perhop_core::params::Tree;
+use perhop_core::port::edge::{Per, StageSpec};
 
 fn capture(name: &str) -> Vec<u8> {
     let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference/tshark");

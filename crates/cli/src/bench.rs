@@ -1,4 +1,4 @@
-//! `bench`: what a packet-hop and a decision cost on this machine, in CPU time of one thread.
+//! `bench`: what a packet-hop and a packet's way through a port cost on this machine, in CPU time of one thread.
 
 mod decisions;
 mod engine;
@@ -29,7 +29,7 @@ pub(crate) fn bench(args: &Bench) -> Result<Exit, Failure> {
     say!("engine: 100 NewReno flows, 100 Mbit/s RED, RTT 40 ms, {} s simulated", args.seconds);
     say!("  {:.1} ns a packet-hop, best of {}", hop.ns, engine::REPEATS);
     say!("  {} packets over the bottleneck, {} packet-hops", hop.bottleneck, hop.packet_hops);
-    say!("\ndecisions: 1000 B packets at twice the rate, ns each, best of {}", decisions::REPEATS);
+    say!("\na packet through a port: 1000 B packets at twice the rate, ns each, best of {}", decisions::REPEATS);
     for decision in &decisions {
         say!("  {:12} {:15} {:6.1}", decision.list, decision.name, decision.ns);
     }

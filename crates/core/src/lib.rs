@@ -21,15 +21,14 @@ pub mod classify;
 pub mod estimate;
 /// Traffic conditioners at the edge.
 pub mod conditioner;
-/// The conditioners of a port, with their classifiers and actions.
-pub mod edge;
 
 /// Queue management in the core.
 pub mod aqm;
-/// The gate of a queue: one fate per packet.
-pub mod queue;
 /// Which of several queues sends next.
 pub mod sched;
+
+/// The way of a packet through all of these.
+pub mod port;
 
 /// From a link and its load to parameters.
 pub mod design;

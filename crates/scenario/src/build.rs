@@ -7,7 +7,7 @@ use crate::resolve::topology::{self, Topology};
 use crate::sections::model::Model;
 use crate::sections::settings::Settings;
 use perhop_core::params::Problems;
-use perhop_core::queue::Limit;
+use perhop_core::port::{Limit, QueueSpec};
 use perhop_core::scope::Scope;
 use perhop_core::units::{Bytes, Length, Packets};
 use perhop_sim::plan::{self, Plan};
@@ -71,8 +71,8 @@ fn draft(link: &topology::Direction) -> plan::Link {
     }
 }
 
-fn draft_queue(queue: &topology::PortQueue) -> plan::Queue {
-    plan::Queue { aqm: queue.queue.aqm.value.clone(), limit: queue.limit, scope: Scope::default() }
+fn draft_queue(queue: &topology::PortQueue) -> QueueSpec {
+    QueueSpec { aqm: queue.queue.aqm.value.clone(), limit: queue.limit, scope: Scope::default() }
 }
 
 fn plan(model: &Model, topology: &Topology, (links, traffic): (Vec<plan::Link>, &[Flowline])) -> Plan {

@@ -10,7 +10,7 @@ use crate::sweep::{Point, Sweep};
 use crate::text::tree::{self, leaves};
 use crate::text::write;
 use perhop_core::params::{Node, Tree, show_table};
-use perhop_core::queue::Limit;
+use perhop_core::port::{Limit, QueueSpec};
 use perhop_core::units::{BitRate, Bytes, Span};
 use perhop_sim::plan;
 use std::fmt::Write;
@@ -131,7 +131,7 @@ fn waiting(link: &plan::Link, overhead: u32) -> String {
 }
 
 /// A queue's AQM, its limit and the time it takes to empty at the link's rate.
-fn one_queue((link, queue): (&plan::Link, &plan::Queue), overhead: u32) -> String {
+fn one_queue((link, queue): (&plan::Link, &QueueSpec), overhead: u32) -> String {
     let (aqm, time) = (queue.aqm.name(), approximately(bytes(queue, overhead) as f64 * 8.0 / link.rate.bit_s() as f64));
     match queue.limit {
         Limit::Packets(n) => format!("{aqm} {n}p ({time} of {}B)", serialised(queue, overhead)),
@@ -140,12 +140,12 @@ fn one_queue((link, queue): (&plan::Link, &plan::Queue), overhead: u32) -> Strin
 }
 
 /// IP length of the largest packet that comes to a queue.
-fn serialised(queue: &plan::Queue, overhead: u32) -> u64 {
+fn serialised(queue: &QueueSpec, overhead: u32) -> u64 {
     queue.scope.largest_packet.get().saturating_sub(u64::from(overhead))
 }
 
 /// What a full queue of largest packets holds. A link serialises IP packets, a limit in bytes counts as `accounting` says.
-fn bytes(queue: &plan::Queue, overhead: u32) -> u64 {
+fn bytes(queue: &QueueSpec, overhead: u32) -> u64 {
     match queue.limit {
         Limit::Packets(n) => u64::from(n) * serialised(queue, overhead),
         Limit::Bytes(n) => n,

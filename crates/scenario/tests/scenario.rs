@@ -1,6 +1,6 @@
 //! Whole files through the parser: what is built, what comes back as text, what a sweep makes.
 
-use perhop_core::queue::Limit;
+use perhop_core::port::Limit;
 use perhop_core::units::{Bytes, Span};
 use perhop_scenario::{Options, Policy, Scenario, Sweep};
 
@@ -106,7 +106,7 @@ fn a_policy_is_conditioners_without_ports() {
     assert_eq!((policy.name(), policy.overhead(), policy.inside().len()), ("p", 14, 1));
     let stages = policy.stages();
     assert_eq!(stages.iter().map(|s| s.name.as_str()).collect::<Vec<_>>(), ["z", "a"], "the file's order");
-    assert_eq!(stages[0].actions[2], perhop_core::edge::Action::Drop);
+    assert_eq!(stages[0].actions[2], perhop_core::port::edge::Action::Drop);
     let again = Policy::parse(&policy.effective(), &Options::new("p.toml")).unwrap().0;
     assert_eq!(again, policy);
 }

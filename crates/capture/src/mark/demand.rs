@@ -9,8 +9,8 @@
 //!
 //! It is exact: kept in bits x ns, like the bucket itself.
 
-use perhop_core::edge::StageSpec;
 use perhop_core::params::Tree;
+use perhop_core::port::edge::StageSpec;
 use perhop_core::units::{BitRate, Bytes, NS_PER_S, Time};
 
 const NANOBITS_PER_BYTE: u128 = 8 * NS_PER_S as u128;

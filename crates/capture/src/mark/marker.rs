@@ -3,12 +3,12 @@
 use perhop_core::classify::FlowHeaders;
 use perhop_core::conditioner::Passage;
 use perhop_core::dscp::Dscp;
-use perhop_core::edge::{Edge, Mail, Per};
 use perhop_core::estimate::Timestamps;
 use perhop_core::needs::Needs;
 use perhop_core::packet::{Ecn, FlowId, Packet, flags};
+use perhop_core::port::Port;
+use perhop_core::port::edge::{Edge, Mail, Per};
 use perhop_core::units::Time;
-use perhop_core::verdict::Verdict;
 
 use super::clock::Clock;
 use super::demand::Demand;
@@ -45,7 +45,7 @@ enum Phase {
 
 /// An edge at work on a capture.
 pub(crate) struct Marker {
-    pub(crate) edge: Edge,
+    pub(crate) port: Port<()>,
     pub(crate) marking: Marking,
     pub(crate) flows: FlowTable,
     pub(crate) clock: Clock,
@@ -79,7 +79,7 @@ impl Marker {
                 of => Some(RoundTrips::new(of == RoundTripsOf::Samples)),
             },
             packets: 0,
-            edge,
+            port: Port::of_edge(edge),
             flows: FlowTable::new(),
             clock: Clock::new(marking.origin),
             ledger: Ledger::default(),
@@ -111,7 +111,7 @@ impl Marker {
             self.watch(now, flow, tcp);
         }
         if self.needs.contains(Needs::TIMER) {
-            self.edge.catch_up(now, &mut self.mail);
+            self.port.catch_up(now, &mut self.mail);
         }
         let (came, forward) = (packet, self.is_forward(headers));
         let fate = match forward {
@@ -143,16 +143,16 @@ impl Marker {
     fn forward(&mut self, now: Time, headers: &IpHeaders, packet: &mut Packet) -> Fate {
         self.announce(packet.flow, headers.tcp);
         let before = *packet;
-        let colouring = self.edge.colouring(packet);
+        let colouring = self.port.edge().colouring(packet);
         if let Some((place, instance)) = colouring {
             self.demands[place].add(instance, now, packet.size);
         }
         let at = Passage { stamps: stamps(headers), ..Passage::of(now, packet.flow) };
-        let fate = obey(self.edge.forward(&at, packet), packet);
-        // a capture has no queue: what passes departs at once
-        if fate == Fate::Keep && self.needs.contains(Needs::DEPARTURES) {
-            self.edge.departing(&at, packet);
-        }
+        // A capture has no queue: what passes leaves at once.
+        let fate = match self.port.arrive(&at, packet, ()).stays() && self.port.next(now, packet).is_some() {
+            true => Fate::Keep,
+            false => Fate::Drop,
+        };
         self.ledger.forward(&before, packet, (colouring.is_some(), fate));
         fate
     }
@@ -166,7 +166,7 @@ impl Marker {
                 self.register(mate);
                 self.phases[mate.0 as usize] = Phase::Open;
             }
-            self.edge.reverse(&Passage { stamps: stamps(headers), ..Passage::of(now, mate) }, packet);
+            self.port.reverse(&Passage { stamps: stamps(headers), ..Passage::of(now, mate) }, packet);
         }
         Fate::Keep
     }
@@ -186,10 +186,10 @@ impl Marker {
     fn aggregate(&self, packet: &Packet) -> Option<Aggregate> {
         let FlowKey { source, destination, protocol, ports } = *self.flows.key(packet.flow.0)?;
         let pair = Shared::Pair(source, destination);
-        if self.edge.is_empty() {
+        if self.port.edge().is_empty() {
             return Some(Aggregate { place: None, shared: pair });
         }
-        let (place, _) = self.edge.colouring(packet)?;
+        let (place, _) = self.port.edge().colouring(packet)?;
         let shared = match self.marking.stages[place].per {
             Per::Aggregate => Shared::Everything,
             Per::Flow => Shared::Flow(packet.flow),
@@ -220,7 +220,7 @@ impl Marker {
 
     fn register(&mut self, flow: FlowId) {
         let headers = self.headers_of(flow);
-        self.edge.register(flow, &headers);
+        self.port.register(flow, &headers);
     }
 
     /// What classifiers know about a flow so far.
@@ -239,7 +239,7 @@ impl Marker {
         for flow in flows {
             if self.phase(flow) != Phase::Unknown {
                 let headers = self.headers_of(flow);
-                self.edge.reclassify(flow, &headers);
+                self.port.reclassify(flow, &headers);
             }
         }
     }
@@ -247,18 +247,6 @@ impl Marker {
 
 fn stamps(headers: &IpHeaders) -> Option<Timestamps> {
     headers.tcp.and_then(|tcp| tcp.timestamps)
-}
-
-/// Applies a packet's verdict, as the simulator's ports do.
-fn obey(verdict: Verdict, packet: &mut Packet) -> Fate {
-    match verdict {
-        Verdict::Pass => Fate::Keep,
-        Verdict::Mark if packet.ecn.capable() => {
-            packet.ecn = Ecn::Ce;
-            Fate::Keep
-        }
-        Verdict::Mark | Verdict::Drop(_) => Fate::Drop,
-    }
 }
 
 fn write_back(data: &mut [u8], headers: &IpHeaders, packet: &Packet) {
@@ -318,7 +306,6 @@ mod tests {
     use crate::export::{Exporter, SimulatedPacket};
     use crate::file::Capture;
     use perhop_core::units::Time;
-    use perhop_core::verdict::Reason;
     use proptest::prelude::*;
 
     /// What an algorithm sees of `packet` after it went through a capture.
@@ -389,20 +376,8 @@ mod tests {
         let mut packet = Packet { dscp: Dscp::new(46).unwrap(), ..view(&found) };
         write_back(&mut data, &found, &packet);
         assert_eq!(data[1], 46 << 2 | 0b10);
-        obey(Verdict::Mark, &mut packet);
+        packet.ecn = Ecn::Ce;
         write_back(&mut data, &found, &packet);
         assert_eq!(data[1], 46 << 2 | 0b11);
-    }
-
-    #[test]
-    fn a_mark_is_a_drop_for_packets_without_ecn() {
-        let fate = |verdict, ecn| {
-            let mut packet = Packet { ecn, ..Packet::default() };
-            (obey(verdict, &mut packet), packet.ecn)
-        };
-        assert_eq!(fate(Verdict::Mark, Ecn::Ect0), (Fate::Keep, Ecn::Ce));
-        assert_eq!(fate(Verdict::Mark, Ecn::NotEct), (Fate::Drop, Ecn::NotEct));
-        assert_eq!(fate(Verdict::Pass, Ecn::Ect1), (Fate::Keep, Ecn::Ect1));
-        assert_eq!(fate(Verdict::Drop(Reason::Policer), Ecn::Ect0).0, Fate::Drop);
     }
 }

@@ -1,8 +1,8 @@
 //! What is asked for: a policy, checked.
 
 use perhop_core::classify::Prefix;
-use perhop_core::edge::StageSpec;
 use perhop_core::flow_label::Encoding;
+use perhop_core::port::edge::StageSpec;
 
 use super::clock::Origin;
 

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use perhop_core::count::Count;
 use perhop_core::dscp::Dscp;
-use perhop_core::edge::{ColourMatrix, StageSpec};
 use perhop_core::packet::{Colour, FlowId};
+use perhop_core::port::edge::{ColourMatrix, StageSpec};
 use serde::Serialize;
 
 use super::demand::Demand;
@@ -200,13 +200,13 @@ pub struct Report {
 
 impl Report {
     pub(super) fn new(marker: Marker, tally: &Tally) -> Self {
-        let Marker { edge, marking, flows, clock, ledger, demands, labels, handshakes, round_trips, .. } = marker;
+        let Marker { port, marking, flows, clock, ledger, demands, labels, handshakes, round_trips, .. } = marker;
         let names = Names { keys: flows.keys(), stages: &marking.stages };
         let duration_s = tally.span_ns.map(|(first, last)| (last - first) as f64 / 1e9);
-        let stages = marking.stages.iter().zip(edge.counts()).zip(&demands);
+        let stages = marking.stages.iter().zip(port.edge().counts()).zip(&demands);
         let conditioners = stages.map(|((spec, it), demand)| conditioner(spec, it.counts, demand));
         let mut conditioners: Vec<_> = conditioners.collect();
-        edge.tallies(&mut |name, quantity, total| {
+        port.edge().tallies(&mut |name, quantity, total| {
             let of_name = conditioners.iter_mut().filter(|it| it.name == name);
             of_name.for_each(|it| it.tallies.push(TallyRow { quantity, total }));
         });

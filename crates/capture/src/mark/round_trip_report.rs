@@ -2,9 +2,9 @@
 
 use std::net::IpAddr;
 
-use perhop_core::edge::StageSpec;
 use perhop_core::estimate::rtt::Evidence;
 use perhop_core::packet::FlowId;
+use perhop_core::port::edge::StageSpec;
 use perhop_core::units::Span;
 use serde::Serialize;
 

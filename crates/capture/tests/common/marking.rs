@@ -7,8 +7,8 @@ use perhop_capture::{Capture, IpHeaders, Pump, locate};
 use perhop_core::Scope;
 use perhop_core::classify::Match;
 use perhop_core::conditioner::ConditionerParams;
-use perhop_core::edge::{Action, Per, StageSpec};
 use perhop_core::params::{Place, Problems, Reader, Table, Tree};
+use perhop_core::port::edge::{Action, Per, StageSpec};
 
 pub(crate) fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures").join(name)

@@ -6,9 +6,10 @@ use perhop_core::classify::FlowHeaders;
 use perhop_core::conditioner::{ConditionerParams, LIST};
 use perhop_core::dscp::Dscp;
 use perhop_core::params::{Field, Kind, Place, Problems, Reader, Table, Tree};
-use perhop_core::queue::Limit;
+use perhop_core::port::Limit;
+use perhop_core::port::QueueSpec;
 use perhop_core::units::{BitRate, Probability, Span, Time};
-use perhop_sim::plan::{Link, Offered, Queue};
+use perhop_sim::plan::{Link, Offered};
 use perhop_sim::record::Captured;
 use perhop_sim::traffic::TrafficParams;
 use perhop_sim::{Outcome, transport};
@@ -64,7 +65,7 @@ pub(crate) fn link(from: usize, to: usize) -> Link {
         rate: BitRate::mbps(50),
         delay: Span::from_ms(5),
         loss: Probability::ZERO,
-        queues: vec![Queue {
+        queues: vec![QueueSpec {
             aqm: AqmParams::read("drop-tail", Place::default(), &mut reader).expect("without parameters"),
             limit: Limit::Packets(100_000),
             scope: Scope::default(),

@@ -1,15 +1,20 @@
-//! One decision of each conditioner, AQM and scheduler of the lists: 1000 B packets at twice the rate it is set to; for a
-//! scheduler eight queues, of which every other one holds packets.
+//! What each conditioner, AQM and scheduler of the lists costs: a packet's way through a port that has nothing else, in and
+//! out; 1000 B packets at twice the rate it is set to. A scheduler has eight queues, AQMs and schedulers 50 packets waiting.
 
-use perhop_core::aqm::{self, Aqm, AqmParams, Arrival, Backlog};
-use perhop_core::conditioner::{self, Conditioner, ConditionerParams, Passage};
+use perhop_core::Scope;
+use perhop_core::aqm::{self, AqmParams, drop_tail};
+use perhop_core::classify::{FlowHeaders, Match};
+use perhop_core::conditioner::{self, ConditionerParams, Passage};
+use perhop_core::dscp::Dscp;
 use perhop_core::packet::{Colour, FlowId, Packet};
 use perhop_core::params::{Field, Kind, Literal, Node, Place, Problems, Reader, Table, Tree};
+use perhop_core::port::edge::{Action, Per, StageSpec};
+use perhop_core::port::{Limit, Port, PortSpec, QueueSpec};
 use perhop_core::registry::Entry;
-use perhop_core::sched::{self, Scheduler, SchedulerParams};
+use perhop_core::sched::{self, Scheduler as _, SchedulerParams};
 use perhop_core::units::{BitRate, Length, Packets, Time};
-use perhop_core::{Rng, Scope};
 use std::hint::black_box;
+use std::net::Ipv4Addr;
 
 /// Loops; the fastest counts.
 pub(super) const REPEATS: u32 = 5;
@@ -18,6 +23,14 @@ const DECISIONS: u64 = 1_000_000;
 
 /// Time between packets: 1000 B at 10 Mbit/s.
 const GAP_NS: u64 = 800_000;
+
+/// Packets waiting in front of an AQM or scheduler.
+const WAITING: u32 = 50;
+
+/// A scheduler's classes, each for a code point.
+const CLASSES: i64 = 8;
+
+const FLOWS: u32 = 10;
 
 /// What was measured.
 pub(super) struct Decision {
@@ -60,53 +73,82 @@ fn fastest(mut decide: impl FnMut(u64)) -> f64 {
 
 fn conditioner_ns(entry: &Entry) -> Result<f64, String> {
     let params = read(entry, |reader| ConditionerParams::read(entry.name, Place::default(), reader))?;
-    let mut conditioner = params.build(&scope()).map_err(|e| e.to_string())?;
-    let mut rng = Rng::stream(1, 0, "bench");
-    Ok(fastest(|now| {
-        let mut packet = packet(now);
-        let passage = Passage::of(Time::from_ns(now), packet.flow);
-        black_box(conditioner.forward(&passage, &mut packet, &mut rng));
-        black_box(packet);
-    }))
+    let stage = StageSpec {
+        name: "bench".to_owned(),
+        matches: Match::default(),
+        per: Per::Aggregate,
+        params,
+        actions: [Action::Transmit; Colour::ALL.len()],
+        scope: scope(),
+    };
+    through(build(&[stage], &[drop_tail()], None)?, 0)
 }
 
 fn aqm_ns(entry: &Entry) -> Result<f64, String> {
-    let params = read(entry, |reader| AqmParams::read(entry.name, Place::default(), reader))?;
-    let mut aqm = params.build(&scope()).map_err(|e| e.to_string())?;
-    let mut rng = Rng::stream(1, 0, "bench");
-    Ok(fastest(|now| {
-        let waiting = 40 + (now / GAP_NS) % 20;
-        let backlog =
-            Backlog { packets: waiting as u32, bytes: waiting * 1000, idle_since: None, room: true, ecn: false };
-        let mut packet = packet(now);
-        packet.colour = Colour::ALL[((now / GAP_NS) % 3) as usize];
-        black_box(aqm.on_arrival(&Arrival { now: Time::from_ns(now), backlog }, &mut packet, &mut rng));
-    }))
+    let aqm = read(entry, |reader| AqmParams::read(entry.name, Place::default(), reader))?;
+    through(build(&[], &[QueueSpec { aqm, ..drop_tail() }], None)?, WAITING)
 }
 
-/// Whose turn it is, and that it was sent.
 fn scheduler_ns(entry: &Entry) -> Result<f64, String> {
     let eight = |mut table: Table| {
         for (_, _, classes) in table.entries.iter_mut().filter(|e| e.0 == "classes") {
             let Tree::List(items) = &mut classes.tree else { continue };
-            *items = (0..8).flat_map(|dscp| items.iter().map(move |class| for_dscp(class, dscp))).collect();
+            *items = (0..CLASSES).flat_map(|dscp| items.iter().map(move |class| for_dscp(class, dscp))).collect();
         }
         table
     };
     let params =
         read_table(eight(table(entry.fields)), |reader| SchedulerParams::read(entry.name, Place::default(), reader))?;
-    let mut scheduler = params.build(&scope()).map_err(|e| e.to_string())?;
-    let heads: Vec<_> = (0..scheduler.members().places()).map(|i| (i % 2 == 0).then_some(1000)).collect();
-    Ok(fastest(|_| {
-        let picked = scheduler.pick(black_box(&heads));
-        scheduler.sent(1000, Some(1000));
-        black_box(picked);
+    let classes = params.build(&scope()).map_err(|e| e.to_string())?.members().places();
+    through(build(&[], &vec![drop_tail(); classes], Some(&params))?, WAITING)
+}
+
+fn build(edge: &[StageSpec], queues: &[QueueSpec], scheduler: Option<&SchedulerParams>) -> Result<Port<()>, String> {
+    let spec = PortSpec { name: "bench", edge, queues, scheduler, classes: 1, seed: 1, replication: 0 };
+    let mut port: Port<()> = spec.build().map_err(|e| format!("{e:?}"))?;
+    for flow in 0..FLOWS {
+        port.register(FlowId(flow), &headers(flow));
+    }
+    Ok(port)
+}
+
+/// One packet after the other through a port that holds about `waiting` of them.
+fn through(mut port: Port<()>, waiting: u32) -> Result<f64, String> {
+    let mut held = 0;
+    Ok(fastest(|now| {
+        let (mut packet, now) = (packet(now), Time::from_ns(now));
+        held += u32::from(port.arrive(&Passage::of(now, packet.flow), &mut packet, ()).stays());
+        if held > waiting {
+            black_box(port.next(now, &mut packet));
+            held = port.queues().iter().map(|queue| queue.waiting().packets as u32).sum();
+        }
+        black_box(packet);
     }))
 }
 
+fn drop_tail() -> QueueSpec {
+    QueueSpec { aqm: AqmParams::DropTail(drop_tail::Params {}), limit: Limit::Packets(100), scope: scope() }
+}
+
+fn headers(flow: u32) -> FlowHeaders {
+    FlowHeaders {
+        protocol: 17,
+        source: Ipv4Addr::new(10, 0, 0, flow as u8).into(),
+        destination: Ipv4Addr::new(10, 0, 1, 0).into(),
+        source_port: 1,
+        destination_port: 2,
+        traffic: String::new(),
+        class: String::new(),
+        rtt: None,
+    }
+}
+
 fn packet(now: u64) -> Packet {
-    let flow = ((now / GAP_NS) % 10) as u32;
-    let mut packet = Packet { size: 1000, flow: FlowId(flow), ..Packet::default() };
+    let number = now / GAP_NS;
+    let flow = (number % u64::from(FLOWS)) as u32;
+    let dscp = Dscp::new((number % CLASSES as u64) as u8).expect("below 64");
+    let colour = Colour::ALL[(number % 3) as usize];
+    let mut packet = Packet { size: 1000, flow: FlowId(flow), colour, dscp, ..Packet::default() };
     packet.set_label(flow as f32 * 125_000.0);
     packet
 }

@@ -27,6 +27,8 @@ crate::algorithms! {
     "wred" => wred::{Params, Wred},
     /// Core-stateless fair queueing: flows share by weight, told apart by their labels alone.
     "csfq" => csfq::{Params, Csfq},
+    /// Controlled delay: drops at the head once packets have waited too long for a whole interval.
+    "codel" => codel::{Params, CoDel},
     /// PPS: RED that drops the sooner the fewer tickets a packet carries.
     "tred" => tred::{Params, Tred},
     /// Stabilised virtual buffer: marks by a virtual queue and a threshold that both follow the load.
@@ -59,9 +61,9 @@ pub struct Backlog {
     pub bytes: u64,
     /// Since when queue and link have been empty; `None` while busy.
     pub idle_since: Option<Time>,
-    /// Whether the arriving packet fits.
+    /// Whether the packet that arrives fits; at a departure, whether another like it would.
     pub room: bool,
-    /// Whether the arriving packet is ECN-capable.
+    /// Whether the packet is ECN-capable.
     pub ecn: bool,
 }
 
@@ -81,7 +83,7 @@ pub struct Departure {
     pub now: Time,
     /// When it arrived.
     pub arrived: Time,
-    /// The queue behind it.
+    /// The queue without it.
     pub backlog: Backlog,
 }
 
@@ -93,10 +95,11 @@ pub trait Aqm {
     /// A packet arrives; may relabel it.
     fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict;
 
-    /// What became of it.
+    /// What became of it. Also of a packet that it marks or drops at its departure: a packet let in on arrival that is then
+    /// dropped has had two.
     fn on_fate(&mut self, _at: &Arrival, _packet: &Packet, _fate: Fate) {}
 
-    /// A packet is about to be sent.
+    /// The packet at the head is about to be sent. One that is dropped gives way to the next, of which the same is asked.
     fn on_departure(&mut self, _at: &Departure, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         Verdict::Pass
     }

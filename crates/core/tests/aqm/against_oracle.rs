@@ -11,7 +11,7 @@ use perhop_core::aqm::rio::Mode;
 use perhop_core::aqm::tred;
 use perhop_core::aqm::wred::Member;
 use perhop_core::packet::{Colour, Packet};
-use perhop_core::queue::{Gate, Limit};
+use perhop_core::port::{Gate, Limit};
 use perhop_core::units::{Bytes, Length, Time};
 use proptest::prelude::*;
 
@@ -138,7 +138,7 @@ proptest! {
         for (n, (gap, packet)) in setting.load.iter().enumerate() {
             now += *gap;
             port.advance(now);
-            let waiting: Vec<Packet> = port.waiting.iter().map(|w| w.1).collect();
+            let waiting: Vec<Packet> = port.waiting().iter().map(|w| w.1).collect();
             let room = waiting.len() < setting.limit as usize;
             let seen = Seen { now, waiting: &waiting, idle_since: port.backlog().idle_since, room };
             let expected = oracle.arrive(seen, packet);

@@ -3,9 +3,9 @@
 use crate::port::Port;
 use crate::support::{self, Load, RATE, packets};
 use perhop_core::aqm::virtual_buffer::Counting;
-use perhop_core::aqm::{Aqm, AqmParams, avq, pi, rem};
+use perhop_core::aqm::{AqmParams, avq, pi, rem};
 use perhop_core::packet::{Colour, Ecn, Packet};
-use perhop_core::queue::{Gate, Limit};
+use perhop_core::port::{Gate, Limit};
 use perhop_core::units::{Bytes, Length, Probability, Span, Time};
 use perhop_core::verdict::{Fate, Reason};
 use perhop_core::{Rng, Scope};
@@ -55,11 +55,10 @@ fn fate(hit: bool, marks: bool, room: bool) -> Fate {
 /// Lets the timers that are due by `now` ring, each with the queue of its time; the queues they found.
 fn ring(port: &mut Port, now: Time) -> Vec<f64> {
     let mut queues = Vec::new();
-    while let Some(at) = port.gate.aqm().poll_at().filter(|at| *at <= now) {
+    while let Some(at) = port.poll_at().filter(|at| *at <= now) {
         port.advance(at);
-        let backlog = port.backlog();
-        queues.push(f64::from(backlog.packets));
-        port.gate.aqm_mut().on_timer(at, &backlog);
+        queues.push(f64::from(port.backlog().packets));
+        port.on_timer(at);
     }
     port.advance(now);
     queues
@@ -96,7 +95,7 @@ proptest! {
                 p = (p + a * q - b * before).clamp(0.0, 1.0);
             }
             prop_assert!((port.gauge(now, "drop_p") - p).abs() < 1e-9);
-            let room = port.waiting.len() < LIMIT as usize;
+            let room = port.waiting().len() < LIMIT as usize;
             let expected = fate(rng.uniform() < p, marks(ecn, packet), room);
             prop_assert_eq!(port.arrive(now, *packet), expected, "packet {}", n);
         }
@@ -122,7 +121,7 @@ proptest! {
             }
             came += f64::from(packet.size) / 1000.0;
             prop_assert!((port.gauge(now, "price") - price).abs() < 1e-9 * (1.0 + price));
-            let room = port.waiting.len() < LIMIT as usize;
+            let room = port.waiting().len() < LIMIT as usize;
             let p = 1.0 - perhop_core::math::pow(phi, -price);
             let expected = fate(rng.uniform() < p, marks(ecn, packet), room);
             prop_assert_eq!(port.arrive(now, *packet), expected, "packet {}", n);
@@ -153,7 +152,7 @@ proptest! {
             if !hit {
                 vq += b;
             }
-            let room = port.waiting.len() < LIMIT as usize;
+            let room = port.waiting().len() < LIMIT as usize;
             let fate = fate(hit, marks(ecn, packet), room);
             // The paper's lambda is what comes, that of the authors' code what they do not drop.
             let counts = counting == Counting::Offered || fate != Fate::Dropped(Reason::Early);
@@ -177,7 +176,7 @@ fn settled(params: &AqmParams) -> [f64; 2] {
         let now = Time::from_ns((at * 1e9) as u64);
         ring(&mut port, now);
         if at >= 100.0 {
-            sums[0] += port.waiting.len() as f64;
+            sums[0] += port.waiting().len() as f64;
             sums[1] += 1.0;
         }
         let fate = port.arrive(now, Packet { size: 1000, ..Packet::default() });
@@ -205,7 +204,7 @@ fn obeyed(params: &AqmParams, mut rate: impl FnMut(&Port, Time, Fate) -> f64) ->
         let now = Time::from_ns((at * 1e9) as u64);
         ring(&mut port, now);
         if at >= 100.0 {
-            sums[0] += port.waiting.len() as f64;
+            sums[0] += port.waiting().len() as f64;
             sums[1] += 1.0;
         }
         last = port.arrive(now, Packet { size: 1000, ecn: Ecn::Ect0, ..Packet::default() });
@@ -288,7 +287,7 @@ fn retuned() {
         let now = Time::from_ns(100_000_000);
         let before = gauge(&port, now, name);
         assert!(before > 0.0, "{name}");
-        port.gate.aqm_mut().retune(now, &new, &scope).unwrap();
+        port.retune(now, &new, &scope).unwrap();
         assert_eq!(gauge(&port, now, name), before, "{name}");
     }
 }

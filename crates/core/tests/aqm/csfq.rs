@@ -7,7 +7,7 @@ use perhop_core::Rng;
 use perhop_core::aqm::AqmParams;
 use perhop_core::aqm::csfq::Params;
 use perhop_core::packet::{Colour, Packet};
-use perhop_core::queue::{Gate, Limit};
+use perhop_core::port::{Gate, Limit};
 use perhop_core::units::{Bytes, Length, Span, Time};
 use proptest::prelude::*;
 
@@ -86,7 +86,7 @@ fn compared(p: &Params, load: &Load, rng: &Rng) -> Result<Vec<String>, TestCaseE
     for (n, (gap, packet)) in load.iter().enumerate() {
         now += *gap;
         port.advance(now);
-        let waiting: Vec<Packet> = port.waiting.iter().map(|w| w.1).collect();
+        let waiting: Vec<Packet> = port.waiting().iter().map(|w| w.1).collect();
         let seen = Seen { now: now.ns(), waiting: &waiting, room: waiting.len() < LIMIT as usize };
         let mut wanted = *packet;
         let expected = oracle.arrive(seen, &mut wanted);

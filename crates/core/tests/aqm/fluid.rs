@@ -20,7 +20,7 @@ use perhop_core::aqm::sio::{self, Halving, Recovery};
 use perhop_core::aqm::virtual_buffer::{Common, Counting};
 use perhop_core::aqm::{AqmParams, msvb, svb};
 use perhop_core::packet::{Colour, Ecn, Packet};
-use perhop_core::queue::{Gate, Limit};
+use perhop_core::port::{Gate, Limit};
 use perhop_core::units::{Bytes, Length, Probability, Span, Time};
 
 /// Bytes of a packet, and the units that are: kB.
@@ -151,7 +151,7 @@ fn apart(params: &AqmParams, mut fluid: Fluid, gauges: &[&str]) -> (f64, f64) {
                 differences.extend(seen.zip(states).map(|(a, b)| (a - b).abs() / 1000.0));
                 if fluid.kind == Kind::Sio {
                     port.advance(now);
-                    differences.push((port.waiting.len() as f64 * EPSILON - fluid.q).abs());
+                    differences.push((port.waiting().len() as f64 * EPSILON - fluid.q).abs());
                     p = p.max(chance(fluid.q, OUT));
                 }
                 p = p.max(chance(fluid.vq, fluid.vth[0]));

@@ -7,7 +7,7 @@ use perhop_core::aqm::AqmParams;
 use perhop_core::aqm::early::Weight;
 use perhop_core::aqm::fred::Params;
 use perhop_core::packet::{Colour, FlowId, Packet};
-use perhop_core::queue::{Gate, Limit};
+use perhop_core::port::{Gate, Limit};
 use perhop_core::units::{Bytes, Packets, Probability, Time};
 use perhop_core::verdict::Fate;
 use proptest::prelude::*;
@@ -67,7 +67,7 @@ fn compared(p: &Params, load: &Load, rng: &Rng) -> Result<Vec<Fate>, TestCaseErr
     for (n, (gap, packet)) in load.iter().enumerate() {
         now += *gap;
         port.advance(now);
-        while waiting.len() > port.waiting.len() {
+        while waiting.len() > port.waiting().len() {
             let left = waiting.remove(0);
             oracle.depart(&left, &waiting);
         }
@@ -78,7 +78,7 @@ fn compared(p: &Params, load: &Load, rng: &Rng) -> Result<Vec<Fate>, TestCaseErr
         prop_assert_eq!(port.arrive(now, *packet), expected, "packet {}", n);
         if expected.stays() {
             waiting.push(*packet);
-            if port.waiting.len() < waiting.len() {
+            if port.waiting().len() < waiting.len() {
                 let left = waiting.remove(0);
                 oracle.depart(&left, &waiting);
             }

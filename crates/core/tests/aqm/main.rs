@@ -1,5 +1,7 @@
 //! The AQMs: against their oracles, their laws, ns-2; every one of the list under random operations.
 
+#[path = "../oracle/codel.rs"]
+mod codel_oracle;
 #[path = "../oracle/csfq.rs"]
 mod csfq_oracle;
 #[path = "../oracle/tred.rs"]
@@ -18,6 +20,7 @@ mod virtual_buffer_oracle;
 mod stats;
 
 mod against_oracle;
+mod codel;
 mod controllers;
 mod csfq;
 mod csfq_laws;

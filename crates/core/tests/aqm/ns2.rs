@@ -10,7 +10,7 @@ use crate::stats;
 use perhop_core::aqm::early::{Beyond, Common, Profile, Spacing, Weight};
 use perhop_core::aqm::{AqmParams, red};
 use perhop_core::packet::Packet;
-use perhop_core::queue::{Gate, Limit};
+use perhop_core::port::{Gate, Limit};
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
 use perhop_core::{Rng, Scope};
 use serde_json::Value;
@@ -109,7 +109,7 @@ impl Series {
     fn take(&mut self, port: &mut Port, now: Time) {
         port.advance(now);
         self.averages.push(port.gauge(now, "avg_queue_packets"));
-        self.lengths.push(port.waiting.len() as f64);
+        self.lengths.push(port.waiting().len() as f64);
     }
 
     fn metrics(&self, mean_queue: f64, loss: f64) -> Sample {
@@ -147,7 +147,7 @@ fn simulate(params: &AqmParams, arrivals: &[Time], replication: u32) -> Sample {
 
 /// Packets lost, packets arrived.
 fn lost_of(port: &Port) -> [u64; 2] {
-    let fates = &port.gate.fates()[0][packet().colour.index()];
+    let fates = &port.gate().fates()[0][packet().colour.index()];
     [fates.lost().packets, fates.arrived.packets]
 }
 

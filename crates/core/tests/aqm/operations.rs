@@ -7,7 +7,7 @@ use perhop_core::aqm::{Aqm, AqmParams, LIST};
 use perhop_core::count::Count;
 use perhop_core::packet::{Colour, Packet};
 use perhop_core::params::{Field, Kind, Place, Problems, Reader, Table, Tree};
-use perhop_core::queue::{Fates, Gate, Limit};
+use perhop_core::port::{Fates, Gate, Limit};
 use perhop_core::registry::Entry;
 use perhop_core::units::{Bytes, Length, Span, Time};
 use perhop_core::verdict::Fate;
@@ -126,41 +126,39 @@ impl Run {
         if self.generator.below(50) == 0 {
             self.retune();
         }
-        let waiting = self.port.waiting.len();
+        let waiting = self.port.waiting().len();
         let fate = self.port.arrive(self.now, packet);
         assert!(fate != Fate::Marked || packet.ecn.capable(), "marked what is not ECN-capable");
-        assert!(self.port.waiting.len() <= waiting + usize::from(fate.stays()));
+        assert!(self.port.waiting().len() <= waiting + usize::from(fate.stays()));
         self.within_limit();
         self.gauges();
     }
 
     fn timers(&mut self) {
-        let backlog = self.port.backlog();
-        let aqm = self.port.gate.aqm_mut();
-        while let Some(at) = aqm.poll_at().filter(|at| *at <= self.now) {
-            aqm.on_timer(at, &backlog);
-            assert!(aqm.poll_at().is_none_or(|next| next > at), "a timer must move on");
+        while let Some(at) = self.port.poll_at().filter(|at| *at <= self.now) {
+            self.port.on_timer(at);
+            assert!(self.port.poll_at().is_none_or(|next| next > at), "a timer must move on");
         }
     }
 
     /// Refused when they change the unit of the average; then the old ones stay.
     fn retune(&mut self) {
         let params = self.generator.params(self.entry, &self.scope);
-        let refused = self.port.gate.aqm_mut().retune(self.now, &params, &self.scope).err();
+        let refused = self.port.retune(self.now, &params, &self.scope).err();
         assert!(refused.is_none_or(|error| error.code == "E202"));
     }
 
     fn within_limit(&self) {
-        let bytes: u64 = self.port.waiting.iter().map(|w| u64::from(w.1.size)).sum();
-        match self.port.gate.limit() {
-            Limit::Packets(limit) => assert!(self.port.waiting.len() <= limit as usize),
+        let bytes: u64 = self.port.waiting().iter().map(|w| u64::from(w.1.size)).sum();
+        match self.port.gate().limit() {
+            Limit::Packets(limit) => assert!(self.port.waiting().len() <= limit as usize),
             Limit::Bytes(limit) => assert!(bytes <= limit),
         }
     }
 
     fn gauges(&self) {
         let mut names = Vec::new();
-        self.port.gate.aqm().gauges(self.now, &mut |name, value| {
+        self.port.gate().aqm().gauges(self.now, &mut |name, value| {
             assert!(value.is_finite() && value >= 0.0, "{name} is {value}");
             assert!(!name.starts_with("drop_p") || value <= 1.0, "{name} is {value}");
             assert!(!names.contains(&name), "two gauges {name}");
@@ -168,14 +166,16 @@ impl Run {
         });
     }
 
-    /// Every arrival has one fate; what was queued was sent or waits.
+    /// Every arrival has one fate; what was let in was sent, dropped at the head or waits.
     fn conserved(&self, arrived: usize) {
-        let fates = self.port.gate.fates();
+        let fates = self.port.gate().fates();
         assert!(fates.iter().flatten().all(Fates::conserved));
         let all: Count = fates.iter().flatten().map(|f| f.arrived).sum();
         let queued: Count = fates.iter().flatten().map(|f| f.queued).sum();
         assert_eq!(all.packets, arrived as u64);
-        assert_eq!(queued.packets, self.port.sent + self.port.waiting.len() as u64);
+        let at_head: Count = fates.iter().flatten().map(|f| f.dropped_at_head).sum();
+        assert_eq!(at_head.packets, self.port.dropped().len() as u64);
+        assert_eq!(queued.packets, self.port.sent + at_head.packets + self.port.waiting().len() as u64);
     }
 }
 
@@ -203,9 +203,9 @@ proptest! {
                 now += *gap;
                 port.arrive(now, *packet);
             }
-            let before = format!("{:?}", port.gate.aqm());
-            port.gate.aqm_mut().retune(now, &params, &scope).unwrap();
-            prop_assert_eq!(format!("{:?}", port.gate.aqm()), before);
+            let before = format!("{:?}", port.gate().aqm());
+            port.retune(now, &params, &scope).unwrap();
+            prop_assert_eq!(format!("{:?}", port.gate().aqm()), before);
         }
     }
 

@@ -147,7 +147,7 @@ proptest! {
         for (us, class) in load {
             let cut = now + Span::from_us((us as f64 * rng.uniform()) as u64);
             if rng.uniform() < 0.3 {
-                split.gate.aqm_mut().retune(cut, &AqmParams::Msvb(params.clone()), &support::scope(100)).unwrap();
+                split.retune(cut, &AqmParams::Msvb(params.clone()), &support::scope(100)).unwrap();
             }
             now += Span::from_us(us);
             prop_assert_eq!(send(&mut whole, now, class), send(&mut split, now, class));
@@ -201,7 +201,7 @@ fn the_rule_may_change() {
         let at = ms(14);
         let before = (port.gauge(at, "virtual_queue_packets"), thresholds(&port, at));
         let next = AqmParams::Msvb(params([0.2, 0.3, 0.5], to));
-        port.gate.aqm_mut().retune(at, &next, &support::scope(100)).unwrap();
+        port.retune(at, &next, &support::scope(100)).unwrap();
         assert_eq!(port.gauge(at, "virtual_queue_packets"), before.0);
         assert_close(thresholds(&port, at), before.1);
         // 4 ms more: 1 and 1.5 packets by their own shares, 2 and 3 with red's.
@@ -210,7 +210,7 @@ fn the_rule_may_change() {
         assert_close(thresholds(&port, ms(18)), expected);
         // At half the rate half as much.
         let slow = Scope { link_rate: Some(BitRate::mbps(5)), ..support::scope(100) };
-        port.gate.aqm_mut().retune(ms(18), &next, &slow).unwrap();
+        port.retune(ms(18), &next, &slow).unwrap();
         assert_close(thresholds(&port, ms(18)), expected);
         assert_close(thresholds(&port, ms(22)), [expected[0] + 0.25 * gain, expected[1] + 0.375 * gain, 40.0]);
     }
@@ -225,7 +225,7 @@ fn the_rule_may_come_above_v0() {
             sent += u32::from(send(&mut port, Time::ZERO, 0) == Fate::Queued);
         }
         let next = AqmParams::Msvb(params([0.2, 0.3, 0.5], Redistribute::Unused));
-        port.gate.aqm_mut().retune(ms(4), &next, &support::scope(100)).unwrap();
+        port.retune(ms(4), &next, &support::scope(100)).unwrap();
         assert_close(thresholds(&port, ms(8)), [40.0 - 0.5 * 48.0, 40.0, 40.0]);
         assert_close(thresholds(&port, ms(12)), [40.0 - 0.5 * 43.0, 40.0, 40.0]);
     }
@@ -238,7 +238,7 @@ fn silences_are_counted() {
     let mut port = port(&params([0.2, 0.3, 0.5], Redistribute::Silent));
     let count = |port: &Port| {
         let mut found = Vec::new();
-        port.gate.aqm().tallies(&mut |name, n| found.push((name, n)));
+        port.gate().aqm().tallies(&mut |name, n| found.push((name, n)));
         found
     };
     for (at, class, expected) in [(500, 0, 0), (600, 1, 0), (1050, 1, 1), (1600, 1, 2)] {

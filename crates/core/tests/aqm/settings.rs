@@ -211,18 +211,27 @@ fn lengths_become_packets_or_bytes() {
 /// ECN: a capable packet is marked where another is dropped early; beyond the ramp both are dropped.
 #[test]
 fn ecn() {
-    use perhop_core::packet::{Ecn, Packet};
-    use perhop_core::queue::{Gate, Limit};
+    use perhop_core::conditioner::Passage;
+    use perhop_core::packet::{Ecn, FlowId, Packet};
+    use perhop_core::port::{Gate, Limit, Port};
     use perhop_core::units::Time;
     use perhop_core::verdict::{Fate, Reason};
     let fate = |ecn, allowed, waiting| {
         let common = Common { ecn: allowed, weight: Weight(1.0), ..defaults() };
-        let params = crate::support::red(profile(packets(0), packets(10), 1.0), common);
-        let mut gate =
-            Gate::new(params.build(&scope(50)).unwrap(), Limit::Packets(50), perhop_core::Rng::stream(0, 0, "ecn"));
-        let backlog = perhop_core::aqm::Backlog { packets: waiting, ..Default::default() };
+        let params = |min, max| crate::support::red(profile(packets(min), packets(max), 1.0), common.clone());
+        let aqm = params(40, 50).build(&scope(50)).unwrap();
+        let mut port = Port::of_gate(Gate::new(aqm, Limit::Packets(50), perhop_core::Rng::stream(0, 0, "ecn")));
+        let at = Passage::of(Time::ZERO, FlowId(0));
+        (0..waiting).for_each(|_| assert_eq!(port.arrive(&at, &mut Packet::default(), ()), Fate::Queued));
+        port.retune_aqm(Time::ZERO, 0, &params(0, 10), &scope(50)).unwrap();
         let mut packet = Packet { ecn, ..Packet::default() };
-        let fates = (0..100).map(|_| gate.arrive(Time::ZERO, backlog, &mut packet));
+        let fates = (0..100).map(|_| {
+            let fate = port.arrive(&at, &mut packet, ());
+            if fate.stays() {
+                port.next(Time::ZERO, &mut packet);
+            }
+            fate
+        });
         fates.filter(|f| *f != Fate::Queued).last().unwrap()
     };
     // RFC 3168 section 5: both ECT code points, and CE, are ECN-capable

@@ -8,7 +8,7 @@ use perhop_core::aqm::AqmParams;
 use perhop_core::aqm::sio::{Halving, Params, Recovery};
 use perhop_core::aqm::virtual_buffer::Counting;
 use perhop_core::packet::{Colour, Packet};
-use perhop_core::queue::{Gate, Limit};
+use perhop_core::port::{Gate, Limit};
 use perhop_core::units::{Bytes, Span, Time};
 use perhop_core::verdict::{Fate, Reason};
 use proptest::prelude::*;
@@ -98,7 +98,7 @@ proptest! {
         for (n, (gap, packet)) in load.iter().enumerate() {
             now += *gap;
             port.advance(now);
-            let waiting = port.waiting.len();
+            let waiting = port.waiting().len();
             let room = waiting < LIMIT as usize;
             let expected = if packet.colour == Colour::Green {
                 let fate = inside.arrive(now.ns(), (0, packet), room);
@@ -135,7 +135,7 @@ proptest! {
         for (gap, packet) in &load {
             now += *gap;
             port.advance(now);
-            let (threshold, waiting) = (port.gauge(now, "threshold_out_packets"), port.waiting.len());
+            let (threshold, waiting) = (port.gauge(now, "threshold_out_packets"), port.waiting().len());
             let fate = port.arrive(now, *packet);
             if packet.colour != Colour::Green && waiting as f64 <= threshold {
                 prop_assert_ne!(fate, Fate::Dropped(Reason::Early));
@@ -168,7 +168,7 @@ fn retuned() {
     assert_eq!(threshold(&port), 4.0);
     for (start, expected) in [(20, 4.0), (3, 3.0)] {
         let params = Params { out_threshold: packets(start), ..params.clone() };
-        port.gate.aqm_mut().retune(Time::ZERO, &AqmParams::Sio(params), &support::scope(100)).unwrap();
+        port.retune(Time::ZERO, &AqmParams::Sio(params), &support::scope(100)).unwrap();
         assert_eq!(threshold(&port), expected);
     }
 }
@@ -182,7 +182,7 @@ fn another_interval_begins_where_the_old_one_ends() {
     while port.arrive(Time::ZERO, green).stays() {}
     let at = |s| Time::ZERO + Span::from_s(s);
     let other = AqmParams::Sio(interval(Span::from_s(1)));
-    port.gate.aqm_mut().retune(at(2), &other, &support::scope(10)).unwrap();
+    port.retune(at(2), &other, &support::scope(10)).unwrap();
     assert_eq!([2, 3, 4].map(|s| port.gauge(at(s), "threshold_out_packets")), [5.0, 6.0, 7.0]);
 }
 
@@ -204,7 +204,7 @@ fn the_interval_is_by_what_halved() {
         }
         assert_eq!(last == Fate::Dropped(Reason::Overflow), overflow);
         let other = AqmParams::Sio(Params { alpha: 0.2, ..params });
-        port.gate.aqm_mut().retune(Time::ZERO, &other, &support::scope(limit)).unwrap();
+        port.retune(Time::ZERO, &other, &support::scope(limit)).unwrap();
         [0, 200, 600, 10_000].map(|ms| port.gauge(Time::ZERO + Span::from_ms(ms), "threshold_out_packets"))
     };
     assert_eq!(after(false), [4.0, 5.0, 7.0, 8.0]);

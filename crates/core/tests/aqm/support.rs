@@ -7,7 +7,7 @@ use perhop_core::aqm::{AnyAqm, AqmParams, red, rio, wred};
 use perhop_core::conditioner::pps_tagger::Unit;
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::{Colour, Ecn, Packet};
-use perhop_core::queue::{Gate, Limit};
+use perhop_core::port::{Gate, Limit};
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
 use perhop_core::verdict::Fate;
 use perhop_core::{Rng, Scope};

@@ -8,7 +8,7 @@ use perhop_core::aqm::tred::{self, Minimum};
 use perhop_core::aqm::{AqmParams, Arrival, Backlog};
 use perhop_core::conditioner::pps_tagger::Unit;
 use perhop_core::packet::{Colour, Packet};
-use perhop_core::queue::{Gate, Limit};
+use perhop_core::port::{Gate, Limit};
 use perhop_core::units::{Span, Time};
 use perhop_core::verdict::Verdict;
 use proptest::prelude::*;
@@ -92,7 +92,7 @@ proptest! {
     ) {
         let [old, new] = [old, new].map(|(profile, common, own)| support::tred(profile, common, &own));
         let mut port = support::port(&old, LIMIT);
-        port.gate.aqm_mut().retune(Time::ZERO, &new, &support::scope(LIMIT)).unwrap();
+        port.retune(Time::ZERO, &new, &support::scope(LIMIT)).unwrap();
         let mut now = Time::ZERO;
         let mut arrive = |(gap, packet): &(Span, Packet)| {
             now += *gap;

@@ -9,7 +9,7 @@ use perhop_core::aqm::virtual_buffer::{Common, Counting, Threshold, VirtualQueue
 use perhop_core::aqm::{Aqm, AqmParams, early, msvb, svb};
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::{Colour, Packet};
-use perhop_core::queue::{Gate, Limit};
+use perhop_core::port::{Gate, Limit};
 use perhop_core::units::{Bytes, Length, Probability, Span, Time};
 use perhop_core::verdict::{Fate, Reason};
 use perhop_core::{Rng, Scope};
@@ -137,11 +137,11 @@ fn compared(params: &AqmParams, load: &Load, rng: &Rng) -> Result<Vec<Fate>, Tes
     for (n, (gap, packet)) in load.iter().enumerate() {
         now += *gap;
         port.advance(now);
-        let room = port.waiting.len() < LIMIT as usize;
+        let room = port.waiting().len() < LIMIT as usize;
         let expected = oracle.arrive(now.ns(), (class_of(params, packet), packet), room);
         prop_assert_eq!(port.arrive(now, *packet), expected, "packet {}", n);
         let mut gauges = Vec::new();
-        port.gate.aqm().gauges(now, &mut |name, value| gauges.push((name, value)));
+        port.gate().aqm().gauges(now, &mut |name, value| gauges.push((name, value)));
         let seen = |begins: &str| gauges.iter().filter(|g| g.0.starts_with(begins)).map(|g| g.1).collect::<Vec<_>>();
         let scale = oracle.v0 + oracle.vq;
         prop_assert!(close(seen("virtual_queue")[0], oracle.vq, scale), "packet {}: {:?} {}", n, gauges, oracle.vq);
@@ -217,7 +217,7 @@ proptest! {
             now += *gap;
             port.arrive(now, *packet);
             let mut gauges = Vec::new();
-            port.gate.aqm().gauges(now, &mut |name, value| gauges.push((name, value)));
+            port.gate().aqm().gauges(now, &mut |name, value| gauges.push((name, value)));
             let of = |begins: &str| gauges.iter().filter(|g| g.0.starts_with(begins)).map(|g| g.1).collect::<Vec<_>>();
             prop_assert!(of("virtual_queue").iter().all(|vq| vq.is_finite() && *vq >= floor), "{gauges:?}");
             let (thresholds, chances) = (of("threshold"), of("drop_p"));
@@ -467,12 +467,12 @@ fn retuned() {
     let gauges = |port: &Port, now| ["virtual_queue_packets", "threshold_packets"].map(|g| port.gauge(now, g));
     assert_eq!(gauges(&port, half), [10.0, 35.0]);
     let slow = Scope { link_rate: Some(perhop_core::units::BitRate::mbps(5)), ..support::scope(100) };
-    port.gate.aqm_mut().retune(half, &params, &slow).unwrap();
+    port.retune(half, &params, &slow).unwrap();
     assert_eq!(gauges(&port, half), [10.0, 35.0]);
     assert_eq!(gauges(&port, Time::from_ns(16_000_000)), [5.0, 37.5]);
     let other = AqmParams::Svb(svb::Params {
         alpha: 0.5,
         common: common(Length::Bytes(Bytes::new(40_000)), Length::Bytes(Bytes::new(0))),
     });
-    assert_eq!(port.gate.aqm_mut().retune(half, &other, &slow).unwrap_err().code, "E202");
+    assert_eq!(port.retune(half, &other, &slow).unwrap_err().code, "E202");
 }

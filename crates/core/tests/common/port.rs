@@ -1,27 +1,46 @@
-//! A port for tests: gate, FIFO and link, nothing else.
+//! A host for tests: a port, a link of fixed rate, nothing else.
 
-use perhop_core::aqm::{Aqm, Backlog, Departure};
+use perhop_core::Scope;
+use perhop_core::aqm::{Aqm as _, AqmParams, Backlog};
+use perhop_core::conditioner::Passage;
 use perhop_core::packet::Packet;
-use perhop_core::queue::Gate;
-use perhop_core::units::{BitRate, Bytes, NS_PER_S, Time};
-use perhop_core::verdict::Fate;
+use perhop_core::params::ParamError;
+use perhop_core::port::{self, Buffers, Gate};
+use perhop_core::units::{BitRate, Bytes, NS_PER_S, Span, Time};
+use perhop_core::verdict::{Fate, Reason};
 use std::collections::VecDeque;
 
-/// A queue before a link of fixed rate.
+/// What waits, first come first: the port asks for the packet at the head only.
+#[derive(Default)]
+struct Waiting {
+    packets: VecDeque<(Time, Packet)>,
+    dropped: Vec<(Packet, Reason)>,
+}
+
+impl Buffers<()> for Waiting {
+    fn packet(&mut self, (): ()) -> &mut Packet {
+        &mut self.packets.front_mut().expect("the port holds it").1
+    }
+
+    fn dropped(&mut self, (): (), reason: Reason) {
+        let (_, packet) = self.packets.pop_front().expect("the port held it");
+        self.dropped.push((packet, reason));
+    }
+}
+
+/// A port before a link of fixed rate.
 pub(crate) struct Port {
-    /// What decides.
-    pub(crate) gate: Gate,
-    /// What waits.
-    pub(crate) waiting: VecDeque<(Time, Packet)>,
+    port: port::Port<()>,
+    waiting: Waiting,
     /// The last arrival as the gate left it.
     pub(crate) judged: Packet,
-    /// Packets whose transmission has begun.
+    /// Packets whose transmission has begun, and how long the last of them waited.
     pub(crate) sent: u64,
+    pub(crate) waited: Span,
     rate: BitRate,
-    bytes: u64,
+    now: Time,
     /// When the packet in transmission leaves; `None` while idle.
     sending_until: Option<Time>,
-    idle_since: Time,
     /// Packet-nanoseconds waited up to `integrated`.
     area: u128,
     integrated: Time,
@@ -31,54 +50,69 @@ impl Port {
     /// An empty one.
     pub(crate) fn new(gate: Gate, rate: BitRate) -> Self {
         Self {
-            gate,
-            waiting: VecDeque::new(),
+            port: port::Port::of_gate(gate),
+            waiting: Waiting::default(),
             judged: Packet::default(),
             sent: 0,
+            waited: Span::ZERO,
             rate,
-            bytes: 0,
+            now: Time::ZERO,
             sending_until: None,
-            idle_since: Time::ZERO,
             area: 0,
             integrated: Time::ZERO,
         }
     }
 
+    /// What decides.
+    pub(crate) fn gate(&self) -> &Gate {
+        self.port.queues()[0].gate()
+    }
+
+    /// What waits, and since when.
+    pub(crate) fn waiting(&self) -> &VecDeque<(Time, Packet)> {
+        &self.waiting.packets
+    }
+
+    /// What was dropped at the head, in order.
+    pub(crate) fn dropped(&self) -> &[(Packet, Reason)] {
+        &self.waiting.dropped
+    }
+
     /// What an AQM sees, but for the arriving packet.
     pub(crate) fn backlog(&self) -> Backlog {
-        let idle_since = self.sending_until.is_none().then_some(self.idle_since);
-        Backlog { packets: self.waiting.len() as u32, bytes: self.bytes, idle_since, room: false, ecn: false }
+        self.port.backlog(self.now)
     }
 
     /// Lets the link send until `now`; departures go before arrivals.
     pub(crate) fn advance(&mut self, now: Time) {
         while let Some(done) = self.sending_until.filter(|done| *done <= now) {
             self.sending_until = None;
-            self.idle_since = done;
             self.start(done);
         }
+        self.now = now;
     }
 
-    /// Sends the head, if any.
+    /// Sends the packet that is next, if any.
     fn start(&mut self, now: Time) {
         self.integrate(now);
-        let Some((arrived, mut packet)) = self.waiting.pop_front() else { return };
-        self.bytes -= u64::from(packet.size);
+        let Some(leaving) = self.port.next(now, &mut self.waiting) else { return };
+        let (arrived, packet) = self.waiting.packets.pop_front().expect("it leaves");
+        assert_eq!(leaving.arrived, arrived);
         self.sent += 1;
-        self.sending_until = Some(now + Bytes::new(u64::from(packet.size)) / self.rate);
-        let at = Departure { now, arrived, backlog: self.backlog() };
-        assert!(self.gate.depart(&at, &mut packet).stays(), "an AQM that drops at the head needs more of a port");
+        self.waited = now.since(arrived);
+        let ends = now + Bytes::new(u64::from(packet.size)) / self.rate;
+        self.port.busy_until(&leaving, ends);
+        self.sending_until = Some(ends);
     }
 
     /// A packet arrives.
     pub(crate) fn arrive(&mut self, now: Time, mut packet: Packet) -> Fate {
         self.advance(now);
         self.integrate(now);
-        let fate = self.gate.arrive(now, self.backlog(), &mut packet);
+        let fate = self.port.arrive(&Passage::of(now, packet.flow), &mut packet, ());
         self.judged = packet;
         if fate.stays() {
-            self.bytes += u64::from(packet.size);
-            self.waiting.push_back((now, packet));
+            self.waiting.packets.push_back((now, packet));
             if self.sending_until.is_none() {
                 self.start(now);
             }
@@ -86,8 +120,23 @@ impl Port {
         fate
     }
 
+    /// When its AQM asks for the time.
+    pub(crate) fn poll_at(&self) -> Option<Time> {
+        self.port.poll_at()
+    }
+
+    /// Tells its AQM the time.
+    pub(crate) fn on_timer(&mut self, at: Time) {
+        self.port.on_timer(at);
+    }
+
+    /// New parameters for its AQM.
+    pub(crate) fn retune(&mut self, now: Time, params: &AqmParams, scope: &Scope) -> Result<(), ParamError> {
+        self.port.retune_aqm(now, 0, params, scope)
+    }
+
     fn integrate(&mut self, now: Time) {
-        self.area += u128::from(now.since(self.integrated).ns()) * self.waiting.len() as u128;
+        self.area += u128::from(now.since(self.integrated).ns()) * self.waiting.packets.len() as u128;
         self.integrated = now;
     }
 
@@ -100,7 +149,7 @@ impl Port {
     /// A gauge of its AQM.
     pub(crate) fn gauge(&self, now: Time, name: &str) -> f64 {
         let mut found = None;
-        self.gate.aqm().gauges(now, &mut |key, value| {
+        self.gate().aqm().gauges(now, &mut |key, value| {
             if key == name {
                 found = Some(value);
             }

@@ -4,11 +4,12 @@ use perhop_core::Scope;
 use perhop_core::classify::{FlowHeaders, Match, Protocol, RttClass};
 use perhop_core::conditioner::{ConditionerParams, Passage, marker, token_bucket};
 use perhop_core::dscp::Dscp;
-use perhop_core::edge::{Action, Edge, Per, StageSpec};
 use perhop_core::needs::Needs;
 use perhop_core::packet::{Colour, FlowId, Packet};
+use perhop_core::port::Port;
+use perhop_core::port::edge::{Action, Edge, Per, StageSpec};
 use perhop_core::units::{BitRate, Bytes, Span, Time};
-use perhop_core::verdict::Verdict;
+use perhop_core::verdict::Fate;
 
 fn headers(protocol: Protocol, rtt_ms: Option<u64>) -> FlowHeaders {
     FlowHeaders {
@@ -40,9 +41,14 @@ fn below(ms: u64) -> Match {
     Match { rtt: RttClass::new(Span::ZERO, Some(Span::from_ms(ms))), ..Match::default() }
 }
 
-fn through(edge: &mut Edge, flow: FlowId, now: Time) -> Packet {
+fn port_of(conditioners: Vec<StageSpec>) -> Port<()> {
+    Port::of_edge(Edge::new(conditioners, 1, 0).unwrap())
+}
+
+fn through(port: &mut Port<()>, flow: FlowId, now: Time) -> Packet {
     let mut packet = Packet { flow, size: 1500, ..Packet::default() };
-    assert_eq!(edge.forward(&Passage::of(now, packet.flow), &mut packet), Verdict::Pass);
+    assert_eq!(port.arrive(&Passage::of(now, packet.flow), &mut packet, ()), Fate::Queued);
+    assert!(port.next(now, &mut packet).is_some());
     packet
 }
 
@@ -56,17 +62,17 @@ fn a_chain_of_markers_is_a_classifier_with_a_default() {
         class(3, below(80)),
         class(4, Match::default()),
     ];
-    let mut edge = Edge::new(chain, 1, 0).unwrap();
-    assert!(edge.needs().contains(Needs::RTT));
+    let mut port = port_of(chain);
+    assert!(port.edge_needs().contains(Needs::RTT));
     let flows = [(Protocol::TCP, Some(79), 1), (Protocol::TCP, Some(80), 2), (Protocol::TCP, None, 2)];
     let others = [(Protocol::UDP, Some(0), 3), (Protocol::UDP, Some(500), 4), (Protocol(1), None, 4)];
     for ((protocol, rtt, expected), flow) in flows.into_iter().chain(others).zip((0..).map(FlowId)) {
-        edge.register(flow, &headers(protocol, rtt));
-        let packet = through(&mut edge, flow, Time::ZERO);
+        port.register(flow, &headers(protocol, rtt));
+        let packet = through(&mut port, flow, Time::ZERO);
         assert_eq!((packet.dscp.get(), packet.colour), (expected, Colour::Green), "{protocol:?} {rtt:?}");
     }
-    let one = Edge::new(vec![class(1, Match::default())], 1, 0).unwrap();
-    assert_eq!(one.needs(), Needs::NOTHING, "nothing needs round-trip times");
+    let one = port_of(vec![class(1, Match::default())]);
+    assert_eq!(one.edge_needs(), Needs::NOTHING, "nothing needs round-trip times");
 }
 
 /// A bucket of one packet that never fills again: its second packet is red, whoever sends it.
@@ -79,35 +85,35 @@ fn bucket(per: Per, matches: Match) -> StageSpec {
 fn a_flow_keeps_its_state_where_it_is_still_taken() {
     for per in [Per::Aggregate, Per::Flow, Per::Pair, Per::Class] {
         for matches in [Match::default(), below(80)] {
-            let mut edge = Edge::new(vec![bucket(per, matches)], 1, 0).unwrap();
+            let mut port = port_of(vec![bucket(per, matches)]);
             let flow = FlowId(0);
-            edge.register(flow, &headers(Protocol::TCP, Some(10)));
-            assert_eq!(through(&mut edge, flow, Time::ZERO).colour, Colour::Green);
-            edge.reclassify(flow, &headers(Protocol::TCP, Some(20)));
+            port.register(flow, &headers(Protocol::TCP, Some(10)));
+            assert_eq!(through(&mut port, flow, Time::ZERO).colour, Colour::Green);
+            port.reclassify(flow, &headers(Protocol::TCP, Some(20)));
             assert_eq!(
-                through(&mut edge, flow, Time::ZERO).colour,
+                through(&mut port, flow, Time::ZERO).colour,
                 Colour::Red,
                 "{per:?}: the bucket was emptied before"
             );
         }
     }
     // A flow announced again is another one.
-    let mut edge = Edge::new(vec![bucket(Per::Flow, Match::default())], 1, 0).unwrap();
+    let mut port = port_of(vec![bucket(Per::Flow, Match::default())]);
     for _ in 0..2 {
-        edge.register(FlowId(0), &headers(Protocol::TCP, Some(10)));
-        assert_eq!(through(&mut edge, FlowId(0), Time::ZERO).colour, Colour::Green);
+        port.register(FlowId(0), &headers(Protocol::TCP, Some(10)));
+        assert_eq!(through(&mut port, FlowId(0), Time::ZERO).colour, Colour::Green);
     }
 }
 
 /// Two traffics of one class have one bucket between them, a traffic of another class its own.
 #[test]
 fn per_class_means_the_class_and_not_the_traffic() {
-    let mut edge = Edge::new(vec![bucket(Per::Class, Match::default())], 1, 0).unwrap();
+    let mut port = port_of(vec![bucket(Per::Class, Match::default())]);
     let flows = [("web", "data", Colour::Green), ("mail", "data", Colour::Red), ("voice", "voice", Colour::Green)];
     for ((traffic, class, expected), flow) in flows.into_iter().zip((0..).map(FlowId)) {
         let names = FlowHeaders { traffic: traffic.into(), class: class.into(), ..headers(Protocol::TCP, None) };
-        edge.register(flow, &names);
-        assert_eq!(through(&mut edge, flow, Time::ZERO).colour, expected, "{traffic}");
+        port.register(flow, &names);
+        assert_eq!(through(&mut port, flow, Time::ZERO).colour, expected, "{traffic}");
     }
 }
 
@@ -115,19 +121,19 @@ fn per_class_means_the_class_and_not_the_traffic() {
 /// instance that it kept for the flow is there for the next one, as new.
 #[test]
 fn a_round_trip_time_that_becomes_known_moves_a_flow() {
-    let mut edge = Edge::new(vec![bucket(Per::Flow, below(80)), class(4, Match::default())], 1, 0).unwrap();
-    let place = |edge: &Edge, flow| edge.colouring(&Packet { flow, ..Packet::default() });
+    let mut port = port_of(vec![bucket(Per::Flow, below(80)), class(4, Match::default())]);
+    let place = |port: &Port<()>, flow| port.edge().colouring(&Packet { flow, ..Packet::default() });
     let (first, second) = (FlowId(0), FlowId(1));
-    edge.register(first, &headers(Protocol::TCP, None));
-    assert_eq!(place(&edge, first), Some((1, 0)));
-    edge.reclassify(first, &headers(Protocol::TCP, Some(10)));
-    assert_eq!(place(&edge, first), Some((0, 0)));
-    assert_eq!(through(&mut edge, first, Time::ZERO).colour, Colour::Green);
-    edge.reclassify(first, &headers(Protocol::TCP, Some(90)));
-    assert_eq!(place(&edge, first), Some((1, 0)));
-    edge.register(second, &headers(Protocol::TCP, Some(10)));
-    assert_eq!(place(&edge, second), Some((0, 0)), "the instance that was left");
-    assert_eq!(through(&mut edge, second, Time::ZERO).colour, Colour::Green, "with a full bucket");
-    edge.reclassify(first, &headers(Protocol::TCP, Some(10)));
-    assert_eq!(place(&edge, first), Some((0, 1)), "that one is taken");
+    port.register(first, &headers(Protocol::TCP, None));
+    assert_eq!(place(&port, first), Some((1, 0)));
+    port.reclassify(first, &headers(Protocol::TCP, Some(10)));
+    assert_eq!(place(&port, first), Some((0, 0)));
+    assert_eq!(through(&mut port, first, Time::ZERO).colour, Colour::Green);
+    port.reclassify(first, &headers(Protocol::TCP, Some(90)));
+    assert_eq!(place(&port, first), Some((1, 0)));
+    port.register(second, &headers(Protocol::TCP, Some(10)));
+    assert_eq!(place(&port, second), Some((0, 0)), "the instance that was left");
+    assert_eq!(through(&mut port, second, Time::ZERO).colour, Colour::Green, "with a full bucket");
+    port.reclassify(first, &headers(Protocol::TCP, Some(10)));
+    assert_eq!(place(&port, first), Some((0, 1)), "that one is taken");
 }

@@ -7,9 +7,9 @@ use crate::sections::named::Named;
 use crate::sections::tcp::TcpRef;
 use perhop_core::conditioner::Writes;
 use perhop_core::dscp::Dscp;
-use perhop_core::edge::Action;
 use perhop_core::needs::Needs;
 use perhop_core::params::Problems;
+use perhop_core::port::edge::Action;
 use perhop_core::units::{BitRate, Bytes};
 use perhop_sim::plan;
 

@@ -8,10 +8,10 @@ use perhop_core::aqm::members::{Member, Members};
 use perhop_core::aqm::virtual_buffer::Common;
 use perhop_core::conditioner::Writes;
 use perhop_core::design::msvb::{Bottleneck, Setting};
-use perhop_core::edge::Action;
 use perhop_core::packet::{Colour, Packet};
 use perhop_core::params::Tree;
-use perhop_core::queue::Limit;
+use perhop_core::port::edge::Action;
+use perhop_core::port::{Limit, QueueSpec};
 use perhop_core::units::Time;
 use perhop_sim::plan;
 use perhop_sim::traffic::TrafficParams;
@@ -62,13 +62,13 @@ pub(crate) fn queue_name(direction: &Direction) -> Option<&str> {
 }
 
 /// The queue before a link; `None` where a scheduler has several.
-pub(crate) fn only_queue(link: &plan::Link) -> Option<&plan::Queue> {
+pub(crate) fn only_queue(link: &plan::Link) -> Option<&QueueSpec> {
     link.scheduler.is_none().then(|| &link.queues[0])
 }
 
 /// The link in packets of so many bytes.
 pub(crate) fn bottleneck(link: &plan::Link, packet: u64, reference: f64) -> Bottleneck {
-    let held = |queue: &plan::Queue| match queue.limit {
+    let held = |queue: &QueueSpec| match queue.limit {
         Limit::Packets(n) => f64::from(n),
         Limit::Bytes(n) => n as f64 / packet as f64,
     };

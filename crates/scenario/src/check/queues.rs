@@ -3,7 +3,7 @@
 use crate::resolve::ports::File;
 use perhop_core::aqm::Aqm as _;
 use perhop_core::params::Problems;
-use perhop_core::queue::Limit;
+use perhop_core::port::Limit;
 use perhop_core::scope::Scope;
 use perhop_sim::plan;
 

@@ -8,9 +8,9 @@ use crate::resolve::offered::Flowline;
 use crate::resolve::ports::{File, Stage, parameter};
 use perhop_core::conditioner::pps::tags::{Scale, Tags};
 use perhop_core::conditioner::{Conditioner as _, Writes};
-use perhop_core::edge::Per;
 use perhop_core::needs::Needs;
 use perhop_core::params::Problems;
+use perhop_core::port::edge::Per;
 use perhop_core::units::{BitRate, TicketRate};
 use perhop_sim::plan;
 

@@ -17,10 +17,10 @@ use crate::text::{file, write};
 
 use perhop_core::classify::Prefix;
 use perhop_core::conditioner::Conditioner as _;
-use perhop_core::edge::StageSpec;
 use perhop_core::flow_label::{Carried, Encoding};
 use perhop_core::needs::Needs;
 use perhop_core::params::{Node, Problems, Reader, Severity, Spanned, Tree, read_table, show_table};
+use perhop_core::port::edge::StageSpec;
 use perhop_core::scope::Scope;
 use perhop_core::units::Bytes;
 
@@ -147,7 +147,7 @@ impl Policy {
         self.settings.accounting.overhead()
     }
 
-    /// Its conditioners in the file's order, for [`perhop_core::edge::Edge`].
+    /// Its conditioners in the file's order, for [`perhop_core::port::edge::Edge`].
     pub fn stages(&self) -> Vec<StageSpec> {
         let largest_packet = Bytes::new(u64::from(LARGEST + self.overhead()));
         let scope = Scope { largest_packet, largest_of: "an Ethernet".into(), ..Scope::default() };

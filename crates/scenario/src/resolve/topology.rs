@@ -5,7 +5,7 @@ use crate::sections::model::Model;
 use crate::sections::named::{Declared, Named};
 use crate::sections::queue::{Queue, QueueRef, QueueSection, Scheduled, default_queue};
 use perhop_core::params::{Located, Place, Problems, Severity, Spanned, suggest};
-use perhop_core::queue::Limit;
+use perhop_core::port::Limit;
 use perhop_core::sched::SchedulerParams;
 use perhop_core::units::{BitRate, Length, Probability, Span};
 use perhop_sim::plan;

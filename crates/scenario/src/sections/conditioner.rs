@@ -4,8 +4,8 @@ use super::at::{self, Port, Shown};
 use super::chosen::{Entries, chosen, name_of, text};
 use perhop_core::classify::Match;
 use perhop_core::conditioner;
-use perhop_core::edge::{Action, Per};
 use perhop_core::params::{Kind, Located, Node, Params, Places, Problems, Tree, Value};
+use perhop_core::port::edge::{Action, Per};
 
 /// Where a conditioner sits and what it takes.
 #[derive(Params, Clone, Debug, PartialEq)]

@@ -50,10 +50,10 @@ impl Simulation {
 
     /// A link's next transmission begins.
     pub(super) fn begin(&mut self, now: Time, link: usize) {
-        while let Some(id) = self.net.departing(now, link) {
+        let wakes = self.net.begin(now, link);
+        while let Some(id) = self.net.take_dropped() {
             self.drop(id);
         }
-        let wakes = self.net.begin(now, link);
         self.wake_link(link, wakes);
     }
 

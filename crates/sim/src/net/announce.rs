@@ -26,11 +26,11 @@ impl Net {
     /// Registers a flow with the conditioners that will see its packets, in either direction.
     pub fn announce(&mut self, flow: usize, [out, back]: [u32; 2], headers: &FlowHeaders) {
         for port in self.ports_of([out, back]) {
-            self.links[port].edge.register(number::out(flow), headers);
+            self.links[port].port_mut().register(number::out(flow), headers);
         }
         let reversed = headers.reversed();
         for port in self.ports_of([back, out]) {
-            self.links[port].edge.register(number::back(flow), &reversed);
+            self.links[port].port_mut().register(number::back(flow), &reversed);
         }
     }
 
@@ -40,7 +40,7 @@ impl Net {
         let mut ports: Vec<_> = self.route(way).collect();
         let looking: Vec<_> = self.route(other).filter_map(|link| Some(self.mates[link]? as usize)).collect();
         ports.extend(looking.into_iter().filter(|port| !self.route(way).any(|link| link == *port)));
-        ports.retain(|&port| !self.links[port].edge.is_empty());
+        ports.retain(|&port| !self.links[port].port().edge().is_empty());
         ports
     }
 }
@@ -53,8 +53,8 @@ mod tests {
     use perhop_core::aqm::{AqmParams, drop_tail};
     use perhop_core::classify::Match;
     use perhop_core::conditioner::{ConditionerParams, token_bucket};
-    use perhop_core::edge::{Action, Per, StageSpec};
-    use perhop_core::queue::Limit;
+    use perhop_core::port::edge::{Action, Per, StageSpec};
+    use perhop_core::port::{Limit, QueueSpec};
     use perhop_core::units::{BitRate, Bytes, Probability, Span};
     use std::net::Ipv4Addr;
 
@@ -76,7 +76,7 @@ mod tests {
             rate: BitRate::mbps(1),
             delay: Span::ZERO,
             loss: Probability::ZERO,
-            queues: vec![plan::Queue {
+            queues: vec![QueueSpec {
                 aqm: AqmParams::DropTail(drop_tail::Params {}),
                 limit: Limit::Packets(10),
                 scope: Scope::default(),

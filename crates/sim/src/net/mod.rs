@@ -4,13 +4,9 @@
 mod announce;
 /// From a plan to links.
 mod build;
-/// The queues of a link with a scheduler.
-pub mod classes;
 /// Proof that no packet was lost unseen.
 mod conservation;
-/// What waits, is sent and propagates on a link.
-mod fifo;
-/// Port, queue, serialiser, wire.
+/// Port, serialiser, wire.
 pub mod link;
 /// Numbers of flows' packets.
 pub mod number;
@@ -20,6 +16,8 @@ mod pool;
 mod report;
 /// Static shortest paths.
 mod route;
+/// The line behind a port.
+mod serialiser;
 /// Changes and reports, at the clock's time.
 mod timed;
 
@@ -27,13 +25,13 @@ use crate::plan::TapPoint;
 use crate::record::Recorder;
 use link::Wakes;
 use perhop_core::conditioner::{Passage, SenderTruth};
-use perhop_core::edge::Mail;
 use perhop_core::needs::Needs;
-use perhop_core::packet::{Ecn, FlowId};
+use perhop_core::packet::FlowId;
+use perhop_core::port::edge::Mail;
 use perhop_core::units::Time;
-use perhop_core::verdict::{Reason, Verdict};
+use perhop_core::verdict::Reason;
 
-pub use link::{Link, Queues};
+pub use link::Link;
 pub use pool::{Pool, Record, RecordId};
 pub use report::NetTotals;
 pub use route::{Router, Way};
@@ -54,6 +52,8 @@ pub struct Net {
     timed_edges: Vec<u32>,
     mail: Mail,
     packet_hops: u64,
+    /// Dropped at the head of a queue by the transmission that began last.
+    dropped: Vec<RecordId>,
 }
 
 /// A packet at a link.
@@ -121,12 +121,12 @@ impl Net {
         self.packet_hops += 1;
         let (id, next) = self.links[link].deliver(&self.pool);
         let record = self.pool.get_mut(id);
-        if self.links[link].wire_loss.is_some() && self.links[link].loses(&record.packet) {
+        if self.links[link].loses(&record.packet) {
             return Delivered { id, to: Onward::Lost, next };
         }
         if let Some(mate) = self.mates[link] {
             let flow = number::mate(record.packet.flow);
-            self.links[mate as usize].edge.reverse(&Passage::of(now, flow), &mut record.packet);
+            self.links[mate as usize].port_mut().reverse(&Passage::of(now, flow), &mut record.packet);
         }
         recorder.tap(link, TapPoint::Output, || record.captured(now, link, TapPoint::Output));
         let hop = record.hop;
@@ -146,52 +146,38 @@ impl Net {
         recorder: &mut Recorder,
         truth: impl FnOnce(FlowId) -> Option<SenderTruth>,
     ) -> Result<Wakes, Reason> {
-        let port = &mut self.links[link];
-        let record = self.pool.get_mut(id);
-        recorder.tap(link, TapPoint::Input, || record.captured(now, link, TapPoint::Input));
-        if !port.edge.is_empty() {
-            let truth = if port.edge_needs.contains(Needs::TRUTH) { truth(record.packet.flow) } else { None };
-            let class = usize::from(record.packet.class);
-            port.offered[class].offered.add(record.packet.size);
-            let at = Passage { truth: truth.as_ref(), ..Passage::of(now, record.packet.flow) };
-            let verdict = port.edge.forward(&at, &mut record.packet);
-            let ce = verdict == Verdict::Mark && record.packet.ecn.capable();
-            if ce {
-                record.packet.ecn = Ecn::Ce;
-            } else if verdict != Verdict::Pass {
-                port.offered[class].policed[record.packet.colour.index()].add(record.packet.size);
-                return Err(Reason::Policer);
-            }
+        recorder.tap(link, TapPoint::Input, || self.pool.get(id).captured(now, link, TapPoint::Input));
+        let (link, packet) = (&mut self.links[link], &self.pool.get(id).packet);
+        let at = Passage::of(now, packet.flow);
+        if !link.port().edge_needs().contains(Needs::TRUTH) {
+            return link.arrive(&at, id, &mut self.pool);
         }
-        port.arrive(now, id, &mut self.pool)
+        let truth = truth(packet.flow);
+        link.arrive(&Passage { truth: truth.as_ref(), ..at }, id, &mut self.pool)
     }
 
-    /// A packet that is dropped when a link's next transmission should begin; call until `None`, then
-    /// [`Net::begin`].
-    #[inline]
-    pub fn departing(&mut self, now: Time, link: usize) -> Option<RecordId> {
-        let link = &mut self.links[link];
-        if !link.has_departure_hooks() {
-            return None;
-        }
-        link.departing(now, &mut self.pool).map(|(id, _reason)| id)
-    }
-
-    /// A link's next transmission begins.
+    /// A link's next transmission begins. Packets dropped instead are left to [`Net::take_dropped`].
     #[inline]
     pub fn begin(&mut self, now: Time, link: usize) -> Wakes {
-        self.links[link].begin(now, &self.pool)
+        self.links[link].begin(now, &mut self.pool, &mut self.dropped)
+    }
+
+    /// A packet that was dropped at the head of a queue.
+    #[inline]
+    pub fn take_dropped(&mut self) -> Option<RecordId> {
+        self.dropped.pop()
     }
 
     /// The time that a link's AQMs asked for has come; when they next ask.
     pub fn on_aqm_timer(&mut self, now: Time, link: usize) -> Option<Time> {
-        self.links[link].on_timer(now);
-        self.links[link].poll_at()
+        let port = self.links[link].port_mut();
+        port.on_timer(now);
+        port.poll_at()
     }
 
     /// When each link's AQMs first ask for the time.
     pub fn aqm_timers(&self) -> impl Iterator<Item = (usize, Time)> {
-        self.links.iter().enumerate().filter_map(|(i, link)| Some((i, link.poll_at()?)))
+        self.links.iter().enumerate().filter_map(|(i, link)| Some((i, link.port().poll_at()?)))
     }
 
     /// A link, for tests that tamper with it.

@@ -5,16 +5,15 @@ use crate::record::Captured;
 use perhop_core::packet::Packet;
 use perhop_core::units::Time;
 
-/// A packet with what the network must know about it.
+/// A packet with what the network must know of it: one line of the cache.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 pub struct Record {
     /// The packet as algorithms see it.
     pub packet: Packet,
     /// When its source sent it.
     pub sent: Time,
-    /// When it arrived at the port where it is now.
-    pub arrived: Time,
-    /// Where the rest of its route is in the table of hops.
+    /// Where the rest of its route stands in the table of hops.
     pub hop: u32,
     /// TCP: number of the segment, or the next number expected.
     pub number: u32,
@@ -36,7 +35,7 @@ impl Record {
 /// Index of a record.
 pub type RecordId = u32;
 
-/// The pool. It grows until the network is at its fullest; then it allocates nothing.
+/// The pool. It grows until the network is as full as it gets; then it allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Pool {
     records: Vec<Record>,
@@ -59,7 +58,7 @@ impl Pool {
         }
     }
 
-    /// Frees a record's place.
+    /// Gives a record's place back.
     #[inline]
     pub fn remove(&mut self, id: RecordId) -> Record {
         self.free.push(id);

@@ -1,14 +1,12 @@
 //! What links counted, and what series show of them.
 
-use super::classes::Queue;
-use super::link::{Offered, Queues};
-use super::{Link, Net};
-use crate::record::{ConditionerRow, HopRow, PortRows, QueueRow, Recorder, Sample, Tally};
+use super::{Link, Net, RecordId};
+use crate::record::{ConditionerRow, Delays, HopRow, PortRows, QueueRow, Recorder, Sample, Tally};
 use perhop_core::aqm::Aqm as _;
 use perhop_core::count::Count;
-use perhop_core::edge::{ColourMatrix, StageCounts};
 use perhop_core::packet::Colour;
-use perhop_core::queue::Fates;
+use perhop_core::port::edge::{ColourMatrix, StageCounts};
+use perhop_core::port::{Fates, Offered, Queue};
 use perhop_core::units::Time;
 use std::array::from_fn;
 
@@ -54,27 +52,26 @@ impl Net {
     }
 
     fn link_totals(&self, link: &Link) -> LinkTotals {
-        let (gates, on_link) = (link.fates(), link.on_link(&self.pool));
+        let (port, gates, on_link) = (link.port(), link.port().fates(), link.on_link(&self.pool));
         let passed = |class: usize| {
             Colour::ALL.map(|colour| {
                 let c = colour.index();
-                let lost = link.passed[class][c].lost;
-                Passed { delivered: gates[class][c].queued - lost - on_link[class][c], lost }
+                let (gate, lost) = (&gates[class][c], link.passed()[class][c].lost);
+                Passed { delivered: gate.queued - gate.dropped_at_head - lost - on_link[class][c], lost }
             })
         };
         LinkTotals {
             passed: (0..gates.len()).map(passed).collect(),
-            offered: link.offered.clone(),
-            queues: link.queues.classes().iter().map(queue_totals).collect(),
-            edge: link.edge.counts().map(|of| *of.counts).collect(),
+            offered: port.offered().to_vec(),
+            queues: scheduled(link).iter().map(queue_totals).collect(),
+            edge: port.edge().counts().map(|of| *of.counts).collect(),
             gates,
         }
     }
 
     /// Times of waiting begin again.
     pub fn clear_waits(&mut self) {
-        self.links.iter_mut().flat_map(|l| &mut l.passed).flatten().for_each(|p| p.waits.clear());
-        self.links.iter_mut().flat_map(|l| l.queues.classes_mut()).for_each(|q| q.waits.clear());
+        self.links.iter_mut().for_each(Link::clear_waits);
     }
 
     /// What the ports did from `base` to `end`.
@@ -99,21 +96,21 @@ impl Net {
         let (now, then) = (end.passed[class][c], base.passed[class][c]);
         let (delivered, lost) = (now.delivered - then.delivered, now.lost - then.lost);
         let any = fates.arrived.packets + policed.packets + delivered.packets + lost.packets > 0;
-        let wait = self.links[link].passed[class][c].waits.among((delivered + lost).packets).quantiles();
+        let wait = self.links[link].passed()[class][c].waits.among((delivered + lost).packets).quantiles();
         any.then_some(HopRow { link, class, colour, policed, fates, delivered, lost, wait })
     }
 
     fn queue_rows(&self, link: usize, end: &LinkTotals, base: &LinkTotals) -> Vec<QueueRow> {
-        let queues = self.links[link].queues.classes().iter().zip(end.queues.iter().zip(&base.queues));
-        let row = |(queue, (of, (now, then))): (usize, (&Queue, (&QueueTotals, &QueueTotals)))| {
-            let (fates, sent, wait) = (now.fates.since(&then.fates), now.sent - then.sent, of.waits.quantiles());
+        let queues = self.links[link].waits().iter().zip(end.queues.iter().zip(&base.queues));
+        let row = |(queue, (waits, (now, then))): (usize, (&Delays, (&QueueTotals, &QueueTotals)))| {
+            let (fates, sent, wait) = (now.fates.since(&then.fates), now.sent - then.sent, waits.quantiles());
             QueueRow { link, queue, fates, sent, wait }
         };
         queues.enumerate().map(row).collect()
     }
 
     fn conditioner_rows(&self, link: usize, end: &LinkTotals, base: &LinkTotals) -> Vec<ConditionerRow> {
-        let stages = self.links[link].edge.counts().zip(end.edge.iter().zip(&base.edge));
+        let stages = self.links[link].port().edge().counts().zip(end.edge.iter().zip(&base.edge));
         let row = |(stage, (now, then)): (StageCounts<'_>, (&ColourMatrix, &ColourMatrix))| {
             let counts = from_fn(|before| from_fn(|after| now[before][after] - then[before][after]));
             ConditionerRow { link, name: stage.name.to_owned(), counts }
@@ -124,22 +121,22 @@ impl Net {
     fn tallies(&self) -> Vec<Tally> {
         let mut all = Vec::new();
         for (link, it) in self.links.iter().enumerate() {
-            for (i, gate) in it.queues.gates().enumerate() {
-                let queue = (!it.queues.classes().is_empty()).then_some(i);
-                gate.aqm().tallies(&mut |quantity, value| {
+            for (i, of) in it.port().queues().iter().enumerate() {
+                let queue = it.port().is_scheduled().then_some(i);
+                of.gate().aqm().tallies(&mut |quantity, value| {
                     all.push(Tally { link, conditioner: None, queue, quantity, value });
                 });
             }
-            it.edge.tallies(&mut |name, quantity, value| {
+            it.port().edge().tallies(&mut |name, quantity, value| {
                 all.push(Tally { link, conditioner: Some(name.to_owned()), queue: None, quantity, value });
             });
         }
         all
     }
 
-    /// Samples the queue, its AQM's gauges and its conditioners' gauges, for every requested link.
-    pub fn sample(&mut self, at: Time, asked: Option<&[usize]>, recorder: &mut Recorder) {
-        for (i, link) in self.links.iter_mut().enumerate() {
+    /// Samples the queue, its AQM's gauges and its conditioners' gauges of every link asked for.
+    pub fn sample(&self, at: Time, asked: Option<&[usize]>, recorder: &mut Recorder) {
+        for (i, link) in self.links.iter().enumerate() {
             if asked.is_some_and(|links| !links.contains(&i)) {
                 continue;
             }
@@ -148,19 +145,19 @@ impl Net {
                 recorder.sample(Sample { at, link: i as u32, conditioner, queue, quantity, value });
             };
             let all = Sampled::default();
-            let backlog = link.backlog(at);
+            let backlog = link.port().backlog(at);
             add(all, "queue_packets", f64::from(backlog.packets));
             add(all, "queue_bytes", backlog.bytes as f64);
-            if let Queues::One(gate) = &link.queues {
-                gate.aqm().gauges(at, &mut |quantity, value| add(all, quantity, value));
+            if let ([queue], false) = (link.port().queues(), link.port().is_scheduled()) {
+                queue.gate().aqm().gauges(at, &mut |quantity, value| add(all, quantity, value));
             }
-            for (i, queue) in link.queues.classes().iter().enumerate() {
+            for (i, queue) in scheduled(link).iter().enumerate() {
                 let (of, backlog) = (Sampled { queue: Some(i), ..all }, queue.backlog(at));
                 add(of, "packets", f64::from(backlog.packets));
                 add(of, "bytes", backlog.bytes as f64);
-                queue.gate.aqm().gauges(at, &mut |quantity, value| add(of, quantity, value));
+                queue.gate().aqm().gauges(at, &mut |quantity, value| add(of, quantity, value));
             }
-            link.edge.gauges(at, &mut |name, quantity, value| {
+            link.port().edge().gauges(at, &mut |name, quantity, value| {
                 add(Sampled { conditioner: Some(name), queue: None }, quantity, value);
             });
         }
@@ -182,9 +179,14 @@ struct Hop {
     colour: Colour,
 }
 
-fn queue_totals(queue: &Queue) -> QueueTotals {
-    let fates = queue.gate.fates().iter().flatten().fold(Fates::default(), |sum, fates| sum.plus(fates));
-    QueueTotals { fates, sent: queue.sent }
+/// The queues of a link's scheduler; none without one.
+fn scheduled(link: &Link) -> &[Queue<RecordId>] {
+    if link.port().is_scheduled() { link.port().queues() } else { &[] }
+}
+
+fn queue_totals(queue: &Queue<RecordId>) -> QueueTotals {
+    let fates = queue.gate().fates().iter().flatten().fold(Fates::default(), |sum, fates| sum.plus(fates));
+    QueueTotals { fates, sent: queue.sent() }
 }
 
 /// A tally that had not begun at the end of the warm-up was 0.

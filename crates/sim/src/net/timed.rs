@@ -1,7 +1,7 @@
 //! What happens to ports at the engine's clock: timed changes, conditioners' timers, and the reports between the edges
 //! of the network.
 
-use super::{Net, Queues};
+use super::Net;
 use crate::plan::{Alteration, Plan};
 use perhop_core::params::ParamError;
 use perhop_core::units::Time;
@@ -14,18 +14,18 @@ impl Net {
 
     /// When a conditioner publishes or a report arrives next.
     pub fn next_report(&self) -> Time {
-        let timers = self.timed_edges.iter().filter_map(|&i| self.links[i as usize].edge.poll_at());
+        let timers = self.timed_edges.iter().filter_map(|&i| self.links[i as usize].port().publishes_at());
         timers.chain(self.mail.next_at()).min().unwrap_or(Time::MAX)
     }
 
     /// Publishes the reports that are due, delivers those that have arrived.
     pub fn exchange(&mut self, now: Time) {
         for &i in &self.timed_edges {
-            self.links[i as usize].edge.on_timer(now, i, &mut self.mail);
+            self.links[i as usize].port_mut().publish(now, i, &mut self.mail);
         }
         while let Some(letter) = self.mail.take_due(now) {
             for &i in &self.timed_edges {
-                self.links[i as usize].edge.on_report(now, i, &letter);
+                self.links[i as usize].port_mut().hear(now, i, &letter);
             }
         }
     }
@@ -37,17 +37,14 @@ impl Net {
     pub fn alter(&mut self, now: Time, alteration: &Alteration, plan: &Plan) -> Result<(), ParamError> {
         match alteration {
             Alteration::Conditioner { link, name, params, scope } => {
-                self.links[*link].edge.retune(now, name, (params, scope))
+                self.links[*link].port_mut().retune_conditioner(now, name, params, scope)
             }
             Alteration::Aqm { link, queue, params, scope } => {
-                self.links[*link].queues.gate_mut(*queue).aqm_mut().retune(now, params, scope)
+                self.links[*link].port_mut().retune_aqm(now, *queue, params, scope)
             }
             Alteration::Scheduler { link, params } => {
                 let scope = &plan.links[*link].queues[0].scope;
-                match &mut self.links[*link].queues {
-                    Queues::One(_) => Err(ParamError::other_kind()),
-                    Queues::Several(classes) => classes.scheduler.retune(now, params, scope),
-                }
+                self.links[*link].port_mut().retune_scheduler(now, params, scope)
             }
             Alteration::Rate { link, rate } => {
                 self.links[*link].set_rate(*rate);

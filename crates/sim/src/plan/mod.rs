@@ -2,18 +2,16 @@
 
 use crate::traffic::TrafficParams;
 use crate::transport;
-use perhop_core::aqm::AqmParams;
 use perhop_core::dscp::Dscp;
-use perhop_core::edge::StageSpec;
-use perhop_core::queue::Limit;
+use perhop_core::port::QueueSpec;
+use perhop_core::port::edge::StageSpec;
 use perhop_core::sched::SchedulerParams;
-use perhop_core::scope::Scope;
 use perhop_core::units::{BitRate, Probability, Span, Time};
 use std::net::Ipv4Addr;
 
 /// What a plan says after a change.
 mod alter;
-/// Changes during the run.
+/// Changes while it runs.
 mod change;
 /// Why a plan cannot be run.
 mod error;
@@ -26,11 +24,11 @@ pub use error::PlanError;
 pub struct Plan {
     /// Seed of the run.
     pub seed: u64,
-    /// Number of the replication; with the seed, the key of every random stream.
+    /// Number of the replication; with the seed it keys every random stream.
     pub replication: u32,
     /// Simulated time.
     pub duration: Span,
-    /// Time at the start that is excluded from the statistics.
+    /// What is dropped from the statistics at the start.
     pub warmup: Span,
     /// Bytes that meters and queues count beyond the IP length of a packet (`accounting`).
     pub overhead: u32,
@@ -42,7 +40,7 @@ pub struct Plan {
     pub classes: Vec<String>,
     /// Traffic, in the file's order.
     pub traffic: Vec<Offered>,
-    /// What changes during the run, in order of time.
+    /// What changes while it runs, in order of time.
     pub changes: Vec<Change>,
     /// What is sampled; `None`: no series.
     pub sampling: Option<Sampling>,
@@ -55,12 +53,12 @@ pub struct Plan {
 pub struct Sampling {
     /// The interval.
     pub every: Span,
-    /// Links to write series for; `None`: all of them, and the flows.
+    /// Links the series are of; `None`: all of them, and the flows.
     pub links: Option<Vec<usize>>,
 }
 
 impl Sampling {
-    /// For all links and flows.
+    /// Of all links and flows.
     pub fn all(every: Span) -> Self {
         Self { every, links: None }
     }
@@ -91,23 +89,11 @@ pub struct Link {
     /// Share of packets lost on the wire.
     pub loss: Probability,
     /// Its queues: one, or one for each class of the scheduler.
-    pub queues: Vec<Queue>,
+    pub queues: Vec<QueueSpec>,
     /// Which of the queues sends next; `None`: there is one.
     pub scheduler: Option<SchedulerParams>,
     /// Conditioners at the port, in order.
     pub edge: Vec<StageSpec>,
-}
-
-/// A link's queue.
-#[derive(Clone, Debug)]
-pub struct Queue {
-    /// Its AQM.
-    pub aqm: AqmParams,
-    /// How much may wait.
-    pub limit: Limit,
-    /// Surroundings of the AQM. The link's rate is that of the whole link, whatever share a scheduler leaves: an idle
-    /// queue would be served at it.
-    pub scope: Scope,
 }
 
 /// A `[traffic]` table.
@@ -129,7 +115,7 @@ pub struct Offered {
     pub spread: Span,
     /// When a source stops offering; `None`: at the end.
     pub stop: Option<Time>,
-    /// What is offered, and when.
+    /// What is offered when.
     pub model: TrafficParams,
     /// The connection's parameters, for what goes through TCP.
     pub tcp: transport::Config,
@@ -151,7 +137,7 @@ pub struct Tap {
 /// Where on a link a tap sits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TapPoint {
-    /// What arrives at the port, before its conditioners.
+    /// What comes to the port, before its conditioners.
     Input,
     /// What passed the link, when it arrives at the other end.
     Output,

@@ -7,9 +7,9 @@ use super::totals::{FlowCounts, Tally, Transfer};
 use crate::transport::Counters;
 use perhop_core::classify::FlowHeaders;
 use perhop_core::count::Count;
-use perhop_core::edge::ColourMatrix;
 use perhop_core::packet::Colour;
-use perhop_core::queue::Fates;
+use perhop_core::port::Fates;
+use perhop_core::port::edge::ColourMatrix;
 use perhop_core::units::{Span, Time};
 
 /// One flow. Flows of transfers are not rows; see [`Outcome::transfers`].

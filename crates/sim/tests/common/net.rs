@@ -6,10 +6,11 @@ use perhop_core::aqm::{AqmParams, drop_tail, red};
 use perhop_core::classify::Match;
 use perhop_core::conditioner::ConditionerParams;
 use perhop_core::dscp::Dscp;
-use perhop_core::edge::{Action, Per, StageSpec};
-use perhop_core::queue::Limit;
+use perhop_core::port::Limit;
+use perhop_core::port::QueueSpec;
+use perhop_core::port::edge::{Action, Per, StageSpec};
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
-use perhop_sim::plan::{Link, Node, Offered, Plan, Queue, Tap, TapPoint};
+use perhop_sim::plan::{Link, Node, Offered, Plan, Tap, TapPoint};
 use perhop_sim::traffic::law::{Drawn, Law, LawName};
 use perhop_sim::traffic::{TrafficParams, cbr, ftp, poisson, telnet, transfers, web};
 use perhop_sim::transport::Config;
@@ -54,7 +55,7 @@ impl Net {
             rate,
             delay,
             loss: Probability::ZERO,
-            queues: vec![Queue { aqm: drop_tail(), limit: Limit::Packets(1000), scope: scope(rate, 1000) }],
+            queues: vec![QueueSpec { aqm: drop_tail(), limit: Limit::Packets(1000), scope: scope(rate, 1000) }],
             scheduler: None,
             edge: Vec::new(),
         });

@@ -5,13 +5,13 @@ use perhop_core::aqm::early::{Beyond, Common, Counted, Spacing, Weight};
 use perhop_core::aqm::virtual_buffer::{Common as Buffer, Counting};
 use perhop_core::aqm::{AqmParams, msvb, red, rio, wred};
 use perhop_core::conditioner::{self, ConditionerParams};
-use perhop_core::edge::{Action, Per, StageSpec};
 use perhop_core::packet::Colour;
 use perhop_core::params::{Field, Kind, Place, Problems, Reader, Tree, Value as _};
-use perhop_core::queue::Limit;
+use perhop_core::port::Limit;
+use perhop_core::port::QueueSpec;
+use perhop_core::port::edge::{Action, Per, StageSpec};
 use perhop_core::sched::{self, SchedulerParams};
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
-use perhop_sim::plan::Queue;
 use perhop_sim::plan::{Alteration, Change, Sampling};
 use perhop_sim::traffic::law::Drawn;
 use perhop_sim::traffic::{self, TrafficParams, app_limited, on_off, transfers, web};
@@ -214,7 +214,7 @@ fn add_link(net: &mut Net, ends: [usize; 2], (rate, delay, loss, queues, schedul
     let place = net.plan.links.len();
     let link = net.link(ends, rate, delay);
     link.loss = Probability::new(loss).unwrap();
-    let queue = |(aqm, limit)| Queue { aqm, limit, scope: net::scope(rate, 30) };
+    let queue = |(aqm, limit)| QueueSpec { aqm, limit, scope: net::scope(rate, 30) };
     link.queues = queues.into_iter().map(queue).collect();
     match scheduler {
         Some((name, share)) => {

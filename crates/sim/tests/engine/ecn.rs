@@ -4,7 +4,7 @@ use crate::common::net::{Net, bulk, red};
 use perhop_core::aqm::early::{Beyond, Weight};
 use perhop_core::aqm::{AqmParams, red};
 use perhop_core::packet::{Ecn, flags};
-use perhop_core::queue::Limit;
+use perhop_core::port::Limit;
 use perhop_core::units::{BitRate, Span};
 use perhop_sim::Outcome;
 use perhop_sim::plan::TapPoint;

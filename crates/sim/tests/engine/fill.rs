@@ -8,7 +8,7 @@
 //! ```
 
 use crate::common::net::{Net, bulk};
-use perhop_core::queue::Limit;
+use perhop_core::port::Limit;
 use perhop_core::units::{BitRate, Span};
 use perhop_core::verdict::Reason;
 use perhop_sim::Outcome;

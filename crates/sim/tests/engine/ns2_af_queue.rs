@@ -11,9 +11,9 @@ use perhop_core::aqm::early::{Beyond, Common, Counted, Profile, Spacing, Weight}
 use perhop_core::aqm::members::Member;
 use perhop_core::aqm::{AqmParams, wred};
 use perhop_core::conditioner::{ConditionerParams, tsw3cm};
-use perhop_core::edge::StageSpec;
 use perhop_core::packet::Colour;
-use perhop_core::queue::Limit;
+use perhop_core::port::Limit;
+use perhop_core::port::edge::StageSpec;
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span};
 use perhop_sim::Outcome;
 use perhop_sim::transport::{Config, PartialAckTimer, Recovery};

@@ -7,7 +7,7 @@ use crate::common::net::{Net, bulk, scope};
 use crate::ns2::{self, Case, Comparison, SEEDS};
 use perhop_core::aqm::virtual_buffer::Counting;
 use perhop_core::aqm::{AqmParams, avq, pi, rem};
-use perhop_core::queue::Limit;
+use perhop_core::port::Limit;
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span};
 use perhop_sim::Outcome;
 use perhop_sim::transport::Config;

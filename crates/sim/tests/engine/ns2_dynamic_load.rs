@@ -9,7 +9,7 @@ use crate::common::net::{Net, bulk, red, scope};
 use crate::ns2::{self, Case, Comparison, SEEDS};
 use perhop_core::aqm::AqmParams;
 use perhop_core::aqm::early::Spacing;
-use perhop_core::queue::Limit;
+use perhop_core::port::Limit;
 use perhop_core::units::{BitRate, Packets, Span, Time};
 use perhop_sim::Outcome;
 use perhop_sim::plan::Sampling;

@@ -11,7 +11,7 @@ use crate::ns2::{self, Comparison, SECONDS, SEEDS};
 use crate::stats;
 use perhop_core::aqm::AqmParams;
 use perhop_core::aqm::early::{Beyond, Spacing};
-use perhop_core::queue::Limit;
+use perhop_core::port::Limit;
 use perhop_core::units::{BitRate, Bytes, Packets, Span};
 use perhop_sim::Outcome;
 

@@ -13,9 +13,9 @@ use perhop_core::aqm::early::{Beyond, Common, Profile, Spacing, Weight};
 use perhop_core::aqm::{AqmParams, rio};
 use perhop_core::classify::Match;
 use perhop_core::conditioner::{ConditionerParams, tsw2cm};
-use perhop_core::edge::StageSpec;
 use perhop_core::packet::Colour;
-use perhop_core::queue::Limit;
+use perhop_core::port::Limit;
+use perhop_core::port::edge::StageSpec;
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span};
 use perhop_sim::Outcome;
 

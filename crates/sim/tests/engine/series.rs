@@ -3,8 +3,8 @@
 use crate::common::net::{Net, bulk};
 use perhop_core::classify::Match;
 use perhop_core::conditioner::{ConditionerParams, token_bucket};
-use perhop_core::edge::{Action, Per, StageSpec};
 use perhop_core::packet::Colour;
+use perhop_core::port::edge::{Action, Per, StageSpec};
 use perhop_core::scope::Scope;
 use perhop_core::units::{BitRate, Bytes, Probability, Span};
 use perhop_sim::plan::Sampling;

@@ -3,8 +3,8 @@
 use crate::common::net::{Net, bulk, cbr, poisson, stage, telnet, transfers, web};
 use crate::common::random::conditioner;
 use crate::stats;
-use perhop_core::edge::{Per, StageSpec};
 use perhop_core::packet::flags;
+use perhop_core::port::edge::{Per, StageSpec};
 use perhop_core::units::{BitRate, Bytes, Span, Time};
 use perhop_sim::plan::TapPoint;
 use perhop_sim::record::Transfer;

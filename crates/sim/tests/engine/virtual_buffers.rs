@@ -8,7 +8,7 @@ use perhop_core::aqm::sio::{self, Halving, Recovery};
 use perhop_core::aqm::virtual_buffer::{Common, Counting};
 use perhop_core::aqm::{AqmParams, msvb, svb};
 use perhop_core::dscp::Dscp;
-use perhop_core::queue::Limit;
+use perhop_core::port::Limit;
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span};
 use perhop_sim::Outcome;
 use perhop_sim::plan::TapPoint;

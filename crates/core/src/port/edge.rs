@@ -259,7 +259,7 @@ impl Edge {
 
     /// Sends a packet through: recolours, relabels, marks; or says that it is dropped.
     #[inline]
-    pub fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet) -> Verdict {
+    pub(super) fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet) -> Verdict {
         let mut written = [false; 3];
         for stage in &mut self.stages {
             let Some(instance) = stage.takes(packet) else { continue };
@@ -282,7 +282,7 @@ impl Edge {
     }
 
     /// Shows a packet at the start of its transmission to every conditioner that takes it.
-    pub fn departing(&mut self, at: &Passage<'_>, packet: &mut Packet) {
+    pub(super) fn departing(&mut self, at: &Passage<'_>, packet: &mut Packet) {
         for stage in &mut self.stages {
             if let Some(instance) = stage.takes(packet) {
                 stage.instances[instance].departing(at, packet, &mut stage.rng);
@@ -291,7 +291,7 @@ impl Edge {
     }
 
     /// Shows a packet that arrived over the mate link to every conditioner that takes its flow's other half, `at.flow`.
-    pub fn reverse(&mut self, at: &Passage<'_>, packet: &mut Packet) {
+    pub(super) fn reverse(&mut self, at: &Passage<'_>, packet: &mut Packet) {
         for stage in &mut self.stages {
             if let Some(&instance) = stage.by_flow.get(at.flow.0 as usize)
                 && instance != NOBODY

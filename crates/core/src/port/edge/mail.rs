@@ -58,7 +58,7 @@ impl Edge {
     }
 
     /// Calls the conditioners whose timers are due, and takes what they publish. `port` identifies this edge.
-    pub fn on_timer(&mut self, now: Time, port: u32, mail: &mut Mail) {
+    pub(in crate::port) fn on_timer(&mut self, now: Time, port: u32, mail: &mut Mail) {
         let mut outbox = Outbox::default();
         for (place, stage) in (0..).zip(&mut self.stages) {
             let kind = stage.spec.params.name();
@@ -72,7 +72,7 @@ impl Edge {
     }
 
     /// A report arrives: it goes to every conditioner of its kind except its publisher.
-    pub fn on_report(&mut self, now: Time, port: u32, letter: &Letter) {
+    pub(in crate::port) fn on_report(&mut self, now: Time, port: u32, letter: &Letter) {
         for (place, stage) in (0..).zip(&mut self.stages).filter(|(_, stage)| stage.spec.params.name() == letter.kind) {
             for (instance, it) in stage.timed() {
                 if (Publisher { port, place, instance }) != letter.from {
@@ -83,7 +83,7 @@ impl Edge {
     }
 
     /// All timers and reports up to `now`, in order: for a host with this edge alone.
-    pub fn catch_up(&mut self, now: Time, mail: &mut Mail) {
+    pub(in crate::port) fn catch_up(&mut self, now: Time, mail: &mut Mail) {
         const PORT: u32 = 0;
         let next = |edge: &Self, mail: &Mail| edge.poll_at().into_iter().chain(mail.next_at()).min();
         while let Some(at) = next(self, mail).filter(|&at| at <= now) {

@@ -1,7 +1,4 @@
-//! The gate of a queue: asks the AQM, applies ECN, guards the limit, and gives each packet one fate.
-//!
-//! Where packets wait is the host's business; what becomes of them is decided and counted here, so
-//! simulator and forwarder cannot differ.
+//! The gate of a queue: asks the AQM, applies ECN (RFC 3168, section 5), guards the limit, and gives each packet one fate.
 
 use crate::aqm::{AnyAqm, Aqm, Arrival, Backlog, Departure};
 use crate::count::Count;
@@ -35,12 +32,15 @@ impl Limit {
 pub struct Fates {
     /// All that came.
     pub arrived: Count,
-    /// Those that waited, marked ones included.
+    /// Those that were let in, marked ones included.
     pub queued: Count,
     /// Those marked CE.
     pub marked: Count,
     /// Those dropped, by [`Reason`].
     pub dropped: [Count; Reason::ALL.len()],
+    /// Of those let in, dropped when their turn had come. They are in `queued` and in `dropped`, so that no count ever
+    /// falls: a packet may be let in before the end of the warm-up and dropped after it.
+    pub dropped_at_head: Count,
 }
 
 impl Fates {
@@ -56,22 +56,24 @@ impl Fates {
             queued: self.queued + other.queued,
             marked: self.marked + other.marked,
             dropped: std::array::from_fn(|i| self.dropped[i] + other.dropped[i]),
+            dropped_at_head: self.dropped_at_head + other.dropped_at_head,
         }
     }
 
-    /// Less those of an earlier time.
-    pub fn since(&self, then: &Self) -> Self {
+    /// What was counted since `earlier`.
+    pub fn since(&self, earlier: &Self) -> Self {
         Self {
-            arrived: self.arrived - then.arrived,
-            queued: self.queued - then.queued,
-            marked: self.marked - then.marked,
-            dropped: std::array::from_fn(|i| self.dropped[i] - then.dropped[i]),
+            arrived: self.arrived - earlier.arrived,
+            queued: self.queued - earlier.queued,
+            marked: self.marked - earlier.marked,
+            dropped: std::array::from_fn(|i| self.dropped[i] - earlier.dropped[i]),
+            dropped_at_head: self.dropped_at_head - earlier.dropped_at_head,
         }
     }
 
-    /// Every arrival has exactly one fate.
+    /// Every arrival was either let in or dropped.
     pub fn conserved(&self) -> bool {
-        self.arrived == self.queued + self.lost()
+        self.arrived + self.dropped_at_head == self.queued + self.lost()
     }
 }
 
@@ -82,12 +84,19 @@ pub struct Gate {
     limit: Limit,
     rng: Rng,
     fates: Vec<[Fates; 4]>,
+    spared: u64,
 }
 
 impl Gate {
     /// A gate before a queue of `limit`, for packets of class 0.
     pub fn new(aqm: AnyAqm, limit: Limit, rng: Rng) -> Self {
-        Self { aqm, limit, rng, fates: vec![Default::default()] }
+        Self { aqm, limit, rng, fates: vec![Default::default()], spared: 0 }
+    }
+
+    /// A gate that lets everything in.
+    pub fn open() -> Self {
+        let aqm = AnyAqm::DropTail(crate::aqm::drop_tail::DropTail);
+        Self::new(aqm, Limit::Packets(u32::MAX), Rng::stream(0, 0, "queue"))
     }
 
     /// Counts classes 0 to `classes - 1` apart.
@@ -99,7 +108,7 @@ impl Gate {
     /// Decides on an arriving packet. `backlog` says what waits and since when all is idle; whether there is
     /// room and whether the packet is ECN-capable is found here.
     #[inline]
-    pub fn arrive(&mut self, now: Time, mut backlog: Backlog, packet: &mut Packet) -> Fate {
+    pub(super) fn arrive(&mut self, now: Time, mut backlog: Backlog, packet: &mut Packet) -> Fate {
         backlog.room = self.limit.has_room(backlog.packets, backlog.bytes, packet.size);
         backlog.ecn = packet.ecn.capable();
         let at = Arrival { now, backlog };
@@ -118,24 +127,39 @@ impl Gate {
         fate
     }
 
-    /// Asks the AQM again at the start of a packet's transmission. A packet dropped now was never queued:
-    /// its fate is changed, so that it still has exactly one.
-    pub fn depart(&mut self, at: &Departure, packet: &mut Packet) -> Fate {
-        let verdict = self.aqm.on_departure(at, packet, &mut self.rng);
-        let fates = &mut self.fates[usize::from(packet.class)][packet.colour.index()];
-        match verdict {
-            Verdict::Pass => Fate::Queued,
-            Verdict::Mark if packet.ecn.capable() => {
+    /// Asks the AQM again about the packet at the head, whose transmission would begin now, and tells it what became of a
+    /// packet that it marks or drops. `at.backlog` says what waits behind it and since when all is idle; whether there is
+    /// room for another such packet and whether it is ECN-capable is found here. Without `may_drop` a packet that the AQM
+    /// drops is spared.
+    pub(super) fn depart(&mut self, mut at: Departure, packet: &mut Packet, may_drop: bool) -> Fate {
+        at.backlog.room = self.limit.has_room(at.backlog.packets, at.backlog.bytes, packet.size);
+        at.backlog.ecn = packet.ecn.capable();
+        let fate = match self.aqm.on_departure(&at, packet, &mut self.rng) {
+            Verdict::Pass => return Fate::Queued,
+            Verdict::Mark if at.backlog.ecn => {
                 packet.ecn = Ecn::Ce;
-                fates.marked.add(packet.size);
                 Fate::Marked
             }
-            Verdict::Mark | Verdict::Drop(_) => {
-                let reason = if let Verdict::Drop(reason) = verdict { reason } else { Reason::Early };
-                fates.queued.packets -= 1;
-                fates.queued.bytes -= u64::from(packet.size);
+            Verdict::Mark => Fate::Dropped(Reason::Early),
+            Verdict::Drop(reason) => Fate::Dropped(reason),
+        };
+        if !may_drop && !fate.stays() {
+            self.spared += 1;
+            return Fate::Queued;
+        }
+        self.count_at_head(packet, fate);
+        self.aqm.on_fate(&Arrival { now: at.now, backlog: at.backlog }, packet, fate);
+        fate
+    }
+
+    fn count_at_head(&mut self, packet: &Packet, fate: Fate) {
+        let fates = &mut self.fates[usize::from(packet.class)][packet.colour.index()];
+        match fate {
+            Fate::Queued => {}
+            Fate::Marked => fates.marked.add(packet.size),
+            Fate::Dropped(reason) => {
                 fates.dropped[reason as usize].add(packet.size);
-                Fate::Dropped(reason)
+                fates.dropped_at_head.add(packet.size);
             }
         }
     }
@@ -159,9 +183,14 @@ impl Gate {
         &self.aqm
     }
 
-    /// The AQM, to be told of time and departures.
-    pub fn aqm_mut(&mut self) -> &mut AnyAqm {
+    /// The AQM, for its timers and new parameters.
+    pub(super) fn aqm_mut(&mut self) -> &mut AnyAqm {
         &mut self.aqm
+    }
+
+    /// Packets sent although the AQM dropped them, see [`super::MOST_HEAD_DROPS`].
+    pub fn spared(&self) -> u64 {
+        self.spared
     }
 
     /// How much may wait.

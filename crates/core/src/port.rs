@@ -1,0 +1,374 @@
+//! A port: the way of a packet through conditioners, ECN, gate, queue and scheduler, written once for every host.
+//!
+//! ```text
+//! arrive:  conditioners -> ECN -> gate (AQM, limit) -> queue
+//! next:    scheduler -> gate (AQM again) -> conditioners once more -> the packet leaves
+//! ```
+//!
+//! A port holds handles `H`: a record in a pool, a buffer's number, a place in a list. The packets stay with the host
+//! ([`Buffers`]), and so does the line. What becomes of a packet is decided and counted here, so hosts cannot differ.
+
+mod conservation;
+pub mod edge;
+mod gate;
+mod queue;
+mod ring;
+mod spec;
+
+pub use gate::{Fates, Gate, Limit};
+pub use queue::Queue;
+pub use spec::{PortError, PortSpec, QueueSpec};
+
+use crate::aqm::{Aqm as _, AqmParams, Backlog};
+use crate::classify::FlowHeaders;
+use crate::conditioner::{ConditionerParams, Passage};
+use crate::count::Count;
+use crate::needs::Needs;
+use crate::packet::{Colour, Ecn, FlowId, Packet};
+use crate::params::ParamError;
+use crate::sched::SchedulerParams;
+use crate::scope::Scope;
+use crate::units::Time;
+use crate::verdict::{Fate, Reason, Verdict};
+use edge::{Edge, Letter, Mail};
+use queue::Queues;
+
+/// Most packets that one call of [`Port::next`] drops at the head: a bound on the work between two transmissions. The
+/// packet behind them leaves even if its AQM would drop it, and is counted in [`Gate::spared`].
+pub const MOST_HEAD_DROPS: u32 = 256;
+
+/// Where a host keeps the packets that its handles stand for.
+pub trait Buffers<H> {
+    /// The packet of a handle.
+    fn packet(&mut self, handle: H) -> &mut Packet;
+
+    /// The packet was dropped when its turn had come. The port knows its handle no longer.
+    fn dropped(&mut self, handle: H, reason: Reason);
+}
+
+/// A host with one packet in hand, which leaves as soon as it has come: a capture.
+impl Buffers<()> for Packet {
+    fn packet(&mut self, (): ()) -> &mut Packet {
+        self
+    }
+
+    fn dropped(&mut self, (): (), _reason: Reason) {}
+}
+
+/// A packet whose transmission begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leaving<H> {
+    /// The packet.
+    pub handle: H,
+    /// When it came to the port.
+    pub arrived: Time,
+    /// Index of its queue, in the scheduler's order; 0 without scheduler.
+    pub queue: usize,
+}
+
+/// A transmission on a line whose future is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmission {
+    /// Its first bit.
+    pub starts: Time,
+    /// Its last bit.
+    pub ends: Time,
+}
+
+/// A packet that has been sent on a line whose future is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent<H> {
+    /// The packet.
+    pub handle: H,
+    /// When it came to the port.
+    pub arrived: Time,
+    /// When it was sent.
+    pub sent: Transmission,
+}
+
+/// What happens at the port before the gate, by class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offered {
+    /// All that came.
+    pub offered: Count,
+    /// Dropped by a conditioner or its action, by colour.
+    pub policed: [Count; Colour::ALL.len()],
+}
+
+/// Conditioners, queues and what they count.
+#[derive(Clone, Debug)]
+pub struct Port<H> {
+    edge: Edge,
+    queues: Queues<H>,
+    /// By class; empty counts where there is no conditioner.
+    offered: Vec<Offered>,
+    edge_needs: Needs,
+    aqm_needs: Needs,
+}
+
+impl<H: Copy> Port<H> {
+    fn new(edge: Edge, queues: Queues<H>, classes: usize) -> Self {
+        let aqm_needs = queues.all().iter().fold(Needs::NOTHING, |all, queue| all | queue.gate().aqm().needs());
+        let (edge_needs, offered) = (edge.needs(), vec![Offered::default(); classes]);
+        Self { edge, queues, offered, edge_needs, aqm_needs }
+    }
+
+    /// A port without conditioners before one queue, for packets of class 0.
+    pub fn of_gate(gate: Gate) -> Self {
+        Self::new(Edge::default(), Queues::One(Queue::new(gate)), 1)
+    }
+
+    /// A port of conditioners whose queue drops nothing, for packets of class 0.
+    pub fn of_edge(edge: Edge) -> Self {
+        Self::new(edge, Queues::One(Queue::new(Gate::open())), 1)
+    }
+
+    /// A packet comes: through the conditioners and the gate into its queue.
+    #[inline]
+    pub fn arrive(&mut self, at: &Passage<'_>, packet: &mut Packet, handle: H) -> Fate {
+        if let Err(reason) = self.condition(at, packet) {
+            return Fate::Dropped(reason);
+        }
+        match &mut self.queues {
+            Queues::One(queue) => queue.arrive(at.now, packet, handle),
+            Queues::Several(classes) => classes.arrive(at.now, packet, handle),
+        }
+    }
+
+    /// As [`Port::arrive`], where `line` says at once when the packet will be sent: only for a port of
+    /// [one queue without hooks at departure](Port::is_plain_fifo). Such packets leave by [`Port::take_sent`].
+    #[inline]
+    pub fn arrive_ahead(
+        &mut self,
+        at: &Passage<'_>,
+        packet: &mut Packet,
+        handle: H,
+        line: impl FnOnce(Time) -> Transmission,
+    ) -> Fate {
+        if let Err(reason) = self.condition(at, packet) {
+            return Fate::Dropped(reason);
+        }
+        let Queues::One(queue) = &mut self.queues else { unreachable!("a scheduler decides when a packet leaves") };
+        queue.arrive_ahead(at.now, packet, handle, line)
+    }
+
+    /// Whether a packet's departure is known when it arrives: one queue, and nobody asks at departures.
+    pub fn is_plain_fifo(&self) -> bool {
+        matches!(self.queues, Queues::One(_)) && !(self.edge_needs | self.aqm_needs).contains(Needs::DEPARTURES)
+    }
+
+    /// Conditioners and their ECN marks.
+    #[inline]
+    fn condition(&mut self, at: &Passage<'_>, packet: &mut Packet) -> Result<(), Reason> {
+        if self.edge.is_empty() {
+            return Ok(());
+        }
+        let offered = &mut self.offered[usize::from(packet.class)];
+        offered.offered.add(packet.size);
+        let kept = obey(self.edge.forward(at, packet), packet);
+        if kept.is_err() {
+            offered.policed[packet.colour.index()].add(packet.size);
+        }
+        kept
+    }
+
+    /// The line is free at `now`: the packet that is sent next. Those that their AQM drops instead go back to `host`,
+    /// at most [`MOST_HEAD_DROPS`] of them.
+    pub fn next(&mut self, now: Time, host: &mut impl Buffers<H>) -> Option<Leaving<H>> {
+        let mut drops = 0;
+        loop {
+            let chosen = self.queues.pick()?;
+            let first = self.queues.all()[chosen].first()?;
+            let packet = host.packet(first.handle);
+            if self.aqm_needs.contains(Needs::DEPARTURES)
+                && let Fate::Dropped(reason) = self.queues.depart(chosen, now, packet, drops < MOST_HEAD_DROPS)
+            {
+                drops += 1;
+                host.dropped(first.handle, reason);
+                continue;
+            }
+            if self.edge_needs.contains(Needs::DEPARTURES) {
+                self.edge.departing(&Passage::of(now, packet.flow), packet);
+            }
+            self.queues.take(chosen);
+            return Some(Leaving { handle: first.handle, arrived: first.arrived, queue: chosen });
+        }
+    }
+
+    /// The packet that left last is in transmission until `ends`.
+    pub fn busy_until(&mut self, leaving: &Leaving<H>, ends: Time) {
+        self.queues.all_mut()[leaving.queue].busy_until(ends);
+    }
+
+    /// On a line whose future is known: the first packet that is not yet taken, sent or to be sent.
+    #[inline]
+    pub fn first_ahead(&self) -> Option<Sent<H>> {
+        self.queues.all()[0].front()
+    }
+
+    /// Takes that packet.
+    #[inline]
+    pub fn take_sent(&mut self) -> Option<Sent<H>> {
+        self.queues.all_mut()[0].take_sent()
+    }
+
+    /// Shows the conditioners a packet that arrived over the mate link.
+    #[inline]
+    pub fn reverse(&mut self, at: &Passage<'_>, packet: &mut Packet) {
+        self.edge.reverse(at, packet);
+    }
+
+    /// Announces a flow before its first packet, and again when its number is given to another.
+    pub fn register(&mut self, flow: FlowId, headers: &FlowHeaders) {
+        self.edge.register(flow, headers);
+    }
+
+    /// Something more is known of an announced flow, see [`Edge::reclassify`].
+    pub fn reclassify(&mut self, flow: FlowId, headers: &FlowHeaders) {
+        self.edge.reclassify(flow, headers);
+    }
+
+    /// When an AQM next wants [`Port::on_timer`].
+    pub fn poll_at(&self) -> Option<Time> {
+        if !self.aqm_needs.contains(Needs::TIMER) {
+            return None;
+        }
+        self.queues.all().iter().filter_map(|queue| queue.gate().aqm().poll_at()).min()
+    }
+
+    /// Tells the time to those AQMs that asked for it.
+    pub fn on_timer(&mut self, now: Time) {
+        self.queues.all_mut().iter_mut().for_each(|queue| queue.on_timer(now));
+    }
+
+    /// When a conditioner next publishes.
+    pub fn publishes_at(&self) -> Option<Time> {
+        self.edge.poll_at()
+    }
+
+    /// Conditioners publish what is due; `number` tells this port from others that share `mail`.
+    pub fn publish(&mut self, now: Time, number: u32, mail: &mut Mail) {
+        self.edge.on_timer(now, number, mail);
+    }
+
+    /// A report arrives that a conditioner here or elsewhere published.
+    pub fn hear(&mut self, now: Time, number: u32, letter: &Letter) {
+        self.edge.on_report(now, number, letter);
+    }
+
+    /// All publishing and hearing up to `now`, in order: for a host with this port alone.
+    pub fn catch_up(&mut self, now: Time, mail: &mut Mail) {
+        self.edge.catch_up(now, mail);
+    }
+
+    /// New parameters for the conditioner called `name`, see [`Edge::retune`].
+    ///
+    /// # Errors
+    /// The parameter at fault; earlier parameters stay in force.
+    pub fn retune_conditioner(
+        &mut self,
+        now: Time,
+        name: &str,
+        params: &ConditionerParams,
+        scope: &Scope,
+    ) -> Result<(), ParamError> {
+        self.edge.retune(now, name, (params, scope))
+    }
+
+    /// New parameters for the AQM of a queue.
+    ///
+    /// # Errors
+    /// The parameter at fault; the old ones stay in force.
+    pub fn retune_aqm(&mut self, now: Time, queue: usize, params: &AqmParams, scope: &Scope) -> Result<(), ParamError> {
+        self.queues.all_mut()[queue].retune(now, params, scope)
+    }
+
+    /// New parameters for the scheduler.
+    ///
+    /// # Errors
+    /// The parameter at fault, or that there is no scheduler; the old ones stay in force.
+    pub fn retune_scheduler(&mut self, now: Time, params: &SchedulerParams, scope: &Scope) -> Result<(), ParamError> {
+        match &mut self.queues {
+            Queues::One(_) => Err(ParamError::other_kind()),
+            Queues::Several(classes) => classes.retune(now, params, scope),
+        }
+    }
+
+    /// The conditioners, for their counts and gauges.
+    pub fn edge(&self) -> &Edge {
+        &self.edge
+    }
+
+    /// Which hooks its conditioners want.
+    #[inline]
+    pub fn edge_needs(&self) -> Needs {
+        self.edge_needs
+    }
+
+    /// Its queues, in the scheduler's order; one without scheduler.
+    pub fn queues(&self) -> &[Queue<H>] {
+        self.queues.all()
+    }
+
+    /// Whether a scheduler chooses among them.
+    pub fn is_scheduled(&self) -> bool {
+        matches!(self.queues, Queues::Several(_))
+    }
+
+    /// What waits at `now`, in all queues together.
+    pub fn backlog(&self, now: Time) -> Backlog {
+        self.queues.backlog(now)
+    }
+
+    /// What came to the conditioners and what they dropped, by class; empty counts without conditioners.
+    pub fn offered(&self) -> &[Offered] {
+        &self.offered
+    }
+
+    /// What was counted at all gates together, by class and colour.
+    pub fn fates(&self) -> Vec<[Fates; 4]> {
+        let mut all = vec![[Fates::default(); 4]; self.offered.len()];
+        for (class, colours) in self.queues().iter().flat_map(|queue| queue.gate().fates().iter().enumerate()) {
+            for (sum, fates) in all[class].iter_mut().zip(colours) {
+                *sum = sum.plus(fates);
+            }
+        }
+        all
+    }
+
+    /// Every packet the port holds. On a line whose future is known, also what is sent and not yet taken.
+    pub fn handles(&self) -> impl Iterator<Item = H> {
+        self.queues().iter().flat_map(Queue::handles)
+    }
+}
+
+/// What a conditioner's verdict does to a packet: a mark is a drop for what is not ECN-capable (RFC 3168, section 5).
+#[inline]
+fn obey(verdict: Verdict, packet: &mut Packet) -> Result<(), Reason> {
+    match verdict {
+        Verdict::Pass => Ok(()),
+        Verdict::Mark if packet.ecn.capable() => {
+            packet.ecn = Ecn::Ce;
+            Ok(())
+        }
+        Verdict::Mark => Err(Reason::Policer),
+        Verdict::Drop(reason) => Err(reason),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_is_a_drop_for_packets_without_ecn() {
+        let fate = |verdict, ecn| {
+            let mut packet = Packet { ecn, ..Packet::default() };
+            (obey(verdict, &mut packet), packet.ecn)
+        };
+        assert_eq!(fate(Verdict::Mark, Ecn::Ect0), (Ok(()), Ecn::Ce));
+        assert_eq!(fate(Verdict::Mark, Ecn::NotEct), (Err(Reason::Policer), Ecn::NotEct));
+        assert_eq!(fate(Verdict::Pass, Ecn::Ect1), (Ok(()), Ecn::Ect1));
+        assert_eq!(fate(Verdict::Drop(Reason::Policer), Ecn::Ect0).0, Err(Reason::Policer));
+    }
+}
