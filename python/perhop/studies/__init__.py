@@ -1,13 +1,15 @@
 """Studies: one experiment of a paper each, with its claims as functions.
 
 A claim is written under the id its criterion has in `studies/<paper>/criteria.toml`, and reads like the paper's
-sentence. What decides it stands in that file; what it is decided from, in `runs.toml`.
+sentence. What decides it stands in that file; what it is decided from, in `runs.toml`. Bounds on numbers stand once,
+beside the text: `holds` (see `bounds`). A claim in Python measures what they bound; if quantities and arithmetic say it
+all, the file says it and there is no Python.
 
     fig7 = Study("pf-fig7", title="Fig. 7: bulk TCP against a UDP flow", runs="pf-fig7")
 
-    @fig7.claim("tcp-order")
-    def tcp_is_protected(runs, n):
-        ...
+    @fig7.claim("pam-near-tsw2cm")              # holds = ["n = *: PAM/TSW2CM > 0.97"]
+    def pam_is_not_below_tsw2cm(runs):
+        return Measured([Value(f"n = {n}: PAM/TSW2CM", ratios(runs, n)) for n in EVERY_N])
 
 A paper is a package with a `PAPER`, a directory of files, and its line in `PAPERS`.
 """
@@ -24,6 +26,7 @@ from perhop.studies import criteria as frozen
 from perhop.studies import notes as noted
 from perhop.studies import readings as open_readings
 from perhop.studies import runs as simulation
+from perhop.studies.bounds import Measured
 from perhop.studies.criteria import Cell, Criteria, Criterion
 from perhop.studies.drawing import Picture
 from perhop.studies.readings import Readings
@@ -31,7 +34,8 @@ from perhop.studies.runs import Method, RunSet
 from perhop.studies.samples import Samples
 from perhop.studies.verdict import Finding
 
-Claim = Callable[..., Finding]
+Claim = Callable[..., Finding | Measured]
+"""What it found; or what it measured, for the bounds beside its text."""
 
 PAPERS = {
     "pam-fsam": "perhop.studies.pam_fsam",
@@ -78,8 +82,20 @@ class Study:
         return register
 
     def judge(self, criterion: Criterion, samples: Samples) -> Finding:
-        """The claim's finding at the criterion's grid point."""
-        return self.claims[criterion.rule](samples, **criterion.at)
+        """The claim's finding at the criterion's grid point; without a claim, what the bounds beside its text say.
+
+        Raises:
+            LookupError: there is neither.
+        """
+        name = f"{criterion.study}/{criterion.claim}"
+        if criterion.rule not in self.claims:
+            if not criterion.bounds.holds:
+                raise LookupError(f"{name}: neither a claim nor `holds` says when it holds")
+            return criterion.bounds.of_quantities(name, samples, criterion.at)
+        found = self.claims[criterion.rule](samples, **criterion.at)
+        if isinstance(found, Finding):
+            return found
+        return criterion.bounds.judge(name, found)
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from perhop.studies.bounds import Bounds
+
 KINDS = ("hard", "soft", "report")
 BEYOND = "beyond.toml"
 
+Measures = Mapping[str, str]
+"""Expressions that several records bound, by label."""
 Forms = Mapping[str, str]
 """What each axis adds to an id: `"-n{:02}"`."""
 
@@ -32,6 +36,8 @@ class Criterion:
     rule: str = ""
     """The claim without the grid point: what the code is written for."""
     at: dict[str, Any] = field(default_factory=dict)
+    bounds: Bounds = field(default_factory=Bounds)
+    """What its text bounds, where numbers alone decide."""
 
     @property
     def where(self) -> str:
@@ -89,8 +95,9 @@ def load(path: Path) -> Criteria:
     with path.open("rb") as file:
         stated = tomllib.load(file)
     forms: Forms = stated.get("axes", {})
+    measures: Measures = stated.get("measures", {})
     entries = [*stated["criterion"], *_beyond(path.with_name(BEYOND))]
-    claims = [c for entry in entries for c in _expand(entry, forms)]
+    claims = [c for entry in entries for c in _expand(entry, forms, Bounds.read(entry, measures))]
     names = [(c.study, c.claim) for c in claims]
     twice = sorted({f"{s}/{c}" for s, c in names if names.count((s, c)) > 1})
     if twice:
@@ -108,10 +115,10 @@ def _beyond(path: Path) -> list[dict[str, Any]]:
     return entries
 
 
-def _expand(entry: dict[str, Any], forms: Forms) -> list[Criterion]:
+def _expand(entry: dict[str, Any], forms: Forms, bounds: Bounds) -> list[Criterion]:
     if entry["kind"] not in KINDS:
         raise ValueError(f"{entry['study']}/{entry['id']}: kind is {entry['kind']!r}: one of {', '.join(KINDS)}")
-    return [_at(entry, point, forms) for point in _points(entry, forms)]
+    return [replace(_at(entry, point, forms), bounds=bounds) for point in _points(entry, forms)]
 
 
 def _points(entry: dict[str, Any], forms: Forms) -> list[dict[str, Any]]:

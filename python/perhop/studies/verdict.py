@@ -111,12 +111,17 @@ def near(name: str, values: Iterable[float], tolerance: float) -> Part:
     return within(name, values, (round(1 - tolerance, 12), round(1 + tolerance, 12)))
 
 
+def surely_above(name: str, values: Iterable[float], bound: float) -> Part:
+    """The whole interval is above `bound`."""
+    found = stats.interval(values)
+    if found.n < FULL and (_unknown(found) or found.contains(bound)):
+        return Part(f"{name} > {bound:g}", found, None)
+    return Part(f"{name} > {bound:g}", found, found.above(bound))
+
+
 def positive(name: str, values: Iterable[float]) -> Part:
     """The whole interval is above zero."""
-    found = stats.interval(values)
-    if found.n < FULL and (_unknown(found) or found.contains(0.0)):
-        return Part(f"{name} > 0", found, None)
-    return Part(f"{name} > 0", found, found.above(0.0))
+    return surely_above(name, values, 0.0)
 
 
 def greater(names: tuple[str, str], a: Sequence[float], b: Sequence[float]) -> Part:

@@ -6,9 +6,10 @@ from typing import Any
 
 from perhop import stats
 from perhop.studies import Study
+from perhop.studies.bounds import Measured, Value
 from perhop.studies.msvb_sio.terms import CLASSES, LOOKS, Division, percent
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, Part, at_least, at_most, greater, within
+from perhop.studies.verdict import Finding, Part, greater
 
 fig3 = Study("msvb-fig3", title="Fig. 3: round-trip times", runs="msvb-fig3")
 fig4 = Study("msvb-fig4", title="Fig. 4: unresponsive flows", runs="msvb-fig4")
@@ -17,8 +18,6 @@ STUDIES = [fig3, fig4]
 TCP, UDP = CLASSES[:5], CLASSES[5:]
 OFFERED = {15: (1, 2, 3, 4, 5), 25: (1, 3, 5, 7, 9), 30: (2, 4, 6, 8, 10)}
 """What the UDP sources of classes 6 to 10 send, by their sum, Mbit/s."""
-FAIR, POINTS = 0.99, 1.0
-"""Jain's index of what is fair, and how far a class may be from its tenth, % of the link."""
 
 
 def by_round_trip(runs: Samples, scheme: str) -> Division:
@@ -35,8 +34,8 @@ def _index(scheme: str) -> str:
     return f"jain {LOOKS[scheme].label}"
 
 
-def _even(found: Division) -> Finding:
-    return Finding([at_least(_index("msvb"), found.jain, FAIR), *found.each_within(POINTS)])
+def _even(found: Division) -> Measured:
+    return Measured([Value(_index("msvb"), found.jain), *found.each()])
 
 
 def _above(a: tuple[str, Division], b: tuple[str, Division]) -> Part:
@@ -44,15 +43,15 @@ def _above(a: tuple[str, Division], b: tuple[str, Division]) -> Part:
 
 
 @fig3.claim("msvb-fair")
-def no_bias_by_round_trip(runs: Samples) -> Finding:
+def no_bias_by_round_trip(runs: Samples) -> Measured:
     """In MSVB there is no bias against long round trips: each class has a tenth."""
     return _even(by_round_trip(runs, "msvb"))
 
 
 @fig3.claim("red-and-svb-unfair")
-def short_round_trips_are_favoured(runs: Samples) -> Finding:
+def short_round_trips_are_favoured(runs: Samples) -> Measured:
     """RED and SVB favour connections with short round trips."""
-    return Finding([at_most(_index(s), by_round_trip(runs, s).jain, 0.92) for s in ("red", "svb")])
+    return Measured([Value(_index(s), by_round_trip(runs, s).jain) for s in ("red", "svb")])
 
 
 MITIGATED = ("rio", "fred", "sio")
@@ -74,20 +73,20 @@ def sio_is_slightly_fairer(runs: Samples) -> Finding:
 
 
 @fig4.claim("msvb-fair")
-def bandwidth_is_almost_even(runs: Samples) -> Finding:
+def bandwidth_is_almost_even(runs: Samples) -> Measured:
     """In MSVB the bandwidth is almost evenly distributed among all classes."""
     return _even(beside_udp(runs, "msvb"))
 
 
 @fig4.claim("red-and-svb-starve-tcp")
-def udp_takes_most(runs: Samples) -> Finding:
+def udp_takes_most(runs: Samples) -> Measured:
     """In RED and SVB UDP takes most of the bandwidth, each source by its rate, and TCP starves."""
     parts = []
     for scheme in ("red", "svb"):
         found, label = beside_udp(runs, scheme), LOOKS[scheme].label
-        parts.append(at_most(f"{label}: TCP, %", percent(found.total(TCP)), 20.0))
-        parts.append(at_least(f"{label}: Spearman(rate, share)", _ranked(found), 1.0))
-    return Finding(parts)
+        parts.append(Value(f"{label}: TCP, %", percent(found.total(TCP))))
+        parts.append(Value(f"{label}: Spearman(rate, share)", _ranked(found)))
+    return Measured(parts)
 
 
 def _ranked(found: Division) -> list[float]:
@@ -96,26 +95,26 @@ def _ranked(found: Division) -> list[float]:
 
 
 @fig4.claim("rio-and-sio")
-def udp_gets_slightly_more(runs: Samples) -> Finding:
+def udp_gets_slightly_more(runs: Samples) -> Measured:
     """In RIO and SIO TCP is much improved, but UDP still gets slightly more than its fair share."""
-    parts = []
+    values = []
     for scheme in ("rio", "sio"):
         found, label = beside_udp(runs, scheme), LOOKS[scheme].label
         tcp = [x / len(TCP) for x in found.total(TCP)]
-        parts.append(within(_index(scheme), found.jain, (0.95, 0.999)))
+        values.append(Value(_index(scheme), found.jain))
         for name in UDP:
             more = [100 * (a - b) for a, b in zip(found.part(name), tcp, strict=True)]
-            parts.append(at_least(f"{label}: {name} - mean TCP class, %", more, 0.0))
-    return Finding(parts)
+            values.append(Value(f"{label}: {name} - mean TCP class, %", more))
+    return Measured(values)
 
 
 @fig4.claim("fred")
-def fred_too(runs: Samples) -> Finding:
+def fred_too(runs: Samples) -> Measured:
     """So it is in FRED, for those UDP sources that send more than their share."""
     found = {scheme: beside_udp(runs, scheme) for scheme in ("red", "fred", "msvb")}
     between = [_above(("fred", found["fred"]), ("red", found["red"]))]
     between.append(_above(("msvb", found["msvb"]), ("fred", found["fred"])))
-    return Finding([*between, *(at_least(f"{name}, %", percent(found["fred"].part(name)), 10.0) for name in UDP[1:])])
+    return Measured([*between, *(Value(f"{name}, %", percent(found["fred"].part(name))) for name in UDP[1:])])
 
 
 @fig4.claim("fred-class-6-and-other-rates")

@@ -6,8 +6,9 @@ import math
 
 from perhop import _core, stats
 from perhop.studies import Study
+from perhop.studies.bounds import Measured, Value
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, Part, at_least, at_most, exact, number
+from perhop.studies.verdict import Finding, Part, exact, number
 
 lemma31 = Study("svb-lemma31", title="Lemma 3.1: stable thresholds", runs="svb-lemma31")
 STUDIES = [lemma31]
@@ -84,11 +85,11 @@ def the_fluid_model(_: Samples) -> Finding:
 
 
 @lemma31.claim("packets")
-def packets_too(runs: Samples) -> Finding:
+def packets_too(runs: Samples) -> Measured:
     """A queue of packets is steadier with a higher threshold, and the link full."""
     high, low = (runs.values("deviation", v0=v0) for v0 in (300, 40))
     ratio = [a / b for a, b in zip(high, low, strict=True)]
     found = {v0: stats.mean(runs.values("deviation", v0=v0)) for v0 in V0}
     note = "sd by V0: " + ", ".join(f"{v0}: {number(sd)}" for v0, sd in found.items()) + "."
     used = runs.values("utilisation", v0=300)
-    return Finding([at_most("sd(300)/sd(40)", ratio, 0.5), at_least("utilisation at 300", used, 0.99)], note)
+    return Measured([Value("sd(300)/sd(40)", ratio), Value("utilisation at 300", used)], note)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from perhop import stats
+from perhop.studies.bounds import Value
 from perhop.studies.drawing import Look
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Part, within
 
 LINK = 10e6
 """Rate of the bottleneck, bit/s."""
@@ -53,12 +53,9 @@ class Division:
         """Of several classes together."""
         return [sum(values) for values in zip(*map(self.part, names), strict=True)]
 
-    def each_within(self, points: float) -> list[Part]:
-        """Every class within so many points of its part, in % of the link."""
-        return [
-            within(f"{name}, %", percent(self.part(name)), (round(100 * phi - points, 9), round(100 * phi + points, 9)))
-            for name, phi in self.entitled.items()
-        ]
+    def each(self) -> list[Value]:
+        """Every class's part, in % of the link."""
+        return [Value(f"{name}, %", percent(self.part(name))) for name in self.entitled]
 
     def intervals(self) -> list[stats.Interval]:
         """Every class's part, in % of the link."""

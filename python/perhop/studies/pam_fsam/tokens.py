@@ -9,10 +9,11 @@ from typing import Any
 
 from perhop import stats
 from perhop.studies import Study
+from perhop.studies.bounds import Measured, Value
 from perhop.studies.criteria import Cell
 from perhop.studies.pam_fsam.terms import FSAM, PAM, TB
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, Part, at_least, at_most, never_below, ordered
+from perhop.studies.verdict import Finding, Part, never_below, ordered
 
 fig2 = Study("pf-fig2", title="Fig. 2: two TCP flows beside a UDP flow of 2 Mbit/s", runs="pf-fig2")
 fig3 = Study("pf-fig3", title="Fig. 3: three UDP flows, 1, 4 and 2 Mbit/s", runs="pf-fig3")
@@ -92,37 +93,37 @@ def _jain_in_order(runs: Samples, arrivals: str) -> list[Part]:
 
 
 @fig2.claim("pam-proportional")
-def pam_is_proportional(runs: Samples) -> Finding:
+def pam_is_proportional(runs: Samples) -> Measured:
     """With PAM the ratio IN/(IN + OUT) is the same for all flows."""
-    return Finding([at_least("Jain(f) of PAM", Marks(runs, "jittered", PAM).jain_f, 0.99)])
+    return Measured([Value("Jain(f) of PAM", Marks(runs, "jittered", PAM).jain_f)])
 
 
 @fig2.claim("pam-largest-deviation")
-def pam_deviates_little(runs: Samples) -> Finding:
+def pam_deviates_little(runs: Samples) -> Measured:
     """No flow's fraction is far from the mean."""
-    return Finding([at_most("largest |f/mean(f) - 1| of PAM", Marks(runs, "jittered", PAM).deviation, 0.10)])
+    return Measured([Value("largest |f/mean(f) - 1| of PAM", Marks(runs, "jittered", PAM).deviation)])
 
 
 @fig2.claim("bucket-favours-udp")
-def the_bucket_favours_udp(runs: Samples) -> Finding:
+def the_bucket_favours_udp(runs: Samples) -> Measured:
     """The misbehaving UDP flow squeezes the elastic TCP connections out of IN tokens."""
-    return Finding([at_least("f_udp/mean(f_tcp) of TB", Marks(runs, "jittered", TB).udp_over_tcp, 1.5)])
+    return Measured([Value("f_udp/mean(f_tcp) of TB", Marks(runs, "jittered", TB).udp_over_tcp)])
 
 
 @fig2.claim("bucket-favours-udp-amount")
-def the_bucket_favours_udp_much(runs: Samples) -> Finding:
+def the_bucket_favours_udp_much(runs: Samples) -> Measured:
     """By how much."""
-    return Finding([at_least("f_udp/mean(f_tcp) of TB", Marks(runs, "jittered", TB).udp_over_tcp, 2.0)])
+    return Measured([Value("f_udp/mean(f_tcp) of TB", Marks(runs, "jittered", TB).udp_over_tcp)])
 
 
 @fig2.claim("fsam-equal-tokens")
-def fsam_shares_equally(runs: Samples) -> Finding:
+def fsam_shares_equally(runs: Samples) -> Measured:
     """With F-SAM all flows get approximately a similar share of tokens."""
     marks = Marks(runs, "jittered", FSAM)
-    return Finding(
+    return Measured(
         [
-            at_least("Jain(IN) of F-SAM", marks.jain_in, 0.93),
-            at_most("max(IN)/min(IN) of F-SAM", marks.spread_in, 1.8),
+            Value("Jain(IN) of F-SAM", marks.jain_in),
+            Value("max(IN)/min(IN) of F-SAM", marks.spread_in),
         ]
     )
 
@@ -134,12 +135,12 @@ def the_order_of_fairness(runs: Samples) -> Finding:
 
 
 @fig2.claim("udp-share-of-tokens")
-def udp_share_of_tokens(runs: Samples) -> Finding:
+def udp_share_of_tokens(runs: Samples) -> Measured:
     """The UDP flow takes most tokens of the bucket, F-SAM leaves it less than half."""
-    return Finding(
+    return Measured(
         [
-            at_most("UDP's share of IN, F-SAM", Marks(runs, "jittered", FSAM).udp_share, 0.50),
-            at_least("UDP's share of IN, TB", Marks(runs, "jittered", TB).udp_share, 0.80),
+            Value("UDP's share of IN, F-SAM", Marks(runs, "jittered", FSAM).udp_share),
+            Value("UDP's share of IN, TB", Marks(runs, "jittered", TB).udp_share),
         ]
     )
 
@@ -171,23 +172,23 @@ def _distribution(values: list[float]) -> dict[str, float]:
 
 
 @fig3.claim("pam-proportional")
-def pam_is_proportional_for_udp(runs: Samples) -> Finding:
+def pam_is_proportional_for_udp(runs: Samples) -> Measured:
     """With PAM the tokens of a flow are proportional to its packets."""
     parts = []
     for model in ("strict", "jittered"):
         marks = Marks(runs, model, PAM)
         parts += [
-            at_least(f"Jain(f) of PAM, {model}", marks.jain_f, 0.97),
-            at_most(f"max(f)/min(f) of PAM, {model}", marks.spread_f, 1.5),
+            Value(f"Jain(f) of PAM, {model}", marks.jain_f),
+            Value(f"max(f)/min(f) of PAM, {model}", marks.spread_f),
         ]
-    return Finding(parts)
+    return Measured(parts)
 
 
 @fig3.claim("pam-largest-deviation")
-def pam_deviates_little_for_udp(runs: Samples) -> Finding:
+def pam_deviates_little_for_udp(runs: Samples) -> Measured:
     """No flow's fraction is far from the mean."""
     models = ("strict", "jittered")
-    return Finding([at_most(f"largest |f/mean(f) - 1|, {m}", Marks(runs, m, PAM).deviation, 0.10) for m in models])
+    return Measured([Value(f"largest |f/mean(f) - 1|, {m}", Marks(runs, m, PAM).deviation) for m in models])
 
 
 @fig3.claim("pam-more-proportional-than-bucket")
@@ -198,9 +199,9 @@ def pam_is_more_proportional_than_the_bucket(runs: Samples) -> Finding:
 
 
 @fig3.claim("bucket-not-proportional")
-def the_bucket_is_not_proportional(runs: Samples) -> Finding:
+def the_bucket_is_not_proportional(runs: Samples) -> Measured:
     """With the bucket the larger flows gather most tokens."""
-    return Finding([at_most("Jain(f) of TB, strict", Marks(runs, "strict", TB).jain_f, 0.80)])
+    return Measured([Value("Jain(f) of TB, strict", Marks(runs, "strict", TB).jain_f)])
 
 
 @fig3.claim("jain-in-order")
@@ -210,16 +211,16 @@ def the_order_of_fairness_for_udp(runs: Samples) -> Finding:
 
 
 @fig3.claim("fsam-equal-tokens")
-def fsam_shares_equally_for_udp(runs: Samples) -> Finding:
+def fsam_shares_equally_for_udp(runs: Samples) -> Measured:
     """With F-SAM each flow gets nearly as many tokens, in spite of widely varying rates."""
     parts = []
     for model in ("strict", "jittered"):
         marks = Marks(runs, model, FSAM)
         parts += [
-            at_least(f"Jain(IN) of F-SAM, {model}", marks.jain_in, 0.98),
-            at_most(f"max(IN)/min(IN) of F-SAM, {model}", marks.spread_in, 1.25),
+            Value(f"Jain(IN) of F-SAM, {model}", marks.jain_in),
+            Value(f"max(IN)/min(IN) of F-SAM, {model}", marks.spread_in),
         ]
-    return Finding(parts)
+    return Measured(parts)
 
 
 @fig3.claim("bucket-over-phases")

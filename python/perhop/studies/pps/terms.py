@@ -9,9 +9,10 @@ from functools import cached_property
 from typing import Any
 
 from perhop import stats
+from perhop.studies.bounds import Value
 from perhop.studies.drawing import Look
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Part, near, number
+from perhop.studies.verdict import number
 
 SCHEMES, SIZES = ("sender", "receiver"), (1000, 500)
 SENDER, RECEIVER = Look("sender-based", "#0072b2", "o"), Look("receiver-based", "#c2410c", "D", "--")
@@ -85,9 +86,9 @@ class Shares:
         """A function of the rates of each replication."""
         return [of(row) for row in self.rows]
 
-    def each_near(self, tolerance: float, name: str = "x/e") -> list[Part]:
-        """|x/e - 1| of every flow."""
-        return [near(f"{name} {flow}", self.y(flow), tolerance) for flow in self.expected]
+    def each(self, name: str = "x/e") -> list[Value]:
+        """What every flow has by what it expects."""
+        return [Value(f"{name} {flow}", self.y(flow)) for flow in self.expected]
 
     def intervals(self) -> list[stats.Interval]:
         """x of every flow with its interval."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from perhop import stats
 from perhop.studies import Study
+from perhop.studies.bounds import Measured, Value
 from perhop.studies.rtt_rto.terms import (
     BASIC,
     LABELS,
@@ -21,7 +22,7 @@ from perhop.studies.rtt_rto.terms import (
     uneven,
 )
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, at_least, at_most, greater, within
+from perhop.studies.verdict import Finding, Part, greater
 
 fig6 = Study("rtt-fig6", title="Fig. 6: multiple domains", runs="rtt-fig6")
 extreme = Study("rtt-67x", title="Contracts of next to nothing", runs="rtt-67x")
@@ -47,27 +48,29 @@ def _rates(found: Samples) -> str:
 
 
 @fig6.claim("basic-favours-long")
-def long_flows_get_more(runs: Samples) -> Finding:
+def long_flows_get_more(runs: Samples) -> Measured:
     """With the basic conditioner F1 and F2 get much more than flows with short round trips."""
     found = runs.at(marker=BASIC, n=MANY)
     long = ratios(averages(found, LONG), found.values("F3"))
-    return Finding([at_least("mean(F1, F2)/F3", long, 1.3)], _rates(found))
+    return Measured([Value("mean(F1, F2)/F3", long)], _rates(found))
 
 
 @fig6.claim("sw-favours-short")
-def short_flows_get_more(runs: Samples) -> Finding:
+def short_flows_get_more(runs: Samples) -> Measured:
     """With RTT-SW the short ones get much more than the long."""
     found = runs.at(marker=SW, n=MANY)
-    return Finding([at_least("F3/mean(F1, F2)", by_short(found), 1.3)], _rates(found))
+    return Measured([Value("F3/mean(F1, F2)", by_short(found))], _rates(found))
 
 
 @fig6.claim("rto-is-fair")
-def almost_the_same(runs: Samples) -> Finding:
+def almost_the_same(runs: Samples) -> Measured:
     """With RTT-RTO F1, F2 and F4 are almost equal, and F3 is a little higher."""
     found, trio = runs.at(marker=RTO, n=MANY), ("F1", "F2", "F4")
-    parts = [greater(("jain RTT-RTO", LABELS[m]), jain(found), jain(runs.at(marker=m, n=MANY))) for m in (BASIC, SW)]
-    parts.append(at_most("max/min(F1, F2, F4)", uneven(found, trio), 1.5))
-    return Finding([*parts, within("F3/mean(F1, F2, F4)", by_short(found, trio), (1.0, 1.5))], _rates(found))
+    parts: list[Value | Part] = [
+        greater(("jain RTT-RTO", LABELS[m]), jain(found), jain(runs.at(marker=m, n=MANY))) for m in (BASIC, SW)
+    ]
+    parts.append(Value("max/min(F1, F2, F4)", uneven(found, trio)))
+    return Measured([*parts, Value("F3/mean(F1, F2, F4)", by_short(found, trio))], _rates(found))
 
 
 @fig6.claim("others")
@@ -83,12 +86,12 @@ def every_number(runs: Samples) -> Finding:
 
 
 @extreme.claim("standard-is-unfair")
-def short_takes_all(runs: Samples) -> Finding:
+def short_takes_all(runs: Samples) -> Measured:
     """Under the standard conditioner F3 gets a multiple of F1 and F2, under RTT-RTO about the same."""
     plain, rto = (runs.at(marker=marker) for marker in (STANDARD, RTO))
-    parts = [at_least("standard: F3/mean(F1, F2)", by_short(plain), 5)]
+    parts: list[Value | Part] = [Value("standard: F3/mean(F1, F2)", by_short(plain))]
     parts.append(at_least_times(("F3/mean(F1, F2): standard", "RTT-RTO"), by_short(plain), by_short(rto), 3))
-    return Finding(parts, f"Standard, {_rates(plain)}; RTT-RTO, {_rates(rto)}")
+    return Measured(parts, f"Standard, {_rates(plain)}; RTT-RTO, {_rates(rto)}")
 
 
 @extreme.claim("ratio")

@@ -7,6 +7,7 @@ from typing import Any
 
 from perhop import stats
 from perhop.studies import Study
+from perhop.studies.bounds import Measured, Value
 from perhop.studies.rtt_rto.terms import (
     BASIC,
     FEW,
@@ -23,7 +24,7 @@ from perhop.studies.rtt_rto.terms import (
     ratios,
 )
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, Part, at_least, at_most, greater, near, positive
+from perhop.studies.verdict import Finding, Part, greater, positive
 
 two_precedences = Study(
     "rtt-fig4-2dp", title="Fig. 4 with two drop precedences", runs=("rtt-fig4-2dp", "rtt-fig4-2dp-out")
@@ -48,10 +49,10 @@ def the_long_flow_gets_more(runs: Samples, rtt: int) -> Finding:
 
 
 @two_precedences.claim("bias-amount")
-def as_with_three(runs: Samples, rtt: int) -> Finding:
+def as_with_three(runs: Samples, rtt: int) -> Measured:
     """As much as with three."""
     found = two(runs, marker=BASIC, n=MANY, rtt=rtt)
-    return Finding([at_least("F2/F1", ratio(found, "F2", "F1"), 2.5)], _rates(found))
+    return Measured([Value("F2/F1", ratio(found, "F2", "F1"))], _rates(found))
 
 
 def _rates(found: Samples) -> str:
@@ -69,11 +70,11 @@ def farthest(runs: Samples) -> list[float]:
 
 
 @two_precedences.claim("marking")
-def out_by_q(runs: Samples) -> Finding:
+def out_by_q(runs: Samples) -> Measured:
     """Out of profile a packet is OUT with probability q: the farthest of both aggregates at all round trips."""
-    return Finding(
+    return Measured(
         [
-            at_most(f"{LABELS[marker]}, n={n}: |OUT share - q|", farthest(two(runs, marker=marker, n=n)), 0.03)
+            Value(f"{LABELS[marker]}, n={n}: |OUT share - q|", farthest(two(runs, marker=marker, n=n)))
             for marker in (BASIC, RTO)
             for n in (FEW, MANY)
         ]
@@ -99,11 +100,11 @@ def with_two_of_everything(runs: Samples) -> Finding:
 
 
 @under.claim("rtt-not-considered")
-def as_the_standard_one(runs: Samples) -> Finding:
+def as_the_standard_one(runs: Samples) -> Measured:
     """When the network is under-provisioned, the RTT-aware conditioner does not consider round trips."""
     basic, plain = (runs.at(marker=marker, n=FEW, cir=6) for marker in (BASIC, STANDARD))
-    part = near("F1 basic / standard", ratios(basic.values("F1"), plain.values("F1")), 0.03)
-    return Finding([part], _above(basic))
+    part = Value("F1 basic / standard", ratios(basic.values("F1"), plain.values("F1")))
+    return Measured([part], _above(basic))
 
 
 def _above(found: Samples) -> str:
