@@ -31,93 +31,17 @@ impl Values {
     }
 }
 
-/// One cell.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Cell {
-    /// A count.
-    Integer(Option<i64>),
-    /// A measure.
-    Real(Option<f64>),
-    /// A name.
-    Text(Option<String>),
-}
-
-impl From<u64> for Cell {
-    fn from(n: u64) -> Self {
-        Self::Integer(Some(n as i64))
-    }
-}
-
-impl From<f64> for Cell {
-    /// Null unless finite.
-    fn from(x: f64) -> Self {
-        Self::Real(x.is_finite().then_some(x))
-    }
-}
-
-impl From<Option<f64>> for Cell {
-    fn from(x: Option<f64>) -> Self {
-        Self::Real(x.filter(|x| x.is_finite()))
-    }
-}
-
-impl From<Option<u64>> for Cell {
-    fn from(n: Option<u64>) -> Self {
-        Self::Integer(n.map(|n| n as i64))
-    }
-}
-
-impl From<&str> for Cell {
-    fn from(text: &str) -> Self {
-        Self::Text(Some(text.to_owned()))
-    }
-}
-
-impl From<Option<&str>> for Cell {
-    fn from(text: Option<&str>) -> Self {
-        Self::Text(text.map(str::to_owned))
-    }
-}
-
-/// A named table; columns in the order of their first appearance.
+/// A named table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// File name without `.parquet`.
     pub name: &'static str,
     /// Name and values.
-    pub columns: Vec<(&'static str, Values)>,
-    at: BTreeMap<&'static str, usize>,
+    pub columns: Vec<(String, Values)>,
+    at: BTreeMap<String, usize>,
 }
 
 impl Table {
-    /// A table whose columns, and their types, are those of `layout` (a row of nulls).
-    pub fn new(name: &'static str, layout: &[(&'static str, Cell)]) -> Self {
-        let empty = |cell: &Cell| match cell {
-            Cell::Integer(_) => Values::Integers(Vec::new()),
-            Cell::Real(_) => Values::Reals(Vec::new()),
-            Cell::Text(_) => Values::Texts(Vec::new()),
-        };
-        let columns = layout.iter().map(|(name, cell)| (*name, empty(cell))).collect();
-        let at = layout.iter().enumerate().map(|(i, (name, _))| (*name, i)).collect();
-        Self { name, columns, at }
-    }
-
-    /// Appends a row, given in the order of the columns.
-    ///
-    /// # Panics
-    /// When the row has other columns or types than the table: a mistake in this crate.
-    pub fn push(&mut self, row: Vec<Cell>) {
-        assert_eq!(row.len(), self.columns.len(), "table {}", self.name);
-        for ((name, values), cell) in self.columns.iter_mut().zip(row) {
-            match (values, cell) {
-                (Values::Integers(v), Cell::Integer(x)) => v.push(x),
-                (Values::Reals(v), Cell::Real(x)) => v.push(x),
-                (Values::Texts(v), Cell::Text(x)) => v.push(x),
-                (_, cell) => panic!("column {name} cannot hold {cell:?}"),
-            }
-        }
-    }
-
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |c| c.1.len())
@@ -145,5 +69,47 @@ impl Table {
             Values::Texts(v) => v,
             _ => panic!("column {name} holds no names"),
         }
+    }
+}
+
+/// Makes a table of a row for each of `rows`: every column is declared with its name and where its value is found.
+pub struct Columns<'r, R> {
+    rows: &'r [R],
+    table: Table,
+}
+
+impl<'r, R> Columns<'r, R> {
+    /// No columns yet.
+    pub fn of(name: &'static str, rows: &'r [R]) -> Self {
+        Self { rows, table: Table { name, columns: Vec::new(), at: BTreeMap::new() } }
+    }
+
+    /// A count.
+    pub fn integer<V: Into<Option<u64>>>(self, name: &str, value: impl Fn(&R) -> V) -> Self {
+        let values = self.rows.iter().map(|row| value(row).into().map(|n| n as i64)).collect();
+        self.add(name, Values::Integers(values))
+    }
+
+    /// A measure; null unless finite.
+    pub fn real<V: Into<Option<f64>>>(self, name: &str, value: impl Fn(&R) -> V) -> Self {
+        let values = self.rows.iter().map(|row| value(row).into().filter(|x| x.is_finite())).collect();
+        self.add(name, Values::Reals(values))
+    }
+
+    /// A name.
+    pub fn text<V: Into<Option<String>>>(self, name: &str, value: impl Fn(&R) -> V) -> Self {
+        let values = self.rows.iter().map(|row| value(row).into()).collect();
+        self.add(name, Values::Texts(values))
+    }
+
+    fn add(mut self, name: &str, values: Values) -> Self {
+        self.table.at.insert(name.to_owned(), self.table.columns.len());
+        self.table.columns.push((name.to_owned(), values));
+        self
+    }
+
+    /// All of them.
+    pub fn table(self) -> Table {
+        self.table
     }
 }

@@ -33,7 +33,7 @@ pub fn write(table: &Table, to: impl Write + Send) -> Result<()> {
 }
 
 fn schema(table: &Table) -> Result<Type> {
-    let field = |(name, values): &(&'static str, Values)| {
+    let field = |(name, values): &(String, Values)| {
         let (physical, logical) = match values {
             Values::Integers(_) => (Physical::INT64, None),
             Values::Reals(_) => (Physical::DOUBLE, None),

@@ -1,0 +1,84 @@
+//! From a replication's outcome to its tables.
+//!
+//! | table          | one row for each                               |
+//! |----------------|------------------------------------------------|
+//! | `summary`      | class x colour x hop                           |
+//! | `arrivals`     | class x colour at its destination              |
+//! | `flows`        | flow (those of transfers left out)             |
+//! | `traffic`      | `[traffic]` table                              |
+//! | `transfers`    | transfer complete, opened after the warm-up    |
+//! | `sessions`     | session that began after the warm-up           |
+//! | `queues`       | queue of a link's scheduler                    |
+//! | `conditioners` | conditioner x colour in x colour out           |
+//! | `tallies`      | total that an AQM or a conditioner keeps       |
+//! | `links`        | direction of a link                            |
+//! | `series`       | time x hop x quantity, if asked for            |
+//! | `flow_series`  | time x flow, if asked for                      |
+
+use super::columns::Table;
+use perhop_sim::Outcome;
+use perhop_sim::plan::Plan;
+
+mod flows;
+mod parts;
+mod ports;
+mod users;
+
+pub use parts::jain;
+
+/// What a run gave, with what was asked of it.
+#[derive(Clone, Copy)]
+struct Run<'a> {
+    plan: &'a Plan,
+    outcome: &'a Outcome,
+    /// Time that the counts cover.
+    seconds: f64,
+}
+
+/// A row of an outcome, with the run it belongs to.
+#[derive(Clone, Copy)]
+struct Row<'a, T> {
+    run: Run<'a>,
+    it: &'a T,
+}
+
+impl<'a> Run<'a> {
+    fn rows<T>(self, all: &'a [T]) -> Vec<Row<'a, T>> {
+        all.iter().map(|it| Row { run: self, it }).collect()
+    }
+
+    fn class(self, index: usize) -> String {
+        self.plan.classes[index].clone()
+    }
+
+    fn traffic(self, table: usize) -> String {
+        self.plan.traffic[table].name.clone()
+    }
+
+    fn hop(self, link: usize) -> String {
+        self.plan.links[link].name.clone()
+    }
+
+    fn bit_s(self, bytes: u64) -> f64 {
+        bytes as f64 * 8.0 / self.seconds
+    }
+}
+
+/// All tables of a replication.
+pub fn tables(plan: &Plan, outcome: &Outcome) -> Vec<Table> {
+    let run = Run { plan, outcome, seconds: outcome.measured.seconds() };
+    vec![
+        ports::summary(run),
+        flows::arrivals(run),
+        flows::flows(run),
+        users::traffic(run),
+        users::transfers(run),
+        users::sessions(run),
+        ports::queues(run),
+        ports::conditioners(run),
+        ports::tallies(run),
+        ports::links(run),
+        ports::series(run),
+        flows::flow_series(run),
+    ]
+}

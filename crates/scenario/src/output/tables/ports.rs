@@ -1,0 +1,134 @@
+//! What happened at ports: `summary`, `queues`, `conditioners`, `tallies`, `links`, `series`.
+
+use super::Run;
+use super::parts::ms;
+use crate::output::columns::{Columns, Table};
+use perhop_core::count::Count;
+use perhop_core::packet::Colour;
+use perhop_core::units::NS_PER_S;
+use perhop_core::verdict::Reason;
+use perhop_sim::plan;
+use perhop_sim::record::{ConditionerRow, HopRow};
+
+pub(super) fn summary(run: Run<'_>) -> Table {
+    Columns::of("summary", &run.rows(&run.outcome.ports.hops))
+        .text("class", |r| r.run.class(r.it.class))
+        .text("colour", |r| r.it.colour.name().to_owned())
+        .text("hop", |r| r.run.hop(r.it.link))
+        .count("arrived", |r| r.it.fates.arrived + r.it.policed)
+        .count("queued", |r| r.it.fates.queued)
+        .count("marked", |r| r.it.fates.marked)
+        .count("dropped", |r| Reason::ALL.into_iter().map(|reason| lost_by(r.it, reason)).sum())
+        .dropped(&Reason::ALL, |r, reason| lost_by(r.it, reason))
+        .count("delivered", |r| r.it.delivered)
+        .quantiles("wait", |r| r.it.wait)
+        .table()
+}
+
+/// Dropped at a hop, by its conditioners, its queue or on its wire.
+fn lost_by(hop: &HopRow, reason: Reason) -> Count {
+    hop.fates.dropped[reason as usize]
+        + match reason {
+            Reason::Policer => hop.policed,
+            Reason::Wire => hop.lost,
+            _ => Count::default(),
+        }
+}
+
+/// Queues are numbered from 1, in the order of the scheduler's classes.
+pub(super) fn queues(run: Run<'_>) -> Table {
+    let of_queues = |reason: &Reason| !matches!(reason, Reason::Policer | Reason::Wire);
+    let reasons: Vec<_> = Reason::ALL.into_iter().filter(of_queues).collect();
+    Columns::of("queues", &run.rows(&run.outcome.ports.queues))
+        .text("hop", |r| r.run.hop(r.it.link))
+        .integer("queue", |r| r.it.queue as u64 + 1)
+        .count("arrived", |r| r.it.fates.arrived)
+        .count("queued", |r| r.it.fates.queued)
+        .count("marked", |r| r.it.fates.marked)
+        .count("dropped", |r| r.it.fates.lost())
+        .dropped(&reasons, |r, reason| r.it.fates.dropped[reason as usize])
+        .count("sent", |r| r.it.sent)
+        .quantiles("wait", |r| r.it.wait)
+        .table()
+}
+
+/// Packets of one colour that left a conditioner with one colour.
+struct Recoloured<'a> {
+    run: Run<'a>,
+    row: &'a ConditionerRow,
+    from: Colour,
+    to: &'static str,
+    count: Count,
+}
+
+pub(super) fn conditioners<'a>(run: Run<'a>) -> Table {
+    let outs = ["green", "yellow", "red", "unmarked", "dropped"];
+    let of_colour = |row: &'a ConditionerRow, from: Colour| {
+        let counts = outs.into_iter().zip(row.counts[from.index()]);
+        counts.map(move |(to, count)| Recoloured { run, row, from, to, count })
+    };
+    let of = |row| Colour::ALL.into_iter().flat_map(move |from| of_colour(row, from));
+    let all = run.outcome.ports.conditioners.iter().flat_map(of);
+    let rows: Vec<_> = all.filter(|cell| cell.count.packets > 0).collect();
+    Columns::of("conditioners", &rows)
+        .text("hop", |r| r.run.hop(r.row.link))
+        .text("conditioner", |r| r.row.name.clone())
+        .text("colour_in", |r| r.from.name().to_owned())
+        .text("colour_out", |r| r.to.to_owned())
+        .integer("packets", |r| r.count.packets)
+        .integer("bytes", |r| r.count.bytes)
+        .table()
+}
+
+/// What is measured of one queue of a scheduler has its number before the name.
+fn of_queue(queue: Option<usize>, quantity: &str) -> String {
+    queue.map_or_else(|| quantity.to_owned(), |i| format!("queue_{}.{quantity}", i + 1))
+}
+
+pub(super) fn tallies(run: Run<'_>) -> Table {
+    Columns::of("tallies", &run.rows(&run.outcome.ports.tallies))
+        .text("hop", |r| r.run.hop(r.it.link))
+        .text("conditioner", |r| r.it.conditioner.as_deref().map(str::to_owned))
+        .text("quantity", |r| of_queue(r.it.queue, r.it.quantity))
+        .integer("value", |r| r.it.value)
+        .table()
+}
+
+/// A direction of a link, with the sums of its hops.
+struct Used<'a> {
+    link: &'a plan::Link,
+    delivered: Count,
+    dropped: Count,
+    utilisation: f64,
+}
+
+pub(super) fn links(run: Run<'_>) -> Table {
+    let rows: Vec<_> = run.plan.links.iter().enumerate().map(|(i, link)| used(run, i, link)).collect();
+    Columns::of("links", &rows)
+        .text("hop", |r| r.link.name.clone())
+        .integer("rate_bit_s", |r| r.link.rate.bit_s())
+        .real("delay_ms", |r| ms(r.link.delay.ns()))
+        .integer("delivered_packets", |r| r.delivered.packets)
+        .integer("delivered_bytes", |r| r.delivered.bytes)
+        .integer("dropped_packets", |r| r.dropped.packets)
+        .real("utilisation", |r| r.utilisation)
+        .table()
+}
+
+fn used<'a>(run: Run<'a>, i: usize, link: &'a plan::Link) -> Used<'a> {
+    let rows = || run.outcome.ports.hops.iter().filter(move |h| h.link == i);
+    let delivered: Count = rows().map(|h| h.delivered + h.lost).sum();
+    let wire_bytes = delivered.bytes.saturating_sub(delivered.packets * u64::from(run.plan.overhead));
+    let utilisation = wire_bytes as f64 * 8.0 / (link.rate.bit_s() as f64 * run.seconds);
+    Used { link, delivered, dropped: rows().map(|h| h.fates.lost() + h.policed + h.lost).sum(), utilisation }
+}
+
+pub(super) fn series(run: Run<'_>) -> Table {
+    Columns::of("series", &run.rows(&run.outcome.series.ports))
+        .real("t_s", |r| r.it.at.ns() as f64 / NS_PER_S as f64)
+        .text("hop", |r| r.run.hop(r.it.link as usize))
+        .text("conditioner", |r| r.it.conditioner.as_deref().map(str::to_owned))
+        .text("quantity", |r| of_queue(r.it.queue, r.it.quantity))
+        .real("value", |r| r.it.value)
+        .table()
+}
