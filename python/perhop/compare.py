@@ -30,7 +30,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Difference:
-    """One quantity in both runs; an interval is `None` where a replication has not got the quantity."""
+    """One quantity in both runs; an interval is `None` if a replication does not have the quantity."""
 
     metric: str
     point: str
@@ -42,7 +42,7 @@ class Difference:
 
     @property
     def differs(self) -> bool:
-        """Whether the interval leaves zero out."""
+        """Whether the interval excludes zero."""
         return self.difference is not None and not self.difference.contains(0.0) and not math.isnan(self.p)
 
 
@@ -57,7 +57,7 @@ def differences(a: Runs, b: Runs, metrics: Sequence[str] = METRICS) -> list[Diff
 
 
 def refuse_unpaired(a: Runs, b: Runs) -> None:
-    """Raises in plain words unless every replication of `a` has its partner in `b`."""
+    """Raises an error with a clear message unless every replication of `a` has its partner in `b`."""
     if a.seed != b.seed:
         raise ValueError(
             f"seed {a.seed} against seed {b.seed}: only runs of the same seed meet the same random numbers"
@@ -109,7 +109,7 @@ def _rows(runs: Runs, table: str, column: str) -> dict[Group, Values]:
 
 
 def _filled(side: dict[Group, Values], group: Group, of: tuple[Runs, str]) -> Values:
-    """The group's values; of one that is not there at all, zeros or unknowns."""
+    """The group's values; zeros or unknowns if it is missing altogether."""
     runs, column = of
     size = sum(r.point == int(group[0]) for r in runs)
     return side.get(group, np.full(size, 0.0 if units.counted(column) else math.nan))
@@ -164,7 +164,7 @@ def _print(found: list[Difference], names: tuple[str, str], runs: Runs) -> None:
 
 
 def marks(found: Sequence[Difference]) -> list[str]:
-    """`*` where the interval leaves zero out, `**` where the difference also stands after Holm's correction."""
+    """`*` where the interval excludes zero, `**` where the difference also holds after Holm's correction."""
     tested = [i for i, d in enumerate(found) if not math.isnan(d.p)]
     adjusted = dict(zip(tested, stats.holm([found[i].p for i in tested]), strict=True))
     return [("**" if adjusted[i] < LEVEL else "*") if d.differs else "" for i, d in enumerate(found)]

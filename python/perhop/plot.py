@@ -1,4 +1,4 @@
-"""`perhop plot`: named pictures of any run, as PNG, SVG or PDF."""
+"""`perhop plot`: named plots of any run, as PNG, SVG or PDF."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ PLOTS: dict[str, Callable[[Runs], Figure]] = {
 
 
 def figure(kind: str, runs: Runs) -> Figure:
-    """The picture called `kind`.
+    """The plot called `kind`.
 
     Raises:
-        ValueError: when there is no such picture, or this run has not got what it shows.
+        ValueError: when there is no such plot, or this run does not have the data for it.
     """
     if kind not in PLOTS:
         raise ValueError(f"no plot `{kind}`: there are {', '.join(PLOTS)}")
@@ -39,7 +39,7 @@ def figure(kind: str, runs: Runs) -> Figure:
 
 
 def about(kind: str) -> str:
-    """What a picture shows, in a line."""
+    """What a plot shows, in one line."""
     return (PLOTS[kind].__doc__ or "").strip().rstrip(".")
 
 

@@ -1,4 +1,4 @@
-"""A progress bar on a terminal, nothing elsewhere."""
+"""A progress bar on a terminal, otherwise nothing."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Tabled:
 
 @dataclass(frozen=True)
 class Pictured:
-    """A picture as the page shows it: inline SVG, or why there is none."""
+    """A plot as the page shows it: inline SVG, or why there is none."""
 
     title: str
     svg: str
@@ -90,7 +90,7 @@ def _column(runs: Runs, table: str, column: str) -> dict[tuple[str, ...], str]:
 
 
 def pictured(runs: Runs, kind: str) -> Pictured:
-    """A picture as inline SVG; one that this run has not got says why."""
+    """A plot as inline SVG, or the reason why this run does not have it."""
     try:
         figure = plot.figure(kind, runs)
     except ValueError as error:

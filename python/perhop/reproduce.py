@@ -1,4 +1,4 @@
-"""`perhop reproduce`: the papers' tables and figures again, with a verdict on each claim."""
+"""`perhop reproduce`: reruns the papers' tables and figures, with a verdict on each claim."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FINE, FAILED = 0, 1
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line asks for."""
+    """The command line's request."""
 
     what: list[str]
     budget: Budget
@@ -35,11 +35,11 @@ class Options:
         """From the verb's arguments.
 
         Raises:
-            ValueError: `--seeds` below 1, or beside `--quick`.
+            ValueError: `--seeds` below 1, or together with `--quick`.
         """
         seeds = arguments["seeds"]
         if seeds is not None and (seeds < 1 or arguments["quick"]):
-            raise ValueError("--seeds is a positive number, and --quick stands for --seeds 3: give one of them")
+            raise ValueError("--seeds is a positive number, and --quick means --seeds 3: give one of them")
         seeds = QUICK if arguments["quick"] else FULL if seeds is None else seeds
         budget = Budget(seeds=seeds, seed=arguments["seed"], jobs=arguments["jobs"])
         return cls(list(arguments["what"]), budget, Path(arguments["out"]), arguments["strict"])
@@ -157,7 +157,7 @@ def _summary(outcomes: list[Outcome], seconds: float) -> None:
 
 
 def _by_rule(outcome: Outcome) -> dict[tuple[str, str, str], list[str]]:
-    """Verdicts of the claims that are judged; those of one line over its grid together."""
+    """Verdicts of the claims that are judged; those of one line are combined over its grid."""
     rules = {(c.study, c.claim): c.rule for c in outcome.criteria.claims}
     found: dict[tuple[str, str, str], list[str]] = {}
     for entry in outcome.records:

@@ -30,7 +30,7 @@ class Runs:
     settings: dict[str, Any] = field(default_factory=dict)
     """`[scenario]` with every effective value, times in seconds."""
     notes: list[str] = field(default_factory=list)
-    """What a reader of these results should know: what was left out of a directory that holds several runs."""
+    """What a reader of these results should know: what was skipped in a directory that holds several runs."""
     _tables: dict[str, Columns] = field(default_factory=dict, repr=False, compare=False)
 
     @staticmethod
@@ -48,7 +48,7 @@ class Runs:
 
     @property
     def tables(self) -> list[str]:
-        """Names of the tables that there are."""
+        """Names of the available tables."""
         return list(dict.fromkeys(name for r in self.replications for name in r.tables))
 
     def table(self, name: str) -> Columns:
@@ -85,7 +85,7 @@ class Runs:
         """For each group of `by`, in order of appearance, the column's value in each replication.
 
         `by` and `where` name columns or swept keys (their last part will do); a group's key is a tuple of texts.
-        `missing` stands for the value of a replication that has no row of the group.
+        `missing` is the value for a replication that has no row of the group.
 
         Raises:
             ValueError: when a group has several rows in a replication, or none and `missing` is not given.
@@ -163,7 +163,7 @@ class Runs:
         return connection
 
     def select(self, **labels: object) -> Runs:
-        """The runs at the points that carry these labels (the last part of a key will do)."""
+        """The runs at the points that carry these labels (the last part of a key is enough)."""
         wanted = {self._swept(key): str(value) for key, value in labels.items()}
         kept = [i for i, p in enumerate(self.points) if all(p.labels[k] == v for k, v in wanted.items())]
         new = {old: i for i, old in enumerate(kept)}
@@ -194,14 +194,14 @@ def opened(directories: Sequence[str | Path]) -> Runs:
 
 
 def joined(every: Mapping[str, Runs]) -> Runs:
-    """Several runs as one, with `run` as a swept key beside their own.
+    """Several runs as one, with `run` as a swept key in addition to theirs.
 
     Raises:
         ValueError: when they sweep different keys.
     """
     keys = {name: runs.keys for name, runs in every.items()}
     if len({tuple(swept) for swept in keys.values()}) > 1:
-        raise ValueError(f"these runs sweep different keys and cannot stand in one picture: {keys}")
+        raise ValueError(f"these runs sweep different keys and cannot share one plot: {keys}")
     points: list[Point] = []
     replications: list[Replication] = []
     for name, runs in every.items():
@@ -231,7 +231,7 @@ def _one(measure: str, missing: float | None) -> Fold:
             where = f" for {', '.join(group)}" if group else ""
             raise ValueError(
                 f"{measure}{where} has {len(rows)} rows in a replication, not one: "
-                "narrow it with where= or by=, say what stands for a missing one, or ask for totals()"
+                "narrow it with where= or by=, give a value for a missing one, or use totals()"
             )
         return rows[0]
 

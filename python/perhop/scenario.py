@@ -60,7 +60,7 @@ class Scenario:
 
     @property
     def warnings(self) -> list[Diagnostic]:
-        """What runs, but hardly as meant."""
+        """Settings that run, but probably not as intended."""
         return self._core.warnings
 
     def effective(self) -> str:
@@ -68,7 +68,7 @@ class Scenario:
         return self._core.effective()
 
     def to_toml(self) -> str:
-        """What was stated, overrides applied; read again it is an equal scenario."""
+        """The file as written, overrides applied; read again it is an equal scenario."""
         return self._core.to_toml()
 
     def explain(self) -> str:
@@ -127,7 +127,7 @@ class Scenario:
 
 
 def whole(done: list[ReplicationDict], points: list[Point], home: Path | None) -> list[Replication]:
-    """Finished replications, with the tables of those that were there already read from the run's directory."""
+    """Finished replications, with the tables of those that already existed read from the run's directory."""
     from perhop import stored
 
     def tables(r: ReplicationDict) -> dict[str, Columns]:

@@ -1,4 +1,4 @@
-"""The dictionaries in which the core answers."""
+"""The dictionaries that the core returns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Diagnostic(TypedDict):
-    """One problem of a file; what is not known is `None`."""
+    """One problem of a file; unknown values are `None`."""
 
     severity: str
     code: str

@@ -39,7 +39,7 @@ class Stored:
 
 @dataclass(frozen=True)
 class Kept:
-    """What a directory holds of one scenario, ordered by point and replication."""
+    """A directory's results for one scenario, ordered by point and replication."""
 
     name: str
     seed: int
@@ -48,11 +48,11 @@ class Kept:
     settings: dict[str, Any]
     """`[scenario]` with every effective value, times in seconds."""
     notes: list[str]
-    """What was left out."""
+    """What was skipped."""
 
 
 def connect() -> duckdb.DuckDBPyConnection:
-    """An empty database in memory, one thread: with two, a float sum depends on who comes first."""
+    """An empty database in memory, one thread: with two, a float sum depends on the order of arrival."""
     connection = duckdb.connect(":memory:")
     connection.execute("SET threads = 1")
     return connection
@@ -77,7 +77,7 @@ def _plain(column: Any) -> Column:
 
 
 def read(directory: Path) -> Kept:
-    """The finished replications below a directory: of several runs there, the newest, which `notes` says.
+    """The finished replications below a directory: the newest of several runs, as `notes` says.
 
     Raises:
         FileNotFoundError: when there are none, or no such directory.
@@ -124,7 +124,7 @@ def _stored(path: Path) -> Stored:
 
 
 def newest(every: list[Stored]) -> list[Stored]:
-    """Of the newest seed and swept keys, and of each point the newest version."""
+    """Those of the newest seed and swept keys, with the newest version of each point."""
     last = max(every, key=lambda s: s.written)
     batch = [s for s in every if s.batch == last.batch]
     versions = {tuple(s.labels.items()): s for s in sorted(batch, key=lambda s: s.written)}

@@ -33,7 +33,7 @@ class Tuned:
 
     @property
     def settings(self) -> list[dict[str, Any]]:
-        """What was stated, if anything, then what the rule recommends, each with how every loop does under it."""
+        """What was given, if anything, then what the rule recommends, with the stability of every loop."""
         return list(self.numbers["settings"])
 
     @property
@@ -53,7 +53,7 @@ class Tuned:
         return stability.figure(self._picture)
 
     def plot(self, path: str | os.PathLike[str]) -> None:
-        """Writes that picture: .png, .svg or .pdf."""
+        """Writes that plot: .png, .svg or .pdf."""
         from perhop.plots import style
 
         style.save(self.figure(), Path(path))

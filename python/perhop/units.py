@@ -16,13 +16,13 @@ KEYS = {
     "tallies": ("hop", "conditioner", "quantity"),
     "links": ("hop",),
 }
-"""What tells the rows of a table apart."""
+"""What identifies the rows of a table."""
 
 _UNITS = (("_bit_s", "Mbit/s", 1e-6), ("_ms", "ms", 1.0), ("_bytes", "B", 1.0), ("_packets", "packets", 1.0))
 
 
 ROUNDING = 1e-12
-"""Relative spread of equal values that is owed to arithmetic alone."""
+"""Relative spread of equal values that is due to arithmetic alone."""
 
 
 def named(column: str) -> tuple[str, str, float]:
@@ -39,7 +39,7 @@ def counted(column: str) -> bool:
 
 
 def text(value: float, uncertainty: float = math.nan) -> str:
-    """Four digits, or as many as an uncertainty's second; `-` for what is not known."""
+    """Four digits, or as many as an uncertainty's second; `-` for unknown values."""
     if math.isnan(value):
         return "-"
     size, digits = (abs(value), 3) if math.isnan(uncertainty) or uncertainty == 0 else (uncertainty, 1)

@@ -72,7 +72,7 @@ def scenario_file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def perhop(tmp_path: Path) -> Command:
-    """The command line, run in a directory of its own."""
+    """The command line, run in its own directory."""
 
     def run(*arguments: object, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "perhop", *map(str, arguments)]
@@ -82,7 +82,7 @@ def perhop(tmp_path: Path) -> Command:
 
 
 def files(directory: Path) -> dict[str, bytes]:
-    """All files below a directory, wall times left out."""
+    """All files below a directory, without wall times."""
     return {str(p.relative_to(directory)): p.read_bytes() for p in sorted(directory.rglob("*.parquet"))}
 
 

@@ -1,6 +1,6 @@
 """One FIFO with SVB before NewReno flows with ECN: slow, and written from the paper and the RFCs alone.
 
-What TCP does with an echo is a choice, so that it can be seen what the swing of the queue hangs on.
+What TCP does with an echo is a choice, so that it can be seen what the swing of the queue depends on.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Fifo:
             self.restart(now, i)
 
     def answer(self, now: float, i: int, segment: tuple[int, bool, bool]) -> None:
-        """The receiver's ACK, and the sender on it: the way back has no queue, so one event does."""
+        """The receiver's ACK, and the sender on it: the return path has no queue, so one event is enough."""
         number, marked, cwr = segment
         flow = self.flows[i]
         flow.held.add(number)

@@ -3,7 +3,7 @@
     python tests/python/imports.py    # files, arrows and cycles of each crate and of the Python package
 
 A parent's `mod child;` and its re-exports of its own children are its table of contents, and no import; neither is the
-mention of an enclosing package. Modules of unit tests are left out.
+mention of an enclosing package. Modules of unit tests are ignored.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def listed(found: Iterable[list[Module]]) -> list[str]:
 
 
 def main() -> None:
-    """Prints what there is."""
+    """Prints what it finds."""
     for name, graph in graphs(Path(sys.argv[1]) if sys.argv[1:] else ROOT).items():
         found = listed(cycles(graph))
         arrows = sum(map(len, graph.values()))

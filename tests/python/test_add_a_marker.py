@@ -21,7 +21,7 @@ POLICY = '[conditioner.all]\nkind = "every-nth"\nn = 4\ngreen = "mark AF11"\nred
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("cargo") is None, reason="Rust is not installed: https://rustup.rs"),
-    pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is no git checkout"),
+    pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is not a git checkout"),
 ]
 
 
@@ -56,7 +56,7 @@ def patched(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def lend_dependencies() -> None:
-    """Copies what the repository's build has made, programs left out: only times and names matter to cargo."""
+    """Copies the repository's build without its programs: only times and names matter to cargo."""
     if BUILD.exists() or not (TARGET / "debug").exists():
         return
     for part in (".fingerprint", "build", "deps"):

@@ -68,7 +68,7 @@ def test_a_file_that_is_not_there(perhop: Command) -> None:
 
 
 def test_a_directory_in_the_way(tmp_path: Path, perhop: Command, scenario_file: Path) -> None:
-    """A plain file stands where the results should go; for every user, root included."""
+    """A plain file is where the results should go; an obstacle for every user, root included."""
     (tmp_path / "taken").write_text("mine")
     done = perhop("run", scenario_file, "--out", "taken")
     assert done.returncode == 2

@@ -1,4 +1,4 @@
-"""Statistics against SciPy and by hand."""
+"""Statistics against SciPy and hand-computed values."""
 
 from __future__ import annotations
 

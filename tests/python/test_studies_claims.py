@@ -123,7 +123,7 @@ def test_the_printed_table_of_fig_3_meets_its_own_criteria(rule: str) -> None:
 
 
 def test_the_printed_pam_row_of_fig_3_deviates_more_than_a_tenth() -> None:
-    """The specification says so; it is why that line is soft."""
+    """The specification says so, which is why that line is soft."""
     assert judged("pf-fig3", "pam-largest-deviation", published_tokens("pf-fig3")) == {"not reproduced"}
 
 

@@ -22,7 +22,7 @@ EVERY = [pytest.param(found, study, id=study.id) for found in map(paper, PAPERS)
 
 
 def specified(of: str) -> dict[str, list[str]]:
-    """Lines of a paper's specification by study; one that starts with a blank goes on under the last group."""
+    """Lines of a paper's specification by study; one that starts with a blank continues the last group."""
     found: dict[str, list[str]] = {}
     group = ""
     for line in (HERE / "studies" / f"{of}-criteria.txt").read_text().splitlines():

@@ -63,7 +63,7 @@ def round_trips(at: Mapping[str, Any]) -> Rates:
 
 
 def bent(of: RunSet, rates: Rates) -> Rates:
-    """As far from proportion as the set's own claim wants: few bits, small exponents, CSFQ with TCP."""
+    """As far from proportion as the set's own claim requires: few bits, small exponents, CSFQ with TCP."""
     at = of.at
     width = {4: 0.3, 6: 0.1}.get(at.get("bits", 0), 0.0)
     amount = max(width, 0.4 if at.get("n") == 1 else 0.0, 0.4 if at.get("transport") == "tcp" else 0.0)
@@ -101,7 +101,7 @@ def as_published() -> list[Sample]:
 
 
 def turned(sample: Sample) -> Sample:
-    """All flows alike, links idle, nothing changes at 100 s, more bits worse, tags cut where they cannot be."""
+    """All flows equal, links idle, nothing changes at 100 s, more bits worse, tags cut where they cannot be."""
     rates = {key: value for key, value in sample.values.items() if key.endswith((".throughput", ".late"))}
     width = sample.at.get("bits", 8)
     spread = {4: 1.0, 6: 1.1, 8: 1.2, 10: 1.4, 13: 1.6, 17: 1.8, "real": 2.0}[width]

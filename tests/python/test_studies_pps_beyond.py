@@ -100,7 +100,7 @@ def test_drops_are_the_runs_of_fig_4() -> None:
 
 
 def test_equal_byte_rates_are_unequal_packet_rates() -> None:
-    """All flows alike in bytes: Jain's index over packets/s is that of 1/size."""
+    """All flows equal in bytes: Jain's index over packets/s is that of 1/size."""
     by_bytes = rows(beyond.by_bytes, "units")[2]
     inverse = [1 / (payload + 40) for payload in beyond.SEGMENTS]
     assert by_bytes["jain of bytes/s"] == pytest.approx(1.0)
@@ -171,9 +171,9 @@ def datagrams(name: str, case: str, sends: int = 4000) -> float:
 def test_a_capped_source_gets_its_tickets_whatever_it_sends() -> None:
     """One ticket a packet is 0.4 Mbit/s.
 
-    It gets more in the first windows, while its rate, r (1 - exp(-t/W)) of r sent, is told too low: alone it has at
+    It gets more in the first windows, while its rate, r (1 - exp(-t/W)) of r sent, is too low: alone it has at
     most W ln(r/T) + W seconds of its T tickets/s more, 5 s (ln 10 + 1) of 200 s at r = 500 packets/s; the draws of
-    10000 packets scatter by 1 %. Beside TCP the queue drops no more than 20 %, RED's p below max.
+    10000 packets scatter by 1 %. With TCP the queue drops no more than 20 %, RED's p below max.
     """
     start = 5 * (math.log(10) + 1) / 200
     assert 0.4 * 0.97 <= datagrams("beyond-udp", "alone") <= 0.4 * (1 + start)

@@ -1,4 +1,4 @@
-"""`perhop reproduce`: the contract of results.json, the files beside it, and the page in a browser."""
+"""`perhop reproduce`: the contract of results.json, the files around it, and the page in a browser."""
 
 from __future__ import annotations
 

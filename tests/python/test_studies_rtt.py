@@ -127,7 +127,7 @@ def test_delays_are_weighted_by_packets() -> None:
 
 @pytest.mark.parametrize(("still", "mean"), [(0, 98 / 2), (1, 98 / 2), (3, 97 / 2)])
 def test_the_slowest_of_all_objects_are_left_out(still: int, mean: float) -> None:
-    """Of 0, 1 .. n - 1 s; those under way count as slowest."""
+    """Of 0, 1 .. n - 1 s; those in progress count as slowest."""
     ended = [1000.0 * i for i in range(100 - still)]
     transfers = {"traffic": ["web1"] * len(ended), "first_byte_ms": ended, "last_byte_ms": ended}
     found = users.web({"transfers": transfers, "traffic": {"transfers_open": [still]}})

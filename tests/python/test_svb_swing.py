@@ -1,4 +1,4 @@
-"""How much SVB's queue swings before TCP with ECN: perhop against an independent simulation, and what it hangs on.
+"""How much SVB's queue swings before TCP with ECN: perhop against an independent simulation, and what it depends on.
 
 50 flows, 120 ms, 10 Mbit/s, 100 packets of 1000 B, alpha 0.05. Six runs of 90 s gave 19.5 to 21.3 packets at V0 = 300
 (3 % of standard deviation) and 27.7 to 28.0 at 40. So a mean of three less a mean of two has an error of
@@ -66,7 +66,7 @@ def test_the_queue_swings_as_in_an_independent_simulation(v0: int, floor: int) -
 
 
 def test_without_rfc_3168s_two_rules_it_would_not() -> None:
-    """Either rule left out, the deviation at V0 = 300 is about half: the comparison above can tell them apart."""
+    """Without either rule, the deviation at V0 = 300 is about half: the comparison above can distinguish them."""
     both = slow(300, 260)
     assert slow(300, 260, latch=False) < 0.7 * both
     assert slow(300, 260, still=False) < 0.7 * both

@@ -1,4 +1,4 @@
-//! Runs: the simulation on threads of its own, Python's thread listening for Ctrl-C meanwhile.
+//! Runs: the simulation on separate threads, while Python's thread listens for Ctrl-C.
 
 use crate::{RunError, columns};
 use perhop_scenario::Point;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// How long Ctrl-C and progress may wait.
 const POLL: Duration = Duration::from_millis(50);
 
-/// How far the run is, and whether it shall end: written on one side, read on the other.
+/// The progress of the run, and whether it should end: written on one side, read on the other.
 struct Shared {
     done: AtomicUsize,
     stop: AtomicBool,
@@ -79,7 +79,7 @@ fn watched<T: Send>(work: impl FnOnce() -> T + Send, (shared, report): (&Shared,
     })
 }
 
-/// Who is told how far the run is.
+/// Receives the progress of the run.
 struct Report {
     progress: Option<Py<PyAny>>,
     total: usize,

@@ -51,7 +51,7 @@ impl Scenario {
         PyList::new(py, dicts)
     }
 
-    /// What runs, but hardly as meant.
+    /// Settings that run, but probably not as intended.
     #[getter]
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         diagnostics::list(py, &self.found)

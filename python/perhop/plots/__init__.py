@@ -1,1 +1,1 @@
-"""The pictures of a run, each a function from runs to a figure."""
+"""The plots of a run, each a function from runs to a figure."""

@@ -1,4 +1,4 @@
-"""Where a quantity's means go on paper: a panel for each row, along a swept number if there is one."""
+"""The layout of a quantity's means: a panel for each row, along a swept number if there is one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Line = list[tuple[float, Interval]]
 
 
 def number(text: str) -> tuple[float, str] | None:
-    """`5Mbit/s` as 5 and `Mbit/s`; `None` for what does not begin with a number."""
+    """`5Mbit/s` as 5 and `Mbit/s`; `None` if it does not begin with a number."""
     read = re.fullmatch(r"\s*([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(.*)", text)
     return (float(read[1]), read[2]) if read else None
 

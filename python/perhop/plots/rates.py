@@ -20,7 +20,7 @@ def throughput(runs: Runs) -> Figure:
 
 
 def fairness(runs: Runs) -> Figure:
-    """Jain's index over the flows of each traffic: 1 is all alike."""
+    """Jain's index over the flows of each traffic: 1 means all equal."""
     figure = grid.facets(runs, [_column(runs, "Jain's index of goodput", ("traffic", "jain", 1.0))])
     for axes in figure.axes:
         axes.set_ylim(0, 1.05)

@@ -69,7 +69,7 @@ def _boundary(axes: Axes, picture: dict[str, Any]) -> None:
 
 
 def _settings(axes: Axes, picture: dict[str, Any]) -> None:
-    """Each setting from the fewest flows to the most, its name beside it where the boundary is not."""
+    """Each setting from the fewest flows to the most, its name on the side away from the boundary."""
     low, high = picture["flows"]
     for setting in picture["settings"]:
         stable, v0 = setting["stable"], setting["v0"]

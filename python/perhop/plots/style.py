@@ -1,4 +1,4 @@
-"""How pictures look: colours that colour-blind readers tell apart, vector text, the same SVG for the same figure."""
+"""How plots look: colours that colour-blind readers can distinguish, vector text, the same SVG for the same figure."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def picture(figure: Figure, name: str, caption: str, alternative: str) -> Pictur
 
 
 def _own_ids(svg: str, name: str) -> str:
-    """Ids made unique, so that several pictures can stand in one page."""
+    """Ids made unique, so that one page can hold several pictures."""
     return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", svg)
 
 

@@ -1,4 +1,4 @@
-"""What is noted beside a claim that is not reproduced.
+"""The notes on a claim that is not reproduced.
 
 `notes.toml` says why it fails, `tried.toml` what other readings gave; both are optional, and both are tables
 `"study/claim" = "text"` over claims without their grid point.
@@ -29,7 +29,7 @@ def load(directory: Path) -> Notes:
 
 
 def joined(*texts: str) -> str:
-    """Sentences after one another; empty ones left out."""
+    """Sentences in sequence, without empty ones."""
     return ". ".join(text for text in texts if text)
 
 

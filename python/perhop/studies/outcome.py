@@ -25,6 +25,6 @@ class Outcome:
 
 
 def say(text: str) -> None:
-    """A line of progress on standard error: rewritten in place on a terminal, silent elsewhere."""
+    """A line of progress on standard error: rewritten in place on a terminal, otherwise silent."""
     if sys.stderr.isatty():
         print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)

@@ -65,14 +65,14 @@ def load(path: Path) -> Readings:
     """Reads a paper's readings.
 
     Raises:
-        ValueError: a frozen answer that is none of the values.
+        ValueError: a frozen answer that is not one of the values.
     """
     with path.open("rb") as file:
         stated = tomllib.load(file)
     found = {entry["id"]: _reading(entry) for entry in stated["reading"]}
     for reading in found.values():
         if reading.frozen not in reading.values:
-            raise ValueError(f"{path}: {reading.id} is frozen at {reading.frozen!r}, which is none of its values")
+            raise ValueError(f"{path}: {reading.id} is frozen at {reading.frozen!r}, which is not one of its values")
     return Readings(found, stated["grid"])
 
 

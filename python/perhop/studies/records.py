@@ -43,7 +43,7 @@ def record(criterion: Criterion, finding: Finding, tried: str = "") -> Record:
 
 
 def cell_record(criterion: Criterion, found: stats.Interval) -> Record:
-    """One printed table cell beside what was measured."""
+    """One printed table cell and what was measured."""
     by = found.mean / criterion.published if criterion.published else math.nan
     where = f"{criterion.where}; " if criterion.at else ""
     return {

@@ -79,7 +79,7 @@ class Entry:
 def write(outcomes: list[Outcome], out: Path, say: Callable[[str], None]) -> Path:
     """Writes figures, samples and `report.html`; returns that page's path.
 
-    It is the page of the one paper; of several it is their summary, and each has a page of its own beside it.
+    It is the page of the one paper; for several it is their summary, and each also has its own page.
     """
     single = len(outcomes) == 1
     entries = []

@@ -11,7 +11,7 @@
     scenario = "pps-fig4-{scheme}.toml"    # names may hold the variant's
     over = ["size"]                        # the shared axes it is run over
     set = { "scenario.sample" = "1s" }     # keys of the file, in every variant
-    [pps-fig4.scheme.sender]               # an axis of its own: any other table; a variant has `set` and `draws`
+    [pps-fig4.scheme.sender]               # a separate axis: any other table; a variant has `set` and `draws`
     [pps-fig4.size.500]                    # what it adds to a shared variant
 """
 
@@ -112,7 +112,7 @@ class RunSet:
     settings: dict[str, Any] = field(default_factory=dict)
 
     def replications(self, budget: Budget) -> int:
-        """As many as the file asks for, or the budget's."""
+        """As many as the file requires, or the budget's."""
         return self.draws or budget.seeds
 
     def overrides(self, reading: Settings) -> list[str]:

@@ -2,7 +2,7 @@
 
     python -m same --check                    # from tests/python; exit code 1 when a recorded value changed
     python -m same --check --against PYTHON   # also the first row that differs from another build's
-    python -m same --write                    # after a change that is meant to change results; say why in the commit
+    python -m same --write                    # after a change that alters results on purpose; say why in the commit
 
 What is recorded, in `tests/reference/results`:
 
@@ -11,5 +11,5 @@ What is recorded, in `tests/reference/results`:
 - `studies.json`: each run set of the papers, one replication: the quantities read off its tables; and what each open
   reading changes in each scenario file of its paper.
 
-New scenarios, tables and columns are listed, and are no difference.
+New scenarios, tables and columns are listed, and are not a difference.
 """

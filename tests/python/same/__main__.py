@@ -75,7 +75,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
     """Carries out the command line."""
     parser = argparse.ArgumentParser(prog="same", description="results against those on record")
     parser.add_argument("--check", action="store_true", help="compare (default)")
-    parser.add_argument("--write", action="store_true", help="record what there is now")
+    parser.add_argument("--write", action="store_true", help="record the current results")
     parser.add_argument("--against", metavar="PYTHON", help="another build, asked for the first row that differs")
     parser.add_argument("--part", choices=PARTS, action="append", help="default: all")
     parser.add_argument("--rows", nargs=3, metavar=("SCENARIO", "TABLE", "COLUMN"), help="print a column")

@@ -50,7 +50,7 @@ class Differences:
 
     @property
     def none(self) -> bool:
-        """Whether all that is recorded is as it was."""
+        """Whether everything recorded is unchanged."""
         return not self.gone and not self.changed
 
 

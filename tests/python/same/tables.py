@@ -25,6 +25,6 @@ def runs(name: str) -> Runs | None:
 
 
 def tables(name: str) -> dict[str, Table]:
-    """The hashes of a scenario's tables; empty for what is no scenario."""
+    """The hashes of a scenario's tables; empty for a file that is not a scenario."""
     done = runs(name)
     return {} if done is None else {table: of_table(done.table(table)) for table in done.tables}

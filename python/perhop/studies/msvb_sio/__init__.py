@@ -1,8 +1,8 @@
 """MSVB and SIO: the studies in the order of the paper's section 4, then those it does not have.
 
 A group of studies is a module with `STUDIES`, `PICTURES` (a function of runs and printed cells for each study that is
-drawn) and, where the paper prints a table, `CELLS` (what stands for a printed cell). Its name in `GROUPS` adds it; its
-runs are sets of `studies/msvb-sio/runs.toml`, and what is read off them stands in `method`.
+drawn) and, where the paper prints a table, `CELLS` (what a printed cell is compared with). Its name in `GROUPS`
+adds it; its runs are sets of `studies/msvb-sio/runs.toml`, and what is read off them is in `method`.
 """
 
 from __future__ import annotations

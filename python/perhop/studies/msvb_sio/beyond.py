@@ -44,7 +44,7 @@ CASES = {
     "one": ("1 of 10 sends", CLASSES[:1], ()),
     "flood": ("9 flood, 1 keeps to half", CLASSES[1:], CLASSES[:1]),
 }
-"""What they are, the classes that want more than their shares, and those that send less."""
+"""What they are, the classes that need more than their shares, and those that send less."""
 MARKS = {"ecn": "ECN", "drops": "drops"}
 LAWS = {
     "none": Look("none (paper)", "#667584", "^"),
@@ -80,7 +80,7 @@ def _said(found: Sequence[float], scale: float = 1.0) -> str:
 
 @unused.claim("loads")
 def what_is_made_of_it(runs: Samples) -> Finding:
-    """Utilisation, the rate of a class that wants more, and what the others lose."""
+    """Utilisation, the rate of a class that needs more, and what the others lose."""
     rows: list[dict[str, Any]] = []
     for case, (name, wanting, within) in CASES.items():
         for marks, mode in MARKS.items():

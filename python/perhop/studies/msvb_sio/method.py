@@ -34,7 +34,7 @@ from perhop.studies.samples import Tables, real
 
 BOTTLENECK = "CORE -> Edge2"
 LIMIT, WARMUP = 100, 10.0
-"""Room at the bottleneck, packets; what is left out at the start, s."""
+"""Queue length at the bottleneck, packets; what is excluded at the start, s."""
 STEP, SETTLED, BIN = 50, 40, 2
 """Fig. 2: a step, the last part of it, and a bin of the queue over time, s."""
 STEPS = 12

@@ -14,7 +14,7 @@ from perhop.studies.samples import Samples
 from perhop.studies.trying import Trial, World, agreement, table
 
 VARIED = ("msvb-fig2", "sio-table1", "msvb-fig3", "msvb-fig4", "msvb-fig5", "msvb-fig6")
-"""Run sets (by how their names begin) under other readings; the others are sweeps of their own."""
+"""Run sets (by how their names begin) under other readings; the others are separate sweeps."""
 
 
 @dataclass(frozen=True)

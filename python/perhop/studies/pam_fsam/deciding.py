@@ -68,7 +68,7 @@ class Decision:
     misses: dict[str, float]
     """Packets by which the IN totals of Fig. 2 miss the printed ones, by the burst's unit: mean over all rows."""
     smallest: dict[str, Row]
-    """By marker: the smallest errors of all rows that keep the invariants, whatever unit and weight."""
+    """By marker: the smallest errors among rows that keep the invariants, whatever unit and weight."""
 
 
 def decide(world: World) -> Decision:

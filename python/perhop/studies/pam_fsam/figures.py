@@ -45,7 +45,7 @@ def draw(study: str, runs: Samples, cells: list[Cell]) -> list[Picture]:
         "pf-fig2": lambda: _tokens(study, runs, cells),
         "pf-fig3": lambda: _tokens(study, runs, cells),
         "pf-fig4": lambda: [_bulk("pf-fig4", "n bulk TCP flows", runs, 0.10)],
-        "pf-fig5": lambda: [_bulk("pf-fig5", "bulk TCP beside short transfers", _loop(runs, "open"), None)],
+        "pf-fig5": lambda: [_bulk("pf-fig5", "bulk TCP and short transfers", _loop(runs, "open"), None)],
         "pf-fig6": lambda: [_mice(runs)],
         "pf-fig7": lambda: [_protected(runs.at(arrivals="jittered"))],
         "pf-fig8": lambda: [_rogue(runs)],
@@ -93,7 +93,7 @@ def _shares(study: str, runs: Samples, cells: list[Cell]) -> Picture:
         figure,
         f"{study}-shares",
         f"Fig. {number}: who gets the tokens ({arrivals} arrivals; bars with 95 % intervals, diamonds as published).",
-        "Bars: the token bucket gives one flow nearly all tokens, PAM by rate, F-SAM to all alike.",
+        "Bars: the token bucket gives one flow nearly all tokens, PAM by rate, F-SAM equally to all.",
     )
 
 

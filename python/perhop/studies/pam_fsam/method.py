@@ -10,7 +10,7 @@
 | `X.in`, `X.out`   | packets | green and other packets of X behind the marker              |
 | `in_bytes`        | B       | all green bytes behind the marker                           |
 | `cbs`             | B       | the marker's burst, where it has one                        |
-| `jain`            | -       | Jain's index over the goodput of all standing flows         |
+| `jain`            | -       | Jain's index over the goodput of all long-lived flows         |
 | `utilisation`     | -       | of the bottleneck                                           |
 | `forced`          | packets | chosen IN without tokens (PAM, F-SAM); only with a series   |
 """

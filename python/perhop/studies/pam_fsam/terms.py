@@ -59,6 +59,6 @@ def ceiling(runs: Samples, **at: int) -> float:
 
 
 def ceilings(runs: Samples, ns: tuple[int, ...], **at: int) -> str:
-    """The ceilings beside the gains, as a sentence."""
+    """The ceilings next to the gains, as a sentence."""
     values = ", ".join(f"{100 * ceiling(runs, n=n, **at):.1f} % at n = {n}" for n in ns)
     return f"Ceiling 1/utilisation - 1 behind TB: {values}."

@@ -37,7 +37,7 @@ def _grid(decision: deciding.Decision, readings: Readings) -> str:
             table(head, body),
             f"IN totals of Fig. 2 miss the printed ones by (packets, mean): {misses}. "
             f"{agreement(readings, decision.chosen)} "
-            f"Smallest errors of all that keep the invariants, whatever burst and weight: {smallest}.",
+            f"Smallest errors of those that keep the invariants, whatever burst and weight: {smallest}.",
         ]
     )
 
@@ -52,7 +52,7 @@ def _shares(measured: list[shares.Share]) -> str:
 
 
 def _queues(found: Sequence[Variant], readings: Readings) -> str:
-    """The rule of a9: room for a gain of 10 % at n = 5, and F-SAM gains over n <= 10; the signs beside it."""
+    """The rule of a9: a possible gain of 10 % at n = 5, and F-SAM gains over n <= 10; also the signs."""
     names = {value: f"a9: {value}" for value in readings.by_id["a9"].values}
     names[readings.by_id["a9"].frozen] = "frozen"
     columns = ("ceiling n=5, %", "fig4 g(F-SAM), %", "fig4 g(PAM), %", "fig7 g(F-SAM), %", "fig7 g(PAM), %")

@@ -14,7 +14,7 @@ from perhop.studies.pps.method import METHOD
 from perhop.studies.samples import Samples
 
 GROUPS = (worked, shares, domains, rtt, diffserv, csfq, beyond)
-"""Modules of studies: `STUDIES`, and `CELLS` (what stands for a printed cell) by study where there are any."""
+"""Modules of studies: `STUDIES`, and `CELLS` (what a printed cell is compared with) by study."""
 
 
 def cell(runs: Samples, printed: Cell) -> stats.Interval:

@@ -14,7 +14,7 @@ from perhop.studies.verdict import Finding, number
 
 udp = Study(
     "pps-udp",
-    title="Beyond the paper: a datagram source beside TCP",
+    title="Beyond the paper: a datagram source and TCP",
     runs=("beyond-udp", "beyond-udp-input", "beyond-udp-currency"),
 )
 ecn = Study("pps-ecn", title="Beyond the paper: ECN in the place of drops", runs=("pps-fig4", "beyond-ecn"))
@@ -220,7 +220,7 @@ def _tags(runs: Samples, rates: Rates) -> Finding:
 
 @log.claim("chain")
 def no_tag_saturates(runs: Samples) -> Finding:
-    """Logarithmic tags of 8 bits stand an exchange rate of 100, linear ones do not."""
+    """Logarithmic tags of 8 bits survive an exchange rate of 100, linear ones do not."""
     return _tags(runs.of("beyond-log-chain"), CHAIN)
 
 

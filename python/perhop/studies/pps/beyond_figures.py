@@ -149,7 +149,7 @@ def sizes(runs: Samples) -> list[Picture]:
         axes.set_xlabel("segment, bytes")
         axes.set_ylim(bottom=0)
     legend_above(figure)
-    caption = "Twelve flows with equal tickets and packets of four sizes on 1.2 Mbit/s; dashed: all alike."
+    caption = "Twelve flows with equal tickets and packets of four sizes on 1.2 Mbit/s; dashed: all equal."
     alternative = "By packets all have equal packet rates, by bytes nearly equal byte rates."
     return [picture(figure, "pps-bytes", caption, alternative)]
 

@@ -19,7 +19,7 @@ SEEDS = 3
 FULL = 0.97
 SETS = ("pps-ex1", "pps-ex1-limited", "pps-fig6")
 WORDS = ({"b2": "plain p"}, {"b1": "5 s"})
-"""What the paper says in words: taken where it cannot be told apart from the smallest errors."""
+"""What the paper says in words: taken where it cannot be distinguished from the smallest errors."""
 
 ORACLE = {"b3": "real"}
 """No tag of 8 bits."""
@@ -125,7 +125,7 @@ def decide(world: World) -> Decision:
 
 
 def by_rule(rows: list[Row]) -> Decision:
-    """The smallest errors of those allowed; the paper's words instead where they cannot be told apart.
+    """The smallest errors of those allowed; the paper's words instead where they cannot be distinguished.
 
     Raises:
         ValueError: none is allowed.

@@ -204,7 +204,7 @@ def _domains(study: str, runs: Samples) -> Picture:
     legend_above(figure)
     roman = {"pps-tab1": "I", "pps-tab2": "II"}[study]
     caption = f"Table {roman}: four flows over two bottlenecks, measured (bars), published and expected."
-    return picture(figure, study, caption, "Bars of A, B, C and D beside the printed and the expected rates.")
+    return picture(figure, study, caption, "Bars of A, B, C and D next to the printed and the expected rates.")
 
 
 def _round_trips(runs: Samples, cells: list[Cell]) -> Picture:
@@ -290,7 +290,7 @@ def _weighted(runs: Samples) -> Picture:
         axes.set_xlim(left=0)
         axes.set_ylim(bottom=0)
     legend_above(figure)
-    caption = "Fig. 12: weighted CSFQ on the set-up of Fig. 4, with TCP and with UDP sources, beside PPS."
+    caption = "Fig. 12: weighted CSFQ on the set-up of Fig. 4, with TCP and with UDP sources, and PPS."
     return picture(figure, "pps-fig12", caption, "UDP under CSFQ lies on the line; TCP under CSFQ scatters around it.")
 
 

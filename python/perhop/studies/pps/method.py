@@ -116,7 +116,7 @@ def _queues(summary: Mapping[str, Any]) -> dict[str, dict[str, float]]:
 
 
 def _gauges(series: Mapping[str, Any]) -> dict[str, dict[str, dict[float, float]]]:
-    """What the AQMs tell, by hop, quantity and time; a queue's own length is none of it."""
+    """What the AQMs report, by hop, quantity and time; a queue's own length is not included."""
     found: dict[str, dict[str, dict[float, float]]] = {}
     columns = ("t_s", "hop", "conditioner", "quantity", "value")
     for t, hop, conditioner, quantity, value in zip(*(series[c].tolist() for c in columns), strict=True):

@@ -15,7 +15,7 @@ from perhop.studies.trying import Trial, World, agreement, table
 from perhop.studies.verdict import number
 
 NOT_VARIED = ("pps-bits", "pps-n", "beyond-")
-"""Run sets (by how their names begin) that are sweeps of their own, or are not the paper's."""
+"""Run sets (by how their names begin) that are separate sweeps, or are not the paper's."""
 
 
 def _figures(runs: Mapping[str, Samples]) -> dict[str, float]:

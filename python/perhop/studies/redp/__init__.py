@@ -1,7 +1,7 @@
 """REDP with a combined dropper: the studies in the order of the paper's section III, then UDP and what goes beyond it.
 
 A group of studies is a module with `STUDIES`; its runs are sets of `studies/redp/runs.toml`, and what is read off them
-stands in `method`.
+is in `method`.
 """
 
 from __future__ import annotations

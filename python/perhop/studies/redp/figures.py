@@ -70,7 +70,7 @@ def _fig5(runs: Samples) -> Picture:
         "Fig. 5: one boundary of 0.7 Mb/s before a link of 1.2 Mb/s, B = 30 packets. Published: tcp2 has 25 kb/s green "
         "under REDP, the others more than 175 (triangles); about 175 each with the dropper."
     )
-    alternative = "One flow is favoured under REDP, the four are nearly even with the dropper; aggregates are alike."
+    alternative = "One flow is favoured under REDP, the four are nearly even with the dropper; aggregates are the same."
     return picture(figure, "redp-fig5", caption, alternative)
 
 

@@ -67,7 +67,7 @@ def fair_and_at_the_rate(runs: Samples, point: str) -> Finding:
 
 
 def _in_most(name: str, holds: Sequence[bool]) -> Part:
-    """In at least 95 % of the runs; what is shown is the share. A count of all runs: no interval."""
+    """In at least 95 % of the runs; the share is shown. It is a count over all runs, so there is no interval."""
     share = sum(holds) / len(holds)
     nan = float("nan")
     return Part(f"{name}, share of the runs >= 0.95", stats.Interval(share, nan, nan, len(holds)), share >= 0.95)

@@ -1,7 +1,7 @@
 """The RTT-RTO aware conditioner: the studies in the order of the paper's section VI.
 
 A group of studies is a module with `STUDIES`; its runs are sets of `studies/rtt-rto/runs.toml`, and what is read off
-them stands in `method`.
+them is in `method`.
 """
 
 from __future__ import annotations

@@ -210,7 +210,7 @@ def _table1(runs: Samples, cells: list[Cell]) -> Picture:
     panels[1].set_title("duration of a session, s")
     legend_above(figure)
     caption = "Table 1: Telnet, 100 sessions in each of five aggregates."
-    alternative = "Delays by conditioner and aggregate beside the printed ones."
+    alternative = "Delays by conditioner and aggregate next to the printed ones."
     return picture(figure, "rtt-table1", caption, alternative)
 
 
@@ -224,7 +224,7 @@ def _table2(runs: Samples, cells: list[Cell]) -> Picture:
         axes.set_title(f"{title}: s")
     legend_above(figure)
     caption = "Table 2: web, set W1, time to the first packet of an object and to the last, without the slowest 1 %."
-    alternative = "Response times by conditioner beside the printed ones."
+    alternative = "Response times by conditioner next to the printed ones."
     return picture(figure, "rtt-table2", caption, alternative)
 
 

@@ -15,8 +15,8 @@
 | `cwnd@t`             | -      | window of flow 0 of F1 at t ms, where flows are sampled                     |
 | `lost at hosts`      | -      | packets dropped before they came to an edge                                 |
 | `overall` ...        | s      | the columns of Table 1: delay of a packet, duration of a session            |
-| `first packet` ...   | s      | the columns of Table 2, without the largest 1 % of all objects asked for    |
-| `objects`, `open`    | -      | objects asked for; share of them under way at the end                       |
+| `first packet` ...   | s      | the columns of Table 2, without the largest 1 % of all objects requested    |
+| `objects`, `open`    | -      | objects requested; share of them in progress at the end                       |
 
 The paper's ns-2 counted no headers: a packet of 1024 bytes was 1024 bytes of data. With 40 of them headers 10 Mbit/s
 would bring at most 9.61, and the paper prints 2.3 + 7.52.
@@ -86,7 +86,7 @@ def _edges(tables: Tables) -> dict[str, float]:
 
 
 def _draws(tallies: Mapping[str, Any]) -> dict[str, float]:
-    """What conditioners that know round trips tell of themselves."""
+    """What conditioners that know round trips report about themselves."""
     counts: dict[str, dict[str, float]] = defaultdict(dict)
     for hop, quantity, value in zip(*(tallies[c] for c in ("hop", "quantity", "value")), strict=True):
         if (edge := hop.split()[0]) in EDGES:

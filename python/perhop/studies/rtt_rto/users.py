@@ -40,5 +40,5 @@ def web(tables: Tables) -> dict[str, float]:
 
 
 def _without_slowest(seconds: Sequence[float], of: float) -> list[float]:
-    """The fastest 99 % of all objects; those that did not end are slowest."""
+    """The fastest 99 % of all objects; those that did not end count as slowest."""
     return sorted(seconds)[: math.floor(of * (1 - TRIMMED))]
