@@ -34,7 +34,7 @@ fn faults_of_a_scenario() {
         ("min = \"5p\"", "min = \"15p\"", "E214", "bad.toml:13:7", &["not below `max`", "min < max"]),
         ("max-p = 0.1", "max-p = 1.5", "E216", "bad.toml:15:9", &["outside [0, 1]", "between 0 and 1"]),
         ("to = \"d\"", "to = \"e\"", "E232", "bad.toml:26:6", &["unknown node `e`"]),
-        ("\"A - d\"", "\"B - d\"", "E233", "bad.toml:26:6", &["no way from `s` to `d`", "links"]),
+        ("\"A - d\"", "\"B - d\"", "E233", "bad.toml:26:6", &["no route from `s` to `d`", "links"]),
         ("\"4s\"", "\"1e30s\"", "E108", "bad.toml:3:12", &["`1e30s` is out of range", "below 2^63 ns"]),
         ("warmup = \"1s\"", "warmup = \"4s\"", "E203", "bad.toml:4:10", &["not below the duration", "lower `warmup`"]),
         ("\"small\"", "\"a\\u0000b\"", "E011", "bad.toml:2:8", &["holds '\\0'", "name of a directory"]),
@@ -232,7 +232,7 @@ fn outputs_and_policies_that_will_not_do() {
     assert!(folder.contents() == before, "the capture is unchanged");
 }
 
-/// `perhop ... | head -0`: whoever reads may go away.
+/// `perhop ... | head -0`: the reader may go away.
 #[test]
 fn a_broken_pipe_is_no_panic() {
     let folder = Folder::with(&[("ok.toml", SCENARIO.as_bytes()), ("bad.toml", b"[scenario]\nname = 1\n")]);

@@ -135,7 +135,7 @@ fn the_answer_in_words() {
     for word in [
         "UNSTABLE",
         "all together",
-        "left out",
+        "ignored",
         "`udp`",
         "[queue.shared]",
         "for = [\"AF21\"]",
@@ -145,7 +145,7 @@ fn the_answer_in_words() {
     }
     let out = folder.perhop(&["tune", "svb", "--rate", "10Mbit/s", "--class", "rtt=120ms,flows=50..200"]);
     let said = String::from_utf8(out.stdout).unwrap();
-    assert!(said.contains("200 flows have 0.75 packets each on the way, below 1.22"), "{said}");
+    assert!(said.contains("200 flows have 0.75 packets each in flight, below 1.22"), "{said}");
 }
 
 #[test]

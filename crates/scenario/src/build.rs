@@ -17,7 +17,7 @@ use perhop_sim::plan::{self, Plan};
 pub struct Built {
     /// Seed and replication are filled in for each run.
     pub plan: Plan,
-    /// Traffic with its ways.
+    /// Traffic with its routes.
     pub traffic: Vec<Flowline>,
     /// Conditioners at their ports.
     pub stages: Vec<Stage>,
@@ -93,13 +93,13 @@ fn plan(model: &Model, topology: &Topology, (links, traffic): (Vec<plan::Link>, 
     }
 }
 
-/// Links of the ports that `sample-ports` names; `None` for all.
+/// Links of the ports named in `sample-ports`; `None` for all.
 fn sampled(settings: &Settings, topology: &Topology) -> Option<Vec<usize>> {
     let links = settings.sample_ports.iter().filter_map(|port| topology.link(port));
     (!settings.sample_ports.is_empty()).then(|| links.collect())
 }
 
-/// The surroundings of a link's AQMs but for their limits: its rate, the largest packet that crosses it.
+/// The surroundings of a link's AQMs except their limits: its rate, the largest packet that crosses it.
 fn scope(file: File<'_>, (i, link): (usize, &plan::Link)) -> Scope {
     let index = i as u32;
     let size = |flow: &Flowline| {

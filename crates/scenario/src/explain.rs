@@ -46,7 +46,7 @@ fn links(scenario: &Scenario) -> &[plan::Link] {
     &scenario.built.plan.links
 }
 
-/// Presets spelt out.
+/// Presets in full.
 fn tcp(scenario: &Scenario, out: &mut String) {
     let traffic = scenario.model.traffic.sound().zip(tables(&scenario.built.traffic));
     let mut presets: Vec<_> =
@@ -69,9 +69,9 @@ fn tcp(scenario: &Scenario, out: &mut String) {
     }
 }
 
-/// Each traffic: its packets, its RTT, its way with every buffer.
+/// Each traffic: its packets, its RTT, its route with every buffer.
 fn paths(scenario: &Scenario, out: &mut String) {
-    heading(out, "Paths: each traffic's way with every queue on it");
+    heading(out, "Paths: each traffic's route with every queue on it");
     for flow in &scenario.built.traffic {
         let offered = &flow.offered;
         let carried = if flow.tcp { "TCP" } else { "UDP" };
@@ -95,7 +95,7 @@ fn paths(scenario: &Scenario, out: &mut String) {
             let _ = write!(out, "; window {}B: at most {} a flow", window, rate(bound));
         }
         if let Some(load) = flow.load {
-            let _ = write!(out, "; all users together ask for about {}", rate(load));
+            let _ = write!(out, "; all users together request about {}", rate(load));
         }
         out.push('\n');
         way(scenario, "there", &flow.forward, out);
@@ -139,7 +139,7 @@ fn one_queue((link, queue): (&plan::Link, &QueueSpec), overhead: u32) -> String 
     }
 }
 
-/// IP length of the largest packet that comes to a queue.
+/// IP length of the largest packet that reaches a queue.
 fn serialised(queue: &QueueSpec, overhead: u32) -> u64 {
     queue.scope.largest_packet.get().saturating_sub(u64::from(overhead))
 }
@@ -163,7 +163,7 @@ fn loop_rtt(flow: &Flowline, scenario: &Scenario) -> f64 {
     all.map(|link| link.delay.seconds() + wait(link, scenario.built.plan.overhead)).sum()
 }
 
-/// Each port's queue, whoever passes it.
+/// Each port's queue, whatever traffic passes it.
 fn queues(scenario: &Scenario, out: &mut String) {
     heading(out, "Queues: every port");
     for link in links(scenario) {
@@ -197,7 +197,7 @@ fn conditioners(scenario: &Scenario, out: &mut String) {
     }
 }
 
-/// What holds at this port and not at all of its conditioner's.
+/// What applies at this port and not at all of its conditioner's.
 fn own(scenario: &Scenario, stage: &Stage, out: &mut String) {
     let Some(section) = scenario.model.conditioners.get(&stage.name) else { return };
     let named = section.ports.iter().position(|port| port.name.as_ref().is_some_and(|name| **name == stage.port));
@@ -231,12 +231,12 @@ fn hint(stage: &Stage, (cir, rtt): (BitRate, Span), out: &mut String) {
     }
 }
 
-/// What each change makes of what, in order of time.
+/// The old and new values of each change, in order of time.
 fn changes(scenario: &Scenario, out: &mut String) {
     if scenario.model.changes.is_empty() {
         return;
     }
-    heading(out, "Changes: what differs from a time on; all above holds at the start");
+    heading(out, "Changes: values that differ from a given time; everything above holds at the start");
     let start = Model { changes: Vec::new(), ..scenario.model.clone() };
     let mut now = start.effective();
     for change in &scenario.model.changes {

@@ -1,4 +1,4 @@
-//! What holds for some stretch of time.
+//! What is in force for some stretch of time.
 
 use crate::build::{self, Built};
 use crate::resolve::{offered, topology};
@@ -8,7 +8,7 @@ use perhop_core::params::{Node, Problems, Spanned};
 /// What a file says for some stretch of time, read and built.
 #[derive(Clone, Debug)]
 pub struct InForce {
-    /// Short forms written out.
+    /// Short forms expanded.
     pub root: Node,
     /// What was read, defaults filled in.
     pub model: Model,
@@ -17,7 +17,7 @@ pub struct InForce {
 }
 
 impl InForce {
-    /// Reads and builds a tree without short forms; its name is `stem` unless it states one.
+    /// Reads and builds a tree without short forms; its name is `stem` unless it gives one.
     pub fn new(root: Node, stem: &str, problems: &mut Problems) -> Self {
         let mut model = Model::read(&root, problems);
         let place = model.settings.place;

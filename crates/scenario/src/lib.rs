@@ -1,12 +1,12 @@
 //! perhop-scenario: the one parser and validator of scenario and policy files.
 //!
-//! A file's way through the folders, in order; each imports only those before it (`tests/stages.rs`):
+//! A file's path through the folders, in order; each imports only those before it (`tests/stages.rs`):
 
 /// Bytes <-> tree.
 pub mod text;
 /// The sections: declared, read, written.
 pub mod sections;
-/// Tree -> tree: short forms written out.
+/// Tree -> tree: short forms expanded.
 pub mod expand;
 /// Names -> indices.
 pub mod resolve;
@@ -14,7 +14,7 @@ pub mod resolve;
 pub mod check;
 /// Model -> plan.
 pub mod build;
-/// What holds for some stretch of time.
+/// What is in force for some stretch of time.
 pub mod in_force;
 /// Timed changes.
 pub mod change;

@@ -19,7 +19,7 @@ pub struct Scenario {
     stated: Node,
 }
 
-/// Two scenarios are equal when the same is in force in both.
+/// Two scenarios are equal if the same values are in force in both.
 impl PartialEq for Scenario {
     fn eq(&self, other: &Self) -> bool {
         self.model == other.model
@@ -64,13 +64,13 @@ impl Scenario {
         write::toml(&self.model.tree())
     }
 
-    /// What was stated, overrides applied, as TOML; read again it gives an equal scenario.
+    /// The file as written, overrides applied, as TOML; read again it gives an equal scenario.
     pub fn to_toml(&self) -> String {
         to_toml(&self.stated, self.name())
     }
 }
 
-/// What was stated as TOML, the name that it got among it.
+/// The file as written, as TOML, with its resulting name.
 pub(crate) fn to_toml(stated: &Node, name: &str) -> String {
     let mut stated = stated.clone();
     if tree::get(&stated, &["scenario", "name"]).is_none() {

@@ -55,7 +55,7 @@ pub fn schema() -> Value {
     })
 }
 
-/// A queue with its AQM, or a scheduler whose classes have one each, and no scheduler again.
+/// A queue with its AQM, or a scheduler whose classes have one each, without a scheduler.
 fn queue() -> Value {
     let mut schema = chosen(("aqm", Some("drop-tail")), perhop_core::aqm::LIST, &[QueueCommon::FIELDS]);
     let mut schedulers = chosen(("scheduler", None), perhop_core::sched::LIST, &[]);
@@ -65,7 +65,7 @@ fn queue() -> Value {
     schema
 }
 
-/// Puts another reference in the place of one, wherever it stands.
+/// Replaces one reference by another, everywhere.
 fn refer(schema: &mut Value, from: &str, to: &str) {
     match schema {
         Value::Object(map) => map.values_mut().for_each(|value| refer(value, from, to)),
@@ -81,7 +81,7 @@ fn one_queue() -> Value {
     json!({ "oneOf": variants.map(|i| json!({ "$ref": format!("#/$defs/queue/oneOf/{i}") })).collect::<Vec<_>>() })
 }
 
-/// `[[change]]`: parameters of what runs, none of them needed.
+/// `[[change]]`: parameters of running algorithms, all optional.
 fn change() -> Value {
     let of = |section: &str, list: &[Entry]| {
         let variant = |(i, entry): (usize, &Entry)| {
@@ -108,11 +108,11 @@ fn change() -> Value {
             "additionalProperties": of("conditioner", perhop_core::conditioner::LIST) },
         "traffic": { "type": "object", "additionalProperties": of("traffic", perhop_sim::traffic::LIST) },
     });
-    json!({ "type": "array", "description": "What differs from a time on: keys as in the sections.", "items":
+    json!({ "type": "array", "description": "Changes at a given time: keys as in the sections.", "items":
         { "type": "object", "additionalProperties": false, "required": ["at"], "properties": properties } })
 }
 
-/// Lets what a series fills in stand for quantities and numbers.
+/// Allows a series' expressions for quantities and numbers.
 fn allow_series(schema: &mut Value) {
     let Some(map) = schema.as_object_mut() else {
         return schema.as_array_mut().into_iter().flatten().for_each(allow_series);
@@ -145,7 +145,7 @@ fn conditioner() -> Value {
     chosen(("kind", None), perhop_core::conditioner::LIST, &[Placement::FIELDS, Actions::FIELDS])
 }
 
-/// With `at`, which may be a table of ports: then what the kind needs may stand there.
+/// With `at`, which may be a table of ports: then the keys that the kind requires may be there.
 fn conditioner_at_ports() -> Value {
     let mut schema = conditioner();
     let variants = schema["oneOf"].as_array_mut().into_iter().flatten();
@@ -173,7 +173,7 @@ fn conditioner_at_ports() -> Value {
     schema
 }
 
-/// One variant for each algorithm, told apart by `key`.
+/// One variant for each algorithm, distinguished by `key`.
 fn chosen((key, default): (&str, Option<&str>), list: &[Entry], common: &[&'static [Field]]) -> Value {
     let variant = |entry: &Entry| {
         let fields = common.iter().flat_map(|f| Field::all(f)).chain(Field::all(entry.fields));
@@ -245,7 +245,7 @@ fn kind(kind: &Kind) -> Value {
     }
 }
 
-/// Keys that are read by hand: most of them a name, or a table.
+/// Keys with their own reader: most are a name, or a table.
 fn by_hand(name: &str) -> Option<Value> {
     let named_or = |table: Value| json!({ "oneOf": [{ "type": "string" }, table] });
     match name {

@@ -24,7 +24,7 @@ pub struct Sweep {
     stated: Node,
 }
 
-/// Two are equal when the same is in force in both, at every point.
+/// Two are equal if the same values are in force in both, at every point.
 impl PartialEq for Sweep {
     fn eq(&self, other: &Self) -> bool {
         self.base == other.base && self.grid == other.grid
@@ -35,7 +35,7 @@ impl Sweep {
     /// Reads and checks a file's text: all errors and warnings in one pass, those of every point included.
     ///
     /// # Errors
-    /// All that is wrong, if anything forbids a run; else warnings come with the sweep.
+    /// Everything that is wrong, if anything prevents a run; otherwise warnings come with the sweep.
     pub fn parse(text: &str, options: &Options) -> Result<(Self, Diagnostics), Diagnostics> {
         let (mut sources, mut problems) = (Sources::default(), Problems::default());
         let sweep = Self::read(text, options, (&mut sources, &mut problems));
@@ -75,7 +75,7 @@ impl Sweep {
         !self.grid.is_empty()
     }
 
-    /// What was stated, overrides applied, as TOML; read again it gives an equal sweep.
+    /// The file as written, overrides applied, as TOML; read again it gives an equal sweep.
     pub fn to_toml(&self) -> String {
         scenario::to_toml(&self.stated, self.base.name())
     }
@@ -85,7 +85,7 @@ impl Scenario {
     /// The base of [`Sweep::parse`].
     ///
     /// # Errors
-    /// As [`Sweep::parse`]: a point of the sweep that is at fault is an error too.
+    /// As [`Sweep::parse`]: an invalid point of the sweep is an error too.
     pub fn parse(text: &str, options: &Options) -> Result<(Self, Diagnostics), Diagnostics> {
         Sweep::parse(text, options).map(|(sweep, found)| (sweep.base, found))
     }
@@ -134,7 +134,7 @@ fn hash(scenario: &Scenario) -> String {
     hasher.finalize().to_hex()[..16].to_owned()
 }
 
-/// `flows=10,marker=f-sam`: the last part of each key, with what a directory cannot hold left out.
+/// `flows=10,marker=f-sam`: the last part of each key, without characters unfit for a directory.
 fn directory(labels: &[(String, String)]) -> String {
     if labels.is_empty() {
         return "base".into();
@@ -193,7 +193,7 @@ fn vary(root: &mut Node, vary: &[String], out: (&mut Sources, &mut Problems)) {
     }
 }
 
-/// The points of `[sweep]`: none without, `None` if an axis or a point is at fault.
+/// The points of `[sweep]`: none without, `None` if an axis or a point is invalid.
 fn points(root: &Node, stem: &str, problems: &mut Problems) -> Option<Vec<Point>> {
     let Some(sweep) = tree::get(root, &["sweep"]) else { return Some(Vec::new()) };
     let Tree::Table(table) = &sweep.tree else {
@@ -206,7 +206,7 @@ fn points(root: &Node, stem: &str, problems: &mut Problems) -> Option<Vec<Point>
     let axes: Vec<_> = table.entries.iter().filter_map(|e| axis(e, problems)).collect();
     let count = axes.iter().try_fold(1usize, |n, axis| n.checked_mul(axis.values.len()));
     let Some(count) = count.filter(|&n| n <= MOST_POINTS) else {
-        let help = format!("at most {MOST_POINTS}: take values away, or split the sweep");
+        let help = format!("at most {MOST_POINTS}: remove values, or split the sweep");
         return problems.error("E241", sweep.place, ["too many points in [sweep]", "", &help]);
     };
     let plain = tree::without(root, "sweep");
@@ -263,7 +263,7 @@ fn axis((key, place, node): &(String, Place, Node), problems: &mut Problems) -> 
     Some(Axis { key: key.clone(), target: Target::Key(path), values: labelled(values) })
 }
 
-/// Values with their labels; where two would be alike, the whole value is the label.
+/// Values with their labels; if two would be the same, the whole value is the label.
 fn labelled(values: &[Node]) -> Vec<(String, Node)> {
     let short: Vec<_> = values.iter().map(label).collect();
     let alike = |s: &str| short.iter().filter(|other| *other == s).count() > 1;

@@ -1,5 +1,4 @@
-//! Each file of `bad/` with what is said of it, word for word. `BLESS=1` writes the words anew, to be read before
-//! they are committed.
+//! Each file of `bad/` with its exact diagnostics. `BLESS=1` rewrites them, to be read before they are committed.
 
 use perhop_scenario::{Diagnostics, Options, Policy, Scenario, codes};
 use std::path::{Path, PathBuf};
@@ -48,9 +47,9 @@ fn every_bad_file_gets_its_words() {
     assert!(differing.is_empty(), "{}", differing.join("\n"));
 }
 
-/// Every error that has a place says so by line and column; every one has a way out.
+/// Every error that has a place gives line and column; every one has a suggested fix.
 #[test]
-fn each_says_where_and_the_way_out() {
+fn each_says_where_and_how_to_fix_it() {
     for entry in std::fs::read_dir(folder("bad")).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_none_or(|e| e != "toml") {
@@ -76,7 +75,7 @@ fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// Codes in quotes or, within a message, in brackets, as they stand in a source file.
+/// Codes in quotes or, within a message, in brackets, as in a source file.
 fn quoted_codes(text: &str) -> Vec<String> {
     let code =
         |part: &&str| part.len() == 4 && part.starts_with(['E', 'W']) && part[1..].bytes().all(|b| b.is_ascii_digit());
@@ -91,7 +90,7 @@ fn the_table_holds_every_code_in_use_and_no_other() {
         used.extend(quoted_codes(&std::fs::read_to_string(path).unwrap()));
     }
     let listed: Vec<_> = codes::TABLE.iter().map(|c| c.0.to_owned()).collect();
-    assert!(listed.is_sorted(), "codes stand in order");
+    assert!(listed.is_sorted(), "codes are in order");
     assert_eq!(used.into_iter().collect::<Vec<_>>(), listed);
 }
 

@@ -24,10 +24,10 @@ fn good(text: &str) -> Scenario {
 fn run(scenario: &Scenario) -> Outcome {
     let plan = scenario.plan(scenario.settings().seed, 0);
     let simulation = Simulation::new(plan, EngineOptions::default()).unwrap_or_else(|e| panic!("{e}"));
-    simulation.run(|_| true).expect("nobody says stop")
+    simulation.run(|_| true).expect("it is not stopped")
 }
 
-/// Two senders of 1 Mbit/s, one policed, over a RED queue; `{}`: what stands in `[conditioner.m]` and below.
+/// Two senders of 1 Mbit/s, one policed, over a RED queue; `{}`: the keys of `[conditioner.m]` and below.
 fn line(cir: &str, rest: &str) -> String {
     format!(
         "[scenario]\nduration = \"10s\"\nwarmup = \"1s\"\nreplications = 1\n\
@@ -57,7 +57,7 @@ fn after(plan: &Plan, n: usize) -> Plan {
     altered
 }
 
-/// From its time on the file reads as if the keys of a change stood in it.
+/// From its time the file is read as if it had the keys of a change.
 #[test]
 fn the_plan_becomes_that_of_the_file_with_those_keys() {
     let plan = good(ALL).plan(1, 0);
@@ -111,8 +111,9 @@ fn each_alteration_names_what_it_changes() {
     assert_eq!(all, ["A -> B m", "B -> C 2Mbit/s", "B -> C red at 2Mbit/s", "t"], "the AQM learns the rate");
 }
 
-/// Of 125 packets a second as many are green as the bucket has tokens for: 10 kB at the start, 62.5 kB/s for 5 s,
-/// 100 kB/s for 5 s more. That is 822.5 packets. None of it overflows, since more comes than is granted, and after the
+/// Of 125 packets a second, those are green for which the bucket has tokens: 10 kB at the start, 62.5 kB/s for 5 s,
+/// 100 kB/s for 5 s more. That is 822.5 packets. None of it overflows, since more arrives than is granted, and after
+/// the
 /// packet at 10 s less than a packet is left.
 #[test]
 fn a_policer_lets_through_what_both_rates_are_worth() {
@@ -195,7 +196,7 @@ fn a_short_form_changes_by_the_names_it_stands_for() {
     assert_eq!(good(&scenario.effective()).effective(), scenario.effective());
 }
 
-/// A receiver-based source reads its ACKs; it cannot begin to spread tickets of its own half way.
+/// A receiver-based source reads its ACKs; it cannot begin to spread its own tickets half way.
 #[test]
 fn what_an_algorithm_looks_at_is_settled_at_the_start() {
     let text = include_str!("../../../examples/pps-ack-tagger.toml");

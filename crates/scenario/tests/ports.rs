@@ -110,7 +110,8 @@ fn stated(text: &str, value: Option<u64>, unit: &str) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// At each port its own value holds, or else the section's; a key that is nowhere is an error at that port alone.
+    /// At each port its own value applies, or else the section's; a key that is in neither is an error at that port
+    /// alone.
     #[test]
     fn ports_lie_over_the_section(
         section in prop::array::uniform2(prop::option::of(2000u64..100_000)),

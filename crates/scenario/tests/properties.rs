@@ -70,7 +70,7 @@ fn mutated() -> impl Strategy<Value = String> {
     })
 }
 
-/// A good file with some of its lines left out or said twice.
+/// A good file with some of its lines omitted or repeated.
 fn shuffled() -> impl Strategy<Value = String> {
     (prop::sample::select(GOOD.to_vec()), prop::collection::vec(0u8..12, 200)).prop_map(|(text, dice)| {
         let line = |(line, die): (&str, &u8)| match die {

@@ -263,8 +263,8 @@ fn every_sender_has_a_way() {
         "web from near: 10 x web over TCP, packets of at most 1040B, base RTT 18ms, ",
         "web from far: 10 x web over TCP, packets of at most 1040B, base RTT 94ms, ",
         // 10 users x 2 objects x 40 kbit each 5 s; 6 typists x 8 kbit each second.
-        "; all users together ask for about 160 kbit/s\n",
-        "; all users together ask for about 48.0 kbit/s\n",
+        "; all users together request about 160 kbit/s\n",
+        "; all users together request about 48.0 kbit/s\n",
         "  there far -> C: [edge: token-bucket] drop-tail",
         "edge at far -> C: token-bucket takes web; largest packet 1040B\n",
         "  back  C -> far: drop-tail 1000p (832 ms of 1040B), ",

@@ -1,4 +1,4 @@
-//! `@tred.n=3`: the same as every section by hand.
+//! `@tred.n=3`: the same as setting every section.
 
 use perhop_scenario::{Diagnostic, Diagnostics, Options, Policy, Sweep};
 use proptest::prelude::*;
@@ -155,7 +155,7 @@ fn what_is_wrong_is_said_at_the_selector() {
         assert!(["E010", "E006"].contains(&code), "{text}: {words}");
     }
     let value = first_error("@red.max-p=2");
-    assert_eq!((value.code, value.spot.unwrap().column), ("E216", 12), "a bad value stands where it is written");
+    assert_eq!((value.code, value.spot.unwrap().column), ("E216", 12), "a bad value is reported where it is written");
 }
 
 #[test]

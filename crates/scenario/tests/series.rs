@@ -1,4 +1,4 @@
-//! Series of names: what they stand for is the long form written by hand.
+//! Series of names: they expand to the hand-written long form.
 
 use perhop_core::params::{Problems, Tree};
 use perhop_scenario::expand::expression::evaluate;
@@ -15,7 +15,7 @@ fn good(text: &str) -> Scenario {
     parse(text).unwrap_or_else(|d| panic!("{d}\n{text}"))
 }
 
-/// What a tree stands for, and the messages about it.
+/// What a tree expands to, and the messages about it.
 fn expanded(text: &str) -> (String, Vec<String>) {
     let mut problems = Problems::default();
     let root = toml::parse(text, 0, &mut problems.list).unwrap();
@@ -128,11 +128,11 @@ fn a_fault_of_all_copies_is_said_once_at_its_place() {
     let text = NET.replace("flows = \"{i}\"", "flows = \"{i-4}\"\ntcp = \"t{i}\"").replace("\"P\"\n", "\"Q\"\n");
     let refused = parse(&text).unwrap_err();
     let said: Vec<_> = refused.list.iter().map(|d| (d.code, d.message.as_str(), d.label.as_str())).collect();
-    assert_eq!(said, [("E201", "-3 is out of range", "the first of 3 alike")], "{refused}");
+    assert_eq!(said, [("E201", "-3 is out of range", "the first of 3 like this")], "{refused}");
     let text = text.replace("{i-4}", "{i}");
     let refused = parse(&text).unwrap_err();
     let said: Vec<_> = refused.list.iter().map(|d| (d.code, d.spot.as_ref().unwrap().line, d.label.as_str())).collect();
-    assert_eq!(said, [("E232", 6, ""), ("E006", 8, "the first of 3 alike")], "{refused}");
+    assert_eq!(said, [("E232", 6, ""), ("E006", 8, "the first of 3 like this")], "{refused}");
 }
 
 /// `n / 4` as a person writes it.
@@ -141,7 +141,7 @@ fn quarters(n: u64) -> String {
     format!("{}{part}", n / 4)
 }
 
-/// A whole file: with series from `a` to `b`, or all entries by hand. Rates are `p` i + `q`.
+/// A whole file: with series from `a` to `b`, or all entries written out. Rates are `p` i + `q`.
 fn file(a: u64, b: u64, (p, q): (u64, u64), short: bool) -> String {
     let mut text = String::new();
     let mut entries = |entry: &dyn Fn([String; 5]) -> String| {

@@ -78,7 +78,7 @@ fn branches<'a>(code: &'a str, before: &mut Vec<String>, out: &mut Vec<Vec<Strin
     }
     out.push(before.clone());
     before.truncate(length);
-    // ` as other` is no part of the path.
+    // ` as other` is not part of the path.
     code.trim_start().strip_prefix("as ").map_or(code, |rest| &rest[rest.find([',', '}', ';']).unwrap_or(rest.len())..])
 }
 

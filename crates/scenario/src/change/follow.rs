@@ -1,7 +1,7 @@
 //! Timed changes: what each alters in the model and in the plan.
 //!
-//! A change is an overlay: keys as they stand in the file, laid over all that was in force before. The tree that comes
-//! of it is read and built with every check; what then differs from before is what has to be altered.
+//! A change is an overlay: keys as in the file, laid over all that was in force before. The resulting tree is read and
+//! built with every check; what then differs from before is what has to be altered.
 
 use super::overlay::Overlay;
 use crate::build::Built;
@@ -15,8 +15,8 @@ use crate::text::tree::{difference, leaves};
 use perhop_core::params::{Field, Params, Place, Problems, Severity, Tree};
 use perhop_sim::plan::{self, Alteration};
 
-/// Every change in order of time, for the model and for the plan. All faults are reported; a change that has one is left
-/// out, so that those after it can still be checked.
+/// Every change in order of time, for the model and for the plan. All faults are reported; a change that has one is
+/// skipped, so that later ones can still be checked.
 pub fn follow(mut before: InForce, overlays: &[Overlay], problems: &mut Problems) -> (Vec<Change>, Vec<plan::Change>) {
     let (mut changes, mut planned, mut known) = (Vec::new(), Vec::new(), problems.list.clone());
     for overlay in overlays {
@@ -26,7 +26,7 @@ pub fn follow(mut before: InForce, overlays: &[Overlay], problems: &mut Problems
         let step = step((&before, &after), overlay, &mut found);
         found.list.retain(|problem| !known.contains(problem));
         let faulty = found.has_errors();
-        // What is left out has nothing to be warned of.
+        // What is skipped needs no warnings.
         found.list.retain(|problem| !faulty || problem.severity == Severity::Error);
         known.extend(found.list.iter().cloned());
         problems.list.extend(found.list.into_iter().map(|problem| overlay.own(problem, &after.root)));
@@ -42,7 +42,7 @@ pub fn follow(mut before: InForce, overlays: &[Overlay], problems: &mut Problems
     (changes, planned)
 }
 
-/// What differs from one to the next, in effective values and in the plan; `None` while anything is at fault.
+/// What differs from one to the next, in effective values and in the plan; `None` while there is any error.
 fn step(
     (before, after): (&InForce, &InForce),
     overlay: &Overlay,
@@ -66,7 +66,7 @@ struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// What has to be altered, from what differs in effective values; `None` where nothing is, or where it cannot be.
+    /// What has to be altered, from what differs in effective values; `None` if nothing is, or if it cannot be.
     fn alterations(mut self, what: Option<&Tree>) -> Option<Vec<Alteration>> {
         let paths = what.map(leaves).unwrap_or_default();
         let fixed: Vec<_> = paths.iter().filter(|path| !may_change(path)).collect();
@@ -85,14 +85,13 @@ impl Step<'_> {
         }
         if alterations.is_empty() && self.overlay.whole {
             let message = format!("the change at {} changes nothing", self.overlay.at);
-            let help =
-                "what it states is in force already, or nothing uses it: a port's own value goes before its section's";
+            let help = "it is in force already, or nothing uses it: a port's own value overrides its section's";
             self.problems.warn("W311", self.overlay.place, [&message, "", help]);
         }
         (!alterations.is_empty()).then_some(alterations)
     }
 
-    /// A limit in time is so many bytes, and those do not change; nor does that of a class given another queue.
+    /// A limit in time is converted to bytes, which do not change; nor does that of a class given another queue.
     fn check_limits(&mut self) {
         let (old, new) = self.plans;
         for (before, after) in old.topology.links.iter().zip(&new.topology.links) {
@@ -103,7 +102,7 @@ impl Step<'_> {
                     self.limit_by_rate(after, queue);
                 } else {
                     let message = format!("the `limit` of a queue at `{}` would change from {was} to {is}", after.name);
-                    let help = "a queue keeps its room while it runs: give the class one of the same `limit`";
+                    let help = "a queue's limit is fixed during a run: give the class one with the same `limit`";
                     self.problems.error::<()>("E202", queue.place("limit"), [&message, "", help]);
                 }
             }
@@ -113,11 +112,11 @@ impl Step<'_> {
     fn limit_by_rate(&mut self, link: &Direction, queue: &PortQueue) {
         let message = format!("the `limit` of the queue at `{}` would change with the rate", link.name);
         let label = format!("it is {} at the link's rate", *queue.queue.common.limit);
-        let help = "a queue keeps its room while it runs: state `limit` in packets or bytes";
+        let help = "a queue's limit is fixed during a run: write `limit` in packets or bytes";
         self.problems.error::<()>("E202", link.rate.place, [&message, &label, help]);
     }
 
-    /// Where a parameter that is altered stands.
+    /// The place of a parameter that is altered.
     fn place(&self, alteration: &Alteration, field: &str) -> Place {
         let new = self.plans.1;
         match alteration {
@@ -139,7 +138,7 @@ impl Step<'_> {
     }
 }
 
-/// Whether what stands at `path` may change while the scenario runs.
+/// Whether the value at `path` may change during a run.
 fn may_change(path: &[&str]) -> bool {
     let among = |fields: &'static [Field], key: &str| Field::all(fields).iter().any(|field| field.name == key);
     match path {

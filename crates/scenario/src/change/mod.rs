@@ -2,5 +2,5 @@
 
 /// What a change alters.
 pub mod follow;
-/// `[[change]]` as it is stated.
+/// `[[change]]` as written.
 pub mod overlay;

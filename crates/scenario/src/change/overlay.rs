@@ -1,4 +1,4 @@
-//! `[[change]]` as it is stated: a time, and keys of sections that the file has.
+//! `[[change]]` as written: a time, and keys of sections that the file has.
 
 use crate::expand::series;
 use crate::in_force::InForce;
@@ -8,23 +8,23 @@ use crate::text::{tree, write};
 use perhop_core::params::{Node, Place, Problem, Problems, Table, Tree, Value, suggest};
 use perhop_core::units::{Span, Time};
 
-/// The sections a change may state something in.
+/// The sections a change may touch.
 pub const SECTIONS: [&str; 4] = ["links", "queue", "conditioner", "traffic"];
 
-/// What a change may state.
-const MAY_CHANGE: &str = "a change may state parameters of conditioners, of AQMs and of traffic models, and rates of \
-                          links; flows begin and end by `start` and `stop` of their traffic";
+/// What a change may set.
+const MAY_CHANGE: &str = "a change may set parameters of conditioners, of AQMs and of traffic models, and rates of \
+    links; `start` and `stop` of the traffic start and end flows";
 
-/// What is stated for one time.
+/// The changes at one time.
 #[derive(Clone, Debug)]
 pub struct Overlay {
     /// When, after the start.
     pub at: Span,
-    /// Where that stands.
+    /// Its place.
     pub place: Place,
-    /// Keys as in the file, series written out.
+    /// Keys as in the file, series expanded.
     pub node: Node,
-    /// Whether all that was stated is in `node`.
+    /// Whether everything stated is in `node`.
     pub whole: bool,
 }
 
@@ -56,7 +56,7 @@ impl Overlay {
         problems.error::<()>("E202", place, [&message, "", MAY_CHANGE]);
     }
 
-    /// A problem of the whole tree `root` as this change's own: at what it states, as near as can be.
+    /// A problem of the whole tree `root` as this change's own: at what it states, as near as possible.
     pub fn own(&self, problem: Problem, root: &Node) -> Problem {
         let here = |place: &Place| *place == self.place || tree::path_to(&self.node, *place).is_some();
         let place = problem.place.filter(here).or_else(|| {
@@ -118,7 +118,7 @@ fn overlay(item: &Node, file: &InForce, problems: &mut Problems) -> Option<Overl
     let at = time?;
     let duration = *file.model.settings.duration;
     if at == Span::ZERO {
-        let help = "above 0s: what holds from the start stands in the sections themselves";
+        let help = "above 0s: write what holds from the start in the sections themselves";
         return problems.error("E201", place, ["`at` is 0s", "", help]);
     }
     if at >= duration {
@@ -128,7 +128,7 @@ fn overlay(item: &Node, file: &InForce, problems: &mut Problems) -> Option<Overl
     Some(Overlay { at, place, node, whole })
 }
 
-/// What the file has of it; the rest is reported and left out.
+/// What the file has of it; the rest is reported and skipped.
 fn known(node: Node, file: &InForce, problems: &mut Problems) -> Node {
     let Tree::Table(table) = node.tree else { return node };
     let mut entries = Vec::new();
@@ -145,12 +145,12 @@ fn known(node: Node, file: &InForce, problems: &mut Problems) -> Node {
     Node { place: node.place, tree: Tree::Table(Table { entries }) }
 }
 
-/// A section that no change can state.
+/// A section that no change may touch.
 fn unfit(section: &str, place: Place, problems: &mut Problems) {
     if section == "dumbbell" {
         let help =
-            "state the sections it stands for: links.\"E1 - E2\", queue.bottleneck, conditioner.marker, traffic.bulk";
-        problems.error::<()>("E202", place, ["[dumbbell] is written out before any change", "", help]);
+            "change the sections it expands to: links.\"E1 - E2\", queue.bottleneck, conditioner.marker, traffic.bulk";
+        problems.error::<()>("E202", place, ["[dumbbell] is expanded before any change", "", help]);
     } else if model::SECTIONS.contains(&section) {
         problems.error::<()>("E202", place, [&format!("a change cannot state `{section}`"), "", MAY_CHANGE]);
     } else {
@@ -204,29 +204,29 @@ impl Named<'_> {
         if stated.tree.to_string() == runs {
             return true;
         }
-        let message = format!("{runs} cannot become {} while it runs", stated.tree);
+        let message = format!("{runs} cannot become {} during a run", stated.tree);
         self.problems.error::<()>("E202", stated.place, [&message, "", MAY_CHANGE]);
         false
     }
 
-    /// Whether a link's queue, if stated as a table, stands at the link and not in a section of its own.
+    /// Whether a link's queue, if it is a table, is written at the link and not in a separate section.
     fn queue_stands_here(&mut self, name: &str, node: &Node) -> bool {
         let Some(stated) = tree::get(node, &["queue"]).filter(|n| matches!(n.tree, Tree::Table(_))) else {
             return true;
         };
         let has = tree::get(&self.file.root, &["links", name, "queue"]).map(|n| &n.tree);
         let (Some(Tree::Text(queue)), "links") = (has, self.section) else { return true };
-        let message = format!("the queue of `{name}` stands in [queue.{}]", write::key(queue));
-        let help = format!("state what changes in it as queue.{}", write::key(queue));
+        let message = format!("the queue of `{name}` is in [queue.{}]", write::key(queue));
+        let help = format!("write its changes as queue.{}", write::key(queue));
         self.problems.error::<()>("E202", stated.place, [&message, "", &help]);
         false
     }
 
-    /// Leaves out what is stated for ports that are not the conditioner's; `false` where the ports themselves would change.
+    /// Drops what is stated for ports that are not the conditioner's; `false` where the ports themselves would change.
     fn ports(&mut self, name: &str, node: &mut Node) -> bool {
         let Some(at) = tree::get_mut(node, &["at"]).filter(|_| self.section == "conditioner") else { return true };
         let Tree::Table(stated) = &mut at.tree else {
-            let help = "state what changes at a port below it, as in at.\"A -> B\".cir = \"2Mbit/s\"";
+            let help = "write changes at a port below it, as in at.\"A -> B\".cir = \"2Mbit/s\"";
             let what = ["the ports of a conditioner cannot change", "", help];
             return self.problems.error::<()>("E202", at.place, what).is_some();
         };

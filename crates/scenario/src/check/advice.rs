@@ -1,4 +1,4 @@
-//! Warnings: what runs, but hardly as its author means it.
+//! Warnings: settings that run, but probably not as intended.
 
 use super::load::marks;
 use crate::resolve::offered::Flowline;
@@ -42,7 +42,7 @@ fn small_burst(file: File<'_>, (stage, links): (&Stage, &[plan::Link]), problems
     problems.warn("W301", stage.places.at("cbs"), [&message, &label, &help]);
 }
 
-/// W320: what measures round trips has to see the ACKs of what it takes; datagrams have none.
+/// W320: a conditioner that measures round trips has to see the ACKs of its packets; datagrams have none.
 fn unanswered(file: File<'_>, stage: &Stage, problems: &mut Problems) {
     if !stage.needs.contains(Needs::REVERSE) || stage.writes != Some(Writes::Colour) {
         return;
@@ -60,16 +60,16 @@ fn unanswered(file: File<'_>, stage: &Stage, problems: &mut Problems) {
         let name = |node: usize| file.topology.nodes[node].name.as_str();
         let last = first.backward.last().map(|&link| name(ends(link as usize).1));
         let way: Vec<_> = first.backward.iter().map(|&link| name(ends(link as usize).0)).chain(last).collect();
-        format!("they come back over {}", way.join(" - "))
+        format!("they return over {}", way.join(" - "))
     } else {
         "datagrams are not acknowledged".into()
     };
-    let help = "their round-trip time stays unknown and no window of theirs is small: put it on a link that both ways \
-                use, or leave that traffic to another kind";
+    let help = "their round-trip time stays unknown and their windows never count as small: put it on a link that \
+        both directions use, or leave that traffic to another kind";
     problems.warn("W320", stage.kind, [&message, &label, help]);
 }
 
-/// W302: EF (RFC 3246) promises low delay only where its rate is kept: something on its path must drop the excess.
+/// W302: EF (RFC 3246) promises low delay only if its rate is enforced: something on its path must drop the excess.
 fn unpoliced_ef(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
     for (i, flow) in file.traffic.iter().enumerate().filter(|(_, f)| f.offered.dscp == EF) {
         let polices = |s: &Stage| s.takes.contains(&i) && s.spec.actions.contains(&Action::Drop);
@@ -85,7 +85,7 @@ fn unpoliced_ef(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
     }
 }
 
-/// W318: where nothing that comes is ECN-capable, an AQM with `ecn = true` drops all that it would mark.
+/// W318: if no arriving packet is ECN-capable, an AQM with `ecn = true` drops all that it would mark.
 fn unmarkable(file: File<'_>, (i, link): (usize, &plan::Link), problems: &mut Problems) {
     let over = || file.traffic.iter().filter(|flow| flow.forward.contains(&(i as u32)));
     if over().next().is_none() || over().any(Flowline::ecn_capable) {
@@ -94,12 +94,12 @@ fn unmarkable(file: File<'_>, (i, link): (usize, &plan::Link), problems: &mut Pr
     let queues = link.queues.iter().zip(&file.topology.links[i].queues);
     for (_, stated) in queues.filter(|(queue, _)| marks(&queue.aqm)) {
         let message = format!("no traffic over `{}` is ECN-capable", link.name);
-        let help = "`ecn = true` in its `[traffic]` or `[tcp]`, or leave it out here";
-        problems.warn("W318", stated.place("ecn"), [&message, "what would be marked is dropped", help]);
+        let help = "`ecn = true` in its `[traffic]` or `[tcp]`, or remove it here";
+        problems.warn("W318", stated.place("ecn"), [&message, "packets that would be marked are dropped", help]);
     }
 }
 
-/// W307: a `[queue]` or `[tcp]` that nothing names.
+/// W307: a `[queue]` or `[tcp]` that is not named anywhere.
 fn unused(file: File<'_>, problems: &mut Problems) {
     let links = file.topology.links.iter();
     let queues: Vec<_> = links.flat_map(|l| l.queues.iter().map(|q| &q.name).chain([&l.queue])).flatten().collect();
@@ -116,6 +116,6 @@ fn warn_unused<T>(kind: &str, sections: &Named<T>, (used, problems): (&[&String]
     let sound = sections.declared().iter().filter(|it| it.section.is_some());
     for section in sound.filter(|it| !used.contains(&&it.name)) {
         let message = format!("[{kind}.{}] is not used", section.name);
-        problems.warn("W307", section.key, [&message, "", "name it where it is wanted, or leave it out"]);
+        problems.warn("W307", section.key, [&message, "", "name it where it should be used, or remove it"]);
     }
 }

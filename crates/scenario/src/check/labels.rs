@@ -1,4 +1,5 @@
-//! Labels along each traffic's path: who writes them, who reads them, and whether ACKs carry theirs back the same way.
+//! Labels along each traffic's path: who writes them, who reads them, and whether ACKs carry theirs back by the same
+//! route.
 
 use super::tickets;
 use crate::resolve::offered::Flowline;
@@ -9,7 +10,7 @@ use perhop_core::needs::Needs;
 use perhop_core::params::Problems;
 use perhop_sim::plan;
 
-/// The way out where nobody writes a label.
+/// The suggested fix if nothing writes a label.
 pub(crate) const fn writer_of(label: Writes) -> &'static str {
     match label {
         Writes::Colour | Writes::Rate => {
@@ -24,7 +25,7 @@ pub(crate) const fn writer_of(label: Writes) -> &'static str {
     }
 }
 
-/// Checks the whole file: one writer, no reader before it, ACKs on the way that their data came.
+/// Checks the whole file: one writer, no reader before it, ACKs on the route of their data.
 pub fn check(file: File<'_>, (stages, links): (&[Stage], &[plan::Link]), problems: &mut Problems) {
     if !file.knows_conditioners() || stages.iter().any(|s| s.writes.is_none()) {
         return;
@@ -56,7 +57,7 @@ fn at_departure(stage: &Stage) -> bool {
     stage.needs.contains(Needs::DEPARTURES)
 }
 
-/// The way of one traffic's data, with who wrote its label last.
+/// The route of one traffic's data, with the last writer of its label.
 struct Walk<'a, 'p> {
     file: File<'a>,
     flow: &'a Flowline,
@@ -67,12 +68,13 @@ struct Walk<'a, 'p> {
 }
 
 impl<'a> Walk<'a, '_> {
-    /// W315: an exchange of both ways' tickets that stands before the tagger at its port counts untagged packets.
+    /// W315: an exchange of tickets in both directions that comes before the tagger at its port counts untagged
+    /// packets.
     fn order(&mut self, here: &[&Stage]) {
         let Some(tagger) = here.iter().position(|s| s.writes == Some(Writes::Tickets) && !s.rewrites) else { return };
         let exchange = |s: &&&Stage| s.writes == Some(Writes::AckTickets) && s.rewrites;
         if let Some(first) = here[..tagger].iter().find(exchange) {
-            let message = format!("`{}` stands before `{}` at their port", first.name, here[tagger].name);
+            let message = format!("`{}` comes before `{}` at their port", first.name, here[tagger].name);
             let label = "it sees packets before they are tagged";
             let place = first.kind;
             self.problems.warn(
@@ -99,7 +101,7 @@ impl<'a> Walk<'a, '_> {
             let message = format!("second writer of labels on the path of traffic `{}`", self.flow.offered.name);
             let port = &self.file.topology.links[first.link].name;
             let label = format!("`{}` at {port} writes them first", first.name);
-            let help = "a label has one writer on a path: leave one of them out";
+            let help = "a label has one writer on a path: remove one of them";
             let place = stage.kind;
             self.problems.error::<()>("E237", place, [&message, &label, help]);
         }
@@ -107,15 +109,15 @@ impl<'a> Walk<'a, '_> {
     }
 }
 
-/// Packets that come to a reader without what it reads. One that rewrites lets such packets pass as they are: that is an
-/// error only where none comes with a label, as when its writer was forgotten.
+/// Packets that come to a reader without what it reads. One that rewrites lets such packets pass unchanged: that is an
+/// error only if none arrives with a label, as when its writer was forgotten.
 impl Walk<'_, '_> {
     fn lacks(&mut self, stage: &Stage, read: Writes, lack: &str) {
         let place = stage.kind;
         let (kind, traffic) = (stage.spec.params.name(), &self.flow.offered.name);
-        let message = format!("kind \"{kind}\" reads {}, and traffic `{traffic}` comes {lack}", read.noun());
+        let message = format!("kind \"{kind}\" reads {}, and traffic `{traffic}` arrives {lack}", read.noun());
         if stage.rewrites && self.labelled.contains(&stage.link) {
-            self.problems.warn("W312", place, [&message, "", "such packets pass as they are"]);
+            self.problems.warn("W312", place, [&message, "", "such packets pass unchanged"]);
         } else {
             self.problems.error::<()>("E236", place, [&message, "", writer_of(read)]);
         }
@@ -135,7 +137,7 @@ fn labelled(file: File<'_>, stages: &[Stage]) -> Vec<usize> {
     links
 }
 
-/// What is amiss with a label that `writer` wrote and somebody reads as `read`.
+/// What is wrong with a label that `writer` wrote and that is read as `read`.
 fn lack(read: Writes, writer: Option<&Stage>) -> Option<String> {
     match writer.and_then(|w| w.writes) {
         None => Some("without".into()),
@@ -160,7 +162,7 @@ fn taking(stages: &[Stage], link: usize, traffic: usize) -> Vec<&Stage> {
 }
 
 /// Queues whose AQM reads labels: an error if none of the link's traffic has them, a warning if some has not. Which
-/// traffic comes to which class of a scheduler is not known here: only the error is said there.
+/// traffic reaches which class of a scheduler is not known here, so only the error is reported there.
 fn queues(
     file: File<'_>,
     (i, link): (usize, &plan::Link),
@@ -177,7 +179,7 @@ fn queues(
         let others = if without.len() > 1 { format!(" and {} more", without.len() - 1) } else { String::new() };
         let (aqm, noun) = (queue.aqm.name(), read.noun());
         let message =
-            format!("aqm \"{aqm}\" of link `{}` reads {noun}, and traffic `{name}`{others} comes {lack}", link.name);
+            format!("aqm \"{aqm}\" of link `{}` reads {noun}, and traffic `{name}`{others} arrives {lack}", link.name);
         if without.len() == arriving.len() {
             problems.error::<()>("E236", place, [&message, "", writer_of(read)]);
         } else if link.scheduler.is_none() {
@@ -186,7 +188,7 @@ fn queues(
     }
 }
 
-/// Tickets on ACKs: written where the ACKs start, and carried back over the links that the data came by.
+/// Tickets on ACKs: written where the ACKs start, and carried back over the links of the data.
 fn acks(file: File<'_>, (i, flow): (usize, &Flowline), stages: &[Stage], problems: &mut Problems) {
     let on_way = |s: &&Stage| flow.forward.contains(&(s.link as u32)) && s.takes.contains(&i);
     let Some(reader) = stages.iter().filter(on_way).find(|s| s.reads == Some(Writes::AckTickets)) else { return };
@@ -194,7 +196,7 @@ fn acks(file: File<'_>, (i, flow): (usize, &Flowline), stages: &[Stage], problem
     let (kind, traffic) = (reader.spec.params.name(), &flow.offered.name);
     let writes = |s: &Stage| s.writes == Some(Writes::AckTickets) && !s.rewrites && s.takes_acks.contains(&i);
     if !stages.iter().any(|s| flow.backward.contains(&(s.link as u32)) && writes(s)) {
-        let message = format!("kind \"{kind}\" reads tickets on ACKs, and those of traffic `{traffic}` come without");
+        let message = format!("kind \"{kind}\" reads tickets on ACKs, and those of traffic `{traffic}` arrive without");
         problems.error::<()>("E236", place, [&message, "", writer_of(Writes::AckTickets)]);
     }
     let ends = |&link: &u32| (file.topology.links[link as usize].from, file.topology.links[link as usize].to);
@@ -205,10 +207,13 @@ fn acks(file: File<'_>, (i, flow): (usize, &Flowline), stages: &[Stage], problem
             let nodes = way.iter().map(|w| w.0).chain(way.last().map(|w| w.1));
             nodes.map(|n| file.topology.nodes[n].name.as_str()).collect::<Vec<_>>().join(" - ")
         };
-        let message =
-            format!("kind \"{kind}\" needs ACKs on the way of their data, and traffic `{traffic}` is routed apart");
-        let label = format!("data go {}, ACKs come back over {}", name(&out), name(&back));
-        let help = "make both ways the same (delays, links of `[links]`), or use the sender-based scheme (`tickets` at the pps-tagger)";
+        let message = format!(
+            "kind \"{kind}\" needs ACKs to return by the route of their data, and those of traffic \
+                `{traffic}` do not"
+        );
+        let label = format!("data goes over {}, ACKs return over {}", name(&out), name(&back));
+        let help = "make both routes the same (delays, links of `[links]`), or use the sender-based scheme (`tickets` \
+            at the pps-tagger)";
         problems.error::<()>("E251", place, [&message, &label, help]);
     }
 }

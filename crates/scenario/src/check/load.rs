@@ -1,4 +1,4 @@
-//! The load of a queue: who comes to it, in which class, how many flows over which round-trip times.
+//! The load of a queue: which traffic reaches it, in which class, how many flows over which round-trip times.
 
 use crate::resolve::offered::Flowline;
 use crate::resolve::ports::Stage;
@@ -16,7 +16,7 @@ use perhop_core::units::Time;
 use perhop_sim::plan;
 use perhop_sim::traffic::TrafficParams;
 
-/// Whose parameters.
+/// Which algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// One loop.
@@ -34,7 +34,7 @@ impl Kind {
         }
     }
 
-    /// The alpha that holds where none is stated.
+    /// The default alpha.
     pub const fn alpha(self) -> f64 {
         match self {
             Self::Svb => 0.05,
@@ -56,17 +56,17 @@ pub(crate) struct Group<'a> {
     pub others: Vec<&'a Flowline>,
 }
 
-/// The name of the `[queue]` before a link, if it has one.
+/// The name of a link's `[queue]`, if it has one.
 pub(crate) fn queue_name(direction: &Direction) -> Option<&str> {
     direction.queue.as_deref()
 }
 
-/// The queue before a link; `None` where a scheduler has several.
+/// A link's queue; `None` if a scheduler has several.
 pub(crate) fn only_queue(link: &plan::Link) -> Option<&QueueSpec> {
     link.scheduler.is_none().then(|| &link.queues[0])
 }
 
-/// The link in packets of so many bytes.
+/// The link in packets of this many bytes.
 pub(crate) fn bottleneck(link: &plan::Link, packet: u64, reference: f64) -> Bottleneck {
     let held = |queue: &QueueSpec| match queue.limit {
         Limit::Packets(n) => f64::from(n),
@@ -121,7 +121,7 @@ pub(crate) fn groups<'a>(
     Ok(groups)
 }
 
-/// As what a traffic's packets may come to a link: code point and colour.
+/// The code points and colours with which a traffic's packets may reach a link.
 fn reaching(flow: &Flowline, (traffic, stages): (&[Flowline], &[Stage]), index: usize) -> Vec<Packet> {
     let plain = Packet { dscp: flow.offered.dscp, ..Packet::default() };
     let mut packets = vec![plain];
@@ -136,7 +136,7 @@ fn reaching(flow: &Flowline, (traffic, stages): (&[Flowline], &[Stage]), index: 
     packets
 }
 
-/// What a stage may make of a packet: of each colour that it does something to, else of each.
+/// What a stage may make of a packet: for each colour that it acts on, else for every colour.
 fn after(stage: &Stage, packet: &Packet) -> Vec<Packet> {
     let all = Colour::ALL.into_iter().zip(&stage.spec.actions);
     let acted = stage.spec.actions.iter().any(|action| *action != Action::Transmit);
@@ -160,7 +160,7 @@ fn class_of(table: &Members, flow: &Flowline, packets: &[Packet]) -> Result<usiz
     }
 }
 
-/// Fewest and most flows that are there at once, while any is.
+/// Fewest and most flows that are active at once, while any is.
 pub(crate) fn range(flows: &[&Flowline]) -> Option<[f64; 2]> {
     let begin = |flow: &Flowline| flow.offered.start + flow.offered.spread;
     let end = |flow: &Flowline| flow.offered.stop.unwrap_or(Time::MAX);

@@ -1,10 +1,10 @@
 //! Checks that need more than one section. They read the model and write problems.
 
-/// What runs, but hardly as meant.
+/// Settings that run, but probably not as intended.
 pub mod advice;
 /// Who writes labels and who reads them.
 pub mod labels;
-/// Who comes to a queue.
+/// The load of a queue.
 pub mod load;
 /// Queues with their AQMs and schedulers.
 pub mod queues;
@@ -12,5 +12,5 @@ pub mod queues;
 pub mod settings;
 /// Queues that will swing.
 pub mod stability;
-/// Where tickets go, and whether tags can say them.
+/// Where tickets go, and whether tags can hold them.
 pub mod tickets;

@@ -20,7 +20,7 @@ pub fn check_settings(settings: &Spanned<Settings>, problems: &mut Problems) {
         let message = format!("warm-up of {} is not below the duration of {}", *settings.warmup, *settings.duration);
         let stated = settings.warmup.place != settings.place;
         let place = if stated { settings.warmup.place } else { settings.duration.place };
-        let help = "lower `warmup` (10s where left out) or raise `duration`: the rest of the run makes the statistics";
+        let help = "lower `warmup` (default: 10s) or raise `duration`: the rest of the run gives the statistics";
         problems.error::<()>("E203", place, [&message, "", help]);
     }
     if *settings.replications == 0 {
@@ -34,13 +34,13 @@ pub fn check_settings(settings: &Spanned<Settings>, problems: &mut Problems) {
     }
 }
 
-/// Ports that series are asked of.
+/// Ports that series are requested for.
 pub fn check_sampled(file: File<'_>, problems: &mut Problems) {
     let settings = &file.model.settings;
     if settings.sample.is_none() && !settings.sample_ports.is_empty() {
         let message = "`sample-ports` without `sample`: there are no series";
         let place = settings.sample_ports.place;
-        problems.error::<()>("E239", place, [message, "", "state their interval, as in sample = \"100ms\""]);
+        problems.error::<()>("E239", place, [message, "", "give their interval, as in sample = \"100ms\""]);
     }
     for port in settings.sample_ports.iter().filter(|p| file.topology.link(p).is_none() && !file.topology.is_faulty(p))
     {
@@ -74,7 +74,7 @@ pub fn unfit(name: &str) -> Option<String> {
     (name.len() > LONGEST_NAME).then(|| format!("is {} bytes long, {LONGEST_NAME} at most", name.len()))
 }
 
-/// The engine numbers three events a link and one a source, and two ends a flow.
+/// The engine numbers three events per link and one per source, and two ends per flow.
 pub fn check_size(links: &[plan::Link], traffic: &[Flowline], problems: &mut Problems) {
     let sources: u64 = offered::tables(traffic).map(|f| u64::from(f.offered.flows)).sum();
     let most = MAX_COMPONENTS as u64;

@@ -1,7 +1,8 @@
-//! W317: V0 of SVB and MSVB below what Lemma 3.1 asks for the scenario's own flows.
+//! W317: V0 of SVB and MSVB below what Lemma 3.1 requires for the scenario's flows.
 //!
-//! Said only where the lemma's conditions hold (long-lived TCP whose packets are marked, not dropped), and only where the
-//! mildest reading of the scenario is unstable: the most flows, the shortest propagation, no packet waiting, a threshold in
+//! Reported only if the lemma's conditions hold (long-lived TCP whose packets are marked, not dropped), and only if the
+//! mildest reading of the scenario is unstable: the most flows, the shortest propagation, no packet waiting, a
+//! threshold in
 //! equilibrium of V0 itself.
 
 use super::load::{self, Group, Kind, marks};
@@ -27,7 +28,7 @@ pub fn check(file: File<'_>, (stages, links): (&[Stage], &[plan::Link]), problem
     }
 }
 
-/// The loop that lacks most.
+/// The loop with the largest shortfall.
 #[derive(Clone, Copy, Debug)]
 struct Found {
     it: Loop,
@@ -61,9 +62,9 @@ impl Found {
     fn warn(&self, file: File<'_>, (i, kind): (usize, Kind), problems: &mut Problems) {
         let Loop { flows, rtt, .. } = self.it;
         let direction = &file.topology.links[i];
-        let message = format!("the queue of `{}` will swing: `v0` is below what Lemma 3.1 asks for", direction.name);
+        let message = format!("the queue of `{}` will swing: `v0` is below what Lemma 3.1 requires", direction.name);
         let label = format!(
-            "{:.0} packets of {}B; {flows:.0} TCP flows, an RTT of {:.0} ms or more and alpha {:.2} ask for {:.0}",
+            "{:.0} packets of {}B; {flows:.0} TCP flows, an RTT of {:.0} ms or more and alpha {:.2} require {:.0}",
             self.v0,
             self.packet,
             1e3 * rtt,

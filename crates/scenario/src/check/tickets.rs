@@ -1,8 +1,8 @@
-//! Tickets of PPS on their way: currencies that go round in a loop, and packets that would carry more or fewer tickets
-//! than a tag can say.
+//! Tickets of PPS along their routes: loops of currencies, and packets that would carry more or fewer tickets than a
+//! tag can hold.
 //!
 //! What a source may expect follows from the contracts: its tickets, exchanged at each relabeller, over all tickets at
-//! each link are its share of that link. The least of its shares is the rate it is taken to have.
+//! each link are its share of that link. Its rate is assumed to be the least of its shares.
 
 use crate::resolve::offered::Flowline;
 use crate::resolve::ports::{File, Stage, parameter};
@@ -48,7 +48,7 @@ fn way<'a>(stages: &'a [Stage], (i, flow): (usize, &Flowline)) -> Way<'a> {
     Way { stations, from_sink: true }
 }
 
-/// E252: a currency whose worth depends on itself. Whether there is one.
+/// E252: a currency whose value depends on itself. Returns whether there is one.
 fn loops(file: File<'_>, ways: &[Way<'_>], problems: &mut Problems) -> bool {
     let mut next: Vec<(&Stage, &Stage)> = Vec::new();
     for way in ways {
@@ -65,7 +65,7 @@ fn loops(file: File<'_>, ways: &[Way<'_>], problems: &mut Problems) -> bool {
     );
     let label = "each exchanges the tickets of the one before";
     let help =
-        "a currency is then worth what itself says: leave one relabeller out, and tickets pass that link unchanged";
+        "a currency's value is then defined by itself: remove one relabeller, and tickets pass that link unchanged";
     problems.error::<()>("E252", first.at, [&message, label, help]);
     true
 }
@@ -126,7 +126,7 @@ impl<'a> Ledger<'a> {
         Some(self.issued[i][k - 1]? * tickets / self.incoming(station)?)
     }
 
-    /// All tickets/s that come to a station.
+    /// All tickets/s that reach a station.
     fn incoming(&self, station: &Stage) -> Option<f64> {
         let mut sum = 0.0;
         for (i, way) in self.ways.iter().enumerate() {
@@ -137,7 +137,7 @@ impl<'a> Ledger<'a> {
         Some(sum)
     }
 
-    /// Tickets/s of one source in the currency that the queue of the `hop`-th link on its way compares.
+    /// Tickets/s of one source in the currency that the queue of the `hop`-th link on its route compares.
     fn at_queue(&self, i: usize, hop: usize) -> Option<f64> {
         let (forward, way) = (&self.traffic[i].forward, &self.ways[i]);
         let place = |stage: &Stage| forward.iter().position(|&l| l as usize == stage.link);
@@ -150,7 +150,7 @@ impl<'a> Ledger<'a> {
         *self.issued[i].get(known.checked_sub(1)?)?
     }
 
-    /// Packets/s of one source: its least share of the links on its way.
+    /// Packets/s of one source: its least share of the links on its route.
     fn packets_s(&self, i: usize, links: &[plan::Link]) -> Option<f64> {
         let share = |(hop, &link): (usize, &u32)| {
             let mut all = 0.0;
@@ -167,7 +167,7 @@ impl<'a> Ledger<'a> {
     }
 }
 
-/// A station whose tags cannot say what a source's packets would carry.
+/// A station whose tags cannot hold what a source's packets would carry.
 struct Misfit<'a> {
     stage: &'a Stage,
     tags: Tags,
@@ -194,8 +194,8 @@ fn misfit<'a>((ledger, links): (&Ledger<'a>, &[plan::Link]), stage: &'a Stage) -
     None
 }
 
-/// W313: at the rate that its contracts give a source, its packets want more tickets than a tag holds, or less than
-/// one. Stations of one currency and bottleneck want the same number: they are told of once.
+/// W313: at the rate that its contracts give a source, its packets need more tickets than a tag holds, or less than
+/// one. Stations of one currency and bottleneck need the same number: they are reported once.
 fn widths(file: File<'_>, mut misfits: Vec<Misfit<'_>>, problems: &mut Problems) {
     while let Some(first) = (!misfits.is_empty()).then(|| misfits.remove(0)) {
         let before = misfits.len();
@@ -206,8 +206,8 @@ fn widths(file: File<'_>, mut misfits: Vec<Misfit<'_>>, problems: &mut Problems)
         };
         let message = format!("packets of traffic `{}` would carry {} tickets each{others}", first.traffic, first.each);
         let (bits, top) = (first.tags.bits, first.tags.top());
-        let label = format!("at its share of {}; a tag of {bits} bits says 1 to {top}", first.share);
-        let help = "issue tickets in another order of magnitude, take more `bits`, or tags = \"log\"";
+        let label = format!("at its share of {}; a tag of {bits} bits holds 1 to {top}", first.share);
+        let help = "issue tickets of another order of magnitude, use more `bits`, or tags = \"log\"";
         let section = file.model.conditioners.get(&first.stage.name).expect("a stage of this file");
         problems.warn("W313", section.places.at("tickets"), [&message, &label, help]);
     }

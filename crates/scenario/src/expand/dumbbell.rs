@@ -4,7 +4,7 @@
 //! s ---- E1 ==== E2 ---- d        access links of 10 x bottleneck; RTT = 2 x (1/8 + 1/4 + 1/8) rtt
 //! ```
 //! The marker sits at `E1 -> E2`, before the bottleneck's queue. Names: traffic `bulk`, queue `bottleneck`,
-//! conditioner `marker`. Other sections may stand beside it and use its nodes.
+//! conditioner `marker`. Other sections may use its nodes.
 
 use crate::text::tree;
 use perhop_core::params::{Kind, Node, Params, Place, Problems, Table, Tree, Value, read_table};
@@ -31,7 +31,7 @@ pub struct Dumbbell {
     pub marker: Option<Stated>,
 }
 
-/// A value handed on as it stands, with its place.
+/// A value passed on unchanged, with its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stated(pub Node);
 
@@ -45,7 +45,7 @@ impl Value for Stated {
     }
 }
 
-/// The tree with `[dumbbell]` replaced by what it stands for; `None` if that has an error.
+/// The tree with `[dumbbell]` replaced by its expansion; `None` if that has an error.
 pub fn expand(root: &Node, problems: &mut Problems) -> Option<Node> {
     let Some(short) = tree::get(root, &["dumbbell"]) else { return Some(root.clone()) };
     let mut out = root.clone();
@@ -91,7 +91,7 @@ impl Expansion<'_> {
         self.traffic(flows, tcp);
     }
 
-    /// Adds a section; one that stands there already was not meant to.
+    /// Adds a section; one that exists already is an error.
     fn section(&mut self, path: [&str; 2], node: Node) {
         if tree::get(self.out, &path).is_some() {
             let place = tree::key_place(self.out, &path);
@@ -99,7 +99,7 @@ impl Expansion<'_> {
             self.problems.error::<()>(
                 "E002",
                 place,
-                [&message, "", "state it in [dumbbell] (flows, tcp, queue, marker), or give this section another name"],
+                [&message, "", "write it in [dumbbell] (flows, tcp, queue, marker), or give this section another name"],
             );
             return;
         }

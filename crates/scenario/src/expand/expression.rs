@@ -1,11 +1,11 @@
-//! What stands in braces within a series: numbers, `i`, `+`, `-` and `*`, worked out in exact decimals.
+//! The expressions in a series' braces: numbers, `i`, `+`, `-` and `*`, evaluated in exact decimals.
 
 use perhop_core::params::Tree;
 use std::fmt;
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
-/// Message and way out.
+/// Message and suggested fix.
 pub type Fault = [String; 2];
 
 /// `digits / 10^scale`, without zeros at the end.
@@ -37,7 +37,7 @@ impl Decimal {
         Some(Self { digits: self.digits.checked_neg()?, ..self })
     }
 
-    /// As a number of a file; `None` beyond what one can hold.
+    /// As a number in a file; `None` if too large for one.
     pub fn tree(self) -> Option<Tree> {
         match self.scale {
             0 => self.digits.try_into().ok().map(Tree::Integer),

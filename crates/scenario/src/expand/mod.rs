@@ -1,8 +1,8 @@
-//! Tree -> tree: short forms written out.
+//! Tree -> tree: short forms expanded.
 
 /// The short form.
 pub mod dumbbell;
-/// What stands in a series' braces.
+/// The expressions in a series' braces.
 pub mod expression;
 /// A key of every section of an algorithm.
 pub mod selector;

@@ -2,11 +2,11 @@
 //!
 //! `@ALGORITHM.KEY` is KEY in every section whose `kind`, `aqm`, `scheduler` or `model` is ALGORITHM: in
 //! `[conditioner]`, `[queue]` and `[traffic]`, in queues written at a link or in a scheduler's class, in `[dumbbell]`,
-//! and in the tables of `[sweep]`. `@*.KEY` is KEY in every section whose algorithm has it. A list of tables on the way
-//! (`@msvb.classes.alpha`) stands for each of them. A `?` behind a key lets there be no such section, also behind one
+//! and in the tables of `[sweep]`. `@*.KEY` is KEY in every section whose algorithm has it. A list of tables along the
+//! path (`@msvb.classes.alpha`) means each of them. A `?` behind a key lets there be no such section, also behind one
 //! that names its section itself: `tcp.host.window?=20`.
 //!
-//! It acts on the file as stated, before series and `[dumbbell]` are expanded, and leaves `[[change]]` alone.
+//! It acts on the file as written, before series and `[dumbbell]` are expanded, and leaves `[[change]]` alone.
 
 use crate::sections::conditioner::{Actions, Placement};
 use crate::sections::queue::QueueCommon;
@@ -24,11 +24,11 @@ const ANY: &str = "*";
 /// At the end: or no section at all.
 const IF_ANY: char = '?';
 
-/// Algorithms whose sections are told apart by the same key.
+/// Algorithms whose sections are distinguished by the same key.
 struct Family {
     /// Names the algorithm: `aqm`.
     chooser: &'static str,
-    /// What runs if a section leaves the chooser out.
+    /// What runs if a section omits the chooser.
     default: Option<&'static str>,
     list: &'static [Entry],
     /// Keys that all its sections have.
@@ -122,13 +122,13 @@ pub fn label(key: &str) -> &str {
     if is_selector(key) { key.trim().trim_end_matches(IF_ANY) } else { key }
 }
 
-/// The key inside its section, the algorithm left out: what [`tree::parse_key`] can read.
+/// The key inside its section, without the algorithm: what [`tree::parse_key`] can read.
 pub fn bare(key: &str) -> &str {
     label(key).trim_start().trim_start_matches([SIGN, '*', '.'])
 }
 
 impl Selector {
-    /// Reads `@tred.n`, which stands at `place`; its algorithm and the algorithm's key are known.
+    /// Reads `@tred.n`, which is at `place`; its algorithm and the algorithm's key are known.
     pub fn parse(text: &str, place: Place, problems: &mut Problems) -> Option<Self> {
         let Some((algorithm, key)) = label(text)[SIGN.len_utf8()..].split_once('.') else {
             return malformed(text, place, problems);
@@ -145,7 +145,7 @@ impl Selector {
         selector.is_known(problems).then_some(selector)
     }
 
-    /// Reports an algorithm that is none, and a key that it has not.
+    /// Reports an unknown algorithm, and a key that it does not have.
     fn is_known(&self, problems: &mut Problems) -> bool {
         let (key, of) = (self.first(), self.algorithm.as_deref());
         let families = FAMILIES.iter().filter(|family| of.is_none_or(|name| family.keys_of(name).is_some()));
@@ -180,7 +180,7 @@ impl Selector {
         }
     }
 
-    /// Sets the key in every such section of a file; reports that there is none, or a value on the way to the key.
+    /// Sets the key in every such section of a file; reports that there is none, or a value on the path to the key.
     pub fn set(&self, root: &mut Node, value: &Node, problems: &mut Problems) {
         let (mut found, mut present, mut blocked) = (false, Vec::new(), false);
         each_section(root, &mut |family, section| {
@@ -206,7 +206,7 @@ impl Selector {
             None => format!("no section here has an algorithm with a key `{}`", self.first()),
         };
         let here = if present.is_empty() { "none".to_owned() } else { present.join(", ") };
-        let help = format!("algorithms here: {here}; a `?` behind the key lets there be none");
+        let help = format!("algorithms here: {here}; a `?` after the key allows none");
         problems.error::<()>("E012", self.place, [&message, "", &help]);
     }
 
@@ -225,8 +225,8 @@ fn malformed<T>(text: &str, place: Place, problems: &mut Problems) -> Option<T> 
     )
 }
 
-/// Puts the value at `path`, making tables on the way and going into every table of a list; `false` if something else
-/// stands there.
+/// Puts the value at `path`, making tables on the way and entering every table of a list; `false` if something else is
+/// there.
 fn lay(node: &mut Node, path: &[(String, Place)], value: &Node) -> bool {
     let Some(((name, place), below)) = path.split_first() else {
         *node = value.clone();

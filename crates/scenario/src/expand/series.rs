@@ -1,8 +1,8 @@
-//! Series in names: `"S{1..30} - P"` stands for thirty links. Written out before anything is read.
+//! Series in names: `"S{1..30} - P"` means thirty links. Expanded before anything is read.
 //!
 //! A key of a section of names, a port of `at` and a name in `match.traffic` may hold one `{a..b}`. In its copies that
-//! is `a`, `a` + 1 ... `b`, and so is `i` in the other braces of the key and of every text below it. A copy keeps the
-//! places of what it was copied from.
+//! is `a`, `a` + 1 ... `b`, and so is `i` in the other braces of the key and of every string below it. A copy keeps the
+//! places of its original.
 
 use super::expression::{Fault, beyond, evaluate};
 use crate::sections::link::LinkSection;
@@ -20,7 +20,7 @@ const NAMED: [&str; 6] = ["links", "nodes", "traffic", "conditioner", "queue", "
 
 type Entry = (String, Place, Node);
 
-/// The tree with every series written out. What has a fault (E250, E002) is reported and left out.
+/// The tree with every series expanded. Entries with a fault (E250, E002) are reported and skipped.
 pub fn expand(root: &Node, problems: &mut Problems) -> Node {
     Expansion { problems }.node(root, &[])
 }
@@ -35,7 +35,7 @@ fn items_are_names(path: &[&str]) -> bool {
     matches!(path, ["conditioner", _, "at"] | [.., "match", "traffic"])
 }
 
-/// Whether a name is wanted at `key`, and never a number.
+/// Whether a name is required at `key`, and never a number.
 fn takes_name(key: &str) -> bool {
     let name = |kind: &Kind| matches!(kind, Kind::Text | Kind::Any | Kind::OneOrMany(Kind::Text));
     let mut fields = [LinkSection::FIELDS, TrafficCommon::FIELDS, Match::FIELDS].into_iter().flat_map(Field::all);
@@ -51,12 +51,12 @@ impl Expansion<'_> {
         self.problems.error::<()>("E250", place, [&message, "", &help]);
     }
 
-    /// Whether nothing was left out since `found` problems were known.
+    /// Whether nothing was skipped since `found` problems were known.
     fn sound_since(&self, found: usize) -> bool {
         self.problems.list[found..].iter().all(|p| p.code != "E250")
     }
 
-    /// What stands outside any series.
+    /// The entries outside any series.
     fn node(&mut self, node: &Node, path: &[&str]) -> Node {
         let tree = match &node.tree {
             Tree::Table(table) => Tree::Table(self.table(table, path)),
@@ -76,7 +76,7 @@ impl Expansion<'_> {
             let found = self.problems.list.len();
             if !is_series(key) {
                 let node = self.node(node, &[path, &[key]].concat());
-                // A section that lacks what was left out is left out itself, or it would be at fault again.
+                // A section that lacks what was skipped is skipped itself, or it would be reported again.
                 if path.len() != 1 || self.sound_since(found) {
                     entries.push((key, (key.clone(), *place, node)));
                 }
@@ -84,15 +84,15 @@ impl Expansion<'_> {
                 let copy = |it: &mut Self, name, i| (key, (name, *place, it.copy(node, (key, i))));
                 entries.extend(self.each((key, *place), copy));
             } else {
-                let help = "series stand in names of links, nodes, traffic, conditioners, queues and tcp, and in ports \
-                            of `at`";
+                let help = "series are allowed in names of links, nodes, traffic, conditioners, queues and tcp, and \
+                    in ports of `at`";
                 self.fault(*place, [format!("a series in the key `{key}`"), help.into()]);
             }
         }
         self.distinct(entries)
     }
 
-    /// The items that one of a list stands for.
+    /// The items that one of a list expands to.
     fn items(&mut self, node: &Node) -> Vec<Node> {
         match &node.tree {
             Tree::Text(text) if is_series(text) => {
@@ -119,7 +119,7 @@ impl Expansion<'_> {
         copies
     }
 
-    /// What stands below `key`, for the number `i`.
+    /// The values below `key`, for the number `i`.
     fn copy(&mut self, node: &Node, (key, i): (&str, u64)) -> Node {
         let tree = match &node.tree {
             Tree::Table(table) => {
@@ -142,7 +142,7 @@ impl Expansion<'_> {
     /// A text below the key of a series.
     fn inner(&mut self, (text, place): (&str, Place), i: u64) -> String {
         if is_series(text) {
-            let help = "below the key of a series `i` is its number: write {i}, or state the inner ones one by one";
+            let help = "below the key of a series `i` is its number: write {i}, or list the inner ones one by one";
             self.fault(place, [format!("a series within a series: `{text}`"), help.into()]);
             return text.to_owned();
         }
@@ -164,13 +164,13 @@ impl Expansion<'_> {
         })
     }
 
-    /// Entries, each with the key it came from, as a table; a name that comes a second time is reported.
+    /// Entries, each with the key it came from, as a table; a repeated name is reported.
     fn distinct(&mut self, entries: Vec<(&String, Entry)>) -> Table {
         let (mut first, mut table) = (BTreeMap::new(), Table::default());
         for (origin, entry) in entries {
             if let Some(before) = first.insert(entry.0.clone(), origin) {
                 let message = format!("duplicate name `{}`", entry.0);
-                let help = "state it in one of the two, or take it out of the series";
+                let help = "keep only one of the two, or exclude it from the series";
                 self.problems.error::<()>(
                     "E002",
                     entry.1,
@@ -184,7 +184,7 @@ impl Expansion<'_> {
     }
 }
 
-/// Whether a text means to hold a series, well written or not.
+/// Whether a string is intended as a series, well formed or not.
 fn is_series(text: &str) -> bool {
     text.split('{').skip(1).any(|group| group.split('}').next().is_some_and(|inner| inner.contains("..")))
 }
@@ -217,7 +217,7 @@ fn range(key: &str) -> Result<RangeInclusive<u64>, Fault> {
     let stated = |piece| if let Piece::Braces(inner) = piece { inner.split_once("..") } else { None };
     let stated: Vec<_> = pieces(key)?.into_iter().filter_map(stated).collect();
     let [(first, last)] = stated[..] else {
-        let help = "one for each key: write {i} for the same number again, or a line for each of the others";
+        let help = "at most one per key: write {i} for the same number again, or a line for each of the others";
         return Err([format!("two series in `{key}`"), help.into()]);
     };
     let number = |text: &str| text.trim().parse::<u64>().ok().filter(|_| !text.contains('+'));

@@ -1,4 +1,4 @@
-//! A file as it is stated: its tree, with the overrides of the command line.
+//! A file as written: its tree, with the overrides of the command line.
 
 use super::selector;
 use crate::text::options::Options;
@@ -11,7 +11,7 @@ pub fn read(text: &str, options: &Options, out: (&mut Sources, &mut Problems)) -
     let (sources, problems) = out;
     let base = sources.add(&options.file_name, text);
     if text.trim().is_empty() {
-        let what = ["the file is empty", "", "`perhop list` and examples/ show what a file holds"];
+        let what = ["the file is empty", "", "`perhop list` and examples/ show what a file contains"];
         return problems.push(Severity::Error, "E009", None, what);
     }
     let mut root = toml::parse(text, base, &mut problems.list)?;

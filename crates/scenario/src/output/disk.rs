@@ -1,7 +1,7 @@
 //! A replication's directory: `<out>/<scenario>/<point>-<hash>/rep-003/`.
 //!
-//! It is written under a temporary name and renamed when whole, so a directory that is there is complete:
-//! a full disk or Ctrl-C leaves old results as they were.
+//! It is written under a temporary name and renamed when complete, so any directory that exists is complete: a full
+//! disk or Ctrl-C leaves old results unchanged.
 
 use super::columns::Table;
 use super::parquet;
@@ -21,7 +21,7 @@ pub fn replication_dir(out: &Path, point: &Point, replication: u32) -> PathBuf {
     point_dir(out, point).join(format!("rep-{replication:03}"))
 }
 
-/// What a replication's manifest says beside its tables.
+/// What a replication's manifest says in addition to its tables.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manifest {
     /// Seed.
@@ -63,7 +63,7 @@ pub fn hash(files: &[(&'static str, Vec<u8>)]) -> String {
     hasher.finalize().to_hex()[..16].to_owned()
 }
 
-/// Tables as the bytes of their files; an empty series is left out.
+/// Tables as the bytes of their files; an empty series is omitted.
 pub fn files(tables: &[Table]) -> Vec<(&'static str, Vec<u8>)> {
     let kept = tables.iter().filter(|t| t.name != "series" || t.rows() > 0);
     let file = |table: &Table| {
@@ -91,7 +91,7 @@ pub fn write(
     let written = write_all(&temporary, &manifest.to_json(point), files).and_then(|()| replace(&temporary, dir));
     written.map_err(|e| {
         let _ = fs::remove_dir_all(&temporary);
-        // The point's and the scenario's directories go too where they hold nothing else.
+        // The point's and the scenario's directories are removed too if they hold nothing else.
         let _ = fs::remove_dir(parent).and_then(|()| fs::remove_dir(parent.parent().unwrap_or(parent)));
         (dir.to_owned(), e)
     })
@@ -112,7 +112,7 @@ fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.get_ref().sync_data()
 }
 
-/// Puts `new` in the place of `old`, which stays until `new` is there.
+/// Replaces `old` by `new`; `old` stays until `new` is complete.
 fn replace(new: &Path, old: &Path) -> io::Result<()> {
     let aside = old.with_extension("old");
     let had = old.exists();
@@ -131,7 +131,7 @@ fn replace(new: &Path, old: &Path) -> io::Result<()> {
     }
 }
 
-/// The manifest of a replication that is already there, if it is of the same point and seed.
+/// The manifest of an existing replication, if it is of the same point and seed.
 pub fn existing(dir: &Path, point: &Point, seed: u64) -> Option<Value> {
     let text = fs::read_to_string(dir.join("manifest.json")).ok()?;
     let manifest: Value = serde_json::from_str(&text).ok()?;

@@ -1,4 +1,4 @@
-//! Points x replications on threads. What a replication gives depends on (point, seed, replication) alone,
+//! Points x replications on threads. A replication's results depend on (point, seed, replication) alone,
 //! never on the number of threads or on what ran before.
 
 use super::columns::Table;
@@ -19,13 +19,13 @@ use std::time::Duration;
 pub struct RunOptions {
     /// Numbers of the replications.
     pub replications: Range<u32>,
-    /// Seed; with a replication's number it keys every random stream.
+    /// Seed; with the replication's number, the key of every random stream.
     pub seed: u64,
     /// Threads; 0 is one for each core.
     pub jobs: usize,
-    /// Directory of all runs; `None` writes nothing.
+    /// Directory for all runs; `None` writes nothing.
     pub out: Option<PathBuf>,
-    /// Leave out what is there already, complete and of the same scenario and seed; its tables are then not given.
+    /// Skip what already exists, complete and of the same scenario and seed; its tables are then not returned.
     pub resume: bool,
     /// Links whose packets are recorded.
     pub taps: Vec<Tap>,
@@ -40,7 +40,7 @@ pub struct Progress {
     pub total: usize,
 }
 
-/// Somebody who watches a run and may stop it. The clock is theirs: this crate reads none.
+/// An observer that watches a run and may stop it. It supplies the clock: this crate reads none.
 pub trait Watch: Sync {
     /// A replication is complete.
     fn progress(&self, _progress: Progress) {}
@@ -68,7 +68,7 @@ pub struct Replication {
     pub point: usize,
     /// Its number.
     pub replication: u32,
-    /// What it gave; empty when it was reused.
+    /// Its tables; empty if it was reused.
     pub tables: Vec<Table>,
     /// Of its tables.
     pub hash: String,
@@ -76,16 +76,16 @@ pub struct Replication {
     pub packet_hops: u64,
     /// Wall time.
     pub wall: Duration,
-    /// It was there already.
+    /// It already existed.
     pub reused: bool,
-    /// The outcome itself where taps were asked for.
+    /// The outcome itself if taps were requested.
     pub captured: Option<Box<Outcome>>,
 }
 
 /// Why a run ended early.
 #[derive(Debug)]
 pub enum RunError {
-    /// The watcher said stop; complete replications are on disk.
+    /// The observer stopped it; complete replications are on disk.
     Interrupted {
         /// How many.
         done: usize,
@@ -101,7 +101,7 @@ pub enum RunError {
     },
     /// The plan could not be built.
     Plan(Box<PlanError>),
-    /// Counts do not add up: a fault of perhop.
+    /// Counts do not add up: a bug in perhop.
     Conservation {
         /// Where.
         point: String,
@@ -122,7 +122,7 @@ impl fmt::Display for RunError {
             Self::Plan(error) => error.fmt(f),
             Self::Conservation { point, breaches } => write!(
                 f,
-                "error[E900] packets do not add up in {point}; this is a fault of perhop, please report it\n   {}",
+                "error[E900] packets do not add up in {point}; this is a bug in perhop, please report it\n   {}",
                 breaches.join("\n   ")
             ),
         }
@@ -218,7 +218,8 @@ impl Job<'_> {
         if outcome.faults.refused > 0 {
             let most = perhop_sim::engine::MAX_COMPONENTS / 2;
             let message = format!(
-                "error[E205] more than {most} connections at a time: {} transfers had no place\n   help: longer gaps, or a faster link",
+                "error[E205] more than {most} connections at a time: {} transfers could not start\n   help: longer \
+                 gaps, or a faster link",
                 outcome.faults.refused
             );
             return Err(RunError::Plan(Box::new(PlanError::Other(message))));

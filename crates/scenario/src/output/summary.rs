@@ -40,7 +40,7 @@ impl<'a> Pooled<'a> {
         pooled
     }
 
-    /// A row that only a later replication has comes to the others of its port and class.
+    /// A row that only a later replication has is placed with the others of its port and class.
     fn sort(&mut self) {
         let parts = self.order.first().map_or(0, Vec::len);
         let ranks = |part: usize| {
@@ -54,7 +54,7 @@ impl<'a> Pooled<'a> {
         self.order.sort_by_key(|key| key.iter().zip(&ranks).map(|(part, names)| rank(part, names)).collect::<Vec<_>>());
     }
 
-    /// A measure over replications; those in which nothing was measured are left out.
+    /// A measure over replications; those in which nothing was measured are excluded.
     fn real(&self, key: &[String], column: &str) -> Option<Estimate> {
         let values: Vec<_> = self.rows[key].iter().flatten().filter_map(|(t, row)| t.reals(column)[*row]).collect();
         estimate(&values)
@@ -145,7 +145,7 @@ fn drops(replications: &[&Replication]) -> String {
     format!("packets dropped, all ports and replications: {}", Reason::ALL.map(total).join(", "))
 }
 
-/// What arrived where it was sent to.
+/// What reached its destination.
 fn destinations(pooled: &Pooled<'_>) -> String {
     let mut grid =
         grid(&["class", "colour", "delivered Mbit/s", "delay p50 ms", "p99 ms", "p99.9 ms", "jitter p99 ms"]);
@@ -163,7 +163,7 @@ fn destinations(pooled: &Pooled<'_>) -> String {
     titled("Arrived at its destination", grid, 2)
 }
 
-/// What applications got.
+/// What applications received.
 fn goodputs(pooled: &Pooled<'_>) -> String {
     let mut grid = grid(&["traffic", "goodput Mbit/s", "per flow kbit/s", "Jain", "per transfer kbit/s"]);
     let scaled = |e: Option<Estimate>, by: f64| {
@@ -181,7 +181,7 @@ fn goodputs(pooled: &Pooled<'_>) -> String {
     titled("Goodput: payload that applications got in order", grid, 1)
 }
 
-/// What users felt; nothing where there are none.
+/// The users' waits; nothing if there are none.
 fn users(pooled: &Pooled<'_>) -> String {
     let measures = [
         ("packet delay ms", "session_delay_mean_ms", 1),

@@ -37,12 +37,12 @@ pub(super) fn check(policy: Labels<'_>, problems: &mut Problems) {
     }
 }
 
-/// What looks at the reverse direction needs to be told which that is.
+/// A conditioner that looks at the reverse direction needs `inside` to know which that is.
 fn direction(policy: Labels<'_>, problems: &mut Problems) {
     let looks = |it: &&Labeller<'_>| it.conditioner.needs().contains(Needs::REVERSE);
     for it in policy.conditioners.iter().filter(|it| policy.settings.inside.is_empty() && looks(it)) {
-        let message = "this kind looks at what comes back, and nothing does: without `inside` all packets go forward";
-        let help = "state the senders' side, as in inside = [\"2001:db8::/32\"] in [policy]";
+        let message = "this kind looks at return traffic, and there is none: without `inside` all packets are forward";
+        let help = "give the senders' side, as in inside = [\"2001:db8::/32\"] in [policy]";
         problems.warn("W314", it.kind, [message, "", help]);
     }
 }
@@ -52,12 +52,12 @@ fn carries(policy: Labels<'_>, carried: Spanned<Carried>, problems: &mut Problem
     let labels = policy.conditioners.iter().flat_map(|it| labels(&it.conditioner).map(move |label| (it.kind, label)));
     let labels: Vec<_> = labels.collect();
     if labels.is_empty() && policy.complete {
-        let message = "`flow-label` where no conditioner writes or reads labels";
-        let help = "leave it out, or add a conditioner that does (kind = \"rate-labeller\" or \"pps-tagger\")";
+        let message = "`flow-label`, but no conditioner writes or reads labels";
+        let help = "remove it, or add a conditioner that does (kind = \"rate-labeller\" or \"pps-tagger\")";
         problems.error::<()>("E239", carried.place, [message, "", help]);
     }
     if let Some((kind, label)) = labels.into_iter().find(|(_, label)| !carried.holds(*label)) {
-        let message = format!("{} where flow labels carry {}", label.noun(), noun(*carried));
+        let message = format!("{}, but flow labels carry {}", label.noun(), noun(*carried));
         let help = "flow labels carry one kind of label: change `flow-label` in [policy], or make two policies";
         problems.error::<()>("E255", kind, [&message, "", help]);
     } else {
@@ -77,7 +77,7 @@ const fn noun(carried: Carried) -> &'static str {
     }
 }
 
-/// Where no flow label brings labels a reader needs a writer before it; tickets on ACKs come from outside alone.
+/// If no flow label brings labels, a reader needs a writer before it; tickets on ACKs come only from outside.
 fn written_before(policy: Labels<'_>, problems: &mut Problems) {
     for (i, reader) in policy.conditioners.iter().enumerate() {
         let Some(read) = reader.conditioner.reads() else { continue };
@@ -87,7 +87,7 @@ fn written_before(policy: Labels<'_>, problems: &mut Problems) {
         }
         let carried = if read == Writes::Rate { Carried::Rate } else { Carried::Tickets }.name();
         let who = if read == Writes::AckTickets {
-            "they come from outside alone"
+            "they come only from outside"
         } else {
             "no conditioner before it writes them"
         };
@@ -104,14 +104,14 @@ fn one_code(policy: Labels<'_>, problems: &mut Problems) {
     let Some((first, agreed)) = tags.first() else { return };
     for (it, tags) in &tags {
         if tags.tags == Scale::Real {
-            let message = "tags in real numbers where flow labels carry tickets";
+            let message = "real tags, but flow labels carry tickets";
             let place = it.places.at("tags");
             problems.error::<()>("E255", place, [message, "", "they have no code: tags = \"linear\" or \"log\""]);
         } else if (tags.bits, tags.tags) != (agreed.bits, agreed.tags) {
             let field = if tags.bits == agreed.bits { "tags" } else { "bits" };
-            let message = format!("tags of another code than those of `{}`", first.name);
+            let message = format!("tags with a different code from those of `{}`", first.name);
             let label = format!("`{}` has bits = {}, tags = \"{}\"", first.name, agreed.bits, agreed.tags.name());
-            let help = "a policy reads and writes one code in flow labels: state the same `bits` and `tags`";
+            let help = "a policy reads and writes one code in flow labels: use the same `bits` and `tags`";
             problems.error::<()>("E255", it.places.at(field), [&message, &label, help]);
         }
     }

@@ -41,7 +41,7 @@ impl Policy {
     /// Reads and checks a policy's text.
     ///
     /// # Errors
-    /// All that is wrong, in one pass, if anything forbids its use; else warnings come with the policy.
+    /// Everything that is wrong, in one pass, if anything prevents its use; otherwise warnings come with the policy.
     pub fn parse(text: &str, options: &Options) -> Result<(Self, Diagnostics), Diagnostics> {
         let (mut sources, mut problems) = (Sources::default(), Problems::default());
         let root = stated::read(text, options, (&mut sources, &mut problems));
@@ -107,7 +107,7 @@ impl Policy {
                 Err(error) => problems.param(&error, port.params.place(error.field)).unwrap_or_default(),
                 Ok(conditioner) => {
                     if conditioner.needs().contains(Needs::TRUTH) {
-                        let what = "no sender says what it knows: in a policy `measured` is \"edge\"";
+                        let what = "senders reveal nothing: in a policy `measured` is \"edge\"";
                         problems.error::<()>("E263", port.params.place("measured"), [what, "", "leave it out"]);
                     }
                     let (name, kind, places) = (stage.name.clone(), section.places.at("kind"), &port.params.places);
@@ -128,7 +128,7 @@ impl Policy {
         &self.settings
     }
 
-    /// Prefixes of the inside; where there are none all packets are forward.
+    /// Prefixes of the inside; without any, all packets are forward.
     pub fn inside(&self) -> &[Prefix] {
         &self.settings.inside
     }

@@ -1,6 +1,6 @@
 //! Names -> indices.
 
-/// Traffic and its ways.
+/// Traffic and its routes.
 pub mod offered;
 /// Conditioners at their ports.
 pub mod ports;

@@ -13,20 +13,20 @@ use perhop_sim::traffic::LARGEST_PACKET;
 use perhop_sim::traffic::{AnyTraffic, Carrier, TrafficScope};
 use perhop_sim::transport;
 
-/// One `[traffic]` with the ways between one of its senders and its receiver.
+/// One `[traffic]` with the routes between one of its senders and its receiver.
 #[derive(Clone, Debug)]
 pub struct Flowline {
     /// For the simulator.
     pub offered: plan::Offered,
-    /// Which of its senders this way begins at.
+    /// The sender at which this route begins.
     pub sender: usize,
-    /// Mean rate of all its payload where nothing is waited for, bit/s, if its model knows it.
+    /// Mean rate of all its payload if nothing ever waits, bit/s, if its model knows it.
     pub load: Option<f64>,
     /// Whether TCP carries it.
     pub tcp: bool,
     /// IP length of its largest packet.
     pub data: u32,
-    /// IP length of the largest packet that comes back: an ACK or a request; 0 without.
+    /// IP length of its largest return packet: an ACK or a request; 0 if none.
     pub ack: u32,
     /// Links from sender to receiver.
     pub forward: Vec<u32>,
@@ -48,12 +48,12 @@ impl Flowline {
     }
 }
 
-/// One for each `[traffic]`: the way from its first sender.
+/// One for each `[traffic]`: the route from its first sender.
 pub fn tables(traffic: &[Flowline]) -> impl Iterator<Item = &Flowline> {
     traffic.iter().filter(|flow| flow.sender == 0)
 }
 
-/// The TCP of a traffic section: of its own, of `[tcp.X]`, or a preset.
+/// The TCP of a traffic section: an inline table, a `[tcp.X]`, or a preset.
 pub fn tcp_section(model: &Model, stated: Option<&TcpRef>) -> Option<TcpSection> {
     match stated {
         None => TcpSection::preset(PRESETS[1]),
@@ -64,7 +64,7 @@ pub fn tcp_section(model: &Model, stated: Option<&TcpRef>) -> Option<TcpSection>
     }
 }
 
-/// Fills in what traffic leaves out, so that the model holds every effective value.
+/// Fills in what traffic omits, so that the model holds every effective value.
 pub fn fill_defaults(traffic: &mut Named<TrafficSection>) {
     for (name, place, section) in traffic.sound_mut() {
         section.common.class.get_or_insert_with(|| name.to_owned());
@@ -93,7 +93,7 @@ pub fn classes(model: &Model) -> Vec<&str> {
     classes
 }
 
-/// Reads all traffic; what has an error is left out.
+/// Reads all traffic; sections with an error are skipped.
 pub fn read(model: &Model, net: (&Topology, &[plan::Link]), problems: &mut Problems) -> Vec<Flowline> {
     if model.traffic.declared().is_empty() {
         let help = "add [traffic.X] with model, from and to; `perhop list` shows the models";
@@ -144,7 +144,7 @@ impl Reading<'_> {
     fn senders(&mut self) -> Option<Vec<usize>> {
         let names = &self.section.common.from.0;
         if let Some(twice) = (1..names.len()).find(|&i| names[..i].contains(&names[i])) {
-            let message = format!("`{}` stands twice in `from`", *names[twice]);
+            let message = format!("`{}` is listed twice in `from`", *names[twice]);
             return self.problems.error(
                 "E002",
                 self.section.common.from.place,
@@ -165,12 +165,12 @@ impl Reading<'_> {
         source.warnings().iter().for_each(|advice| self.problems.advise(advice, place(advice.field)));
         if senders > 1 && source.carrier() != Carrier::Responses {
             let message = format!("model \"{}\" has one sender, `from` names {senders}", self.section.model.name());
-            let help = "a table for each, as in [traffic.\"f{1..3}\"] with from = \"S{i}\"";
+            let help = "write write a table for each, as in [traffic.\"f{1..3}\"] with from = \"S{i}\"";
             return self.problems.error("E262", self.section.common.from.place, [&message, "", help]);
         }
         if let (Carrier::Datagrams, Some(tcp)) = (source.carrier(), &self.section.common.tcp) {
             let message = format!("`tcp` has no effect on model \"{}\"", self.section.model.name());
-            let help = "leave it out; this model sends datagrams";
+            let help = "remove it; this model sends datagrams";
             return self.problems.error("E239", tcp.place, [&message, "", help]);
         }
         Some(source)
@@ -198,8 +198,8 @@ impl Reading<'_> {
         };
         let asked = self.section.common.ecn;
         if let (Some(Spanned { place, value: true }), Some(false)) = (asked, section.ecn) {
-            let message = format!("traffic `{}` has ECN, and its `tcp` has it off", self.name);
-            let help = "leave out one of the two, or set `ecn = true` in the `tcp`";
+            let message = format!("traffic `{}` has ECN on, and its `tcp` has it off", self.name);
+            let help = "remove one of the two, or set `ecn = true` in the `tcp`";
             return self.problems.error("E246", place, [&message, "", help]);
         }
         let ecn = asked.map(|ecn| *ecn).or(section.ecn).unwrap_or(false);
@@ -249,14 +249,14 @@ impl Reading<'_> {
         let way = |from, to| router.route(from, to);
         let unreachable = |from: usize, to: usize| {
             let [from, to] = [from, to].map(|n| &topology.nodes[n].name);
-            format!("no way from `{from}` to `{to}`")
+            format!("no route from `{from}` to `{to}`")
         };
-        let help = "add the links that are missing to [links]";
+        let help = "add the missing links to [links]";
         let Some(forward) = way(from, to) else {
             return self.problems.error("E233", self.section.common.to.place, [&unreachable(from, to), "", help]);
         };
         let Some(backward) = way(to, from) else {
-            let label = "every traffic needs a way back";
+            let label = "every traffic needs a return route";
             return self.problems.error("E233", self.section.common.to.place, [&unreachable(to, from), label, help]);
         };
         Some((forward, backward))
@@ -283,7 +283,7 @@ impl Reading<'_> {
     }
 }
 
-/// Reports what a `[tcp.X]` has wrong, and names that are taken by presets.
+/// Reports the errors of a `[tcp.X]`, and names that presets use.
 pub fn check_tcp(model: &Model, problems: &mut Problems) {
     for declared in model.tcp.declared() {
         let (name, Some(section)) = (&declared.name, &declared.section) else { continue };

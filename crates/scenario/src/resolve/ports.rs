@@ -1,4 +1,4 @@
-//! `[conditioner]` -> what sits at each port and who reaches it.
+//! `[conditioner]` -> what is at each port and which traffic reaches it.
 
 use super::offered::{Flowline, tables};
 use super::topology::Topology;
@@ -28,13 +28,13 @@ pub struct File<'a> {
 }
 
 impl File<'_> {
-    /// Message, label and way out where a port is none.
+    /// Message, label and suggested fix for an invalid port.
     pub fn unknown_port(&self, port: &str) -> [String; 3] {
         let names: Vec<_> = self.topology.links.iter().map(|l| l.name.as_str()).collect();
         [format!("unknown port `{port}`"), String::new(), suggest(port, &names)]
     }
 
-    /// Whether all traffic is known, with its ways.
+    /// Whether all traffic is known, with its routes.
     pub fn knows_traffic(&self) -> bool {
         self.topology.complete && tables(self.traffic).count() == self.model.traffic.declared().len()
     }
@@ -89,18 +89,18 @@ pub struct Stage {
     pub takes: Vec<usize>,
     /// Indices of the traffic whose ACKs it may take.
     pub takes_acks: Vec<usize>,
-    /// What it writes; `None` where its parameters are at fault.
+    /// What it writes; `None` if its parameters are invalid.
     pub writes: Option<Writes>,
     /// The label it reads.
     pub reads: Option<Writes>,
-    /// Whether it writes anew what it reads.
+    /// Whether it rewrites what it reads.
     pub rewrites: bool,
-    /// Which hooks it wants.
+    /// Which hooks it needs.
     pub needs: Needs,
 }
 
 impl Stage {
-    /// Whether nothing it is there for comes by: data, or the ACKs that it labels.
+    /// Whether nothing that it serves passes: data, or the ACKs that it labels.
     fn is_idle(&self) -> bool {
         if self.writes == Some(Writes::AckTickets) && !self.rewrites {
             self.takes_acks.is_empty()
@@ -125,7 +125,7 @@ pub fn stages(file: File<'_>, problems: &mut Problems) -> Vec<Stage> {
     out
 }
 
-/// A stage for each port, none of them twice.
+/// A stage for each port, without duplicates.
 fn placed(file: File<'_>, (name, section): (&str, &ConditionerSection), problems: &mut Problems) -> Vec<Stage> {
     let mut stages = Vec::<Stage>::new();
     for port in &section.ports {
@@ -135,7 +135,7 @@ fn placed(file: File<'_>, (name, section): (&str, &ConditionerSection), problems
             stages.push(next);
             continue;
         }
-        let message = format!("port `{}` stands twice in `at`", next.port);
+        let message = format!("port `{}` is listed twice in `at`", next.port);
         let same = section.ports.iter().filter_map(|p| p.name.as_ref()).find(|name| **name == next.port);
         let place = same.map_or(section.places.at("at"), |name| name.place);
         problems.error::<()>("E002", place, [&message, "", "keep one of them"]);
@@ -166,7 +166,7 @@ fn check_names(file: File<'_>, section: &ConditionerSection, problems: &mut Prob
 }
 
 /// The stage at the `i`-th port of a conditioner. Its name is that of its random stream: the first port has the
-/// section's own, further ones add the port, so that no two draw the same numbers.
+/// section's name, further ones add the port, so that no two draw the same numbers.
 fn stage(
     file: File<'_>,
     (name, section): (&str, &ConditionerSection),
@@ -201,7 +201,7 @@ fn stage(
     }
 }
 
-/// Whose data and whose ACKs may be taken at a port, and the largest packet among them.
+/// Which traffic's data and ACKs may be taken at a port, and the largest packet among them.
 fn reach(file: File<'_>, matches: &Match, link: usize) -> (Vec<usize>, Vec<usize>, Scope) {
     let (mut takes, mut acks, mut largest) = (Vec::new(), Vec::new(), None::<(u32, &str)>);
     for (i, flow) in file.traffic.iter().enumerate() {
@@ -222,8 +222,8 @@ fn reach(file: File<'_>, matches: &Match, link: usize) -> (Vec<usize>, Vec<usize
     (takes, acks, file.scope_of(largest))
 }
 
-/// Whether a match may take a traffic's packets. Ports are given by the simulator and code points may be rewritten
-/// on the way, so both count as agreeing where they could.
+/// Whether a match may take a traffic's packets. Ports are given by the simulator and code points may be rewritten on
+/// the route, so both count as agreeing if they could.
 fn may_take(file: File<'_>, matches: &Match, (flow, ack): (&Flowline, bool)) -> bool {
     let address = |node: usize| IpAddr::from(file.topology.nodes[node].address);
     let (from, to) = (address(flow.offered.from[flow.sender]), address(flow.offered.to));
@@ -260,7 +260,7 @@ fn build(stages: &mut [Stage], problems: &mut Problems) {
         }
         if stage.writes.is_some_and(|writes| writes != Writes::Colour) && stage.spec.actions != [Action::Transmit; 4] {
             let message = format!("kind \"{}\" gives no colour to act on", stage.spec.params.name());
-            problems.error::<()>("E239", stage.kind, [&message, "", "leave out green, yellow, red and unmarked"]);
+            problems.error::<()>("E239", stage.kind, [&message, "", "remove green, yellow, red and unmarked"]);
         }
     }
 }

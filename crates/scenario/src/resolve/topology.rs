@@ -78,7 +78,7 @@ impl Topology {
         self.links.iter().position(|l| l.name == name)
     }
 
-    /// Whether a direction is known to have an error of its own.
+    /// Whether a direction itself is known to have an error.
     pub fn is_faulty(&self, text: &str) -> bool {
         direction_name(text).is_some_and(|name| self.faulty.contains(&name))
     }
@@ -109,7 +109,7 @@ fn arrow(from: &str, to: &str) -> String {
     format!("{from} -> {to}")
 }
 
-/// Fills in what links leave out, so that the model holds every effective value.
+/// Fills in what links omit, so that the model holds every effective value.
 pub fn fill_defaults(links: &mut Named<LinkSection>) {
     let names: Vec<_> = links.names().into_iter().map(str::to_owned).collect();
     let keys = Keys::new(names.iter().map(String::as_str));
@@ -122,7 +122,7 @@ pub fn fill_defaults(links: &mut Named<LinkSection>) {
 
 /// The keys of `[links]` by the ends they name.
 pub struct Keys<'a> {
-    /// Two-way links, each both ways round.
+    /// Two-way links, in both directions.
     duplex: BTreeSet<(&'a str, &'a str)>,
     /// One-way keys; of those that name the same ends the first.
     one_way: BTreeMap<(&'a str, &'a str), &'a str>,
@@ -148,7 +148,7 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// Reads the topology; links with an error are left out.
+/// Reads the topology; links with an error are skipped.
 pub fn read(model: &Model, problems: &mut Problems) -> Topology {
     let keys = Keys::new(model.links.names());
     let from = problems.list.len();
@@ -184,7 +184,7 @@ impl Builder<'_> {
         })
     }
 
-    /// One key of `[links]`: its two directions, its one, or nothing of its own where it overrides.
+    /// One key of `[links]`: its two directions, its one, or nothing if it only overrides.
     fn entry(&mut self, link: &Declared<LinkSection>) -> Option<()> {
         let (key, place) = (link.name.as_str(), link.key);
         let Some(Ends { from, to, both }) = ends(key) else {
@@ -192,7 +192,7 @@ impl Builder<'_> {
             return self.problems.error(
                 "E230",
                 place,
-                [&message, "", "write \"A - B\" (both ways) or \"A -> B\" (one way)"],
+                [&message, "", "write \"A - B\" (both directions) or \"A -> B\" (one way)"],
             );
         };
         if from == to {
@@ -270,7 +270,7 @@ impl Builder<'_> {
         Some(link)
     }
 
-    /// The queue of a scheduler's class, which has no scheduler of its own.
+    /// The queue of a scheduler's class, which itself has no scheduler.
     fn class_queue(&mut self, (i, stated): (usize, &Spanned<QueueRef>), link: &Direction) -> Option<PortQueue> {
         match self.section(stated)? {
             (QueueSection::One(queue), name) => self.queue(queue, name, *link.rate),
@@ -316,7 +316,7 @@ impl Builder<'_> {
         self.problems.error("E006", place, [&format!("unknown queue `{name}`"), "", &help])
     }
 
-    /// Stated addresses first; the rest are 10.0.n.1, n the number of the node, where that is free.
+    /// Stated addresses first; the rest are 10.0.n.1, n the number of the node, if that is free.
     fn addresses(&mut self) {
         let mut taken: Vec<(Ipv4Addr, &str)> = Vec::new();
         for (name, section) in self.model.nodes.sound() {
@@ -336,7 +336,7 @@ impl Builder<'_> {
     }
 }
 
-/// `None` for a share of itself, or without room for a single packet.
+/// `None` for a share of itself, or if too small for a single packet.
 fn limit(length: Length, rate: BitRate) -> Option<Limit> {
     match length {
         Length::Packets(n) => (n.get() > 0).then_some(Limit::Packets(n.get())),

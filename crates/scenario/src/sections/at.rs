@@ -1,4 +1,4 @@
-//! `at`: the ports of a conditioner, each with the parameters that hold there.
+//! `at`: the ports of a conditioner, each with the parameters that apply there.
 //!
 //! A port's table is laid over the section's keys, and both are read as the kind's parameters. A plain list of ports is
 //! the same with empty tables.
@@ -10,13 +10,13 @@ use perhop_core::registry::Entry;
 /// A port of a conditioner.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Port {
-    /// As the file writes it.
+    /// As written in the file.
     pub name: Option<Spanned<String>>,
-    /// `kind` with the parameters that hold there.
+    /// `kind` with the parameters that apply there.
     pub params: Located<ConditionerParams>,
 }
 
-/// A port as the file states it.
+/// A port as written in the file.
 #[derive(Clone)]
 pub struct Stated<'a> {
     /// Its name; none in a policy.
@@ -25,7 +25,7 @@ pub struct Stated<'a> {
     own: Option<&'a Node>,
 }
 
-/// What stands for ports where there are none.
+/// What replaces ports if there are none.
 pub const NOWHERE: Stated<'_> = Stated { name: None, own: None };
 
 /// The ports at `at`: one, a list, or a table of ports; at least one.
@@ -67,7 +67,7 @@ pub fn read(section: &mut Reader<'_>, (kind, place): (&str, Place), stated: &[St
     ports.collect::<Vec<_>>().into_iter().collect()
 }
 
-/// The keys without default that some port states itself.
+/// The keys without default that some port sets itself.
 fn needed(entry: &Entry, own: &[Option<Table>]) -> Vec<&'static str> {
     let needed = Field::all(entry.fields).into_iter().filter(|f| f.default.is_none() && !f.optional).map(|f| f.name);
     needed.filter(|name| own.iter().flatten().any(|table| table.get(name).is_some())).collect()
@@ -96,14 +96,14 @@ impl Stated<'_> {
 struct Layers<'a> {
     kind: &'a str,
     place: Place,
-    /// The parameters that the section states, and its place.
+    /// The parameters that the section sets, and its place.
     below: Vec<&'a (String, Place, Node)>,
     at: Place,
     needed: Vec<&'static str>,
 }
 
 impl Layers<'_> {
-    /// What nobody states is missing in the section; what other ports state is missing at this one.
+    /// What no port sets is missing in the section; what other ports set is missing at this one.
     fn read(&self, port: &Stated<'_>, own: &Table, problems: &mut Problems) -> Option<Port> {
         let below = self.below.iter().filter(|e| own.get(&e.0).is_none());
         let both = Table { entries: below.copied().chain(&own.entries).cloned().collect() };
@@ -122,7 +122,7 @@ impl Layers<'_> {
 
 /// The parameters at each port, `common` to all or its `own`.
 pub struct Shown {
-    /// What holds at every port.
+    /// What applies at every port.
     pub common: Vec<(&'static str, Tree)>,
     /// What differs, port by port.
     pub own: Vec<Vec<(&'static str, Tree)>>,
@@ -143,7 +143,7 @@ impl Shown {
         Self { common, own }
     }
 
-    /// `at`: a list where nothing differs, else a table; nothing in a policy.
+    /// `at`: a list if nothing differs, else a table; nothing in a policy.
     pub fn at(&self, ports: &[Port]) -> Option<Tree> {
         let names = ports.iter().filter_map(|port| Some(port.name.as_ref()?.as_str()));
         if self.own.iter().all(Vec::is_empty) {

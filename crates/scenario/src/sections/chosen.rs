@@ -17,7 +17,7 @@ pub fn table<'a>(node: &'a Node, problems: &mut Problems) -> Option<&'a Table> {
 }
 
 /// Reads a table that names its algorithm by `key`: the common part, the algorithm's own, nothing else.
-/// Unknown keys are reported only once it is known whose they would be.
+/// Unknown keys are reported only once the algorithm is known.
 pub fn chosen<T>(
     node: &Node,
     problems: &mut Problems,
@@ -32,7 +32,7 @@ pub fn chosen<T>(
     out
 }
 
-/// The name of the algorithm: what stands at `key`, or `default`.
+/// The name of the algorithm: the value at `key`, or `default`.
 pub fn name_of(reader: &mut Reader<'_>, what: (&'static str, Option<&'static str>), names: &[&str]) -> (String, Place) {
     let (key, default) = what;
     let place = reader.place_of(key);
@@ -56,7 +56,7 @@ pub fn name_of(reader: &mut Reader<'_>, what: (&'static str, Option<&'static str
     }
 }
 
-/// The key that was meant to be `key`, which is missing.
+/// The key that was probably intended as `key`, which is missing.
 fn misspelt<'a>(entries: &'a [(String, Place, Node)], key: &str) -> Option<(&'a str, Place)> {
     let meant = entries.iter().find(|e| suggest(&e.0, &[key]).starts_with("did you mean"));
     meant.map(|e| (e.0.as_str(), e.1))

@@ -1,4 +1,4 @@
-//! `[conditioner]`: where it sits, what it takes, what becomes of each colour.
+//! `[conditioner]`: where it sits, what it takes, what happens to each colour.
 
 use super::at::{self, Port, Shown};
 use super::chosen::{Entries, chosen, name_of, text};
@@ -10,7 +10,7 @@ use perhop_core::port::edge::{Action, Per};
 /// Where a conditioner sits and what it takes.
 #[derive(Params, Clone, Debug, PartialEq)]
 pub struct Placement {
-    /// What it takes; all where left out.
+    /// What it takes; default: everything.
     #[param(name = "match")]
     pub matches: Option<Located<Match>>,
     /// What shares one instance.
@@ -21,7 +21,7 @@ pub struct Placement {
 /// An action per colour.
 #[derive(Params, Clone, Debug, Default, PartialEq)]
 pub struct Actions {
-    /// For green packets: "mark X", "transmit" (where left out) or "drop".
+    /// For green packets: "mark X", "transmit" (default) or "drop".
     pub green: Option<ActionText>,
     /// For yellow packets.
     pub yellow: Option<ActionText>,
@@ -105,7 +105,7 @@ impl ConditionerSection {
         Tree::table(entries)
     }
 
-    /// As [`ConditionerSection::tree`], all that holds at each of several ports stated there.
+    /// As [`ConditionerSection::tree`], with everything that applies at each of several ports written there.
     pub fn tree_by_port(&self) -> Tree {
         if self.ports.len() <= 1 {
             return self.tree();

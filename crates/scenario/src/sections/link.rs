@@ -9,7 +9,7 @@ use std::net::Ipv4Addr;
 /// `[nodes.X]`
 #[derive(Params, Clone, Debug, PartialEq)]
 pub struct NodeSection {
-    /// Its address; 10.0.n.1 in the order of appearance where left out.
+    /// Its address; default: 10.0.n.1 in the order of appearance.
     pub address: Option<Spanned<Address>>,
 }
 
@@ -20,7 +20,7 @@ pub struct LinkSection {
     pub rate: Option<Spanned<BitRate>>,
     /// Propagation delay.
     pub delay: Option<Span>,
-    /// The queue before it: a name of `[queue]`, or a table of the same keys.
+    /// Its queue: a name of `[queue]`, or a table of the same keys.
     pub queue: Option<Spanned<QueueRef>>,
     /// Share of packets lost on the wire.
     pub loss: Option<Probability>,

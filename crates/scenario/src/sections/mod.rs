@@ -4,11 +4,11 @@
 pub mod settings;
 /// `[nodes]` and `[links]`.
 pub mod link;
-/// `[queue]`, a scheduler's classes among them.
+/// `[queue]`, including a scheduler's classes.
 pub mod queue;
 /// `[conditioner]`.
 pub mod conditioner;
-/// Ports and what holds at each.
+/// Ports and what applies at each.
 pub mod at;
 /// `[traffic]`.
 pub mod traffic;

@@ -1,4 +1,4 @@
-//! A scenario as its file states it: every section read, every fault reported, and the way back.
+//! A scenario as its file states it: every section read, every fault reported, and written back.
 
 use super::chosen::table;
 use super::conditioner::ConditionerSection;
@@ -37,7 +37,7 @@ pub struct Model {
     pub changes: Vec<Change>,
 }
 
-/// What differs from a time on.
+/// What differs from a given time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// When.
@@ -47,7 +47,7 @@ pub struct Change {
 }
 
 impl Model {
-    /// Reads all sections. Those with an error are left out, so that the others can still be checked together.
+    /// Reads all sections. Those with an error are skipped, so that the others can still be checked together.
     /// The tree has no `[dumbbell]` and no `[[change]]` any more.
     pub fn read(root: &Node, problems: &mut Problems) -> Self {
         let nothing = Table::default();

@@ -12,7 +12,7 @@ pub struct Declared<T> {
     pub key: Place,
     /// Where its table is.
     pub place: Place,
-    /// What it says; `None` if it has an error of its own.
+    /// What it says; `None` if it has an error.
     pub section: Option<T>,
 }
 
@@ -96,6 +96,6 @@ fn printable(name: &str) -> bool {
 }
 
 fn unprintable(place: Place, problems: &mut Problems) -> bool {
-    let what = ["a name is empty or holds control characters", "", "name it with plain text"];
+    let what = ["a name is empty or has control characters", "", "name it with plain text"];
     problems.error::<()>("E011", place, what).is_some()
 }

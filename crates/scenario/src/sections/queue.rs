@@ -1,5 +1,5 @@
-//! `[queue]`: one queue with its AQM, or a scheduler with classes, each with what the scheduler wants to know of it and a
-//! queue.
+//! `[queue]`: one queue with its AQM, or a scheduler with classes, each with what the scheduler needs to know about it
+//! and a queue.
 
 use super::chosen::{Entries, chosen, name_of};
 use crate::text::tree;
@@ -8,13 +8,13 @@ use perhop_core::params::{Field, Kind, Located, Node, Params, Place, Places, Pro
 use perhop_core::sched::{self, SchedulerParams};
 use perhop_core::units::{Length, Packets};
 
-/// Limit of a queue that nobody stated, packets: what Linux gives an interface.
+/// Default limit of a queue, packets: Linux's for an interface.
 const DEFAULT_LIMIT: u32 = 1000;
 
-/// What stands in `[queue.X]` beside the AQM's own parameters.
+/// The keys of `[queue.X]` in addition to the AQM's parameters.
 #[derive(Params, Clone, Debug, PartialEq)]
 pub struct QueueCommon {
-    /// How much may wait, the packet in transmission not counted: packets, bytes, or time at the link's rate.
+    /// How much may wait, not counting the packet in transmission: packets, bytes, or time at the link's rate.
     #[param(default = "1000p")]
     pub limit: Spanned<Length>,
 }
@@ -147,7 +147,7 @@ impl Scheduled {
     }
 }
 
-/// The classes' queues; what is not a table is left to the scheduler's reader.
+/// The classes' queues; anything but a table is left to the scheduler's reader.
 fn queues(node: &Node, problems: &mut Problems) -> Option<Vec<Spanned<QueueRef>>> {
     let classes = match tree::get(node, &["classes"]) {
         Some(Node { tree: Tree::List(classes), .. }) => classes.as_slice(),
@@ -168,9 +168,9 @@ fn refuse_queue(reader: &mut Reader<'_>) -> bool {
     let keys: Vec<_> = ["aqm"].into_iter().chain(common).filter(stated).collect();
     for key in &keys {
         reader.take(key);
-        let message = format!("`{key}` beside `scheduler` in {}", reader.problems.section());
+        let message = format!("`{key}` together with `scheduler` in {}", reader.problems.section());
         let help =
-            "a scheduler has a queue for each of its classes: state it there, as in queue = { aqm = \"red\", ... }";
+            "a scheduler has a queue for each of its classes: write it there, as in queue = { aqm = \"red\", ... }";
         reader.problems.error::<()>("E226", reader.place_of(key), [&message, "", help]);
     }
     keys.is_empty()

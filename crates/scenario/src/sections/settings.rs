@@ -34,15 +34,15 @@ impl Accounting {
 /// `[scenario]`
 #[derive(Params, Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Name of the run's directory; the file's name without its ending where left out.
+    /// Name of the run's directory; default: the file's name without its ending.
     pub name: Option<Spanned<String>>,
     /// Simulated time.
     #[param(default = "60s")]
     pub duration: Spanned<Span>,
-    /// What is left out of the statistics at the start.
+    /// Time at the start that is excluded from the statistics.
     #[param(default = "10s")]
     pub warmup: Spanned<Span>,
-    /// With the replication's number it keys every random stream.
+    /// With the replication's number, the key of every random stream.
     #[param(default = 1)]
     pub seed: u64,
     /// Independent runs behind each mean and interval.
@@ -51,31 +51,31 @@ pub struct Settings {
     /// Which bytes meters and queues count; links always serialise the IP packet.
     #[param(default = "l3")]
     pub accounting: Accounting,
-    /// Interval of the series; none are written where left out.
+    /// Interval of the series; default: none are written.
     pub sample: Option<Spanned<Span>>,
-    /// Ports the series are of; all ports, and the flows, where left out.
+    /// Ports to write series for; default: all ports, and the flows.
     pub sample_ports: Spanned<Vec<Spanned<String>>>,
 }
 
 /// `[policy]`
 #[derive(Params, Clone, Debug, PartialEq)]
 pub struct PolicySettings {
-    /// Its name in tables; the file's name without its ending where left out.
+    /// Its name in tables; default: the file's name without its ending.
     pub name: Option<Spanned<String>>,
     /// Which bytes meters count.
     #[param(default = "l3")]
     pub accounting: Accounting,
-    /// Prefixes of the inside: forward is from inside to outside, the rest is reverse (ACKs). All is forward where
-    /// left out.
+    /// Prefixes of the inside: forward is from inside to outside, the rest is reverse (ACKs). Default: everything is
+    /// forward.
     pub inside: Vec<perhop_core::classify::Prefix>,
-    /// What IPv6 flow labels carry: packets come and leave labelled. They are neither read nor written where left out.
+    /// What IPv6 flow labels carry: packets arrive and leave labelled. Default: they are neither read nor written.
     pub flow_label: Option<Spanned<Carried>>,
-    /// Keys the random streams of probabilistic conditioners.
+    /// The key of the random streams of probabilistic conditioners.
     #[param(default = 1)]
     pub seed: u64,
 }
 
-/// `[scenario]`; keys with errors are taken as left out, and no time is then too short or too long.
+/// `[scenario]`; keys with errors count as omitted, and no time is then too short or too long.
 pub fn read(root: &Table, whole: Place, problems: &mut Problems) -> Spanned<Settings> {
     let empty = Node { place: whole, ..Tree::table(vec![]).into() };
     let node = root.get("scenario").unwrap_or(&empty);

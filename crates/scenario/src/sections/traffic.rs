@@ -7,7 +7,7 @@ use perhop_core::params::{Kind, Located, Node, Params, Problems, Spanned, Tree, 
 use perhop_core::units::Span;
 use perhop_sim::traffic::{self, TrafficParams};
 
-/// What stands in `[traffic.X]` beside the model's own parameters.
+/// The keys of `[traffic.X]` in addition to the model's parameters.
 #[derive(Params, Clone, Debug, PartialEq)]
 pub struct TrafficCommon {
     /// The sending node; a list for a model that draws one of several.
@@ -23,16 +23,16 @@ pub struct TrafficCommon {
     /// Each source starts a uniform draw from [0, spread) after `start`.
     #[param(default = "1s")]
     pub spread: Span,
-    /// When a source stops offering; at the end where left out.
+    /// When a source stops offering; default: at the end.
     pub stop: Option<Spanned<Span>>,
     /// Code point of its packets.
     #[param(default = "BE")]
     pub dscp: Spanned<Dscp>,
-    /// Class its packets are counted in; its own name where left out.
+    /// Class its packets are counted in; default: the table's name.
     pub class: Option<String>,
-    /// ECN (RFC 3168); for TCP as its preset or table says where left out, else off.
+    /// ECN (RFC 3168); default: for TCP as its preset or table says, else off.
     pub ecn: Option<Spanned<bool>>,
-    /// TCP: "reno", "newreno" (where left out), a name of `[tcp]`, or a table of the same keys.
+    /// TCP: "reno", "newreno" (default), a name of `[tcp]`, or a table of the same keys.
     pub tcp: Option<Spanned<TcpRef>>,
 }
 

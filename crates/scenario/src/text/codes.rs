@@ -1,10 +1,9 @@
-//! Every diagnostic code of perhop, with what it means. Codes are stable: one that is no longer used is not given
-//! to another meaning.
+//! Every diagnostic code of perhop, with its meaning. Codes are stable: a retired code is not reused.
 
 /// Code and meaning, in order.
 pub const TABLE: &[(&str, &str)] = &[
     ("E001", "the file is not TOML"),
-    ("E002", "a name or key stands twice"),
+    ("E002", "a name or key is defined twice"),
     ("E003", "a value of the wrong type"),
     ("E004", "an unknown key"),
     ("E005", "a key is missing"),
@@ -33,7 +32,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E215", "a threshold that the queue's limit keeps out of reach"),
     ("E216", "a probability outside [0, 1]"),
     ("E217", "a queue without room for a packet, or a limit in percent of itself"),
-    ("E218", "a threshold that needs a link rate or a limit nobody stated"),
+    ("E218", "a threshold that needs an unspecified link rate or limit"),
     ("E219", "thresholds in different units"),
     ("E220", "not a DSCP"),
     ("E221", "not an IP protocol"),
@@ -41,13 +40,13 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E223", "a profile that no packet can reach"),
     ("E224", "not an action"),
     ("E225", "a quantum below the largest packet"),
-    ("E226", "a queue's own keys beside `scheduler`, or a scheduler within another"),
+    ("E226", "a queue's own keys together with `scheduler`, or a scheduler within another"),
     ("E230", "not a link"),
     ("E232", "an unknown node"),
-    ("E233", "a destination that cannot be reached, or not from there"),
+    ("E233", "a destination that cannot be reached, or that has no route back"),
     ("E234", "traffic from a node to itself"),
     ("E235", "an unknown port"),
-    ("E236", "labels are read and nobody has written them"),
+    ("E236", "labels are read that nothing has written"),
     ("E237", "two writers of labels on a path"),
     ("E238", "a scenario without traffic"),
     ("E239", "a key that has no effect"),
@@ -57,32 +56,32 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E243", "not an address, or one that two nodes have"),
     ("E244", "a scenario without links"),
     ("E245", "a policy without conditioner"),
-    ("E246", "ECN of a traffic against that of its own `tcp`"),
+    ("E246", "ECN of a traffic that contradicts its `tcp`"),
     ("E250", "not a series of names, or not an expression in one"),
-    ("E251", "tickets on ACKs that do not come back the way their data went"),
+    ("E251", "tickets on ACKs that do not return by the route of their data"),
     ("E252", "a currency loop"),
     ("E255", "a label that a policy's flow labels cannot carry"),
     ("E260", "nothing that the rule of `perhop tune` applies to"),
-    ("E261", "a mean, and a law that has none"),
+    ("E261", "a mean given for a law that has none"),
     ("E262", "several senders for a model that has one"),
-    ("E263", "a conditioner that wants to know what only a simulator knows, in a policy"),
-    ("E900", "packets do not add up: a fault of perhop"),
+    ("E263", "a conditioner in a policy that needs what only a simulator knows"),
+    ("E900", "packets do not add up: a bug in perhop"),
     ("W301", "a bucket below CIR x RTT: TCP will stay below its contract"),
     ("W302", "EF traffic that nothing polices"),
     ("W305", "a conditioner that takes no traffic"),
     ("W306", "a conditioner where no traffic passes"),
     ("W307", "a section that nothing uses"),
-    ("W310", "a policy that changes no packet"),
+    ("W310", "a policy that changes no packetss"),
     ("W311", "a change that changes nothing"),
     ("W312", "traffic without labels at a queue that reads them"),
     ("W313", "more tickets on a packet than its tag can say, or less than one"),
-    ("W314", "a conditioner that looks at what comes back, in a policy that does not say what does"),
-    ("W315", "an exchange of tickets that stands before the tagger at its port"),
+    ("W314", "a conditioner that looks at return traffic, in a policy that does not say which packets those are"),
+    ("W315", "an exchange of tickets that comes before the tagger at its port"),
     ("W316", "a threshold that the queue never reaches, or only after it has overflowed"),
-    ("W317", "a threshold below the one at which Lemma 3.1 has SVB or MSVB stable"),
-    ("W318", "an AQM that marks, before traffic of which nothing is ECN-capable"),
+    ("W317", "a threshold below the one at which SVB or MSVB is stable by Lemma 3.1"),
+    ("W318", "an AQM that marks, on traffic that is not ECN-capable"),
     ("W319", "a law of draws that has no mean"),
-    ("W320", "a conditioner that measures round trips, and traffic whose ACKs do not come back past it"),
+    ("W320", "a conditioner that measures round trips, and traffic whose ACKs do not return past it"),
 ];
 
 /// What a code means.
@@ -93,8 +92,8 @@ pub fn meaning(code: &str) -> Option<&'static str> {
 /// `docs/diagnostics.md`.
 pub fn page() -> String {
     let mut out = String::from(
-        "# Diagnostics\n\nWhat `perhop check` and every command that reads a file may say. `E` forbids a run, `W` is a \
-         warning. Codes are stable.\nThis page is made from `crates/scenario/src/text/codes.rs`.\n\n| code | meaning |\n|------|---------|\n",
+        "# Diagnostics\n\nWhat `perhop check` and every command that reads a file may report. `E` prevents a run, `W` \
+         is a warning. Codes are stable.\nThis page is made from `crates/scenario/src/text/codes.rs`.\n\n| code | meaning |\n|------|---------|\n",
     );
     for (code, meaning) in TABLE {
         out += &format!("| {code} | {meaning} |\n");

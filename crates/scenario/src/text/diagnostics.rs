@@ -1,4 +1,4 @@
-//! Problems as a person reads them: code, place, line, caret, reason, way out; and as JSON.
+//! Problems as a person reads them: code, place, line, caret, reason, fix; and as JSON.
 
 use crate::text::source::{Sources, Spot};
 use perhop_core::params::{Problem, Problems, Severity};
@@ -23,7 +23,7 @@ pub struct Diagnostic {
     pub spot: Option<Spot>,
     /// Words under the caret.
     pub label: String,
-    /// The way out.
+    /// The suggested fix.
     pub help: String,
 }
 
@@ -35,8 +35,8 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Looks up the places of `problems`. What was found twice stands once; of those at one place that differ in their
-    /// numbers alone (copies of a series, ports, points of a sweep) the first stands, with how many there are.
+    /// Looks up the places of `problems`. Duplicates are shown once; of those at one place that differ only in their
+    /// numbers (copies of a series, ports, points of a sweep) the first is shown, with their count.
     pub fn new(problems: Problems, sources: &Sources) -> Self {
         let (mut found, mut known) = (Vec::<(Problem, BTreeSet<String>)>::new(), BTreeMap::new());
         for problem in problems.list {
@@ -96,11 +96,11 @@ impl Diagnostics {
     }
 }
 
-/// A problem that stands for `count` of its kind.
+/// A problem that represents `count` of its kind.
 fn alike(mut problem: Problem, count: usize) -> Problem {
     if count > 1 {
         let gap = if problem.label.is_empty() { "" } else { "; " };
-        problem.label += &format!("{gap}the first of {count} alike");
+        problem.label += &format!("{gap}the first of {count} like this");
     }
     problem
 }
@@ -125,7 +125,7 @@ impl Diagnostic {
         Self { severity, code, message, file: sources.file().to_owned(), spot, label, help }
     }
 
-    /// See [`Diagnostics::to_json`]; what is not known is null.
+    /// See [`Diagnostics::to_json`]; unknown values are null.
     pub fn to_json(&self) -> serde_json::Value {
         let file = self.spot.as_ref().map_or(&self.file, |s| &s.name);
         serde_json::json!({

@@ -8,7 +8,7 @@ pub mod codes;
 pub mod file;
 /// What the command line adds.
 pub mod options;
-/// Where words stand.
+/// Sources of text, and places in them.
 pub mod source;
 /// Text -> tree with places.
 pub mod toml;

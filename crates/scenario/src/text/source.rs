@@ -1,6 +1,6 @@
-//! Where words stand: the file and the overrides of the command line as one run of bytes.
+//! Sources: the file and the overrides of the command line as one run of bytes.
 //!
-//! Each text gets a stretch of its own, so that a [`Place`] says both which text and where in it.
+//! Each text gets a separate stretch, so that a [`Place`] says both which text and where in it.
 
 use perhop_core::params::Place;
 
@@ -18,7 +18,7 @@ pub struct Sources {
     pieces: Vec<Piece>,
 }
 
-/// A place in words that a person can use.
+/// A place as people read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spot {
     /// File, or flag of an override.
@@ -54,7 +54,7 @@ impl Sources {
         let begin = piece.text[..start].rfind('\n').map_or(0, |i| i + 1);
         let rest = &piece.text[begin..];
         let text = rest.lines().next().unwrap_or("");
-        // Of what goes on over more lines, the first character is enough.
+        // If it spans several lines, the first character is enough.
         let until = if end > begin + text.len() { start } else { end };
         Some(Spot {
             name: piece.name.clone(),

@@ -4,13 +4,13 @@ use perhop_core::params::{Node, Place, Problem, Severity, Table, Tree};
 use toml_span::value::ValueInner;
 use toml_span::{Error, ErrorKind, Span, Value};
 
-/// Duplicates reported in one pass; a file with more has other troubles.
+/// Duplicates reported in one pass; a file with more has bigger problems.
 const MOST_DUPLICATES: usize = 20;
 /// What a bare key may consist of.
 const BARE: &[u8] = b"_-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// Reads `text`, whose bytes begin at `base` of all sources. A duplicate key is reported and left out, so that the
-/// rest of the file is still checked; any other fault of syntax ends the reading.
+/// Reads `text`, whose bytes begin at `base` of all sources. A duplicate key is reported and skipped, so that the rest
+/// of the file is still checked; any other fault of syntax ends the reading.
 pub fn parse(text: &str, base: usize, problems: &mut Vec<Problem>) -> Option<Node> {
     let (mut copy, mut masked) = (text.to_owned(), Vec::<Span>::new());
     let mut spare = BARE.iter();
@@ -61,7 +61,7 @@ impl Converter<'_> {
         Place { start: self.base + span.start, end: self.base + span.end }
     }
 
-    /// A value; a section (a table not written in braces) stands where its name stands.
+    /// A value; a section (a table not written in braces) is at the place of its name.
     fn node(&self, value: &mut Value<'_>, key: Place) -> Node {
         let span = value.span;
         let tree = match value.take() {

@@ -6,7 +6,7 @@ use perhop_core::params::{Node, Place, Problem, Problems, Severity, Table, Tree}
 /// A dotted key, `links."C -> E2".rate`, part by part with the place of each.
 pub type KeyPath = Vec<(String, Place)>;
 
-/// What a conditioner's table keeps when another one is put in its place: where it sits and what it takes.
+/// What a conditioner's table keeps when another one replaces it: where it sits and what it takes.
 const KEPT: [&str; 3] = ["at", "match", "per"];
 
 /// The value at `path`; a number names an item of a list.
@@ -43,7 +43,7 @@ pub fn item_place(root: &Node, path: &[&str], text: &str) -> Place {
     item.map_or_else(|| place(root, path), |n| n.place)
 }
 
-/// The place of the key at `path`, where it stands in a table.
+/// The place of the key at `path`, if it is in a table.
 pub fn key_place(root: &Node, path: &[&str]) -> Place {
     let Some((last, parents)) = path.split_last() else { return root.place };
     match get(root, parents).map(|n| &n.tree) {
@@ -75,7 +75,7 @@ pub fn lay(under: &mut Node, over: &Node) {
     }
 }
 
-/// The path of the key that stands at `place`, or whose value does (an item of a list counts as its list).
+/// The path of the key at `place`, or whose value is there (an item of a list counts as its list).
 pub fn path_to(root: &Node, place: Place) -> Option<Vec<&str>> {
     match &root.tree {
         Tree::Table(table) => table.entries.iter().find_map(|(name, key, node)| {
@@ -103,7 +103,7 @@ pub fn names<'a>(root: &'a Node, kind: &str) -> Vec<&'a str> {
     }
 }
 
-/// What `after` says otherwise than `before`.
+/// What differs in `after` from `before`.
 pub fn difference(before: &Tree, after: &Tree) -> Option<Tree> {
     let (Tree::Table(old), Tree::Table(new)) = (before, after) else {
         return (before != after).then(|| after.clone());
@@ -158,7 +158,7 @@ fn chain(node: &Node) -> Option<KeyPath> {
     Some(path)
 }
 
-/// Reads a value as TOML; what is not TOML is text, so that `rate=5Mbit/s` needs no quotes.
+/// Reads a value as TOML; anything else is text, so that `rate=5Mbit/s` needs no quotes.
 pub fn parse_value(text: &str, base: usize, problems: &mut Problems) -> Option<Node> {
     const LEAD: &str = "v=";
     let mut faults = Vec::new();

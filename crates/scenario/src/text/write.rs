@@ -37,7 +37,7 @@ fn is_list_of_tables(node: &Node) -> bool {
     matches!(&node.tree, Tree::List(items) if !items.is_empty() && items.iter().all(table))
 }
 
-/// A list of tables, each under a heading of its own, with a line for each value in it.
+/// A list of tables, each under a separate heading, with a line for each value in it.
 fn changes(out: &mut String, name: &str, node: &Node) {
     let Tree::List(items) = &node.tree else { return };
     for item in items {
@@ -91,7 +91,7 @@ pub fn inline(tree: &Tree) -> String {
     }
 }
 
-/// A key, quoted where TOML asks for it.
+/// A key, quoted if TOML requires it.
 pub fn key(name: &str) -> String {
     let bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
     if bare { name.to_owned() } else { quoted(name) }

@@ -1,17 +1,17 @@
-//! The answer for programs: numbers, and what the picture of it shows.
+//! The answer for programs: numbers, and what its plot shows.
 
 use super::{Row, Tuned};
 use perhop_core::design::fluid::Fluid;
 use perhop_core::design::lemma31::Loop;
 use serde_json::{Value, json};
 
-/// Points of a curve of the picture.
+/// Points of a curve of the plot.
 const POINTS: usize = 160;
 /// Most curves.
 const CURVES: usize = 5;
 /// The two sides of the boundary.
 const SIDES: [f64; 2] = [1.2, 0.8];
-/// Time that the picture shows, in periods of the crossover.
+/// Time that the plot shows, in periods of the crossover.
 const PERIODS: f64 = 30.0;
 /// Instants of that time.
 const INSTANTS: f64 = 2000.0;

@@ -11,20 +11,20 @@ use perhop_sim::plan;
 /// What is looked for in a scenario.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
-    /// Whose parameters.
+    /// Which algorithm.
     pub kind: Kind,
-    /// A `[queue]` or a link; where left out the only queue of that kind, else the only named one.
+    /// A `[queue]` or a link; default: the only queue of that kind, else the only named one.
     pub queue: Option<&'a str>,
-    /// What shall wait, packets.
+    /// Target queue, packets.
     pub reference: f64,
     /// The file, for messages.
     pub file: &'a str,
 }
 
-/// All that is asked of a scenario's queue.
+/// Everything needed about a scenario's queue.
 ///
 /// # Errors
-/// E260 when there is no such queue, or nothing in it that the rule is about.
+/// E260 when there is no such queue, or nothing in it that the rule applies to.
 pub fn asked(scenario: &Scenario, wanted: Wanted<'_>) -> Result<Asked, Diagnostics> {
     read(scenario, wanted).map_err(|what| Diagnostics::of_file(wanted.file, "E260", what))
 }
@@ -34,8 +34,8 @@ fn read(scenario: &Scenario, wanted: Wanted<'_>) -> Result<Asked, [String; 2]> {
     let index = link(scenario, wanted)?;
     let (link, direction) = (&built.plan.links[index], &built.topology.links[index]);
     if only_queue(link).is_none() {
-        let message = format!("`{}` has a scheduler: the rate of each of its queues hangs on the others", link.name);
-        return Err([message, "state a queue's rate and load: --rate, --class".into()]);
+        let message = format!("`{}` has a scheduler: the rate of each of its queues depends on the others", link.name);
+        return Err([message, "give a queue's rate and load: --rate, --class".into()]);
     }
     let groups = groups(wanted.kind, link, (&built.traffic, &built.stages), index)?;
     let packet = groups.iter().flat_map(|g| &g.tcp).map(|flow| u64::from(flow.data)).max();
@@ -66,7 +66,7 @@ fn read(scenario: &Scenario, wanted: Wanted<'_>) -> Result<Asked, [String; 2]> {
     })
 }
 
-/// The link that is meant.
+/// The link in question.
 fn link(scenario: &Scenario, wanted: Wanted<'_>) -> Result<usize, [String; 2]> {
     let built = &scenario.built;
     let carries = |i: usize| built.traffic.iter().any(|flow| flow.forward.contains(&(i as u32)));
@@ -87,10 +87,10 @@ fn link(scenario: &Scenario, wanted: Wanted<'_>) -> Result<usize, [String; 2]> {
             let all: Vec<_> = used.iter().flat_map(|&i| [names(i).0, Some(names(i).1)]).flatten().collect();
             Err([format!("no queue `{name}` that traffic passes"), suggest(name, &all)])
         }
-        ([], None) => Err(["no queue has a name".into(), "say which by its link: --queue \"A -> B\"".into()]),
+        ([], None) => Err(["no queue has a name".into(), "choose one by its link: --queue \"A -> B\"".into()]),
         (several, _) => {
             let links: Vec<_> = several.iter().map(|&i| format!("\"{}\"", names(i).1)).collect();
-            Err([format!("{} queues could be meant", several.len()), format!("--queue, one of {}", links.join(", "))])
+            Err([format!("{} queues are possible", several.len()), format!("--queue, one of {}", links.join(", "))])
         }
     }
 }
@@ -105,13 +105,13 @@ fn stated(kind: Kind, link: &plan::Link, capacity: f64) -> Stated {
 
 fn notes(groups: &[Group<'_>], (link, waiting): (&str, f64)) -> Vec<String> {
     let mut out = vec![format!(
-        "RTT: longest propagation there and back, and {:.1} ms for the packets that shall wait at `{link}`",
+        "RTT: longest propagation there and back, and {:.1} ms for the target queue at `{link}`",
         1e3 * waiting
     )];
     let mut others: Vec<_> = groups.iter().flat_map(|g| &g.others).map(|f| format!("`{}`", f.offered.name)).collect();
     others.dedup();
     if !others.is_empty() {
-        out.push(format!("left out, as the lemma is about TCP that always has data: {}", others.join(", ")));
+        out.push(format!("ignored, as the lemma is about TCP that always has data: {}", others.join(", ")));
     }
     out
 }

@@ -18,11 +18,11 @@ use perhop_core::design::msvb::{Judged, Load, Plant, Setting};
 pub struct Class {
     /// For people.
     pub name: String,
-    /// Whose packets, as far as it is stated.
+    /// Which packets, if stated.
     pub members: Vec<Member>,
     /// Its share of the link.
     pub share: f64,
-    /// Its TCP flows; `None` where the rule is not about its traffic.
+    /// Its TCP flows; `None` if the rule does not apply to its traffic.
     pub load: Option<Load>,
 }
 
@@ -33,14 +33,14 @@ pub struct Stated {
     pub v0: Option<f64>,
     /// F.
     pub floor: Option<f64>,
-    /// alpha, of each class or one for all; empty where none is stated.
+    /// alpha, of each class or one for all; empty if none is given.
     pub alpha: Vec<f64>,
 }
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
-    /// Whose parameters.
+    /// Which algorithm.
     pub kind: Kind,
     /// The link and queue.
     pub link: perhop_core::design::msvb::Bottleneck,
@@ -48,25 +48,25 @@ pub struct Asked {
     pub packet: u64,
     /// The classes, at least one; one for SVB.
     pub classes: Vec<Class>,
-    /// What is chosen already, and who says so.
+    /// What is already chosen, and by whom.
     pub stated: (Stated, &'static str),
     /// The name of the queue's table.
     pub queue: String,
-    /// Where the load stands: a file, or the option.
+    /// The source of the load: a file, or the option.
     pub source: String,
-    /// What a reader should know of the load.
+    /// What a reader should know about the load.
     pub notes: Vec<String>,
 }
 
 impl Asked {
-    /// What is stated for a class, else the default.
+    /// What is given for a class, else the default.
     fn alpha(&self, i: usize) -> f64 {
         let stated = &self.stated.0.alpha;
         stated.get(i).or(stated.first()).copied().unwrap_or(self.kind.alpha())
     }
 }
 
-/// A setting of the classes that have a load, and how it does.
+/// A setting of the classes that have a load, and how stable it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// Where it comes from.
@@ -95,18 +95,18 @@ impl Row {
 pub struct Tuned {
     asked: Asked,
     plant: Plant,
-    /// What was chosen already, if anything, and what the rule gives.
+    /// What was already chosen, if anything, and what the rule gives.
     pub rows: Vec<Row>,
 }
 
-/// Thresholds beyond are no queue's: 10^9 packets.
+/// No queue has a threshold beyond this: 10^9 packets.
 const LARGEST_V0: f64 = 1e9;
 
 impl Tuned {
     /// Applies the rule.
     ///
     /// # Errors
-    /// E260 where it does not apply: no equilibrium at the fewest flows, or a threshold beyond 10^9 packets.
+    /// E260 if it does not apply: no equilibrium at the fewest flows, or a threshold beyond 10^9 packets.
     pub fn new(asked: Asked) -> Result<Self, Diagnostics> {
         let loads: Vec<_> = asked.classes.iter().filter_map(|class| class.load).collect();
         let plant = Plant { link: asked.link, others: loads.len() < asked.classes.len(), loads };
@@ -129,7 +129,7 @@ impl Tuned {
         match self.plant.recommended_v0() {
             Some(v0) if v0 > LARGEST_V0 => Err([
                 format!(
-                    "V0 would be {v0:.1e} packets: so few flows on so long and fast a path swing too slowly to be damped"
+                    "V0 would be {v0:.1e} packets: so few flows on such a long, fast path swing too slowly to be damped"
                 ),
                 "the rule needs more flows (the smallest number to protect), a shorter RTT, or a slower link".into(),
             ]),
@@ -137,7 +137,7 @@ impl Tuned {
         }
     }
 
-    /// What was chosen already, if anything is, then what the rule gives.
+    /// What was already chosen, if anything, then what the rule gives.
     fn settings(&self) -> Vec<(&'static str, Setting)> {
         let (stated, origin) = &self.asked.stated;
         let mut out = Vec::new();
@@ -163,7 +163,7 @@ impl Tuned {
         tuned.nth(i).map_or_else(|| "all together".into(), |class| class.name.clone())
     }
 
-    /// What the most flows lead to, where they have no equilibrium.
+    /// What the most flows lead to, if they have no equilibrium.
     fn warnings(&self) -> Vec<String> {
         let crowded = self.plant.classes(1).into_iter().enumerate().filter(|(_, it)| it.equilibrium_p().is_none());
         let words = |(i, it): (usize, Loop)| format!("{}: {}", self.name(i), no_equilibrium(&it));
@@ -180,12 +180,12 @@ impl Tuned {
     }
 }
 
-const WAY_OUT: &str =
-    "fewer flows, a larger share, a faster link or smaller packets; else timeouts rule, and no threshold steadies them";
+const WAY_OUT: &str = "fewer flows, a larger share, a faster link or smaller packets; otherwise timeouts dominate, and no threshold \
+     steadies them";
 
 fn no_equilibrium(it: &Loop) -> String {
     format!(
-        "{} flows have {:.2} packets each on the way, below 1.22: p* would be 1 or more, and timeouts rule",
+        "{} flows have {:.2} packets each in flight, below 1.22: p* would be 1 or more, and timeouts dominate",
         it.flows,
         it.window()
     )

@@ -7,7 +7,7 @@ use perhop_core::design::lemma31::Loop;
 use perhop_core::params::Value as _;
 use std::fmt;
 
-/// Code points of local use (RFC 2474: xxxx11) for classes that state none: 3, 7, 11, ...
+/// Code points of local use (RFC 2474: xxxx11) for classes that give none: 3, 7, 11, ...
 const LOCAL_USE: usize = 4;
 
 impl fmt::Display for Tuned {
@@ -15,7 +15,7 @@ impl fmt::Display for Tuned {
         let link = &self.plant.link;
         writeln!(
             f,
-            "{} before a link of {} packets/s of {}B, a queue of {} packets of which {} shall wait\n",
+            "{} before a link of {} packets/s of {}B, a queue of {} packets, target {}\n",
             self.asked.kind.name(),
             number(link.capacity),
             self.asked.packet,
@@ -129,12 +129,12 @@ fn alphas(row: &Row) -> String {
     all.join(", ")
 }
 
-/// `5..50`, or one of them where they are the same.
+/// `5..50`, or one of them if they are the same.
 fn range([low, high]: [String; 2]) -> String {
     if low == high { low } else { format!("{low}..{high}") }
 }
 
-/// Three significant digits; whole from 100 on.
+/// Three significant digits; whole from 100 upwards.
 fn number(value: f64) -> String {
     if value == 0.0 || value.abs() >= 100.0 {
         return format!("{value:.0}");

@@ -11,16 +11,16 @@ use perhop_core::units::{Probability, Span};
 /// Shares summed in floating point may exceed 1 by this.
 const ROUNDING: f64 = 1e-9;
 
-/// What `--class` states.
+/// The keys of `--class`.
 #[derive(Params, Clone, Debug, PartialEq)]
 struct Words {
-    /// Its name in tables; its number where left out.
+    /// Its name in tables; default: its number.
     name: Option<String>,
-    /// Longest round-trip time, with the time that packets wait.
+    /// Longest round-trip time, including waiting packets.
     rtt: Span,
     /// TCP flows: a number, or the fewest and the most, as in 5..50.
     flows: Flows,
-    /// Share of the link; all of it where left out.
+    /// Share of the link; default: all of it.
     share: Option<Probability>,
     /// Code points or colours of its packets, joined by +.
     #[param(name = "for")]

@@ -113,7 +113,8 @@ fn unchanged(base: &Run, other: &Run, flows: &[usize]) {
 }
 
 /// Invariant 8: nor does that of a currency matter in which hosts put tickets on packets; their first packets have the most
-/// that a tag can say in either. With 8 bits, S5's tags are of 9.6 and 4.8 tickets, rounded to whole ones: twice as many as
+/// that a tag can hold in either. With 8 bits, S5's tags are of 9.6 and 4.8 tickets, rounded to whole ones: twice as
+/// many as
 /// tickets are rounded half as much.
 #[test]
 fn units_cancel() {
@@ -153,7 +154,7 @@ fn exchange_rates_are_inverse() {
             net.common.size,
             mean(&product)
         );
-        assert!((mean(&x) - 1.0).abs() > 0.2, "two currencies of their own: {}", mean(&x));
+        assert!((mean(&x) - 1.0).abs() > 0.2, "two separate currencies: {}", mean(&x));
     }
 }
 
@@ -176,7 +177,8 @@ fn error_codes(text: &str) -> Vec<&'static str> {
     refused.list.iter().map(|d| d.code).filter(|code| code.starts_with('E')).collect()
 }
 
-/// Tickets that nobody writes are told of, wherever they are read: by the queue, a relabeller, a source without `tickets`,
+/// Tickets that are never written are reported wherever they are read: by the queue, a relabeller, a source without
+/// `tickets`,
 /// a relabeller of ACKs.
 #[test]
 fn tickets_have_a_writer() {

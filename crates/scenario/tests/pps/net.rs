@@ -1,4 +1,4 @@
-//! Small networks as files, and what comes of them.
+//! Small networks as files, and their results.
 
 use perhop_scenario::{Options, Scenario};
 use perhop_sim::plan::{Plan, Tap, TapPoint};
@@ -123,7 +123,7 @@ pub(crate) struct Run {
     pub(crate) outcomes: Vec<Outcome>,
 }
 
-/// How many replications stand behind each figure.
+/// How many replications each figure is based on.
 pub(crate) const SEEDS: u32 = 10;
 
 impl Run {
@@ -162,7 +162,7 @@ pub(crate) fn plan(text: &str, replication: u32) -> Plan {
 
 pub(crate) fn outcome(plan: Plan) -> Outcome {
     let simulation = Simulation::new(plan, EngineOptions::default()).unwrap_or_else(|e| panic!("{e}"));
-    let outcome = simulation.run(|_| true).expect("nobody says stop");
+    let outcome = simulation.run(|_| true).expect("it is not stopped");
     assert_eq!(outcome.faults.breaches, Vec::<String>::new());
     outcome
 }
