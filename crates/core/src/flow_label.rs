@@ -91,7 +91,7 @@ impl Encoding {
         }
     }
 
-    /// The label of a code (0 to [`MAX`]); `None` for 0, and for codes that are no tag's.
+    /// The label of a code (0 to [`MAX`]); `None` for 0, and for codes that are not a tag's.
     pub fn value(&self, code: u32) -> Option<f32> {
         match self {
             Self::Tickets(tags) => (1..=tags.codes()).contains(&code).then(|| tags.value(code) as f32),

@@ -89,7 +89,7 @@ pub struct Sent<H> {
 /// What happens at the port before the gate, by class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offered {
-    /// All that came.
+    /// All arrivals.
     pub offered: Count,
     /// Dropped by a conditioner or its action, by colour.
     pub policed: [Count; Colour::ALL.len()],
@@ -278,7 +278,7 @@ impl<H: Copy> Port<H> {
     /// New parameters for the AQM of a queue.
     ///
     /// # Errors
-    /// The parameter at fault; the old ones stay in force.
+    /// The offending parameter; the old ones stay in force.
     pub fn retune_aqm(&mut self, now: Time, queue: usize, params: &AqmParams, scope: &Scope) -> Result<(), ParamError> {
         self.queues.all_mut()[queue].retune(now, params, scope)
     }
@@ -299,7 +299,7 @@ impl<H: Copy> Port<H> {
         &self.edge
     }
 
-    /// Which hooks its conditioners want.
+    /// Which hooks its conditioners need.
     #[inline]
     pub fn edge_needs(&self) -> Needs {
         self.edge_needs
@@ -325,7 +325,7 @@ impl<H: Copy> Port<H> {
         &self.offered
     }
 
-    /// What was counted at all gates together, by class and colour.
+    /// The total counts of all gates, by class and colour.
     pub fn fates(&self) -> Vec<[Fates; 4]> {
         let mut all = vec![[Fates::default(); 4]; self.offered.len()];
         for (class, colours) in self.queues().iter().flat_map(|queue| queue.gate().fates().iter().enumerate()) {

@@ -56,7 +56,7 @@ pub struct Params {
     /// Average queue at which every packet is dropped; in the unit of `min`.
     #[param(default = "50%")]
     pub max: Length,
-    /// p_b where the average reaches `max`.
+    /// p_b when the average reaches `max`.
     #[param(default = 0.02)]
     pub max_p: Probability,
     /// A flow with fewer packets waiting is not dropped by chance.

@@ -112,7 +112,7 @@ pub trait Aqm {
         Needs::NOTHING
     }
 
-    /// The label it reads: a path where nobody has written it is then an error in `check`.
+    /// The label it reads: `check` then reports a path on which nothing writes that label as an error.
     fn reads(&self) -> Option<Writes> {
         None
     }
@@ -122,7 +122,7 @@ pub trait Aqm {
         Vec::new()
     }
 
-    /// When it wants `on_timer`.
+    /// When it next needs `on_timer`.
     fn poll_at(&self) -> Option<Time> {
         None
     }
@@ -130,7 +130,7 @@ pub trait Aqm {
     /// Takes new parameters at `now`, keeping its state.
     ///
     /// # Errors
-    /// The parameter at fault; the old ones stay in force.
+    /// The offending parameter; the old ones stay in force.
     fn retune(&mut self, now: Time, params: &Self::Params, scope: &Scope) -> Result<(), ParamError>;
 
     /// Values for series: name, value. Changes nothing.

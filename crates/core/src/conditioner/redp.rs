@@ -31,7 +31,8 @@
 //! | zero(now)  | `yellow-meter`  | -          | window  |
 //! | W          | `yellow-window` | s          | 1s      |
 //!
-//! A `p-drop` of 0 is plain REDP; the paper has 0.02. `low-th = "0B"` and `high-th = "100%"` are the leaky bucket that REDP
+//! A `p-drop` of 0 is plain REDP; the paper has 0.02. `low-th = "0B"` and `high-th = "100%"` are the leaky bucket
+//! that REDP
 //! is compared with: green without a token becomes yellow, nothing is random, nothing is promoted.
 //!
 //! Deviations: the paper does not say how the dropper sees that no yellow arrives; `yellow-meter` has the readings. The bucket

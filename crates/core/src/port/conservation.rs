@@ -24,7 +24,7 @@ impl<H: Copy> Port<H> {
         queues.iter().enumerate().filter_map(breach).collect()
     }
 
-    /// Offered = dropped by conditioners + come to the gate, by class; no conditioner saw more than was offered.
+    /// Offered = dropped by conditioners + arrived at the gate, by class; no conditioner saw more than was offered.
     fn edge_breaches(&self) -> Vec<String> {
         let mut breaches = Vec::new();
         if self.edge().is_empty() {

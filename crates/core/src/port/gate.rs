@@ -30,7 +30,7 @@ impl Limit {
 /// What a queue counted for one colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fates {
-    /// All that came.
+    /// All arrivals.
     pub arrived: Count,
     /// Those that were let in, marked ones included.
     pub queued: Count,

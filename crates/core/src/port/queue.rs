@@ -203,7 +203,7 @@ impl<H: Copy> Queues<H> {
         }
     }
 
-    /// All queues together, as a series shows them.
+    /// The total of all queues, as a series shows it.
     pub(super) fn backlog(&self, now: Time) -> Backlog {
         let Self::Several(classes) = self else { return self.all()[0].backlog(now) };
         let all = classes.queues.iter().map(|queue| queue.backlog(now));
@@ -215,7 +215,7 @@ impl<H: Copy> Queues<H> {
     }
 }
 
-/// Queues and who chooses among them.
+/// Queues and the scheduler that chooses among them.
 #[derive(Clone, Debug)]
 pub(super) struct Classes<H> {
     scheduler: AnyScheduler,

@@ -36,7 +36,7 @@ pub struct PortSpec<'a> {
     pub classes: usize,
     /// Seed of the run.
     pub seed: u64,
-    /// Number of the replication; with the seed it keys every random stream.
+    /// Number of the replication; with the seed, the key of every random stream.
     pub replication: u32,
 }
 

@@ -66,7 +66,7 @@ pub trait Scheduler {
     /// Takes new parameters at `now`, keeping its state.
     ///
     /// # Errors
-    /// The parameter at fault; the old ones stay in force.
+    /// The offending parameter; the old ones stay in force.
     fn retune(&mut self, now: Time, params: &Self::Params, scope: &Scope) -> Result<(), ParamError>;
 }
 

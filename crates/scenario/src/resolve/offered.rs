@@ -165,7 +165,7 @@ impl Reading<'_> {
         source.warnings().iter().for_each(|advice| self.problems.advise(advice, place(advice.field)));
         if senders > 1 && source.carrier() != Carrier::Responses {
             let message = format!("model \"{}\" has one sender, `from` names {senders}", self.section.model.name());
-            let help = "write write a table for each, as in [traffic.\"f{1..3}\"] with from = \"S{i}\"";
+            let help = "write a table for each, as in [traffic.\"f{1..3}\"] with from = \"S{i}\"";
             return self.problems.error("E262", self.section.common.from.place, [&message, "", help]);
         }
         if let (Carrier::Datagrams, Some(tcp)) = (source.carrier(), &self.section.common.tcp) {

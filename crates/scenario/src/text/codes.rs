@@ -71,7 +71,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("W305", "a conditioner that takes no traffic"),
     ("W306", "a conditioner where no traffic passes"),
     ("W307", "a section that nothing uses"),
-    ("W310", "a policy that changes no packetss"),
+    ("W310", "a policy that changes no packets"),
     ("W311", "a change that changes nothing"),
     ("W312", "traffic without labels at a queue that reads them"),
     ("W313", "more tickets on a packet than its tag can say, or less than one"),

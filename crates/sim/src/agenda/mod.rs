@@ -79,7 +79,7 @@ impl Agenda {
         self.events.push(Key::new(at, index));
     }
 
-    /// Takes the next event, if it is due by `stop`, and goes on to its time.
+    /// Takes the next event, if it is due by `stop`, and advances to its time.
     #[inline]
     pub fn next(&mut self, stop: Time) -> Option<(Time, Component)> {
         let (event, timer) = (self.events.peek(), self.timers.peek());

@@ -4,7 +4,7 @@
 use super::Simulation;
 
 impl Simulation {
-    /// Every way in which counts do not add up.
+    /// Every case in which counts do not add up.
     pub(super) fn breaches(&self) -> Vec<String> {
         let mut breaches = self.hosts.breaches(self.net.inside());
         breaches.extend(self.net.breaches(&self.plan.links));

@@ -17,7 +17,7 @@ impl Simulation {
         self.go(now, id, to);
     }
 
-    /// A packet goes on to a port or its host.
+    /// A packet continues to a port or its host.
     #[inline]
     pub(super) fn go(&mut self, now: Time, id: RecordId, to: Onward) {
         match to {

@@ -64,7 +64,7 @@ impl Hosts {
         Ok(slot)
     }
 
-    /// Tells the conditioners that will see a flow's packets who it is.
+    /// Registers a flow with the conditioners that will see its packets.
     pub(super) fn announce(&self, slot: usize, plan: &Plan, net: &mut Net) {
         let headers = self.headers(slot, plan, net);
         net.announce(slot, self.flows[slot].routes, &headers);

@@ -19,7 +19,7 @@ pub(super) struct Source {
 /// A source that has been woken.
 #[derive(Clone, Copy, Debug)]
 pub struct Woken {
-    /// What it offers, and when it wants to be woken again.
+    /// What it offers, and when to wake it again.
     pub step: Step,
     /// Its standing flow.
     pub flow: usize,

@@ -14,7 +14,7 @@ use perhop_core::units::{Span, Time};
 pub struct Place {
     /// The flow.
     pub slot: usize,
-    /// Conditioners were told of it only now.
+    /// Conditioners learn of it only now.
     pub announced: bool,
 }
 

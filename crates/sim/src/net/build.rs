@@ -30,7 +30,7 @@ impl Net {
     }
 }
 
-/// For each link, the opposite one if its conditioners look at what comes back.
+/// For each link, the opposite one if its conditioners look at return traffic.
 fn mates(plan: &Plan, links: &[Link]) -> Vec<Option<u32>> {
     let mut mates = vec![None; links.len()];
     for i in (0..links.len()).filter(|&i| links[i].port().edge_needs().contains(Needs::REVERSE)) {

@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 pub struct Passed {
     /// Lost on the wire.
     pub lost: Count,
-    /// Time from arrival at the port to start of transmission, of those that waited at all.
+    /// Time from arrival at the port to start of transmission, of those that waited.
     pub waits: Delays,
 }
 
@@ -77,7 +77,7 @@ pub struct Wakes {
     pub delivery: Option<Time>,
     /// When the transmission that has just begun ends.
     pub transmit_done: Option<Time>,
-    /// The link has nothing to do but this packet: [`Link::begin`] it.
+    /// The link has nothing to do except this packet: [`Link::begin`] it.
     pub begin: bool,
 }
 
@@ -116,9 +116,9 @@ impl Link {
         }
     }
 
-    /// Sends at another rate from the next transmission on. Needs the event at the end of each.
+    /// Sends at another rate from the next transmission. Needs the event at the end of each.
     pub fn set_rate(&mut self, rate: BitRate) {
-        debug_assert!(self.transmit_done, "the departures of what waits are not yet known");
+        debug_assert!(self.transmit_done, "departures of waiting packets must not be known yet");
         self.serialiser.set_rate(rate);
     }
 

@@ -13,7 +13,7 @@ pub struct Record {
     pub packet: Packet,
     /// When its source sent it.
     pub sent: Time,
-    /// Where the rest of its route stands in the table of hops.
+    /// Where the rest of its route is in the table of hops.
     pub hop: u32,
     /// TCP: number of the segment, or the next number expected.
     pub number: u32,
@@ -35,7 +35,7 @@ impl Record {
 /// Index of a record.
 pub type RecordId = u32;
 
-/// The pool. It grows until the network is as full as it gets; then it allocates nothing.
+/// The pool. It grows until the network is at its fullest; then it allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Pool {
     records: Vec<Record>,
@@ -58,7 +58,7 @@ impl Pool {
         }
     }
 
-    /// Gives a record's place back.
+    /// Frees a record's place.
     #[inline]
     pub fn remove(&mut self, id: RecordId) -> Record {
         self.free.push(id);

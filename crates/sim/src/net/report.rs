@@ -134,7 +134,7 @@ impl Net {
         all
     }
 
-    /// Samples the queue, its AQM's gauges and its conditioners' gauges of every link asked for.
+    /// Samples the queue, its AQM's gauges and its conditioners' gauges, for every requested link.
     pub fn sample(&self, at: Time, asked: Option<&[usize]>, recorder: &mut Recorder) {
         for (i, link) in self.links.iter().enumerate() {
             if asked.is_some_and(|links| !links.contains(&i)) {
@@ -164,7 +164,7 @@ impl Net {
     }
 }
 
-/// What at a port a sample is of; neither: of all that waits.
+/// What at a port a sample describes; neither: everything that waits.
 #[derive(Clone, Copy, Default)]
 struct Sampled<'a> {
     conditioner: Option<&'a str>,

@@ -7,7 +7,7 @@ use perhop_core::units::{BitRate, NS_PER_S, Span, Time};
 #[derive(Clone, Debug)]
 pub struct Serialiser {
     rate: u64,
-    /// Where it is a whole number, so that no division is needed; else 0.
+    /// If it is a whole number, so that no division is needed; else 0.
     ns_per_byte: u64,
     remainder: u64,
     busy_until: Time,
@@ -27,14 +27,15 @@ impl Serialiser {
         let part = u128::from(self.remainder) * u128::from(rate.bit_s()) / u128::from(self.rate);
         let busy_until = self.busy_until;
         *self = Self { busy_until, ..Self::new(rate) };
-        // The part of a nanosecond that is still to be waited for, now in work at the new rate.
+        // The rest of a nanosecond still to be waited for, now in work at the new rate.
         self.remainder = if self.ns_per_byte > 0 { 0 } else { part as u64 };
     }
 
     /// The transmission of `bytes` that could begin at `now`.
     #[inline]
     pub fn send(&mut self, now: Time, bytes: u32) -> Transmission {
-        // The transmission before ends within the nanosecond `busy_until`: what begins in it follows without a gap.
+        // The previous transmission ends within the nanosecond `busy_until`: one that begins in it follows without a
+        // gap.
         let starts = if self.busy_until < now {
             self.remainder = 0;
             now

@@ -111,7 +111,7 @@ impl Plan {
         TrafficScope { largest: LARGEST_PACKET, segment, senders }
     }
 
-    /// Whether a link's rate ever changes: only the end of each transmission then tells when the next one ends.
+    /// Whether a link's rate ever changes: only the end of each transmission then determines when the next one ends.
     pub(crate) fn has_timed_rate(&self, index: usize) -> bool {
         let all = self.changes.iter().flat_map(|change| &change.what);
         all.into_iter().any(|what| matches!(what, Alteration::Rate { link, .. } if *link == index))

@@ -11,7 +11,7 @@ use std::net::Ipv4Addr;
 
 /// What a plan says after a change.
 mod alter;
-/// Changes while it runs.
+/// Changes during the run.
 mod change;
 /// Why a plan cannot be run.
 mod error;
@@ -24,11 +24,11 @@ pub use error::PlanError;
 pub struct Plan {
     /// Seed of the run.
     pub seed: u64,
-    /// Number of the replication; with the seed it keys every random stream.
+    /// Number of the replication; with the seed, the key of every random stream.
     pub replication: u32,
     /// Simulated time.
     pub duration: Span,
-    /// What is dropped from the statistics at the start.
+    /// Time at the start that is excluded from the statistics.
     pub warmup: Span,
     /// Bytes that meters and queues count beyond the IP length of a packet (`accounting`).
     pub overhead: u32,
@@ -40,7 +40,7 @@ pub struct Plan {
     pub classes: Vec<String>,
     /// Traffic, in the file's order.
     pub traffic: Vec<Offered>,
-    /// What changes while it runs, in order of time.
+    /// What changes during the run, in order of time.
     pub changes: Vec<Change>,
     /// What is sampled; `None`: no series.
     pub sampling: Option<Sampling>,
@@ -53,12 +53,12 @@ pub struct Plan {
 pub struct Sampling {
     /// The interval.
     pub every: Span,
-    /// Links the series are of; `None`: all of them, and the flows.
+    /// Links to write series for; `None`: all of them, and the flows.
     pub links: Option<Vec<usize>>,
 }
 
 impl Sampling {
-    /// Of all links and flows.
+    /// For all links and flows.
     pub fn all(every: Span) -> Self {
         Self { every, links: None }
     }
@@ -115,7 +115,7 @@ pub struct Offered {
     pub spread: Span,
     /// When a source stops offering; `None`: at the end.
     pub stop: Option<Time>,
-    /// What is offered when.
+    /// What is offered, and when.
     pub model: TrafficParams,
     /// The connection's parameters, for what goes through TCP.
     pub tcp: transport::Config,
@@ -137,7 +137,7 @@ pub struct Tap {
 /// Where on a link a tap sits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TapPoint {
-    /// What comes to the port, before its conditioners.
+    /// What arrives at the port, before its conditioners.
     Input,
     /// What passed the link, when it arrives at the other end.
     Output,

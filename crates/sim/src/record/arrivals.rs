@@ -28,7 +28,7 @@ pub struct OneWay {
 pub struct Arrivals(Vec<[Arrived; 4]>);
 
 impl Arrivals {
-    /// Of so many classes.
+    /// For this many classes.
     pub fn new(classes: usize) -> Self {
         Self(vec![Default::default(); classes])
     }

@@ -1,7 +1,7 @@
 //! Traffic: what is offered, and when.
 //!
-//! A traffic source is woken by the engine, says what it offers now and when it wants to be woken
-//! again. It knows neither packets nor windows: datagrams go straight into the network, transfers and
+//! A traffic source is woken by the engine, says what it offers now and when to wake it again. It knows neither packets
+//! nor windows: datagrams go straight into the network, transfers and
 //! bytes go through TCP.
 //!
 //! To add one: write its file, add its line to the list below.
