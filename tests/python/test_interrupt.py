@@ -33,7 +33,7 @@ VERBS = {
 
 
 @pytest.fixture(autouse=True)
-def heeds_interrupts() -> Iterator[None]:
+def responds_to_interrupts() -> Iterator[None]:
     """Tests in the background ignore Ctrl-C, and what they start would as well."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield

@@ -1,4 +1,4 @@
-//! A port: the way of a packet through conditioners, ECN, gate, queue and scheduler, written once for every host.
+//! A port: a packet's path through conditioners, ECN, gate, queue and scheduler, written once for every host.
 //!
 //! ```text
 //! arrive:  conditioners -> ECN -> gate (AQM, limit) -> queue
@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A port holds handles `H`: a record in a pool, a buffer's number, a place in a list. The packets stay with the host
-//! ([`Buffers`]), and so does the line. What becomes of a packet is decided and counted here, so hosts cannot differ.
+//! ([`Buffers`]), and so does the line. A packet's fate is decided and counted here, so hosts cannot differ.
 
 mod conservation;
 pub mod edge;
@@ -37,16 +37,16 @@ use queue::Queues;
 /// packet behind them leaves even if its AQM would drop it, and is counted in [`Gate::spared`].
 pub const MOST_HEAD_DROPS: u32 = 256;
 
-/// Where a host keeps the packets that its handles stand for.
+/// Where a host keeps the packets of its handles.
 pub trait Buffers<H> {
     /// The packet of a handle.
     fn packet(&mut self, handle: H) -> &mut Packet;
 
-    /// The packet was dropped when its turn had come. The port knows its handle no longer.
+    /// The packet was dropped when its turn had come. The port no longer has its handle.
     fn dropped(&mut self, handle: H, reason: Reason);
 }
 
-/// A host with one packet in hand, which leaves as soon as it has come: a capture.
+/// A host with one packet in hand, which leaves as soon as it arrives: a capture.
 impl Buffers<()> for Packet {
     fn packet(&mut self, (): ()) -> &mut Packet {
         self
@@ -60,7 +60,7 @@ impl Buffers<()> for Packet {
 pub struct Leaving<H> {
     /// The packet.
     pub handle: H,
-    /// When it came to the port.
+    /// When it arrived at the port.
     pub arrived: Time,
     /// Index of its queue, in the scheduler's order; 0 without scheduler.
     pub queue: usize,
@@ -80,7 +80,7 @@ pub struct Transmission {
 pub struct Sent<H> {
     /// The packet.
     pub handle: H,
-    /// When it came to the port.
+    /// When it arrived at the port.
     pub arrived: Time,
     /// When it was sent.
     pub sent: Transmission,
@@ -123,7 +123,7 @@ impl<H: Copy> Port<H> {
         Self::new(edge, Queues::One(Queue::new(Gate::open())), 1)
     }
 
-    /// A packet comes: through the conditioners and the gate into its queue.
+    /// A packet arrives: through the conditioners and the gate into its queue.
     #[inline]
     pub fn arrive(&mut self, at: &Passage<'_>, packet: &mut Packet, handle: H) -> Fate {
         if let Err(reason) = self.condition(at, packet) {
@@ -152,7 +152,7 @@ impl<H: Copy> Port<H> {
         queue.arrive_ahead(at.now, packet, handle, line)
     }
 
-    /// Whether a packet's departure is known when it arrives: one queue, and nobody asks at departures.
+    /// Whether a packet's departure is known when it arrives: one queue, and no hooks at departure.
     pub fn is_plain_fifo(&self) -> bool {
         matches!(self.queues, Queues::One(_)) && !(self.edge_needs | self.aqm_needs).contains(Needs::DEPARTURES)
     }
@@ -223,12 +223,12 @@ impl<H: Copy> Port<H> {
         self.edge.register(flow, headers);
     }
 
-    /// Something more is known of an announced flow, see [`Edge::reclassify`].
+    /// More is now known about an announced flow, see [`Edge::reclassify`].
     pub fn reclassify(&mut self, flow: FlowId, headers: &FlowHeaders) {
         self.edge.reclassify(flow, headers);
     }
 
-    /// When an AQM next wants [`Port::on_timer`].
+    /// When an AQM next needs [`Port::on_timer`].
     pub fn poll_at(&self) -> Option<Time> {
         if !self.aqm_needs.contains(Needs::TIMER) {
             return None;
@@ -236,7 +236,7 @@ impl<H: Copy> Port<H> {
         self.queues.all().iter().filter_map(|queue| queue.gate().aqm().poll_at()).min()
     }
 
-    /// Tells the time to those AQMs that asked for it.
+    /// Calls the AQMs whose timers are due.
     pub fn on_timer(&mut self, now: Time) {
         self.queues.all_mut().iter_mut().for_each(|queue| queue.on_timer(now));
     }
@@ -246,7 +246,7 @@ impl<H: Copy> Port<H> {
         self.edge.poll_at()
     }
 
-    /// Conditioners publish what is due; `number` tells this port from others that share `mail`.
+    /// Conditioners publish what is due; `number` identifies this port among those that share `mail`.
     pub fn publish(&mut self, now: Time, number: u32, mail: &mut Mail) {
         self.edge.on_timer(now, number, mail);
     }
@@ -264,7 +264,7 @@ impl<H: Copy> Port<H> {
     /// New parameters for the conditioner called `name`, see [`Edge::retune`].
     ///
     /// # Errors
-    /// The parameter at fault; earlier parameters stay in force.
+    /// The offending parameter; earlier parameters stay in force.
     pub fn retune_conditioner(
         &mut self,
         now: Time,
@@ -286,7 +286,7 @@ impl<H: Copy> Port<H> {
     /// New parameters for the scheduler.
     ///
     /// # Errors
-    /// The parameter at fault, or that there is no scheduler; the old ones stay in force.
+    /// The offending parameter, or that there is no scheduler; the old ones stay in force.
     pub fn retune_scheduler(&mut self, now: Time, params: &SchedulerParams, scope: &Scope) -> Result<(), ParamError> {
         match &mut self.queues {
             Queues::One(_) => Err(ParamError::other_kind()),
@@ -315,12 +315,12 @@ impl<H: Copy> Port<H> {
         matches!(self.queues, Queues::Several(_))
     }
 
-    /// What waits at `now`, in all queues together.
+    /// The total backlog of all queues at `now`.
     pub fn backlog(&self, now: Time) -> Backlog {
         self.queues.backlog(now)
     }
 
-    /// What came to the conditioners and what they dropped, by class; empty counts without conditioners.
+    /// What reached the conditioners and what they dropped, by class; empty counts without conditioners.
     pub fn offered(&self) -> &[Offered] {
         &self.offered
     }
@@ -342,7 +342,7 @@ impl<H: Copy> Port<H> {
     }
 }
 
-/// What a conditioner's verdict does to a packet: a mark is a drop for what is not ECN-capable (RFC 3168, section 5).
+/// What a conditioner's verdict does to a packet: a mark is a drop for what is not ECN-capable (RFC 3168 section 5).
 #[inline]
 fn obey(verdict: Verdict, packet: &mut Packet) -> Result<(), Reason> {
     match verdict {

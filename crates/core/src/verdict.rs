@@ -1,11 +1,11 @@
 //! Verdicts of algorithms, and the one fate that a queue records for each packet.
 
-/// What an algorithm says of a packet.
+/// An algorithm's verdict on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Let it pass.
     Pass,
-    /// Mark it CE where it is ECN-capable, else drop it.
+    /// Mark it CE if it is ECN-capable, else drop it.
     Mark,
     /// Drop it.
     Drop(Reason),
@@ -21,9 +21,9 @@ pub enum Reason {
     Early = 1,
     /// An AQM's average or virtual queue was beyond its maximum.
     Forced = 2,
-    /// The queue had no room.
+    /// The queue was full.
     Overflow = 3,
-    /// Lost on the wire by the scenario's wish (`loss`).
+    /// Lost on the wire, as the scenario asks (`loss`).
     Wire = 4,
 }
 
@@ -43,14 +43,14 @@ impl Reason {
     }
 }
 
-/// What became of a packet at a queue. Every arrival has exactly one.
+/// The fate of a packet at a queue. Every arrival has exactly one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It waits.
     Queued,
     /// It waits, marked CE.
     Marked,
-    /// It was dropped by the AQM.
+    /// It was dropped, for this reason.
     Dropped(Reason),
 }
 

@@ -1,7 +1,7 @@
 """Studies: one experiment of a paper each, with its claims as functions.
 
 A claim is written under the id its criterion has in `studies/<paper>/criteria.toml`, and reads like the paper's
-sentence. What decides it stands in that file; what it is decided from, in `runs.toml`. Bounds on numbers stand once,
+sentence. What decides it is in that file; the runs it is decided from are in `runs.toml`. Bounds on numbers stand once,
 beside the text: `holds` (see `bounds`). A claim in Python measures what they bound; if quantities and arithmetic say it
 all, the file says it and there is no Python.
 

@@ -1,7 +1,7 @@
 """The frozen criteria of a paper: `studies/<paper>/criteria.toml` as records.
 
 `[axes]` of the file names the axes a record may be stated over, each with what it adds to a claim's id. Experiments of
-our own stand in `beyond.toml` beside it, where there are any: their records are reports.
+our own, if any, are in `beyond.toml` beside it: their records are reports.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def load(path: Path) -> Criteria:
     names = [(c.study, c.claim) for c in claims]
     twice = sorted({f"{s}/{c}" for s, c in names if names.count((s, c)) > 1})
     if twice:
-        raise ValueError(f"{path}: stated twice: {', '.join(twice)}")
+        raise ValueError(f"{path}: listed twice: {', '.join(twice)}")
     return Criteria(claims, [cell for named in stated.get("table", {}).items() for cell in _cells(named, forms)])
 
 

@@ -42,12 +42,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a claim found: its parts, and what a reader should know beside them."""
+    """What a claim found: its parts, and what else a reader should know."""
 
     parts: list[Part]
     note: str = ""
     table: list[dict[str, Any]] | None = None
-    """Rows of a claim of kind `report`: they stand in `measured` in place of the parts."""
+    """Rows of a claim of kind `report`: they are in `measured` in place of the parts."""
     seeds: int = field(default=0)
 
     @property

@@ -1,7 +1,7 @@
-//! CoDel: controlled delay. Drops at the head once packets have waited too long for a whole interval, and then ever
-//! sooner until the wait is short again.
+//! CoDel: controlled delay. Drops at the head once packets have waited too long for a whole interval, and then at
+//! shorter and shorter intervals until the wait is short again.
 //!
-//! Source: RFC 8289, section 5 (pseudo-code).
+//! Source: RFC 8289 section 5 (pseudo-code).
 //!
 //! ```text
 //! packet at the head, which has waited for t, with b bytes behind it:
@@ -23,10 +23,11 @@
 //! | interval | `interval` | s    | 100ms   |
 //! | mtu      | `mtu`      | B    | 1500B   |
 //!
-//! Defaults are those of sections 4.3 and 4.4; `mtu` is the pseudo-code's maxpacket, which is 512 there and should be
-//! the link's MTU. `target` is below `interval`: section 4.3 has it at 5 to 10 % of it.
+//! Defaults are those of RFC 8289 sections 4.3 and 4.4; `mtu` is the pseudo-code's maxpacket, which is 512 there and
+//! should be
+//! the link's MTU. `target` is below `interval`: section 4.3 puts it at 5 to 10 % of it.
 //!
-//! Deviations: none. Its drops count as `early`. It drops and does not mark, as section 5 does.
+//! Deviations: none. Its drops count as `early`. It drops and does not mark, as in section 5.
 
 use crate::Scope;
 use crate::aqm::{Aqm, Arrival, Departure};
@@ -40,13 +41,13 @@ use crate::verdict::{Reason, Verdict};
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {
-    /// The wait that is acceptable when it lasts; below `interval`.
+    /// The wait that is acceptable as a standing delay; below `interval`.
     #[param(default = "5ms")]
     pub target: Span,
     /// How long the wait may stay above `target` before packets are dropped: about the longest round-trip time.
     #[param(default = "100ms")]
     pub interval: Span,
-    /// With no more than this behind it a packet is never dropped.
+    /// A packet with no more than this behind it is never dropped.
     #[param(default = "1500B")]
     pub mtu: Bytes,
 }
@@ -85,7 +86,7 @@ impl Params {
         if self.target >= self.interval {
             let message = format!("`target` {} is not below `interval` {}", self.target, self.interval);
             return Err(ParamError::new("target", "E214", message)
-                .help("RFC 8289, section 4.3: 5 to 10 % of `interval`, which is about the longest round-trip time"));
+                .help("RFC 8289 section 4.3: 5 to 10 % of `interval`, which is about the longest round-trip time"));
         }
         let (first_above, dropping) = (None, None);
         Ok(CoDel { params: self, first_above, dropping, drop_next: Time::ZERO, count: 0, last_count: 0 })
@@ -93,7 +94,7 @@ impl Params {
 }
 
 impl CoDel {
-    /// Section 5.2, dodequeue: whether the wait has been long for an interval.
+    /// RFC 8289 section 5.6, dodequeue: whether the wait has been long for an interval.
     fn ok_to_drop(&mut self, at: &Departure) -> bool {
         let short = at.now.since(at.arrived) < self.params.target || at.backlog.bytes <= self.params.mtu.get();
         if short {
@@ -105,7 +106,7 @@ impl CoDel {
         at.now >= due
     }
 
-    /// Section 5.3: when to drop after `from`.
+    /// RFC 8289 section 5.6, control law: when to drop after `from`.
     fn control_law(&self, from: Time) -> Time {
         from + Span::from_ns((self.params.interval.ns() as f64 / f64::from(self.count).sqrt()) as u64)
     }
@@ -128,6 +129,7 @@ impl Aqm for CoDel {
         Verdict::Pass
     }
 
+    /// RFC 8289 section 5.5: the dequeue routine, packet by packet.
     fn on_departure(&mut self, at: &Departure, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         let ok = self.ok_to_drop(at);
         match self.dropping {

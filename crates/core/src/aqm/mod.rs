@@ -1,7 +1,7 @@
-//! Active queue management: verdicts in the core. Pass, mark or drop?
+//! Active queue management in the core: pass, mark or drop each packet.
 //!
 //! An AQM owns no queue. It sees the backlog, whether the packet is ECN-capable and whether there is
-//! room, and is told each packet's fate; the queue is the last guard.
+//! room, and is given each packet's fate; the queue is the last guard.
 //!
 //! To add one: write its file, add its line to the list below.
 
@@ -25,23 +25,23 @@ crate::algorithms! {
     "rio" => rio::{Params, Rio},
     /// Weighted RED: thresholds by colour or DSCP, one average for all or one for each.
     "wred" => wred::{Params, Wred},
-    /// Core-stateless fair queueing: flows share by weight, told apart by their labels alone.
+    /// Core-stateless fair queueing: flows share by weight, identified by their labels alone.
     "csfq" => csfq::{Params, Csfq},
     /// Controlled delay: drops at the head once packets have waited too long for a whole interval.
     "codel" => codel::{Params, CoDel},
-    /// PPS: RED that drops the sooner the fewer tickets a packet carries.
+    /// PPS: RED that drops a packet sooner the fewer tickets it carries.
     "tred" => tred::{Params, Tred},
     /// Stabilised virtual buffer: marks by a virtual queue and a threshold that both follow the load.
     "svb" => svb::{Params, Svb},
-    /// SVB of several classes: each is held to its share of the link by a threshold of its own.
+    /// SVB with several classes: each is held to its share of the link by its own threshold.
     "msvb" => msvb::{Params, Msvb},
-    /// SVB with IN and OUT: OUT gives way to IN by a threshold that halves when IN loses packets.
+    /// SVB with IN and OUT: OUT yields to IN by a threshold that halves when IN loses packets.
     "sio" => sio::{Params, Sio},
     /// Flow random early drop: RED that knows what each flow has waiting.
     "fred" => fred::{Params, Fred},
     /// Adaptive virtual queue: marks what would overflow a slower link, whose rate follows the load.
     "avq" => avq::{Params, Avq},
-    /// Proportional-integral controller: moves the probability until the queue stands at its reference.
+    /// Proportional-integral controller: adjusts the probability until the queue settles at its reference.
     "pi" => pi::{Params, Pi},
     /// Random exponential marking: a price of the link from queue and load.
     "rem" => rem::{Params, Rem},
@@ -95,11 +95,11 @@ pub trait Aqm {
     /// A packet arrives; may relabel it.
     fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict;
 
-    /// What became of it. Also of a packet that it marks or drops at its departure: a packet let in on arrival that is then
-    /// dropped has had two.
+    /// What became of it. This includes a packet that it marks or drops at its departure: a packet let in on arrival
+    /// and then dropped has had two.
     fn on_fate(&mut self, _at: &Arrival, _packet: &Packet, _fate: Fate) {}
 
-    /// The packet at the head is about to be sent. One that is dropped gives way to the next, of which the same is asked.
+    /// The packet at the head is about to be sent. If it is dropped, the same is asked about the next.
     fn on_departure(&mut self, _at: &Departure, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         Verdict::Pass
     }
@@ -107,7 +107,7 @@ pub trait Aqm {
     /// Time asked for by [`Aqm::poll_at`] has come.
     fn on_timer(&mut self, _now: Time, _backlog: &Backlog) {}
 
-    /// Which hooks beyond `on_arrival` and `on_fate` it wants.
+    /// Which hooks beyond `on_arrival` and `on_fate` it needs.
     fn needs(&self) -> Needs {
         Needs::NOTHING
     }
@@ -117,7 +117,7 @@ pub trait Aqm {
         None
     }
 
-    /// Parameters that run but hardly as meant: a threshold that is out of reach. Codes begin with W.
+    /// Parameters that run, but probably not as intended: a threshold that is out of reach. Codes begin with W.
     fn warnings(&self, _scope: &Scope) -> Vec<ParamError> {
         Vec::new()
     }

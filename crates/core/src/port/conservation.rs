@@ -6,7 +6,7 @@ use crate::count::Count;
 use crate::packet::Colour;
 
 impl<H: Copy> Port<H> {
-    /// Every way in which its counts do not add up.
+    /// Every case in which its counts do not add up.
     pub fn breaches(&self) -> Vec<String> {
         let gates = self.queues().iter().enumerate().flat_map(|(i, queue)| gate_breaches(i, queue));
         gates.chain(self.queue_breaches()).chain(self.edge_breaches()).collect()

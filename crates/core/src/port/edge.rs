@@ -1,6 +1,6 @@
 //! The edge of a port: classifier, then conditioner, then an action per colour.
 //!
-//! Several conditioners may sit at a port, in the file's order. Of those that write the same thing
+//! A port may have several conditioners, in the file's order. Of those that write the same thing
 //! (the colour, or a label) the first whose match agrees takes the packet: a labeller and a marker
 //! both see it, two markers do not. One that rewrites the label it reads comes in addition. Every host runs this code: simulator port, capture, interface.
 
@@ -38,10 +38,10 @@ pub enum Per {
 /// What happens to a packet of a colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Action {
-    /// Goes on with its code point as it is.
+    /// Continues with its code point unchanged.
     #[default]
     Transmit,
-    /// Goes on with this code point.
+    /// Continues with this code point.
     Mark(Dscp),
     /// Goes no further.
     Drop,
@@ -94,7 +94,7 @@ impl Tallies {
 struct Stage {
     spec: StageSpec,
     writes: Writes,
-    /// Whether it writes what it has not read: of those at a port the first alone takes a packet.
+    /// Whether it writes what it has not read: of those at a port only the first takes a packet.
     original: bool,
     instances: Vec<AnyConditioner>,
     by_key: BTreeMap<Key, u32>,
@@ -103,7 +103,7 @@ struct Stage {
     free: Vec<u32>,
     rng: Rng,
     counts: ColourMatrix,
-    /// Tallies of instances that others have taken the place of.
+    /// Tallies of replaced instances.
     past: Tallies,
 }
 
@@ -127,7 +127,7 @@ impl Stage {
         self.instances.len() as u32 - 1
     }
 
-    /// Puts a new instance in the place of one; what that has counted stays.
+    /// Replaces an instance by a new one; the old one's counts stay.
     fn renew(&mut self, instance: u32) -> u32 {
         let new = self.fresh();
         let old = std::mem::replace(&mut self.instances[instance as usize], new);
@@ -165,7 +165,7 @@ impl Stage {
         self.classify(flow, headers);
     }
 
-    /// Nobody's, from now on.
+    /// Unassigned, from now on.
     fn release(&mut self, flow: FlowId) {
         let slot = flow.0 as usize;
         if self.by_flow.len() <= slot {
@@ -232,7 +232,7 @@ impl Edge {
     /// The edge made of `specs`; their random streams belong to (seed, replication).
     ///
     /// # Errors
-    /// The conditioner's name and its parameter at fault.
+    /// The conditioner's name and its offending parameter.
     pub fn new(specs: Vec<StageSpec>, seed: u64, replication: u32) -> Result<Self, Box<(String, ParamError)>> {
         let stage = |spec: StageSpec| {
             let name = spec.name.clone();
@@ -249,8 +249,8 @@ impl Edge {
         }
     }
 
-    /// Something more is known of a flow that was announced: its round-trip time. Conditioners that still take it keep what
-    /// they know of it; those that no longer do forget it.
+    /// More is now known about an announced flow: its round-trip time. Conditioners that still take it keep their state
+    /// for it; those that no longer do forget it.
     pub fn reclassify(&mut self, flow: FlowId, headers: &FlowHeaders) {
         for stage in &mut self.stages {
             stage.classify(flow, headers);
@@ -344,7 +344,7 @@ impl Edge {
     /// Takes new parameters and surroundings for the conditioner called `name` at `now`, keeping its state.
     ///
     /// # Errors
-    /// The parameter at fault; earlier parameters stay in force.
+    /// The offending parameter; earlier parameters stay in force.
     pub fn retune(
         &mut self,
         now: Time,

@@ -1,4 +1,5 @@
-//! The gate of a queue: asks the AQM, applies ECN (RFC 3168, section 5), guards the limit, and gives each packet one fate.
+//! The gate of a queue: asks the AQM, applies ECN (RFC 3168 section 5), guards the limit, and gives each packet one
+//! fate.
 
 use crate::aqm::{AnyAqm, Aqm, Arrival, Backlog, Departure};
 use crate::count::Count;
@@ -10,9 +11,9 @@ use crate::verdict::{Fate, Reason, Verdict};
 /// How much may wait. The packet in transmission does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// So many packets.
+    /// This many packets.
     Packets(u32),
-    /// So many bytes.
+    /// This many bytes.
     Bytes(u64),
 }
 
@@ -27,7 +28,7 @@ impl Limit {
     }
 }
 
-/// What a queue counted for one colour.
+/// A queue's counts for one colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fates {
     /// All arrivals.
@@ -60,7 +61,7 @@ impl Fates {
         }
     }
 
-    /// What was counted since `earlier`.
+    /// The counts since `earlier`.
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
             arrived: self.arrived - earlier.arrived,
@@ -105,8 +106,8 @@ impl Gate {
         self
     }
 
-    /// Decides on an arriving packet. `backlog` says what waits and since when all is idle; whether there is
-    /// room and whether the packet is ECN-capable is found here.
+    /// Decides on an arriving packet. `backlog` says what waits and since when the queue is idle; whether there is room
+    /// and whether the packet is ECN-capable is found here.
     #[inline]
     pub(super) fn arrive(&mut self, now: Time, mut backlog: Backlog, packet: &mut Packet) -> Fate {
         backlog.room = self.limit.has_room(backlog.packets, backlog.bytes, packet.size);
@@ -127,8 +128,9 @@ impl Gate {
         fate
     }
 
-    /// Asks the AQM again about the packet at the head, whose transmission would begin now, and tells it what became of a
-    /// packet that it marks or drops. `at.backlog` says what waits behind it and since when all is idle; whether there is
+    /// Asks the AQM again about the packet at the head, whose transmission would begin now, and gives it the fate of a
+    /// packet that it marks or drops. `at.backlog` says what waits behind it and since when the queue is idle; whether
+    /// there is
     /// room for another such packet and whether it is ECN-capable is found here. Without `may_drop` a packet that the AQM
     /// drops is spared.
     pub(super) fn depart(&mut self, mut at: Departure, packet: &mut Packet, may_drop: bool) -> Fate {

@@ -28,14 +28,15 @@ impl<H: Copy> Queue<H> {
         Self { gate, ring: Ring::new(), busy_until: Time::ZERO, sent: Count::default() }
     }
 
-    /// As its AQM sees it at `now`. It is idle while nothing waits in it and nothing of it is in transmission, whatever
+    /// As its AQM sees it at `now`. It is idle while nothing waits in it and nothing from it is in transmission,
+    /// whatever
     /// the port's other queues send.
     pub fn backlog(&self, now: Time) -> Backlog {
         let begun = self.ring.begun(now);
         self.behind(now, begun.packets as u32, begun.bytes)
     }
 
-    /// What waits but for the first `packets` of `bytes`.
+    /// The backlog without the first `packets` of `bytes`.
     #[inline]
     fn behind(&self, now: Time, packets: u32, bytes: u64) -> Backlog {
         let packets = self.ring.waiting() - packets;
@@ -85,7 +86,7 @@ impl<H: Copy> Queue<H> {
         self.ring.first().map(|first| first.size)
     }
 
-    /// Asks the AQM about the packet at the head. One that is dropped is gone, and until now the queue was not idle.
+    /// Asks the AQM about the packet at the head. If it is dropped it is gone, and the queue was not idle until now.
     fn depart(&mut self, now: Time, packet: &mut Packet, may_drop: bool) -> Fate {
         let Some(&Entry { arrived, size, .. }) = self.ring.first() else { return Fate::Queued };
         let at = Departure { now, arrived, backlog: self.behind(now, 1, u64::from(size)) };
@@ -139,7 +140,7 @@ impl<H: Copy> Queue<H> {
         &self.gate
     }
 
-    /// What left by [`super::Port::next`].
+    /// The packets that left by [`super::Port::next`].
     pub fn sent(&self) -> Count {
         self.sent
     }

@@ -16,7 +16,7 @@ pub(super) struct Entry<H> {
     /// Bytes that the queue counts.
     pub(super) size: u32,
     pub(super) arrived: Time,
-    /// [`Time::MAX`] where it is not known.
+    /// [`Time::MAX`] if unknown.
     pub(super) sent: Transmission,
 }
 
@@ -48,7 +48,7 @@ impl<H: Copy> Ring<H> {
         }
     }
 
-    /// What will have been sent by `now` of what counts as waiting.
+    /// The part counted as waiting that will have been sent by `now`.
     pub(super) fn begun(&self, now: Time) -> Count {
         let mut begun = Count::default();
         let waiting = self.entries.iter().skip(self.started);

@@ -1,4 +1,4 @@
-//! What a port is built from: plain data.
+//! The specification of a port: plain data.
 
 use super::edge::{Edge, StageSpec};
 use super::queue::{Classes, Queue, Queues};
@@ -47,7 +47,7 @@ pub enum PortError {
     Conditioner(String, Box<ParamError>),
     /// The AQM of a queue or the scheduler refuses a parameter.
     Queue(Box<ParamError>),
-    /// This many queues, where the scheduler has that many classes; 1 without scheduler.
+    /// This many queues, although the scheduler has that many classes; 1 without scheduler.
     Queues {
         /// Of the specification.
         queues: usize,
@@ -91,7 +91,8 @@ impl PortSpec<'_> {
         Ok(Gate::new(aqm, queue.limit, rng).with_classes(self.classes))
     }
 
-    /// The random stream of a queue. The first has the one that it has without scheduler, so that both draw the same.
+    /// The random stream of a queue. The first has the one it would have without a scheduler, so that both draw the
+    /// same.
     fn stream(&self, i: usize) -> String {
         if i == 0 { format!("queue.{}", self.name) } else { format!("queue.{}.{}", self.name, i + 1) }
     }

@@ -1,13 +1,13 @@
 //! Scheduling: several queues wait for one link. Which of them sends next?
 //!
-//! A scheduler owns no queue and sees no packet but its size: it is told what waits at the head of each queue, and says
-//! which of them goes. Each queue, one a class, has its own AQM, limit and counts.
+//! A scheduler owns no queue and sees no packet but its size: it is given the head of each queue, and says which of
+//! them is sent. Each queue, one a class, has its own AQM, limit and counts.
 //!
-//! A class's `queue` is the host's business: a name of `[queue]` or a table of the same keys; drop-tail with room for
-//! 1000 packets where it is left out. Its AQM is told the rate of the whole link, since nobody knows what the others
-//! leave: RED's average of an idle queue decays as fast as the link could have sent, as in ns-2, and thresholds in time,
-//! capacities and virtual queues (SVB, AVQ) are of the whole link too. Such an AQM acts in a class only when that comes
-//! near the whole link's rate.
+//! The host reads a class's `queue`: a name of `[queue]` or a table of the same keys; the default is drop-tail with
+//! 1000 packets. Its AQM uses the rate of the whole link, since what the others leave is unknown: RED's average of an
+//! idle queue decays as fast as the link could have sent, as in ns-2, and thresholds in time,
+//! capacities and virtual queues (SVB, AVQ) also refer to the whole link. Such an AQM acts in a class only when the
+//! class comes near the whole link's rate.
 //!
 //! To add one: write its file, add its line to the list below.
 
@@ -53,7 +53,7 @@ pub trait Scheduler {
     /// Its parameters.
     type Params;
 
-    /// Whose packets go to which queue.
+    /// Which packets go to which queue.
     fn members(&self) -> &Members;
 
     /// The queue that sends next, by what waits at the head of each; `None` if nothing does. Asked again with the same
@@ -88,7 +88,7 @@ impl Scheduler for AnyScheduler {
     }
 }
 
-/// Who is in which of `classes`, in their order.
+/// Which packets belong to which of `classes`, in their order.
 ///
 /// # Errors
 /// E201 without classes; E223 when one of them can match no packet.
@@ -100,7 +100,7 @@ fn members<'a>(classes: impl ExactSizeIterator<Item = &'a [Member]>) -> Result<M
     Members::new(["classes", "class"], classes)
 }
 
-/// Refuses new parameters that send packets to other queues than before: what waits would be overtaken.
+/// Refuses new parameters that send packets to other queues than before: waiting packets would be overtaken.
 fn same_members(old: &Members, new: &Members) -> Result<(), ParamError> {
     if old == new {
         return Ok(());

@@ -1,4 +1,4 @@
-//! CoDel against RFC 8289's pseudo-code; what it does to a queue that never empties.
+//! CoDel against the pseudo-code of RFC 8289 section 5; what it does to a queue that never empties.
 
 use crate::codel_oracle::CoDel;
 use crate::port::Port;
@@ -88,7 +88,7 @@ proptest! {
 }
 
 /// Twice the link's rate for ten seconds: the first drop one interval after the wait passed the target, the gaps between
-/// drops by RFC 8289, section 5.6, and every packet in one of three places.
+/// drops by RFC 8289 section 5.6, and every packet in one of three places.
 #[test]
 fn drops_follow_the_control_law() {
     let mut port = port(&params(5, 100));

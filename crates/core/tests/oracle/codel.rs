@@ -1,9 +1,9 @@
-//! CoDel as RFC 8289, section 5 writes it, line by line, with its queue: times in seconds, a packet is its arrival and
+//! CoDel as RFC 8289 section 5 writes it, line by line, with its queue: times in seconds, a packet is its arrival and
 //! its bytes.
 
 use std::collections::VecDeque;
 
-/// Section 5.1: queue and state.
+/// Queue and state; the defaults of RFC 8289 sections 4.3 and 4.4 are its caller's.
 pub struct CoDel {
     pub target: f64,
     pub interval: f64,
@@ -51,12 +51,12 @@ impl CoDel {
         self.queue.iter().map(|p| p.1).sum()
     }
 
-    /// Section 5.6.
+    /// RFC 8289 section 5.6, control law.
     fn control_law(&self, t: f64, count: u32) -> f64 {
         t + self.interval / f64::from(count).sqrt()
     }
 
-    /// Section 5.5.
+    /// RFC 8289 section 5.6, dodequeue.
     fn dodequeue(&mut self, now: f64) -> Dodequeue {
         let mut r = Dodequeue { p: self.queue.pop_front(), ok_to_drop: false };
         let Some((tstamp, _)) = r.p else {
@@ -73,7 +73,7 @@ impl CoDel {
         r
     }
 
-    /// Section 5.4: the packet that is sent.
+    /// RFC 8289 section 5.5: the packet that is sent.
     pub fn dequeue(&mut self, now: f64) -> Option<(f64, u64)> {
         let mut r = self.dodequeue(now);
         if self.dropping {

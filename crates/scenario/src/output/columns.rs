@@ -1,6 +1,6 @@
 //! Tables of columns: the one shape in which results leave the simulator, for Parquet, Python and the terminal.
 //!
-//! A column's name ends with its unit; what is not known is null, never -1.
+//! A column's name ends with its unit; unknown values are null, never -1.
 
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@ use perhop_core::params::{Choice, Kind, Located, Node, Params, Problems, Tree, V
 use perhop_core::units::{Bytes, Span};
 use perhop_sim::transport::{Config, ConfigError, LawKind, PartialAckTimer, Recovery, RtoConfig};
 
-/// Presets: every other parameter as `[tcp.X]` has it where left out.
+/// Presets: every other parameter has the default of `[tcp.X]`.
 pub const PRESETS: [&str; 2] = ["reno", "newreno"];
 
 /// What duplicate and partial ACKs lead to.
@@ -54,16 +54,16 @@ pub struct TcpSection {
     /// A new segment on the first and on the second duplicate ACK (RFC 3042).
     #[param(default = true)]
     pub limited_transmit: bool,
-    /// A SYN goes first, and data wait for its ACK.
+    /// A SYN goes first, and data waits for its ACK.
     #[param(default = true)]
     pub syn: bool,
-    /// Longest delay of an ACK; every segment is acknowledged at once where left out.
+    /// Longest delay of an ACK; default: every segment is acknowledged at once.
     pub delayed_ack: Option<Span>,
-    /// What an ACK lets go leaves the sender's host a uniform draw of up to this later; at once where left out.
+    /// Upper bound of the uniformly drawn delay before the sender transmits what an ACK releases; default: none.
     pub overhead: Option<Span>,
-    /// The sender asks for ECN (RFC 3168) when it opens the connection; it does not where left out.
+    /// The sender asks for ECN (RFC 3168) when it opens the connection; default: false.
     pub ecn: Option<bool>,
-    /// The receiver agrees to ECN if asked; where it does not, nothing is ECN-capable.
+    /// The receiver agrees to ECN if asked; otherwise nothing is ECN-capable.
     #[param(default = true)]
     pub receiver_ecn: bool,
 }
@@ -88,7 +88,7 @@ pub struct RtoSection {
 /// Named timers.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RtoPreset {
-    /// ns-2.35 as it comes: 10 ms tick, at least 200 ms.
+    /// ns-2.35's defaults: 10 ms tick, at least 200 ms.
     #[param(name = "ns2-2.35")]
     Ns2,
     /// The coarse timer of about 2000: 100 ms tick, at least 1 s.
@@ -173,7 +173,7 @@ impl TcpSection {
         defaults.map(|section: Self| Self { recovery, ..section })
     }
 
-    /// For the simulator; an error names its key as the file does.
+    /// For the simulator; an error names its key as in the file.
     pub fn config(&self) -> Result<Config, ConfigError> {
         let too_large = |field, value: Bytes| ConfigError {
             field,

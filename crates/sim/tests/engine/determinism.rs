@@ -48,7 +48,7 @@ fn passed(outcome: &Outcome) -> Vec<Captured> {
 }
 
 #[test]
-fn another_component_moves_nobody_elses_draws() {
+fn another_component_moves_no_other_draws() {
     let alone = passed(&pair().run());
     assert!(alone.len() > 1000);
     let mut more = pair();
@@ -64,7 +64,7 @@ fn another_component_moves_nobody_elses_draws() {
 }
 
 #[test]
-fn another_replication_or_seed_draws_anew() {
+fn another_replication_or_seed_draws_again() {
     let first = passed(&pair().run());
     let mut net = pair();
     assert!(passed(&net.replicate(1)) != first);

@@ -76,7 +76,7 @@ proptest! {
 
     /// What leaves keeps its order within each flow of a class, and no packet of the class that leaves first came later.
     #[test]
-    fn within_a_class_nobody_overtakes(name in prop::sample::select(NAMES), shares in prop::collection::vec(1u32..5, 3), kbps in prop::collection::vec(1000u64..8000, 3)) {
+    fn within_a_class_no_packet_overtakes(name in prop::sample::select(NAMES), shares in prop::collection::vec(1u32..5, 3), kbps in prop::collection::vec(1000u64..8000, 3)) {
         let mut net = scheduled(name, &shares, 20);
         net.plan.duration = Span::from_s(2);
         kbps.iter().enumerate().for_each(|(i, &kbps)| add(&mut net, i, poisson(BitRate::kbps(kbps), 1000)));
@@ -139,7 +139,7 @@ fn drr_shares_bytes_whatever_the_sizes() {
 
 /// Whenever a packet's transmission begins, none of a class before its own is waiting.
 #[test]
-fn nobody_goes_before_a_class_of_higher_priority() {
+fn no_packet_goes_before_a_class_of_higher_priority() {
     let mut net = scheduled("strict-priority", &[1, 1, 1], 1000);
     (0..3).for_each(|i| add(&mut net, i, poisson(BitRate::mbps(3), 1000)));
     let outcome = net.run();

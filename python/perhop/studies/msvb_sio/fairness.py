@@ -1,4 +1,4 @@
-"""Fig. 3 and 4: who gets how much of the link, by round-trip time and beside sources that heed no drop."""
+"""Fig. 3 and 4: who gets how much of the link, by round-trip time and with unresponsive sources."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def by_round_trip(runs: Samples, scheme: str) -> Division:
 
 
 def beside_udp(runs: Samples, scheme: str, rates: int = 15) -> Division:
-    """How a queue divides the link under TCP and UDP that sends so many Mbit/s in all."""
+    """How a queue divides the link under TCP and UDP that sends this many Mbit/s in total."""
     return Division.of(runs.at(scheme=scheme, rates=rates))
 
 

@@ -31,7 +31,7 @@ BUSY, LATER = CLASSES[:5], CLASSES[5:]
 BACK, END = 50, 100
 """When the silent classes begin in the second run, and its end, s."""
 WINDOW, POINTS = 5, 1.0
-"""A mean over so many seconds, and how far it may be from a tenth, % of the link."""
+"""A mean over this many seconds, and how far it may be from a tenth, % of the link."""
 QUEUES = {
     "msvb": LOOKS["msvb"],
     "msvb-silent": Look("MSVB, silent", "#12633b", "s"),
@@ -66,10 +66,10 @@ def the_same_packet_for_packet(runs: Samples) -> Finding:
     time. One mark more or less on any packet alters its flow's window, and with it all of these.
     """
     found = {figure: _alike(runs, figure) for figure in FIGURES}
-    parts = [never_below(f"of {figure}: runs alike", alike, 1.0) for figure, (alike, _) in found.items()]
+    parts = [never_below(f"of {figure}: identical runs", alike, 1.0) for figure, (alike, _) in found.items()]
     left_out = ", ".join(f"{figure} {n}" for figure, (_, n) in found.items() if n)
     note = "Packet for packet on random loads: crates/core/tests/aqm/virtual_buffer.rs."
-    return Finding(parts, f"{note} Left out, as a class was silent for 1 s: runs of {left_out}." if left_out else note)
+    return Finding(parts, f"{note} Excluded, as a class was silent for 1 s: runs of {left_out}." if left_out else note)
 
 
 def _alike(runs: Samples, figure: str) -> tuple[list[float], int]:

@@ -42,7 +42,7 @@ def critical(flows: int, rtt: float, alpha: float = ALPHA) -> float:
 
 
 def trajectory(flows: int, side: float) -> tuple[list[float], list[float]]:
-    """Times and load/C of the fluid model at so many times the critical threshold, moved by 0.1 %.
+    """Times and load/C of the fluid model at this multiple of the critical threshold, moved by 0.1 %.
 
     Raises:
         ValueError: there is no equilibrium.

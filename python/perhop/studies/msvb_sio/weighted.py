@@ -148,7 +148,7 @@ def draw_waits(runs: Samples, _: list[Cell]) -> Picture:
         axes.set_ylabel("wait, ms")
         axes.set_ylim(bottom=0)
     caption = "Fig. 6: how long packets wait, by class: mean, and the standard deviation of single packets (whiskers)."
-    alternative = "In WRR the wait falls with the weight; in MSVB all classes wait alike."
+    alternative = "In WRR the wait falls with the weight; in MSVB all classes wait equally long."
     return picture(figure, "msvb-fig6", caption, alternative)
 
 

@@ -1,4 +1,4 @@
-"""Fig. 4 and 5: bulk TCP flows alone, and beside short transfers."""
+"""Fig. 4 and 5: bulk TCP flows alone, and with short transfers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from perhop.studies.samples import Samples
 from perhop.studies.verdict import Finding, Part, greater, positive
 
 fig4 = Study("pf-fig4", title="Fig. 4: n bulk TCP flows", runs="pf-fig4")
-fig5 = Study("pf-fig5", title="Fig. 5: n bulk TCP flows beside short transfers", runs="pf-fig6")
+fig5 = Study("pf-fig5", title="Fig. 5: n bulk TCP flows and short transfers", runs="pf-fig6")
 STUDIES = [fig4, fig5]
 
 

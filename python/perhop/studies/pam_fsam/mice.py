@@ -1,4 +1,4 @@
-"""Fig. 6: short transfers beside bulk flows ("the war between mice and elephants")."""
+"""Fig. 6: short transfers and bulk flows ("the war between mice and elephants")."""
 
 from __future__ import annotations
 

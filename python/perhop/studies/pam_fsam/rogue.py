@@ -1,4 +1,4 @@
-"""Fig. 7, 8, 9 and the end of section VI: bulk TCP flows against a UDP flow that does not yield."""
+"""Fig. 7, 8, 9 and the end of section VI: bulk TCP flows against an unresponsive UDP flow."""
 
 from __future__ import annotations
 

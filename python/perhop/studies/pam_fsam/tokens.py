@@ -15,7 +15,7 @@ from perhop.studies.pam_fsam.terms import FSAM, PAM, TB
 from perhop.studies.samples import Samples
 from perhop.studies.verdict import Finding, Part, never_below, ordered
 
-fig2 = Study("pf-fig2", title="Fig. 2: two TCP flows beside a UDP flow of 2 Mbit/s", runs="pf-fig2")
+fig2 = Study("pf-fig2", title="Fig. 2: two TCP flows and a UDP flow of 2 Mbit/s", runs="pf-fig2")
 fig3 = Study("pf-fig3", title="Fig. 3: three UDP flows, 1, 4 and 2 Mbit/s", runs="pf-fig3")
 STUDIES = [fig2, fig3]
 

@@ -75,7 +75,7 @@ def _by_case(runs: Samples, flows: Iterable[str], cases: Iterable[str]) -> list[
 
 
 @udp.claim("datagrams")
-def a_cap_holds_what_heeds_no_drop(runs: Samples) -> Finding:
+def a_cap_holds_an_unresponsive_source(runs: Samples) -> Finding:
     """Tickets alone hold a datagram source near its share only with a large K; a cap does whatever it sends."""
     seeds = len(got(runs, "datagrams", case="cap", sends=SENDS[0]))
     return Finding([], f"Mbit/s; the fair share is {SHARE}.", _by_case(runs, ["datagrams"], CASES), seeds=seeds)

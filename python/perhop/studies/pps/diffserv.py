@@ -1,4 +1,4 @@
-"""Table IV: DiffServ whose profiles do not match the link, beside PPS."""
+"""Table IV: DiffServ whose profiles do not match the link, and PPS."""
 
 from __future__ import annotations
 

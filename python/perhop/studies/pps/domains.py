@@ -31,7 +31,7 @@ FULL = 0.97
 
 
 def errors_and_schemes(study: Study) -> Callable[..., Measured]:
-    """Near the expected rates, the first bottleneck full, both schemes alike."""
+    """Near the expected rates, the first bottleneck full, both schemes the same."""
 
     def claim(runs: Samples, scheme: str, size: int) -> Measured:
         """Measured rates are near the expected ones, in both schemes."""

@@ -143,7 +143,7 @@ def jain_at_width(runs: Samples, setup: str, width: int | str, **at: Any) -> lis
 
 
 def jain_of_chain(runs: Samples, hops: int, **at: Any) -> list[float]:
-    """jain(y) behind so many hops with an exchange rate of 1."""
+    """jain(y) after this many hops with an exchange rate of 1."""
     return Shares.of(runs.at(chain=hops, **at), CHAIN).jain
 
 

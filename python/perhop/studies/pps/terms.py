@@ -29,7 +29,7 @@ def mbit(values: Sequence[float]) -> list[float]:
 
 @dataclass(frozen=True)
 class Shares:
-    """What some flows got (x) beside what they expect (e), Mbit/s: a row a replication, a column a flow."""
+    """What some flows got (x) and what they expect (e), Mbit/s: a row per replication, a column per flow."""
 
     expected: Rates
     rows: list[list[float]]

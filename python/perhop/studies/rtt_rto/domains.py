@@ -1,4 +1,4 @@
-"""Fig. 6 and what the text says beside it: five aggregates over three domains."""
+"""Fig. 6 and the text about it: five aggregates over three domains."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def both_sets(runs: Samples) -> Finding:
             rows += [_row((name, sessions, 1), found.at(sessions=sessions, marker=m), m) for m in MARKERS]
     rows += [_row(("W1", 50, 10), runs.of("rtt-table2-fast").at(marker=m), m) for m in MARKERS]
     return Finding(
-        [], "s; `open` is the share of objects under way after 1000 s", rows, seeds=len(web(runs).at(marker=RTO).all)
+        [], "s; `open` is the share of objects in progress after 1000 s", rows, seeds=len(web(runs).at(marker=RTO).all)
     )
 
 

@@ -80,7 +80,7 @@ pub(super) fn conditioners<'a>(run: Run<'a>) -> Table {
         .table()
 }
 
-/// What is measured of one queue of a scheduler has its number before the name.
+/// Quantities of one queue of a scheduler have its number before the name.
 fn of_queue(queue: Option<usize>, quantity: &str) -> String {
     queue.map_or_else(|| quantity.to_owned(), |i| format!("queue_{}.{quantity}", i + 1))
 }

@@ -111,7 +111,7 @@ fn delay_of_all(sessions: &[&SessionRow]) -> Option<f64> {
     (packets > 0.0).then(|| sum / packets / 1e6)
 }
 
-/// From the request, or the first packet sent where nobody asked, to the arrival of the first data, ms.
+/// From the request, or the first packet sent if there was none, to the arrival of the first data, ms.
 fn first_byte(transfer: &Transfer) -> f64 {
     ms(transfer.first.since(transfer.opened).ns())
 }
@@ -121,7 +121,7 @@ fn last_byte(transfer: &Transfer) -> f64 {
     ms(transfer.complete.since(transfer.opened).ns())
 }
 
-/// Durations of pages all of whose objects are there, s: from the first request to the last data.
+/// Durations of pages whose objects have all arrived, s: from the first request to the last data.
 fn pages(transfers: &[&Transfer]) -> Vec<f64> {
     let mut pages: BTreeMap<(u32, u32), Vec<&Transfer>> = BTreeMap::new();
     for transfer in transfers {
