@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from perhop.scenario import toml
-from perhop.studies.samples import Sample, Samples, Tables
+from perhop.studies.quantities import Tables
+from perhop.studies.samples import Sample, Samples
 
 Settings = Mapping[str, Any]
 """Keys and values laid over a scenario: `queue.rio.limit`, or a selector, `@rio.limit?`."""

@@ -9,8 +9,6 @@ from typing import Any
 
 from perhop import stats
 
-Tables = Mapping[str, Mapping[str, Any]]
-
 
 @dataclass(frozen=True)
 class Sample:
@@ -72,8 +70,3 @@ class Samples:
             for key, value in sample.at.items():
                 axes[key][value] = None
         return {key: list(values) for key, values in axes.items()}
-
-
-def real(value: Any) -> float:
-    """A cell of a table as a number; NaN where it is missing."""
-    return float("nan") if value is None else float(value)

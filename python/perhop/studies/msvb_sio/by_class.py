@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from perhop.studies.samples import Tables, real
+from perhop.studies.quantities import Tables, real, sums
 
 
 def measured(tables: Tables, hop: str) -> dict[str, float]:
@@ -44,12 +44,9 @@ def _waits(summary: Mapping[str, Any], bottleneck: str) -> dict[str, float]:
 
 
 def _lost(summary: Mapping[str, Any], bottleneck: str) -> dict[str, float]:
-    counts: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
-    columns = ("hop", "class", "arrived_packets", "dropped_packets")
-    for hop, name, arrived, dropped in zip(*(summary[c] for c in columns), strict=True):
-        if hop == bottleneck:
-            counts[name] = [counts[name][0] + real(arrived), counts[name][1] + real(dropped)]
-    return {f"{name}.drops": dropped / arrived if arrived else 0.0 for name, (arrived, dropped) in counts.items()}
+    columns = ("arrived_packets", "dropped_packets")
+    arrived, dropped = (sums(summary, column, by="class", where={"hop": bottleneck}) for column in columns)
+    return {f"{name}.drops": dropped[name] / n if n else 0.0 for name, n in arrived.items()}
 
 
 def _seconds(tables: Tables) -> dict[str, float]:

@@ -29,10 +29,11 @@ from typing import Any
 
 from perhop import stats
 from perhop.studies.msvb_sio import by_class
+from perhop.studies.quantities import Tables, sums, total
 from perhop.studies.runs import Method
-from perhop.studies.samples import Tables, real
 
 BOTTLENECK = "CORE -> Edge2"
+HERE = {"hop": BOTTLENECK}
 LIMIT, WARMUP = 100, 10.0
 """Queue length at the bottleneck, packets; what is excluded at the start, s."""
 STEP, SETTLED, BIN = 50, 40, 2
@@ -47,38 +48,26 @@ def measured(tables: Tables) -> dict[str, float]:
 
 
 def _classes(tables: Tables) -> dict[str, float]:
-    found = {f"{name}.throughput": 0.0 for name in tables["traffic"]["class"]}
-    arrivals = tables["arrivals"]
-    for name, rate in zip(arrivals["class"], arrivals["throughput_bit_s"], strict=True):
-        found[f"{name}.throughput"] += real(rate)
-    found["timeouts"] = float(sum(tables["traffic"]["timeouts"]))
-    return found
+    rates = sums(tables["arrivals"], "throughput_bit_s", by="class")
+    found = {f"{name}.throughput": rates[name] for name in tables["traffic"]["class"]}
+    return {**found, "timeouts": total(tables["traffic"], "timeouts")}
 
 
 def _bottleneck(tables: Tables) -> dict[str, float]:
-    links = tables["links"]
-    i = list(links["hop"]).index(BOTTLENECK)
-    green, others = _fates(tables["summary"], green=True), _fates(tables["summary"], green=False)
-    used, passed = real(links["utilisation"][i]), real(links["delivered_bytes"][i])
+    link = {name: total(tables["links"], name, where=HERE) for name in ("utilisation", "delivered_bytes", "rate_bit_s")}
+    counted = ("arrived_packets", "dropped_packets", "delivered_bytes")
+    arrived, dropped, delivered = (sums(tables["summary"], column, by="colour", where=HERE) for column in counted)
+    others = {
+        name: sum(n for colour, n in found.items() if colour != "green")
+        for name, found in (("arrived", arrived), ("dropped", dropped))
+    }
     return {
-        "utilisation": used,
-        "drops": _share(green["dropped"] + others["dropped"], green["arrived"] + others["arrived"]),
-        "in.rate": _share(green["delivered"], passed) * used * real(links["rate_bit_s"][i]),
-        "in.drops": _share(green["dropped"], green["arrived"]),
+        "utilisation": link["utilisation"],
+        "drops": _share(sum(dropped.values()), sum(arrived.values())),
+        "in.rate": _share(delivered["green"], link["delivered_bytes"]) * link["utilisation"] * link["rate_bit_s"],
+        "in.drops": _share(dropped["green"], arrived["green"]),
         "out.drops": _share(others["dropped"], others["arrived"]),
     }
-
-
-def _fates(summary: Mapping[str, Any], *, green: bool) -> dict[str, float]:
-    """Packets that came to the bottleneck and were dropped, bytes that passed."""
-    columns = ("hop", "colour", "arrived_packets", "dropped_packets", "delivered_bytes")
-    found = {"arrived": 0.0, "dropped": 0.0, "delivered": 0.0}
-    for hop, colour, arrived, dropped, delivered in zip(*(summary[c] for c in columns), strict=True):
-        if hop == BOTTLENECK and (colour == "green") == green:
-            found["arrived"] += real(arrived)
-            found["dropped"] += real(dropped)
-            found["delivered"] += real(delivered)
-    return found
 
 
 def _share(part: float, whole: float) -> float:

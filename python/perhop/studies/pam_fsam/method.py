@@ -18,13 +18,12 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
 from perhop import stats
+from perhop.studies.quantities import Tables, each, groups, means, sums, total
 from perhop.studies.runs import Axis, Method
-from perhop.studies.samples import Tables, real
 
 MARKERS = "conditioner.marker"
 MARKER_HOP, BOTTLENECK = "E1 -> C", "C -> E2"
@@ -43,45 +42,35 @@ def stated(effective: Mapping[str, Any]) -> dict[str, float]:
     return {"cbs": float(marker["cbs"].removesuffix("B"))} if "cbs" in marker else {}
 
 
+OF_TRAFFIC = {
+    "goodput": "goodput_mean_bit_s",
+    "std": "goodput_std_bit_s",
+    "total": "goodput_bit_s",
+    "transfer": "transfer_goodput_mean_bit_s",
+}
+
+
 def quantities(tables: Tables) -> dict[str, float]:
     """All of the above but `cbs` from one replication."""
-    found: dict[str, float] = {}
-    _traffic(tables, found)
-    _marks(tables["summary"], found)
-    links = tables["links"]
-    found["utilisation"] = float(links["utilisation"][list(links["hop"]).index(BOTTLENECK)])
+    found = each(tables["traffic"], OF_TRAFFIC, by="traffic") | _marks(tables)
+    sent = means(tables["flows"], "throughput_bit_s", by="traffic")
+    found |= {f"{name}.throughput": sent.get(name, math.nan) for name in tables["traffic"]["traffic"]}
+    found["utilisation"] = total(tables["links"], "utilisation", where={"hop": BOTTLENECK})
     if "series" in tables and len(tables["series"]["value"]):
-        found["forced"] = _last(tables["series"], "forced_out_packets")
+        forced = groups(tables["series"], "value", where={"quantity": "forced_out_packets"})
+        found["forced"] = forced[()][-1] if forced else math.nan
     found["jain"] = stats.jain(float(x) for x in tables["flows"]["goodput_bit_s"])
     return found
 
 
-def _traffic(tables: Tables, found: dict[str, float]) -> None:
-    traffic, flows = tables["traffic"], tables["flows"]
-    for i, name in enumerate(traffic["traffic"]):
-        found[f"{name}.goodput"] = real(traffic["goodput_mean_bit_s"][i])
-        found[f"{name}.std"] = real(traffic["goodput_std_bit_s"][i])
-        found[f"{name}.total"] = real(traffic["goodput_bit_s"][i])
-        found[f"{name}.transfer"] = real(traffic["transfer_goodput_mean_bit_s"][i])
-        each = [float(x) for x, of in zip(flows["throughput_bit_s"], flows["traffic"], strict=True) if of == name]
-        found[f"{name}.throughput"] = stats.mean(each)
-        found[f"{name}.in"] = found[f"{name}.out"] = 0.0
-
-
-def _marks(summary: Mapping[str, Any], found: dict[str, float]) -> None:
-    columns = ("class", "colour", "hop", "arrived_packets", "arrived_bytes")
-    totals: dict[str, float] = defaultdict(float, in_bytes=0.0)
-    for of, colour, hop, packets, size in zip(*(summary[c] for c in columns), strict=True):
-        if hop != MARKER_HOP or colour == "unmarked":
-            continue
-        totals[f"{of}.{'in' if colour == 'green' else 'out'}"] += int(packets)
-        totals["in_bytes"] += int(size) if colour == "green" else 0
-    found.update(totals)
-
-
-def _last(series: Mapping[str, Any], quantity: str) -> float:
-    values = [float(v) for v, q in zip(series["value"], series["quantity"], strict=True) if q == quantity]
-    return values[-1] if values else math.nan
+def _marks(tables: Tables) -> dict[str, float]:
+    behind = {"hop": MARKER_HOP, "colour": lambda colour: colour != "unmarked"}
+    packets = sums(tables["summary"], "arrived_packets", by=("class", "colour"), where=behind)
+    found = {f"{name}.{mark}": 0.0 for name in tables["traffic"]["traffic"] for mark in ("in", "out")}
+    for (name, colour), n in packets.items():
+        mark = f"{name}.{'in' if colour == 'green' else 'out'}"
+        found[mark] = found.get(mark, 0.0) + n
+    return {**found, "in_bytes": sums(tables["summary"], "arrived_bytes", by="colour", where=behind)["green"]}
 
 
 METHOD = Method(quantities, AXES, stated=stated)

@@ -8,9 +8,9 @@ from typing import Any
 
 from perhop import stats
 from perhop.studies.pam_fsam.method import MARKER_HOP
+from perhop.studies.quantities import Tables
 from perhop.studies.readings import Reading
 from perhop.studies.runs import Budget
-from perhop.studies.samples import Tables
 
 SCENARIO = "readings-shares.toml"
 CIR, SIZE, MEASURED_S = 1e6, 1000, 60

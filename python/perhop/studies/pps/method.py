@@ -26,13 +26,12 @@ and of each link with an AQM, called `P - Q` whichever way the packets go:
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from perhop import stats
+from perhop.studies.quantities import Tables, sums, total
 from perhop.studies.runs import Method
-from perhop.studies.samples import Tables, real
 
 START, END = 20.0, 200.0
 """Seconds between which a run is taken to be settled."""
@@ -47,14 +46,16 @@ def measured(tables: Tables) -> dict[str, float]:
 
 
 def _flows(tables: Tables) -> dict[str, float]:
-    found: dict[str, float] = defaultdict(float)
-    flows = tables["flows"]
-    for i, name in enumerate(flows["traffic"]):
-        found[f"{name}.throughput"] += real(flows["throughput_bit_s"][i])
-        found[f"{name}.goodput"] += real(flows["goodput_bit_s"][i])
-    for name, delivered in _delivered(tables).items():
-        found[f"{name}.late"] = 8 * (delivered[END] - delivered[START]) / (END - START)
-        found.update(_seconds(name, delivered))
+    found: dict[str, float] = {}
+    for quantity in ("throughput", "goodput"):
+        rates = sums(tables["flows"], f"{quantity}_bit_s", by="traffic")
+        found |= {f"{name}.{quantity}": rate for name, rate in rates.items()}
+    delivered = sums(tables["flow_series"], "delivered_bytes", by=("traffic", "t_s"))
+    for name in dict.fromkeys(name for name, _ in delivered):
+        found[f"{name}.late"] = 8 * (delivered[name, END] - delivered[name, START]) / (END - START)
+        if (name, 1.0) in delivered:
+            seconds = range(1, int(END) + 1)
+            found |= {f"{name}@{t}": 8 * (delivered[name, float(t)] - delivered[name, t - 1.0]) for t in seconds}
     return found
 
 
@@ -62,66 +63,40 @@ TCP = {"segments": "segments", "retransmitted": "retransmitted_segments", "timeo
 
 
 def _tcp(tables: Tables) -> dict[str, float]:
-    return {name: float(sum(tables["traffic"][column])) for name, column in TCP.items()}
-
-
-def _delivered(tables: Tables) -> dict[str, dict[float, float]]:
-    """Bytes that have reached the sink, by traffic and time."""
-    found: dict[str, dict[float, float]] = defaultdict(lambda: defaultdict(float))
-    series = tables["flow_series"]
-    for t, name, size in zip(*(series[c].tolist() for c in ("t_s", "traffic", "delivered_bytes")), strict=True):
-        found[name][t] += size
-    return found
-
-
-def _seconds(name: str, delivered: Series) -> Iterator[tuple[str, float]]:
-    if 1.0 in delivered:
-        for t in range(1, int(END) + 1):
-            yield f"{name}@{t}", 8 * (delivered[float(t)] - delivered[float(t - 1)])
+    return {name: total(tables["traffic"], column) for name, column in TCP.items()}
 
 
 def _tags(tables: Tables) -> dict[str, float]:
-    tallies = tables["tallies"]
-    totals: dict[str, float] = dict.fromkeys(("saturated", "raised", "tagged"), 0.0)
-    for quantity, value in zip(tallies["quantity"], tallies["value"], strict=True):
-        name = quantity.partition("_")[0]
-        if name in totals:
-            totals[name] += real(value)
-    return totals
+    tallies = sums(tables["tallies"], "value", by="quantity")
+    kinds = ("saturated", "raised", "tagged")
+    return {kind: stats.total(n for name, n in tallies.items() if name.partition("_")[0] == kind) for kind in kinds}
 
 
 def _links(tables: Tables) -> dict[str, float]:
-    gauges, links, queues = _gauges(tables["series"]), tables["links"], _queues(tables["summary"])
+    gauges, links, summary = _gauges(tables["series"]), tables["links"], tables["summary"]
+    dropped, delivered, used = (
+        sums(links, column, by="hop") for column in ("dropped_packets", "delivered_packets", "utilisation")
+    )
+    marks, forced = (sums(summary, column, by="hop") for column in ("marked_packets", "dropped_forced_packets"))
     found: dict[str, float] = {}
-    for i, hop in enumerate(links["hop"]):
-        if hop in gauges:
-            name = " - ".join(sorted(hop.split(" -> ")))
-            dropped, delivered = real(links["dropped_packets"][i]), real(links["delivered_packets"][i])
-            found[f"{name}.utilisation"] = real(links["utilisation"][i])
-            found[f"{name}.drops"] = dropped / (dropped + delivered) if dropped else 0.0
-            for quantity, packets in queues[hop].items():
-                found[f"{name}.{quantity}"] = packets / (dropped + delivered) if packets else 0.0
-            found |= {f"{name}.{quantity}": value for quantity, value in _queue(gauges[hop]).items()}
+    for hop in (hop for hop in links["hop"] if hop in gauges):
+        name, came = " - ".join(sorted(hop.split(" -> "))), dropped[hop] + delivered[hop]
+        found[f"{name}.utilisation"] = used[hop]
+        for quantity, packets in {"drops": dropped, "marks": marks, "forced": forced}.items():
+            found[f"{name}.{quantity}"] = packets[hop] / came if packets[hop] else 0.0
+        found |= {f"{name}.{quantity}": value for quantity, value in _queue(gauges[hop]).items()}
     return found
 
 
-def _queues(summary: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """Packets marked, and dropped beyond the maximum, by hop."""
-    columns = ("hop", "marked_packets", "dropped_forced_packets")
-    found: dict[str, dict[str, float]] = defaultdict(lambda: {"marks": 0.0, "forced": 0.0})
-    for hop, marked, forced in zip(*(summary[c] for c in columns), strict=True):
-        found[hop]["marks"] += real(marked)
-        found[hop]["forced"] += real(forced)
-    return found
+WAITING = ("queue_packets", "queue_bytes")
 
 
 def _gauges(series: Mapping[str, Any]) -> dict[str, dict[str, dict[float, float]]]:
     """What the AQMs report, by hop, quantity and time; a queue's own length is not included."""
+    of_aqms = {"conditioner": lambda name: name is None, "quantity": lambda name: name not in WAITING}
     found: dict[str, dict[str, dict[float, float]]] = {}
-    columns = ("t_s", "hop", "conditioner", "quantity", "value")
-    for t, hop, conditioner, quantity, value in zip(*(series[c].tolist() for c in columns), strict=True):
-        if conditioner is None and quantity not in ("queue_packets", "queue_bytes"):
-            found.setdefault(hop, {}).setdefault(quantity, {})[t] = value
+    for (hop, quantity, t), value in sums(series, "value", by=("hop", "quantity", "t_s"), where=of_aqms).items():
+        found.setdefault(hop, {}).setdefault(quantity, {})[t] = value
     return found
 
 

@@ -22,14 +22,13 @@ and where the queue is sampled each 10 ms those of `queues`.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
 from perhop import stats
+from perhop.studies.quantities import Tables, sums, total
 from perhop.studies.redp import queues
 from perhop.studies.runs import Method
-from perhop.studies.samples import Tables, real
 
 COLOURS = ("green", "yellow", "red")
 KINDS = (*COLOURS, "total")
@@ -42,35 +41,32 @@ def measured(tables: Tables) -> dict[str, float]:
     """All of the above from one replication."""
     seconds = _seconds(tables["arrivals"])
     found = {**_received(tables), **_markers(tables, seconds), **_hops(tables, seconds)}
-    found["timeouts"] = math.fsum(real(n) for n in tables["traffic"]["timeouts"])
+    found["timeouts"] = total(tables["traffic"], "timeouts")
     return {**found, **queues.measured(tables["series"])}
 
 
 def _seconds(arrivals: Mapping[str, Any]) -> float:
     """The time measured."""
-    sent = 8 * stats.total(arrivals["delivered_bytes"])
-    return sent / stats.total(arrivals["throughput_bit_s"])
+    return 8 * total(arrivals, "delivered_bytes") / total(arrivals, "throughput_bit_s")
 
 
 def _received(tables: Tables) -> dict[str, float]:
     arrivals = tables["arrivals"]
-    rates = {name: dict.fromkeys(KINDS, 0.0) for name in tables["traffic"]["class"]}
-    sink = dict.fromkeys(COLOURS, 0.0)
-    columns = ("class", "colour", "throughput_bit_s", "delivered_packets")
-    for name, colour, rate, packets in zip(*(arrivals[c] for c in columns), strict=True):
-        rates[name]["total"] += real(rate) / 1000
-        if colour in sink:
-            rates[name][colour] += real(rate) / 1000
-            sink[colour] += real(packets)
+    whole, coloured = (sums(arrivals, "throughput_bit_s", by=by) for by in ("class", ("class", "colour")))
+    rates = {
+        name: {**{colour: coloured[name, colour] / 1000 for colour in COLOURS}, "total": whole[name] / 1000}
+        for name in tables["traffic"]["class"]
+    }
+    sink = sums(arrivals, "delivered_packets", by="colour")
     found = {f"{name}.{kind}": rate for name, mine in rates.items() for kind, rate in mine.items()}
-    return {**found, **_together(rates), **{f"sink.{colour}": n for colour, n in sink.items()}}
+    return {**found, **_together(rates), **{f"sink.{colour}": sink[colour] for colour in COLOURS}}
 
 
 def _together(rates: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     found: dict[str, float] = {}
     for kind in KINDS:
-        each = [mine[kind] for mine in rates.values()]
-        found |= {kind: stats.total(each), f"std.{kind}": spread(each), f"least.{kind}": min(each)}
+        flows = [mine[kind] for mine in rates.values()]
+        found |= {kind: stats.total(flows), f"std.{kind}": spread(flows), f"least.{kind}": min(flows)}
     return found
 
 
@@ -81,40 +77,43 @@ def spread(values: list[float]) -> float:
 
 
 def _markers(tables: Tables, seconds: float) -> dict[str, float]:
-    rows, found = tables["conditioners"], defaultdict[str, float](float)
-    columns = ("hop", "conditioner", "colour_in", "colour_out", "packets", "bytes")
-    for hop, name, before, after, packets, size in zip(*(rows[c] for c in columns), strict=True):
-        if name.split()[0] == "boundary":
-            router, rate = hop.split()[0], 8 * real(size) / seconds / 1000
-            found[f"{router}.in.{before}"] += rate
-            found[f"{router}.out.{after}"] += rate
-            found[f"{router}.{before}>{after}"] += real(packets)
-        else:
-            found[f"leaf.{after}"] += real(packets)
-    tallies = tables["tallies"]
-    for hop, name, quantity, value in zip(
-        *(tallies[c] for c in ("hop", "conditioner", "quantity", "value")), strict=True
-    ):
-        if name.split()[0] == "boundary":
-            found[f"{hop.split()[0]}.{quantity}"] = real(value)
-    return dict(found)
+    rows, found = tables["conditioners"], dict[str, float]()
+    for side, colour in {"in": "colour_in", "out": "colour_out"}.items():
+        sizes = sums(rows, "bytes", by={"hop": _router, colour: str}, where=BOUNDARY)
+        found |= {f"{router}.{side}.{c}": 8 * size / seconds / 1000 for (router, c), size in sizes.items()}
+    changed = sums(rows, "packets", by={"hop": _router, "colour_in": str, "colour_out": str}, where=BOUNDARY)
+    found |= {f"{router}.{before}>{after}": n for (router, before, after), n in changed.items()}
+    leaf = sums(rows, "packets", by="colour_out", where={"conditioner": lambda name: not _is_boundary(name)})
+    tallies = sums(tables["tallies"], "value", by={"hop": _router, "quantity": str}, where=BOUNDARY)
+    told = {f"{router}.{quantity}": value for (router, quantity), value in tallies.items()}
+    return {**found, **{f"leaf.{colour}": n for colour, n in leaf.items()}, **told}
+
+
+def _is_boundary(conditioner: str) -> bool:
+    return conditioner.split(maxsplit=1)[0] == "boundary"
+
+
+BOUNDARY = {"conditioner": _is_boundary}
+
+
+def _router(hop: str) -> str:
+    return hop.split(maxsplit=1)[0]
 
 
 def _hops(tables: Tables, seconds: float) -> dict[str, float]:
     """What left the first marker, flow by flow, and what became of packets at the links of 1.2 Mbit/s."""
-    rows, found = tables["summary"], defaultdict[str, float](float)
-    columns = ("hop", "class", "colour", "arrived_packets", "dropped_packets", "queued_bytes")
-    losses = [rows[f"dropped_{reason}_packets"] for reason in REASONS]
-    for hop, name, colour, arrived, dropped, size, *by in zip(*(rows[c] for c in columns), *losses, strict=True):
-        source, _, sink = hop.partition(" -> ")
-        if source in ("ER", "ER1") and sink == "CR1" and colour == "green":
-            found[f"{name}.left"] += 8 * real(size) / seconds / 1000
-        if source in CORES and colour in COLOURS:
-            found[f"at.{source}.{colour}"] += real(arrived)
-            found[f"lost.{source}.{colour}"] += real(dropped)
-            for reason, n in zip(REASONS, by, strict=True):
-                found[f"lost.{source}.{reason}"] += real(n)
-    return dict(found)
+    rows = tables["summary"]
+    first = {"hop": lambda hop: hop in ("ER -> CR1", "ER1 -> CR1"), "colour": "green"}
+    core = {"hop": lambda hop: _router(hop) in CORES, "colour": lambda colour: colour in COLOURS}
+    left = sums(rows, "queued_bytes", by="class", where=first)
+    found = {f"{name}.left": 8 * size / seconds / 1000 for name, size in left.items()}
+    for name, column in {"at": "arrived_packets", "lost": "dropped_packets"}.items():
+        counts = sums(rows, column, by={"hop": _router, "colour": str}, where=core)
+        found |= {f"{name}.{router}.{colour}": n for (router, colour), n in counts.items()}
+    for reason in REASONS:
+        counts = sums(rows, f"dropped_{reason}_packets", by={"hop": _router}, where=core)
+        found |= {f"lost.{router}.{reason}": n for (router,), n in counts.items()}
+    return found
 
 
 METHOD = Method(measured)

@@ -25,15 +25,14 @@ would bring at most 9.61, and the paper prints 2.3 + 7.52.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from perhop import stats
+from perhop.studies.quantities import Tables, sums, total
 from perhop.studies.rtt_rto import users
 from perhop.studies.runs import Method, Settings
-from perhop.studies.samples import Tables, real
 
 PACKET, DATA = 1024, 984
 """Bytes of a full packet, and of them data."""
@@ -56,49 +55,44 @@ def measured(tables: Tables) -> dict[str, float]:
 
 def _received(tables: Tables) -> dict[str, float]:
     rows = tables["traffic"]
-    found = {}
-    for name, bits, flows, timeouts in zip(
-        *(rows[c] for c in ("traffic", "goodput_bit_s", "flows", "timeouts")), strict=True
-    ):
-        found[name] = real(bits) / 1e6 * PACKET / DATA
-        found[f"{name}.timeouts"] = real(timeouts) / real(flows)
-    return {**found, "total": stats.total(found[name] for name in rows["traffic"])}
+    bits, flows, timeouts = (sums(rows, column, by="traffic") for column in ("goodput_bit_s", "flows", "timeouts"))
+    found = {name: rate / 1e6 * PACKET / DATA for name, rate in bits.items()}
+    each = {f"{name}.timeouts": timeouts[name] / n for name, n in flows.items()}
+    return {**found, **each, "total": stats.total(found.values())}
 
 
 def _core(tables: Tables) -> dict[str, float]:
-    rows, lost, early = tables["summary"], 0.0, 0.0
-    for hop, dropped in zip(rows["hop"], rows["dropped_packets"], strict=True):
-        at_core = hop.startswith("C")
-        lost += real(dropped) if at_core else 0.0
-        early += real(dropped) if hop.startswith("n") else 0.0
-    return {"drop ratio": lost / stats.total(tables["traffic"]["segments"]), "lost at hosts": early}
+    lost, early = (
+        total(tables["summary"], "dropped_packets", where={"hop": lambda hop, at=at: hop.startswith(at)}) for at in "Cn"
+    )
+    return {"drop ratio": lost / total(tables["traffic"], "segments"), "lost at hosts": early}
 
 
 def _edges(tables: Tables) -> dict[str, float]:
-    rows, counts = tables["conditioners"], defaultdict[str, float](float)
-    for hop, colour, packets in zip(*(rows[c] for c in ("hop", "colour_out", "packets")), strict=True):
-        counts[f"{EDGES[hop.split()[0]]}.{PRECEDENCES[colour]}"] += real(packets)
+    counts = sums(tables["conditioners"], "packets", by={"hop": _edge, "colour_out": str})
     found: dict[str, float] = {}
-    for name in dict.fromkeys(key.split(".")[0] for key in counts):
-        mine = {dp: counts[f"{name}.{dp}"] for dp in PRECEDENCES.values()}
+    for name in dict.fromkeys(name for name, _ in counts):
+        mine = {dp: counts[name, colour] for colour, dp in PRECEDENCES.items()}
         found |= {f"{name}.{dp}": n / math.fsum(mine.values()) for dp, n in mine.items()}
     return found
 
 
+def _edge(hop: str) -> str:
+    return EDGES[hop.split(maxsplit=1)[0]]
+
+
 def _draws(tallies: Mapping[str, Any]) -> dict[str, float]:
     """What conditioners that know round trips report about themselves."""
-    counts: dict[str, dict[str, float]] = defaultdict(dict)
-    for hop, quantity, value in zip(*(tallies[c] for c in ("hop", "quantity", "value")), strict=True):
-        if (edge := hop.split()[0]) in EDGES:
-            counts[EDGES[edge]][quantity] = real(value)
+    at_edges = {"hop": lambda hop: hop.split()[0] in EDGES}
+    counts = sums(tallies, "value", by={"hop": _edge, "quantity": str}, where=at_edges)
     found = {}
-    for name, mine in counts.items():
-        if "metered" in mine:
-            draws = mine["drawn_red"] + mine["drawn_yellow"]
-            found[f"{name}.out"] = _share(mine["drawn_red"], draws)
-            found[f"{name}.q"] = _share(mine["q_sum_millionths"] / 1e6, draws)
-            found[f"{name}.above"] = mine["above_target"] / mine["metered"]
-        if "protected" in mine and "metered" in mine:
+    for name in (name for name, quantity in counts if quantity == "metered"):
+        mine = {quantity: n for (of, quantity), n in counts.items() if of == name}
+        draws = mine["drawn_red"] + mine["drawn_yellow"]
+        found[f"{name}.out"] = _share(mine["drawn_red"], draws)
+        found[f"{name}.q"] = _share(mine["q_sum_millionths"] / 1e6, draws)
+        found[f"{name}.above"] = mine["above_target"] / mine["metered"]
+        if "protected" in mine:
             found[f"{name}.protected"] = mine["protected"] / mine["metered"]
     return found
 

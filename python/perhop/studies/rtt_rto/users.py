@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from perhop import stats
-from perhop.studies.samples import Tables, real
+from perhop.studies.quantities import Tables, real
 
 COLUMNS = {"F1,F2,F4": ("F1", "F2", "F4"), "F3,F5": ("F3", "F5"), "overall": ("F1", "F2", "F3", "F4", "F5")}
 """Of Table 1: whose packets."""
