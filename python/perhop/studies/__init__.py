@@ -1,9 +1,9 @@
 """Studies: one experiment of a paper each, with its claims as functions.
 
 A claim is written under the id its criterion has in `studies/<paper>/criteria.toml`, and reads like the paper's
-sentence. What decides it is in that file; the runs it is decided from are in `runs.toml`. Bounds on numbers stand once,
-beside the text: `holds` (see `bounds`). A claim in Python measures what they bound; if quantities and arithmetic say it
-all, the file says it and there is no Python.
+sentence. What decides it is in that file; the runs it is decided from are in `runs.toml`. Bounds on numbers are written
+in one place, beside the text, as `holds` (see `bounds`). A claim in Python measures what they bound; where quantities
+and arithmetic are enough, the criteria file states the claim and there is no Python.
 
     fig7 = Study("pf-fig7", title="Fig. 7: bulk TCP against a UDP flow", runs="pf-fig7")
 
@@ -35,7 +35,7 @@ from perhop.studies.samples import Samples
 from perhop.studies.verdict import Finding
 
 Claim = Callable[..., Finding | Measured]
-"""What it found; or what it measured, for the bounds beside its text."""
+"""What it found, or what it measured for the bounds beside its text."""
 
 PAPERS = {
     "pam-fsam": "perhop.studies.pam_fsam",
@@ -63,11 +63,11 @@ class Study:
         return (self.runs,) if isinstance(self.runs, str) else self.runs
 
     def samples(self, by_set: Mapping[str, Samples]) -> Samples:
-        """What they gave, together."""
+        """Their samples, combined."""
         return Samples(sample for name in self.sets for sample in by_set[name].all)
 
     def claim(self, criterion: str) -> Callable[[Claim], Claim]:
-        """Registers a function as what judges this criterion.
+        """Registers the function that judges this criterion.
 
         Raises:
             ValueError: the criterion has one already.
@@ -100,7 +100,7 @@ class Study:
 
 @dataclass(frozen=True)
 class Paper:
-    """The studies of one paper, and what is its own in running, drawing and explaining them."""
+    """The studies of one paper, and what is specific to running, drawing and explaining them."""
 
     name: str
     title: str
@@ -110,7 +110,7 @@ class Paper:
     measured: str
     """What its runs share and what is measured in them, for the report's page."""
     cell: Callable[[Samples, Cell], stats.Interval]
-    """What was measured where the paper printed a cell."""
+    """The measured value for a cell that the paper printed."""
     notes: Callable[[Path], noted.Notes] = noted.load
 
     def study(self, name: str) -> Study:

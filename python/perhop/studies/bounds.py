@@ -1,7 +1,7 @@
-"""Bounds as they stand beside a criterion's text in `criteria.toml`, and what they say of measured values.
+"""The bounds beside a criterion's text in `criteria.toml`, and what they say about measured values.
 
     holds = ["F1 in [1.8, 2.8]", "F2/F1 >= 2.5"]
-    of = { marker = "basic", n = 200 }                  # the runs that are meant, beside the criterion's own point
+    of = { marker = "basic", n = 200 }                  # the runs in question, in addition to the criterion's own point
 
 A hold is a label and a bound:
 
@@ -9,17 +9,17 @@ A hold is a label and a bound:
 |-----------------------------------------|-------------------------------------------------------------------|
 | `>= 2`, `<= 2`, `> 2`, `< 0.97 * 2`     | on that side of it                                                |
 | `in [1.8, 2.8]`                         | in the band, its ends included                                    |
-| `within 35 of 175`, `within 3 % of 1`   | no farther from it                                                |
+| `within 35 of 175`, `within 3 % of 1`   | no further from it                                                |
 | `surely > 0`, `surely < 1`              | on that side with its whole interval: a comparison                |
 
-A label names what the criterion's claim in Python measured; `*` in it stands for any text. Where there is no such claim
-it is an expression of quantities, or a name that `measures` gives to one:
+A label names what the criterion's claim in Python measured; `*` in it matches any text. Where there is no such claim,
+the label is an expression of quantities, or a name that `measures` gives to one:
 
     measures = { "CIR .25: In-Dp" = "100 * 'in.drops'(cir=250)" }   # or, for several criteria, in the file's [measures]
 
-Expressions know numbers, quantities (in quotes if they are no plain names), `+ - * /`, parentheses, the runs of another
-part of the grid (`F1(marker="basic")`; `runs` is the run set) and `abs`, `min`, `max`, `mean`, `sum` and `jain`,
-replication by replication.
+Expressions may use numbers, quantities (in quotes unless they are plain names), `+ - * /`, parentheses, the runs of
+another part of the grid (`F1(marker="basic")`; `runs` is the run set) and `abs`, `min`, `max`, `mean`, `sum` and
+`jain`, replication by replication.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Value(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """All that a claim measured; conditions that need no number stand among it as they are."""
+    """Everything a claim measured; conditions that need no number are included unchanged."""
 
     values: Sequence[Value | Part]
     note: str = ""
@@ -90,9 +90,9 @@ class Hold:
     label: str
     op: str
     numbers: tuple[float, ...]
-    """The bound; a band's ends; or how far from what."""
+    """The bound, a band's ends, or a distance and its centre."""
     text: str = field(default="", compare=False)
-    """As it stands in the file."""
+    """As written in the file."""
 
     @classmethod
     def parse(cls, text: str) -> Hold:
@@ -112,7 +112,7 @@ class Hold:
         return cls(found["label"], op, (float(found["off"]), float(found["centre"])), text)
 
     def fits(self, label: str) -> bool:
-        """Whether it bounds what has this label."""
+        """Whether it bounds the value with this label."""
         return re.fullmatch(".*".join(map(re.escape, self.label.split("*"))), label) is not None
 
     def judge(self, label: str, values: Values) -> Part:
@@ -138,17 +138,17 @@ def _product(text: str) -> float:
 
 @dataclass(frozen=True)
 class Bounds:
-    """All that stands beside a criterion's text."""
+    """Everything beside a criterion's text."""
 
     holds: tuple[Hold, ...] = ()
     measures: Mapping[str, str] = field(default_factory=dict)
     """Expressions by label."""
     of: Mapping[str, Any] = field(default_factory=dict)
-    """The runs that are meant; `{axis}` in a text is the criterion's own."""
+    """The runs in question; `{axis}` in a text is the criterion's own value."""
 
     @classmethod
     def read(cls, entry: Mapping[str, Any], shared: Mapping[str, str]) -> Bounds:
-        """Those of a record of `criteria.toml`, with the measures that the file states for all.
+        """Those of a record of `criteria.toml`, with the measures that the file gives for all.
 
         Raises:
             ValueError: a hold that is none.

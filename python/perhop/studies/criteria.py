@@ -1,7 +1,7 @@
 """The frozen criteria of a paper: `studies/<paper>/criteria.toml` as records.
 
-`[axes]` of the file names the axes a record may be stated over, each with what it adds to a claim's id. Experiments of
-our own, if any, are in `beyond.toml` beside it: their records are reports.
+`[axes]` of the file names the axes a record may be stated over, each with what it adds to a claim's id. Experiments
+that we added, if any, are in `beyond.toml` beside it: their records are reports.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class Criterion:
     text: str
     published: Any = None
     rule: str = ""
-    """The claim without the grid point: what the code is written for."""
+    """The claim without the grid point, as the code names it."""
     at: dict[str, Any] = field(default_factory=dict)
     bounds: Bounds = field(default_factory=Bounds)
-    """What its text bounds, where numbers alone decide."""
+    """What its text bounds, if numbers alone decide."""
 
     @property
     def where(self) -> str:
@@ -72,7 +72,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Criteria:
-    """All of one paper."""
+    """The criteria of one paper."""
 
     claims: list[Criterion]
     cells: list[Cell]
@@ -87,7 +87,7 @@ class Criteria:
 
 
 def load(path: Path) -> Criteria:
-    """Reads a paper's criteria, and what goes beyond it.
+    """Reads a paper's criteria, and those beyond it.
 
     Raises:
         ValueError: a kind that is none, two records with one name, or one beyond the paper that is not a report.
@@ -122,7 +122,7 @@ def _expand(entry: dict[str, Any], forms: Forms, bounds: Bounds) -> list[Criteri
 
 
 def _points(entry: dict[str, Any], forms: Forms) -> list[dict[str, Any]]:
-    """The grid an entry is stated over."""
+    """The grid of an entry."""
     axes = {key: entry[key] for key in forms if key in entry}
     return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
 

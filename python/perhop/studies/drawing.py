@@ -1,4 +1,4 @@
-"""Pictures of a report: one style, SVG for the page and PNG beside it."""
+"""Figures of a report: one style, SVG for the page and PNG beside it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Picture:
     name: str
     caption: str
     alternative: str
-    """What a reader who cannot see it should know."""
+    """Its description for readers who cannot see it."""
     svg: str
     png: bytes
 
@@ -86,7 +86,7 @@ def _own_ids(svg: str, name: str) -> str:
 
 @dataclass(frozen=True)
 class Look:
-    """How one of the things compared is drawn."""
+    """How one of the compared items is drawn."""
 
     label: str
     colour: str
@@ -101,19 +101,19 @@ def curve(axes: Axes, look: Look, x: Sequence[float], found: Sequence[stats.Inte
 
 
 def halves(found: Sequence[stats.Interval]) -> list[float]:
-    """Half widths of the intervals; zero of one value."""
+    """Half-widths of the intervals; zero for a single value."""
     return [0.0 if math.isnan(f.half) else f.half for f in found]
 
 
 def published_line(axes: Axes, value: float, text: str) -> None:
-    """A level that the paper states."""
+    """A level that the paper gives."""
     axes.axhline(value, color=PUBLISHED, linestyle=(0, (5, 3)), linewidth=1.1)
     where: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "color": PUBLISHED}
     axes.annotate(text, (0.99, value), xytext=(0, 3), ha="right", va="bottom", fontsize=8, **where)
 
 
 def published_band(axes: Axes, band: tuple[float, float], text: str) -> None:
-    """A range that the paper states."""
+    """A range that the paper gives."""
     axes.axhspan(*band, color="#111111", alpha=0.08, linewidth=0)
     where: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "color": PUBLISHED}
     axes.annotate(text, (0.99, band[1]), xytext=(0, 2), ha="right", va="bottom", fontsize=8, **where)

@@ -17,7 +17,7 @@ WHY, TRIED = "notes.toml", "tried.toml"
 
 
 def read(path: Path) -> Notes:
-    """The notes of one file; none if it is not there."""
+    """The notes of one file; none if it does not exist."""
     stated = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     return {(name.partition("/")[0], name.partition("/")[2]): text for name, text in stated.items()}
 
@@ -34,7 +34,7 @@ def joined(*texts: str) -> str:
 
 
 def write_tried(path: Path, paper: str, texts: Mapping[str, str]) -> None:
-    """What readings gave, by `study/claim`: one claim a line."""
+    """The results of the readings, by `study/claim`: one claim per line."""
     head = (
         "# What other readings gave for claims that are not reproduced;\n"
         f"# written by `perhop reproduce {paper} --readings`.\n"

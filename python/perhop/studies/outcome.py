@@ -1,4 +1,4 @@
-"""What reproducing a paper gave, and how its progress is shown."""
+"""The result of reproducing a paper, and the display of its progress."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from perhop.studies.samples import Sample
 
 @dataclass(frozen=True)
 class Outcome:
-    """One paper's records, what they were judged by, and the samples behind them."""
+    """One paper's records, their criteria, and the samples behind them."""
 
     paper: Paper
     studies: list[Study]

@@ -20,15 +20,15 @@ class Reading:
     frozen: str
     values: dict[str, dict[str, Any]]
     concerns: list[str] | None = None
-    """What of the swept values it concerns, kinds of marker say; None is all."""
+    """The swept values it concerns, for instance kinds of marker; None means all."""
 
     def settings(self, value: str, group: str) -> dict[str, Any]:
-        """What this answer lays over the files of a group of studies."""
+        """The settings that this answer lays over the files of a group of studies."""
         stated = self.values[value]
         return {**stated.get("all", {}), **stated.get(group, {})}
 
     def is_about(self, at: Mapping[str, Any]) -> bool:
-        """Whether it concerns what lies at this part of the grid."""
+        """Whether it concerns this part of the grid."""
         return self.concerns is None or any(value in self.concerns for value in at.values())
 
     @property
@@ -39,7 +39,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Readings:
-    """All of a paper, and the grids over some of them."""
+    """All readings of a paper, and the grids over some of them."""
 
     by_id: dict[str, Reading]
     grids: dict[str, list[str]]
@@ -50,14 +50,14 @@ class Readings:
         return [dict(zip(axes, values, strict=True)) for values in product(*(self.by_id[a].values for a in axes))]
 
     def settings(self, chosen: Mapping[str, str], group: str) -> dict[str, Any]:
-        """What the chosen answers lay over the files of a group."""
+        """The settings that the chosen answers lay over the files of a group."""
         merged: dict[str, Any] = {}
         for name, value in chosen.items():
             merged |= self.by_id[name].settings(value, group)
         return merged
 
     def frozen(self, ids: Iterable[str] | None = None) -> dict[str, str]:
-        """The answers the scenario files have."""
+        """The answers in the scenario files."""
         return {name: self.by_id[name].frozen for name in (self.by_id if ids is None else ids)}
 
 

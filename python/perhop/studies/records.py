@@ -16,13 +16,13 @@ from perhop.studies.verdict import REPORTED, VERDICTS, Finding
 Record = dict[str, Any]
 
 DIGITS = 6
-"""Significant digits of what is written."""
+"""Significant digits in the file."""
 
 KEYS = ("study", "claim", "kind", "criterion", "published", "measured", "ci95", "seeds", "verdict", "note")
 
 
 def record(criterion: Criterion, finding: Finding, tried: str = "") -> Record:
-    """One record; `tried` is what other readings gave, kept where the claim is not reproduced."""
+    """One record; `tried` has the results of other readings, kept if the claim is not reproduced."""
     verdict = REPORTED if criterion.kind == "report" else finding.verdict
     spans = [_span(part.interval) for part in finding.parts]
     means = [rounded(part.interval.mean) for part in finding.parts]
@@ -61,7 +61,7 @@ def cell_record(criterion: Criterion, found: stats.Interval) -> Record:
 
 
 def rounded(value: Any) -> Any:
-    """To six significant digits; what is not a number is null."""
+    """To six significant digits; null if not a number."""
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
     if isinstance(value, Mapping):
@@ -78,7 +78,7 @@ def _parts(finding: Finding) -> str:
 
 
 def write(path: Path, records: list[Record]) -> None:
-    """As JSON, one record a line."""
+    """As JSON, one record per line."""
     lines = ",\n".join(json.dumps(r, ensure_ascii=False, allow_nan=False) for r in records)
     path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
 
@@ -92,7 +92,7 @@ def counts(records: Iterable[Record]) -> dict[str, Counter[str]]:
 
 
 def overall(records: Iterable[Record]) -> str:
-    """The verdict of hard and soft lines together: `reproduced`, `quantitatively reproduced`, or what the hard lack.
+    """The verdict of hard and soft lines: `reproduced`, `quantitatively reproduced`, or what the hard lines lack.
 
     Without a hard line nothing is judged: `reported`.
     """

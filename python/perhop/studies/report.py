@@ -41,11 +41,11 @@ class Section:
 
     @property
     def verdict(self) -> str:
-        """What its hard and soft lines say together."""
+        """The verdict of its hard and soft lines together."""
         return overall(self.records)
 
     def held(self, kind: str) -> tuple[int, int]:
-        """Claims of a kind that are reproduced, of how many."""
+        """Claims of a kind that are reproduced, and their total."""
         listed = [r for r in self.records if r["kind"] == kind]
         return sum(r["verdict"] == "reproduced" for r in listed), len(listed)
 
@@ -114,7 +114,7 @@ def _sections(outcome: Outcome, figures: Path, say: Callable[[str], None]) -> li
 
 
 def _scenarios(outcome: Outcome, study: Study) -> list[tuple[str, str]]:
-    """Its files: `<study>.toml`, `<study>-<variant>.toml`; of a study without any, those of its runs."""
+    """Its files: `<study>.toml`, `<study>-<variant>.toml`; for a study without any, those of its runs."""
     directory = outcome.paper.directory
     own = [*directory.glob(f"{study.id}.toml"), *sorted(directory.glob(f"{study.id}-*.toml"))]
     paths = own or dict.fromkeys(s.scenario for s in outcome.paper.runs() if s.name in study.sets)
@@ -206,7 +206,7 @@ def show(value: Any) -> str:
 
 
 def both(entry: Record) -> list[tuple[str, str]]:
-    """What was measured with its interval, one pair a condition."""
+    """The measured values with their intervals, one pair per condition."""
     measured, spans = entry["measured"], entry["ci95"]
     if not isinstance(measured, list):
         measured, spans = [measured], [spans]

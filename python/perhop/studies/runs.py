@@ -1,4 +1,4 @@
-"""The runs of a paper's studies: each set is simulated once, whoever needs it.
+"""The runs of a paper's studies: each set is simulated once, however many studies need it.
 
 `studies/<paper>/runs.toml` names the scenario files and the variants in which each is run; a reading of the paper
 (`readings.toml`) changes keys on top. This module turns both into calls of the simulator and its tables into samples.
@@ -32,7 +32,7 @@ Settings = Mapping[str, Any]
 """Keys and values laid over a scenario: `queue.rio.limit`, or a selector, `@rio.limit?`."""
 
 CHOOSERS = ("kind", "aqm", "scheduler", "model")
-"""Keys that say which algorithm a section has."""
+"""Keys that choose a section's algorithm."""
 
 OWN_KEYS = ("scenario", "over", "set", "draws")
 HERE = Path(__file__).resolve().parent
@@ -53,9 +53,9 @@ class Axis:
 
     name: str
     read: Callable[[str], Any] = str
-    """From the point's label to the value that claims state."""
+    """From the point's label to the value that claims use."""
     unit: str = ""
-    """Of that value: part of the column's name in the samples."""
+    """The unit of that value: part of the column's name in the samples."""
 
     @property
     def column(self) -> str:
@@ -64,7 +64,7 @@ class Axis:
 
 
 def assignments(settings: Settings) -> list[str]:
-    """As the command line would write them, the general before the special.
+    """As the command line would write them, general ones before special ones.
 
     First what chooses algorithms (whole sections too), then selectors, then single keys.
     """
@@ -79,19 +79,19 @@ def _rank(key: str, value: Any) -> int:
 
 @dataclass(frozen=True)
 class Method:
-    """What is a paper's own in how its files are run and what is read off them."""
+    """What is specific to a paper in running its files and reading quantities from them."""
 
     quantities: Callable[[Tables], dict[str, float]]
     """From one replication's tables."""
     axes: Mapping[str, Axis] = field(default_factory=dict)
     """By swept key."""
     laid: Callable[[Path, Settings], Settings] = lambda _, settings: settings
-    """What settings come to for a scenario file, where selectors cannot say it."""
+    """The settings for a scenario file, where selectors cannot express them."""
     stated: Callable[[Mapping[str, Any]], dict[str, float]] | None = None
-    """Quantities that a point's file states: from every value in force there."""
+    """Quantities that follow from a point's file: from every value in force there."""
 
     def of_file(self, effective: str) -> dict[str, float]:
-        """What `stated` makes of a file."""
+        """The quantities that `stated` takes from a file."""
         return {} if self.stated is None else self.stated(tomllib.loads(effective))
 
     def labels(self, stated: Mapping[str, str]) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class RunSet:
         return self.draws or budget.seeds
 
     def overrides(self, reading: Settings) -> list[str]:
-        """What is laid over the file, as the command line would write it."""
+        """The settings laid over the file, as the command line would write them."""
         return assignments(self.method.laid(self.scenario, {**self.settings, **reading}))
 
 
@@ -177,7 +177,7 @@ class Place:
     """A point of a run set under one reading."""
 
     at: dict[str, Any]
-    """Where it lies in the grid, the set's variant included."""
+    """Its place in the grid, the set's variant included."""
     hash: str
     effective: str = field(repr=False)
     """Every value in force there, as TOML."""
@@ -198,7 +198,7 @@ class Job:
         return len(self.points) * self.replications
 
     def narrowed(self, wanted: Callable[[Place], bool]) -> list[Job]:
-        """Jobs of those points that are wanted, one each; this one if all are."""
+        """Jobs of the required points, one each; this one if all are."""
         from perhop import _core
 
         kept = [place for place in self.points if wanted(place)]
@@ -226,7 +226,7 @@ def _place(chosen: RunSet, point: Mapping[str, Any]) -> Place:
 
 
 def simulate(jobs: Iterable[Job], budget: Budget, progress: Callable[[Job, int], None]) -> list[Sample]:
-    """Runs every job; `progress` hears the replications done of the present one."""
+    """Runs every job; `progress` is called with the replications done of the current one."""
     samples: list[Sample] = []
     for job in jobs:
         done = job.scenario.run(

@@ -1,4 +1,4 @@
-"""What the replications of a study gave, by grid point and quantity. Which quantities there are, a paper says."""
+"""The results of a study's replications, by grid point and quantity. Each paper defines its quantities."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ class Sample:
 
     runs: str
     at: dict[str, Any]
-    """Where it lies: the variants of the run set, then the swept values."""
+    """Its place: the variants of the run set, then the swept values."""
     replication: int
     values: dict[str, float]
 
     def matches(self, where: Mapping[str, Any]) -> bool:
-        """Whether it lies at this part of the grid."""
+        """Whether it is in this part of the grid."""
         return all(self.at.get(key) == value for key, value in where.items())
 
 
 class Samples:
-    """The replications of one set of runs, ready to be asked."""
+    """The replications of one set of runs, ready for queries."""
 
     def __init__(self, samples: Iterable[Sample]) -> None:
         self.all = list(samples)

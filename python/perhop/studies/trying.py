@@ -50,16 +50,16 @@ class World:
     def simulate(
         self, sets: Iterable[RunSet], settings: Settings, wanted: Callable[[Place], bool] = lambda _: True
     ) -> list[Sample]:
-        """Runs these sets with a reading laid over them, at those points that are wanted."""
+        """Runs these sets with a reading laid over them, at the required points."""
         jobs = simulation.prepare(sets, self.budget, settings)
         return self.run([narrow for job in jobs for narrow in job.narrowed(wanted)])
 
     def run(self, jobs: Iterable[Job]) -> list[Sample]:
-        """Runs jobs without a word."""
+        """Runs jobs without output."""
         return simulation.simulate(jobs, self.budget, lambda *_: None)
 
     def findings(self, samples: list[Sample]) -> Findings:
-        """Hard and soft claims of every study whose runs are all there."""
+        """Hard and soft claims of every study whose runs are complete."""
         by_set = simulation.by_set(samples)
         found: Findings = {}
         for study in self.paper.studies:
@@ -71,19 +71,19 @@ class World:
 
 
 class Frozen(NamedTuple):
-    """A run set and what it gave under the frozen readings."""
+    """A run set and its results under the frozen readings."""
 
     set: RunSet
     samples: list[Sample]
 
 
 Figures = Callable[[Mapping[str, Samples]], dict[str, float]]
-"""From the runs by set, what is shown of a variant."""
+"""From the runs by set, the values shown for a variant."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What is a paper's own in trying its readings."""
+    """What is specific to a paper in trying its readings."""
 
     figures: Figures
     sets: Callable[[World], list[RunSet]] = lambda world: world.sets
@@ -95,9 +95,9 @@ class Trial:
     settings: Callable[[Reading, str, RunSet], Settings] = lambda reading, value, of: reading.settings(value, of.name)
     """What an answer lays over a run set."""
     reread: Mapping[str, Callable[[list[Sample]], list[Sample]]] = field(default_factory=dict)
-    """Readings of what was measured, not of what is run."""
+    """Readings of the measurement, not of the runs."""
     sections: Callable[[World, list[Variant], str], list[str]] = lambda _, __, table: [table]
-    """The page, but for the second seed, around the table of all variants."""
+    """The page, without the second seed, around the table of all variants."""
 
     def variants(self, world: World) -> list[Variant]:
         """The frozen readings first, then every other value of every reading."""
@@ -154,18 +154,18 @@ class Variant:
     figures: dict[str, float]
 
     def held(self, study: str, rule: str) -> tuple[int, int]:
-        """At how many grid points the claim holds, of how many."""
+        """Grid points at which the claim holds, and their total."""
         found = [f.verdict == REPRODUCED for c, f in self.findings.values() if (c.study, c.rule) == (study, rule)]
         return sum(found), len(found)
 
     def hard(self, study: str) -> tuple[int, int]:
-        """Hard claims of a study that hold, of how many."""
+        """Hard claims of a study that hold, and their total."""
         found = [f.verdict == REPRODUCED for c, f in self.findings.values() if c.study == study and c.kind == "hard"]
         return sum(found), len(found)
 
 
 def tried(found: Sequence[Variant]) -> dict[str, str]:
-    """For each claim that the first, the frozen reading, does not reproduce: what every other reading gave."""
+    """For each claim that the first, the frozen reading, does not reproduce: the result of every other reading."""
     base, others = found[0], found[1:]
     texts = {}
     for study, rule in dict.fromkeys((c.study, c.rule) for c, _ in base.findings.values()):

@@ -19,7 +19,7 @@ from typing import Any
 from perhop import stats
 
 FULL = 10
-"""Replications from which on every claim is decided."""
+"""Number of replications from which every claim is decided."""
 
 REPRODUCED, NOT_REPRODUCED, UNDECIDED, REPORTED = "reproduced", "not reproduced", "undecided", "reported"
 VERDICTS = (REPRODUCED, NOT_REPRODUCED, UNDECIDED, REPORTED)
@@ -62,12 +62,12 @@ class Finding:
 
     @property
     def replications(self) -> int:
-        """As stated, or the smallest number behind any part."""
+        """As given, or the smallest number behind any part."""
         return self.seeds or min((part.interval.n for part in self.parts), default=0)
 
 
 def number(x: float) -> str:
-    """Four significant digits, without an exponent where that reads well."""
+    """Four significant digits, without an exponent if that is readable."""
     if x == 0 or not math.isfinite(x):
         return f"{x:g}"
     return f"{x:.4g}" if abs(x) < 1e4 else f"{x:.0f}"
@@ -147,7 +147,7 @@ def not_below(names: tuple[str, str], a: Sequence[float], b: Sequence[float]) ->
 
 
 def most(name: str, parts: Sequence[Part], needed: int) -> Part:
-    """At least `needed` of the parts hold; what is shown is how many do."""
+    """At least `needed` of the parts hold; the number that do is shown."""
     held, failed = (sum(part.holds is state for part in parts) for state in (True, False))
     found = stats.Interval(held, math.nan, math.nan, min(part.interval.n for part in parts))
     holds = True if held >= needed else False if failed > len(parts) - needed else None
@@ -161,12 +161,12 @@ def ordered(series: Mapping[str, Sequence[float]]) -> list[Part]:
 
 
 def exact(name: str, value: float, *, holds: bool) -> Part:
-    """A number that no draw has a part in."""
+    """A number that does not depend on any draw."""
     return Part(name, stats.Interval(value, value, value, 1), holds)
 
 
 def never_below(name: str, values: Sequence[float], bound: float) -> Part:
-    """Every single value is `bound` or more; what is shown is the smallest."""
+    """Every single value is `bound` or more; the smallest is shown."""
     smallest = min(values)
     found = stats.Interval(smallest, math.nan, math.nan, len(values))
     return Part(f"smallest {name} >= {bound:g}", found, smallest >= bound)

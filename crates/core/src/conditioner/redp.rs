@@ -32,8 +32,7 @@
 //! | W          | `yellow-window` | s          | 1s      |
 //!
 //! A `p-drop` of 0 is plain REDP; the paper has 0.02. `low-th = "0B"` and `high-th = "100%"` are the leaky bucket
-//! that REDP
-//! is compared with: green without a token becomes yellow, nothing is random, nothing is promoted.
+//! that REDP is compared with: green without a token becomes yellow, nothing is random, nothing is promoted.
 //!
 //! Deviations: the paper does not say how the dropper sees that no yellow arrives; `yellow-meter` has the readings. The bucket
 //! starts full. An unmarked packet counts as green.
