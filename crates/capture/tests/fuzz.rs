@@ -1,64 +1,54 @@
 //! Whatever the bytes: packets or a typed error with a message, never a panic, and a copy never differs from its input.
+//!
+//! The last three are the fuzzer's targets of this crate on edited captures, a fixed number of cases under stable Rust:
+//! `PROPTEST_CASES=100000` for more, `fuzz/README.md` for the fuzzer itself.
 
 mod common;
 
+#[path = "../../../fuzz/src/captures.rs"]
+mod captures;
+#[path = "../../../fuzz/src/edits.rs"]
+mod edits;
+
+use captures::{Packet, chunks, rewritten};
 use common::{concat, copy, file, shift_dscp};
-use perhop_capture::{Capture, FlowTable, LinkType, Pump, locate, set_dscp, set_flow_label};
+use edits::{edited, seeds};
+use perhop_capture::Pump;
 use proptest::prelude::*;
 
-/// Read to the end or to the first error; the same error must come again.
-fn exercise(bytes: &[u8]) {
-    let mut capture = match Capture::new(bytes) {
-        Ok(capture) => capture,
-        Err(error) => return assert!(!error.to_string().is_empty()),
-    };
-    let mut covered = 0;
-    loop {
-        match capture.next_chunk() {
-            Ok(Some(chunk)) => {
-                assert_eq!(chunk.offset(), covered as u64);
-                assert_eq!(chunk.bytes(), &bytes[covered..covered + chunk.bytes().len()]);
-                covered += chunk.bytes().len();
-            }
-            Ok(None) => return assert_eq!(covered, bytes.len()),
-            Err(error) => {
-                let again = capture.next_chunk().err().expect("an error lasts").to_string();
-                return assert_eq!(error.to_string(), again);
-            }
-        }
-    }
+/// A good file's beginning: some packets and, in pcapng, blocks of every kind that is in it.
+const MOST: usize = 6 * 1024;
+
+/// Magics, block types, lengths, and the first bytes of headers.
+const WORDS: &[&[u8]] = &[
+    &[0xa1, 0xb2, 0xc3, 0xd4],
+    &[0xd4, 0xc3, 0xb2, 0xa1],
+    &[0x4d, 0x3c, 0xb2, 0xa1],
+    &[0x0a, 0x0d, 0x0d, 0x0a],
+    &[1, 0, 0, 0],
+    &[2, 0, 0, 0],
+    &[3, 0, 0, 0],
+    &[6, 0, 0, 0],
+    &[0, 0, 0, 0],
+    &[0xff, 0xff, 0xff, 0xff],
+    &[0x20, 0, 0, 0],
+    &[9, 0, 1, 0],
+    &[14, 0, 8, 0],
+    &[0x45, 0],
+    &[0x60, 0, 0, 0],
+    &[0x81, 0],
+    &[0x08, 0],
+    &[0x86, 0xdd],
+];
+
+fn files() -> Vec<Vec<u8>> {
+    seeds("tests/captures", &["pcap", "pcapng"], MOST)
 }
 
-/// Only the first two bytes of the IP header and an IPv4 checksum may change.
-fn exercise_headers(link: u16, data: &[u8], original: u32, dscp: u8) {
-    let Ok(headers) = locate(LinkType(link), data, original) else { return };
-    assert!(headers.ip_offset + 20 <= data.len());
-    assert!(headers.l3_length >= 20 && headers.dscp < 64 && headers.ecn < 4);
-    if let Some(tcp) = headers.tcp {
-        assert!(u32::from(tcp.header_length) + tcp.payload + 20 <= headers.l3_length);
-    }
-    FlowTable::new().id(&headers);
-    let mut changed = data.to_vec();
-    set_dscp(&mut changed, &headers, dscp).expect("below 64");
-    let now = locate(LinkType(link), &changed, original).expect("as before");
-    assert_eq!((now.dscp, perhop_capture::IpHeaders { dscp: headers.dscp, ..now }), (dscp, headers));
-    let at = |place: usize| place.wrapping_sub(headers.ip_offset);
-    let allowed = |place| at(place) < 2 || headers.version == 4 && (10..12).contains(&at(place));
-    assert!((0..data.len()).all(|place| data[place] == changed[place] || allowed(place)));
-    exercise_flow_label(link, (data, original), &headers);
-}
-
-/// In IPv6 the second to the fourth byte may change; IPv4 is refused unchanged.
-fn exercise_flow_label(link: u16, (data, original): (&[u8], u32), headers: &perhop_capture::IpHeaders) {
-    let mut changed = data.to_vec();
-    let label = original & 0xf_ffff;
-    let set = set_flow_label(&mut changed, headers, label);
-    assert_eq!(set.is_ok(), headers.version == 6);
-    let now = locate(LinkType(link), &changed, original).expect("as before");
-    let wanted = headers.flow_label.map(|_| label);
-    assert_eq!(now, perhop_capture::IpHeaders { flow_label: wanted, ..*headers });
-    let allowed = |place: usize| (1..4).contains(&place.wrapping_sub(headers.ip_offset));
-    assert!((0..data.len()).all(|place| data[place] == changed[place] || allowed(place) && headers.version == 6));
+/// Packets behind six bytes that choose what is done to them; the captures are of Ethernet.
+fn packets() -> Vec<Vec<u8>> {
+    let frames = files().into_iter().filter(|file| file.len() > 200 && file[0] != 0x0a);
+    frames.map(|file| [&[1, 46, 0, 4, 0, 0], &file[40..180]].concat()).collect()
 }
 
 proptest! {
@@ -66,7 +56,7 @@ proptest! {
 
     #[test]
     fn random_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        exercise(&bytes);
+        chunks(&bytes);
     }
 
     #[test]
@@ -76,7 +66,7 @@ proptest! {
         bytes in prop::collection::vec(prop_oneof![3 => Just(0u8), 1 => any::<u8>()], 0..200),
     ) {
         let magic = if big { magic.to_be_bytes() } else { magic.to_le_bytes() };
-        exercise(&[&magic[..], &bytes].concat());
+        chunks(&[&magic[..], &bytes].concat());
     }
 
     #[test]
@@ -90,7 +80,7 @@ proptest! {
             let place = place.index(bytes.len());
             bytes[place] = value;
         }
-        exercise(&bytes);
+        chunks(&bytes);
         if let Ok((output, _)) = copy(&bytes, Pump { partial: true, ..Pump::default() }, |r| shift_dscp(r, shift)) {
             prop_assert!(output.len() <= bytes.len());
         }
@@ -103,7 +93,7 @@ proptest! {
         original in prop_oneof![Just(0u32), any::<u32>()],
         dscp in 0u8..64,
     ) {
-        exercise_headers(link, &data, original, dscp);
+        rewritten(&Packet { link, data: &data, original }, dscp);
     }
 
     /// As above with the first bytes of an IP header, so that the parsers behind it are reached.
@@ -117,6 +107,25 @@ proptest! {
     ) {
         data[..start.len()].copy_from_slice(start);
         data[if start[0] >> 4 == 4 { 9 } else { 6 }] = next;
-        exercise_headers(101, &data, original, dscp);
+        rewritten(&Packet { link: 101, data: &data, original }, dscp);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
+
+    #[test]
+    fn pcap(data in edited(files(), WORDS)) {
+        captures::pcap(&data);
+    }
+
+    #[test]
+    fn pcapng(data in edited(files(), WORDS)) {
+        captures::pcapng(&data);
+    }
+
+    #[test]
+    fn headers(data in edited(packets(), WORDS)) {
+        captures::headers(&data);
     }
 }
