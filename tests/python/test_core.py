@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,10 +16,15 @@ from perhop import Runs, Scenario, _core
 HEAVY = ("numpy", "matplotlib", "duckdb", "rich", "jinja2", "scipy")
 
 
-def test_the_stub_has_not_drifted() -> None:
-    """mypy's stubtest compares names, signatures and classes of the module with `_core.pyi`."""
+def test_the_stub_has_not_drifted(tmp_path: Path) -> None:
+    """mypy's stubtest compares names, signatures and classes of the module with `_core.pyi`.
+
+    Modules that the stub imports are skipped: their types name no part of a signature that the runtime knows.
+    """
+    (tmp_path / "mypy.ini").write_text("[mypy]\nfollow_imports = skip\n")
     allowed = ROOT / "tests" / "python" / "stubtest.txt"
     command = [sys.executable, "-m", "mypy.stubtest", "perhop._core", "--allowlist", str(allowed)]
+    command += ["--mypy-config-file", str(tmp_path / "mypy.ini")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -16,6 +16,7 @@ import pytest
 
 from conftest import SCENARIO, SWEPT, Command
 from perhop import Runs, Scenario, compare, plot, report, stats, units
+from perhop.__main__ import main
 from perhop.plots import grid
 from perhop.stats import Interval
 
@@ -27,14 +28,24 @@ def sampled() -> Runs:
     return Scenario.from_toml(SCENARIO, SERIES).run(2)
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the run `small`."""
+    folder = tmp_path_factory.mktemp("kept")
+    Scenario.from_toml(SCENARIO, SERIES).run(2, out=folder)
+    return folder
+
+
 @pytest.mark.parametrize("kind", list(plot.PLOTS))
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
-def test_every_plot_in_every_format(tmp_path: Path, perhop: Command, kind: str, ending: str) -> None:
-    Scenario.from_toml(SCENARIO, SERIES).run(2, out=tmp_path)
-    done = perhop("plot", "small", "--kind", kind, "-o", f"x.{ending}")
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"x.{ending}\n", "")
+def test_every_plot_in_every_format(
+    kept: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], kind: str, ending: str
+) -> None:
+    monkeypatch.chdir(kept)
+    code = main(["perhop", "plot", "small", "--kind", kind, "-o", f"{kind}.{ending}"])
+    assert (code, *capfd.readouterr()) == (0, f"{kind}.{ending}\n", "")
     start = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[ending]
-    assert (tmp_path / f"x.{ending}").read_bytes().startswith(start)
+    assert (kept / f"{kind}.{ending}").read_bytes().startswith(start)
 
 
 @pytest.mark.parametrize("kind", ["throughput", "fairness", "delay", "colours", "drops"])
