@@ -5,9 +5,13 @@ BIN := .venv/bin
 PIP := $(if $(shell command -v uv),uv pip install --python $(BIN)/python,$(BIN)/python -m pip install --disable-pip-version-check)
 VENV := $(if $(shell command -v uv),uv venv --python $(PYTHON) --allow-existing,$(PYTHON) -m venv)
 RUST := $(shell git ls-files 'crates/*.rs' 'crates/*.toml' 2>/dev/null) Cargo.toml Cargo.lock pyproject.toml
+# A worker for each core; the tests of a file stay together, for they share what is made once.
+PARALLEL := -n auto --dist loadfile
+FAST := heads sched conditioners engine bad changes ports scenario schema selector series stages errors headers mark \
+  roundtrip fuzz bad_input docs tune
 export PERHOP_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: install test test-rust test-python same-results reproduce lint wheel bench instructions docs lock clean
+.PHONY: install test test-rust test-python test-fast same-results reproduce lint wheel bench instructions docs lock clean
 .DEFAULT_GOAL := install
 
 install: .venv/extension.stamp          ## build the release extension into .venv
@@ -19,7 +23,11 @@ test-rust: .venv/packages.stamp
 	cargo test --workspace --no-fail-fast
 
 test-python: .venv/extension.stamp
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
+
+test-fast: .venv/extension.stamp        ## what tells most in 90 s after the build: no comparisons with ns-2, no second build
+	cargo test --workspace --lib $(addprefix --test ,$(FAST)) -- --skip ns2
+	$(BIN)/python -m pytest $(PARALLEL) -m "not slow" $(ARGS)
 
 same-results: .venv/extension.stamp     ## every column and quantity against tests/reference/results; ARGS="--against PYTHON"
 	cd tests/python && ../../$(BIN)/python -m same --check $(ARGS)

@@ -16,10 +16,14 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PATCH = ROOT / "docs/add-a-marker.patch"
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+CRATES = ("perhop", "perhop-core", "perhop-sim", "perhop-scenario", "perhop-capture")
 COPY, BUILD = TARGET / "add-a-marker/source", TARGET / "add-a-marker/build"
+QUICK = [f"profile.dev.package.{name}.opt-level=0" for name in CRATES]
+"""The patched programs are built to be tried once: not optimised, but for what is taken from the repository's build."""
 POLICY = '[conditioner.all]\nkind = "every-nth"\nn = 4\ngreen = "mark AF11"\nred = "mark AF13"\n'
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(shutil.which("cargo") is None, reason="Rust is not installed: https://rustup.rs"),
     pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is not a git checkout"),
 ]
@@ -72,7 +76,8 @@ def built(patched: Path) -> dict[str, Path]:
     """The patched programs, by name: `perhop` and the writer of the docs."""
     lend_dependencies()
     command = ("cargo", "build", "-p", "perhop", "--bin", "perhop", "--example", "docs", "--message-format", "json")
-    messages = [json.loads(line) for line in run(*command, cwd=patched).splitlines()]
+    quick = [word for setting in QUICK for word in ("--config", setting)]
+    messages = [json.loads(line) for line in run(*command, *quick, cwd=patched).splitlines()]
     return {m["target"]["name"]: Path(m["executable"]) for m in messages if m.get("executable")}
 
 

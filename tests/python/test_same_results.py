@@ -11,6 +11,7 @@ from same.record import compare, of_table
 RECORDED = {"a.toml": {"flows": {"rows": "1", "sent": "aa", "lost": "bb"}, "links": {"rows": "0"}}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["tables", "captures"])
 def test_results_are_those_on_record(part: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = check(part)

@@ -25,6 +25,8 @@ from perhop.studies.runs import Budget
 from perhop.studies.samples import Sample, Samples
 from perhop.studies.verdict import Finding, Part, positive
 
+pytestmark = pytest.mark.slow
+
 PAPER = paper("pam-fsam")
 CRITERIA = PAPER.criteria()
 ONE = ["pf-fig4", "pf-fig2"]

@@ -60,11 +60,13 @@ def slow(v0: int, floor: int, **tcp: bool) -> float:
     return sum(Fifo(v0, floor, seed, **tcp).deviation() for seed in (1, 2)) / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("v0", "floor"), [(40, 0), (300, 260)])
 def test_the_queue_swings_as_in_an_independent_simulation(v0: int, floor: int) -> None:
     assert measured(v0, floor) == pytest.approx(slow(v0, floor), rel=0.15)
 
 
+@pytest.mark.slow
 def test_without_rfc_3168s_two_rules_it_would_not() -> None:
     """Without either rule, the deviation at V0 = 300 is about half: the comparison above can distinguish them."""
     both = slow(300, 260)
