@@ -123,7 +123,7 @@ impl Value for RttClass {
             let message = format!("`from` is {from}, not below `to`");
             let label = format!("`to` is {}", to?);
             let help = "a class goes from `from` up to but excluding `to`; omit `to` for all above `from`";
-            problems.error("E214", node.place, [&message, &label, help])
+            problems.error("E214", node.place, message).label(label).help(help).none()
         })
     }
     fn tree(&self) -> Option<Tree> {
@@ -157,7 +157,7 @@ impl Value for Protocol {
                 Tree::Text(text) => suggest(text, &names),
                 _ => "a protocol number is 0 to 255".into(),
             };
-            problems.error("E221", node.place, [&format!("{} is not an IP protocol", node.tree), "", &help])
+            problems.error("E221", node.place, format!("{} is not an IP protocol", node.tree)).help(help).none()
         })
     }
     fn tree(&self) -> Option<Tree> {
@@ -179,11 +179,11 @@ impl Value for Prefix {
             Some(net) if net.addr() == net.network() => Some(Self(net)),
             Some(net) => {
                 let help = format!("write \"{}\"", net.trunc());
-                problems.error("E222", node.place, [&format!("`{text}` has bits set beyond its prefix"), "", &help])
+                problems.error("E222", node.place, format!("`{text}` has bits set beyond its prefix")).help(help).none()
             }
             None => {
                 let message = format!("`{text}` is not an address prefix");
-                problems.error("E222", node.place, [&message, "", "as in \"10.0.0.0/8\" or \"2001:db8::/32\""])
+                problems.error("E222", node.place, message).help("as in \"10.0.0.0/8\" or \"2001:db8::/32\"").none()
             }
         }
     }

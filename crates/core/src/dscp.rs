@@ -122,7 +122,7 @@ impl Value for Dscp {
         };
         match text.parse::<Dscp>() {
             Ok(dscp) => Some(dscp),
-            Err([message, help]) => problems.error("E220", node.place, [&message, "", &help]),
+            Err([message, help]) => problems.error("E220", node.place, message).help(help).none(),
         }
     }
     fn tree(&self) -> Option<Tree> {

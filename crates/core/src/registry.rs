@@ -66,7 +66,7 @@ fn named(fields: &'static [Field], prefix: &str) -> Vec<(String, &'static Field)
 pub fn unknown<T>(problems: &mut Problems, place: crate::params::Place, what: [&str; 2], names: &[&str]) -> Option<T> {
     let [noun, name] = what;
     let message = format!("unknown {noun} `{name}`");
-    problems.error("E006", place, [&message, "", &crate::params::suggest(name, names)])
+    problems.error("E006", place, message).help(crate::params::suggest(name, names)).none()
 }
 
 #[macro_export]

@@ -178,8 +178,9 @@ fn vary(root: &mut Node, vary: &[String], out: (&mut Sources, &mut Problems)) {
         let is_table = |value: &str| value.trim_start().starts_with('{');
         let Some((key, begin)) = tree::split(text).filter(|s| !text[s.1..].split(',').any(is_table)) else {
             let place = Place { start: base, end: base + text.len() };
-            let what = [&*format!("`{text}` is not an axis"), "", "write key=a,b,c; tables are swept in [sweep]"];
-            problems.error::<()>("E010", place, what);
+            problems
+                .error("E010", place, format!("`{text}` is not an axis"))
+                .help("write key=a,b,c; tables are swept in [sweep]");
             continue;
         };
         let (mut at, mut items) = (base + begin, Vec::new());
@@ -197,17 +198,16 @@ fn vary(root: &mut Node, vary: &[String], out: (&mut Sources, &mut Problems)) {
 fn points(root: &Node, stem: &str, problems: &mut Problems) -> Option<Vec<Point>> {
     let Some(sweep) = tree::get(root, &["sweep"]) else { return Some(Vec::new()) };
     let Tree::Table(table) = &sweep.tree else {
-        return problems.error(
-            "E240",
-            sweep.place,
-            ["[sweep] is not a table", "", "write [sweep] and \"key\" = [a, b]"],
-        );
+        return problems
+            .error("E240", sweep.place, "[sweep] is not a table")
+            .help("write [sweep] and \"key\" = [a, b]")
+            .none();
     };
     let axes: Vec<_> = table.entries.iter().filter_map(|e| axis(e, problems)).collect();
     let count = axes.iter().try_fold(1usize, |n, axis| n.checked_mul(axis.values.len()));
     let Some(count) = count.filter(|&n| n <= MOST_POINTS) else {
         let help = format!("at most {MOST_POINTS}: remove values, or split the sweep");
-        return problems.error("E241", sweep.place, ["too many points in [sweep]", "", &help]);
+        return problems.error("E241", sweep.place, "too many points in [sweep]").help(help).none();
     };
     let plain = tree::without(root, "sweep");
     let points: Vec<_> = (0..count).map(|n| point(&plain, (stem, &axes), n, problems)).collect();
@@ -235,7 +235,7 @@ fn axis((key, place, node): &(String, Place, Node), problems: &mut Problems) -> 
         _ => {
             let message = format!("axis `{key}` is not a list of values");
             let help = "write \"key\" = [a, b], the key in quotes";
-            return problems.error("E240", node.place, [&message, "", help]);
+            return problems.error("E240", node.place, message).help(help).none();
         }
     };
     if selector::is_selector(key) {
@@ -246,18 +246,16 @@ fn axis((key, place, node): &(String, Place, Node), problems: &mut Problems) -> 
     let path = tree::parse_key(key, 0, &mut found);
     let Some(path) = path else {
         let message = format!("`{key}` is not a key");
-        return problems.error(
-            "E240",
-            *place,
-            [&message, "", "as in \"traffic.bulk.flows\" or \"links.'C -> E2'.rate\""],
-        );
+        return problems
+            .error("E240", *place, message)
+            .help("as in \"traffic.bulk.flows\" or \"links.'C -> E2'.rate\"")
+            .none();
     };
     if ["sweep", "scenario.name"].contains(&key.as_str()) || path.first().is_some_and(|part| part.0 == "change") {
-        return problems.error(
-            "E240",
-            *place,
-            [&format!("`{key}` cannot be swept"), "", "sweep a key of another section"],
-        );
+        return problems
+            .error("E240", *place, format!("`{key}` cannot be swept"))
+            .help("sweep a key of another section")
+            .none();
     }
     let path = path.into_iter().map(|part| (part.0, *place)).collect();
     Some(Axis { key: key.clone(), target: Target::Key(path), values: labelled(values) })

@@ -106,7 +106,7 @@ fn matches(pattern: &str, text: &str) -> bool {
 }
 
 fn accepted(schema: &Value, text: &str) -> bool {
-    let node = toml::parse(text, 0, &mut Vec::new()).unwrap();
+    let node = toml::parse(text, 0, &mut perhop_core::params::Problems::default()).unwrap();
     Validator { root: schema }.accepts(schema, &as_json(&node))
 }
 

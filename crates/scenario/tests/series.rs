@@ -18,7 +18,7 @@ fn good(text: &str) -> Scenario {
 /// What a tree expands to, and the messages about it.
 fn expanded(text: &str) -> (String, Vec<String>) {
     let mut problems = Problems::default();
-    let root = toml::parse(text, 0, &mut problems.list).unwrap();
+    let root = toml::parse(text, 0, &mut problems).unwrap();
     let tree = series::expand(&root, &mut problems).tree;
     (tree.to_string(), problems.list.into_iter().map(|p| p.message).collect())
 }
@@ -75,7 +75,7 @@ fn a_text_that_is_one_expression_is_a_number_but_where_a_name_is_wanted() {
 fn braces_outside_a_series_stay() {
     let text = "[scenario]\nname = \"{1..3} {i} {\"\n[links]\n\"A{i} - B{\" = { queue = \"{x\" }\n[nodes.\"}{\"]\n\
                 [conditioner.m]\nat = [\"A{i} -> B{\"]\nmatch.traffic = [\"{i\"]\n";
-    let plain = toml::parse(text, 0, &mut Vec::new()).unwrap().tree.to_string();
+    let plain = toml::parse(text, 0, &mut Problems::default()).unwrap().tree.to_string();
     assert_eq!(expanded(text), (plain, Vec::new()));
 }
 

@@ -16,7 +16,7 @@ mod values;
 
 pub use error::ParamError;
 pub use kind::{Field, Kind, Literal};
-pub use problems::{Problem, Problems, Severity, suggest, unit_code};
+pub use problems::{Problem, Problems, Report, Severity, suggest, unit_code};
 pub use read::{Params, Reader, Value, read_table, show_table};
 pub use spanned::{Located, Places, Spanned};
 pub use tree::{Node, Place, Table, Tree, key};

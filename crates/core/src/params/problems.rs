@@ -29,6 +29,41 @@ pub struct Problem {
     pub help: String,
 }
 
+impl Problem {
+    /// A problem without label and help; no `place` is the file as a whole.
+    pub fn new(
+        severity: Severity,
+        code: &'static str,
+        place: impl Into<Option<Place>>,
+        message: impl Into<String>,
+    ) -> Self {
+        let (place, message) = (place.into(), message.into());
+        Self { severity, code, place, message, label: String::new(), help: String::new() }
+    }
+}
+
+/// The problem added last, to say more of.
+pub struct Report<'a>(&'a mut Problem);
+
+impl Report<'_> {
+    /// Words under the caret.
+    pub fn label(self, label: impl Into<String>) -> Self {
+        self.0.label = label.into();
+        self
+    }
+
+    /// The suggested fix.
+    pub fn help(self, help: impl Into<String>) -> Self {
+        self.0.help = help.into();
+        self
+    }
+
+    /// What a reader gives that has reported why it cannot read.
+    pub fn none<T>(self) -> Option<T> {
+        None
+    }
+}
+
 /// Everything found so far, and the section that is being read.
 #[derive(Clone, Debug, Default)]
 pub struct Problems {
@@ -39,27 +74,29 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// Adds an error; returns `None` so that a reader can end with it.
-    pub fn error<T>(&mut self, code: &'static str, place: Place, what: [&str; 3]) -> Option<T> {
-        self.push(Severity::Error, code, Some(place), what)
+    /// Adds an error; [`Report`] says the rest of it.
+    pub fn error(
+        &mut self,
+        code: &'static str,
+        place: impl Into<Option<Place>>,
+        message: impl Into<String>,
+    ) -> Report<'_> {
+        self.add(Problem::new(Severity::Error, code, place, message))
     }
 
     /// Adds a warning.
-    pub fn warn(&mut self, code: &'static str, place: Place, what: [&str; 3]) {
-        self.push::<()>(Severity::Warning, code, Some(place), what);
+    pub fn warn(
+        &mut self,
+        code: &'static str,
+        place: impl Into<Option<Place>>,
+        message: impl Into<String>,
+    ) -> Report<'_> {
+        self.add(Problem::new(Severity::Warning, code, place, message))
     }
 
-    /// Adds a problem; `what` is message, label under the caret, help.
-    pub fn push<T>(
-        &mut self,
-        severity: Severity,
-        code: &'static str,
-        place: Option<Place>,
-        what: [&str; 3],
-    ) -> Option<T> {
-        let [message, label, help] = what.map(str::to_owned);
-        self.list.push(Problem { severity, code, place, message, label, help });
-        None
+    fn add(&mut self, problem: Problem) -> Report<'_> {
+        self.list.push(problem);
+        Report(self.list.last_mut().expect("it was just added"))
     }
 
     /// Whether anything found forbids a run.
@@ -83,22 +120,22 @@ impl Problems {
     /// A value of another type than its key takes.
     pub fn wrong_type<T>(&mut self, node: &Node, kind: &Kind) -> Option<T> {
         let message = format!("expected {}, found {}", kind.noun(), node.tree.noun());
-        self.error("E003", node.place, [&message, "", &kind.help()])
+        self.error("E003", node.place, message).help(kind.help()).none()
     }
 
     /// A quantity that could not be read.
     pub fn unit<T>(&mut self, node: &Node, error: UnitError) -> Option<T> {
-        self.error(unit_code(error.fault), node.place, [&error.message, "", &error.help])
+        self.error(unit_code(error.fault), node.place, error.message).help(error.help).none()
     }
 
     /// A parameter whose value its algorithm refuses.
-    pub fn param<T>(&mut self, error: &ParamError, place: Place) -> Option<T> {
-        self.error(error.code, place, [&error.message, &error.label, &error.help])
+    pub fn param(&mut self, error: &ParamError, place: Place) -> Report<'_> {
+        self.error(error.code, place, &error.message).label(&error.label).help(&error.help)
     }
 
     /// A parameter that runs, but probably not as intended.
     pub fn advise(&mut self, advice: &ParamError, place: Place) {
-        self.warn(advice.code, place, [&advice.message, &advice.label, &advice.help]);
+        self.warn(advice.code, place, &advice.message).label(&advice.label).help(&advice.help);
     }
 
     /// One of a list of names, or an error with the nearest one.
@@ -108,7 +145,7 @@ impl Problems {
             Some(name) => Some(name),
             None => {
                 let message = format!("unknown name `{text}`");
-                self.error("E006", node.place, [&message, "", &suggest(text, names)])
+                self.error("E006", node.place, message).help(suggest(text, names)).none()
             }
         }
     }

@@ -61,7 +61,7 @@ impl<'a> Reader<'a> {
         T::absent().or_else(|| {
             let message = format!("missing key `{}` in {}", field.name, self.problems.section());
             let help = format!("{} ({})", field.doc, field.kind.noun());
-            self.problems.error("E005", self.place, [&message, "", &help])
+            self.problems.error("E005", self.place, message).help(help).none()
         })
     }
 
@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
         for (name, place, _) in &self.table.entries {
             if !self.known.contains(&name.as_str()) {
                 let message = format!("unknown key `{name}` in {}", self.problems.section());
-                self.problems.error::<()>("E004", *place, [&message, "", &suggest(name, &self.known)]);
+                self.problems.error("E004", *place, message).help(suggest(name, &self.known));
             }
         }
     }

@@ -59,7 +59,7 @@ impl Value for Probability {
         };
         Probability::new(x).or_else(|| {
             let message = format!("probability {x} is outside [0, 1]");
-            problems.error("E216", node.place, [&message, "", "write a number between 0 and 1 (2 % is 0.02)"])
+            problems.error("E216", node.place, message).help("write a number between 0 and 1 (2 % is 0.02)").none()
         })
     }
     fn tree(&self) -> Option<Tree> {
@@ -75,7 +75,7 @@ macro_rules! integers {
                 let Tree::Integer(n) = node.tree else { return problems.wrong_type(node, &Kind::Integer) };
                 <$type>::try_from(n).ok().or_else(|| {
                     let message = format!("{n} is out of range");
-                    problems.error("E201", node.place, [&message, "", &format!("between 0 and {}", <$type>::MAX)])
+                    problems.error("E201", node.place, message).help(format!("between 0 and {}", <$type>::MAX)).none()
                 })
             }
             fn tree(&self) -> Option<Tree> {

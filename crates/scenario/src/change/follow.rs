@@ -80,13 +80,13 @@ impl Step<'_> {
         for alteration in &alterations {
             if let Err(error) = plan.alter(alteration) {
                 let place = self.place(alteration, error.field);
-                self.problems.param::<()>(&error, place);
+                self.problems.param(&error, place);
             }
         }
         if alterations.is_empty() && self.overlay.whole {
             let message = format!("the change at {} changes nothing", self.overlay.at);
             let help = "it is in force already, or nothing uses it: a port's own value overrides its section's";
-            self.problems.warn("W311", self.overlay.place, [&message, "", help]);
+            self.problems.warn("W311", self.overlay.place, message).help(help);
         }
         (!alterations.is_empty()).then_some(alterations)
     }
@@ -103,7 +103,7 @@ impl Step<'_> {
                 } else {
                     let message = format!("the `limit` of a queue at `{}` would change from {was} to {is}", after.name);
                     let help = "a queue's limit is fixed during a run: give the class one with the same `limit`";
-                    self.problems.error::<()>("E202", queue.place("limit"), [&message, "", help]);
+                    self.problems.error("E202", queue.place("limit"), message).help(help);
                 }
             }
         }
@@ -113,7 +113,7 @@ impl Step<'_> {
         let message = format!("the `limit` of the queue at `{}` would change with the rate", link.name);
         let label = format!("it is {} at the link's rate", *queue.queue.common.limit);
         let help = "a queue's limit is fixed during a run: write `limit` in packets or bytes";
-        self.problems.error::<()>("E202", link.rate.place, [&message, &label, help]);
+        self.problems.error("E202", link.rate.place, message).label(label).help(help);
     }
 
     /// The place of a parameter that is altered.

@@ -53,7 +53,7 @@ impl Overlay {
     pub fn refuse(&self, path: &[&str], problems: &mut Problems) {
         let place = tree::nearest(&self.node, path).unwrap_or(self.place);
         let message = format!("`{}` cannot change while the scenario runs", write::dotted(path));
-        problems.error::<()>("E202", place, [&message, "", MAY_CHANGE]);
+        problems.error("E202", place, message).help(MAY_CHANGE);
     }
 
     /// A problem of the whole tree `root` as this change's own: at what it states, as near as possible.
@@ -87,7 +87,8 @@ pub fn all(stated: &Node, file: &InForce, problems: &mut Problems) -> Vec<Overla
     let Tree::List(items) = &node.tree else {
         let help = "write [[change]], with `at` and the keys that change below it";
         let message = format!("expected a list of changes, found {}", node.tree.noun());
-        return problems.error("E003", node.place, [&message, "", help]).unwrap_or_default();
+        problems.error("E003", node.place, message).help(help);
+        return Vec::new();
     };
     let mut out: Vec<_> = items.iter().filter_map(|item| overlay(item, file, problems)).collect();
     out.sort_by_key(|overlay| overlay.at);
@@ -112,18 +113,20 @@ fn overlay(item: &Node, file: &InForce, problems: &mut Problems) -> Option<Overl
     let node = known(node, file, problems);
     let whole = problems.list.len() == found;
     let Some((time, place)) = time else {
-        let what = ["missing key `at` in [[change]]", "", "when it happens, as in at = \"30s\""];
-        return problems.error("E005", first, what);
+        return problems
+            .error("E005", first, "missing key `at` in [[change]]")
+            .help("when it happens, as in at = \"30s\"")
+            .none();
     };
     let at = time?;
     let duration = *file.model.settings.duration;
     if at == Span::ZERO {
         let help = "above 0s: write what holds from the start in the sections themselves";
-        return problems.error("E201", place, ["`at` is 0s", "", help]);
+        return problems.error("E201", place, "`at` is 0s").help(help).none();
     }
     if at >= duration {
         let message = format!("`at` is {at}, the run ends at {duration}");
-        return problems.error("E201", place, [&message, "", &format!("below {duration}")]);
+        return problems.error("E201", place, message).help(format!("below {duration}")).none();
     }
     Some(Overlay { at, place, node, whole })
 }
@@ -150,12 +153,12 @@ fn unfit(section: &str, place: Place, problems: &mut Problems) {
     if section == "dumbbell" {
         let help =
             "change the sections it expands to: links.\"E1 - E2\", queue.bottleneck, conditioner.marker, traffic.bulk";
-        problems.error::<()>("E202", place, ["[dumbbell] is expanded before any change", "", help]);
+        problems.error("E202", place, "[dumbbell] is expanded before any change").help(help);
     } else if model::SECTIONS.contains(&section) {
-        problems.error::<()>("E202", place, [&format!("a change cannot state `{section}`"), "", MAY_CHANGE]);
+        problems.error("E202", place, format!("a change cannot state `{section}`")).help(MAY_CHANGE);
     } else {
         let message = format!("unknown key `{section}` in [[change]]");
-        problems.error::<()>("E004", place, [&message, "", &suggest(section, &[&SECTIONS[..], &["at"]].concat())]);
+        problems.error("E004", place, message).help(suggest(section, &[&SECTIONS[..], &["at"]].concat()));
     }
 }
 
@@ -187,7 +190,7 @@ impl Named<'_> {
         };
         let noun = self.section.trim_end_matches('s');
         let label = "a change alters what the file has";
-        self.problems.error("E006", place, [&format!("unknown {noun} `{name}`"), label, &help])
+        self.problems.error("E006", place, format!("unknown {noun} `{name}`")).label(label).help(help).none()
     }
 
     /// Whether `kind`, `aqm` or `model`, if stated, is the one that runs.
@@ -205,7 +208,7 @@ impl Named<'_> {
             return true;
         }
         let message = format!("{runs} cannot become {} during a run", stated.tree);
-        self.problems.error::<()>("E202", stated.place, [&message, "", MAY_CHANGE]);
+        self.problems.error("E202", stated.place, message).help(MAY_CHANGE);
         false
     }
 
@@ -218,7 +221,7 @@ impl Named<'_> {
         let (Some(Tree::Text(queue)), "links") = (has, self.section) else { return true };
         let message = format!("the queue of `{name}` is in [queue.{}]", write::key(queue));
         let help = format!("write its changes as queue.{}", write::key(queue));
-        self.problems.error::<()>("E202", stated.place, [&message, "", &help]);
+        self.problems.error("E202", stated.place, message).help(help);
         false
     }
 
@@ -227,8 +230,8 @@ impl Named<'_> {
         let Some(at) = tree::get_mut(node, &["at"]).filter(|_| self.section == "conditioner") else { return true };
         let Tree::Table(stated) = &mut at.tree else {
             let help = "write changes at a port below it, as in at.\"A -> B\".cir = \"2Mbit/s\"";
-            let what = ["the ports of a conditioner cannot change", "", help];
-            return self.problems.error::<()>("E202", at.place, what).is_some();
+            self.problems.error("E202", at.place, "the ports of a conditioner cannot change").help(help);
+            return false;
         };
         let at = tree::get(&self.file.root, &["conditioner", name, "at"]).map(port_table);
         let Some(Tree::Table(ports)) = at.map(|at| at.tree) else { return false };
@@ -237,7 +240,7 @@ impl Named<'_> {
             let sits = known.contains(&port.as_str());
             if !sits {
                 let message = format!("conditioner `{name}` does not sit at port `{port}`");
-                self.problems.error::<()>("E235", *place, [&message, "", &suggest(port, &known)]);
+                self.problems.error("E235", *place, message).help(suggest(port, &known));
             }
             sits
         });

@@ -39,7 +39,7 @@ fn small_burst(file: File<'_>, (stage, links): (&Stage, &[plan::Link]), problems
     let message = format!("`{}` will hold TCP below its contract", stage.name);
     let label = format!("cir x longest base RTT ({rtt}) = {needed}");
     let help = format!("a burst of at least {needed} lets a window pass");
-    problems.warn("W301", stage.places.at("cbs"), [&message, &label, &help]);
+    problems.warn("W301", stage.places.at("cbs"), message).label(label).help(help);
 }
 
 /// W320: a conditioner that measures round trips has to see the ACKs of its packets; datagrams have none.
@@ -66,7 +66,7 @@ fn unanswered(file: File<'_>, stage: &Stage, problems: &mut Problems) {
     };
     let help = "their round-trip time stays unknown and their windows never count as small: put it on a link that \
         both directions use, or leave that traffic to another kind";
-    problems.warn("W320", stage.kind, [&message, &label, help]);
+    problems.warn("W320", stage.kind, message).label(label).help(help);
 }
 
 /// W302: EF (RFC 3246) promises low delay only if its rate is enforced: something on its path must drop the excess.
@@ -76,11 +76,9 @@ fn unpoliced_ef(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
         if !stages.iter().any(polices) {
             let Some(stated) = file.model.traffic.get(&flow.offered.name) else { continue };
             let message = format!("nothing polices the EF traffic `{}`", flow.offered.name);
-            problems.warn(
-                "W302",
-                stated.common.dscp.place,
-                [&message, "", "put a token bucket with red = \"drop\" on its path"],
-            );
+            problems
+                .warn("W302", stated.common.dscp.place, message)
+                .help("put a token bucket with red = \"drop\" on its path");
         }
     }
 }
@@ -95,7 +93,10 @@ fn unmarkable(file: File<'_>, (i, link): (usize, &plan::Link), problems: &mut Pr
     for (_, stated) in queues.filter(|(queue, _)| marks(&queue.aqm)) {
         let message = format!("no traffic over `{}` is ECN-capable", link.name);
         let help = "`ecn = true` in its `[traffic]` or `[tcp]`, or remove it here";
-        problems.warn("W318", stated.place("ecn"), [&message, "packets that would be marked are dropped", help]);
+        problems
+            .warn("W318", stated.place("ecn"), message)
+            .label("packets that would be marked are dropped")
+            .help(help);
     }
 }
 
@@ -116,6 +117,6 @@ fn warn_unused<T>(kind: &str, sections: &Named<T>, (used, problems): (&[&String]
     let sound = sections.declared().iter().filter(|it| it.section.is_some());
     for section in sound.filter(|it| !used.contains(&&it.name)) {
         let message = format!("[{kind}.{}] is not used", section.name);
-        problems.warn("W307", section.key, [&message, "", "name it where it should be used, or remove it"]);
+        problems.warn("W307", section.key, message).help("name it where it should be used, or remove it");
     }
 }

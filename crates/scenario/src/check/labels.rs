@@ -77,11 +77,10 @@ impl<'a> Walk<'a, '_> {
             let message = format!("`{}` comes before `{}` at their port", first.name, here[tagger].name);
             let label = "it sees packets before they are tagged";
             let place = first.kind;
-            self.problems.warn(
-                "W315",
-                place,
-                [&message, label, "put the tagger's section first: the file's order counts"],
-            );
+            self.problems
+                .warn("W315", place, message)
+                .label(label)
+                .help("put the tagger's section first: the file's order counts");
         }
     }
 
@@ -103,7 +102,7 @@ impl<'a> Walk<'a, '_> {
             let label = format!("`{}` at {port} writes them first", first.name);
             let help = "a label has one writer on a path: remove one of them";
             let place = stage.kind;
-            self.problems.error::<()>("E237", place, [&message, &label, help]);
+            self.problems.error("E237", place, message).label(label).help(help);
         }
         self.writer = self.writer.or(Some(stage));
     }
@@ -117,9 +116,9 @@ impl Walk<'_, '_> {
         let (kind, traffic) = (stage.spec.params.name(), &self.flow.offered.name);
         let message = format!("kind \"{kind}\" reads {}, and traffic `{traffic}` arrives {lack}", read.noun());
         if stage.rewrites && self.labelled.contains(&stage.link) {
-            self.problems.warn("W312", place, [&message, "", "such packets pass unchanged"]);
+            self.problems.warn("W312", place, message).help("such packets pass unchanged");
         } else {
-            self.problems.error::<()>("E236", place, [&message, "", writer_of(read)]);
+            self.problems.error("E236", place, message).help(writer_of(read));
         }
     }
 }
@@ -181,9 +180,9 @@ fn queues(
         let message =
             format!("aqm \"{aqm}\" of link `{}` reads {noun}, and traffic `{name}`{others} arrives {lack}", link.name);
         if without.len() == arriving.len() {
-            problems.error::<()>("E236", place, [&message, "", writer_of(read)]);
+            problems.error("E236", place, message).help(writer_of(read));
         } else if link.scheduler.is_none() {
-            problems.warn("W312", place, [&message, "", "such packets are decided on without a label"]);
+            problems.warn("W312", place, message).help("such packets are decided on without a label");
         }
     }
 }
@@ -197,7 +196,7 @@ fn acks(file: File<'_>, (i, flow): (usize, &Flowline), stages: &[Stage], problem
     let writes = |s: &Stage| s.writes == Some(Writes::AckTickets) && !s.rewrites && s.takes_acks.contains(&i);
     if !stages.iter().any(|s| flow.backward.contains(&(s.link as u32)) && writes(s)) {
         let message = format!("kind \"{kind}\" reads tickets on ACKs, and those of traffic `{traffic}` arrive without");
-        problems.error::<()>("E236", place, [&message, "", writer_of(Writes::AckTickets)]);
+        problems.error("E236", place, message).help(writer_of(Writes::AckTickets));
     }
     let ends = |&link: &u32| (file.topology.links[link as usize].from, file.topology.links[link as usize].to);
     let out: Vec<_> = flow.forward.iter().map(ends).collect();
@@ -214,6 +213,6 @@ fn acks(file: File<'_>, (i, flow): (usize, &Flowline), stages: &[Stage], problem
         let label = format!("data goes over {}, ACKs return over {}", name(&out), name(&back));
         let help = "make both routes the same (delays, links of `[links]`), or use the sender-based scheme (`tickets` \
             at the pps-tagger)";
-        problems.error::<()>("E251", place, [&message, &label, help]);
+        problems.error("E251", place, message).label(label).help(help);
     }
 }

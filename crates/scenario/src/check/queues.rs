@@ -17,7 +17,7 @@ pub fn check_queues(file: File<'_>, (i, link): (usize, &plan::Link), problems: &
                 aqm.warnings(&queue.scope).iter().for_each(|w| problems.advise(w, stated.place(w.field)));
             }
             Ok(_) => {}
-            Err(error) => problems.param(&error, stated.place(error.field)).unwrap_or_default(),
+            Err(error) => _ = problems.param(&error, stated.place(error.field)),
         }
         if let Limit::Bytes(limit) = queue.limit
             && limit < queue.scope.largest_packet.get()
@@ -25,7 +25,7 @@ pub fn check_queues(file: File<'_>, (i, link): (usize, &plan::Link), problems: &
             let message = format!("`limit` is {limit}B on link `{}`: smaller than one packet", link.name);
             let label = format!("the largest packet of {} is {}", queue.scope.largest_of, queue.scope.largest_packet);
             let help = format!("such packets could never wait; at least {}", queue.scope.largest_packet);
-            problems.error::<()>("E217", stated.place("limit"), [&message, &label, &help]);
+            problems.error("E217", stated.place("limit"), message).label(label).help(help);
         }
     }
 }
@@ -34,6 +34,6 @@ pub fn check_queues(file: File<'_>, (i, link): (usize, &plan::Link), problems: &
 pub fn check_scheduler(file: File<'_>, (i, link, scope): (usize, &plan::Link, &Scope), problems: &mut Problems) {
     let Some(stated) = &file.topology.links[i].scheduler else { return };
     if let Some(Err(error)) = link.scheduler.as_ref().map(|scheduler| scheduler.build(scope)) {
-        problems.param::<()>(&error, stated.place(error.field));
+        problems.param(&error, stated.place(error.field));
     }
 }

@@ -3,7 +3,7 @@
 use crate::resolve::offered::{self, Flowline};
 use crate::resolve::ports::File;
 use crate::sections::settings::Settings;
-use perhop_core::params::{Problems, Severity, Spanned};
+use perhop_core::params::{Problems, Spanned};
 use perhop_core::units::NS_PER_S;
 use perhop_sim::engine::{MAX_COMPONENTS, MAX_DURATION};
 use perhop_sim::plan;
@@ -14,20 +14,20 @@ pub fn check_settings(settings: &Spanned<Settings>, problems: &mut Problems) {
         let message = format!("`duration` is {}", *settings.duration);
         let seconds = MAX_DURATION.ns() / NS_PER_S;
         let help = format!("the simulator's clock holds {seconds}s, about {:.1} h", seconds as f64 / 3600.0);
-        problems.error::<()>("E204", settings.duration.place, [&message, "", &help]);
+        problems.error("E204", settings.duration.place, message).help(help);
     }
     if *settings.warmup >= *settings.duration {
         let message = format!("warm-up of {} is not below the duration of {}", *settings.warmup, *settings.duration);
         let stated = settings.warmup.place != settings.place;
         let place = if stated { settings.warmup.place } else { settings.duration.place };
         let help = "lower `warmup` (default: 10s) or raise `duration`: the rest of the run gives the statistics";
-        problems.error::<()>("E203", place, [&message, "", help]);
+        problems.error("E203", place, message).help(help);
     }
     if *settings.replications == 0 {
-        problems.error::<()>("E201", settings.replications.place, ["`replications` is 0", "", "above 0"]);
+        problems.error("E201", settings.replications.place, "`replications` is 0").help("above 0");
     }
     if let Some(sample) = settings.sample.filter(|every| every.ns() == 0) {
-        problems.error::<()>("E201", sample.place, ["`sample` is 0", "", "above 0"]);
+        problems.error("E201", sample.place, "`sample` is 0").help("above 0");
     }
     if let Some(name) = &settings.name {
         check_name(name, problems);
@@ -40,11 +40,11 @@ pub fn check_sampled(file: File<'_>, problems: &mut Problems) {
     if settings.sample.is_none() && !settings.sample_ports.is_empty() {
         let message = "`sample-ports` without `sample`: there are no series";
         let place = settings.sample_ports.place;
-        problems.error::<()>("E239", place, [message, "", "give their interval, as in sample = \"100ms\""]);
+        problems.error("E239", place, message).help("give their interval, as in sample = \"100ms\"");
     }
     for port in settings.sample_ports.iter().filter(|p| file.topology.link(p).is_none() && !file.topology.is_faulty(p))
     {
-        problems.error::<()>("E235", port.place, file.unknown_port(port).each_ref().map(String::as_str));
+        problems.error("E235", port.place, format!("unknown port `{}`", **port)).help(file.nearest_port(port));
     }
 }
 
@@ -52,7 +52,7 @@ pub fn check_sampled(file: File<'_>, problems: &mut Problems) {
 pub fn check_name(name: &Spanned<String>, problems: &mut Problems) {
     if let Some(fault) = unfit(name) {
         let help = "it becomes the name of a directory: letters, digits, `-`, `_`, `.` and spaces within";
-        problems.error::<()>("E011", name.place, [&format!("name {fault}"), "", help]);
+        problems.error("E011", name.place, format!("name {fault}")).help(help);
     }
 }
 
@@ -83,5 +83,5 @@ pub fn check_size(links: &[plan::Link], traffic: &[Flowline], problems: &mut Pro
     }
     let message = format!("{} links and {sources} sources are too many", links.len());
     let help = format!("fewer than {} sources, and 3 x links + sources below {most}: lower `flows`", most / 2);
-    problems.push::<()>(Severity::Error, "E205", None, [&message, "", &help]);
+    problems.error("E205", None, message).help(help);
 }

@@ -73,7 +73,7 @@ impl Found {
         );
         let queue = load::queue_name(direction).unwrap_or(&direction.name);
         let help = format!("`perhop tune {} FILE --queue \"{queue}\"` gives v0, floor and alpha", kind.name());
-        problems.warn("W317", direction.queues[0].place("v0"), [&message, &label, &help]);
+        problems.warn("W317", direction.queues[0].place("v0"), message).label(label).help(help);
     }
 }
 

@@ -66,7 +66,7 @@ fn loops(file: File<'_>, ways: &[Way<'_>], problems: &mut Problems) -> bool {
     let label = "each exchanges the tickets of the one before";
     let help =
         "a currency's value is then defined by itself: remove one relabeller, and tickets pass that link unchanged";
-    problems.error::<()>("E252", first.at, [&message, label, help]);
+    problems.error("E252", first.at, message).label(label).help(help);
     true
 }
 
@@ -209,7 +209,7 @@ fn widths(file: File<'_>, mut misfits: Vec<Misfit<'_>>, problems: &mut Problems)
         let label = format!("at its share of {}; a tag of {bits} bits holds 1 to {top}", first.share);
         let help = "issue tickets of another order of magnitude, use more `bits`, or tags = \"log\"";
         let section = file.model.conditioners.get(&first.stage.name).expect("a stage of this file");
-        problems.warn("W313", section.places.at("tickets"), [&message, &label, help]);
+        problems.warn("W313", section.places.at("tickets"), message).label(label).help(help);
     }
 }
 

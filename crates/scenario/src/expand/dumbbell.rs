@@ -96,11 +96,9 @@ impl Expansion<'_> {
         if tree::get(self.out, &path).is_some() {
             let place = tree::key_place(self.out, &path);
             let message = format!("duplicate name: [dumbbell] makes `{}.{}` itself", path[0], path[1]);
-            self.problems.error::<()>(
-                "E002",
-                place,
-                [&message, "", "write it in [dumbbell] (flows, tcp, queue, marker), or give this section another name"],
-            );
+            self.problems
+                .error("E002", place, message)
+                .help("write it in [dumbbell] (flows, tcp, queue, marker), or give this section another name");
             return;
         }
         let path = path.map(|name| (name.to_owned(), node.place));

@@ -160,7 +160,7 @@ impl Selector {
             of => {
                 let whose = of.map_or_else(|| "any algorithm".to_owned(), |name| format!("`{name}`"));
                 let message = format!("unknown key `{key}` of {whose}");
-                problems.error::<()>("E004", self.place, [&message, "", &suggest(key, &keys)]);
+                problems.error("E004", self.place, message).help(suggest(key, &keys));
             }
         }
         false
@@ -196,7 +196,7 @@ impl Selector {
         }
         if blocked {
             let message = format!("`{}` leads into a value that is not a table", self.path());
-            problems.error::<()>("E010", self.place, [&message, "", "name a key of the section"]);
+            problems.error("E010", self.place, message).help("name a key of the section");
         }
     }
 
@@ -207,7 +207,7 @@ impl Selector {
         };
         let here = if present.is_empty() { "none".to_owned() } else { present.join(", ") };
         let help = format!("algorithms here: {here}; a `?` after the key allows none");
-        problems.error::<()>("E012", self.place, [&message, "", &help]);
+        problems.error("E012", self.place, message).help(help);
     }
 
     /// `classes.alpha`
@@ -218,11 +218,10 @@ impl Selector {
 
 fn malformed<T>(text: &str, place: Place, problems: &mut Problems) -> Option<T> {
     let message = format!("`{text}` is not a selector");
-    problems.error(
-        "E010",
-        place,
-        [&message, "", "as in @red.max-p (every RED queue) or @*.limit (all that have the key)"],
-    )
+    problems
+        .error("E010", place, message)
+        .help("as in @red.max-p (every RED queue) or @*.limit (all that have the key)")
+        .none()
 }
 
 /// Puts the value at `path`, making tables on the way and entering every table of a list; `false` if something else is

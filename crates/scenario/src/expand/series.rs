@@ -48,7 +48,7 @@ struct Expansion<'p> {
 
 impl Expansion<'_> {
     fn fault(&mut self, place: Place, [message, help]: Fault) {
-        self.problems.error::<()>("E250", place, [&message, "", &help]);
+        self.problems.error("E250", place, message).help(help);
     }
 
     /// Whether nothing was skipped since `found` problems were known.
@@ -171,11 +171,10 @@ impl Expansion<'_> {
             if let Some(before) = first.insert(entry.0.clone(), origin) {
                 let message = format!("duplicate name `{}`", entry.0);
                 let help = "keep only one of the two, or exclude it from the series";
-                self.problems.error::<()>(
-                    "E002",
-                    entry.1,
-                    [&message, &format!("the first comes from `{before}`"), help],
-                );
+                self.problems
+                    .error("E002", entry.1, message)
+                    .label(format!("the first comes from `{before}`"))
+                    .help(help);
             } else {
                 table.entries.push(entry);
             }

@@ -4,17 +4,17 @@ use super::selector;
 use crate::text::options::Options;
 use crate::text::source::Sources;
 use crate::text::toml;
-use perhop_core::params::{Node, Problems, Severity};
+use perhop_core::params::{Node, Problems};
 
 /// The tree of a file with its overrides.
 pub fn read(text: &str, options: &Options, out: (&mut Sources, &mut Problems)) -> Option<Node> {
     let (sources, problems) = out;
     let base = sources.add(&options.file_name, text);
     if text.trim().is_empty() {
-        let what = ["the file is empty", "", "`perhop list` and examples/ show what a file contains"];
-        return problems.push(Severity::Error, "E009", None, what);
+        let help = "`perhop list` and examples/ show what a file contains";
+        return problems.error("E009", None, "the file is empty").help(help).none();
     }
-    let mut root = toml::parse(text, base, &mut problems.list)?;
+    let mut root = toml::parse(text, base, problems)?;
     for over in &options.overrides {
         let base = sources.add(&over.flag, &over.text);
         selector::apply(&mut root, &over.text, base, problems);

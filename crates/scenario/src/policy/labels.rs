@@ -43,7 +43,7 @@ fn direction(policy: Labels<'_>, problems: &mut Problems) {
     for it in policy.conditioners.iter().filter(|it| policy.settings.inside.is_empty() && looks(it)) {
         let message = "this kind looks at return traffic, and there is none: without `inside` all packets are forward";
         let help = "give the senders' side, as in inside = [\"2001:db8::/32\"] in [policy]";
-        problems.warn("W314", it.kind, [message, "", help]);
+        problems.warn("W314", it.kind, message).help(help);
     }
 }
 
@@ -54,12 +54,12 @@ fn carries(policy: Labels<'_>, carried: Spanned<Carried>, problems: &mut Problem
     if labels.is_empty() && policy.complete {
         let message = "`flow-label`, but no conditioner writes or reads labels";
         let help = "remove it, or add a conditioner that does (kind = \"rate-labeller\" or \"pps-tagger\")";
-        problems.error::<()>("E239", carried.place, [message, "", help]);
+        problems.error("E239", carried.place, message).help(help);
     }
     if let Some((kind, label)) = labels.into_iter().find(|(_, label)| !carried.holds(*label)) {
         let message = format!("{}, but flow labels carry {}", label.noun(), noun(*carried));
         let help = "flow labels carry one kind of label: change `flow-label` in [policy], or make two policies";
-        problems.error::<()>("E255", kind, [&message, "", help]);
+        problems.error("E255", kind, message).help(help);
     } else {
         one_code(policy, problems);
     }
@@ -94,7 +94,7 @@ fn written_before(policy: Labels<'_>, problems: &mut Problems) {
         let message = format!("this kind reads {}, and {who}", read.noun());
         let wire = format!("`flow-label = \"{carried}\"` in [policy] if they come in IPv6 flow labels");
         let help = if read == Writes::AckTickets { wire } else { format!("{}, or {wire}", writer_of(read)) };
-        problems.error::<()>("E236", reader.kind, [&message, "", &help]);
+        problems.error("E236", reader.kind, message).help(help);
     }
 }
 
@@ -106,13 +106,13 @@ fn one_code(policy: Labels<'_>, problems: &mut Problems) {
         if tags.tags == Scale::Real {
             let message = "real tags, but flow labels carry tickets";
             let place = it.places.at("tags");
-            problems.error::<()>("E255", place, [message, "", "they have no code: tags = \"linear\" or \"log\""]);
+            problems.error("E255", place, message).help("they have no code: tags = \"linear\" or \"log\"");
         } else if (tags.bits, tags.tags) != (agreed.bits, agreed.tags) {
             let field = if tags.bits == agreed.bits { "tags" } else { "bits" };
             let message = format!("tags with a different code from those of `{}`", first.name);
             let label = format!("`{}` has bits = {}, tags = \"{}\"", first.name, agreed.bits, agreed.tags.name());
             let help = "a policy reads and writes one code in flow labels: use the same `bits` and `tags`";
-            problems.error::<()>("E255", it.places.at(field), [&message, &label, help]);
+            problems.error("E255", it.places.at(field), message).label(label).help(help);
         }
     }
 }

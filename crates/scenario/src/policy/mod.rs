@@ -19,7 +19,7 @@ use perhop_core::classify::Prefix;
 use perhop_core::conditioner::Conditioner as _;
 use perhop_core::flow_label::{Carried, Encoding};
 use perhop_core::needs::Needs;
-use perhop_core::params::{Node, Problems, Reader, Severity, Spanned, Tree, read_table, show_table};
+use perhop_core::params::{Node, Problems, Reader, Spanned, Tree, read_table, show_table};
 use perhop_core::port::edge::StageSpec;
 use perhop_core::scope::Scope;
 use perhop_core::units::Bytes;
@@ -93,22 +93,21 @@ impl Policy {
         }
         if self.conditioners.declared().is_empty() {
             let help = "add [conditioner.X] with kind and its parameters";
-            problems.push::<()>(Severity::Error, "E245", None, ["policy without conditioner", "", help]);
+            problems.error("E245", None, "policy without conditioner").help(help);
         }
         let sections = self.conditioners.sound().filter_map(|(_, section)| section.ports.first().map(|p| (section, p)));
         let mut built = Vec::new();
         for (stage, (section, port)) in self.stages().iter().zip(sections) {
             if let Some(matches) = section.placement.matches.as_ref().filter(|it| !it.traffic.is_empty()) {
                 let help = "match by dscp, protocol, source, destination or ports";
-                let what = ["packets of a capture have no `traffic`", "", help];
-                problems.error::<()>("E242", matches.place("traffic"), what);
+                problems.error("E242", matches.place("traffic"), "packets of a capture have no `traffic`").help(help);
             }
             match stage.params.build(&stage.scope) {
-                Err(error) => problems.param(&error, port.params.place(error.field)).unwrap_or_default(),
+                Err(error) => _ = problems.param(&error, port.params.place(error.field)),
                 Ok(conditioner) => {
                     if conditioner.needs().contains(Needs::TRUTH) {
                         let what = "senders reveal nothing: in a policy `measured` is \"edge\"";
-                        problems.error::<()>("E263", port.params.place("measured"), [what, "", "leave it out"]);
+                        problems.error("E263", port.params.place("measured"), what).help("leave it out");
                     }
                     let (name, kind, places) = (stage.name.clone(), section.places.at("kind"), &port.params.places);
                     built.push(Labeller { name, kind, places, conditioner });

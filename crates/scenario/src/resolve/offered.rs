@@ -5,7 +5,7 @@ use crate::sections::model::Model;
 use crate::sections::named::Named;
 use crate::sections::tcp::{PRESETS, TcpRef, TcpSection};
 use crate::sections::traffic::TrafficSection;
-use perhop_core::params::{Problems, Severity, Spanned, suggest};
+use perhop_core::params::{Problems, Spanned, suggest};
 use perhop_core::units::{Bytes, Span, Time};
 use perhop_sim::net::Router;
 use perhop_sim::plan;
@@ -97,7 +97,7 @@ pub fn classes(model: &Model) -> Vec<&str> {
 pub fn read(model: &Model, net: (&Topology, &[plan::Link]), problems: &mut Problems) -> Vec<Flowline> {
     if model.traffic.declared().is_empty() {
         let help = "add [traffic.X] with model, from and to; `perhop list` shows the models";
-        problems.push::<()>(Severity::Error, "E238", None, ["scenario without traffic", "", help]);
+        problems.error("E238", None, "scenario without traffic").help(help);
     }
     let (classes, each) = (&classes(model), model.traffic.sound());
     each.filter_map(|(name, section)| Reading { model, classes, net, name, section, problems }.flowlines())
@@ -145,11 +145,11 @@ impl Reading<'_> {
         let names = &self.section.common.from.0;
         if let Some(twice) = (1..names.len()).find(|&i| names[..i].contains(&names[i])) {
             let message = format!("`{}` is listed twice in `from`", *names[twice]);
-            return self.problems.error(
-                "E002",
-                self.section.common.from.place,
-                [&message, "", "name each sender once"],
-            );
+            return self
+                .problems
+                .error("E002", self.section.common.from.place, message)
+                .help("name each sender once")
+                .none();
         }
         let nodes: Vec<_> = names.iter().map(|name| self.node(name)).collect();
         nodes.into_iter().collect()
@@ -159,19 +159,19 @@ impl Reading<'_> {
         let senders = self.section.common.from.0.len() as u32;
         let source = match self.section.model.build(&TrafficScope { largest: LARGEST_PACKET, segment, senders }) {
             Ok(source) => source,
-            Err(error) => return self.problems.param(&error, self.section.model.place(error.field)),
+            Err(error) => return self.problems.param(&error, self.section.model.place(error.field)).none(),
         };
         let place = |field| self.section.model.place(field);
         source.warnings().iter().for_each(|advice| self.problems.advise(advice, place(advice.field)));
         if senders > 1 && source.carrier() != Carrier::Responses {
             let message = format!("model \"{}\" has one sender, `from` names {senders}", self.section.model.name());
             let help = "write a table for each, as in [traffic.\"f{1..3}\"] with from = \"S{i}\"";
-            return self.problems.error("E262", self.section.common.from.place, [&message, "", help]);
+            return self.problems.error("E262", self.section.common.from.place, message).help(help).none();
         }
         if let (Carrier::Datagrams, Some(tcp)) = (source.carrier(), &self.section.common.tcp) {
             let message = format!("`tcp` has no effect on model \"{}\"", self.section.model.name());
             let help = "remove it; this model sends datagrams";
-            return self.problems.error("E239", tcp.place, [&message, "", help]);
+            return self.problems.error("E239", tcp.place, message).help(help).none();
         }
         Some(source)
     }
@@ -181,7 +181,7 @@ impl Reading<'_> {
         topology.node(name).or_else(|| {
             let names: Vec<_> = topology.nodes.iter().map(|n| n.name.as_str()).collect();
             let message = format!("unknown node `{}`", **name);
-            self.problems.error("E232", name.place, [&message, "", &suggest(name, &names)])
+            self.problems.error("E232", name.place, message).help(suggest(name, &names)).none()
         })
     }
 
@@ -194,13 +194,13 @@ impl Reading<'_> {
                 return None;
             }
             let what = format!("unknown tcp `{name}`");
-            return self.problems.error("E006", *place, [&what, "", &suggest(name, &names)]);
+            return self.problems.error("E006", *place, what).help(suggest(name, &names)).none();
         };
         let asked = self.section.common.ecn;
         if let (Some(Spanned { place, value: true }), Some(false)) = (asked, section.ecn) {
             let message = format!("traffic `{}` has ECN on, and its `tcp` has it off", self.name);
             let help = "remove one of the two, or set `ecn = true` in the `tcp`";
-            return self.problems.error("E246", place, [&message, "", help]);
+            return self.problems.error("E246", place, message).help(help).none();
         }
         let ecn = asked.map(|ecn| *ecn).or(section.ecn).unwrap_or(false);
         match section.config() {
@@ -208,7 +208,7 @@ impl Reading<'_> {
             Err(error) => {
                 let TcpRef::Inline(own) = &stated?.value else { return None };
                 let message = format!("`{}` is {}", error.field, error.value);
-                self.problems.error("E201", own.place(error.field), [&message, "", &error.bound])
+                self.problems.error("E201", own.place(error.field), message).help(error.bound).none()
             }
         }
     }
@@ -217,16 +217,16 @@ impl Reading<'_> {
         let (common, duration) = (&self.section.common, *self.model.settings.duration);
         let mut sound = Some(());
         if *common.flows == 0 {
-            sound = self.problems.error("E201", common.flows.place, ["`flows` is 0", "", "at least 1"]);
+            sound = self.problems.error("E201", common.flows.place, "`flows` is 0").help("at least 1").none();
         }
         if *common.start >= duration {
             let message = format!("`start` is {}, the run ends at {duration}", *common.start);
-            sound = self.problems.error("E201", common.start.place, [&message, "", &format!("below {duration}")]);
+            sound = self.problems.error("E201", common.start.place, message).help(format!("below {duration}")).none();
         }
         if let Some(stop) = common.stop.filter(|stop| **stop <= *common.start) {
             let message = format!("`stop` is {}, not after `start`", *stop);
             let help = format!("after {}", *common.start);
-            sound = self.problems.error("E201", stop.place, [&message, "", &help]);
+            sound = self.problems.error("E201", stop.place, message).help(help).none();
         }
         sound
     }
@@ -236,11 +236,11 @@ impl Reading<'_> {
         let (topology, links) = self.net;
         if from == to {
             let message = format!("`to` is the sender, `{}`", *self.section.common.to);
-            return self.problems.error(
-                "E234",
-                self.section.common.to.place,
-                [&message, "", "traffic goes from one node to another"],
-            );
+            return self
+                .problems
+                .error("E234", self.section.common.to.place, message)
+                .help("traffic goes from one node to another")
+                .none();
         }
         if !topology.complete {
             return None;
@@ -253,11 +253,16 @@ impl Reading<'_> {
         };
         let help = "add the missing links to [links]";
         let Some(forward) = way(from, to) else {
-            return self.problems.error("E233", self.section.common.to.place, [&unreachable(from, to), "", help]);
+            return self.problems.error("E233", self.section.common.to.place, unreachable(from, to)).help(help).none();
         };
         let Some(backward) = way(to, from) else {
             let label = "every traffic needs a return route";
-            return self.problems.error("E233", self.section.common.to.place, [&unreachable(to, from), label, help]);
+            return self
+                .problems
+                .error("E233", self.section.common.to.place, unreachable(to, from))
+                .label(label)
+                .help(help)
+                .none();
         };
         Some((forward, backward))
     }
@@ -289,11 +294,11 @@ pub fn check_tcp(model: &Model, problems: &mut Problems) {
         let (name, Some(section)) = (&declared.name, &declared.section) else { continue };
         if PRESETS.contains(&name.as_str()) {
             let message = format!("`{name}` is the name of a preset");
-            problems.error::<()>("E002", declared.key, [&message, "", "give the table another name"]);
+            problems.error("E002", declared.key, message).help("give the table another name");
         }
         if let Err(error) = section.config() {
             let message = format!("`{}` is {}", error.field, error.value);
-            problems.error::<()>("E201", section.place(error.field), [&message, "", &error.bound]);
+            problems.error("E201", section.place(error.field), message).help(error.bound);
         }
     }
 }

@@ -28,10 +28,10 @@ pub struct File<'a> {
 }
 
 impl File<'_> {
-    /// Message, label and suggested fix for an invalid port.
-    pub fn unknown_port(&self, port: &str) -> [String; 3] {
+    /// What may have been meant by a port that is unknown.
+    pub fn nearest_port(&self, port: &str) -> String {
         let names: Vec<_> = self.topology.links.iter().map(|l| l.name.as_str()).collect();
-        [format!("unknown port `{port}`"), String::new(), suggest(port, &names)]
+        suggest(port, &names)
     }
 
     /// Whether all traffic is known, with its routes.
@@ -138,7 +138,7 @@ fn placed(file: File<'_>, (name, section): (&str, &ConditionerSection), problems
         let message = format!("port `{}` is listed twice in `at`", next.port);
         let same = section.ports.iter().filter_map(|p| p.name.as_ref()).find(|name| **name == next.port);
         let place = same.map_or(section.places.at("at"), |name| name.place);
-        problems.error::<()>("E002", place, [&message, "", "keep one of them"]);
+        problems.error("E002", place, message).help("keep one of them");
     }
     stages
 }
@@ -149,7 +149,7 @@ fn port_index(file: File<'_>, port: &Port, problems: &mut Problems) -> Option<us
         if file.topology.is_faulty(port) {
             return None;
         }
-        problems.error("E235", port.place, file.unknown_port(port).each_ref().map(String::as_str))
+        problems.error("E235", port.place, format!("unknown port `{}`", **port)).help(file.nearest_port(port)).none()
     })
 }
 
@@ -160,7 +160,7 @@ fn check_names(file: File<'_>, section: &ConditionerSection, problems: &mut Prob
         if !names.contains(&traffic.as_str()) {
             let message = format!("unknown traffic `{traffic}`");
             let place = matches.place(&format!("traffic.{i}"));
-            problems.error::<()>("E006", place, [&message, "", &suggest(traffic, &names)]);
+            problems.error("E006", place, message).help(suggest(traffic, &names));
         }
     }
 }
@@ -256,11 +256,11 @@ fn build(stages: &mut [Stage], problems: &mut Problems) {
                 stage.rewrites = conditioner.rewrites();
                 stage.needs = conditioner.needs();
             }
-            Err(error) => problems.param(&error, stage.places.at(error.field)).unwrap_or_default(),
+            Err(error) => _ = problems.param(&error, stage.places.at(error.field)),
         }
         if stage.writes.is_some_and(|writes| writes != Writes::Colour) && stage.spec.actions != [Action::Transmit; 4] {
             let message = format!("kind \"{}\" gives no colour to act on", stage.spec.params.name());
-            problems.error::<()>("E239", stage.kind, [&message, "", "remove green, yellow, red and unmarked"]);
+            problems.error("E239", stage.kind, message).help("remove green, yellow, red and unmarked");
         }
     }
 }
@@ -273,10 +273,10 @@ fn warn_idle(file: File<'_>, (section, stages): (&ConditionerSection, &[Stage]),
     };
     if !stages.iter().any(on_path) {
         let message = format!("no traffic passes the port of conditioner `{}`", first.name);
-        problems.warn("W306", section.places.at("at"), [&message, "", "put it on a link that traffic uses"]);
+        problems.warn("W306", section.places.at("at"), message).help("put it on a link that traffic uses");
     } else if stages.iter().all(Stage::is_idle) {
         let message = format!("conditioner `{}` takes no traffic's data", first.name);
-        problems.warn("W305", section.places.at("match"), [&message, "", "no traffic that passes its port matches"]);
+        problems.warn("W305", section.places.at("match"), message).help("no traffic that passes its port matches");
     }
 }
 

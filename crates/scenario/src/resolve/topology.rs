@@ -4,7 +4,7 @@ use crate::sections::link::LinkSection;
 use crate::sections::model::Model;
 use crate::sections::named::{Declared, Named};
 use crate::sections::queue::{Queue, QueueRef, QueueSection, Scheduled, default_queue};
-use perhop_core::params::{Located, Place, Problems, Severity, Spanned, suggest};
+use perhop_core::params::{Located, Place, Problems, Spanned, suggest};
 use perhop_core::port::Limit;
 use perhop_core::sched::SchedulerParams;
 use perhop_core::units::{BitRate, Length, Probability, Span};
@@ -158,9 +158,8 @@ pub fn read(model: &Model, problems: &mut Problems) -> Topology {
     model.links.declared().iter().for_each(|link| _ = builder.entry(link));
     builder.addresses();
     if model.links.declared().is_empty() && !model.links.malformed {
-        let what =
-            ["no links", "", "add [links] with lines such as \"A - B\" = { rate = \"10Mbit/s\", delay = \"5ms\" }"];
-        builder.problems.push::<()>(Severity::Error, "E244", None, what);
+        let help = "add [links] with lines such as \"A - B\" = { rate = \"10Mbit/s\", delay = \"5ms\" }";
+        builder.problems.error("E244", None, "no links").help(help);
     }
     let read = model.links.all_sound() && model.nodes.all_sound() && model.queues.all_sound();
     let mut topology = builder.topology;
@@ -189,15 +188,19 @@ impl Builder<'_> {
         let (key, place) = (link.name.as_str(), link.key);
         let Some(Ends { from, to, both }) = ends(key) else {
             let message = format!("`{key}` is not a link");
-            return self.problems.error(
-                "E230",
-                place,
-                [&message, "", "write \"A - B\" (both directions) or \"A -> B\" (one way)"],
-            );
+            return self
+                .problems
+                .error("E230", place, message)
+                .help("write \"A - B\" (both directions) or \"A -> B\" (one way)")
+                .none();
         };
         if from == to {
             let help = "a link joins two nodes";
-            return self.problems.error("E230", place, [&format!("`{key}` leads from a node to itself"), "", help]);
+            return self
+                .problems
+                .error("E230", place, format!("`{key}` leads from a node to itself"))
+                .help(help)
+                .none();
         }
         if self.keys.overrides(key) {
             return Some(());
@@ -215,11 +218,11 @@ impl Builder<'_> {
     fn direction(&mut self, stated: &Declared<LinkSection>, (from, to): (usize, usize)) -> Option<()> {
         let name = arrow(&self.topology.nodes[from].name, &self.topology.nodes[to].name);
         if self.topology.links.iter().any(|l| l.name == name) {
-            return self.problems.error(
-                "E002",
-                stated.key,
-                [&format!("duplicate link `{name}`"), "", "keep one of them"],
-            );
+            return self
+                .problems
+                .error("E002", stated.key, format!("duplicate link `{name}`"))
+                .help("keep one of them")
+                .none();
         }
         let own = stated.section.as_ref()?;
         let way = [from, to].map(|node| self.topology.nodes[node].name.as_str());
@@ -248,12 +251,12 @@ impl Builder<'_> {
         let Some(rate) = entries.iter().find_map(|l| l.rate) else {
             let message = format!("missing key `rate` in link `{}`", link.name);
             let help = "rate of the link, as in rate = \"10Mbit/s\"";
-            return self.problems.error("E005", link.place, [&message, "", help]);
+            return self.problems.error("E005", link.place, message).help(help).none();
         };
         if *rate > BitRate::bps(0) {
             return Some(rate);
         }
-        self.problems.error("E201", rate.place, ["`rate` is 0bit/s", "", "above 0"])
+        self.problems.error("E201", rate.place, "`rate` is 0bit/s").help("above 0").none()
     }
 
     fn queues(&mut self, mut link: Direction, stated: &Spanned<QueueRef>) -> Option<Direction> {
@@ -278,7 +281,7 @@ impl Builder<'_> {
                 let message =
                     format!("class {} of the scheduler of link `{}` has a scheduler itself", i + 1, link.name);
                 let help = "a class has one queue: `aqm` with its parameters, and `limit`";
-                self.problems.error("E226", stated.place, [&message, "", help])
+                self.problems.error("E226", stated.place, message).help(help).none()
             }
         }
     }
@@ -299,7 +302,7 @@ impl Builder<'_> {
         let Some(limit) = limit(stated, rate) else {
             let help =
                 "at least one packet: packets (\"50p\"), bytes (\"62500B\") or time at the link's rate (\"20ms\")";
-            return self.problems.error("E217", place, [&format!("`limit` is {stated}"), "", help]);
+            return self.problems.error("E217", place, format!("`limit` is {stated}")).help(help).none();
         };
         Some(PortQueue { queue, limit, name })
     }
@@ -313,7 +316,7 @@ impl Builder<'_> {
             true => format!("add [queue.{name}]"),
             false => suggest(name, &names),
         };
-        self.problems.error("E006", place, [&format!("unknown queue `{name}`"), "", &help])
+        self.problems.error("E006", place, format!("unknown queue `{name}`")).help(help).none()
     }
 
     /// Stated addresses first; the rest are 10.0.n.1, n the number of the node, if that is free.
@@ -323,7 +326,7 @@ impl Builder<'_> {
             let Some(address) = section.address else { continue };
             if let Some((_, other)) = taken.iter().find(|t| t.0 == address.0) {
                 let message = format!("address {} is also that of `{other}`", address.0);
-                self.problems.error::<()>("E243", address.place, [&message, "", "an address belongs to one node"]);
+                self.problems.error("E243", address.place, message).help("an address belongs to one node");
             }
             taken.push((address.0, name));
         }

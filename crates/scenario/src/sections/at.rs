@@ -48,7 +48,7 @@ pub fn stated<'a>(section: &mut Reader<'a>) -> Option<Vec<Stated<'a>>> {
     if ports.is_empty() {
         let message = format!("missing key `at` in {}", section.problems.section());
         let help = "the port it sits at, as in \"E1 -> C\", or a list";
-        return section.problems.error("E005", place, [&message, "", help]);
+        return section.problems.error("E005", place, message).help(help).none();
     }
     Some(ports)
 }

@@ -11,7 +11,10 @@ pub fn table<'a>(node: &'a Node, problems: &mut Problems) -> Option<&'a Table> {
         Tree::Table(table) => Some(table),
         other => {
             let message = format!("expected a table, found {}", other.noun());
-            problems.error("E003", node.place, [&message, "", "write a heading in brackets and key = value below it"])
+            problems
+                .error("E003", node.place, message)
+                .help("write a heading in brackets and key = value below it")
+                .none()
         }
     }
 }
@@ -42,7 +45,7 @@ pub fn name_of(reader: &mut Reader<'_>, what: (&'static str, Option<&'static str
         (None, None) => {
             let (section, entries) = (reader.problems.section(), reader.entries());
             let mut say = |code, place, message: String, help: &str| {
-                reader.problems.error::<()>(code, place, [&message, "", help]);
+                reader.problems.error(code, place, message).help(help);
             };
             let help = format!("one of {}", names.join(", "));
             match misspelt(entries, key) {

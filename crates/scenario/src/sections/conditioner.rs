@@ -61,7 +61,7 @@ impl Value for ActionText {
     fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
         match text::<Self>(node, problems)?.parse::<Action>() {
             Ok(action) => Some(Self(action)),
-            Err([message, help]) => problems.error("E224", node.place, [&message, "", &help]),
+            Err([message, help]) => problems.error("E224", node.place, message).help(help).none(),
         }
     }
     fn tree(&self) -> Option<Tree> {

@@ -96,6 +96,6 @@ fn printable(name: &str) -> bool {
 }
 
 fn unprintable(place: Place, problems: &mut Problems) -> bool {
-    let what = ["a name is empty or has control characters", "", "name it with plain text"];
-    problems.error::<()>("E011", place, what).is_some()
+    problems.error("E011", place, "a name is empty or has control characters").help("name it with plain text");
+    false
 }

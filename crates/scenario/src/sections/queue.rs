@@ -171,7 +171,7 @@ fn refuse_queue(reader: &mut Reader<'_>) -> bool {
         let message = format!("`{key}` together with `scheduler` in {}", reader.problems.section());
         let help =
             "a scheduler has a queue for each of its classes: write it there, as in queue = { aqm = \"red\", ... }";
-        reader.problems.error::<()>("E226", reader.place_of(key), [&message, "", help]);
+        reader.problems.error("E226", reader.place_of(key), message).help(help);
     }
     keys.is_empty()
 }

@@ -54,7 +54,7 @@ impl Value for Senders {
     fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
         let names = Vec::read(node, problems)?;
         if names.is_empty() {
-            return problems.error("E201", node.place, ["an empty list", "", "name at least one node"]);
+            return problems.error("E201", node.place, "an empty list").help("name at least one node").none();
         }
         Some(Self(names))
     }

@@ -188,7 +188,9 @@ mod tests {
     fn problems_that_differ_in_numbers_alone_stand_once() {
         let mut problems = Problems::default();
         let place = perhop_core::params::Place { start: 1, end: 3 };
-        let mut say = |words: [&str; 2]| problems.error::<()>("E001", place, [words[0], words[1], "help"]);
+        let mut say = |words: [&str; 2]| {
+            problems.error("E001", place, words[0]).label(words[1]).help("help");
+        };
         say(["`S1 -> P` is 10kB", "above 5%"]);
         say(["`S2 -> P` is 1.5MB", "above 55%"]);
         say(["`S2 -> P` is 1.5MB", "above 55%"]);
@@ -197,8 +199,8 @@ mod tests {
         say(["`T2 -> P` is 2MB", ""]);
         let list = Diagnostics::new(problems, &Sources::default()).list;
         let said: Vec<_> = list.iter().map(|d| (d.message.as_str(), d.label.as_str())).collect();
-        let first = ("`S1 -> P` is 10kB", "above 5%; the first of 2 alike");
-        let others = [("`T2 -> P` is 1.5MB", "above 55%"), ("`T2 -> P` is 1.5MB", "the first of 2 alike")];
+        let first = ("`S1 -> P` is 10kB", "above 5%; the first of 2 like this");
+        let others = [("`T2 -> P` is 1.5MB", "above 55%"), ("`T2 -> P` is 1.5MB", "the first of 2 like this")];
         assert_eq!(said, [first, others[0], others[1]]);
     }
 }

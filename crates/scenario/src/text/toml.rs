@@ -1,6 +1,6 @@
 //! TOML text -> tree of nodes that know their places.
 
-use perhop_core::params::{Node, Place, Problem, Severity, Table, Tree};
+use perhop_core::params::{Node, Place, Problems, Table, Tree};
 use toml_span::value::ValueInner;
 use toml_span::{Error, ErrorKind, Span, Value};
 
@@ -11,7 +11,7 @@ const BARE: &[u8] = b"_-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST
 
 /// Reads `text`, whose bytes begin at `base` of all sources. A duplicate key is reported and skipped, so that the rest
 /// of the file is still checked; any other fault of syntax ends the reading.
-pub fn parse(text: &str, base: usize, problems: &mut Vec<Problem>) -> Option<Node> {
+pub fn parse(text: &str, base: usize, problems: &mut Problems) -> Option<Node> {
     let (mut copy, mut masked) = (text.to_owned(), Vec::<Span>::new());
     let mut spare = BARE.iter();
     loop {
@@ -21,7 +21,7 @@ pub fn parse(text: &str, base: usize, problems: &mut Vec<Problem>) -> Option<Nod
         };
         let duplicate = narrow(text, &mut error);
         if !masked.contains(&error.span) {
-            problems.push(syntax(text, base, &error));
+            report(text, base, &error, problems);
             if !duplicate || masked.len() == MOST_DUPLICATES {
                 return None;
             }
@@ -107,44 +107,34 @@ impl Converter<'_> {
     }
 }
 
-fn problem(code: &'static str, place: Place, what: [String; 3]) -> Problem {
-    let [message, label, help] = what;
-    Problem { severity: Severity::Error, code, place: Some(place), message, label, help }
-}
-
 /// A parser's error in our words.
-fn syntax(text: &str, base: usize, error: &Error) -> Problem {
+fn report(text: &str, base: usize, error: &Error, problems: &mut Problems) {
     let place = Place { start: base + error.span.start, end: base + error.span.end };
     let line = |span: Span| text.get(..span.start).map_or(1, |t| t.matches('\n').count() + 1);
-    let none = String::new;
-    let quote = "text and quantities stand in quotes, as in \"10ms\"".to_owned();
+    let quote = "text and quantities stand in quotes, as in \"10ms\"";
     match &error.kind {
         ErrorKind::DuplicateKey { key, first } => {
-            let what = [format!("duplicate key `{key}`"), format!("first in line {}", line(*first))];
-            let [message, label] = what;
-            problem("E002", place, [message, label, "keep one of them".into()])
+            let found = problems.error("E002", place, format!("duplicate key `{key}`"));
+            found.label(format!("first in line {}", line(*first))).help("keep one of them")
         }
         ErrorKind::DuplicateTable { name, first } => {
-            let message = format!("duplicate name `{name}`");
-            let label = format!("first in line {}", line(*first));
-            problem("E002", place, [message, label, "give one of the two another name".into()])
+            let found = problems.error("E002", place, format!("duplicate name `{name}`"));
+            found.label(format!("first in line {}", line(*first))).help("give one of the two another name")
         }
-        ErrorKind::UnquotedString => problem("E001", place, ["text without quotes".into(), none(), quote]),
-        ErrorKind::InvalidNumber => problem("E001", place, ["not a number".into(), none(), quote]),
-        ErrorKind::ExceededDepthLimit => {
-            problem("E001", place, ["nested too deeply".into(), none(), "at most 128 levels".into()])
-        }
-        _ => problem("E001", place, [error.to_string(), none(), "the file is TOML: https://toml.io".into()]),
-    }
+        ErrorKind::UnquotedString => problems.error("E001", place, "text without quotes").help(quote),
+        ErrorKind::InvalidNumber => problems.error("E001", place, "not a number").help(quote),
+        ErrorKind::ExceededDepthLimit => problems.error("E001", place, "nested too deeply").help("at most 128 levels"),
+        _ => problems.error("E001", place, error.to_string()).help("the file is TOML: https://toml.io"),
+    };
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> (Option<Node>, Vec<Problem>) {
-        let mut problems = Vec::new();
-        (parse(text, 100, &mut problems), problems)
+    fn read(text: &str) -> (Option<Node>, Vec<perhop_core::params::Problem>) {
+        let mut problems = Problems::default();
+        (parse(text, 100, &mut problems), problems.list)
     }
 
     fn table(node: &Node) -> &Table {

@@ -1,7 +1,7 @@
 //! The tree of a file: dotted keys, looking up places, setting values (`-s`, sweeps).
 
 use crate::text::toml;
-use perhop_core::params::{Node, Place, Problem, Problems, Severity, Table, Tree};
+use perhop_core::params::{Node, Place, Problems, Table, Tree};
 
 /// A dotted key, `links."C -> E2".rate`, part by part with the place of each.
 pub type KeyPath = Vec<(String, Place)>;
@@ -130,20 +130,14 @@ pub fn leaves(tree: &Tree) -> Vec<Vec<&str>> {
     }
 }
 
-fn malformed(place: Place, message: String, help: &str) -> Problem {
-    let (severity, label) = (Severity::Error, String::new());
-    Problem { severity, code: "E010", place: Some(place), message, label, help: help.into() }
-}
-
 /// Reads a dotted key whose bytes begin at `base`.
 pub fn parse_key(text: &str, base: usize, problems: &mut Problems) -> Option<KeyPath> {
     let whole = Place { start: base, end: base + text.len() };
-    let mut ignored = Vec::new();
+    let mut ignored = Problems::default();
     let chain = toml::parse(&format!("{text}=0"), base, &mut ignored).and_then(|node| chain(&node));
     chain.or_else(|| {
         let help = "as in traffic.bulk.flows or links.\"C -> E2\".rate";
-        problems.list.push(malformed(whole, format!("`{text}` is not a key"), help));
-        None
+        problems.error("E010", whole, format!("`{text}` is not a key")).help(help).none()
     })
 }
 
@@ -161,14 +155,14 @@ fn chain(node: &Node) -> Option<KeyPath> {
 /// Reads a value as TOML; anything else is text, so that `rate=5Mbit/s` needs no quotes.
 pub fn parse_value(text: &str, base: usize, problems: &mut Problems) -> Option<Node> {
     const LEAD: &str = "v=";
-    let mut faults = Vec::new();
+    let mut faults = Problems::default();
     let read = toml::parse(&format!("{LEAD}{text}"), base.saturating_sub(LEAD.len()), &mut faults);
     let read = read.filter(|node| matches!(&node.tree, Tree::Table(t) if t.entries.len() == 1));
     if let Some(node) = read.as_ref().and_then(|node| get(node, &["v"])) {
         return Some(node.clone());
     }
     if text.trim_start().starts_with(['{', '[', '"', '\'']) {
-        problems.list.extend(faults);
+        problems.list.extend(faults.list);
         return None;
     }
     let place = Place { start: base, end: base + text.len() };
@@ -193,7 +187,7 @@ pub fn split(text: &str) -> Option<(&str, usize)> {
 pub fn apply(root: &mut Node, text: &str, base: usize, problems: &mut Problems) {
     let Some((key, at)) = split(text) else {
         let place = Place { start: base, end: base + text.len() };
-        problems.list.push(malformed(place, format!("`{text}` has no `=`"), "write KEY=VALUE"));
+        problems.error("E010", place, format!("`{text}` has no `=`")).help("write KEY=VALUE");
         return;
     };
     let path = parse_key(key, base, problems);
@@ -239,7 +233,7 @@ fn not_a_table(path: &[(String, Place)], problems: &mut Problems) {
     let text: Vec<_> = path.iter().map(|p| p.0.as_str()).collect();
     let place = Place { start: path[0].1.start, end: path[path.len() - 1].1.end };
     let message = format!("`{}` leads into a value that is not a table", text.join("."));
-    problems.list.push(malformed(place, message, "name the key of a section"));
+    problems.error("E010", place, message).help("name the key of a section");
 }
 
 #[cfg(test)]
@@ -247,7 +241,7 @@ mod tests {
     use super::*;
 
     fn after(text: &str, set: &str) -> (String, Problems) {
-        let mut root = toml::parse(text, 0, &mut Vec::new()).unwrap();
+        let mut root = toml::parse(text, 0, &mut Problems::default()).unwrap();
         let mut problems = Problems::default();
         apply(&mut root, set, 1000, &mut problems);
         (root.tree.to_string(), problems)

@@ -120,7 +120,7 @@ mod tests {
     fn text_that_needs_care_survives() {
         let odd = "a \"quote\", a \\ and \u{7f} \n ü";
         let tree = Tree::table(vec![("s", Tree::table(vec![(odd, Tree::Text(odd.into()))]))]);
-        let read = crate::text::toml::parse(&toml(&tree), 0, &mut Vec::new()).unwrap();
+        let read = crate::text::toml::parse(&toml(&tree), 0, &mut perhop_core::params::Problems::default()).unwrap();
         assert_eq!(read.tree.to_string(), tree.to_string());
     }
 }

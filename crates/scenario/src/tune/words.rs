@@ -41,7 +41,7 @@ impl Value for Flows {
             (Ok(low), Ok(high)) if 1 <= low && low <= high => Some(Self([low, high])),
             _ => {
                 let message = format!("`flows` is {text}");
-                problems.error("E201", node.place, [&message, "", "at least 1, as in 50, or a range as in 5..50"])
+                problems.error("E201", node.place, message).help("at least 1, as in 50, or a range as in 5..50").none()
             }
         }
     }
@@ -103,12 +103,12 @@ impl Words {
     fn class(self, i: usize, node: &Node, problems: &mut Problems) -> Option<Class> {
         let place = |key: &str| crate::text::tree::place(node, &[key]);
         if self.rtt == Span::ZERO {
-            return problems.error("E201", place("rtt"), ["`rtt` is 0s", "", "above 0"]);
+            return problems.error("E201", place("rtt"), "`rtt` is 0s").help("above 0").none();
         }
         let share = self.share.map_or(1.0, Probability::get);
         if share == 0.0 {
             let help = "above 0: a share of 0 blocks a class, which then has no loop to tune";
-            return problems.error("E201", place("share"), ["`share` is 0", "", help]);
+            return problems.error("E201", place("share"), "`share` is 0").help(help).none();
         }
         let load = Load { flows: self.flows.0.map(f64::from), rtt: self.rtt.seconds(), share };
         let name = self.name.unwrap_or(format!("class {}", i + 1));
@@ -120,12 +120,12 @@ fn together(kind: Kind, classes: &[Class], (place, problems): (Place, &mut Probl
     let shares: f64 = classes.iter().map(|class| class.share).sum();
     if kind == Kind::Svb && classes.len() != 1 {
         let message = format!("svb has one class, {} are stated", classes.len());
-        problems.error::<()>("E201", place, [&message, "", "one --class with all flows, or `perhop tune msvb`"]);
+        problems.error("E201", place, message).help("one --class with all flows, or `perhop tune msvb`");
     } else if shares > 1.0 + ROUNDING {
         let message = format!("the shares of all --class sum to {shares}");
-        problems.error::<()>("E201", place, [&message, "", "at most 1: they are shares of one link"]);
+        problems.error("E201", place, message).help("at most 1: they are shares of one link");
     } else if kind == Kind::Svb && shares < 1.0 {
         let message = format!("`share` is {shares}, and svb has no shares");
-        problems.error::<()>("E239", place, [&message, "", "leave it out"]);
+        problems.error("E239", place, message).help("leave it out");
     }
 }

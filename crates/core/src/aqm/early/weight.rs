@@ -33,14 +33,17 @@ impl Weight {
         let exponent = u32::read(node, problems)?;
         if exponent > LARGEST {
             let message = format!("`weight` is {exponent}");
-            return problems.error("E201", node.place, [&message, "", "wq = 2^-weight: between 0 and 32"]);
+            return problems.error("E201", node.place, message).help("wq = 2^-weight: between 0 and 32").none();
         }
         Some(Self(1.0 / (1u64 << exponent) as f64))
     }
 
     fn twice(node: &Node, problems: &mut Problems) -> Option<Self> {
         let message = "`wq` and `weight` both set the weight of the average";
-        problems.error("E217", node.place, [message, "", "`weight = 9` means `wq = 0.001953125` (2^-9): keep one"])
+        problems
+            .error("E217", node.place, message)
+            .help("`weight = 9` means `wq = 0.001953125` (2^-9): keep one")
+            .none()
     }
 }
 
