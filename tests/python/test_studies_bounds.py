@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perhop.studies import PAPERS, Paper, Study, paper
-from perhop.studies.bounds import Bounds, Expression, Hold, Measured, Value
+from perhop.studies.bounds import Bounds, Expression, Hold, Measured
 from perhop.studies.criteria import Criterion
 from perhop.studies.samples import Sample, Samples
-from perhop.studies.verdict import Part, at_least, near, positive, surely_below, within
+from perhop.studies.verdict import Part, Value, at_least, near, positive, surely_below, within
 
 BOUNDED = [
     pytest.param(found, study, criterion, id=f"{study.id}-{criterion.claim}")

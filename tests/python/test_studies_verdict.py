@@ -9,6 +9,7 @@ import pytest
 from perhop.studies import verdict
 from perhop.studies.verdict import (
     Finding,
+    Value,
     at_least,
     at_most,
     greater,
@@ -88,10 +89,10 @@ def test_pairs_are_compared_pair_by_pair() -> None:
     """The sides overlap widely, their differences do not."""
     a = [10.0 * i + 1 for i in range(MANY)]
     b = [10.0 * i for i in range(MANY)]
-    assert outcome(greater(("a", "b"), [x + 0.01 * (i % 2) for i, x in enumerate(a)], b)) == "reproduced"
-    assert outcome(greater(("b", "a"), b, a)) == "not reproduced"
+    assert outcome(greater(Value("a", [x + 0.01 * (i % 2) for i, x in enumerate(a)]), Value("b", b))) == "reproduced"
+    assert outcome(greater(Value("b", b), Value("a", a))) == "not reproduced"
     with pytest.raises(ValueError, match="pairs"):
-        greater(("a", "b"), a, b[1:])
+        greater(Value("a", a), Value("b", b[1:]))
 
 
 def test_an_order_is_as_strong_as_its_weakest_link() -> None:
@@ -132,11 +133,11 @@ def test_near_is_about_one() -> None:
 
 def test_not_below_forgives_what_the_interval_does() -> None:
     base = [1.0] * MANY
-    assert outcome(not_below(("a", "b"), around(0.99, 0.5, MANY), base)) == "reproduced"
-    assert outcome(not_below(("a", "b"), around(0.9, 0.01, MANY), base)) == "not reproduced"
-    assert outcome(not_below(("a", "b"), around(0.99, 0.5, FEW), base[:FEW])) == "undecided"
-    assert outcome(not_below(("a", "b"), around(0.9, 0.01, FEW), base[:FEW])) == "not reproduced"
-    assert outcome(not_below(("a", "b"), around(1.1, 0.01, FEW), base[:FEW])) == "reproduced"
+    assert outcome(not_below(Value("a", around(0.99, 0.5, MANY)), Value("b", base))) == "reproduced"
+    assert outcome(not_below(Value("a", around(0.9, 0.01, MANY)), Value("b", base))) == "not reproduced"
+    assert outcome(not_below(Value("a", around(0.99, 0.5, FEW)), Value("b", base[:FEW]))) == "undecided"
+    assert outcome(not_below(Value("a", around(0.9, 0.01, FEW)), Value("b", base[:FEW]))) == "not reproduced"
+    assert outcome(not_below(Value("a", around(1.1, 0.01, FEW)), Value("b", base[:FEW]))) == "reproduced"
 
 
 def test_most_counts_and_stays_open_while_it_can_go_either_way() -> None:
@@ -153,7 +154,7 @@ def test_what_is_not_a_number_never_passes() -> None:
     broken = [math.nan] * MANY
     parts = [at_least("x", broken, 0), at_most("x", broken, 0), positive("x", broken), within("x", broken, (0, 1))]
     parts += [less_than("x", broken, 0), surely_below("x", broken, 0), near("x", broken, 1)]
-    parts.append(not_below(("x", "y"), broken, broken))
+    parts.append(not_below(Value("x", broken), Value("y", broken)))
     assert {outcome(part) for part in parts} == {"not reproduced"}
     never = at_most("x", [1.0] * (MANY - 1) + [math.inf], 30)
     assert outcome(never) == "not reproduced"

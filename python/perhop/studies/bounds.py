@@ -37,6 +37,8 @@ from perhop.studies.samples import Samples
 from perhop.studies.verdict import (
     Finding,
     Part,
+    Value,
+    Values,
     at_least,
     at_most,
     less_than,
@@ -64,16 +66,6 @@ OPERATORS: dict[str, Judge] = {
     "surely >": surely_above,
     "surely <": surely_below,
 }
-
-Values = Sequence[float]
-"""By replication."""
-
-
-class Value(NamedTuple):
-    """What a claim measured, for the bound of this label beside its text."""
-
-    label: str
-    values: Values
 
 
 class Measured(NamedTuple):

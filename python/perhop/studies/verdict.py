@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from perhop import stats
 
@@ -23,6 +23,17 @@ FULL = 10
 
 REPRODUCED, NOT_REPRODUCED, UNDECIDED, REPORTED = "reproduced", "not reproduced", "undecided", "reported"
 VERDICTS = (REPRODUCED, NOT_REPRODUCED, UNDECIDED, REPORTED)
+
+
+Values = Sequence[float]
+"""By replication."""
+
+
+class Value(NamedTuple):
+    """Something measured, and what it is called."""
+
+    label: str
+    values: Values
 
 
 @dataclass(frozen=True)
@@ -124,9 +135,9 @@ def positive(name: str, values: Iterable[float]) -> Part:
     return surely_above(name, values, 0.0)
 
 
-def greater(names: tuple[str, str], a: Sequence[float], b: Sequence[float]) -> Part:
+def greater(a: Value, b: Value) -> Part:
     """`a > b`: the interval of the paired differences lies above zero."""
-    return positive(f"{names[0]} - {names[1]}", stats.differences(b, a))
+    return positive(f"{a.label} - {b.label}", stats.differences(b.values, a.values))
 
 
 def surely_below(name: str, values: Iterable[float], bound: float) -> Part:
@@ -137,10 +148,10 @@ def surely_below(name: str, values: Iterable[float], bound: float) -> Part:
     return Part(f"{name} < {bound:g}", found, found.below(bound))
 
 
-def not_below(names: tuple[str, str], a: Sequence[float], b: Sequence[float]) -> Part:
+def not_below(a: Value, b: Value) -> Part:
     """`a >= b` within the interval: that of the paired differences does not lie below zero."""
-    found = stats.paired(b, a)
-    name = f"{names[0]} - {names[1]}, not below 0"
+    found = stats.paired(b.values, a.values)
+    name = f"{a.label} - {b.label}, not below 0"
     if found.n < FULL and (_unknown(found) or found.contains(0.0)):
         return Part(name, found, None)
     return Part(name, found, not (math.isnan(found.mean) or found.below(0.0)))
@@ -156,8 +167,7 @@ def most(name: str, parts: Sequence[Part], needed: int) -> Part:
 
 def ordered(series: Mapping[str, Sequence[float]]) -> list[Part]:
     """Each series above the next, paired."""
-    named = list(series.items())
-    return [greater((a[0], b[0]), a[1], b[1]) for a, b in pairwise(named)]
+    return [greater(a, b) for a, b in pairwise(Value(*one) for one in series.items())]
 
 
 def exact(name: str, value: float, *, holds: bool) -> Part:

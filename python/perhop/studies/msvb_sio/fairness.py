@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from perhop import stats
 from perhop.studies import Study
-from perhop.studies.bounds import Measured, Value
+from perhop.studies.bounds import Measured
 from perhop.studies.msvb_sio.terms import CLASSES, LOOKS, Division, percent
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, Part, greater
+from perhop.studies.verdict import Finding, Part, Value, greater
 
 fig3 = Study("msvb-fig3", title="Fig. 3: round-trip times", runs="msvb-fig3")
 fig4 = Study("msvb-fig4", title="Fig. 4: unresponsive flows", runs="msvb-fig4")
@@ -38,8 +39,8 @@ def _even(found: Division) -> Measured:
     return Measured([Value(_index("msvb"), found.jain), *found.each()])
 
 
-def _above(a: tuple[str, Division], b: tuple[str, Division]) -> Part:
-    return greater((_index(a[0]), _index(b[0])), a[1].jain, b[1].jain)
+def _above(found: Mapping[str, Division], a: str, b: str) -> Part:
+    return greater(Value(_index(a), found[a].jain), Value(_index(b), found[b].jain))
 
 
 @fig3.claim("msvb-fair")
@@ -61,15 +62,15 @@ MITIGATED = ("rio", "fred", "sio")
 def the_bias_is_mitigated(runs: Samples) -> Finding:
     """In RIO, SIO and FRED the bias is mitigated, though not corrected."""
     found = {scheme: by_round_trip(runs, scheme) for scheme in ("red", *MITIGATED, "msvb")}
-    parts = [_above((s, found[s]), ("red", found["red"])) for s in MITIGATED]
-    return Finding([*parts, *(_above(("msvb", found["msvb"]), (s, found[s])) for s in MITIGATED)])
+    parts = [_above(found, s, "red") for s in MITIGATED]
+    return Finding([*parts, *(_above(found, "msvb", s) for s in MITIGATED)])
 
 
 @fig3.claim("sio-above-rio-and-fred")
 def sio_is_slightly_fairer(runs: Samples) -> Finding:
     """SIO's index is slightly larger than those of RIO and FRED."""
-    sio = by_round_trip(runs, "sio")
-    return Finding([_above(("sio", sio), (s, by_round_trip(runs, s))) for s in ("rio", "fred")])
+    found = {scheme: by_round_trip(runs, scheme) for scheme in ("sio", "rio", "fred")}
+    return Finding([_above(found, "sio", scheme) for scheme in ("rio", "fred")])
 
 
 @fig4.claim("msvb-fair")
@@ -112,8 +113,8 @@ def udp_gets_slightly_more(runs: Samples) -> Measured:
 def fred_too(runs: Samples) -> Measured:
     """So it is in FRED, for those UDP sources that send more than their share."""
     found = {scheme: beside_udp(runs, scheme) for scheme in ("red", "fred", "msvb")}
-    between = [_above(("fred", found["fred"]), ("red", found["red"]))]
-    between.append(_above(("msvb", found["msvb"]), ("fred", found["fred"])))
+    between = [_above(found, "fred", "red")]
+    between.append(_above(found, "msvb", "fred"))
     return Measured([*between, *(Value(f"{name}, %", percent(found["fred"].part(name))) for name in UDP[1:])])
 
 

@@ -6,9 +6,9 @@ import math
 
 from perhop import _core, stats
 from perhop.studies import Study
-from perhop.studies.bounds import Measured, Value
+from perhop.studies.bounds import Measured
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, Part, exact, number
+from perhop.studies.verdict import Finding, Part, Value, exact, number
 
 lemma31 = Study("svb-lemma31", title="Lemma 3.1: stable thresholds", runs="svb-lemma31")
 STUDIES = [lemma31]

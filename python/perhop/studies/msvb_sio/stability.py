@@ -6,11 +6,11 @@ from typing import Any
 
 from perhop import stats
 from perhop.studies import Study
-from perhop.studies.bounds import Measured, Value
+from perhop.studies.bounds import Measured
 from perhop.studies.msvb_sio.method import STEPS
 from perhop.studies.msvb_sio.terms import LOOKS
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, Part, at_least, at_most, greater, number
+from perhop.studies.verdict import Finding, Part, Value, at_least, at_most, greater, number
 
 fig2 = Study("msvb-fig2", title="Fig. 2: dynamic load", runs="msvb-fig2")
 STUDIES = [fig2]
@@ -90,7 +90,7 @@ def the_queue_moves_less_than_reds(runs: Samples) -> Finding:
     """MSVB's queue is stable irrespective of the load, RED's is not."""
     red, msvb = width(runs, "red"), width(runs, "msvb")
     note = f"Range of the step means: RED {number(stats.mean(red))}, MSVB {number(stats.mean(msvb))}."
-    return Finding([greater(("range RED", "range MSVB"), red, msvb)], note)
+    return Finding([greater(Value("range RED", red), Value("range MSVB", msvb))], note)
 
 
 @fig2.claim("half-the-rise")

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from perhop import stats
-from perhop.studies.bounds import Value
 from perhop.studies.drawing import Look
 from perhop.studies.samples import Samples
+from perhop.studies.verdict import Value
 
 LINK = 10e6
 """Rate of the bottleneck, bit/s."""

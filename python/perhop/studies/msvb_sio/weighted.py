@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from perhop import stats
 from perhop.studies import Study
-from perhop.studies.bounds import Measured, Value
+from perhop.studies.bounds import Measured
 from perhop.studies.criteria import Cell
 from perhop.studies.drawing import INK, MUTED, PUBLISHED, Look, Picture, canvas, halves, picture
 from perhop.studies.msvb_sio.terms import CLASSES, LOOKS, Division
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, Part, greater, number, ordered
+from perhop.studies.verdict import Finding, Part, Value, greater, number, ordered
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,10 +90,8 @@ def all_classes_wait_alike(runs: Samples) -> Measured:
 
 
 def _falls(name: str, rows: Rows) -> list[Part]:
-    series = [by_weight(rows, w) for w in BY_WEIGHT]
-    names = [f"{name}, weight {w}" for w in BY_WEIGHT]
-    pairs: Sequence[int] = range(len(series) - 1)
-    return [greater((names[i], f"weight {i + 2}"), series[i], series[i + 1]) for i in pairs]
+    found = [Value(f"weight {w}", by_weight(rows, w)) for w in BY_WEIGHT]
+    return [greater(a._replace(label=f"{name}, {a.label}"), b) for a, b in pairwise(found)]
 
 
 @fig6.claim("wrr-by-weight")

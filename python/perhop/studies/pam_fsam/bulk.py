@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from perhop import stats
 from perhop.studies import Study
-from perhop.studies.bounds import Measured, Value
+from perhop.studies.bounds import Measured
 from perhop.studies.pam_fsam.terms import FEW, FSAM, MANY, PAM, TB, TSW, ceiling, ceilings, gain, over, pooled, ratio
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, Part, greater, positive
+from perhop.studies.verdict import Finding, Part, Value, greater, positive
 
 fig4 = Study("pf-fig4", title="Fig. 4: n bulk TCP flows", runs="pf-fig4")
 fig5 = Study("pf-fig5", title="Fig. 5: n bulk TCP flows and short transfers", runs="pf-fig6")
@@ -54,7 +54,12 @@ def pam_by_as_much_as_published(runs: Samples) -> Measured:
 def the_flows_are_more_alike(runs: Samples) -> Finding:
     """F-SAM has a much lower deviation over the flows than PAM, PAM a lower one than TB (bit/s)."""
     bucket, pam, fsam = (_spread(runs, m) for m in (TB, PAM, FSAM))
-    return Finding([greater(("std(PAM)", "std(F-SAM)"), pam, fsam), greater(("std(TB)", "std(PAM)"), bucket, pam)])
+    return Finding(
+        [
+            greater(Value("std(PAM)", pam), Value("std(F-SAM)", fsam)),
+            greater(Value("std(TB)", bucket), Value("std(PAM)", pam)),
+        ]
+    )
 
 
 @fig4.claim("gains-and-ceilings")
@@ -91,7 +96,7 @@ def bulk_flows_are_more_alike(runs: Samples) -> Measured:
     runs = _open_loop(runs)
     bucket, pam, fsam = (_spread(runs, m) for m in (TB, PAM, FSAM))
     parts: list[Value | Part] = [
-        greater(("std(TB)", "std(PAM)"), bucket, pam),
+        greater(Value("std(TB)", bucket), Value("std(PAM)", pam)),
         Value("std(F-SAM)/std(TB)", ratio(fsam, bucket)),
     ]
     return Measured(parts)

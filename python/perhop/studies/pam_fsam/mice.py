@@ -6,10 +6,10 @@ import math
 
 from perhop import stats
 from perhop.studies import Study
-from perhop.studies.bounds import Measured, Value
+from perhop.studies.bounds import Measured
 from perhop.studies.pam_fsam.terms import EVERY_N, FSAM, MARKERS, NAMES, PAM, TB, TSW, ratio
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, greater
+from perhop.studies.verdict import Finding, Value, greater
 
 fig6 = Study("pf-fig6", title="Fig. 6: the short transfers", runs="pf-fig6")
 STUDIES = [fig6]
@@ -29,7 +29,7 @@ def fsam_beats_the_competition(runs: Samples, n: int) -> Finding:
     parts = []
     for loop in LOOPS:
         ours = _transfer(runs, FSAM, loop, n)
-        parts += [greater((f"{loop}: F-SAM", NAMES[m]), ours, _transfer(runs, m, loop, n)) for m in OTHERS]
+        parts += [greater(Value(f"{loop}: F-SAM", ours), Value(NAMES[m], _transfer(runs, m, loop, n))) for m in OTHERS]
     return Finding(parts)
 
 

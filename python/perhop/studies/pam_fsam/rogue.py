@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from perhop.studies import Study
-from perhop.studies.bounds import Measured, Value
+from perhop.studies.bounds import Measured
 from perhop.studies.pam_fsam.terms import EVERY_N, FEW, FSAM, NAMES, PAM, TB, TSW, ceilings, gain, ratio
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import REPORTED, Finding, Part, greater, more_than, within
+from perhop.studies.verdict import REPORTED, Finding, Part, Value, greater, more_than, within
 
 fig7 = Study("pf-fig7", title="Fig. 7: n bulk TCP flows against a UDP flow of 1 Mbit/s", runs="pf-fig7")
 fig8 = Study("pf-fig8", title="Fig. 8: what the UDP flow gets", runs="pf-fig7")
@@ -26,34 +26,37 @@ def tcp_order(runs: Samples, **at: int) -> list[Part]:
     """Mean TCP goodput: F-SAM > PAM > TB and F-SAM > TSW2CM (bit/s)."""
     tcp = {m: runs.values("bulk.goodput", marker=m, **at) for m in (FSAM, PAM, TB, TSW)}
     return [
-        greater(("F-SAM", "PAM"), tcp[FSAM], tcp[PAM]),
-        greater(("PAM", "TB"), tcp[PAM], tcp[TB]),
-        greater(("F-SAM", "TSW2CM"), tcp[FSAM], tcp[TSW]),
+        greater(Value("F-SAM", tcp[FSAM]), Value("PAM", tcp[PAM])),
+        greater(Value("PAM", tcp[PAM]), Value("TB", tcp[TB])),
+        greater(Value("F-SAM", tcp[FSAM]), Value("TSW2CM", tcp[TSW])),
     ]
 
 
 def udp_fsam_below_pam(runs: Samples, **at: int) -> list[Part]:
     """UDP goodput: F-SAM < PAM (bit/s)."""
     fsam, pam = (runs.values("rogue.goodput", marker=m, **at) for m in (FSAM, PAM))
-    return [greater(("UDP with PAM", "with F-SAM"), pam, fsam)]
+    return [greater(Value("UDP with PAM", pam), Value("with F-SAM", fsam))]
 
 
 def udp_pam_below_bucket(runs: Samples, **at: int) -> list[Part]:
     """UDP goodput: PAM < TB (bit/s)."""
     pam, bucket = (runs.values("rogue.goodput", marker=m, **at) for m in (PAM, TB))
-    return [greater(("UDP with TB", "with PAM"), bucket, pam)]
+    return [greater(Value("UDP with TB", bucket), Value("with PAM", pam))]
 
 
 def jain_fsam_highest(runs: Samples, **at: int) -> list[Part]:
     """Jain's index: F-SAM > PAM and F-SAM > TSW2CM."""
     fsam, pam, sliding = (runs.values("jain", marker=m, **at) for m in (FSAM, PAM, TSW))
-    return [greater(("Jain F-SAM", "PAM"), fsam, pam), greater(("Jain F-SAM", "TSW2CM"), fsam, sliding)]
+    return [
+        greater(Value("Jain F-SAM", fsam), Value("PAM", pam)),
+        greater(Value("Jain F-SAM", fsam), Value("TSW2CM", sliding)),
+    ]
 
 
 def jain_pam_above_bucket(runs: Samples, **at: int) -> list[Part]:
     """Jain's index: PAM > TB."""
     pam, bucket = (runs.values("jain", marker=m, **at) for m in (PAM, TB))
-    return [greater(("Jain PAM", "TB"), pam, bucket)]
+    return [greater(Value("Jain PAM", pam), Value("TB", bucket))]
 
 
 def _judge(study: Study, criterion: str, order: Order) -> None:

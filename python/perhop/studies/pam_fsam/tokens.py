@@ -9,11 +9,11 @@ from typing import Any
 
 from perhop import stats
 from perhop.studies import Study
-from perhop.studies.bounds import Measured, Value
+from perhop.studies.bounds import Measured
 from perhop.studies.criteria import Cell
 from perhop.studies.pam_fsam.terms import FSAM, PAM, TB
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, Part, never_below, ordered
+from perhop.studies.verdict import Finding, Part, Value, never_below, ordered
 
 fig2 = Study("pf-fig2", title="Fig. 2: two TCP flows and a UDP flow of 2 Mbit/s", runs="pf-fig2")
 fig3 = Study("pf-fig3", title="Fig. 3: three UDP flows, 1, 4 and 2 Mbit/s", runs="pf-fig3")

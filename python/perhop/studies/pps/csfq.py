@@ -6,11 +6,11 @@ from typing import Any
 
 from perhop import stats
 from perhop.studies import Study
-from perhop.studies.bounds import Measured, Value
+from perhop.studies.bounds import Measured
 from perhop.studies.pps.shares import FIG4
 from perhop.studies.pps.terms import Shares, ratio
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Part, greater
+from perhop.studies.verdict import Part, Value, greater
 
 fig12 = Study("pps-fig12", title="Fig. 12: weighted CSFQ on the set-up of Fig. 4", runs=("pps-fig4", "pps-fig12"))
 STUDIES = [fig12]
@@ -30,7 +30,7 @@ def pps(runs: Samples, **at: Any) -> Shares:
 def csfq_is_less_in_proportion(runs: Samples, scheme: str, size: int) -> Measured:
     """CSFQ does not divide in proportion among TCP flows as well as PPS; among UDP flows it does, accurately."""
     tcp, ours = weighted(runs, "tcp", size), pps(runs, scheme=scheme, size=size)
-    parts: list[Value | Part] = [greater(("jain(y) of PPS", "of CSFQ"), ours.jain, tcp.jain)]
+    parts: list[Value | Part] = [greater(Value("jain(y) of PPS", ours.jain), Value("of CSFQ", tcp.jain))]
     parts += weighted(runs, "udp", size).each("UDP x/e")
     return Measured(parts, f"jain(y): PPS {stats.mean(ours.jain):.4f}, CSFQ {stats.mean(tcp.jain):.4f}.")
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from perhop import stats
 from perhop.studies import Study
-from perhop.studies.bounds import Measured, Value
+from perhop.studies.bounds import Measured
 from perhop.studies.criteria import Cell
 from perhop.studies.pps.terms import Rates, Shares, settled
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, Part
+from perhop.studies.verdict import Finding, Part, Value
 
 tab4 = Study(
     "pps-tab4", title="Table IV: DiffServ with profiles off the link's rate", runs=("pps-tab4", "pps-tab4-diffserv")

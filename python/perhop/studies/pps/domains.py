@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from perhop.studies import Study
-from perhop.studies.bounds import Measured, Value
+from perhop.studies.bounds import Measured
 from perhop.studies.criteria import Cell
 from perhop.studies.pps.terms import SCHEMES, Rates, Shares, mbit, ratio, settled
 from perhop.studies.samples import Samples
+from perhop.studies.verdict import Value
 
 tab1 = Study("pps-tab1", title="Table I: A, C and D share a bottleneck", runs="pps-tab1")
 tab2 = Study("pps-tab2", title="Table II: A and B share one, C and D another", runs="pps-tab2")

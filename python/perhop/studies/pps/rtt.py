@@ -6,13 +6,14 @@ from typing import Any
 
 from perhop import stats
 from perhop.studies import Study
-from perhop.studies.bounds import Measured, Value
+from perhop.studies.bounds import Measured
 from perhop.studies.criteria import Cell
 from perhop.studies.pps.terms import Rates, Shares, ratio, settled
 from perhop.studies.samples import Samples
 from perhop.studies.verdict import (
     Finding,
     Part,
+    Value,
     at_least,
     greater,
 )
@@ -95,8 +96,8 @@ def a_large_share_suffers_more(runs: Samples, **at: Any) -> Measured:
     deficit = {case: [1 - y for y in found[case].y(flow)] for case, flow in FAR.items()}
     lost = {case: [FIG11[flow] * d for d in deficit[case]] for case, flow in FAR.items()}
     parts: list[Value | Part] = [
-        greater(("deficit of flow 10 in Y", "of flow 1 in X"), deficit["Y"], deficit["X"]),
-        greater(("Mb/s lost by flow 10 in Y", "by flow 1 in X"), lost["Y"], lost["X"]),
+        greater(Value("deficit of flow 10 in Y", deficit["Y"]), Value("of flow 1 in X", deficit["X"])),
+        greater(Value("Mb/s lost by flow 10 in Y", lost["Y"]), Value("by flow 1 in X", lost["X"])),
     ]
     for case, far in FAR.items():
         parts += [Value(f"{case}: x/e {flow}", found[case].y(flow)) for flow in FLOWS if flow != far]

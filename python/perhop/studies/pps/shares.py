@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from perhop import stats
 from perhop.studies import Study
-from perhop.studies.bounds import Measured, Value
+from perhop.studies.bounds import Measured
 from perhop.studies.pps.terms import SCHEMES, Rates, Shares, ratio, settled
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, at_least, at_most, greater, most, near, never_below, not_below
+from perhop.studies.verdict import Finding, Part, Value, at_least, greater, most, near, never_below, not_below
 
 fig4 = Study("pps-fig4", title="Fig. 4: one hop, 30 flows", runs="pps-fig4")
 fig6 = Study("pps-fig6", title="Fig. 6: several hops, 20 flows", runs="pps-fig6")
@@ -148,19 +149,16 @@ def jain_of_chain(runs: Samples, hops: int, **at: Any) -> list[float]:
 
 
 @bits.claim("width")
-def more_bits_finer_shares(runs: Samples, **at: Any) -> Finding:
+def more_bits_finer_shares(runs: Samples, **at: Any) -> Measured:
     """More bits, finer differentiation; what is needed depends on exchange rates, not on the number of hops."""
-    parts = []
+    parts: list[Value | Part] = []
     for setup in SETUPS:
-        found = [jain_at_width(runs, setup, width, **at) for width in WIDTHS]
-        for i in range(1, len(WIDTHS)):
-            names = (f"{setup}: jain(y), {WIDTHS[i]} bits", f"{WIDTHS[i - 1]} bits")
-            parts.append(not_below(names, found[i], found[i - 1]))
+        found = [Value(f"{width} bits", jain_at_width(runs, setup, width, **at)) for width in WIDTHS]
+        parts += [not_below(b._replace(label=f"{setup}: jain(y), {b.label}"), a) for a, b in pairwise(found)]
     lost = stats.differences(jain_of_chain(runs, 8, **at), jain_of_chain(runs, 2, **at))
-    parts.append(at_most("jain(y) lost from 2 to 8 hops", lost, 0.01))
+    parts.append(Value("jain(y) lost from 2 to 8 hops", lost))
     cut, uncut = (runs.values("saturated", chain=chain, **at) for chain in ("exchange", "exchange-real"))
-    parts += [never_below("saturations, 8 bits", cut, 1), at_most("saturations, real tags", uncut, 0)]
-    return Finding(parts)
+    return Measured([*parts, never_below("saturations, 8 bits", cut, 1), Value("saturations, real tags", uncut)])
 
 
 def at_exponent(runs: Samples, setup: str, n: int, **at: Any) -> Samples:
@@ -177,13 +175,11 @@ def _jain_at(runs: Samples, setup: str, n: int, **at: Any) -> list[float]:
 @exponent.claim("three-above-one")
 def a_small_exponent_penalises_too_little(runs: Samples, size: int) -> Finding:
     """For small n TRED fails to penalise those above their share sufficiently."""
-    names = ("jain(y), n = 3", "n = 1")
-    return Finding(
-        [
-            greater((f"{setup}: {names[0]}", names[1]), *(_jain_at(runs, setup, n, size=size) for n in (3, 1)))
-            for setup in SETUPS
-        ]
-    )
+    parts = []
+    for setup in SETUPS:
+        three, one = (_jain_at(runs, setup, n, size=size) for n in (3, 1))
+        parts.append(greater(Value(f"{setup}: jain(y), n = 3", three), Value("n = 1", one)))
+    return Finding(parts)
 
 
 @exponent.claim("large-n")

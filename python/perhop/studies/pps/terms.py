@@ -9,10 +9,9 @@ from functools import cached_property
 from typing import Any
 
 from perhop import stats
-from perhop.studies.bounds import Value
 from perhop.studies.drawing import Look
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import number
+from perhop.studies.verdict import Value, number
 
 SCHEMES, SIZES = ("sender", "receiver"), (1000, 500)
 SENDER, RECEIVER = Look("sender-based", "#0072b2", "o"), Look("receiver-based", "#c2410c", "D", "--")

@@ -6,10 +6,10 @@ import math
 
 from perhop import stats
 from perhop.studies import Study
-from perhop.studies.bounds import Measured, Value
+from perhop.studies.bounds import Measured
 from perhop.studies.pps.terms import Rates, Shares, mbit, settled
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Part, greater
+from perhop.studies.verdict import Part, Value, greater
 
 ex1 = Study("pps-ex1", title="Fig. 1: three flows, three currencies", runs=("pps-ex1", "pps-ex1-limited"))
 fig8 = Study("pps-fig8", title="Fig. 8: A comes at 100 s", runs="pps-fig8")
@@ -39,7 +39,7 @@ def each_gets_its_share(runs: Samples, scheme: str, size: int) -> Measured:
     shares = {case: Shares.of(found[case], e) for case, e in EX1.items()}
     all_active, limited = shares["all"], shares["limited"]
     parts: list[Value | Part] = [part for case, s in shares.items() for part in s.each(f"{case}: x/e")]
-    parts += [greater(("all: A", other), all_active.x("A"), all_active.x(other)) for other in ("B", "C")]
+    parts += [greater(Value("all: A", all_active.x("A")), Value(other, all_active.x(other))) for other in ("B", "C")]
     parts += [
         Value("all: B/C", all_active.ratio("B", "C")),
         Value("limited: B/0.16", limited.y("B")),

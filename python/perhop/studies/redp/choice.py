@@ -6,10 +6,10 @@ import itertools
 
 from perhop import stats
 from perhop.studies import Study
-from perhop.studies.bounds import Measured, Value
+from perhop.studies.bounds import Measured
 from perhop.studies.redp.terms import DROPPER, PHASE, PLAIN, less_than_part
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, Part, greater, not_below
+from perhop.studies.verdict import Finding, Part, Value, greater, not_below
 
 fig9 = Study("redp-fig9", title="Fig. 9: choice of P_drop", runs=("redp-fig5", "redp-fig9"))
 STUDIES = [fig9]
@@ -43,7 +43,7 @@ def green_below_total_and_in_proportion(runs: Samples) -> Measured:
     parts: list[Value | Part] = []
     for drop in POINTS:
         green, total = (at(runs, drop).values(f"std.{kind}") for kind in ("green", "total"))
-        parts.append(greater((f"P_drop {_of(drop)}: std total", "std green"), total, green))
+        parts.append(greater(Value(f"P_drop {_of(drop)}: std total", total), Value("std green", green)))
     rows = zip(_series(runs, "std.green"), _series(runs, "std.total"), strict=True)
     parts.append(Value("Pearson(std green, std total)", [stats.correlation(a, b) for a, b in rows]))
     return Measured(parts, f"Of the means over the seeds: {_correlation_of_means(runs):.3f}")
@@ -63,7 +63,7 @@ def lower_than_others(runs: Samples) -> Finding:
         for drop in POINTS:
             if drop != DROPPER:
                 other = at(runs, drop).values(f"std.{kind}")
-                parts.append(greater((f"std {kind}: {_of(drop)}", _of(DROPPER)), other, best))
+                parts.append(greater(Value(f"std {kind}: {_of(drop)}", other), Value(_of(DROPPER), best)))
     return Finding(parts)
 
 
@@ -85,6 +85,8 @@ def a_higher_value(runs: Samples) -> Measured:
 def more_dropping_costs_throughput(runs: Samples) -> Measured:
     """Beyond .02 the aggregate total does not rise, and at .05 it is at least 2 % lower."""
     totals = {drop: at(runs, drop).values("total") for drop in BEYOND}
-    parts = [not_below((f"total: {_of(a)}", _of(b)), totals[a], totals[b]) for a, b in itertools.pairwise(BEYOND)]
+    parts = [
+        not_below(Value(f"total: {_of(a)}", totals[a]), Value(_of(b), totals[b])) for a, b in itertools.pairwise(BEYOND)
+    ]
     falls = [100 * (1 - b / a) for a, b in zip(totals[DROPPER], totals[POINTS[-1]], strict=True)]
     return Measured([*parts, Value("fall of total from .02 to .05, %", falls)])

@@ -6,7 +6,7 @@ from typing import Any
 
 from perhop import stats
 from perhop.studies import Study
-from perhop.studies.bounds import Measured, Value
+from perhop.studies.bounds import Measured
 from perhop.studies.redp.terms import (
     AGREED,
     LINK,
@@ -22,6 +22,7 @@ from perhop.studies.samples import Samples
 from perhop.studies.verdict import (
     Finding,
     Part,
+    Value,
     greater,
     less_than,
     more_than,
@@ -50,8 +51,10 @@ def fairness_is_improved(runs: Samples) -> Finding:
 def aggregates_move(runs: Samples) -> Finding:
     """The dropper can increase aggregate green throughput and decrease aggregate yellow."""
     plain, dropper = pair(runs)
-    more = greater(("green: dropper", "plain"), dropper.values("green"), plain.values("green"))
-    return Finding([more, greater(("yellow: plain", "dropper"), plain.values("yellow"), dropper.values("yellow"))])
+    more = greater(Value("green: dropper", dropper.values("green")), Value("plain", plain.values("green")))
+    return Finding(
+        [more, greater(Value("yellow: plain", plain.values("yellow")), Value("dropper", dropper.values("yellow")))]
+    )
 
 
 @fig5.claim("link-is-used")
@@ -98,7 +101,9 @@ def bursts_are_reduced(runs: Samples) -> Finding:
     """Bursts with global synchronisation under REDP; reduced with the dropper."""
     plain, dropper = pair(runs)
     names = {"cov": "CoV", "peak": "peak autocorrelation"}
-    parts = [greater((f"{n}: plain", "dropper"), plain.values(q), dropper.values(q)) for q, n in names.items()]
+    parts = [
+        greater(Value(f"{n}: plain", plain.values(q)), Value("dropper", dropper.values(q))) for q, n in names.items()
+    ]
     told = "; ".join(
         f"{look.label} {_mean(found, 'cov')}, {_mean(found, 'peak')} at {_mean(found, 'lag')} s, "
         f"{_mean(found, 'echo')}, {_mean(found, 'queue')} packets, {found.mean('lost.CR1.overflow').mean:.0f} overflows"

@@ -7,7 +7,7 @@ from typing import Any
 
 from perhop import stats
 from perhop.studies import Study
-from perhop.studies.bounds import Measured, Value
+from perhop.studies.bounds import Measured
 from perhop.studies.rtt_rto.terms import (
     BASIC,
     LABELS,
@@ -22,7 +22,7 @@ from perhop.studies.rtt_rto.terms import (
     uneven,
 )
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, Part, greater
+from perhop.studies.verdict import Finding, Part, Value, greater
 
 fig6 = Study("rtt-fig6", title="Fig. 6: multiple domains", runs="rtt-fig6")
 extreme = Study("rtt-67x", title="Contracts of next to nothing", runs="rtt-67x")
@@ -67,7 +67,8 @@ def almost_the_same(runs: Samples) -> Measured:
     """With RTT-RTO F1, F2 and F4 are almost equal, and F3 is a little higher."""
     found, trio = runs.at(marker=RTO, n=MANY), ("F1", "F2", "F4")
     parts: list[Value | Part] = [
-        greater(("jain RTT-RTO", LABELS[m]), jain(found), jain(runs.at(marker=m, n=MANY))) for m in (BASIC, SW)
+        greater(Value("jain RTT-RTO", jain(found)), Value(LABELS[m], jain(runs.at(marker=m, n=MANY))))
+        for m in (BASIC, SW)
     ]
     parts.append(Value("max/min(F1, F2, F4)", uneven(found, trio)))
     return Measured([*parts, Value("F3/mean(F1, F2, F4)", by_short(found, trio))], _rates(found))
@@ -90,7 +91,9 @@ def short_takes_all(runs: Samples) -> Measured:
     """Under the standard conditioner F3 gets a multiple of F1 and F2, under RTT-RTO about the same."""
     plain, rto = (runs.at(marker=marker) for marker in (STANDARD, RTO))
     parts: list[Value | Part] = [Value("standard: F3/mean(F1, F2)", by_short(plain))]
-    parts.append(at_least_times(("F3/mean(F1, F2): standard", "RTT-RTO"), by_short(plain), by_short(rto), 3))
+    parts.append(
+        at_least_times(Value("F3/mean(F1, F2): standard", by_short(plain)), Value("RTT-RTO", by_short(rto)), 3)
+    )
     return Measured(parts, f"Standard, {_rates(plain)}; RTT-RTO, {_rates(rto)}")
 
 

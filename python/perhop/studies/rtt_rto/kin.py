@@ -7,7 +7,7 @@ from typing import Any
 
 from perhop import stats
 from perhop.studies import Study
-from perhop.studies.bounds import Measured, Value
+from perhop.studies.bounds import Measured
 from perhop.studies.rtt_rto.terms import (
     BASIC,
     FEW,
@@ -24,7 +24,7 @@ from perhop.studies.rtt_rto.terms import (
     ratios,
 )
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, Part, greater, positive
+from perhop.studies.verdict import Finding, Part, Value, greater, positive
 
 two_precedences = Study(
     "rtt-fig4-2dp", title="Fig. 4 with two drop precedences", runs=("rtt-fig4-2dp", "rtt-fig4-2dp-out")
@@ -45,7 +45,7 @@ def two(runs: Samples, **at: Any) -> Samples:
 def the_long_flow_gets_more(runs: Samples, rtt: int) -> Finding:
     """The basic conditioner with two drop precedences is biased when many flows are multiplexed."""
     found = two(runs, marker=BASIC, n=MANY, rtt=rtt)
-    return Finding([greater(("F2", "F1"), found.values("F2"), found.values("F1"))], _rates(found))
+    return Finding([greater(Value("F2", found.values("F2")), Value("F1", found.values("F1")))], _rates(found))
 
 
 @two_precedences.claim("bias-amount")
@@ -147,8 +147,10 @@ def it_grows_with_sw(runs: Samples) -> Finding:
     """The congestion window remains small due to time-outs, and small-window protection overcomes this."""
     basic, sw = windows(runs)
     parts: list[Part] = [
-        at_least_times(("mean cwnd RTT-SW", "basic"), sw.values("F1.cwnd"), basic.values("F1.cwnd"), 1.3),
-        greater(("time-outs a flow: basic", "RTT-SW"), basic.values("F1.timeouts"), sw.values("F1.timeouts")),
+        at_least_times(Value("mean cwnd RTT-SW", sw.values("F1.cwnd")), Value("basic", basic.values("F1.cwnd")), 1.3),
+        greater(
+            Value("time-outs a flow: basic", basic.values("F1.timeouts")), Value("RTT-SW", sw.values("F1.timeouts"))
+        ),
     ]
     names = {"F1.cwnd": "cwnd", "F1.timeouts": "time-outs a flow"}
     told = (f"{name} {basic.mean(q).mean:.2f} and {sw.mean(q).mean:.2f}" for q, name in names.items())

@@ -6,11 +6,11 @@ from typing import Any
 
 from perhop import stats
 from perhop.studies import Study
-from perhop.studies.bounds import Measured, Value
+from perhop.studies.bounds import Measured
 from perhop.studies.criteria import Cell
 from perhop.studies.rtt_rto.terms import BASIC, LABELS, RTO, STANDARD, SW, means, ratios
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, Part, greater, not_below, ordered, positive
+from perhop.studies.verdict import Finding, Part, Value, greater, not_below, ordered, positive
 
 table1 = Study("rtt-table1", title="Table 1: Telnet", runs="rtt-table1")
 table2 = Study("rtt-table2", title="Table 2: WWW", runs=("rtt-table2", "rtt-table2-w2", "rtt-table2-fast"))
@@ -67,10 +67,14 @@ def in_every_column(runs: Samples) -> Finding:
     for column in (LONG, SHORT, OVERALL, SESSION):
         plain = runs.values(column, marker=STANDARD)
         for marker in (BASIC, RTO, SW):
-            parts.append(not_below((f"{column}: standard", LABELS[marker]), plain, runs.values(column, marker=marker)))
+            parts.append(
+                not_below(
+                    Value(f"{column}: standard", plain), Value(LABELS[marker], runs.values(column, marker=marker))
+                )
+            )
     for marker in MARKERS:
         found = runs.at(marker=marker)
-        parts.append(greater((f"{LABELS[marker]}: {LONG}", SHORT), found.values(LONG), found.values(SHORT)))
+        parts.append(greater(Value(f"{LABELS[marker]}: {LONG}", found.values(LONG)), Value(SHORT, found.values(SHORT))))
     return Finding(parts)
 
 
@@ -84,7 +88,8 @@ def smallest(runs: Samples, quantity: str, marker: str) -> list[Part]:
     mine = runs.values(quantity, marker=marker)
     others = [m for m in MARKERS if m != marker]
     return [
-        greater((f"{quantity}: {LABELS[m]}", LABELS[marker]), runs.values(quantity, marker=m), mine) for m in others
+        greater(Value(f"{quantity}: {LABELS[m]}", runs.values(quantity, marker=m)), Value(LABELS[marker], mine))
+        for m in others
     ]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from perhop import stats
 from perhop.studies.drawing import Look
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Part, positive
+from perhop.studies.verdict import Part, Value, positive
 
 STANDARD, STANDARD_SW, BASIC, RTO, SW = "standard", "standard-sw", "basic", "rtt-rto", "rtt-sw"
 LABELS = {STANDARD: "standard", STANDARD_SW: "standard with SW", BASIC: "basic RTT", RTO: "RTT-RTO", SW: "RTT-SW"}
@@ -40,9 +40,10 @@ def uneven(runs: Samples, flows: Sequence[str] = PAIR) -> list[float]:
     return [max(row) / min(row) for row in rows]
 
 
-def at_least_times(names: tuple[str, str], a: Sequence[float], b: Sequence[float], times: float) -> Part:
+def at_least_times(a: Value, b: Value, times: float) -> Part:
     """`a >= times x b` of two conditioners: the interval of the paired differences lies above zero."""
-    return positive(f"{names[0]} - {times:g} x {names[1]}", [x - times * y for x, y in zip(a, b, strict=True)])
+    rest = [x - times * y for x, y in zip(a.values, b.values, strict=True)]
+    return positive(f"{a.label} - {times:g} x {b.label}", rest)
 
 
 def means(runs: Samples, quantities: Sequence[str]) -> dict[str, float]:

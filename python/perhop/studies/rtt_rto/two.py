@@ -6,7 +6,7 @@ from typing import Any
 
 from perhop import stats
 from perhop.studies import Study
-from perhop.studies.bounds import Measured, Value
+from perhop.studies.bounds import Measured
 from perhop.studies.rtt_rto.terms import (
     BASIC,
     FEW,
@@ -25,7 +25,7 @@ from perhop.studies.rtt_rto.terms import (
     uneven,
 )
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, Part, greater
+from perhop.studies.verdict import Finding, Part, Value, greater
 
 fig3 = Study("rtt-fig3", title="Fig. 3: small windows protected, standard conditioner", runs="rtt-fig4")
 fig4 = Study("rtt-fig4", title="Fig. 4: fairness between round trips", runs=("rtt-fig4", "rtt-fig4-rto"))
@@ -46,7 +46,9 @@ def close_to_capacity(runs: Samples) -> Measured:
     parts: list[Value | Part] = []
     for rtt in RTTS:
         plain, sw = _pair(runs, n=MANY, rtt=rtt)
-        parts.append(greater((f"{rtt} ms: total SW", "standard"), sw.values("total"), plain.values("total")))
+        parts.append(
+            greater(Value(f"{rtt} ms: total SW", sw.values("total")), Value("standard", plain.values("total")))
+        )
         parts.append(Value(f"{rtt} ms: total SW", sw.values("total")))
     return Measured(parts)
 
@@ -67,7 +69,7 @@ def the_long_flow_loses(runs: Samples) -> Finding:
     parts = []
     for n in (FEW, MANY):
         late, early = (_pair(runs, n=n, rtt=rtt)[1].values("F2") for rtt in ENDS)
-        parts.append(greater((f"n={n}: F2 SW at 20 ms", "at 200"), early, late))
+        parts.append(greater(Value(f"n={n}: F2 SW at 20 ms", early), Value("at 200", late)))
     return Finding(parts)
 
 
@@ -77,7 +79,7 @@ def short_round_trips_gain(runs: Samples) -> Finding:
     parts = []
     for rtt in LONG:
         plain, sw = (ratio(found, *PAIR) for found in _pair(runs, n=MANY, rtt=rtt))
-        parts.append(greater((f"{rtt} ms: F1/F2 SW", "standard"), sw, plain))
+        parts.append(greater(Value(f"{rtt} ms: F1/F2 SW", sw), Value("standard", plain)))
     return Finding(parts)
 
 
@@ -88,7 +90,7 @@ def long_round_trips_lose_less(runs: Samples) -> Finding:
     for n in (FEW, MANY):
         for i, marker in enumerate((STANDARD, STANDARD_SW)):
             late, early = (_pair(runs, n=n, rtt=rtt)[i].values("drop ratio") for rtt in ENDS)
-            parts.append(greater((f"n={n}, {LABELS[marker]}: drop ratio at 20 ms", "at 200"), early, late))
+            parts.append(greater(Value(f"n={n}, {LABELS[marker]}: drop ratio at 20 ms", early), Value("at 200", late)))
     return Finding(parts)
 
 
@@ -113,7 +115,7 @@ def unfairness_is_mitigated(runs: Samples) -> Measured:
     for marker in (RTO, SW):
         found, name = many(runs, marker), LABELS[marker]
         parts.append(Value(f"{name}: max/min", uneven(found)))
-        parts.append(at_least_times((f"{name}: F1", "basic's"), found.values("F1"), basic, 1.5))
+        parts.append(at_least_times(Value(f"{name}: F1", found.values("F1")), Value("basic's", basic), 1.5))
         parts.append(Value(f"{name}: total", found.values("total")))
     return Measured(parts)
 
@@ -149,7 +151,7 @@ def works_for_few(runs: Samples) -> Measured:
         Value("standard: F1/F2", ratio(found[STANDARD], *PAIR)),
         Value("basic: max/min", spread[BASIC]),
     ]
-    parts += [greater(("max/min: standard", LABELS[m]), spread[STANDARD], spread[m]) for m in (RTO, SW)]
+    parts += [greater(Value("max/min: standard", spread[STANDARD]), Value(LABELS[m], spread[m])) for m in (RTO, SW)]
     return Measured(parts)
 
 
