@@ -7,7 +7,7 @@ import math
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,21 @@ METRICS = (
     "summary.dropped_packets",
 )
 LEVEL = 0.05
+
+
+class Row(NamedTuple):
+    """A row of a metric, at a point of the sweep."""
+
+    metric: str
+    point: str
+    row: str
+
+
+class Names(NamedTuple):
+    """The directories of two runs."""
+
+    a: str
+    b: str
 
 
 @dataclass(frozen=True)
@@ -85,18 +100,18 @@ def _of_metric(a: Runs, b: Runs, metric: str) -> Iterator[Difference]:
         raise ValueError(f"no metric `{metric}`: write TABLE.COLUMN with TABLE one of {', '.join(units.KEYS)}")
     ours, theirs = _rows(a, table, column), _rows(b, table, column)
     for group in dict.fromkeys([*ours, *theirs]):
-        left, right = (_filled(side, group, (runs, column)) for side, runs in ((ours, a), (theirs, b)))
+        left, right = (_filled(side, group, runs, column) for side, runs in ((ours, a), (theirs, b)))
         if units.counted(column) and not left.any() and not right.any():
             continue
         point, row = a.points[int(group[0])].title, " ".join(group[1:])
-        yield _difference((metric, point, row), left, right)
+        yield _difference(Row(metric, point, row), left, right)
 
 
-def _difference(names: tuple[str, str, str], left: Values, right: Values) -> Difference:
+def _difference(row: Row, left: Values, right: Values) -> Difference:
     whole = not (np.isnan(left).any() or np.isnan(right).any())
     gap = stats.paired(left, right) if whole else None
     p = stats.paired_p(left, right) if whole else math.nan
-    return Difference(*names, _known(left), _known(right), gap, p)
+    return Difference(*row, _known(left), _known(right), gap, p)
 
 
 def _known(values: Values) -> Interval | None:
@@ -108,9 +123,8 @@ def _rows(runs: Runs, table: str, column: str) -> dict[Group, Values]:
     return runs.values(table, column, by=["point", *units.KEYS[table]], missing=missing)
 
 
-def _filled(side: dict[Group, Values], group: Group, of: tuple[Runs, str]) -> Values:
+def _filled(side: dict[Group, Values], group: Group, runs: Runs, column: str) -> Values:
     """The group's values; zeros or unknowns if it is missing altogether."""
-    runs, column = of
     size = sum(r.point == int(group[0]) for r in runs)
     return side.get(group, np.full(size, 0.0 if units.counted(column) else math.nan))
 
@@ -124,7 +138,7 @@ def compare(arguments: dict[str, Any]) -> int:
     if arguments["json"]:
         print(json.dumps([_record(d) for d in found], indent=1))
     else:
-        _print(found, (arguments["a"], arguments["b"]), a)
+        _print(found, Names(arguments["a"], arguments["b"]), a)
     return 0
 
 
@@ -140,7 +154,7 @@ def _record(d: Difference) -> dict[str, Any]:
     return {"metric": d.metric, "point": d.point, "row": d.row} | sides | {"p": p}
 
 
-def _print(found: list[Difference], names: tuple[str, str], runs: Runs) -> None:
+def _print(found: list[Difference], names: Names, runs: Runs) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -155,7 +169,7 @@ def _print(found: list[Difference], names: tuple[str, str], runs: Runs) -> None:
         cells = [units.estimate(side, factor) for side in (d.a, d.b, d.difference)]
         table.add_row(f"{name}, {unit}" if unit else name, *([d.point] if swept else []), d.row, *cells, mark)
     console = Console(width=None if sys.stdout.isatty() else 200)
-    console.print(f"A {names[0]}\nB {names[1]}", highlight=False)
+    console.print(f"A {names.a}\nB {names.b}", highlight=False)
     console.print(f"seed {runs.seed}, {len(runs)} pairs; mean ± half of the 95 % t-interval\n", highlight=False)
     console.print(table, highlight=False)
     console.print(

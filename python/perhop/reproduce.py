@@ -10,7 +10,6 @@ from typing import Any
 
 from perhop.studies import PAPERS, Paper, Study, paper
 from perhop.studies import runs as simulation
-from perhop.studies.criteria import Criteria
 from perhop.studies.outcome import Outcome, say
 from perhop.studies.records import Record, cell_record, counts, overall, record, write
 from perhop.studies.runs import Budget, Job
@@ -111,12 +110,12 @@ def run(found: Paper, chosen: list[Study], budget: Budget) -> Outcome:
     jobs = simulation.prepare([s for s in found.runs() if s.name in wanted], budget)
     samples = simulation.simulate(jobs, budget, _progress(jobs))
     criteria = found.criteria()
-    return Outcome(found, chosen, criteria, judge((found, criteria), chosen, samples), samples, budget)
+    return Outcome(found, chosen, criteria, judge(found, chosen, samples), samples, budget)
 
 
-def judge(by: tuple[Paper, Criteria], chosen: list[Study], samples: list[Sample]) -> list[Record]:
+def judge(found: Paper, chosen: list[Study], samples: list[Sample]) -> list[Record]:
     """Every criterion of the studies, then their printed tables."""
-    found, criteria = by
+    criteria = found.criteria()
     notes = found.notes(found.directory)
     by_set = simulation.by_set(samples)
     records = []

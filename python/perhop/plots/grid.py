@@ -103,7 +103,7 @@ def _panel(axes: Axes, axis: Axis, lines: dict[str, Line]) -> None:
     spread = (max(axis.numbers.values()) - min(axis.numbers.values())) * 0.015
     for i, (label, line) in enumerate(lines.items()):
         shift = (i - (len(lines) - 1) / 2) * spread / 2
-        _estimates(axes, [(x + shift, y) for x, y in line], ("o-" if axis.key else "o", label))
+        _estimates(axes, [(x + shift, y) for x, y in line], "o-" if axis.key else "o", label)
     if axis.key is None:
         ticks(axes, list(axis.numbers))
     axes.set_xlabel(axis.label)
@@ -114,15 +114,14 @@ def _single(runs: Runs, quantities: Sequence[Quantity]) -> Figure:
     figure, panels = style.panels(1, len(quantities))
     for axes, quantity in zip(panels, quantities, strict=True):
         found = {row: line for row, of in rows(runs, quantity).items() for line in of.values() if line}
-        _estimates(axes, [(float(i), line[0][1]) for i, line in enumerate(found.values())], ("o", ""))
+        _estimates(axes, [(float(i), line[0][1]) for i, line in enumerate(found.values())], "o")
         ticks(axes, list(found))
         axes.set_ylabel(quantity.label)
         axes.set_ylim(bottom=0)
     return figure
 
 
-def _estimates(axes: Axes, line: Line, look: tuple[str, str]) -> None:
-    style_, label = look
+def _estimates(axes: Axes, line: Line, style_: str, label: str = "") -> None:
     xs, means, halves = [x for x, _ in line], [y.mean for _, y in line], [y.half for _, y in line]
     axes.errorbar(xs, means, yerr=halves, fmt=style_, capsize=3, markersize=4, linewidth=1.2, label=label)
 

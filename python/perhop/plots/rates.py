@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from matplotlib.figure import Figure
 
@@ -16,12 +17,12 @@ MEGA = 1e-6
 def throughput(runs: Runs) -> Figure:
     """Goodput of each traffic, in all and for one of its flows."""
     columns = (("goodput, Mbit/s", "goodput_bit_s"), ("per flow, Mbit/s", "goodput_mean_bit_s"))
-    return grid.facets(runs, [_column(runs, label, ("traffic", column, MEGA)) for label, column in columns])
+    return grid.facets(runs, [_column(runs, label, Column("traffic", column, MEGA)) for label, column in columns])
 
 
 def fairness(runs: Runs) -> Figure:
     """Jain's index over the flows of each traffic: 1 means all equal."""
-    figure = grid.facets(runs, [_column(runs, "Jain's index of goodput", ("traffic", "jain", 1.0))])
+    figure = grid.facets(runs, [_column(runs, "Jain's index of goodput", Column("traffic", "jain"))])
     for axes in figure.axes:
         axes.set_ylim(0, 1.05)
     return figure
@@ -30,10 +31,18 @@ def fairness(runs: Runs) -> Figure:
 def delay(runs: Runs) -> Figure:
     """Median, 99 % and 99.9 % quantile of the delay to the destination."""
     columns = (("median, ms", "delay_p50_ms"), ("99 %, ms", "delay_p99_ms"), ("99.9 %, ms", "delay_p999_ms"))
-    return grid.facets(runs, [_column(runs, f"delay, {label}", ("arrivals", name, 1.0)) for label, name in columns])
+    return grid.facets(runs, [_column(runs, f"delay, {label}", Column("arrivals", name)) for label, name in columns])
 
 
-def _column(runs: Runs, label: str, column: tuple[str, str, float]) -> Quantity:
+class Column(NamedTuple):
+    """A column of a table, and what its values are multiplied by."""
+
+    table: str
+    name: str
+    scale: float = 1.0
+
+
+def _column(runs: Runs, label: str, column: Column) -> Quantity:
     table, name, scale = column
     rows = ("traffic",) if table == "traffic" else ("class", "colour")
     found = runs.values(table, name, by=[*runs.keys, *rows], missing=math.nan)

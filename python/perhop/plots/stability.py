@@ -33,7 +33,7 @@ def figure(picture: dict[str, Any]) -> Figure:
         grid = drawn.add_gridspec(2, 2, width_ratios=(1.15, 1.0))
         _boundary(drawn.add_subplot(grid[:, 0]), picture)
         above = drawn.add_subplot(grid[0, 1])
-        _time((above, drawn.add_subplot(grid[1, 1], sharex=above)), picture)
+        _time(above, drawn.add_subplot(grid[1, 1], sharex=above), picture)
     return drawn
 
 
@@ -81,7 +81,8 @@ def _settings(axes: Axes, picture: dict[str, Any]) -> None:
         axes.annotate(text, (low, v0), (7 if stable else -7, 4), fontsize=8, color="#222222", **where)
 
 
-def _time(panels: tuple[Axes, Axes], picture: dict[str, Any]) -> None:
+def _time(above: Axes, below: Axes, picture: dict[str, Any]) -> None:
+    panels = (above, below)
     flows, rtt = picture["flows"][0], 1e3 * picture["rtt_s"]
     title = f"b  Fluid model: {flows:.0f} flows, RTT {rtt:.0f} ms"
     panels[0].set_title(title, loc="left", fontsize=9, fontweight="bold")

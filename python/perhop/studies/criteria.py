@@ -102,7 +102,9 @@ def load(path: Path) -> Criteria:
     twice = sorted({f"{s}/{c}" for s, c in names if names.count((s, c)) > 1})
     if twice:
         raise ValueError(f"{path}: listed twice: {', '.join(twice)}")
-    return Criteria(claims, [cell for named in stated.get("table", {}).items() for cell in _cells(named, forms)])
+    return Criteria(
+        claims, [cell for study, table in stated.get("table", {}).items() for cell in _cells(study, table, forms)]
+    )
 
 
 def _beyond(path: Path) -> list[dict[str, Any]]:
@@ -147,8 +149,7 @@ def _at(entry: dict[str, Any], point: dict[str, Any], forms: Forms) -> Criterion
     )
 
 
-def _cells(named: tuple[str, dict[str, Any]], forms: Forms) -> list[Cell]:
-    study, table = named
+def _cells(study: str, table: dict[str, Any], forms: Forms) -> list[Cell]:
     rows = [key for key in table if key not in ("columns", "unit", *forms)]
     return [
         Cell(study, row, column, value, table["unit"], point, _suffix(point, forms))

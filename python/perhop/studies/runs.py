@@ -139,25 +139,37 @@ def load(directory: Path, method: Method) -> list[RunSet]:
     with (directory / "runs.toml").open("rb") as file:
         stated = tomllib.load(file)
     shared = stated.pop("axes", {})
-    return [found for name, entry in stated.items() for found in _variants((directory, method), (name, entry), shared)]
+    sets = [Stated(name, directory, method, entry, _axes(entry, shared)) for name, entry in stated.items()]
+    return [found for one in sets for found in one.variants()]
 
 
 Variants = Mapping[str, Mapping[str, Any]]
 """What each value of an axis changes."""
 
 
-def _variants(own: tuple[Path, Method], named: tuple[str, dict[str, Any]], shared: dict[str, Variants]) -> list[RunSet]:
-    (directory, method), (name, entry) = own, named
-    axes = _axes(entry, shared)
-    found = []
-    for values in product(*axes.values()):
-        chosen = dict(zip(axes, values, strict=True))
+@dataclass(frozen=True)
+class Stated:
+    """An entry of `runs.toml`."""
+
+    name: str
+    directory: Path
+    method: Method
+    entry: Mapping[str, Any]
+    axes: Mapping[str, Variants]
+    """Its own, and the shared ones that it names."""
+
+    def variants(self) -> list[RunSet]:
+        """One run set for each combination of the axes."""
+        places = product(*self.axes.values())
+        return [self._variant(dict(zip(self.axes, values, strict=True))) for values in places]
+
+    def _variant(self, chosen: Mapping[str, str]) -> RunSet:
         at = {axis: int(value) if value.isdigit() else value for axis, value in chosen.items()}
-        layers = [entry, *(axes[axis][value] for axis, value in chosen.items())]
+        layers = [self.entry, *(self.axes[axis][value] for axis, value in chosen.items())]
         settings = {key: value for layer in layers for key, value in layer.get("set", {}).items()}
         draws = next((layer["draws"] for layer in reversed(layers) if "draws" in layer), None)
-        found.append(RunSet(name, directory / entry["scenario"].format(**at), at, method, draws, settings))
-    return found
+        scenario = self.directory / self.entry["scenario"].format(**at)
+        return RunSet(self.name, scenario, at, self.method, draws, settings)
 
 
 def _axes(entry: Mapping[str, Any], shared: Mapping[str, Variants]) -> dict[str, Variants]:

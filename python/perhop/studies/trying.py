@@ -107,15 +107,14 @@ class Trial:
             for value in reading.others:
                 name = f"{reading.id}: {value}"
                 world.say(name)
-                samples = [sample for one in frozen for sample in self._under(world, one, (reading, value))]
+                samples = [sample for one in frozen for sample in self._under(world, one, reading, value)]
                 found.append(self._variant(world, name, samples))
         return found
 
     def _variant(self, world: World, name: str, samples: list[Sample]) -> Variant:
         return Variant(name, world.findings(samples), self.figures(simulation.by_set(samples)))
 
-    def _under(self, world: World, frozen: Frozen, answer: tuple[Reading, str]) -> list[Sample]:
-        reading, value = answer
+    def _under(self, world: World, frozen: Frozen, reading: Reading, value: str) -> list[Sample]:
         if reading.id in self.reread:
             return self.reread[reading.id](frozen.samples)
         settings = {} if frozen.set.name in self.fixed else self.settings(reading, value, frozen.set)

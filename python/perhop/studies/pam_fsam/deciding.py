@@ -82,7 +82,7 @@ def decide(world: World) -> Decision:
             world.say(f"{marker}: reading {i + 1} of {len(combinations)}")
             settings = {**readings.settings(chosen, "tokens"), "scenario.sample": "39s"}
             samples = world.simulate(used, settings, only(marker))
-            rows.append(_row((marker, chosen), simulation.by_set(samples), cells))
+            rows.append(_row(marker, chosen, simulation.by_set(samples), cells))
     totals = {m: math.fsum(_printed(cells, "pf-fig2", m)) for m in readings.grids}
     return _decision(rows, totals)
 
@@ -109,8 +109,7 @@ def _best(rows: list[Row]) -> Row:
     return min(rows, key=lambda r: r.errors)
 
 
-def _row(tried: tuple[str, dict[str, str]], runs: dict[str, Samples], cells: list[Cell]) -> Row:
-    marker, chosen = tried
+def _row(marker: str, chosen: dict[str, str], runs: dict[str, Samples], cells: list[Cell]) -> Row:
     marks = {(name, model): Marks(runs[name], model, marker) for name, model in RUN}
     fig2, fig3 = marks["pf-fig2", "jittered"], marks["pf-fig3", "jittered"]
     packets = [sum(i) + sum(o) for i, o in zip(fig2.ins, fig2.outs, strict=True)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from perhop import stats
 from perhop.studies.drawing import (
@@ -97,8 +97,15 @@ def datagrams(runs: Samples) -> list[Picture]:
     return [picture(figure, "pps-udp", caption, alternative)]
 
 
-def _bars(axes: Axes, look: Look, where: tuple[float, float], found: list[stats.Interval]) -> None:
-    """One bar at each whole number, moved by `where[0]`, of width `where[1]`."""
+class Bar(NamedTuple):
+    """How far a bar is moved, and how wide it is."""
+
+    shift: float
+    width: float
+
+
+def _bars(axes: Axes, look: Look, where: Bar, found: list[stats.Interval]) -> None:
+    """One bar at each whole number."""
     shift, width = where
     style: dict[str, Any] = {"color": look.colour, "ecolor": MUTED, "capsize": 2, "alpha": 0.85}
     places = [i + shift for i in range(len(found))]
@@ -120,7 +127,7 @@ def marks(runs: Samples) -> list[Picture]:
     places = [(scheme, size) for scheme in SCHEMES for size in SIZES]
     for shift, (signal, look) in zip((-0.2, 0.2), SIGNALS.items(), strict=True):
         values = [beyond.repeated(beyond.signalled(runs, signal, scheme=c, size=s)) for c, s in places]
-        _bars(panels[2], look, (shift, 0.38), [stats.interval([100 * v for v in row]) for row in values])
+        _bars(panels[2], look, Bar(shift, 0.38), [stats.interval([100 * v for v in row]) for row in values])
     panels[2].set_xticks(range(len(places)), [f"{scheme}\n{size} B" for scheme, size in places])
     panels[2].set_title("segments sent again, %")
     panels[2].grid(visible=False, axis="x")
@@ -160,7 +167,7 @@ def tags(runs: Samples) -> list[Picture]:
     for i, (name, look) in enumerate(TAGS.items()):
         found = [runs.of("beyond-log-chain").at(tags=name, exchange=x) for x in beyond.EXCHANGES]
         jain = [stats.interval(Shares.of(f, CHAIN).jain) for f in found]
-        _bars(chain, look, (0.2 * i - 0.3, 0.18), jain)
+        _bars(chain, look, Bar(0.2 * i - 0.3, 0.18), jain)
     chain.set_xticks(range(len(beyond.EXCHANGES)), [f"x {x}, / {x}" for x in beyond.EXCHANGES])
     chain.grid(visible=False, axis="x")
     chain.set_ylim(0, 1.05)

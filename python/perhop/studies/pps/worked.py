@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from perhop import stats
 from perhop.studies import Study
@@ -48,14 +49,20 @@ def each_gets_its_share(runs: Samples, scheme: str, size: int) -> Measured:
     return Measured(parts, " ".join(f"{case}: {settled(found[case], e)}" for case, e in EX1.items()))
 
 
-def over(runs: Samples, flow: str, span: tuple[int, int]) -> list[float]:
+class Span(NamedTuple):
+    """From one second to another."""
+
+    first: int
+    last: int
+
+
+def over(runs: Samples, flow: str, span: Span) -> list[float]:
     """Mean rate of a flow between two seconds, Mbit/s."""
-    first, last = span
-    seconds = [mbit(runs.values(f"{flow}@{t}")) for t in range(first + 1, last + 1)]
+    seconds = [mbit(runs.values(f"{flow}@{t}")) for t in range(span.first + 1, span.last + 1)]
     return [stats.mean(values) for values in zip(*seconds, strict=True)]
 
 
-def shares_over(runs: Samples, expected: Rates, span: tuple[int, int]) -> Shares:
+def shares_over(runs: Samples, expected: Rates, span: Span) -> Shares:
     """The flows' shares between two seconds."""
     columns = [over(runs, flow, span) for flow in expected]
     return Shares(expected, [list(row) for row in zip(*columns, strict=True)])
@@ -87,7 +94,7 @@ def _fig8_convergence(runs: Samples) -> list[float]:
 def quickly_in_proportion_again(runs: Samples, scheme: str, size: int) -> Measured:
     """B and C obtain 0.75 and 0.25 Mb/s; after A starts they quickly converge to 0.5, 0.25 and 0.25."""
     found = runs.at(scheme=scheme, size=size)
-    before, after = shares_over(found, FIG8[0], (20, 95)), shares_over(found, FIG8[1], (120, 195))
+    before, after = shares_over(found, FIG8[0], Span(20, 95)), shares_over(found, FIG8[1], Span(120, 195))
     parts = [Value("20-95 s: B/C", before.ratio("B", "C"))]
     parts += before.each("20-95 s: x/e") + after.each("120-195 s: x/e")
     return Measured([*parts, Value("convergence of A, s", _fig8_convergence(found))])
@@ -103,7 +110,7 @@ def within_a_few_seconds(runs: Samples, scheme: str, size: int) -> Measured:
 def tickets_move_bandwidth(runs: Samples, scheme: str, size: int) -> Measured:
     """A goes from 0.5 to 0.3 Mb/s and B from 0.25 to 0.45; C does not change."""
     found = runs.at(scheme=scheme, size=size)
-    before, after = shares_over(found, FIG9[0], (30, 95)), shares_over(found, FIG9[1], (130, 195))
+    before, after = shares_over(found, FIG9[0], Span(30, 95)), shares_over(found, FIG9[1], Span(130, 195))
     parts = before.each("30-95 s: x/e") + after.each("130-195 s: x/e")
     unmoved = [x / y for x, y in zip(after.x("C"), before.x("C"), strict=True)]
     parts.append(Value("C after/before", unmoved))

@@ -44,7 +44,7 @@ def fairness_is_improved(runs: Samples) -> Finding:
     """Green, yellow and total are fairer with the combined dropper."""
     plain, dropper = pair(runs)
     least = [a - 1.5 * b for a, b in zip(dropper.values("least.green"), plain.values("least.green"), strict=True)]
-    return Finding([*fairer((plain, dropper), 0.6), positive("min green: dropper - 1.5 x plain", least)])
+    return Finding([*fairer(plain, dropper, 0.6), positive("min green: dropper - 1.5 x plain", least)])
 
 
 @fig5.claim("more-green-less-yellow")

@@ -28,7 +28,7 @@ def no_dropping_in_concatenation(runs: Samples) -> Finding:
 @fig8.claim("fairer")
 def fairness_in_promotion(runs: Samples) -> Finding:
     """Green, yellow and total are fairer with the dropper."""
-    return Finding(fairer(pair(runs), 0.7))
+    return Finding(fairer(*pair(runs), 0.7))
 
 
 @fig8.claim("keeps-green")

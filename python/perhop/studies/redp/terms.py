@@ -36,9 +36,8 @@ def less_than_part(name: str, a: Sequence[float], b: Sequence[float], part: floa
     return positive(f"{part:g} x plain - dropper, {name}", [part * y - x for x, y in zip(a, b, strict=True)])
 
 
-def fairer(runs: tuple[Samples, Samples], part: float) -> list[Part]:
+def fairer(plain: Samples, dropper: Samples, part: float) -> list[Part]:
     """Spread of green and of total at most so much of plain REDP's, that of yellow lower."""
-    plain, dropper = runs
     parts = {"green": part, "total": part, "yellow": 1.0}
     return [
         less_than_part(f"std {kind}", dropper.values(f"std.{kind}"), plain.values(f"std.{kind}"), p)

@@ -186,9 +186,8 @@ def _extreme(runs: Samples, _: list[Cell]) -> Picture:
     return picture(figure, "rtt-67x", caption, alternative)
 
 
-def _columns(axes: Axes, runs: Samples, of: tuple[Sequence[str], list[Cell]]) -> None:
+def _columns(axes: Axes, runs: Samples, columns: Sequence[str], cells: list[Cell]) -> None:
     """Bars a column, one a conditioner, with what is printed."""
-    columns, cells = of
     for i, (row, marker) in enumerate(tables.ROWS.items()):
         values = [runs.mean(column, marker=marker) for column in columns]
         places = [k + 0.2 * (i - 1.5) for k in range(len(columns))]
@@ -204,8 +203,8 @@ def _columns(axes: Axes, runs: Samples, of: tuple[Sequence[str], list[Cell]]) ->
 
 def _table1(runs: Samples, cells: list[Cell]) -> Picture:
     figure, panels = canvas(2, (10.4, 3.3))
-    _columns(panels[0], runs, ((tables.LONG, tables.SHORT, tables.OVERALL), cells))
-    _columns(panels[1], runs, ((tables.SESSION,), cells))
+    _columns(panels[0], runs, (tables.LONG, tables.SHORT, tables.OVERALL), cells)
+    _columns(panels[1], runs, (tables.SESSION,), cells)
     panels[0].set_title("delay of a packet, s")
     panels[1].set_title("duration of a session, s")
     legend_above(figure)
@@ -217,9 +216,9 @@ def _table1(runs: Samples, cells: list[Cell]) -> Picture:
 def _table2(runs: Samples, cells: list[Cell]) -> Picture:
     figure, panels = canvas(3, (12.4, 3.3))
     columns = (tables.FIRST, tables.ALL)
-    _columns(panels[0], tables.web(runs), (columns, cells))
-    _columns(panels[1], tables.web(runs, 100), (columns, []))
-    _columns(panels[2], runs.of("rtt-table2-fast"), (columns, []))
+    _columns(panels[0], tables.web(runs), columns, cells)
+    _columns(panels[1], tables.web(runs, 100), columns, [])
+    _columns(panels[2], runs.of("rtt-table2-fast"), columns, [])
     for axes, title in zip(panels, ("50 sessions", "100 sessions", "50 sessions, 10 Mb/s"), strict=True):
         axes.set_title(f"{title}: s")
     legend_above(figure)

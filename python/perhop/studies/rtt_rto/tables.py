@@ -128,14 +128,18 @@ def both_sets(runs: Samples) -> Finding:
     sets = {"W1": runs.of("rtt-table2"), "W2": runs.of("rtt-table2-w2")}
     for name, found in sets.items():
         for sessions in (50, 100):
-            rows += [_row((name, sessions, 1), found.at(sessions=sessions, marker=m), m) for m in MARKERS]
-    rows += [_row(("W1", 50, 10), runs.of("rtt-table2-fast").at(marker=m), m) for m in MARKERS]
+            rows += [
+                _row({"set": name, "sessions": sessions, "Mb/s": 1}, found.at(sessions=sessions, marker=m), m)
+                for m in MARKERS
+            ]
+    rows += [
+        _row({"set": "W1", "sessions": 50, "Mb/s": 10}, runs.of("rtt-table2-fast").at(marker=m), m) for m in MARKERS
+    ]
     return Finding(
         [], "s; `open` is the share of objects in progress after 1000 s", rows, seeds=len(web(runs).at(marker=RTO).all)
     )
 
 
-def _row(where: tuple[str, int, int], runs: Samples, marker: str) -> dict[str, Any]:
-    place = dict(zip(("set", "sessions", "Mb/s"), where, strict=True))
+def _row(where: dict[str, Any], runs: Samples, marker: str) -> dict[str, Any]:
     shown = (FIRST, f"{FIRST} sd", ALL, f"{ALL} sd", "objects", "open", "drop ratio")
-    return {**place, "conditioner": LABELS[marker], **means(runs, shown)}
+    return {**where, "conditioner": LABELS[marker], **means(runs, shown)}
