@@ -98,6 +98,20 @@ def test_overrides_come_as_texts_or_as_values() -> None:
     assert texts.settings["duration_s"] == 3.0
 
 
+def test_a_selector_is_an_override_and_an_axis() -> None:
+    wrr = ROOT / "examples/wrr.toml"
+    by_hand, selected = (Scenario.from_toml(wrr, {key: 0.3}) for key in ("queue.small.max-p", "@red.max-p"))
+    assert by_hand.effective() == selected.effective()
+    nowhere = Scenario.from_toml(wrr, {"@tred.n?": 3, "tcp.none.window?": 9})
+    assert nowhere.effective() == Scenario.from_toml(wrr).effective()
+    with pytest.raises(perhop.ScenarioError, match=r"algorithms here: .*red"):
+        Scenario.from_toml(wrr, {"@tred.n": 3})
+    short = {"scenario.duration": "2s", "scenario.warmup": "1s"}
+    runs = Scenario.from_toml(wrr, short).sweep({"@red.max-p": [0.1, 0.5]}, replications=1, progress=False)
+    assert [point.title for point in runs.points] == ["max-p 0.1", "max-p 0.5"]
+    assert [len(value) for value in runs.totals("summary", "dropped_packets", by=["max-p"]).values()] == [1, 1]
+
+
 @pytest.mark.parametrize("replications", [0, -1, range(0), range(0, 4, 2), range(-1, 2)])
 def test_no_replications_are_refused(small: Scenario, replications: int | range) -> None:
     with pytest.raises(ValueError, match="replications"):
