@@ -102,9 +102,9 @@ impl Packet<'_> {
 pub fn rewritten(packet: &Packet<'_>, dscp: u8) {
     let Some(headers) = packet.locate(packet.data) else { return };
     assert!(headers.ip_offset + 20 <= packet.data.len());
-    assert!(headers.l3_length >= 20 && headers.dscp < 64 && headers.ecn < 4);
+    assert!(headers.lengths.l3 >= 20 && headers.dscp < 64 && headers.ecn < 4);
     if let Some(tcp) = headers.tcp {
-        assert!(u32::from(tcp.header_length) + tcp.payload + 20 <= headers.l3_length);
+        assert!(u32::from(tcp.header_length) + tcp.payload + 20 <= headers.lengths.l3);
     }
     FlowTable::new().id(&headers);
     let mut changed = packet.data.to_vec();

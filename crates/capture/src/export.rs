@@ -297,7 +297,7 @@ mod tests {
         let [(1500, 40, first), (1028, 28, second)] = found[..] else { panic!("{found:?}") };
         let view = first.tcp.unwrap();
         assert_eq!((view.seq, view.ack, view.flags, view.payload), (7, 9, 0x18, 1460));
-        assert_eq!((first.dscp, first.ecn, first.l3_length, first.ports), (46, 2, 1500, Some(tcp.ports)));
+        assert_eq!((first.dscp, first.ecn, first.lengths.l3, first.ports), (46, 2, 1500, Some(tcp.ports)));
         assert_eq!((second.protocol, second.ports, second.tcp), (17, Some(udp.ports), None));
     }
 

@@ -148,6 +148,7 @@ fn key(headers: &IpHeaders) -> FlowKey {
 mod tests {
     use super::*;
     use crate::headers::Fragment;
+    use crate::headers::Lengths;
 
     fn packet(ports: Option<(u16, u16)>, fragment: Option<(u32, bool)>) -> IpHeaders {
         IpHeaders {
@@ -156,8 +157,7 @@ mod tests {
             dscp: 0,
             ecn: 0,
             flow_label: None,
-            l3_length: 100,
-            l4_length: 80,
+            lengths: Lengths { l3: 100, l4: 80 },
             protocol: 17,
             source: IpAddr::from([10, 0, 0, 1]),
             destination: IpAddr::from([10, 0, 0, 2]),

@@ -26,11 +26,8 @@ pub struct IpHeaders {
     pub ecn: u8,
     /// IPv6's flow label, 20 bits (RFC 6437); `None` in IPv4, which has no such field.
     pub flow_label: Option<u32>,
-    /// Bytes of the whole IP packet, header included. Where the header says 0 (segmentation offload, jumbogram), the original length
-    /// without the link header: that counts a frame check sequence too, if one was captured.
-    pub l3_length: u32,
-    /// Those of them after the IP header and its extensions: transport header and payload.
-    pub l4_length: u32,
+    /// How long it is.
+    pub lengths: Lengths,
     /// Transport protocol: IPv4's, or what follows the last extension header that could be read.
     pub protocol: u8,
     /// Source address.
@@ -43,6 +40,16 @@ pub struct IpHeaders {
     pub ports: Option<Ports>,
     /// Set for TCP, if the header was captured up to its flags.
     pub tcp: Option<TcpView>,
+}
+
+/// Lengths of an IP packet, from its header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lengths {
+    /// Bytes of the whole IP packet, header included. Where the header says 0 (segmentation offload, jumbogram), the original length
+    /// without the link header: that counts a frame check sequence too, if one was captured.
+    pub l3: u32,
+    /// Those of them after the IP header and its extensions: transport header and payload.
+    pub l4: u32,
 }
 
 /// A fragment's place (RFC 791, RFC 8200 section 4.5).
@@ -123,8 +130,7 @@ fn ipv4(ip: &[u8], wire: u32) -> Result<Located, Unread> {
         dscp: header.dcp().value(),
         ecn: header.ecn().value(),
         flow_label: None,
-        l3_length,
-        l4_length: 0,
+        lengths: Lengths { l3: l3_length, l4: 0 },
         protocol: slice.payload_ip_number().0,
         source: header.source_addr().into(),
         destination: header.destination_addr().into(),
@@ -147,8 +153,7 @@ fn ipv6(ip: &[u8], wire: u32) -> Result<Located, Unread> {
         dscp: header.dscp().value(),
         ecn: header.ecn().value(),
         flow_label: Some(header.flow_label().value()),
-        l3_length: if offloaded { wire } else { 40 + u32::from(header.payload_length()) },
-        l4_length: 0,
+        lengths: Lengths { l3: if offloaded { wire } else { 40 + u32::from(header.payload_length()) }, l4: 0 },
         protocol: slice.payload().ip_number.0,
         source: header.source_addr().into(),
         destination: header.destination_addr().into(),
@@ -175,17 +180,18 @@ impl Located {
     fn with_transport(self, ip: &[u8], ip_offset: usize) -> IpHeaders {
         const TCP: u8 = 6;
         const WITH_PORTS: [u8; 5] = [TCP, 17, 33, 132, 136];
-        let l4_length = self.headers.l3_length.saturating_sub(self.transport as u32);
-        let mut headers = IpHeaders { ip_offset, l4_length, ..self.headers };
+        let l3 = self.headers.lengths.l3;
+        let lengths = Lengths { l3, l4: l3.saturating_sub(self.transport as u32) };
+        let mut headers = IpHeaders { ip_offset, lengths, ..self.headers };
         if headers.fragment.is_some_and(|fragment| !fragment.first) || !WITH_PORTS.contains(&headers.protocol) {
             return headers;
         }
         // an Ethernet frame's padding lies behind the IP packet's end and is no transport header
-        let end = ip.len().min(headers.l3_length as usize);
+        let end = ip.len().min(lengths.l3 as usize);
         let transport = ip.get(self.transport..end).unwrap_or_default();
         headers.ports = transport.first_chunk().map(ports);
         if headers.protocol == TCP {
-            headers.tcp = transport.first_chunk().and_then(|start| tcp(start, transport, l4_length));
+            headers.tcp = transport.first_chunk().and_then(|start| tcp(start, transport, lengths.l4));
         }
         headers
     }

@@ -34,7 +34,7 @@ mod window;
 pub use error::{CaptureError, Truncated};
 pub use file::{Capture, Chunk, Record};
 pub use flows::{FlowKey, FlowTable};
-pub use headers::{Fragment, IpHeaders, Ports, TcpView, Unread, locate};
+pub use headers::{Fragment, IpHeaders, Lengths, Ports, TcpView, Unread, locate};
 pub use link::LinkType;
 pub use output::OutputFile;
 pub use pump::{Fate, Pump, Tally};

@@ -40,7 +40,8 @@ pub use clock::Origin;
 pub use error::{MarkError, Unchanged};
 pub use marking::{Marking, RoundTripsOf};
 pub use report::{
-    CodePointRow, ColourRow, ConditionerReport, FlowRow, LabelReport, Report, RttReport, TallyRow, Volume,
+    CaptureReport, CodePointRow, ColourRow, ConditionerReport, Directions, Flaws, FlowRow, LabelReport, Report,
+    RttReport, TallyRow, Volume,
 };
 pub use round_trip_report::{AggregateRoundTrip, FlowRoundTrip, MeasuredRow, RoundTripReport, SampleRow};
 
@@ -77,8 +78,8 @@ pub fn run<R: Read>(
     let mut marker = Marker::new(marking)?;
     let tally = pump.run(capture, output, |record| Ok::<_, CaptureError>(marker.visit(record)))?;
     let report = Report::new(marker, &tally);
-    match (report.ip_packets(), report.untimed) {
-        (0, 0) => Err(MarkError::NoIp { packets: report.packets, reasons: report.unchanged }),
+    match (report.ip_packets(), report.flaws.untimed) {
+        (0, 0) => Err(MarkError::NoIp { packets: report.capture.packets, reasons: report.flaws.unchanged }),
         (0, packets) => Err(MarkError::NoTime { packets }),
         (packets, _) if report.is_empty() => Err(MarkError::NoTcp { packets }),
         _ => Ok(report),

@@ -23,7 +23,7 @@ const UDP6: &str = "62 ba bc de 00 08 11 40 20010db8000000000000000000000001 200
 
 fn check_udp4(found: IpHeaders, ip_offset: usize) {
     assert_eq!((found.ip_offset, found.version, found.dscp, found.ecn), (ip_offset, 4, 46, 2));
-    assert_eq!((found.l3_length, found.protocol, found.fragment, found.tcp), (28, 17, None, None));
+    assert_eq!((found.lengths.l3, found.protocol, found.fragment, found.tcp), (28, 17, None, None));
     assert_eq!(found.source.to_string(), "10.0.0.1");
     assert_eq!(found.destination.to_string(), "10.0.0.2");
     assert_eq!(found.ports, Some(Ports { source: 4660, destination: 80 }));
@@ -31,7 +31,7 @@ fn check_udp4(found: IpHeaders, ip_offset: usize) {
 
 fn check_udp6(found: IpHeaders, ip_offset: usize) {
     assert_eq!((found.ip_offset, found.version, found.dscp, found.ecn), (ip_offset, 6, 10, 3));
-    assert_eq!((found.l3_length, found.protocol, found.fragment, found.tcp), (48, 17, None, None));
+    assert_eq!((found.lengths.l3, found.protocol, found.fragment, found.tcp), (48, 17, None, None));
     assert_eq!(found.source.to_string(), "2001:db8::1");
     assert_eq!(found.destination.to_string(), "2001:db8::2");
     assert_eq!(found.ports, Some(Ports { source: 4660, destination: 80 }));
@@ -82,7 +82,7 @@ fn tcp_with_options_and_padding() {
     let timestamps = Some(Timestamps { value: 1, echo: 2 });
     let wanted = TcpView { seq: 7, ack: 9, flags: 0x58, header_length: 32, payload: 5, timestamps };
     let found = read(LinkType::RAW, &format!("{ip} {tcp} 0102030405 000000")).unwrap();
-    assert_eq!((found.l3_length, found.tcp), (61, Some(wanted)), "padding behind the packet does not count");
+    assert_eq!((found.lengths.l3, found.tcp), (61, Some(wanted)), "padding behind the packet does not count");
     // snapped behind the flags: all but the options is known; one byte less: the ports
     let bytes = hex(&format!("{ip} {tcp}"));
     let cut = TcpView { timestamps: None, ..wanted };
@@ -106,7 +106,7 @@ fn an_authentication_header_is_stepped_over() {
     let ip = UDP4.replace("45 ba 00 1c", "45 ba 00 34").replace("40 11 00 00", "40 33 00 00");
     let (start, udp) = ip.split_at(ip.len() - 23);
     let found = read(LinkType::RAW, &format!("{start} {authentication} {udp}")).unwrap();
-    assert_eq!((found.protocol, found.l3_length), (17, 52));
+    assert_eq!((found.protocol, found.lengths.l3), (17, 52));
     assert_eq!(found.ports, Some(Ports { source: 4660, destination: 80 }));
 }
 
@@ -120,13 +120,13 @@ fn ethernet_padding_is_no_transport_header() {
 #[test]
 fn length_zero_means_segmentation_offload() {
     let ip = hex(&format!("{MACS} 0800 {}", UDP4.replace("45 ba 00 1c", "45 ba 00 00")));
-    assert_eq!(locate(LinkType::ETHERNET, &ip, 14 + 70_000).unwrap().l3_length, 70_000);
-    assert_eq!(locate(LinkType::ETHERNET, &ip, 3).unwrap().l3_length, 28, "a wire length below the captured one");
+    assert_eq!(locate(LinkType::ETHERNET, &ip, 14 + 70_000).unwrap().lengths.l3, 70_000);
+    assert_eq!(locate(LinkType::ETHERNET, &ip, 3).unwrap().lengths.l3, 28, "a wire length below the captured one");
     let six = hex(&UDP6.replace("00 08 11 40", "00 00 11 40"));
-    assert_eq!(locate(LinkType::RAW, &six, 90_000).unwrap().l3_length, 90_000);
+    assert_eq!(locate(LinkType::RAW, &six, 90_000).unwrap().lengths.l3, 90_000);
     // no next header: 0 is the truth, the rest is padding
     let none = hex(&UDP6.replace("00 08 11 40", "00 00 3b 40"));
-    assert_eq!(locate(LinkType::RAW, &none, 46).unwrap().l3_length, 40);
+    assert_eq!(locate(LinkType::RAW, &none, 46).unwrap().lengths.l3, 40);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn ipv6_extension_headers() {
     let length = "00 54"; // 64 bytes of extensions and 20 of TCP
     let packet = format!("{} {chain} {tcp}", start.replace("00 28", length));
     let found = read(LinkType::RAW, &packet).unwrap();
-    assert_eq!((found.protocol, found.ports, found.l3_length), (6, ports, 124));
+    assert_eq!((found.protocol, found.ports, found.lengths.l3), (6, ports, 124));
     assert_eq!(
         found.tcp,
         Some(TcpView { seq: 7, ack: 9, flags: 0x10, header_length: 20, payload: 0, timestamps: None })

@@ -94,7 +94,7 @@ fn rates_by_the_book(packets: &[Seen]) -> Vec<f64> {
         match flows.entry(table.id(&ip)) {
             Entry::Occupied(flow) => {
                 let flow = flow.into_mut();
-                flow.add(now, ip.l3_length);
+                flow.add(now, ip.lengths.l3);
                 flow.rate.max(1.0)
             }
             Entry::Vacant(place) => {
@@ -143,7 +143,7 @@ fn a_reader_of_a_later_domain_sees_the_labels() {
         let (together, _) = marked(&input, rates(vec![labeller(vec![]), fair()])).unwrap();
         assert!(apart == together, "{name}");
         assert_eq!(flow_labels(&packets(&apart)), flow_labels(&packets(&labelled)), "{name}: F-SAM writes none");
-        let all = report.packets;
+        let all = report.capture.packets;
         assert_eq!((labels(&report).came, labels(&report).left, labels(&report).changed), (all, all, 0), "{name}");
         let colours: BTreeSet<_> = report.conditioners[0].colours.iter().map(|row| row.after).collect();
         assert_eq!(colours, BTreeSet::from(["green", "red"]), "{name}");
@@ -190,14 +190,17 @@ fn ipv4_has_no_room() {
     let input = read("tcp.pcap");
     let (output, report) = marked(&input, rates(vec![labeller(vec![])])).unwrap();
     assert!(output == input);
-    let no_room = report.forward.packets;
+    let no_room = report.directions.forward.packets;
     let expected = LabelReport { carried: "rate", came: 0, foreign: 0, left: 0, changed: 0, saturated: 0, no_room };
     assert_eq!(labels(&report), &expected);
     let said = format!("{no_room} packets got a label but are IPv4");
     assert!(report.warnings.iter().any(|text| text.starts_with(&said)), "{:?}", report.warnings);
     let mixed = marked(&read("merged.pcapng"), rates(vec![labeller(vec![])])).unwrap().1;
     let of_ipv6 = packets(&read("merged.pcapng")).iter().filter(|it| it.ip.is_some_and(|ip| ip.version == 6)).count();
-    assert_eq!((labels(&mixed).left, labels(&mixed).no_room), (of_ipv6 as u64, mixed.forward.packets - of_ipv6 as u64));
+    assert_eq!(
+        (labels(&mixed).left, labels(&mixed).no_room),
+        (of_ipv6 as u64, mixed.directions.forward.packets - of_ipv6 as u64)
+    );
     assert!(labels(&mixed).left > 20 && labels(&mixed).no_room > 100);
     let table = mixed.text(1);
     let row = table.lines().find(|line| line.starts_with("rate ")).expect("a table of labels");
@@ -227,8 +230,8 @@ fn only_what_leaves_is_counted() {
     let input = relabelled(&read("tcp6-ns.pcap"), |_| 0);
     let (output, report) =
         marked(&input, policy([Action::Transmit, Action::Transmit, Action::Drop, Action::Transmit])).unwrap();
-    assert!(report.dropped.packets > 20 && report.reverse.packets > 20);
-    assert_eq!(labels(&report).left, report.forward.packets - report.dropped.packets);
+    assert!(report.directions.dropped.packets > 20 && report.directions.reverse.packets > 20);
+    assert_eq!(labels(&report).left, report.directions.forward.packets - report.directions.dropped.packets);
     let labelled = flow_labels(&packets(&output)).iter().filter(|label| **label != Some(0)).count();
     assert_eq!(labelled as u64, labels(&report).left);
 }

@@ -101,7 +101,7 @@ fn a_token_bucket_on_real_traffic() {
         let (before, after) = (packets(&input), packets(&output));
         let now = times(&before);
         let ip: Vec<usize> = (0..before.len()).filter(|i| before[*i].ip.is_some()).collect();
-        let load: Vec<(u64, u32)> = ip.iter().map(|i| (now[*i], before[*i].ip.unwrap().l3_length)).collect();
+        let load: Vec<(u64, u32)> = ip.iter().map(|i| (now[*i], before[*i].ip.unwrap().lengths.l3)).collect();
         let expected = oracle(&load);
         let mut green = Vec::new();
         for (k, i) in ip.iter().enumerate() {
@@ -114,7 +114,7 @@ fn a_token_bucket_on_real_traffic() {
         within_contract(&green);
         only_code_points_differ(name, &before, &after);
         conserved(name, &report);
-        assert_eq!(report.forward.packets, ip.len() as u64, "{name}");
+        assert_eq!(report.directions.forward.packets, ip.len() as u64, "{name}");
         assert_eq!(report.conditioners[0].colours.iter().map(|row| row.volume.packets).sum::<u64>(), ip.len() as u64);
         let counted = report.conditioners[0].colours.iter().filter(|row| row.after == "green");
         let sum: u64 = counted.map(|row| row.volume.bytes).sum();
@@ -138,14 +138,30 @@ fn only_code_points_differ(name: &str, before: &[Seen], after: &[Seen]) {
 fn conserved(name: &str, report: &Report) {
     let code_points =
         |of: fn(&perhop_capture::mark::CodePointRow) -> u64| report.code_points.iter().map(of).sum::<u64>();
-    assert_eq!(code_points(|row| row.before.bytes), report.forward.bytes, "{name}");
-    assert_eq!(code_points(|row| row.after.bytes) + report.dropped.bytes, report.forward.bytes, "{name}");
+    assert_eq!(code_points(|row| row.before.bytes), report.directions.forward.bytes, "{name}");
+    assert_eq!(
+        code_points(|row| row.after.bytes) + report.directions.dropped.bytes,
+        report.directions.forward.bytes,
+        "{name}"
+    );
     let flows = |of: fn(&perhop_capture::mark::FlowRow) -> u64| report.flows.iter().map(of).sum::<u64>();
-    assert_eq!(flows(|row| row.total.bytes), report.forward.bytes + report.reverse.bytes, "{name}");
-    assert_eq!(flows(|row| row.total.packets), report.forward.packets + report.reverse.packets, "{name}");
-    assert_eq!(flows(|row| row.dropped.bytes), report.dropped.bytes, "{name}");
-    let unchanged: u64 = report.unchanged.iter().map(|it| it.packets).sum();
-    assert_eq!(report.forward.packets + report.reverse.packets + unchanged, report.packets, "{name}");
+    assert_eq!(
+        flows(|row| row.total.bytes),
+        report.directions.forward.bytes + report.directions.reverse.bytes,
+        "{name}"
+    );
+    assert_eq!(
+        flows(|row| row.total.packets),
+        report.directions.forward.packets + report.directions.reverse.packets,
+        "{name}"
+    );
+    assert_eq!(flows(|row| row.dropped.bytes), report.directions.dropped.bytes, "{name}");
+    let unchanged: u64 = report.flaws.unchanged.iter().map(|it| it.packets).sum();
+    assert_eq!(
+        report.directions.forward.packets + report.directions.reverse.packets + unchanged,
+        report.capture.packets,
+        "{name}"
+    );
 }
 
 /// The captures are snapped to 96 bytes; meters count what was on the wire.
@@ -165,7 +181,11 @@ fn lengths_are_those_of_the_wire() {
             0 => -i64::from(header),
             more => i64::from(more) + i64::from(tags) - i64::from(header),
         };
-        assert_eq!(report.forward.bytes as i64, wire as i64 + framing * ip.len() as i64, "{name} with {overhead}");
+        assert_eq!(
+            report.directions.forward.bytes as i64,
+            wire as i64 + framing * ip.len() as i64,
+            "{name} with {overhead}"
+        );
     };
     for overhead in [0, 14, 18, 38] {
         ethernet("tcp.pcap", 0, overhead);
@@ -183,7 +203,7 @@ fn f_sam_on_real_traffic_is_repeatable_and_conserves() {
         assert_eq!(once, marked(&input, marking(fair("500kbit/s"))).unwrap(), "{name}");
         conserved(name, &once.1);
         let green: u64 = once.1.flows.iter().map(|flow| flow.green.bytes).sum();
-        assert!(green > 0 && green < once.1.forward.bytes, "{name}: {green}");
+        assert!(green > 0 && green < once.1.directions.forward.bytes, "{name}: {green}");
     }
 }
 
@@ -244,10 +264,10 @@ fn a_clock_never_goes_back() {
     };
     let (output, report) = marked(&made(&load), marking(vec![small])).unwrap();
     assert_eq!(dscps(&output), [10, 10, 14, 14, 10]);
-    assert_eq!((report.out_of_order, report.largest_step_back_ns), (1, 4 * ms));
+    assert_eq!((report.flaws.out_of_order, report.flaws.largest_step_back_ns), (1, 4 * ms));
     assert!(report.warnings.iter().any(|text| text.contains("1 packets have a timestamp") && text.contains("0.004 s")));
-    assert_eq!(report.duration_s, Some(0.016));
-    assert_eq!(report.offered_bit_s, Some(40_000.0 / 0.016));
+    assert_eq!(report.capture.duration_s, Some(0.016));
+    assert_eq!(report.capture.offered_bit_s, Some(40_000.0 / 0.016));
 }
 
 /// Per flow: a repeated SYN is not a new connection; a SYN after data is one, and finds a full bucket.
@@ -271,12 +291,12 @@ fn dropped_packets_are_left_out_and_counted() {
     conserved("tcp.pcapng", &report);
     let green: Vec<_> = packets(&kept).into_iter().filter(|it| it.ip.is_none_or(|ip| ip.dscp != 14)).collect();
     let left = packets(&output);
-    assert!(report.dropped.packets > 10);
-    assert_eq!(left.len() as u64 + report.dropped.packets, report.packets);
+    assert!(report.directions.dropped.packets > 10);
+    assert_eq!(left.len() as u64 + report.directions.dropped.packets, report.capture.packets);
     assert!(left.iter().zip(&green).all(|(a, b)| a.data == b.data && a.stamp_ns == b.stamp_ns));
     assert_eq!(left.len(), green.len());
     let dropped = report.conditioners[0].colours.iter().find(|row| row.after == "dropped").unwrap();
-    assert_eq!(dropped.volume, report.dropped);
+    assert_eq!(dropped.volume, report.directions.dropped);
 }
 
 /// Forward is from inside to outside; what comes back, and what stays inside, is not metered and not changed.
@@ -294,7 +314,7 @@ fn only_forward_packets_are_metered() {
         let allowed: &[u8] = if ip.source == sender { &[10, 14] } else { &[0] };
         assert!(allowed.contains(&new.ip.unwrap().dscp));
     }
-    assert!(report.forward.packets > 100 && report.reverse.packets > 40, "{}", report.text(9));
+    assert!(report.directions.forward.packets > 100 && report.directions.reverse.packets > 40, "{}", report.text(9));
     assert!(report.flows.iter().all(|flow| (flow.direction == "forward") == (flow.source == sender)));
     let (output, report) = marked(&input, Marking { inside: both, ..marking(tb()) }).unwrap();
     assert_eq!(output, input);
@@ -374,7 +394,7 @@ fn packets_as_large_as_may_be_are_not_warned_of() {
 fn packets_larger_than_the_bucket_are_warned_of() {
     let input = std::fs::read(file("tcp-offload.pcap")).unwrap();
     let report = marked(&input, marking(vec![stage("tb", bucket(CIR, 1500))])).unwrap().1;
-    let long = packets(&input).iter().filter(|it| it.ip.is_some_and(|ip| ip.l3_length > 1500)).count();
+    let long = packets(&input).iter().filter(|it| it.ip.is_some_and(|ip| ip.lengths.l3 > 1500)).count();
     assert!(long > 10 && report.conditioners[0].packets_beyond_cbs == long as u64);
     let says =
         |part: &str| assert!(report.warnings.iter().any(|text| text.contains(part)), "{part}: {:?}", report.warnings);
@@ -416,10 +436,10 @@ fn a_cut_off_capture_is_an_error_unless_partial() {
     let partial = Pump { partial: true, ..Pump::default() };
     let report = mark(&input.0, &output.0, tb(), &partial).unwrap();
     let all = packets(&whole);
-    assert_eq!(report.packets, all.len() as u64 - 1);
+    assert_eq!(report.capture.packets, all.len() as u64 - 1);
     assert_eq!(packets(&output.bytes()).len(), all.len() - 1);
-    assert!(report.cut_off.as_ref().is_some_and(|text| text.contains("cut off")));
-    assert!(report.warnings.contains(report.cut_off.as_ref().unwrap()));
+    assert!(report.flaws.cut_off.as_ref().is_some_and(|text| text.contains("cut off")));
+    assert!(report.warnings.contains(report.flaws.cut_off.as_ref().unwrap()));
     assert_eq!(meter(&input.0, tb(), &partial).unwrap(), report);
 }
 
@@ -476,9 +496,9 @@ fn packets_without_a_time_pass_unmetered() {
     assert!(matches!(error, MarkError::NoTime { packets: 1 }), "{error}");
     let input = pcapng(&[simple.clone(), enhanced.clone(), simple]);
     let (output, report) = marked(&input, tb()).unwrap();
-    assert_eq!((report.forward.packets, report.untimed, report.packets), (1, 2, 3));
+    assert_eq!((report.directions.forward.packets, report.flaws.untimed, report.capture.packets), (1, 2, 3));
     conserved("mixed", &report);
-    assert_eq!(report.unchanged[0].reason, "no timestamp");
+    assert_eq!(report.flaws.unchanged[0].reason, "no timestamp");
     assert!(report.warnings[0].contains("2 IP packets have no timestamp"), "{:?}", report.warnings);
     let differ: Vec<usize> = (0..input.len()).filter(|i| input[*i] != output[*i]).collect();
     let (first, last) = (48 + 44, 48 + 44 + enhanced.len());

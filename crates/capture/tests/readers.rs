@@ -130,7 +130,7 @@ fn ours(bytes: &[u8]) -> Vec<Vec<String>> {
 }
 
 fn ip_fields(headers: &IpHeaders) -> Vec<String> {
-    let IpHeaders { version, dscp, ecn, flow_label, l3_length, source, ports, tcp, protocol, .. } = *headers;
+    let IpHeaders { version, dscp, ecn, flow_label, lengths, source, ports, tcp, protocol, .. } = *headers;
     let of_version = |wanted: u8, text: String| if version == wanted { text } else { String::new() };
     let of_protocol = |wanted: u8, port: fn(Ports) -> u16| match ports {
         Some(ports) if protocol == wanted => port(ports).to_string(),
@@ -140,12 +140,12 @@ fn ip_fields(headers: &IpHeaders) -> Vec<String> {
     vec![
         of_version(4, dscp.to_string()),
         of_version(4, ecn.to_string()),
-        of_version(4, l3_length.to_string()),
+        of_version(4, lengths.l3.to_string()),
         of_version(4, "1".into()), // the IPv4 checksum is good
         of_version(6, dscp.to_string()),
         of_version(6, ecn.to_string()),
         flow_label.map_or(String::new(), |label| format!("{label:#08x}")),
-        of_version(6, l3_length.wrapping_sub(40).to_string()),
+        of_version(6, lengths.l3.wrapping_sub(40).to_string()),
         of_version(4, source.to_string()),
         of_version(6, source.to_string()),
         of_protocol(6, |ports| ports.source),

@@ -169,7 +169,7 @@ fn seen(bytes: &[u8]) -> Vec<(u8, u8, u32)> {
         if let Some(record) = chunk.record() {
             let headers = locate(record.link, record.data, record.original).expect("IP");
             if headers.source != address(C) {
-                found.push((headers.dscp, headers.ecn, headers.l3_length));
+                found.push((headers.dscp, headers.ecn, headers.lengths.l3));
             }
         }
     }

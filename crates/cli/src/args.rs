@@ -170,19 +170,9 @@ pub struct Tune {
     /// Set a key of FILE, as in `-s traffic.bulk.flows=20`
     #[arg(short = 's', long = "set", value_name = "KEY=VALUE", requires = "file")]
     pub set: Vec<String>,
-    /// A class without FILE: round-trip time including waiting packets, flows (fewest..most), share, code points,
-    /// as in rtt=120ms,flows=5..50,share=0.1,for=AF11+AF12; repeat for more
-    #[arg(long, value_name = "CLASS", requires = "rate")]
-    pub class: Vec<String>,
-    /// Rate of the link, as in 10Mbit/s
-    #[arg(long, requires = "class", value_parser = quantity::<BitRate>)]
-    pub rate: Option<BitRate>,
-    /// A TCP packet with its headers
-    #[arg(long, requires = "class", default_value = "1000B", value_parser = quantity::<Bytes>)]
-    pub packet: Bytes,
-    /// What the queue holds
-    #[arg(long, requires = "class", default_value = "100p", value_parser = quantity::<Packets>)]
-    pub limit: Packets,
+    /// Classes without FILE.
+    #[command(flatten)]
+    pub by_hand: ByHand,
     /// Target queue, in packets: V0 less the floor; with FILE its delay is added to each round trip
     #[arg(long, default_value = "40p", value_parser = quantity::<Packets>)]
     pub reference: Packets,
@@ -201,6 +191,24 @@ pub struct Tune {
     /// Draw critical V0 over flows and the fluid model: .png, .svg or .pdf
     #[arg(long, value_name = "PICTURE", num_args = 0..=1, default_missing_value = "stability.svg")]
     pub plot: Option<PathBuf>,
+}
+
+/// Classes and their link, where there is no file.
+#[derive(Args, Debug)]
+pub struct ByHand {
+    /// A class without FILE: round-trip time including waiting packets, flows (fewest..most), share, code points,
+    /// as in rtt=120ms,flows=5..50,share=0.1,for=AF11+AF12; repeat for more
+    #[arg(long, value_name = "CLASS", requires = "rate")]
+    pub class: Vec<String>,
+    /// Rate of the link, as in 10Mbit/s
+    #[arg(long, requires = "class", value_parser = quantity::<BitRate>)]
+    pub rate: Option<BitRate>,
+    /// A TCP packet with its headers
+    #[arg(long, requires = "class", default_value = "1000B", value_parser = quantity::<Bytes>)]
+    pub packet: Bytes,
+    /// What the queue holds
+    #[arg(long, requires = "class", default_value = "100p", value_parser = quantity::<Packets>)]
+    pub limit: Packets,
 }
 
 /// The algorithms that `tune` knows.

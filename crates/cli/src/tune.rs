@@ -73,16 +73,16 @@ fn from_file(args: &Tune, file: &std::path::Path) -> Result<Asked, Failure> {
 
 fn from_words(args: &Tune) -> Result<Asked, Failure> {
     let refuse = |what: [&str; 2]| failure(Diagnostics::of_file("perhop tune", "E201", what.map(str::to_owned)));
-    let rate = args.rate.map_or(0.0, |rate| rate.bytes_s());
-    if rate == 0.0 || args.packet.get() == 0 || args.limit.get() == 0 {
+    let rate = args.by_hand.rate.map_or(0.0, |rate| rate.bytes_s());
+    if rate == 0.0 || args.by_hand.packet.get() == 0 || args.by_hand.limit.get() == 0 {
         return Err(refuse(["`--rate`, `--packet` or `--limit` is 0", "above 0"]));
     }
-    let [limit, reference] = [args.limit, args.reference].map(|n: Packets| f64::from(n.get()));
+    let [limit, reference] = [args.by_hand.limit, args.reference].map(|n: Packets| f64::from(n.get()));
     Ok(Asked {
         kind: kind(args),
-        link: Bottleneck { capacity: rate / args.packet.get() as f64, limit, reference },
-        packet: args.packet.get(),
-        classes: words::classes(kind(args), &args.class).map_err(failure)?,
+        link: Bottleneck { capacity: rate / args.by_hand.packet.get() as f64, limit, reference },
+        packet: args.by_hand.packet.get(),
+        classes: words::classes(kind(args), &args.by_hand.class).map_err(failure)?,
         stated: (Stated::default(), "stated"),
         queue: "bottleneck".into(),
         source: "--class".into(),

@@ -103,7 +103,7 @@ impl Marker {
     }
 
     fn meter(&mut self, now: Time, record: Record<'_>, headers: &IpHeaders) -> Fate {
-        self.ledger.ip_length(headers.l3_length);
+        self.ledger.ip_length(headers.lengths.l3);
         let flow = FlowId(self.flows.id(headers));
         let mut packet = Packet { flow, size: self.size(record.link, headers), ..view(headers) };
         self.labels.read(headers, &mut packet);
@@ -132,7 +132,7 @@ impl Marker {
     fn size(&self, link: LinkType, headers: &IpHeaders) -> u32 {
         let framed = self.marking.overhead > 0 && link == LinkType::ETHERNET;
         let tags = if framed { headers.ip_offset as u32 - ETHERNET_HEADER } else { 0 };
-        headers.l3_length.saturating_add(self.marking.overhead + tags)
+        headers.lengths.l3.saturating_add(self.marking.overhead + tags)
     }
 
     fn is_forward(&self, headers: &IpHeaders) -> bool {
@@ -292,7 +292,7 @@ fn datagram(headers: &IpHeaders) -> u32 {
     const UDP: u8 = 17;
     const UDP_LITE: u8 = 136;
     let header = if matches!(headers.protocol, UDP | UDP_LITE) && headers.ports.is_some() { 8 } else { 0 };
-    headers.l4_length.saturating_sub(header)
+    headers.lengths.l4.saturating_sub(header)
 }
 
 /// Segments of more than 65 535 bytes exist only in captures before segmentation; their payload counts as that many.

@@ -147,9 +147,9 @@ pub struct RttReport {
     pub unknown_flows: u64,
 }
 
-/// Everything a run over a capture found. Bytes are as meters count them, unless stated otherwise.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Report {
+/// A capture, and how it was metered.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CaptureReport {
     /// Packets of the capture.
     pub packets: u64,
     /// The sum of their original lengths, link headers included.
@@ -164,12 +164,43 @@ pub struct Report {
     pub duration_s: Option<f64>,
     /// Forward traffic over that duration; `None` where it is 0.
     pub offered_bit_s: Option<f64>,
+}
+
+/// Packets by the way they went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Directions {
     /// Packets that reached the conditioners.
     pub forward: Volume,
     /// Packets of the other direction, passed unchanged.
     pub reverse: Volume,
     /// Forward packets that were dropped.
     pub dropped: Volume,
+}
+
+/// What was not as it should be in a capture.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Flaws {
+    /// Packets that could not be metered, by reason.
+    pub unchanged: Vec<Unchanged>,
+    /// IP packets among them, for lack of a timestamp.
+    pub untimed: u64,
+    /// Packets with a timestamp earlier than a preceding one; they were metered at the largest time seen.
+    pub out_of_order: u64,
+    /// The largest step back among those.
+    pub largest_step_back_ns: u64,
+    /// Where the capture is cut off, if `--partial` accepted that.
+    pub cut_off: Option<String>,
+}
+
+/// Everything a run over a capture found. Bytes are as meters count them, unless stated otherwise.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// The capture, and how it was metered.
+    #[serde(flatten)]
+    pub capture: CaptureReport,
+    /// Which way packets went.
+    #[serde(flatten)]
+    pub directions: Directions,
     /// By conditioner, in the policy's order.
     pub conditioners: Vec<ConditionerReport>,
     /// Forward packets that no conditioner coloured, by colour on arrival.
@@ -184,16 +215,9 @@ pub struct Report {
     pub round_trips: Option<RoundTripReport>,
     /// By flow, most bytes first.
     pub flows: Vec<FlowRow>,
-    /// Packets that could not be metered, by reason.
-    pub unchanged: Vec<Unchanged>,
-    /// IP packets among them, for lack of a timestamp.
-    pub untimed: u64,
-    /// Packets with a timestamp earlier than a preceding one; they were metered at the largest time seen.
-    pub out_of_order: u64,
-    /// The largest step back among those.
-    pub largest_step_back_ns: u64,
-    /// Where the capture is cut off, if `--partial` accepted that.
-    pub cut_off: Option<String>,
+    /// What was not as it should be in the capture.
+    #[serde(flatten)]
+    pub flaws: Flaws,
     /// What the user should know, in sentences.
     pub warnings: Vec<String>,
 }
@@ -211,16 +235,20 @@ impl Report {
             of_name.for_each(|it| it.tallies.push(TallyRow { quantity, total }));
         });
         let mut report = Self {
-            packets: tally.packets,
-            original_bytes: tally.original_bytes,
-            overhead_bytes: marking.overhead,
-            seed: marking.seed,
-            time_zero_ns: clock.zero_ns(),
-            duration_s,
-            offered_bit_s: duration_s.filter(|s| *s > 0.0).map(|s| ledger.forward.bytes as f64 * 8.0 / s),
-            forward: ledger.forward.into(),
-            reverse: ledger.reverse.into(),
-            dropped: ledger.dropped.into(),
+            capture: CaptureReport {
+                packets: tally.packets,
+                original_bytes: tally.original_bytes,
+                overhead_bytes: marking.overhead,
+                seed: marking.seed,
+                time_zero_ns: clock.zero_ns(),
+                duration_s,
+                offered_bit_s: duration_s.filter(|s| *s > 0.0).map(|s| ledger.forward.bytes as f64 * 8.0 / s),
+            },
+            directions: Directions {
+                forward: ledger.forward.into(),
+                reverse: ledger.reverse.into(),
+                dropped: ledger.dropped.into(),
+            },
             conditioners,
             unmatched: unmatched(&ledger),
             code_points: code_points(&ledger),
@@ -228,11 +256,13 @@ impl Report {
             rtt: handshakes.map(|it| rtt_report(&it, &ledger)),
             round_trips: round_trips.map(|it| RoundTripReport::new(it, &names)),
             flows: flow_rows(flows.keys(), &ledger.flows),
-            unchanged: unchanged(&ledger),
-            untimed: ledger.untimed,
-            out_of_order: tally.out_of_order,
-            largest_step_back_ns: tally.largest_step_back_ns,
-            cut_off: tally.truncated.map(|cut| cut.to_string()),
+            flaws: Flaws {
+                unchanged: unchanged(&ledger),
+                untimed: ledger.untimed,
+                out_of_order: tally.out_of_order,
+                largest_step_back_ns: tally.largest_step_back_ns,
+                cut_off: tally.truncated.map(|cut| cut.to_string()),
+            },
             warnings: Vec::new(),
         };
         report.warnings = report.find_warnings(&ledger, &demands);
@@ -241,7 +271,7 @@ impl Report {
 
     /// IP packets that were metered or passed as reverse.
     pub(super) fn ip_packets(&self) -> u64 {
-        self.forward.packets + self.reverse.packets
+        self.directions.forward.packets + self.directions.reverse.packets
     }
 
     /// Whether only round-trip times were asked for, and nothing has any.
@@ -273,26 +303,26 @@ impl Report {
         found.extend(self.rtt.and_then(RttReport::warning));
         found.extend(self.round_trips.iter().flat_map(RoundTripReport::warnings));
         found.extend(self.time_warnings());
-        if self.ip_packets() > 0 && self.forward.packets == 0 {
+        if self.ip_packets() > 0 && self.directions.forward.packets == 0 {
             found.push("no packet goes from inside to outside: check `inside` in [policy]".into());
         }
-        found.extend(self.cut_off.clone());
+        found.extend(self.flaws.cut_off.clone());
         found
     }
 
     fn time_warnings(&self) -> Vec<String> {
         let mut found = Vec::new();
-        if self.out_of_order > 0 {
+        if self.flaws.out_of_order > 0 {
             found.push(format!(
                 "{} packets have a timestamp earlier than a preceding one, by up to {} s: they were metered at the \
                  largest time \
                  seen; `reordercap` sorts a capture",
-                self.out_of_order,
-                self.largest_step_back_ns as f64 / 1e9
+                self.flaws.out_of_order,
+                self.flaws.largest_step_back_ns as f64 / 1e9
             ));
         }
-        if self.untimed > 0 {
-            found.push(format!("{} IP packets have no timestamp: they passed unmetered", self.untimed));
+        if self.flaws.untimed > 0 {
+            found.push(format!("{} IP packets have no timestamp: they passed unmetered", self.flaws.untimed));
         }
         found
     }

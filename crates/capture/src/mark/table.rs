@@ -20,18 +20,22 @@ impl Report {
     }
 
     fn summary(&self) -> String {
-        let bytes = match self.overhead_bytes {
+        let bytes = match self.capture.overhead_bytes {
             0 => "bytes: IP length".into(),
             more => format!("bytes: IP length + {more} a packet"),
         };
-        let time = match (self.duration_s, self.offered_bit_s) {
+        let time = match (self.capture.duration_s, self.capture.offered_bit_s) {
             (Some(s), Some(rate)) => format!(", {s:.6} s, forward {}", bit_rate(rate)),
             (Some(s), None) => format!(", {s:.6} s"),
             _ => String::new(),
         };
-        let directions = [("forward", self.forward), ("reverse", self.reverse), ("dropped", self.dropped)];
+        let directions = [
+            ("forward", self.directions.forward),
+            ("reverse", self.directions.reverse),
+            ("dropped", self.directions.dropped),
+        ];
         let counts = directions.map(|(what, v)| format!("{what} {} packets, {} B", v.packets, v.bytes)).join("; ");
-        format!("{} packets{time}; {bytes}\n{counts}", self.packets)
+        format!("{} packets{time}; {bytes}\n{counts}", self.capture.packets)
     }
 
     fn colours(&self) -> String {
@@ -128,7 +132,8 @@ impl Report {
     }
 
     fn unchanged(&self) -> String {
-        let lines = self.unchanged.iter().map(|it| format!("passed unchanged: {} packets ({})", it.packets, it.reason));
+        let lines =
+            self.flaws.unchanged.iter().map(|it| format!("passed unchanged: {} packets ({})", it.packets, it.reason));
         lines.collect::<Vec<_>>().join("\n")
     }
 }

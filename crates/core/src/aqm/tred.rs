@@ -76,21 +76,9 @@ pub struct Params {
     /// Exponent of E/g.
     #[param(default = 3.0)]
     pub n: f64,
-    /// Packets with this many times the least tickets, or more, are kept out of E.
-    #[param(default = 2.0)]
-    pub k: f64,
-    /// Window of the rates.
-    #[param(default = "5s")]
-    pub window: Span,
-    /// Interval of the minimum.
-    #[param(default = "5s")]
-    pub min_interval: Span,
-    /// How the least number of tickets seen is taken.
-    #[param(default = "interval")]
-    pub minimum: Minimum,
-    /// Whether tickets are compared by packet or by byte.
-    #[param(default = "packets")]
-    pub unit: Unit,
+    /// What packets are compared with.
+    #[param(flatten)]
+    pub expected: Expected,
     /// Weight of one arrival in the average.
     #[param(flatten)]
     pub weight: Weight,
@@ -109,6 +97,26 @@ pub struct Params {
     /// Whether ECN-capable packets are marked where others are dropped early.
     #[param(default = false)]
     pub ecn: bool,
+}
+
+/// How E is found.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Expected {
+    /// Packets with this many times the least tickets, or more, are kept out of E.
+    #[param(default = 2.0)]
+    pub k: f64,
+    /// Window of the rates.
+    #[param(default = "5s")]
+    pub window: Span,
+    /// Interval of the minimum.
+    #[param(default = "5s")]
+    pub min_interval: Span,
+    /// How the least number of tickets seen is taken.
+    #[param(default = "interval")]
+    pub minimum: Minimum,
+    /// Whether tickets are compared by packet or by byte.
+    #[param(default = "packets")]
+    pub unit: Unit,
 }
 
 /// One queue's TRED.
@@ -162,7 +170,7 @@ impl Pair {
 }
 
 impl Expectation {
-    fn new(params: &Params) -> Self {
+    fn new(params: &Expected) -> Self {
         let (all, expected) = (Pair::new(params.window), Pair::new(params.window));
         let least = Least {
             minimum: params.minimum,
@@ -185,7 +193,7 @@ impl Expectation {
         self.expected.mean().map_or(1.0, |expected| expected / density)
     }
 
-    fn retune(&mut self, params: &Params) {
+    fn retune(&mut self, params: &Expected) {
         (self.k, self.unit, self.least.minimum, self.least.interval) =
             (params.k, params.unit, params.minimum, params.min_interval);
         self.all.rewindow(params.window);
@@ -233,21 +241,27 @@ impl Least {
     }
 }
 
+impl Expected {
+    fn check(&self) -> Result<(), ParamError> {
+        if self.k <= 1.0 {
+            return Err(ParamError::new("k", "E201", format!("`k` is {}", self.k)).help("above 1"));
+        }
+        ParamError::above_zero("window", self.window)?;
+        ParamError::above_zero("min-interval", self.min_interval)
+    }
+}
+
 impl Params {
     /// # Errors
     /// As RED's; E201 for `n` below 0, `k` not above 1, `window` or `min-interval` of 0.
     pub fn build(self, scope: &Scope) -> Result<Tred, ParamError> {
         ParamError::at_least("n", self.n, 0.0)?;
-        if self.k <= 1.0 {
-            return Err(ParamError::new("k", "E201", format!("`k` is {}", self.k)).help("above 1"));
-        }
-        ParamError::above_zero("window", self.window)?;
-        ParamError::above_zero("min-interval", self.min_interval)?;
+        self.expected.check()?;
         let common = self.common();
         Profile::any_in_reach([&self.profile], scope)?;
         let (precedence, unit) = common.precedence(&self.profile, scope)?;
         let average = common.average(unit, scope)?;
-        let expectation = Expectation::new(&self);
+        let expectation = Expectation::new(&self.expected);
         Ok(Tred { average, precedence, expectation, scaling: self.scaling, n: self.n })
     }
 
@@ -286,7 +300,7 @@ impl Aqm for Tred {
         same_unit(self.average.unit(), new.average.unit(), "min")?;
         new.average.resume(&self.average);
         new.precedence.resume(&self.precedence);
-        self.expectation.retune(params);
+        self.expectation.retune(&params.expected);
         *self = Self { expectation: self.expectation.clone(), ..new };
         Ok(())
     }

@@ -36,12 +36,12 @@ pub enum Mark {
     Red,
 }
 
-impl From<Mark> for Colour {
-    fn from(mark: Mark) -> Self {
-        match mark {
-            Mark::Green => Self::Green,
-            Mark::Yellow => Self::Yellow,
-            Mark::Red => Self::Red,
+impl Mark {
+    fn colour(self) -> Colour {
+        match self {
+            Self::Green => Colour::Green,
+            Self::Yellow => Colour::Yellow,
+            Self::Red => Colour::Red,
         }
     }
 }
@@ -64,7 +64,7 @@ impl Params {
     /// # Errors
     /// None: any colour will do.
     pub fn build(self, _scope: &Scope) -> Result<Marker, ParamError> {
-        Ok(Marker { colour: self.colour.into() })
+        Ok(Marker { colour: self.colour.colour() })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::port::Port;
 use perhop_core::aqm::early::{Beyond, Common, Counted, Order, Profile, Spacing, Weight};
-use perhop_core::aqm::tred::{self, Minimum};
+use perhop_core::aqm::tred::{self, Expected, Minimum};
 use perhop_core::aqm::{AnyAqm, AqmParams, red, rio, wred};
 use perhop_core::conditioner::pps_tagger::Unit;
 use perhop_core::dscp::Dscp;
@@ -64,11 +64,13 @@ pub(crate) fn published(profile: Profile) -> tred::Params {
     tred::Params {
         profile,
         n: 3.0,
-        k: 2.0,
-        window: Span::from_s(5),
-        min_interval: Span::from_s(5),
-        minimum: Minimum::Interval,
-        unit: Unit::Packets,
+        expected: Expected {
+            k: 2.0,
+            window: Span::from_s(5),
+            min_interval: Span::from_s(5),
+            minimum: Minimum::Interval,
+            unit: Unit::Packets,
+        },
         weight,
         mean_packet,
         spacing,
@@ -87,7 +89,7 @@ pub(crate) fn any_tred() -> impl Strategy<Value = tred::Params> {
     (0.0..5.0, 1.01..5.0, time(), time(), minimum, unit, scaling).prop_map(
         |(n, k, window, min_interval, minimum, unit, scaling)| {
             let base = published(profile(packets(5), packets(55), 0.2));
-            tred::Params { n, k, window, min_interval, minimum, unit, scaling, ..base }
+            tred::Params { n, expected: Expected { k, window, min_interval, minimum, unit }, scaling, ..base }
         },
     )
 }

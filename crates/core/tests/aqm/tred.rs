@@ -36,7 +36,7 @@ proptest! {
     fn equal_tickets_are_red(
         profile in any_profile(), common in any_common(), own in any_tred(), load in support::tickets(&Colour::ALL), tickets in 1.0..255.0f32,
     ) {
-        let of = |packet: &Packet| if own.unit == Unit::Bytes { packet.size as f32 / 64.0 } else { tickets };
+        let of = |packet: &Packet| if own.expected.unit == Unit::Bytes { packet.size as f32 / 64.0 } else { tickets };
         let (load, red) = (relabelled(&load, of), support::red(profile.clone(), common.clone()));
         prop_assert_eq!(run(&support::tred(profile, common, &own), LIMIT, &load), run(&red, LIMIT, &load));
     }
@@ -66,7 +66,8 @@ proptest! {
     /// the least tickets of all where the minimum is one of intervals longer than the load.
     #[test]
     fn expectations_are_means(own in any_tred(), load in support::tickets(&Colour::ALL)) {
-        let own = tred::Params { min_interval: Span::from_s(1000), minimum: Minimum::Interval, ..own };
+        let mut own = own;
+        (own.expected.min_interval, own.expected.minimum) = (Span::from_s(1000), Minimum::Interval);
         let params = support::tred(published_profile(), support::common(0.1, Spacing::Bernoulli), &own);
         let (mut port, mut now) = (support::port(&params, LIMIT), Time::ZERO);
         let (mut least, mut most) = (f64::INFINITY, 0.0f64);
@@ -74,7 +75,7 @@ proptest! {
             now += *gap;
             port.arrive(now, *packet);
             let Some(tickets) = packet.label().filter(|g| *g > 0.0 && g.is_finite()) else { continue };
-            let density = f64::from(tickets) / if own.unit == Unit::Bytes { f64::from(packet.size) } else { 1.0 };
+            let density = f64::from(tickets) / if own.expected.unit == Unit::Bytes { f64::from(packet.size) } else { 1.0 };
             (least, most) = (least.min(density), most.max(density));
             let [all, expected] = ["average_tickets", "expected_tickets"].map(|name| port.gauge(now, name));
             prop_assert!(all >= least * (1.0 - 1e-12) && all <= most * (1.0 + 1e-12), "{} {} {}", least, all, most);
@@ -224,7 +225,7 @@ fn rich_packets_are_kept_out_of_the_expectation() {
     assert!((all / 149.8 - 1.0).abs() < 1e-3, "{all}");
     assert!((expected / 113.0 - 1.0).abs() < 1e-3, "{expected}");
     assert!((rate / (1_498_000.0 * (1.0 - perhop_core::math::exp(-2.0))) - 1.0).abs() < 1e-3, "{rate}");
-    let [_, _, expected] = gauges(&params(|p| p.k = 4.0), &[80.0, 100.0, 159.0, 160.0, 250.0]);
+    let [_, _, expected] = gauges(&params(|p| p.expected.k = 4.0), &[80.0, 100.0, 159.0, 160.0, 250.0]);
     assert!((expected / 149.8 - 1.0).abs() < 1e-3, "{expected}");
 }
 
@@ -235,8 +236,8 @@ fn a_single_ticket_is_forgotten() {
         let aqm = params.build(&support::scope(1000)).unwrap();
         Port::new(Gate::new(aqm, Limit::Packets(1000), Rng::stream(3, 0, "queue")), support::RATE)
     };
-    let mut interval = gate(&params(|p| p.min_interval = Span::from_s(1)));
-    let mut quantile = gate(&params(|p| p.minimum = Minimum::Quantile));
+    let mut interval = gate(&params(|p| p.expected.min_interval = Span::from_s(1)));
+    let mut quantile = gate(&params(|p| p.expected.minimum = Minimum::Quantile));
     let mut at_ms = Vec::new();
     for ms in 0..4000u64 {
         let now = Time::from_ns(ms * 1_000_000);
@@ -258,7 +259,7 @@ fn a_single_ticket_is_forgotten() {
 #[test]
 fn the_quantile_is_that_of_five_percent() {
     let spread: Vec<f64> = (0..1000u64).map(|i| 50.0 + ((i * 617) % 1000) as f64 / 10.0).collect();
-    let [_, _, expected] = gauges(&params(|p| p.minimum = Minimum::Quantile), &spread);
+    let [_, _, expected] = gauges(&params(|p| p.expected.minimum = Minimum::Quantile), &spread);
     assert!((expected / 80.0 - 1.0).abs() < 0.10, "{expected}");
     let [_, _, expected] = gauges(&params(|_| {}), &spread);
     assert!((expected / 75.0 - 1.0).abs() < 0.01, "{expected}");
@@ -268,7 +269,7 @@ fn the_quantile_is_that_of_five_percent() {
 #[test]
 fn bytes_compare_tickets_per_byte() {
     let small = |unit| {
-        let params = params(|p| p.unit = unit);
+        let params = params(|p| p.expected.unit = unit);
         let (mut port, mut now) = (support::port(&params, 1000), Time::ZERO);
         for i in 0..2000u32 {
             now += Span::from_us(1000);

@@ -29,7 +29,7 @@ impl Expectation {
 
     /// TSW from the first of the events on.
     fn rate(&self, events: impl Iterator<Item = (Time, f64)>) -> f64 {
-        let window = self.params.window.seconds();
+        let window = self.params.expected.window.seconds();
         let step = |(avg, front): (f64, Option<Time>), (at, x): (Time, f64)| {
             let gap = front.map_or(0.0, |front| (at - front).seconds());
             ((avg * window + x) / (gap + window), Some(at))
@@ -57,12 +57,12 @@ impl Expectation {
 
     fn min_tkt(&self) -> f64 {
         let densities = self.arrivals.iter().map(|a| a.tickets / a.amount);
-        match self.params.minimum {
+        match self.params.expected.minimum {
             // Intervals: one begins at 0, each other with the first packet after the end of the one before.
             Minimum::Interval => {
                 let (mut start, mut least) = (Time::ZERO, vec![f64::INFINITY]);
                 for (arrival, density) in self.arrivals.iter().zip(densities) {
-                    if arrival.at - start >= self.params.min_interval {
+                    if arrival.at - start >= self.params.expected.min_interval {
                         start = arrival.at;
                         least.push(f64::INFINITY);
                     }
@@ -82,9 +82,9 @@ impl Expectation {
     /// Takes an arrival; (E/g)^n, 1 for a packet without tickets.
     pub(crate) fn factor(&mut self, at: Time, packet: &Packet) -> Option<f64> {
         let tickets = f64::from(packet.label().filter(|g| *g > 0.0 && g.is_finite())?);
-        let amount = if self.params.unit == Unit::Bytes { f64::from(packet.size) } else { 1.0 };
+        let amount = if self.params.expected.unit == Unit::Bytes { f64::from(packet.size) } else { 1.0 };
         self.arrivals.push(Arrival { at, tickets, amount, expected: false });
-        let expected = tickets / amount < self.params.k * self.min_tkt();
+        let expected = tickets / amount < self.params.expected.k * self.min_tkt();
         self.arrivals.last_mut().expect("just pushed").expected = expected;
         let [_, e] = self.means();
         Some(e.map_or(1.0, |e| pow(e / (tickets / amount), self.params.n)))

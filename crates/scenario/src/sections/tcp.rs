@@ -2,7 +2,7 @@
 
 use perhop_core::params::{Choice, Kind, Located, Node, Params, Problems, Tree, Value, read_table, show_table};
 use perhop_core::units::{Bytes, Span};
-use perhop_sim::transport::{Config, ConfigError, LawKind, PartialAckTimer, Recovery, RtoConfig};
+use perhop_sim::transport::{Config, ConfigError, Delays, LawKind, PartialAckTimer, Recovery, RtoConfig};
 
 /// Presets: every other parameter has the default of `[tcp.X]`.
 pub const PRESETS: [&str; 2] = ["reno", "newreno"];
@@ -57,15 +57,23 @@ pub struct TcpSection {
     /// A SYN goes first, and data waits for its ACK.
     #[param(default = true)]
     pub syn: bool,
-    /// Longest delay of an ACK; default: every segment is acknowledged at once.
-    pub delayed_ack: Option<Span>,
-    /// Upper bound of the uniformly drawn delay before the sender transmits what an ACK releases; default: none.
-    pub overhead: Option<Span>,
+    /// How long the ends of a connection take.
+    #[param(flatten)]
+    pub delays: DelaysSection,
     /// The sender asks for ECN (RFC 3168) when it opens the connection; default: false.
     pub ecn: Option<bool>,
     /// The receiver agrees to ECN if asked; otherwise nothing is ECN-capable.
     #[param(default = true)]
     pub receiver_ecn: bool,
+}
+
+/// How long the ends of a connection take.
+#[derive(Params, Clone, Debug, PartialEq)]
+pub struct DelaysSection {
+    /// Longest delay of an ACK; default: every segment is acknowledged at once.
+    pub delayed_ack: Option<Span>,
+    /// Upper bound of the uniformly drawn delay before the sender transmits what an ACK releases; default: none.
+    pub overhead: Option<Span>,
 }
 
 /// The retransmission timer, value by value.
@@ -194,8 +202,7 @@ impl TcpSection {
             rto: self.rto.config(),
             limited_transmit: self.limited_transmit,
             syn: self.syn,
-            delayed_ack: self.delayed_ack,
-            overhead: self.overhead,
+            delays: Delays { ack: self.delays.delayed_ack, overhead: self.delays.overhead },
             ecn: self.ecn.unwrap_or(false),
             receiver_ecn: self.receiver_ecn,
             mss: u16::try_from(self.segment.get()).map_err(|_| too_large("segment", self.segment))?,
@@ -245,6 +252,6 @@ mod tests {
         assert_eq!(field(|s| s.segment = Bytes::new(0)), "segment");
         assert_eq!(field(|s| s.segment = Bytes::new(70_000)), "segment");
         assert_eq!(field(|s| s.header = Bytes::new(70_000)), "header");
-        assert_eq!(field(|s| s.delayed_ack = Some(Span::from_s(1))), "delayed-ack");
+        assert_eq!(field(|s| s.delays.delayed_ack = Some(Span::from_s(1))), "delayed-ack");
     }
 }

@@ -65,7 +65,8 @@ impl Agenda {
     }
 
     /// Has `component` act at `at`.
-    #[inline]
+    // Its component is known where it is called: inlined, nothing of the choice is left.
+    #[inline(always)]
     pub fn add(&mut self, at: Time, component: Component) {
         let links = self.links;
         let index = match component {
@@ -80,7 +81,7 @@ impl Agenda {
     }
 
     /// Takes the next event, if it is due by `stop`, and advances to its time.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, stop: Time) -> Option<(Time, Component)> {
         let (event, timer) = (self.events.peek(), self.timers.peek());
         let next = event.time().min(timer.time());
@@ -98,7 +99,7 @@ impl Agenda {
         Some((next, self.component(event.index())))
     }
 
-    #[inline]
+    #[inline(always)]
     fn component(&self, index: usize) -> Component {
         let n = self.links;
         match index {

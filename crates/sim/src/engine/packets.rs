@@ -18,7 +18,7 @@ impl Simulation {
     }
 
     /// A packet continues to a port or its host.
-    #[inline]
+    #[inline(always)]
     pub(super) fn go(&mut self, now: Time, id: RecordId, to: Onward) {
         match to {
             Onward::Port(link) => self.forward(now, link, id),

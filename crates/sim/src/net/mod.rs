@@ -94,7 +94,7 @@ impl Net {
     }
 
     /// A packet leaves its host: its place, and the first port of its way.
-    #[inline]
+    #[inline(always)]
     pub fn enter(&mut self, mut record: Record) -> (RecordId, Onward) {
         let to = self.next_hop(record.hop);
         record.hop += 1;
@@ -102,12 +102,12 @@ impl Net {
     }
 
     /// A packet leaves the network.
-    #[inline]
+    #[inline(always)]
     pub fn leave(&mut self, id: RecordId) -> Record {
         self.pool.remove(id)
     }
 
-    #[inline]
+    #[inline(always)]
     fn next_hop(&self, hop: u32) -> Onward {
         match self.hops[hop as usize] {
             HERE => Onward::Host,
@@ -116,7 +116,7 @@ impl Net {
     }
 
     /// A packet reaches the end of a link.
-    #[inline]
+    #[inline(always)]
     pub fn deliver(&mut self, now: Time, link: usize, recorder: &mut Recorder) -> Delivered {
         self.packet_hops += 1;
         let (id, next) = self.links[link].deliver(&self.pool);
@@ -138,7 +138,7 @@ impl Net {
     ///
     /// # Errors
     /// Why it was dropped.
-    #[inline]
+    #[inline(always)]
     pub fn forward(
         &mut self,
         now: Time,

@@ -9,8 +9,8 @@
 //! | `rto`              | time     | `ns2-2.35`    | `tcpTick_`, `minrto_`, `maxrto_`, `rtxcur_init_`  |
 //! | `limited_transmit` | -        | on            | `singledup_`                                      |
 //! | `syn`              | -        | on            | `syn_` with `delay_growth_`                       |
-//! | `delayed_ack`      | time     | none          | `Agent/TCPSink/DelAck interval_`                  |
-//! | `overhead`         | time     | none          | `overhead_`                                       |
+//! | `delays.ack`       | time     | none          | `Agent/TCPSink/DelAck interval_`                  |
+//! | `delays.overhead`  | time     | none          | `overhead_`                                       |
 //! | `ecn`              | -        | off           | `ecn_`                                            |
 //! | `receiver_ecn`     | -        | on            | -                                                 |
 //! | `mss`              | B        | 1000          | `packetSize_`                                     |
@@ -42,11 +42,8 @@ pub struct Config {
     pub limited_transmit: bool,
     /// A SYN goes first, and data waits for its ACK.
     pub syn: bool,
-    /// Longest delay of an ACK; `None` acknowledges every segment at once.
-    pub delayed_ack: Option<Span>,
-    /// Upper bound of the uniformly drawn delay before the sender's host transmits what an ACK releases; `None` sends
-    /// at once.
-    pub overhead: Option<Span>,
+    /// How long what an ACK or a segment leads to may take.
+    pub delays: Delays,
     /// The sender asks for ECN (RFC 3168).
     pub ecn: bool,
     /// The receiver agrees to it if asked.
@@ -55,6 +52,16 @@ pub struct Config {
     pub mss: u16,
     /// Bytes of IP and TCP header: the size of a SYN and of an ACK.
     pub header: u16,
+}
+
+/// How long the ends of a connection take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delays {
+    /// Longest delay of an ACK; `None` acknowledges every segment at once.
+    pub ack: Option<Span>,
+    /// Upper bound of the uniformly drawn delay before the sender's host transmits what an ACK releases; `None` sends
+    /// at once.
+    pub overhead: Option<Span>,
 }
 
 impl Default for Config {
@@ -67,8 +74,7 @@ impl Default for Config {
             rto: RtoConfig::NS2_2_35,
             limited_transmit: true,
             syn: true,
-            delayed_ack: None,
-            overhead: None,
+            delays: Delays::default(),
             ecn: false,
             receiver_ecn: true,
             mss: 1000,
@@ -95,7 +101,7 @@ impl Config {
         let packet = u32::from(self.mss) + u32::from(self.header);
         check(packet <= 65_535, "mss", self.mss, format!("at most 65535 bytes less the header of {}", self.header))?;
         self.rto.validate()?;
-        for (field, delay) in [("delayed_ack", self.delayed_ack), ("overhead", self.overhead)] {
+        for (field, delay) in [("delayed_ack", self.delays.ack), ("overhead", self.delays.overhead)] {
             let good = delay.is_none_or(|delay| delay > Span::ZERO && delay <= LONGEST_DELAY);
             let bound = format!("above 0s and at most {LONGEST_DELAY} (RFC 1122 section 4.2.3.2)");
             check(good, field, delay.unwrap_or_default(), bound)?;
@@ -108,10 +114,18 @@ impl Config {
 mod tests {
     use super::*;
 
+    fn ack(delay: Span) -> Delays {
+        Delays { ack: Some(delay), ..Delays::default() }
+    }
+
+    fn overhead(delay: Span) -> Delays {
+        Delays { overhead: Some(delay), ..Delays::default() }
+    }
+
     #[test]
     fn the_defaults_and_presets_are_valid() {
         for rto in [RtoConfig::NS2_2_35, RtoConfig::ERA, RtoConfig::MODERN] {
-            Config { rto, delayed_ack: Some(Span::from_ms(100)), ..Config::default() }.validate().unwrap();
+            Config { rto, delays: ack(Span::from_ms(100)), ..Config::default() }.validate().unwrap();
         }
     }
 
@@ -128,10 +142,10 @@ mod tests {
             ("mss", Config { mss: 65_500, ..base }),
             ("rto.granularity", Config { rto: tick(Span::ZERO), ..base }),
             ("rto.minimum", Config { rto: tick(Span::from_ms(101)), ..base }),
-            ("delayed_ack", Config { delayed_ack: Some(Span::from_ms(501)), ..base }),
-            ("delayed_ack", Config { delayed_ack: Some(Span::ZERO), ..base }),
-            ("overhead", Config { overhead: Some(Span::from_ms(501)), ..base }),
-            ("overhead", Config { overhead: Some(Span::ZERO), ..base }),
+            ("delayed_ack", Config { delays: ack(Span::from_ms(501)), ..base }),
+            ("delayed_ack", Config { delays: ack(Span::ZERO), ..base }),
+            ("overhead", Config { delays: overhead(Span::from_ms(501)), ..base }),
+            ("overhead", Config { delays: overhead(Span::ZERO), ..base }),
         ];
         for (field, config) in cases {
             let error = config.validate().unwrap_err();

@@ -36,7 +36,7 @@ mod reno;
 mod rto;
 mod sender;
 
-pub use config::Config;
+pub use config::{Config, Delays};
 pub use congestion::{CongestionControl, Signal, Window};
 pub use counters::Counters;
 pub use error::ConfigError;

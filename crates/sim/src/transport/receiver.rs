@@ -98,7 +98,7 @@ impl Receiver {
             ecn: !config.syn && config.ecn && config.receiver_ecn,
             ece: false,
             marked: false,
-            delay: config.delayed_ack,
+            delay: config.delays.ack,
             due: Time::MAX,
             delivered_bytes: 0,
             delivered_segments: 0,

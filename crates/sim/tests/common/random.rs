@@ -15,7 +15,7 @@ use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Tim
 use perhop_sim::plan::{Alteration, Change, Sampling};
 use perhop_sim::traffic::law::Drawn;
 use perhop_sim::traffic::{self, TrafficParams, app_limited, on_off, transfers, web};
-use perhop_sim::transport::{Config, PartialAckTimer, Recovery};
+use perhop_sim::transport::{Config, Delays, PartialAckTimer, Recovery};
 use proptest::prelude::*;
 
 /// Rates at which a packet lasts a whole number of nanoseconds, and rates at which it does not.
@@ -164,7 +164,7 @@ fn tcp() -> impl Strategy<Value = Config> {
             ecn,
             syn,
             limited_transmit,
-            delayed_ack,
+            delays: Delays { ack: delayed_ack, overhead: None },
             window,
             mss: 960,
             ..Config::default()

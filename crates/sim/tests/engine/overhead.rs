@@ -3,7 +3,7 @@
 use crate::common::net::{Net, bulk};
 use perhop_core::units::{BitRate, Span};
 use perhop_sim::record::FlowRow;
-use perhop_sim::transport::Config;
+use perhop_sim::transport::{Config, Delays};
 
 const SECONDS: u64 = 120;
 /// A segment of 1000 bytes, and an ACK of 40, at 2 Mbit/s.
@@ -15,7 +15,14 @@ fn run(window: u32, overhead: Option<Span>) -> FlowRow {
     let mut net = Net::new(2, Span::from_s(SECONDS));
     net.duplex([0, 1], BitRate::mbps(2), (Span::from_ms(20) - SEGMENT) / 2);
     let traffic = net.traffic([0, 1], bulk());
-    traffic.tcp = Config { overhead, syn: false, mss: 960, window, initial_window: window, ..Config::default() };
+    traffic.tcp = Config {
+        delays: Delays { ack: None, overhead },
+        syn: false,
+        mss: 960,
+        window,
+        initial_window: window,
+        ..Config::default()
+    };
     net.run().flows.remove(0)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::pipe::{Dice, Fate, Pipe};
 use perhop_core::units::{Span, Time};
-use perhop_sim::transport::{Config, LawKind, PartialAckTimer, Recovery, RtoConfig, Supply};
+use perhop_sim::transport::{Config, Delays, LawKind, PartialAckTimer, Recovery, RtoConfig, Supply};
 use proptest::prelude::*;
 
 pub(crate) fn any_recovery() -> impl Strategy<Value = Recovery> {
@@ -23,7 +23,7 @@ prop_compose! {
         mss in 1u16..1461,
     ) -> Config {
         let congestion = LawKind::Reno;
-        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, delayed_ack, overhead: None, ecn, receiver_ecn, mss, header: 40 }
+        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, delays: Delays { ack: delayed_ack, overhead: None }, ecn, receiver_ecn, mss, header: 40 }
     }
 }
 
@@ -77,7 +77,7 @@ proptest! {
     /// Without loss nothing is sent twice and nothing is cut. (The smallest RTO, 200 ms, exceeds round trip plus ACK delay.)
     #[test]
     fn a_clean_path_sees_each_segment_once(config in any_config(), segments in 0u64..500) {
-        let config = Config { delayed_ack: config.delayed_ack.map(|_| Span::from_ms(100)), ..config };
+        let config = Config { delays: Delays { ack: config.delays.ack.map(|_| Span::from_ms(100)), overhead: None }, ..config };
         let supply = Supply::Bytes(segments * u64::from(config.mss));
         let mut pipe = Pipe::new(config, supply, Span::from_ms(50), |_| Fate::Pass);
         pipe.run(Time::MAX);

@@ -3,7 +3,7 @@
 use crate::path::{Path, Setup};
 use crate::reference::{Printed, rows, text};
 use perhop_core::units::{Span, Time};
-use perhop_sim::transport::{Config, PartialAckTimer, Recovery, RtoConfig};
+use perhop_sim::transport::{Config, Delays, PartialAckTimer, Recovery, RtoConfig};
 use serde_json::Value;
 
 /// ns-2's DropTail with `queue-limit 10` holds 9 waiting packets in addition to the one in transmission.
@@ -39,7 +39,13 @@ impl Case {
         };
         let window = self.params["win"].as_u64().unwrap() as u32;
         let delayed_ack = self.flag("delack").then_some(Span::from_ms(100));
-        let now = Config { recovery, window, delayed_ack, mss: 960, ..Config::default() };
+        let now = Config {
+            recovery,
+            window,
+            delays: Delays { ack: delayed_ack, overhead: None },
+            mss: 960,
+            ..Config::default()
+        };
         match self.flag("era") {
             false => now,
             // lib.tcl's `era=1` leaves the minimum RTO at 0.2 s and the maximum at 60 s.

@@ -1,7 +1,9 @@
 //! The sender, call by call: what each rule of the RFCs makes it send.
 
 use perhop_core::units::{Span, Time};
-use perhop_sim::transport::{AckInfo, Config, PartialAckTimer, Receiver, Recovery, RtoConfig, Segment, Sender, Supply};
+use perhop_sim::transport::{
+    AckInfo, Config, Delays, PartialAckTimer, Receiver, Recovery, RtoConfig, Segment, Sender, Supply,
+};
 
 /// No SYN, a window of 100, 1000-byte segments.
 const OPEN: Config = Config {
@@ -12,8 +14,7 @@ const OPEN: Config = Config {
     rto: RtoConfig::NS2_2_35,
     limited_transmit: true,
     syn: false,
-    delayed_ack: None,
-    overhead: None,
+    delays: Delays { ack: None, overhead: None },
     ecn: false,
     receiver_ecn: true,
     mss: 1000,
