@@ -29,14 +29,22 @@ pub enum Component {
     Timer(usize),
 }
 
+/// The numbers at which each kind of component begins; ends of transmission begin at 0.
+#[derive(Clone, Copy, Debug)]
+struct First {
+    delivery: usize,
+    aqm_timer: usize,
+    source: usize,
+    clock: usize,
+}
+
 /// Events by time, and the time.
 #[derive(Clone, Debug)]
 pub struct Agenda {
     now: Time,
     events: Heap,
     timers: Heap,
-    links: usize,
-    sources: usize,
+    first: First,
     /// When the clock's next event is due.
     clock_at: Time,
     done: u64,
@@ -45,13 +53,15 @@ pub struct Agenda {
 impl Agenda {
     /// Nothing to do, at time zero.
     pub fn new(links: usize, sources: usize) -> Self {
+        let source = 3 * links;
+        let first = First { delivery: links, aqm_timer: 2 * links, source, clock: source + sources };
         let (events, timers) = (Heap::default(), Heap::default());
-        Self { now: Time::ZERO, events, timers, links, sources, clock_at: Time::MAX, done: 0 }
+        Self { now: Time::ZERO, events, timers, first, clock_at: Time::MAX, done: 0 }
     }
 
     /// Components that events of links, sources and the clock name.
     pub fn components(&self) -> usize {
-        3 * self.links + self.sources + 1
+        self.first.clock + 1
     }
 
     /// The time reached.
@@ -68,13 +78,13 @@ impl Agenda {
     // Its component is known where it is called: inlined, nothing of the choice is left.
     #[inline(always)]
     pub fn add(&mut self, at: Time, component: Component) {
-        let links = self.links;
+        let first = &self.first;
         let index = match component {
             Component::TransmitDone(link) => link,
-            Component::Delivery(link) => links + link,
-            Component::AqmTimer(link) => 2 * links + link,
-            Component::Source(source) => 3 * links + source,
-            Component::Clock => 3 * links + self.sources,
+            Component::Delivery(link) => first.delivery + link,
+            Component::AqmTimer(link) => first.aqm_timer + link,
+            Component::Source(source) => first.source + source,
+            Component::Clock => first.clock,
             Component::Timer(end) => return self.timers.push(Key::new(at, end)),
         };
         self.events.push(Key::new(at, index));
@@ -101,12 +111,12 @@ impl Agenda {
 
     #[inline(always)]
     fn component(&self, index: usize) -> Component {
-        let n = self.links;
+        let first = &self.first;
         match index {
-            i if i < n => Component::TransmitDone(i),
-            i if i < 2 * n => Component::Delivery(i - n),
-            i if i < 3 * n => Component::AqmTimer(i - 2 * n),
-            i if i < 3 * n + self.sources => Component::Source(i - 3 * n),
+            i if i < first.delivery => Component::TransmitDone(i),
+            i if i < first.aqm_timer => Component::Delivery(i - first.delivery),
+            i if i < first.source => Component::AqmTimer(i - first.aqm_timer),
+            i if i < first.clock => Component::Source(i - first.source),
             _ => Component::Clock,
         }
     }

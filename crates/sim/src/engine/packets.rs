@@ -3,17 +3,18 @@
 use super::Simulation;
 use crate::agenda::Component;
 use crate::net::link::Wakes;
-use crate::net::{At, Delivered, Onward, RecordId};
+use crate::net::{At, Onward, RecordId};
 use perhop_core::units::Time;
 
 impl Simulation {
     /// A packet reaches the end of a link.
     #[inline]
     pub(super) fn deliver(&mut self, now: Time, link: usize) {
-        let Delivered { id, to, next } = self.net.deliver(now, link, &mut self.recorder);
+        let (id, next) = self.net.deliver(link);
         if let Some(at) = next {
             self.agenda.add(at, Component::Delivery(link));
         }
+        let to = self.net.onward(now, At { link, id }, &mut self.recorder);
         self.go(now, id, to);
     }
 

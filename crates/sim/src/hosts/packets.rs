@@ -129,6 +129,7 @@ impl Hosts {
     }
 
     /// A datagram of `wire` bytes.
+    #[inline]
     pub fn datagram(&self, now: Time, slot: usize, wire: u32) -> Record {
         self.flows[slot].datagram(now, wire)
     }
@@ -166,6 +167,7 @@ impl Hosts {
     }
 
     /// A source is woken. One that stops offers nothing more: its standing connection sends nothing new.
+    #[inline(always)]
     pub fn wake(&mut self, now: Time, source: usize) -> Option<Woken> {
         let it = &mut self.sources[source];
         let (flow, stop) = (it.flow as usize, it.stop);

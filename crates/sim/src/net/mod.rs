@@ -76,17 +76,6 @@ pub enum Onward {
     Lost,
 }
 
-/// A packet that has reached the end of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Delivered {
-    /// The packet.
-    pub id: RecordId,
-    /// Where it goes.
-    pub to: Onward,
-    /// When the next one reaches the end of the link.
-    pub next: Option<Time>,
-}
-
 impl Net {
     /// Packets that left a link, since the start.
     pub fn packet_hops(&self) -> u64 {
@@ -96,7 +85,10 @@ impl Net {
     /// A packet leaves its host: its place, and the first port of its way.
     #[inline(always)]
     pub fn enter(&mut self, mut record: Record) -> (RecordId, Onward) {
-        let to = self.next_hop(record.hop);
+        let to = match self.hops[record.hop as usize] {
+            HERE => Onward::Host,
+            link => Onward::Port(link as usize),
+        };
         record.hop += 1;
         (self.pool.insert(record), to)
     }
@@ -107,31 +99,32 @@ impl Net {
         self.pool.remove(id)
     }
 
+    /// The packet that reaches the end of a link now, and when the next one does.
     #[inline(always)]
-    fn next_hop(&self, hop: u32) -> Onward {
-        match self.hops[hop as usize] {
-            HERE => Onward::Host,
-            link => Onward::Port(link as usize),
-        }
+    pub fn deliver(&mut self, link: usize) -> (RecordId, Option<Time>) {
+        self.packet_hops += 1;
+        self.links[link].deliver(&self.pool)
     }
 
-    /// A packet reaches the end of a link.
+    /// Where a packet goes that has reached the end of a link.
     #[inline(always)]
-    pub fn deliver(&mut self, now: Time, link: usize, recorder: &mut Recorder) -> Delivered {
-        self.packet_hops += 1;
-        let (id, next) = self.links[link].deliver(&self.pool);
+    pub fn onward(&mut self, now: Time, At { link, id }: At, recorder: &mut Recorder) -> Onward {
         let record = self.pool.get_mut(id);
         if self.links[link].loses(&record.packet) {
-            return Delivered { id, to: Onward::Lost, next };
+            return Onward::Lost;
         }
         if let Some(mate) = self.mates[link] {
             let flow = number::mate(record.packet.flow);
             self.links[mate as usize].port_mut().reverse(&Passage::of(now, flow), &mut record.packet);
         }
         recorder.tap(link, TapPoint::Output, || record.captured(now, link, TapPoint::Output));
-        let hop = record.hop;
-        record.hop += 1;
-        Delivered { id, to: self.next_hop(hop), next }
+        match self.hops[record.hop as usize] {
+            HERE => Onward::Host,
+            next => {
+                record.hop += 1;
+                Onward::Port(next as usize)
+            }
+        }
     }
 
     /// A packet arrives at a port. `truth` says what its sender knows, for conditioners that ask.
