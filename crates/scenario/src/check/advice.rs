@@ -66,7 +66,7 @@ fn unanswered(file: File<'_>, stage: &Stage, problems: &mut Problems) {
     };
     let help = "their round-trip time stays unknown and their windows never count as small: put it on a link that \
         both directions use, or leave that traffic to another kind";
-    problems.warn("W320", stage.kind, message).label(label).help(help);
+    problems.warn("W320", stage.keys.kind, message).label(label).help(help);
 }
 
 /// W302: EF (RFC 3246) promises low delay only if its rate is enforced: something on its path must drop the excess.

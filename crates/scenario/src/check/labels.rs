@@ -76,7 +76,7 @@ impl<'a> Walk<'a, '_> {
         if let Some(first) = here[..tagger].iter().find(exchange) {
             let message = format!("`{}` comes before `{}` at their port", first.name, here[tagger].name);
             let label = "it sees packets before they are tagged";
-            let place = first.kind;
+            let place = first.keys.kind;
             self.problems
                 .warn("W315", place, message)
                 .label(label)
@@ -101,7 +101,7 @@ impl<'a> Walk<'a, '_> {
             let port = &self.file.topology.links[first.link].name;
             let label = format!("`{}` at {port} writes them first", first.name);
             let help = "a label has one writer on a path: remove one of them";
-            let place = stage.kind;
+            let place = stage.keys.kind;
             self.problems.error("E237", place, message).label(label).help(help);
         }
         self.writer = self.writer.or(Some(stage));
@@ -112,7 +112,7 @@ impl<'a> Walk<'a, '_> {
 /// error only if none arrives with a label, as when its writer was forgotten.
 impl Walk<'_, '_> {
     fn lacks(&mut self, stage: &Stage, read: Writes, lack: &str) {
-        let place = stage.kind;
+        let place = stage.keys.kind;
         let (kind, traffic) = (stage.spec.params.name(), &self.flow.offered.name);
         let message = format!("kind \"{kind}\" reads {}, and traffic `{traffic}` arrives {lack}", read.noun());
         if stage.rewrites && self.labelled.contains(&stage.link) {
@@ -191,7 +191,7 @@ fn queues(
 fn acks(file: File<'_>, (i, flow): (usize, &Flowline), stages: &[Stage], problems: &mut Problems) {
     let on_way = |s: &&Stage| flow.forward.contains(&(s.link as u32)) && s.takes.contains(&i);
     let Some(reader) = stages.iter().filter(on_way).find(|s| s.reads == Some(Writes::AckTickets)) else { return };
-    let place = reader.kind;
+    let place = reader.keys.kind;
     let (kind, traffic) = (reader.spec.params.name(), &flow.offered.name);
     let writes = |s: &Stage| s.writes == Some(Writes::AckTickets) && !s.rewrites && s.takes_acks.contains(&i);
     if !stages.iter().any(|s| flow.backward.contains(&(s.link as u32)) && writes(s)) {

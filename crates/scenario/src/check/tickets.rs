@@ -66,7 +66,7 @@ fn loops(file: File<'_>, ways: &[Way<'_>], problems: &mut Problems) -> bool {
     let label = "each exchanges the tickets of the one before";
     let help =
         "a currency's value is then defined by itself: remove one relabeller, and tickets pass that link unchanged";
-    problems.error("E252", first.at, message).label(label).help(help);
+    problems.error("E252", first.keys.at, message).label(label).help(help);
     true
 }
 

@@ -2,6 +2,9 @@
 //!
 //! A column's name ends with its unit; unknown values are null, never -1.
 
+use perhop_core::count::Count;
+use perhop_core::verdict::Reason;
+use perhop_sim::record::Quantiles;
 use std::collections::BTreeMap;
 
 /// Values of a column.
@@ -111,5 +114,34 @@ impl<'r, R> Columns<'r, R> {
     /// All of them.
     pub fn table(self) -> Table {
         self.table
+    }
+}
+
+impl<R> Columns<'_, R> {
+    /// `X_packets` and `X_bytes`.
+    pub fn count(self, name: &str, of: impl Fn(&R) -> Count) -> Self {
+        let packets = self.integer(&format!("{name}_packets"), |row| of(row).packets);
+        packets.integer(&format!("{name}_bytes"), |row| of(row).bytes)
+    }
+
+    /// `dropped_X_packets` for each of some reasons.
+    pub fn dropped(self, reasons: &[Reason], of: impl Fn(&R, Reason) -> Count) -> Self {
+        reasons.iter().fold(self, |columns, reason| {
+            columns.integer(&format!("dropped_{}_packets", reason.name()), |row| of(row, *reason).packets)
+        })
+    }
+
+    /// `X_mean_ms` to `X_max_ms`.
+    pub fn quantiles(self, name: &str, of: impl Fn(&R) -> Option<Quantiles>) -> Self {
+        let each: [(&str, fn(Quantiles) -> f64); 6] = [
+            ("mean", |q| q.mean / 1e6),
+            ("sd", |q| q.sd / 1e6),
+            ("p50", |q| q.p50 as f64 / 1e6),
+            ("p99", |q| q.p99 as f64 / 1e6),
+            ("p999", |q| q.p999 as f64 / 1e6),
+            ("max", |q| q.max as f64 / 1e6),
+        ];
+        each.into_iter()
+            .fold(self, |columns, (what, value)| columns.real(&format!("{name}_{what}_ms"), |row| of(row).map(value)))
     }
 }

@@ -68,6 +68,15 @@ impl File<'_> {
     }
 }
 
+/// Where keys of a conditioner's section are.
+#[derive(Clone, Copy, Debug)]
+pub struct Keys {
+    /// Its kind.
+    pub kind: Place,
+    /// Its ports.
+    pub at: Place,
+}
+
 /// A conditioner at one port.
 #[derive(Clone, Debug)]
 pub struct Stage {
@@ -77,10 +86,8 @@ pub struct Stage {
     pub name: String,
     /// Its port as the file writes it.
     pub port: String,
-    /// Where its kind is stated.
-    pub kind: Place,
-    /// Where its ports are.
-    pub at: Place,
+    /// Where its section's keys are.
+    pub keys: Keys,
     /// Where its parameters are, at its port or in its section.
     pub places: Places,
     /// For the edge.
@@ -188,8 +195,7 @@ fn stage(
         link,
         name: name.to_owned(),
         port: port.name.as_ref().map(|name| name.value.clone()).unwrap_or_default(),
-        kind: section.places.at("kind"),
-        at: section.places.at("at"),
+        keys: Keys { kind: section.places.at("kind"), at: section.places.at("at") },
         places: port.params.places.clone(),
         spec,
         takes,
@@ -260,7 +266,7 @@ fn build(stages: &mut [Stage], problems: &mut Problems) {
         }
         if stage.writes.is_some_and(|writes| writes != Writes::Colour) && stage.spec.actions != [Action::Transmit; 4] {
             let message = format!("kind \"{}\" gives no colour to act on", stage.spec.params.name());
-            problems.error("E239", stage.kind, message).help("remove green, yellow, red and unmarked");
+            problems.error("E239", stage.keys.kind, message).help("remove green, yellow, red and unmarked");
         }
     }
 }
