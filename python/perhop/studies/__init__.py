@@ -2,8 +2,8 @@
 
 A claim is written under the id its criterion has in `studies/<paper>/criteria.toml`, and reads like the paper's
 sentence. What decides it is in that file; the runs it is decided from are in `runs.toml`. Bounds on numbers are written
-in one place, beside the text, as `holds` (see `bounds`). A claim in Python measures what they bound; where quantities
-and arithmetic are enough, the criteria file states the claim and there is no Python.
+in one place, beside the text, as `holds` (see `bounds`). Python measures what they bound, for one criterion or for
+several; where quantities and arithmetic are enough, the criteria file states the claim and there is no Python.
 
     fig7 = Study("pf-fig7", title="Fig. 7: bulk TCP against a UDP flow", runs="pf-fig7")
 
@@ -11,12 +11,16 @@ and arithmetic are enough, the criteria file states the claim and there is no Py
     def pam_is_not_below_tsw2cm(runs):
         return Measured([Value(f"n = {n}: PAM/TSW2CM", ratios(runs, n)) for n in EVERY_N])
 
+    @fig2.measures                              # what the holds of all criteria without a claim choose from
+    def shares(runs):
+        yield Value("Jain(f) of PAM", ...)
+
 A paper is a package with a `PAPER`, a directory of files, and its line in `PAPERS`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -32,10 +36,11 @@ from perhop.studies.drawing import Picture
 from perhop.studies.readings import Readings
 from perhop.studies.runs import Method, RunSet
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding
+from perhop.studies.verdict import Finding, Value
 
 Claim = Callable[..., Finding | Measured]
 """What it found, or what it measured for the bounds beside its text."""
+Measures = Callable[..., Iterable[Value]]
 
 PAPERS = {
     "pam-fsam": "perhop.studies.pam_fsam",
@@ -56,6 +61,8 @@ class Study:
     runs: str | tuple[str, ...]
     """The run set of `runs.toml`, or several."""
     claims: dict[str, Claim] = field(default_factory=dict)
+    measured: Measures | None = None
+    """All that criteria without a claim bound."""
 
     @property
     def sets(self) -> tuple[str, ...]:
@@ -66,20 +73,26 @@ class Study:
         """Their samples, combined."""
         return Samples(sample for name in self.sets for sample in by_set[name].all)
 
-    def claim(self, criterion: str) -> Callable[[Claim], Claim]:
-        """Registers the function that judges this criterion.
+    def claim(self, *criteria: str) -> Callable[[Claim], Claim]:
+        """Registers the function that judges these criteria: several if the bounds beside their texts tell them apart.
 
         Raises:
-            ValueError: the criterion has one already.
+            ValueError: one has a function already.
         """
 
         def register(function: Claim) -> Claim:
-            if criterion in self.claims:
-                raise ValueError(f"{self.id}/{criterion} has a claim already")
-            self.claims[criterion] = function
+            for criterion in criteria:
+                if criterion in self.claims:
+                    raise ValueError(f"{self.id}/{criterion} has a claim already")
+                self.claims[criterion] = function
             return function
 
         return register
+
+    def measures(self, function: Measures) -> Measures:
+        """Registers the function that measures what criteria without a claim bound."""
+        self.measured = function
+        return function
 
     def judge(self, criterion: Criterion, samples: Samples) -> Finding:
         """The claim's finding at the criterion's grid point; without a claim, what the bounds beside its text say.
@@ -91,6 +104,8 @@ class Study:
         if criterion.rule not in self.claims:
             if not criterion.bounds.holds:
                 raise LookupError(f"{name}: neither a claim nor `holds` says when it holds")
+            if self.measured and not criterion.bounds.of:
+                return criterion.bounds.judge(name, criterion.bounds.among(self.measured(samples, **criterion.at)))
             return criterion.bounds.of_quantities(name, samples, criterion.at)
         found = self.claims[criterion.rule](samples, **criterion.at)
         if isinstance(found, Finding):

@@ -160,6 +160,10 @@ class Bounds:
         parts = [bounds[x.label].judge(*x) if isinstance(x, Value) else x for x in measured.values]
         return Finding(parts, measured.note)
 
+    def among(self, measured: Iterable[Value]) -> Measured:
+        """Those of a study's values that it bounds."""
+        return Measured([value for value in measured if any(hold.fits(value.label) for hold in self.holds)])
+
     def _of(self, claim: str, label: str) -> Hold:
         """The hold of a label: its own, or the only one whose stars fit."""
         fitting = [h for h in self.holds if h.label == label] or [h for h in self.holds if h.fits(label)]

@@ -122,8 +122,7 @@ def _pam_by_tsw2cm(runs: Samples, n: int) -> list[float]:
     return ratio(pam, sliding)
 
 
-@fig7.claim("pam-near-tsw2cm")
-@fig7.claim("pam-above-tsw2cm")
+@fig7.claim("pam-near-tsw2cm", "pam-above-tsw2cm")
 def pam_by_tsw2cm(runs: Samples) -> Measured:
     """The performance of TSW2CM is close to PAM; PAM is marginally better."""
     jittered = runs.at(arrivals="jittered")

@@ -5,15 +5,15 @@ f is the share of a flow's packets that is IN, N its packets: f_i = IN_i / N_i.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from perhop import stats
 from perhop.studies import Study
-from perhop.studies.bounds import Measured
 from perhop.studies.criteria import Cell
 from perhop.studies.pam_fsam.terms import FSAM, PAM, TB
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, Part, Value, never_below, ordered
+from perhop.studies.verdict import Finding, Value, never_below
 
 fig2 = Study("pf-fig2", title="Fig. 2: two TCP flows and a UDP flow of 2 Mbit/s", runs="pf-fig2")
 fig3 = Study("pf-fig3", title="Fig. 3: three UDP flows, 1, 4 and 2 Mbit/s", runs="pf-fig3")
@@ -87,62 +87,25 @@ def _spread(row: Any) -> float:
     return max(row) / min(row) if min(row) > 0 else float("inf")
 
 
-def _jain_in_order(runs: Samples, arrivals: str) -> list[Part]:
-    series = {name: Marks(runs, arrivals, m).jain_in for name, m in (("F-SAM", FSAM), ("PAM", PAM), ("TB", TB))}
-    return ordered(series)
+def _differ(a: str, b: str, arrivals: str, runs: Samples, what: str = "jain_in") -> list[float]:
+    """By how much a marker is fairer than another, replication by replication."""
+    one, other = (getattr(Marks(runs, arrivals, marker), what) for marker in (a, b))
+    return stats.differences(other, one)
 
 
-@fig2.claim("pam-proportional")
-def pam_is_proportional(runs: Samples) -> Measured:
-    """With PAM the ratio IN/(IN + OUT) is the same for all flows."""
-    return Measured([Value("Jain(f) of PAM", Marks(runs, "jittered", PAM).jain_f)])
-
-
-@fig2.claim("pam-largest-deviation")
-def pam_deviates_little(runs: Samples) -> Measured:
-    """No flow's fraction is far from the mean."""
-    return Measured([Value("largest |f/mean(f) - 1| of PAM", Marks(runs, "jittered", PAM).deviation)])
-
-
-@fig2.claim("bucket-favours-udp")
-def the_bucket_favours_udp(runs: Samples) -> Measured:
-    """The misbehaving UDP flow squeezes the elastic TCP connections out of IN tokens."""
-    return Measured([Value("f_udp/mean(f_tcp) of TB", Marks(runs, "jittered", TB).udp_over_tcp)])
-
-
-@fig2.claim("bucket-favours-udp-amount")
-def the_bucket_favours_udp_much(runs: Samples) -> Measured:
-    """By how much."""
-    return Measured([Value("f_udp/mean(f_tcp) of TB", Marks(runs, "jittered", TB).udp_over_tcp)])
-
-
-@fig2.claim("fsam-equal-tokens")
-def fsam_shares_equally(runs: Samples) -> Measured:
-    """With F-SAM all flows get approximately a similar share of tokens."""
-    marks = Marks(runs, "jittered", FSAM)
-    return Measured(
-        [
-            Value("Jain(IN) of F-SAM", marks.jain_in),
-            Value("max(IN)/min(IN) of F-SAM", marks.spread_in),
-        ]
-    )
-
-
-@fig2.claim("jain-in-order")
-def the_order_of_fairness(runs: Samples) -> Finding:
-    """F-SAM shares tokens more evenly than PAM, PAM more evenly than the token bucket."""
-    return Finding(_jain_in_order(runs, "jittered"))
-
-
-@fig2.claim("udp-share-of-tokens")
-def udp_share_of_tokens(runs: Samples) -> Measured:
-    """The UDP flow takes most tokens of the bucket, F-SAM leaves it less than half."""
-    return Measured(
-        [
-            Value("UDP's share of IN, F-SAM", Marks(runs, "jittered", FSAM).udp_share),
-            Value("UDP's share of IN, TB", Marks(runs, "jittered", TB).udp_share),
-        ]
-    )
+@fig2.measures
+def shares_beside_a_udp_flow(runs: Samples) -> Iterator[Value]:
+    """PAM marks in proportion, F-SAM evenly; in the bucket the UDP flow squeezes TCP out of the tokens."""
+    bucket, pam, fsam = (Marks(runs, "jittered", marker) for marker in (TB, PAM, FSAM))
+    yield Value("Jain(f) of PAM", pam.jain_f)
+    yield Value("largest |f/mean(f) - 1| of PAM", pam.deviation)
+    yield Value("f_udp/mean(f_tcp) of TB", bucket.udp_over_tcp)
+    yield Value("Jain(IN) of F-SAM", fsam.jain_in)
+    yield Value("max(IN)/min(IN) of F-SAM", fsam.spread_in)
+    yield Value("UDP's share of IN, F-SAM", fsam.udp_share)
+    yield Value("UDP's share of IN, TB", bucket.udp_share)
+    yield Value("F-SAM - PAM", _differ(FSAM, PAM, "jittered", runs))
+    yield Value("PAM - TB", _differ(PAM, TB, "jittered", runs))
 
 
 @fig2.claim("token-supply")
@@ -171,56 +134,20 @@ def _distribution(values: list[float]) -> dict[str, float]:
     return {"min": ranked[0], "median": ranked[len(ranked) // 2], "max": ranked[-1], "mean": stats.mean(ranked)}
 
 
-@fig3.claim("pam-proportional")
-def pam_is_proportional_for_udp(runs: Samples) -> Measured:
-    """With PAM the tokens of a flow are proportional to its packets."""
-    parts = []
+@fig3.measures
+def shares_of_udp_flows(runs: Samples) -> Iterator[Value]:
+    """With PAM a flow's tokens are in proportion to its packets, with F-SAM flows have nearly the same."""
     for model in ("strict", "jittered"):
-        marks = Marks(runs, model, PAM)
-        parts += [
-            Value(f"Jain(f) of PAM, {model}", marks.jain_f),
-            Value(f"max(f)/min(f) of PAM, {model}", marks.spread_f),
-        ]
-    return Measured(parts)
-
-
-@fig3.claim("pam-largest-deviation")
-def pam_deviates_little_for_udp(runs: Samples) -> Measured:
-    """No flow's fraction is far from the mean."""
-    models = ("strict", "jittered")
-    return Measured([Value(f"largest |f/mean(f) - 1|, {m}", Marks(runs, m, PAM).deviation) for m in models])
-
-
-@fig3.claim("pam-more-proportional-than-bucket")
-def pam_is_more_proportional_than_the_bucket(runs: Samples) -> Finding:
-    """A similar improvement of PAM over the token bucket."""
-    strict = {name: Marks(runs, "strict", marker).jain_f for name, marker in (("Jain(f) of PAM", PAM), ("of TB", TB))}
-    return Finding(ordered(strict))
-
-
-@fig3.claim("bucket-not-proportional")
-def the_bucket_is_not_proportional(runs: Samples) -> Measured:
-    """With the bucket the larger flows gather most tokens."""
-    return Measured([Value("Jain(f) of TB, strict", Marks(runs, "strict", TB).jain_f)])
-
-
-@fig3.claim("jain-in-order")
-def the_order_of_fairness_for_udp(runs: Samples) -> Finding:
-    """F-SAM shares tokens more evenly than PAM, PAM more evenly than the token bucket."""
-    return Finding(_jain_in_order(runs, "strict"))
-
-
-@fig3.claim("fsam-equal-tokens")
-def fsam_shares_equally_for_udp(runs: Samples) -> Measured:
-    """With F-SAM each flow gets nearly as many tokens, in spite of widely varying rates."""
-    parts = []
-    for model in ("strict", "jittered"):
-        marks = Marks(runs, model, FSAM)
-        parts += [
-            Value(f"Jain(IN) of F-SAM, {model}", marks.jain_in),
-            Value(f"max(IN)/min(IN) of F-SAM, {model}", marks.spread_in),
-        ]
-    return Measured(parts)
+        pam, fsam = (Marks(runs, model, marker) for marker in (PAM, FSAM))
+        yield Value(f"Jain(f) of PAM, {model}", pam.jain_f)
+        yield Value(f"max(f)/min(f) of PAM, {model}", pam.spread_f)
+        yield Value(f"largest |f/mean(f) - 1|, {model}", pam.deviation)
+        yield Value(f"Jain(IN) of F-SAM, {model}", fsam.jain_in)
+        yield Value(f"max(IN)/min(IN) of F-SAM, {model}", fsam.spread_in)
+    yield Value("Jain(f) of PAM - of TB", _differ(PAM, TB, "strict", runs, "jain_f"))
+    yield Value("Jain(f) of TB, strict", Marks(runs, "strict", TB).jain_f)
+    yield Value("F-SAM - PAM", _differ(FSAM, PAM, "strict", runs))
+    yield Value("PAM - TB", _differ(PAM, TB, "strict", runs))
 
 
 @fig3.claim("bucket-over-phases")
