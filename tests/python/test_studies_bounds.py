@@ -168,8 +168,9 @@ def test_without_a_claim_and_without_bounds_nothing_is_judged() -> None:
 
 
 def numbers(text: str) -> set[float]:
-    """Those of a text: a share in percent is a share, too, and "within 5 %" is up to 1.05."""
+    """Those of a text: a share in percent is a share, too, "within 5 %" is up to 1.05, and Mb/s are kb/s."""
     found = {float(x) for x in NUMBER.findall(text)}
+    found |= {1000 * x for x in found} if "Mb/s" in text else set()
     shares = {float(x) / 100 for x in re.findall(rf"({NUMBER.pattern}) ?%", text)}
     return found | shares | {1 - x for x in shares} | {1 + x for x in shares}
 

@@ -135,9 +135,14 @@ def positive(name: str, values: Iterable[float]) -> Part:
     return surely_above(name, values, 0.0)
 
 
+def difference(a: Value, b: Value) -> Value:
+    """`a - b`, replication by replication."""
+    return Value(f"{a.label} - {b.label}", stats.differences(b.values, a.values))
+
+
 def greater(a: Value, b: Value) -> Part:
     """`a > b`: the interval of the paired differences lies above zero."""
-    return positive(f"{a.label} - {b.label}", stats.differences(b.values, a.values))
+    return positive(*difference(a, b))
 
 
 def surely_below(name: str, values: Iterable[float], bound: float) -> Part:

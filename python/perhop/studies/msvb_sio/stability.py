@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from perhop import stats
 from perhop.studies import Study
-from perhop.studies.bounds import Measured
 from perhop.studies.msvb_sio.method import STEPS
 from perhop.studies.msvb_sio.terms import LOOKS
 from perhop.studies.samples import Samples
@@ -59,10 +59,14 @@ def slope(runs: Samples, scheme: str) -> list[float]:
     return [stats.slope(FLOWS, row) for row in step_means(runs, scheme)]
 
 
-def steady(runs: Samples, scheme: str) -> Measured:
-    """The deviation within every step."""
-    columns = zip(*within_steps(runs, scheme), strict=True)
-    return Measured([Value(f"{LOOKS[scheme].label} sd, step {k}", list(sd)) for k, sd in enumerate(columns, 1)])
+@fig2.measures
+def steadiness(runs: Samples) -> Iterator[Value]:
+    """The queue is steady within every step under MSVB and SIO; RED's rises with the load, MSVB's stays."""
+    for scheme in ("msvb", "sio"):
+        columns = zip(*within_steps(runs, scheme), strict=True)
+        yield from (Value(f"{LOOKS[scheme].label} sd, step {k}", list(sd)) for k, sd in enumerate(columns, 1))
+    yield Value("Delta RED", rise(runs, "red"))
+    yield Value("|Delta| MSVB", [abs(x) for x in rise(runs, "msvb")])
 
 
 def drops(runs: Samples, scheme: str) -> list[float]:
@@ -77,12 +81,6 @@ def red_loses_far_more(runs: Samples) -> Finding:
     beyond = [100 * (a - 20 * b) for a, b in zip(red, msvb, strict=True)]
     note = f"RED {number(100 * stats.mean(red))} %, MSVB {number(100 * stats.mean(msvb))} %."
     return Finding([at_least("RED - 20 x MSVB, %", beyond, 0.0)], note)
-
-
-@fig2.claim("steady-within-a-step")
-def the_queue_is_steady(runs: Samples) -> Measured:
-    """SVB-based schemes maintain a stable queue."""
-    return steady(runs, "msvb")
 
 
 @fig2.claim("narrower-range")
@@ -102,18 +100,6 @@ def the_queue_rises_half_as_much(runs: Samples) -> Finding:
     return Finding([at_least(".5 |Delta| RED - |Delta| MSVB", left, 0.0)], note)
 
 
-@fig2.claim("red-rises")
-def red_follows(runs: Samples) -> Measured:
-    """RED's queue rises with the load."""
-    return Measured([Value("Delta RED", rise(runs, "red"))])
-
-
-@fig2.claim("msvb-stays")
-def msvb_does_not(runs: Samples) -> Measured:
-    """MSVB's stays."""
-    return Measured([Value("|Delta| MSVB", [abs(x) for x in rise(runs, "msvb")])])
-
-
 @fig2.claim("follows-the-load")
 def red_ranks_with_the_load(runs: Samples) -> Finding:
     """RED's queue follows the load; MSVB's does not."""
@@ -123,12 +109,6 @@ def red_ranks_with_the_load(runs: Samples) -> Finding:
     either = Part(f"{ranked.name} or slope around 0", ranked.interval, True if flat else ranked.holds)
     note = f"MSVB's slope: {number(found.mean)} [{number(found.low)}, {number(found.high)}] packets a flow."
     return Finding([at_least("Spearman RED", rank(runs, "red"), 0.8), either], note)
-
-
-@fig2.claim("sio-steady-within-a-step")
-def sio_is_steady(runs: Samples) -> Measured:
-    """So is SIO, which drops."""
-    return steady(runs, "sio")
 
 
 @fig2.claim("sio-and-others")

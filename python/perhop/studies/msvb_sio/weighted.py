@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from perhop import stats
 from perhop.studies import Study
-from perhop.studies.bounds import Measured
 from perhop.studies.criteria import Cell
 from perhop.studies.drawing import INK, MUTED, PUBLISHED, Look, Picture, canvas, halves, picture
 from perhop.studies.msvb_sio.terms import CLASSES, LOOKS, Division
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, Part, Value, greater, number, ordered
+from perhop.studies.verdict import Value, difference, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,29 +41,21 @@ def _index(scheme: str) -> str:
     return f"jain {COMPARED[scheme].label}"
 
 
-@fig5.claim("msvb-and-wrr-even")
-def shares_by_weight(runs: Samples) -> Measured:
-    """WRR and MSVB divide the link by weight."""
-    return Measured([Value(_index(s), division(runs, s).jain) for s in ("msvb", "wrr")])
-
-
-@fig5.claim("order")
-def between_rio_and_msvb(runs: Samples) -> Finding:
-    """SIO is slightly fairer than RIO, and MSVB is fairer than both."""
-    return Finding(ordered({_index(s): division(runs, s).jain for s in ("msvb", "sio", "rio")}))
-
-
 def normalised(found: Division, weight: int) -> list[float]:
     """What the classes of one weight have by what they are entitled to, their mean."""
     parts = [[x / ENTITLED[name] for x in found.part(name)] for name in BY_WEIGHT[weight]]
     return [stats.mean(row) for row in zip(*parts, strict=True)]
 
 
-@fig5.claim("rio-bias")
-def large_targets_fall_short(runs: Samples) -> Finding:
-    """RIO is biased against classes with large targets."""
-    found = division(runs, "rio")
-    return Finding(ordered({f"x/phi, weight {w}": normalised(found, w) for w in BY_WEIGHT}))
+@fig5.measures
+def shares_by_weight(runs: Samples) -> Iterator[Value]:
+    """WRR and MSVB divide the link by weight, SIO less so, RIO least: it is biased against large targets."""
+    jain = {scheme: Value(_index(scheme), division(runs, scheme).jain) for scheme in ("msvb", "wrr", "sio", "rio")}
+    yield from (jain["msvb"], jain["wrr"])
+    yield from (difference(jain["msvb"], jain["sio"]), difference(jain["sio"], jain["rio"]))
+    rio = division(runs, "rio")
+    normal = [Value(f"x/phi, weight {weight}", normalised(rio, weight)) for weight in BY_WEIGHT]
+    yield from (difference(a, b) for a, b in pairwise(normal))
 
 
 def waits(runs: Samples, scheme: str, quantity: str) -> Rows:
@@ -82,25 +74,21 @@ def _spread(rows: Rows) -> list[float]:
     return [max(row) / min(row) for row in rows]
 
 
-@fig6.claim("msvb-same-delay")
-def all_classes_wait_alike(runs: Samples) -> Measured:
-    """In MSVB delay does not depend on weight."""
-    names = {"wait": "mean wait, max/min", "wait_deviation": "sd of wait, max/min"}
-    return Measured([Value(name, _spread(waits(runs, "msvb", q))) for q, name in names.items()])
-
-
-def _falls(name: str, rows: Rows) -> list[Part]:
+def _falls(name: str, rows: Rows) -> Iterator[Value]:
     found = [Value(f"weight {w}", by_weight(rows, w)) for w in BY_WEIGHT]
-    return [greater(a._replace(label=f"{name}, {a.label}"), b) for a, b in pairwise(found)]
+    return (difference(a._replace(label=f"{name}, {a.label}"), b) for a, b in pairwise(found))
 
 
-@fig6.claim("wrr-by-weight")
-def delay_falls_with_weight(runs: Samples) -> Measured:
-    """In WRR mean and variance of the delay fall as the weight grows."""
+@fig6.measures
+def share_and_delay(runs: Samples) -> Iterator[Value]:
+    """In MSVB delay does not depend on weight; in WRR mean and variance of it fall as the weight grows."""
+    yield Value("mean wait, max/min", _spread(waits(runs, "msvb", "wait")))
+    yield Value("sd of wait, max/min", _spread(waits(runs, "msvb", "wait_deviation")))
     mean, deviation = waits(runs, "wrr", "wait"), waits(runs, "wrr", "wait_deviation")
+    yield from _falls("mean wait, ms", mean)
+    yield from _falls("sd of wait, ms", deviation)
     pairs = zip(by_weight(mean, 1), by_weight(mean, 4), strict=True)
-    ratio = Value("mean wait, weight 1 to weight 4", [a / b for a, b in pairs])
-    return Measured([*_falls("mean wait, ms", mean), *_falls("sd of wait, ms", deviation), ratio])
+    yield Value("mean wait, weight 1 to weight 4", [a / b for a, b in pairs])
 
 
 def _bars(axes: Axes, look: Look, found: list[stats.Interval]) -> None:

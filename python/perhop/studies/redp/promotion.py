@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from perhop.studies import Study
-from perhop.studies.redp.terms import LOOKS, both, fairer
+from perhop.studies.redp.terms import both
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, Part, exact, positive
+from perhop.studies.verdict import Finding, exact
 
 fig8 = Study("redp-fig8", title="Fig. 8: fairness in promotion", runs=("redp-fig8", "redp-fig8-start"))
 STUDIES = [fig8]
@@ -23,19 +23,3 @@ def no_dropping_in_concatenation(runs: Samples) -> Finding:
     level = "ER2's bucket is never below T_L here, so that no reading of the meter differs; redp-meter has one that is"
     most = max(drops)
     return Finding([exact("most drops by ER2's dropper in a run", most, holds=most == 0)], level, seeds=len(drops))
-
-
-@fig8.claim("fairer")
-def fairness_in_promotion(runs: Samples) -> Finding:
-    """Green, yellow and total are fairer with the dropper."""
-    return Finding(fairer(*pair(runs), 0.7))
-
-
-@fig8.claim("keeps-green")
-def promotion_loses_no_green(runs: Samples) -> Finding:
-    """Green at CR3 is no less than green that left ER1."""
-    parts: list[Part] = []
-    for look, found in zip(LOOKS.values(), pair(runs), strict=True):
-        gains = [a - 0.97 * b for a, b in zip(found.values("green"), found.values("ER1.out.green"), strict=True)]
-        parts.append(positive(f"{look.label}: green at CR3 - .97 x green leaving ER1", gains))
-    return Finding(parts)

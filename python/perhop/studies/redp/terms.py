@@ -36,15 +36,6 @@ def less_than_part(name: str, a: Sequence[float], b: Sequence[float], part: floa
     return positive(f"{part:g} x plain - dropper, {name}", [part * y - x for x, y in zip(a, b, strict=True)])
 
 
-def fairer(plain: Samples, dropper: Samples, part: float) -> list[Part]:
-    """Spread of green and of total at most so much of plain REDP's, that of yellow lower."""
-    parts = {"green": part, "total": part, "yellow": 1.0}
-    return [
-        less_than_part(f"std {kind}", dropper.values(f"std.{kind}"), plain.values(f"std.{kind}"), p)
-        for kind, p in parts.items()
-    ]
-
-
 def row(runs: Samples) -> dict[str, float]:
     """Means for a table: spreads, the least green, aggregates."""
     spreads = {f"std {kind}": runs.mean(f"std.{kind}").mean for kind in ("green", "yellow", "total")}
