@@ -48,19 +48,20 @@ impl Shared {
 pub fn run<'py>(
     py: Python<'py>,
     points: &[Point],
-    (options, progress): (&RunOptions, Option<Py<PyAny>>),
+    options: &RunOptions,
+    progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyList>> {
     let (shared, total) = (Shared::new(), points.len() * options.replications.len());
     let report = Report { progress, total };
     let (finished, heard) =
-        py.detach(|| watched(|| run::run(points, options, &shared).map_err(Box::new), (&shared, &report)));
+        py.detach(|| watched(|| run::run(points, options, &shared).map_err(Box::new), &shared, &report));
     heard?;
     let dicts = finished.map_err(|e| error(*e))?.iter().map(|r| dict(py, r)).collect::<PyResult<Vec<_>>>()?;
     PyList::new(py, dicts)
 }
 
 /// Works on another thread, while this one (Python's main thread, which alone hears Ctrl-C) listens.
-fn watched<T: Send>(work: impl FnOnce() -> T + Send, (shared, report): (&Shared, &Report)) -> (T, PyResult<()>) {
+fn watched<T: Send>(work: impl FnOnce() -> T + Send, shared: &Shared, report: &Report) -> (T, PyResult<()>) {
     thread::scope(|scope| {
         let worker = scope.spawn(|| {
             let result = work();

@@ -86,7 +86,7 @@ impl Scenario {
     ) -> PyResult<Bound<'py, PyList>> {
         let replications = replications.0..replications.1;
         let options = RunOptions { replications, seed, jobs, out, resume, taps: Vec::new() };
-        run::run(py, &self.sweep.points(), (&options, progress))
+        run::run(py, &self.sweep.points(), &options, progress)
     }
 }
 

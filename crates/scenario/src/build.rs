@@ -1,8 +1,9 @@
 //! Model -> plan of a run, with every check that needs more than one section.
 
 use crate::check::{advice, labels, queues, settings, stability};
+use crate::resolve::indexed::Indexed;
 use crate::resolve::offered::{self, Flowline};
-use crate::resolve::ports::{self, File, Stage};
+use crate::resolve::ports::{self, File, Resolved, Stage};
 use crate::resolve::topology::{self, Topology};
 use crate::sections::model::Model;
 use crate::sections::settings::Settings;
@@ -31,29 +32,30 @@ pub fn build(model: &Model, problems: &mut Problems) -> Option<Built> {
     offered::check_tcp(model, problems);
     let topology = topology::read(model, problems);
     let mut links: Vec<_> = topology.links.iter().map(draft).collect();
-    let traffic = offered::read(model, (&topology, &links), problems);
+    let traffic = offered::read(model, &topology, &links, problems);
     let file = File { model, topology: &topology, traffic: &traffic };
     let stages = ports::stages(file, problems);
-    advice::check(file, (&stages, &links), problems);
-    for (i, link) in links.iter_mut().enumerate() {
-        let surroundings = scope(file, (i, link));
+    advice::check(Resolved { file, stages: &stages, links: &links }, problems);
+    for (index, link) in links.iter_mut().enumerate() {
+        let surroundings = scope(file, Indexed { index, it: link });
         for queue in &mut link.queues {
             queue.scope = Scope { limit: Some(length(queue.limit)), ..surroundings.clone() };
         }
-        link.edge = ports::specs_at(&stages, i);
-        queues::check_queues(file, (i, link), problems);
-        queues::check_scheduler(file, (i, link, &surroundings), problems);
+        link.edge = ports::specs_at(&stages, index);
+        queues::check_queues(file, Indexed { index, it: link }, problems);
+        queues::check_scheduler(link, &topology.links[index], &surroundings, problems);
     }
+    let resolved = Resolved { file, stages: &stages, links: &links };
     if file.knows_traffic() {
-        stability::check(file, (&stages, &links), problems);
+        stability::check(resolved, problems);
     }
-    labels::check(file, (&stages, &links), problems);
+    labels::check(resolved, problems);
     settings::check_sampled(file, problems);
     settings::check_size(&links, &traffic, problems);
     if !file.knows_traffic() {
         return None;
     }
-    let plan = plan(model, &topology, (links, &traffic));
+    let plan = plan(model, &topology, &traffic, links);
     Some(Built { plan, traffic, stages, topology })
 }
 
@@ -75,7 +77,7 @@ fn draft_queue(queue: &topology::PortQueue) -> QueueSpec {
     QueueSpec { aqm: queue.queue.aqm.value.clone(), limit: queue.limit, scope: Scope::default() }
 }
 
-fn plan(model: &Model, topology: &Topology, (links, traffic): (Vec<plan::Link>, &[Flowline])) -> Plan {
+fn plan(model: &Model, topology: &Topology, traffic: &[Flowline], links: Vec<plan::Link>) -> Plan {
     let settings = &model.settings;
     Plan {
         seed: settings.seed,
@@ -100,15 +102,15 @@ fn sampled(settings: &Settings, topology: &Topology) -> Option<Vec<usize>> {
 }
 
 /// The surroundings of a link's AQMs except their limits: its rate, the largest packet that crosses it.
-fn scope(file: File<'_>, (i, link): (usize, &plan::Link)) -> Scope {
-    let index = i as u32;
+fn scope(file: File<'_>, at: Indexed<'_, plan::Link>) -> Scope {
+    let index = at.index as u32;
     let size = |flow: &Flowline| {
         let forward = flow.forward.contains(&index).then_some(flow.data);
         forward.or(flow.backward.contains(&index).then_some(flow.ack))
     };
     let sizes = file.traffic.iter().filter_map(|flow| size(flow).map(|size| (size, flow.offered.name.as_str())));
     let scope = file.scope_of(sizes.max_by_key(|s| s.0));
-    Scope { link_rate: Some(link.rate), ..scope }
+    Scope { link_rate: Some(at.it.rate), ..scope }
 }
 
 fn length(limit: Limit) -> Length {

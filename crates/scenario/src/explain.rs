@@ -123,7 +123,7 @@ fn way(scenario: &Scenario, name: &str, way: &[u32], out: &mut String) {
 
 /// All queues of a port on one line.
 fn waiting(link: &plan::Link, overhead: u32) -> String {
-    let queues: Vec<_> = link.queues.iter().map(|queue| one_queue((link, queue), overhead)).collect();
+    let queues: Vec<_> = link.queues.iter().map(|queue| one_queue(link, queue, overhead)).collect();
     match &link.scheduler {
         Some(scheduler) => format!("{} over {}", scheduler.name(), queues.join(" + ")),
         None => queues.concat(),
@@ -131,7 +131,7 @@ fn waiting(link: &plan::Link, overhead: u32) -> String {
 }
 
 /// A queue's AQM, its limit and the time it takes to empty at the link's rate.
-fn one_queue((link, queue): (&plan::Link, &QueueSpec), overhead: u32) -> String {
+fn one_queue(link: &plan::Link, queue: &QueueSpec, overhead: u32) -> String {
     let (aqm, time) = (queue.aqm.name(), approximately(bytes(queue, overhead) as f64 * 8.0 / link.rate.bit_s() as f64));
     match queue.limit {
         Limit::Packets(n) => format!("{aqm} {n}p ({time} of {}B)", serialised(queue, overhead)),
@@ -187,12 +187,12 @@ fn conditioners(scenario: &Scenario, out: &mut String) {
         let _ = writeln!(out, "{} at {port}: {kind} takes {takes}; largest packet {largest}", stage.name);
         own(scenario, stage, out);
         for (size, fill) in BUCKETS {
-            bucket(stage, (size, fill), out);
+            bucket(stage, size, fill, out);
         }
         if let (Some(cir), Some(rtt)) =
             (parameter::<BitRate>(stage, "cir"), longest_rtt(&built.traffic, stage, links(scenario)))
         {
-            hint(stage, (cir, rtt), out);
+            hint(stage, cir, rtt, out);
         }
     }
 }
@@ -208,7 +208,7 @@ fn own(scenario: &Scenario, stage: &Stage, out: &mut String) {
 }
 
 /// `cbs 62500B = 60 packets, full in 500 ms at cir 1Mbit/s`
-fn bucket(stage: &Stage, (size, fill): (&str, &str), out: &mut String) {
+fn bucket(stage: &Stage, size: &str, fill: &str, out: &mut String) {
     let (Some(depth), Some(rate)) = (parameter::<Bytes>(stage, size), parameter::<BitRate>(stage, fill)) else {
         return;
     };
@@ -221,7 +221,7 @@ fn bucket(stage: &Stage, (size, fill): (&str, &str), out: &mut String) {
         writeln!(out, "  {size} {depth} = {packets} largest packets, full in {} at {fill} {rate}", approximately(full));
 }
 
-fn hint(stage: &Stage, (cir, rtt): (BitRate, Span), out: &mut String) {
+fn hint(stage: &Stage, cir: BitRate, rtt: Span, out: &mut String) {
     let product = cir * rtt;
     let _ = write!(out, "  cir x longest base RTT ({rtt}) = {product}");
     match parameter::<Bytes>(stage, "cbs") {

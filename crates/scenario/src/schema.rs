@@ -42,7 +42,7 @@ pub fn schema() -> Value {
         "queue": queue(),
         "one-queue": one_queue(),
         "conditioner": conditioner_at_ports(),
-        "traffic": chosen(("model", None), perhop_sim::traffic::LIST, &[TrafficCommon::FIELDS]),
+        "traffic": chosen("model", None, perhop_sim::traffic::LIST, &[TrafficCommon::FIELDS]),
         "tcp": object(TcpSection::FIELDS),
     });
     [&mut definitions, &mut sections["links"]].into_iter().for_each(allow_series);
@@ -57,8 +57,8 @@ pub fn schema() -> Value {
 
 /// A queue with its AQM, or a scheduler whose classes have one each, without a scheduler.
 fn queue() -> Value {
-    let mut schema = chosen(("aqm", Some("drop-tail")), perhop_core::aqm::LIST, &[QueueCommon::FIELDS]);
-    let mut schedulers = chosen(("scheduler", None), perhop_core::sched::LIST, &[]);
+    let mut schema = chosen("aqm", Some("drop-tail"), perhop_core::aqm::LIST, &[QueueCommon::FIELDS]);
+    let mut schedulers = chosen("scheduler", None, perhop_core::sched::LIST, &[]);
     refer(&mut schedulers, "#/$defs/queue", "#/$defs/one-queue");
     let variants = schema["oneOf"].as_array_mut().expect("a list");
     variants.extend(schedulers["oneOf"].as_array().into_iter().flatten().cloned());
@@ -142,7 +142,7 @@ pub fn policy_schema() -> Value {
 }
 
 fn conditioner() -> Value {
-    chosen(("kind", None), perhop_core::conditioner::LIST, &[Placement::FIELDS, Actions::FIELDS])
+    chosen("kind", None, perhop_core::conditioner::LIST, &[Placement::FIELDS, Actions::FIELDS])
 }
 
 /// With `at`, which may be a table of ports: then the keys that the kind requires may be there.
@@ -174,7 +174,7 @@ fn conditioner_at_ports() -> Value {
 }
 
 /// One variant for each algorithm, distinguished by `key`.
-fn chosen((key, default): (&str, Option<&str>), list: &[Entry], common: &[&'static [Field]]) -> Value {
+fn chosen(key: &str, default: Option<&str>, list: &[Entry], common: &[&'static [Field]]) -> Value {
     let variant = |entry: &Entry| {
         let fields = common.iter().flat_map(|f| Field::all(f)).chain(Field::all(entry.fields));
         let mut schema = table(&fields.collect::<Vec<_>>());

@@ -3,10 +3,9 @@
 use crate::expand::selector::{self, Selector};
 use crate::expand::stated;
 use crate::scenario::{self, Scenario};
-use crate::text::diagnostics::Diagnostics;
+use crate::text::diagnostics::{Diagnostics, Findings};
 use crate::text::file;
 use crate::text::options::Options;
-use crate::text::source::Sources;
 use crate::text::tree::{self, KeyPath};
 use crate::text::write;
 use perhop_core::params::{Node, Place, Problems, Table, Tree};
@@ -37,14 +36,9 @@ impl Sweep {
     /// # Errors
     /// Everything that is wrong, if anything prevents a run; otherwise warnings come with the sweep.
     pub fn parse(text: &str, options: &Options) -> Result<(Self, Diagnostics), Diagnostics> {
-        let (mut sources, mut problems) = (Sources::default(), Problems::default());
-        let sweep = Self::read(text, options, (&mut sources, &mut problems));
-        let failed = problems.has_errors();
-        let diagnostics = Diagnostics::new(problems, &sources);
-        match sweep {
-            Some(sweep) if !failed => Ok((sweep, diagnostics)),
-            _ => Err(diagnostics),
-        }
+        let mut findings = Findings::default();
+        let sweep = Self::read(text, options, &mut findings);
+        findings.conclude(sweep)
     }
 
     /// Reads a file.
@@ -55,11 +49,10 @@ impl Sweep {
         Self::parse(&file::text(path)?, options)
     }
 
-    fn read(text: &str, options: &Options, out: (&mut Sources, &mut Problems)) -> Option<Self> {
-        let (sources, problems) = out;
-        let mut stated = stated::read(text, options, (sources, problems))?;
-        vary(&mut stated, &options.vary, (sources, problems));
-        let stem = options.stem();
+    fn read(text: &str, options: &Options, findings: &mut Findings) -> Option<Self> {
+        let mut stated = stated::read(text, options, findings)?;
+        vary(&mut stated, &options.vary, findings);
+        let (stem, problems) = (options.stem(), &mut findings.problems);
         let base = Scenario::read(&tree::without(&stated, "sweep"), &stem, problems);
         let grid = points(&stated, &stem, problems);
         Some(Self { base: base?, grid: grid?, stated })
@@ -171,8 +164,8 @@ impl Target {
 }
 
 /// Adds the axes of `--vary` to the tree's `[sweep]`.
-fn vary(root: &mut Node, vary: &[String], out: (&mut Sources, &mut Problems)) {
-    let (sources, problems) = out;
+fn vary(root: &mut Node, vary: &[String], findings: &mut Findings) {
+    let Findings { sources, problems } = findings;
     for text in vary {
         let base = sources.add("--vary", text);
         let is_table = |value: &str| value.trim_start().starts_with('{');
@@ -210,23 +203,33 @@ fn points(root: &Node, stem: &str, problems: &mut Problems) -> Option<Vec<Point>
         return problems.error("E241", sweep.place, "too many points in [sweep]").help(help).none();
     };
     let plain = tree::without(root, "sweep");
-    let points: Vec<_> = (0..count).map(|n| point(&plain, (stem, &axes), n, problems)).collect();
+    let points: Vec<_> = (0..count).map(|n| Grid { plain: &plain, stem, axes: &axes }.point(n, problems)).collect();
     if axes.len() < table.entries.len() { None } else { points.into_iter().collect() }
 }
 
-/// The `n`-th point; the first axis is the slowest.
-fn point(plain: &Node, (stem, axes): (&str, &[Axis]), mut n: usize, problems: &mut Problems) -> Option<Point> {
-    let mut chosen = Vec::new();
-    for axis in axes.iter().rev() {
-        chosen.push((axis, &axis.values[n % axis.values.len()]));
-        n /= axis.values.len();
+/// What the points of a sweep are made from.
+struct Grid<'a> {
+    /// The tree without `[sweep]`.
+    plain: &'a Node,
+    stem: &'a str,
+    axes: &'a [Axis],
+}
+
+impl Grid<'_> {
+    /// The `n`-th point; the first axis is the slowest.
+    fn point(&self, mut n: usize, problems: &mut Problems) -> Option<Point> {
+        let mut chosen = Vec::new();
+        for axis in self.axes.iter().rev() {
+            chosen.push((axis, &axis.values[n % axis.values.len()]));
+            n /= axis.values.len();
+        }
+        let (mut root, mut labels) = (self.plain.clone(), Vec::new());
+        for (axis, (label, value)) in chosen.into_iter().rev() {
+            axis.target.set(&mut root, value, problems);
+            labels.push((axis.key.clone(), label.clone()));
+        }
+        Some(Point::new(Scenario::read(&root, self.stem, problems)?, labels))
     }
-    let (mut root, mut labels) = (plain.clone(), Vec::new());
-    for (axis, (label, value)) in chosen.into_iter().rev() {
-        axis.target.set(&mut root, value, problems);
-        labels.push((axis.key.clone(), label.clone()));
-    }
-    Some(Point::new(Scenario::read(&root, stem, problems)?, labels))
 }
 
 fn axis((key, place, node): &(String, Place, Node), problems: &mut Problems) -> Option<Axis> {

@@ -23,7 +23,7 @@ pub fn follow(mut before: InForce, overlays: &[Overlay], problems: &mut Problems
         let mut found = Problems::default();
         let stem = before.model.settings.name.as_ref().map(|name| name.value.clone()).unwrap_or_default();
         let after = InForce::new(overlay.over(&before.root), &stem, &mut found);
-        let step = step((&before, &after), overlay, &mut found);
+        let step = step(&before, &after, overlay, &mut found);
         found.list.retain(|problem| !known.contains(problem));
         let faulty = found.has_errors();
         // What is skipped needs no warnings.
@@ -44,7 +44,8 @@ pub fn follow(mut before: InForce, overlays: &[Overlay], problems: &mut Problems
 
 /// What differs from one to the next, in effective values and in the plan; `None` while there is any error.
 fn step(
-    (before, after): (&InForce, &InForce),
+    before: &InForce,
+    after: &InForce,
     overlay: &Overlay,
     problems: &mut Problems,
 ) -> Option<(Option<Vec<Alteration>>, Option<Tree>)> {

@@ -5,7 +5,7 @@ use crate::in_force::InForce;
 use crate::resolve::topology;
 use crate::sections::{chosen, model};
 use crate::text::{tree, write};
-use perhop_core::params::{Node, Place, Problem, Problems, Table, Tree, Value, suggest};
+use perhop_core::params::{Node, Place, Problem, Problems, Spanned, Table, Tree, Value, suggest};
 use perhop_core::units::{Span, Time};
 
 /// The sections a change may touch.
@@ -174,7 +174,7 @@ impl Named<'_> {
         let names = tree::names(&self.file.root, self.section);
         let direction = self.section == "links" && topology::Keys::new(self.file.model.links.names()).overrides(name);
         if !names.contains(&name.as_str()) && !direction {
-            return self.unknown((name, *place), &names);
+            return self.unknown(&Spanned::new(*place, name.as_str()), &names);
         }
         self.problems
             .within(self.section, |problems| problems.within(name, |problems| chosen::table(node, problems)))?;
@@ -183,14 +183,18 @@ impl Named<'_> {
         (sound && self.ports(name, &mut node)).then(|| (name.clone(), *place, node))
     }
 
-    fn unknown<T>(&mut self, (name, place): (&str, Place), names: &[&str]) -> Option<T> {
+    fn unknown<T>(&mut self, name: &Spanned<&str>, names: &[&str]) -> Option<T> {
         let help = match names.is_empty() {
             true => format!("the file has no [{}]", self.section),
             false => suggest(name, names),
         };
         let noun = self.section.trim_end_matches('s');
         let label = "a change alters what the file has";
-        self.problems.error("E006", place, format!("unknown {noun} `{name}`")).label(label).help(help).none()
+        self.problems
+            .error("E006", name.place, format!("unknown {noun} `{}`", name.value))
+            .label(label)
+            .help(help)
+            .none()
     }
 
     /// Whether `kind`, `aqm` or `model`, if stated, is the one that runs.

@@ -1,8 +1,9 @@
 //! Warnings: settings that run, but probably not as intended.
 
 use super::load::marks;
+use crate::resolve::indexed::{Indexed, indexed};
 use crate::resolve::offered::Flowline;
-use crate::resolve::ports::{File, Stage, longest_rtt, parameter};
+use crate::resolve::ports::{File, Resolved, Stage, longest_rtt, parameter};
 use crate::sections::named::Named;
 use crate::sections::tcp::TcpRef;
 use perhop_core::conditioner::Writes;
@@ -16,22 +17,23 @@ use perhop_sim::plan;
 const EF: Dscp = Dscp::new(46).expect("46 is below 64");
 
 /// All advice on a scenario.
-pub fn check(file: File<'_>, (stages, links): (&[Stage], &[plan::Link]), problems: &mut Problems) {
+pub fn check(all: Resolved<'_>, problems: &mut Problems) {
+    let Resolved { file, stages, links } = all;
     for stage in stages {
-        small_burst(file, (stage, links), problems);
+        small_burst(all, stage, problems);
     }
     if file.knows_traffic() {
         stages.iter().for_each(|stage| unanswered(file, stage, problems));
         unpoliced_ef(file, stages, problems);
         unused(file, problems);
-        (0..links.len()).for_each(|i| unmarkable(file, (i, &links[i]), problems));
+        indexed(links).for_each(|link| unmarkable(file, link, problems));
     }
 }
 
 /// W301: a bucket that holds less than CIR x RTT keeps TCP below its contract.
-fn small_burst(file: File<'_>, (stage, links): (&Stage, &[plan::Link]), problems: &mut Problems) {
+fn small_burst(all: Resolved<'_>, stage: &Stage, problems: &mut Problems) {
     let (Some(cir), Some(cbs)) = (parameter::<BitRate>(stage, "cir"), parameter::<Bytes>(stage, "cbs")) else { return };
-    let Some(rtt) = longest_rtt(file.traffic, stage, links) else { return };
+    let Some(rtt) = longest_rtt(all.file.traffic, stage, all.links) else { return };
     let needed = cir * rtt;
     if cbs >= needed || cbs < stage.spec.scope.largest_packet {
         return;
@@ -84,14 +86,14 @@ fn unpoliced_ef(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
 }
 
 /// W318: if no arriving packet is ECN-capable, an AQM with `ecn = true` drops all that it would mark.
-fn unmarkable(file: File<'_>, (i, link): (usize, &plan::Link), problems: &mut Problems) {
-    let over = || file.traffic.iter().filter(|flow| flow.forward.contains(&(i as u32)));
+fn unmarkable(file: File<'_>, at: Indexed<'_, plan::Link>, problems: &mut Problems) {
+    let over = || file.traffic.iter().filter(|flow| flow.forward.contains(&(at.index as u32)));
     if over().next().is_none() || over().any(Flowline::ecn_capable) {
         return;
     }
-    let queues = link.queues.iter().zip(&file.topology.links[i].queues);
+    let queues = at.it.queues.iter().zip(&file.topology.links[at.index].queues);
     for (_, stated) in queues.filter(|(queue, _)| marks(&queue.aqm)) {
-        let message = format!("no traffic over `{}` is ECN-capable", link.name);
+        let message = format!("no traffic over `{}` is ECN-capable", at.it.name);
         let help = "`ecn = true` in its `[traffic]` or `[tcp]`, or remove it here";
         problems
             .warn("W318", stated.place("ecn"), message)
@@ -109,11 +111,11 @@ fn unused(file: File<'_>, problems: &mut Problems) {
         TcpRef::Inline(_) => None,
     });
     let tcp: Vec<_> = tcp.collect();
-    warn_unused("queue", &file.model.queues, (&queues, problems));
-    warn_unused("tcp", &file.model.tcp, (&tcp, problems));
+    warn_unused("queue", &file.model.queues, &queues, problems);
+    warn_unused("tcp", &file.model.tcp, &tcp, problems);
 }
 
-fn warn_unused<T>(kind: &str, sections: &Named<T>, (used, problems): (&[&String], &mut Problems)) {
+fn warn_unused<T>(kind: &str, sections: &Named<T>, used: &[&String], problems: &mut Problems) {
     let sound = sections.declared().iter().filter(|it| it.section.is_some());
     for section in sound.filter(|it| !used.contains(&&it.name)) {
         let message = format!("[{kind}.{}] is not used", section.name);

@@ -2,8 +2,9 @@
 //! route.
 
 use super::tickets;
+use crate::resolve::indexed::{Indexed, indexed};
 use crate::resolve::offered::Flowline;
-use crate::resolve::ports::{File, Stage};
+use crate::resolve::ports::{File, Resolved, Stage};
 use perhop_core::aqm::Aqm as _;
 use perhop_core::conditioner::Writes;
 use perhop_core::needs::Needs;
@@ -26,30 +27,31 @@ pub(crate) const fn writer_of(label: Writes) -> &'static str {
 }
 
 /// Checks the whole file: one writer, no reader before it, ACKs on the route of their data.
-pub fn check(file: File<'_>, (stages, links): (&[Stage], &[plan::Link]), problems: &mut Problems) {
+pub fn check(all: Resolved<'_>, problems: &mut Problems) {
+    let Resolved { file, stages, links } = all;
     if !file.knows_conditioners() || stages.iter().any(|s| s.writes.is_none()) {
         return;
     }
     let mut arriving = vec![Vec::new(); links.len()];
     let labelled = labelled(file, stages);
-    for (i, flow) in file.traffic.iter().enumerate() {
+    for Indexed { index, it: flow } in indexed(file.traffic) {
         let mut walk = Walk { file, flow, writer: None, labelled: &labelled, problems };
         for &link in &flow.forward {
             let link = link as usize;
-            let here = taking(stages, link, i);
+            let here = taking(stages, link, index);
             walk.order(&here);
             let (departing, before): (Vec<_>, Vec<_>) = here.into_iter().partition(|s| at_departure(s));
             before.into_iter().for_each(|stage| walk.pass(stage));
-            arriving[link].push((i, walk.writer));
+            arriving[link].push((index, walk.writer));
             departing.into_iter().for_each(|stage| walk.pass(stage));
         }
-        acks(file, (i, flow), stages, problems);
+        acks(file, Indexed { index, it: flow }, stages, problems);
     }
     if !problems.has_errors() {
-        tickets::check(file, (stages, links), problems);
+        tickets::check(all, problems);
     }
-    for (i, link) in links.iter().enumerate() {
-        queues(file, (i, link), &arriving[i], problems);
+    for link in indexed(links) {
+        queues(file, link, &arriving[link.index], problems);
     }
 }
 
@@ -160,17 +162,16 @@ fn taking(stages: &[Stage], link: usize, traffic: usize) -> Vec<&Stage> {
     .collect()
 }
 
+/// Index of a traffic that comes to a queue, and the writer of its labels.
+type Arriving<'a> = (usize, Option<&'a Stage>);
+
 /// Queues whose AQM reads labels: an error if none of the link's traffic has them, a warning if some has not. Which
 /// traffic reaches which class of a scheduler is not known here, so only the error is reported there.
-fn queues(
-    file: File<'_>,
-    (i, link): (usize, &plan::Link),
-    arriving: &[(usize, Option<&Stage>)],
-    problems: &mut Problems,
-) {
-    for (queue, stated) in link.queues.iter().zip(&file.topology.links[i].queues) {
+fn queues(file: File<'_>, at: Indexed<'_, plan::Link>, arriving: &[Arriving<'_>], problems: &mut Problems) {
+    let Indexed { index, it: link } = at;
+    for (queue, stated) in link.queues.iter().zip(&file.topology.links[index].queues) {
         let Some(read) = queue.aqm.build(&queue.scope).ok().and_then(|aqm| aqm.reads()) else { continue };
-        let lacking = |(traffic, writer): &(usize, Option<&Stage>)| Some((*traffic, lack(read, *writer)?));
+        let lacking = |(traffic, writer): &Arriving<'_>| Some((*traffic, lack(read, *writer)?));
         let without: Vec<_> = arriving.iter().filter_map(lacking).collect();
         let Some((traffic, lack)) = without.first() else { continue };
         let place = stated.place("aqm");
@@ -188,7 +189,8 @@ fn queues(
 }
 
 /// Tickets on ACKs: written where the ACKs start, and carried back over the links of the data.
-fn acks(file: File<'_>, (i, flow): (usize, &Flowline), stages: &[Stage], problems: &mut Problems) {
+fn acks(file: File<'_>, of: Indexed<'_, Flowline>, stages: &[Stage], problems: &mut Problems) {
+    let Indexed { index: i, it: flow } = of;
     let on_way = |s: &&Stage| flow.forward.contains(&(s.link as u32)) && s.takes.contains(&i);
     let Some(reader) = stages.iter().filter(on_way).find(|s| s.reads == Some(Writes::AckTickets)) else { return };
     let place = reader.keys.kind;

@@ -89,13 +89,17 @@ pub(crate) fn in_force(link: &plan::Link, capacity: f64) -> Option<Setting> {
     Some(Setting { v0: v0 * scale, floor: virtual_queue.at(Time::ZERO) * scale, alpha })
 }
 
+/// Who may cross a link, and what happens to their packets before it.
+#[derive(Clone, Copy)]
+pub(crate) struct Crossing<'a> {
+    pub traffic: &'a [Flowline],
+    pub stages: &'a [Stage],
+    /// Its index.
+    pub link: usize,
+}
+
 /// The classes of a link's queue, with who is in them.
-pub(crate) fn groups<'a>(
-    kind: Kind,
-    link: &plan::Link,
-    (traffic, stages): (&'a [Flowline], &[Stage]),
-    index: usize,
-) -> Result<Vec<Group<'a>>, [String; 2]> {
+pub(crate) fn groups<'a>(kind: Kind, link: &plan::Link, crossing: Crossing<'a>) -> Result<Vec<Group<'a>>, [String; 2]> {
     let group = |members: &[Member], share| Group { members: members.into(), share, tcp: vec![], others: vec![] };
     let (mut groups, table) = match (kind, only_queue(link).map(|queue| &queue.aqm)) {
         (Kind::Svb, _) => (vec![group(&[], 1.0)], None),
@@ -110,9 +114,9 @@ pub(crate) fn groups<'a>(
             return Err([message, "give them by --class, or `perhop tune svb`".into()]);
         }
     };
-    for flow in traffic.iter().filter(|flow| flow.forward.contains(&(index as u32))) {
+    for flow in crossing.traffic.iter().filter(|flow| flow.forward.contains(&(crossing.link as u32))) {
         let class = match &table {
-            Some(table) => class_of(table, flow, &reaching(flow, (traffic, stages), index))?,
+            Some(table) => class_of(table, flow, &reaching(flow, crossing))?,
             None => 0,
         };
         let long_lived = flow.tcp && matches!(flow.offered.model, TrafficParams::Ftp(_));
@@ -122,14 +126,14 @@ pub(crate) fn groups<'a>(
 }
 
 /// The code points and colours with which a traffic's packets may reach a link.
-fn reaching(flow: &Flowline, (traffic, stages): (&[Flowline], &[Stage]), index: usize) -> Vec<Packet> {
+fn reaching(flow: &Flowline, crossing: Crossing<'_>) -> Vec<Packet> {
     let plain = Packet { dscp: flow.offered.dscp, ..Packet::default() };
     let mut packets = vec![plain];
-    let own = traffic.iter().position(|other| std::ptr::eq(other, flow));
-    let until = flow.forward.iter().position(|&l| l as usize == index).unwrap_or_default();
+    let own = crossing.traffic.iter().position(|other| std::ptr::eq(other, flow));
+    let until = flow.forward.iter().position(|&l| l as usize == crossing.link).unwrap_or_default();
     for &link in &flow.forward[..=until] {
         let here = |s: &&Stage| s.link == link as usize && own.is_some_and(|i| s.takes.contains(&i));
-        for stage in stages.iter().filter(here).filter(|s| s.writes == Some(Writes::Colour)) {
+        for stage in crossing.stages.iter().filter(here).filter(|s| s.writes == Some(Writes::Colour)) {
             packets = packets.iter().flat_map(|packet| after(stage, packet)).collect();
         }
     }

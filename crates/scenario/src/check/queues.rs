@@ -1,6 +1,8 @@
 //! Queues: their AQMs, limits and schedulers.
 
+use crate::resolve::indexed::Indexed;
 use crate::resolve::ports::File;
+use crate::resolve::topology::Direction;
 use perhop_core::aqm::Aqm as _;
 use perhop_core::params::Problems;
 use perhop_core::port::Limit;
@@ -8,9 +10,9 @@ use perhop_core::scope::Scope;
 use perhop_sim::plan;
 
 /// AQMs and limits of a link's queues.
-pub fn check_queues(file: File<'_>, (i, link): (usize, &plan::Link), problems: &mut Problems) {
-    let direction = &file.topology.links[i];
-    let carries_data = file.traffic.iter().any(|flow| flow.forward.contains(&(i as u32)));
+pub fn check_queues(file: File<'_>, at: Indexed<'_, plan::Link>, problems: &mut Problems) {
+    let (link, direction) = (at.it, &file.topology.links[at.index]);
+    let carries_data = file.traffic.iter().any(|flow| flow.forward.contains(&(at.index as u32)));
     for (queue, stated) in link.queues.iter().zip(&direction.queues) {
         match queue.aqm.build(&queue.scope) {
             Ok(aqm) if carries_data => {
@@ -31,8 +33,8 @@ pub fn check_queues(file: File<'_>, (i, link): (usize, &plan::Link), problems: &
 }
 
 /// Its scheduler.
-pub fn check_scheduler(file: File<'_>, (i, link, scope): (usize, &plan::Link, &Scope), problems: &mut Problems) {
-    let Some(stated) = &file.topology.links[i].scheduler else { return };
+pub fn check_scheduler(link: &plan::Link, direction: &Direction, scope: &Scope, problems: &mut Problems) {
+    let Some(stated) = &direction.scheduler else { return };
     if let Some(Err(error)) = link.scheduler.as_ref().map(|scheduler| scheduler.build(scope)) {
         problems.param(&error, stated.place(error.field));
     }

@@ -5,25 +5,28 @@
 //! threshold in
 //! equilibrium of V0 itself.
 
-use super::load::{self, Group, Kind, marks};
-use crate::resolve::ports::{File, Stage};
+use super::load::{self, Crossing, Group, Kind, marks};
+use crate::resolve::indexed::{Indexed, indexed};
+use crate::resolve::ports::Resolved;
+use crate::resolve::topology::Direction;
 use perhop_core::design::lemma31::Loop;
 use perhop_core::design::msvb::{Load, Plant, Setting};
 use perhop_core::params::Problems;
 use perhop_sim::plan;
 
 /// Looks at every queue.
-pub fn check(file: File<'_>, (stages, links): (&[Stage], &[plan::Link]), problems: &mut Problems) {
-    for (i, link) in links.iter().enumerate() {
+pub fn check(all: Resolved<'_>, problems: &mut Problems) {
+    let Resolved { file, stages, links } = all;
+    for Indexed { index, it: link } in indexed(links) {
         let kind = match load::only_queue(link).filter(|queue| marks(&queue.aqm)).map(|queue| queue.aqm.name()) {
             Some("svb") => Kind::Svb,
             Some("msvb") => Kind::Msvb,
             _ => continue,
         };
-        if let Ok(groups) = load::groups(kind, link, (file.traffic, stages), i)
-            && let Some(found) = Found::new(&groups, (link, links))
+        if let Ok(groups) = load::groups(kind, link, Crossing { traffic: file.traffic, stages, link: index })
+            && let Some(found) = Found::new(&groups, link, links)
         {
-            found.warn(file, (i, kind), problems);
+            found.warn(&file.topology.links[index], kind, problems);
         }
     }
 }
@@ -40,7 +43,7 @@ struct Found {
 }
 
 impl Found {
-    fn new(groups: &[Group<'_>], (link, links): (&plan::Link, &[plan::Link])) -> Option<Self> {
+    fn new(groups: &[Group<'_>], link: &plan::Link, links: &[plan::Link]) -> Option<Self> {
         let tcp = |group: &&Group<'_>| {
             !group.tcp.is_empty() && group.others.is_empty() && group.tcp.iter().all(|flow| flow.ecn_capable())
         };
@@ -59,9 +62,8 @@ impl Found {
         Some(Self { it, alpha: worst.alpha, v0: stated.v0, critical: worst.critical, packet })
     }
 
-    fn warn(&self, file: File<'_>, (i, kind): (usize, Kind), problems: &mut Problems) {
+    fn warn(&self, direction: &Direction, kind: Kind, problems: &mut Problems) {
         let Loop { flows, rtt, .. } = self.it;
-        let direction = &file.topology.links[i];
         let message = format!("the queue of `{}` will swing: `v0` is below what Lemma 3.1 requires", direction.name);
         let label = format!(
             "{:.0} packets of {}B; {flows:.0} TCP flows, an RTT of {:.0} ms or more and alpha {:.2} require {:.0}",

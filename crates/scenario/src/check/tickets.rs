@@ -4,8 +4,9 @@
 //! What a source may expect follows from the contracts: its tickets, exchanged at each relabeller, over all tickets at
 //! each link are its share of that link. Its rate is assumed to be the least of its shares.
 
+use crate::resolve::indexed::{Indexed, indexed};
 use crate::resolve::offered::Flowline;
-use crate::resolve::ports::{File, Stage, parameter};
+use crate::resolve::ports::{File, Resolved, Stage, parameter};
 use perhop_core::conditioner::pps::tags::{Scale, Tags};
 use perhop_core::conditioner::{Conditioner as _, Writes};
 use perhop_core::needs::Needs;
@@ -15,11 +16,12 @@ use perhop_core::units::{BitRate, TicketRate};
 use perhop_sim::plan;
 
 /// All checks of tickets; the labels are in order.
-pub fn check(file: File<'_>, (stages, links): (&[Stage], &[plan::Link]), problems: &mut Problems) {
-    let ways: Vec<_> = file.traffic.iter().enumerate().map(|(i, flow)| way(stages, (i, flow))).collect();
+pub fn check(all: Resolved<'_>, problems: &mut Problems) {
+    let Resolved { file, stages, links } = all;
+    let ways: Vec<_> = indexed(file.traffic).map(|flow| way(stages, flow)).collect();
     if !loops(file, &ways, problems) {
         let ledger = Ledger::new(file.traffic, &ways);
-        let misfits = stages.iter().filter_map(|stage| misfit((&ledger, links), stage)).collect();
+        let misfits = stages.iter().filter_map(|stage| misfit(&ledger, links, stage)).collect();
         widths(file, misfits, problems);
     }
 }
@@ -31,7 +33,8 @@ struct Way<'a> {
     from_sink: bool,
 }
 
-fn way<'a>(stages: &'a [Stage], (i, flow): (usize, &Flowline)) -> Way<'a> {
+fn way<'a>(stages: &'a [Stage], of: Indexed<'_, Flowline>) -> Way<'a> {
+    let Indexed { index: i, it: flow } = of;
     let at = |link: u32| stages.iter().filter(move |s| s.link == link as usize);
     let along = |writes: Writes| {
         let taken = move |s: &&Stage| s.takes.contains(&i) && s.writes == Some(writes);
@@ -50,11 +53,9 @@ fn way<'a>(stages: &'a [Stage], (i, flow): (usize, &Flowline)) -> Way<'a> {
 
 /// E252: a currency whose value depends on itself. Returns whether there is one.
 fn loops(file: File<'_>, ways: &[Way<'_>], problems: &mut Problems) -> bool {
-    let mut next: Vec<(&Stage, &Stage)> = Vec::new();
-    for way in ways {
-        next.extend(way.stations.windows(2).map(|pair| (pair[0], pair[1])));
-    }
-    let found = next.iter().find_map(|&(from, to)| path(&next, (to, from)));
+    let pairs = ways.iter().flat_map(|way| way.stations.windows(2));
+    let next: Vec<_> = pairs.map(|pair| Exchange { from: pair[0], to: pair[1] }).collect();
+    let found = next.iter().find_map(|one| path(&next, one.to, one.from));
     let Some(round) = found else { return false };
     let port = |stage: &Stage| format!("`{}`", file.topology.links[stage.link].name);
     let first = round[0];
@@ -70,8 +71,14 @@ fn loops(file: File<'_>, ways: &[Way<'_>], problems: &mut Problems) -> bool {
     true
 }
 
+/// A station that takes the tickets of the one before.
+struct Exchange<'a> {
+    from: &'a Stage,
+    to: &'a Stage,
+}
+
 /// The stations from one to another, both included.
-fn path<'a>(next: &[(&'a Stage, &'a Stage)], (from, to): (&'a Stage, &'a Stage)) -> Option<Vec<&'a Stage>> {
+fn path<'a>(next: &[Exchange<'a>], from: &'a Stage, to: &'a Stage) -> Option<Vec<&'a Stage>> {
     let mut seen = vec![from];
     let mut open = vec![vec![from]];
     while let Some(way) = open.pop() {
@@ -79,7 +86,7 @@ fn path<'a>(next: &[(&'a Stage, &'a Stage)], (from, to): (&'a Stage, &'a Stage))
         if std::ptr::eq(last, to) {
             return Some(way);
         }
-        for &(_, stage) in next.iter().filter(|n| std::ptr::eq(n.0, last)) {
+        for stage in next.iter().filter(|n| std::ptr::eq(n.from, last)).map(|n| n.to) {
             if !seen.iter().any(|s| std::ptr::eq(*s, stage)) {
                 seen.push(stage);
                 open.push(way.iter().copied().chain([stage]).collect());
@@ -178,7 +185,7 @@ struct Misfit<'a> {
 }
 
 /// The first traffic that does not fit the tags of a station.
-fn misfit<'a>((ledger, links): (&Ledger<'a>, &[plan::Link]), stage: &'a Stage) -> Option<Misfit<'a>> {
+fn misfit<'a>(ledger: &Ledger<'a>, links: &[plan::Link], stage: &'a Stage) -> Option<Misfit<'a>> {
     let built = stage.spec.params.build(&stage.spec.scope).ok()?;
     let tags = built.tags().filter(|tags| tags.tags != Scale::Real)?;
     for (i, way) in ledger.ways.iter().enumerate() {

@@ -71,9 +71,9 @@ impl Expansion<'_> {
         let access = BitRate::bps(bottleneck.bit_s().saturating_mul(ACCESS));
         let near = rtt / 8;
         let core = Span::from_ns((rtt / 2).ns() - 2 * near.ns());
-        self.link("s - E1", (access, near));
-        self.link("E1 - E2", (bottleneck, core));
-        self.link("E2 - d", (access, near));
+        self.link("s - E1", access, near);
+        self.link("E1 - E2", bottleneck, core);
+        self.link("E2 - d", access, near);
         if let Some(Stated(node)) = queue {
             let name = match node.tree {
                 Tree::Text(_) => node,
@@ -105,7 +105,7 @@ impl Expansion<'_> {
         tree::set(self.out, &path, node, self.problems);
     }
 
-    fn link(&mut self, name: &str, (rate, delay): (BitRate, Span)) {
+    fn link(&mut self, name: &str, rate: BitRate, delay: Span) {
         let node = |field, tree: Option<Tree>| Node { place: (self.place_of)(field), tree: tree.expect("a quantity") };
         let entries = vec![("rate", node("bottleneck", rate.tree())), ("delay", node("rtt", delay.tree()))];
         self.section(["links", name], table((self.place_of)("bottleneck"), entries));

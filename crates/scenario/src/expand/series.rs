@@ -8,7 +8,7 @@ use super::expression::{Fault, beyond, evaluate};
 use crate::sections::link::LinkSection;
 use crate::sections::traffic::TrafficCommon;
 use perhop_core::classify::Match;
-use perhop_core::params::{Field, Kind, Node, Params, Place, Problems, Table, Tree};
+use perhop_core::params::{Field, Kind, Node, Params, Place, Problems, Spanned, Table, Tree};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
@@ -81,8 +81,8 @@ impl Expansion<'_> {
                     entries.push((key, (key.clone(), *place, node)));
                 }
             } else if keys_are_names(path) {
-                let copy = |it: &mut Self, name, i| (key, (name, *place, it.copy(node, (key, i))));
-                entries.extend(self.each((key, *place), copy));
+                let copy = |it: &mut Self, name, i| (key, (name, *place, it.copy(node, key, i)));
+                entries.extend(self.each(&Spanned::new(*place, key), copy));
             } else {
                 let help = "series are allowed in names of links, nodes, traffic, conditioners, queues and tcp, and \
                     in ports of `at`";
@@ -95,22 +95,21 @@ impl Expansion<'_> {
     /// The items that one of a list expands to.
     fn items(&mut self, node: &Node) -> Vec<Node> {
         match &node.tree {
-            Tree::Text(text) if is_series(text) => {
-                self.each((text, node.place), |_, name, _| Node { place: node.place, tree: Tree::Text(name) })
-            }
+            Tree::Text(text) if is_series(text) => self
+                .each(&Spanned::new(node.place, text), |_, name, _| Node { place: node.place, tree: Tree::Text(name) }),
             _ => vec![node.clone()],
         }
     }
 
     /// A copy for each number of a series, with its name; none if one has a fault, which is reported once.
-    fn each<T>(&mut self, (key, place): (&str, Place), copy: impl Fn(&mut Self, String, u64) -> T) -> Vec<T> {
+    fn each<T>(&mut self, key: &Spanned<&str>, copy: impl Fn(&mut Self, String, u64) -> T) -> Vec<T> {
         let (mut copies, found) = (Vec::new(), self.problems.list.len());
         let numbers = range(key).unwrap_or_else(|fault| {
-            self.fault(place, fault);
+            self.fault(key.place, fault);
             RangeInclusive::new(1, 0)
         });
         for i in numbers {
-            let name = self.text((key, place), i);
+            let name = self.text(key, i);
             copies.push(copy(self, name, i));
             if !self.sound_since(found) {
                 return Vec::new();
@@ -120,19 +119,19 @@ impl Expansion<'_> {
     }
 
     /// The values below `key`, for the number `i`.
-    fn copy(&mut self, node: &Node, (key, i): (&str, u64)) -> Node {
+    fn copy(&mut self, node: &Node, key: &str, i: u64) -> Node {
         let tree = match &node.tree {
             Tree::Table(table) => {
                 let mut entries = Vec::new();
                 for (key, place, node) in &table.entries {
-                    entries.push((key, (self.inner((key, *place), i), *place, self.copy(node, (key, i)))));
+                    entries.push((key, (self.inner(&Spanned::new(*place, key), i), *place, self.copy(node, key, i))));
                 }
                 Tree::Table(self.distinct(entries))
             }
-            Tree::List(items) => Tree::List(items.iter().map(|n| self.copy(n, (key, i))).collect()),
+            Tree::List(items) => Tree::List(items.iter().map(|n| self.copy(n, key, i)).collect()),
             Tree::Text(text) => match whole(text).filter(|_| !takes_name(key)) {
-                Some(expression) => self.number((expression, node.place), i),
-                None => Tree::Text(self.inner((text, node.place), i)),
+                Some(expression) => self.number(&Spanned::new(node.place, expression), i),
+                None => Tree::Text(self.inner(&Spanned::new(node.place, text), i)),
             },
             other => other.clone(),
         };
@@ -140,26 +139,26 @@ impl Expansion<'_> {
     }
 
     /// A text below the key of a series.
-    fn inner(&mut self, (text, place): (&str, Place), i: u64) -> String {
+    fn inner(&mut self, text: &Spanned<&str>, i: u64) -> String {
         if is_series(text) {
             let help = "below the key of a series `i` is its number: write {i}, or list the inner ones one by one";
-            self.fault(place, [format!("a series within a series: `{text}`"), help.into()]);
-            return text.to_owned();
+            self.fault(text.place, [format!("a series within a series: `{}`", text.value), help.into()]);
+            return text.value.to_owned();
         }
-        self.text((text, place), i)
+        self.text(text, i)
     }
 
-    fn text(&mut self, (text, place): (&str, Place), i: u64) -> String {
+    fn text(&mut self, text: &Spanned<&str>, i: u64) -> String {
         fill(text, i).unwrap_or_else(|fault| {
-            self.fault(place, fault);
-            text.to_owned()
+            self.fault(text.place, fault);
+            text.value.to_owned()
         })
     }
 
-    fn number(&mut self, (expression, place): (&str, Place), i: u64) -> Tree {
+    fn number(&mut self, expression: &Spanned<&str>, i: u64) -> Tree {
         let value = evaluate(expression, i).and_then(|value| value.tree().ok_or_else(|| beyond(expression, i)));
         value.unwrap_or_else(|fault| {
-            self.fault(place, fault);
+            self.fault(expression.place, fault);
             Tree::Integer(0)
         })
     }

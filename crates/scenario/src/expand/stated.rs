@@ -1,14 +1,14 @@
 //! A file as written: its tree, with the overrides of the command line.
 
 use super::selector;
+use crate::text::diagnostics::Findings;
 use crate::text::options::Options;
-use crate::text::source::Sources;
 use crate::text::toml;
-use perhop_core::params::{Node, Problems};
+use perhop_core::params::Node;
 
 /// The tree of a file with its overrides.
-pub fn read(text: &str, options: &Options, out: (&mut Sources, &mut Problems)) -> Option<Node> {
-    let (sources, problems) = out;
+pub fn read(text: &str, options: &Options, findings: &mut Findings) -> Option<Node> {
+    let Findings { sources, problems } = findings;
     let base = sources.add(&options.file_name, text);
     if text.trim().is_empty() {
         let help = "`perhop list` and examples/ show what a file contains";

@@ -117,6 +117,9 @@ impl<'r, R> Columns<'r, R> {
     }
 }
 
+/// One measure of a distribution.
+type Measure = fn(Quantiles) -> f64;
+
 impl<R> Columns<'_, R> {
     /// `X_packets` and `X_bytes`.
     pub fn count(self, name: &str, of: impl Fn(&R) -> Count) -> Self {
@@ -133,7 +136,7 @@ impl<R> Columns<'_, R> {
 
     /// `X_mean_ms` to `X_max_ms`.
     pub fn quantiles(self, name: &str, of: impl Fn(&R) -> Option<Quantiles>) -> Self {
-        let each: [(&str, fn(Quantiles) -> f64); 6] = [
+        let each: [(&str, Measure); 6] = [
             ("mean", |q| q.mean / 1e6),
             ("sd", |q| q.sd / 1e6),
             ("p50", |q| q.p50 as f64 / 1e6),

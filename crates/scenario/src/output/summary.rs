@@ -22,7 +22,7 @@ struct Pooled<'a> {
 }
 
 impl<'a> Pooled<'a> {
-    fn new(replications: &[&'a Replication], table: &str, (keys, seconds): (&[&str], f64)) -> Self {
+    fn new(replications: &[&'a Replication], table: &str, keys: &[&str], seconds: f64) -> Self {
         let mut pooled = Self { rows: BTreeMap::new(), order: Vec::new(), seconds };
         for (i, replication) in replications.iter().enumerate() {
             let table = replication.tables.iter().find(|t| t.name == table).expect("every replication has it");
@@ -68,7 +68,7 @@ impl<'a> Pooled<'a> {
     }
 
     /// Share of packets in percent.
-    fn percent(&self, key: &[String], (part, whole): (&str, &str)) -> Option<Estimate> {
+    fn percent(&self, key: &[String], part: &str, whole: &str) -> Option<Estimate> {
         let share = |(t, row): &(&Table, usize)| {
             let of = |c: &str| t.integers(c)[*row].unwrap_or(0) as f64;
             (of(whole) > 0.0).then(|| 100.0 * of(part) / of(whole))
@@ -113,10 +113,10 @@ pub fn text(scenario: &Scenario, replications: &[&Replication]) -> String {
     let names: Vec<_> = conditioned.iter().map(|l| l.name.as_str()).collect();
     let parts = [
         heading(scenario, replications.len()),
-        destinations(&Pooled::new(replications, "arrivals", (&["class", "colour"], seconds))),
-        goodputs(&Pooled::new(replications, "traffic", (&["class", "traffic"], seconds))),
-        users(&Pooled::new(replications, "traffic", (&["class", "traffic"], seconds))),
-        ports(&Pooled::new(replications, "summary", (&["hop", "class", "colour"], seconds)), &names),
+        destinations(&Pooled::new(replications, "arrivals", &["class", "colour"], seconds)),
+        goodputs(&Pooled::new(replications, "traffic", &["class", "traffic"], seconds)),
+        users(&Pooled::new(replications, "traffic", &["class", "traffic"], seconds)),
+        ports(&Pooled::new(replications, "summary", &["hop", "class", "colour"], seconds), &names),
         drops(replications),
     ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
@@ -230,7 +230,7 @@ fn ports(pooled: &Pooled<'_>, conditioned: &[&str]) -> String {
 
 /// One row of [`ports`], the ECN column last.
 fn port(pooled: &Pooled<'_>, key: &[String]) -> [String; 8] {
-    let percent = |part| show(pooled.percent(key, (part, "arrived_packets")), 2);
+    let percent = |part| show(pooled.percent(key, part, "arrived_packets"), 2);
     [
         key[0].clone(),
         key[1].clone(),

@@ -1,6 +1,6 @@
 //! Policies: the `[conditioner]` tables of a scenario without `at`, for captures and interfaces.
 
-use crate::text::diagnostics::Diagnostics;
+use crate::text::diagnostics::{Diagnostics, Findings};
 /// Labels in a policy.
 mod labels;
 
@@ -12,7 +12,6 @@ use crate::sections::conditioner::ConditionerSection;
 use crate::sections::named::Named;
 use crate::sections::settings::PolicySettings;
 use crate::text::options::Options;
-use crate::text::source::Sources;
 use crate::text::{file, write};
 
 use perhop_core::classify::Prefix;
@@ -43,15 +42,10 @@ impl Policy {
     /// # Errors
     /// Everything that is wrong, in one pass, if anything prevents its use; otherwise warnings come with the policy.
     pub fn parse(text: &str, options: &Options) -> Result<(Self, Diagnostics), Diagnostics> {
-        let (mut sources, mut problems) = (Sources::default(), Problems::default());
-        let root = stated::read(text, options, (&mut sources, &mut problems));
-        let policy = root.and_then(|root| Self::read(&root, options, &mut problems));
-        let failed = problems.has_errors();
-        let diagnostics = Diagnostics::new(problems, &sources);
-        match policy {
-            Some(policy) if !failed => Ok((policy, diagnostics)),
-            _ => Err(diagnostics),
-        }
+        let mut findings = Findings::default();
+        let root = stated::read(text, options, &mut findings);
+        let policy = root.and_then(|root| Self::read(&root, options, &mut findings.problems));
+        findings.conclude(policy)
     }
 
     /// Reads a file.

@@ -1,5 +1,7 @@
 //! Names -> indices.
 
+/// Things with their numbers.
+pub mod indexed;
 /// Traffic and its routes.
 pub mod offered;
 /// Conditioners at their ports.

@@ -94,7 +94,8 @@ pub fn classes(model: &Model) -> Vec<&str> {
 }
 
 /// Reads all traffic; sections with an error are skipped.
-pub fn read(model: &Model, net: (&Topology, &[plan::Link]), problems: &mut Problems) -> Vec<Flowline> {
+pub fn read(model: &Model, topology: &Topology, links: &[plan::Link], problems: &mut Problems) -> Vec<Flowline> {
+    let net = Net { topology, links };
     if model.traffic.declared().is_empty() {
         let help = "add [traffic.X] with model, from and to; `perhop list` shows the models";
         problems.error("E238", None, "scenario without traffic").help(help);
@@ -105,10 +106,17 @@ pub fn read(model: &Model, net: (&Topology, &[plan::Link]), problems: &mut Probl
         .collect()
 }
 
+/// Nodes and links, to find ways over.
+#[derive(Clone, Copy)]
+struct Net<'a> {
+    topology: &'a Topology,
+    links: &'a [plan::Link],
+}
+
 struct Reading<'a> {
     model: &'a Model,
     classes: &'a [&'a str],
-    net: (&'a Topology, &'a [plan::Link]),
+    net: Net<'a>,
     name: &'a str,
     section: &'a TrafficSection,
     problems: &'a mut Problems,
@@ -123,7 +131,7 @@ impl Reading<'_> {
         let segment = tcp.as_ref().map_or(LARGEST_PACKET, |t| t.0.segment);
         let source = self.source(segment);
         let ways = from.as_ref().zip(to).and_then(|(from, to)| {
-            let ways: Vec<_> = from.iter().map(|&from| self.ways((from, to))).collect();
+            let ways: Vec<_> = from.iter().map(|&from| self.ways(from, to)).collect();
             ways.into_iter().collect::<Option<Vec<_>>>()
         });
         let (from, to, config, source, ways, ()) = (from?, to?, tcp?.1, source?, ways?, times?);
@@ -132,7 +140,7 @@ impl Reading<'_> {
         let asked = source.carrier() == Carrier::Responses;
         let ack = header + if asked { u32::from(config.mss) } else { 0 };
         let load = source.load().map(|each| each * f64::from(*self.section.common.flows));
-        let offered = self.offered((from, to), config);
+        let offered = self.offered(from, to, config);
         let one = |(sender, (forward, backward))| {
             let (ack, backward) = if tcp { (ack, backward) } else { (0, Vec::new()) };
             Flowline { offered: offered.clone(), sender, load, tcp, data, ack, forward, backward }
@@ -177,7 +185,7 @@ impl Reading<'_> {
     }
 
     fn node(&mut self, name: &Spanned<String>) -> Option<usize> {
-        let topology = self.net.0;
+        let topology = self.net.topology;
         topology.node(name).or_else(|| {
             let names: Vec<_> = topology.nodes.iter().map(|n| n.name.as_str()).collect();
             let message = format!("unknown node `{}`", **name);
@@ -232,8 +240,8 @@ impl Reading<'_> {
     }
 
     /// Links there and back; nothing is known while a link has an error.
-    fn ways(&mut self, (from, to): (usize, usize)) -> Option<(Vec<u32>, Vec<u32>)> {
-        let (topology, links) = self.net;
+    fn ways(&mut self, from: usize, to: usize) -> Option<(Vec<u32>, Vec<u32>)> {
+        let Net { topology, links } = self.net;
         if from == to {
             let message = format!("`to` is the sender, `{}`", *self.section.common.to);
             return self
@@ -267,7 +275,7 @@ impl Reading<'_> {
         Some((forward, backward))
     }
 
-    fn offered(&self, (from, to): (Vec<usize>, usize), tcp: transport::Config) -> plan::Offered {
+    fn offered(&self, from: Vec<usize>, to: usize, tcp: transport::Config) -> plan::Offered {
         let common = &self.section.common;
         let name = class_of(self.name, self.section);
         let class = self.classes.iter().position(|c| *c == name).unwrap_or_default() as u16;

@@ -1,5 +1,6 @@
 //! `[conditioner]` -> what is at each port and which traffic reaches it.
 
+use super::indexed::Indexed;
 use super::offered::{Flowline, tables};
 use super::topology::Topology;
 use crate::sections::at::Port;
@@ -77,6 +78,17 @@ pub struct Keys {
     pub at: Place,
 }
 
+/// Everything resolved: what the checks look at.
+#[derive(Clone, Copy)]
+pub struct Resolved<'a> {
+    /// What the file says.
+    pub file: File<'a>,
+    /// Conditioners at their ports.
+    pub stages: &'a [Stage],
+    /// Links as far as they are planned.
+    pub links: &'a [plan::Link],
+}
+
 /// A conditioner at one port.
 #[derive(Clone, Debug)]
 pub struct Stage {
@@ -122,22 +134,30 @@ pub fn stages(file: File<'_>, problems: &mut Problems) -> Vec<Stage> {
     let mut out = Vec::new();
     for (name, section) in file.model.conditioners.sound() {
         check_names(file, section, problems);
-        let mut stages = placed(file, (name, section), problems);
+        let mut stages = placed(file, Conditioner { name, section }, problems);
         build(&mut stages, problems);
         if file.knows_traffic() {
-            warn_idle(file, (section, &stages), problems);
+            warn_idle(file, section, &stages, problems);
         }
         out.append(&mut stages);
     }
     out
 }
 
+/// A conditioner of the file.
+#[derive(Clone, Copy)]
+struct Conditioner<'a> {
+    name: &'a str,
+    section: &'a ConditionerSection,
+}
+
 /// A stage for each port, without duplicates.
-fn placed(file: File<'_>, (name, section): (&str, &ConditionerSection), problems: &mut Problems) -> Vec<Stage> {
+fn placed(file: File<'_>, conditioner: Conditioner<'_>, problems: &mut Problems) -> Vec<Stage> {
+    let section = conditioner.section;
     let mut stages = Vec::<Stage>::new();
     for port in &section.ports {
         let Some(link) = port_index(file, port, problems) else { continue };
-        let next = stage(file, (name, section), (stages.len(), port), link);
+        let next = stage(file, conditioner, Indexed { index: stages.len(), it: port }, link);
         if stages.iter().all(|s| s.link != link) {
             stages.push(next);
             continue;
@@ -174,17 +194,13 @@ fn check_names(file: File<'_>, section: &ConditionerSection, problems: &mut Prob
 
 /// The stage at the `i`-th port of a conditioner. Its name is that of its random stream: the first port has the
 /// section's name, further ones add the port, so that no two draw the same numbers.
-fn stage(
-    file: File<'_>,
-    (name, section): (&str, &ConditionerSection),
-    (i, port): (usize, &Port),
-    link: usize,
-) -> Stage {
+fn stage(file: File<'_>, conditioner: Conditioner<'_>, port: Indexed<'_, Port>, link: usize) -> Stage {
+    let (Conditioner { name, section }, Indexed { index, it: port }) = (conditioner, port);
     let at = &file.topology.links[link].name;
     let matches = section.placement.matches.as_ref().map(|it| it.value.clone()).unwrap_or_default();
     let (takes, takes_acks, scope) = reach(file, &matches, link);
     let spec = StageSpec {
-        name: if i == 0 { name.to_owned() } else { format!("{name} at {at}") },
+        name: if index == 0 { name.to_owned() } else { format!("{name} at {at}") },
         matches,
         per: section.placement.per,
         params: port.params.value.clone(),
@@ -212,8 +228,8 @@ fn reach(file: File<'_>, matches: &Match, link: usize) -> (Vec<usize>, Vec<usize
     let (mut takes, mut acks, mut largest) = (Vec::new(), Vec::new(), None::<(u32, &str)>);
     for (i, flow) in file.traffic.iter().enumerate() {
         let over = |way: &[u32]| way.contains(&(link as u32));
-        let data = over(&flow.forward) && may_take(file, matches, (flow, false));
-        let ack = over(&flow.backward) && may_take(file, matches, (flow, true));
+        let data = over(&flow.forward) && may_take(file, matches, Packets::Data(flow));
+        let ack = over(&flow.backward) && may_take(file, matches, Packets::Acks(flow));
         if data {
             takes.push(i);
         }
@@ -228,9 +244,18 @@ fn reach(file: File<'_>, matches: &Match, link: usize) -> (Vec<usize>, Vec<usize
     (takes, acks, file.scope_of(largest))
 }
 
+/// One direction of a traffic.
+#[derive(Clone, Copy)]
+enum Packets<'a> {
+    Data(&'a Flowline),
+    Acks(&'a Flowline),
+}
+
 /// Whether a match may take a traffic's packets. Ports are given by the simulator and code points may be rewritten on
 /// the route, so both count as agreeing if they could.
-fn may_take(file: File<'_>, matches: &Match, (flow, ack): (&Flowline, bool)) -> bool {
+fn may_take(file: File<'_>, matches: &Match, packets: Packets<'_>) -> bool {
+    let (Packets::Data(flow) | Packets::Acks(flow)) = packets;
+    let ack = matches!(packets, Packets::Acks(_));
     let address = |node: usize| IpAddr::from(file.topology.nodes[node].address);
     let (from, to) = (address(flow.offered.from[flow.sender]), address(flow.offered.to));
     let headers = FlowHeaders {
@@ -271,7 +296,7 @@ fn build(stages: &mut [Stage], problems: &mut Problems) {
     }
 }
 
-fn warn_idle(file: File<'_>, (section, stages): (&ConditionerSection, &[Stage]), problems: &mut Problems) {
+fn warn_idle(file: File<'_>, section: &ConditionerSection, stages: &[Stage], problems: &mut Problems) {
     let Some(first) = stages.first() else { return };
     let on_path = |s: &Stage| {
         let link = s.link as u32;

@@ -1,5 +1,6 @@
 //! `[links]` and `[nodes]` -> nodes with addresses, and one direction after another.
 
+use super::indexed::{Indexed, indexed};
 use crate::sections::link::LinkSection;
 use crate::sections::model::Model;
 use crate::sections::named::{Declared, Named};
@@ -207,7 +208,7 @@ impl Builder<'_> {
         }
         let (from, to) = (self.node(from), self.node(to));
         for (from, to) in [(from, to), (to, from)].into_iter().take(if both { 2 } else { 1 }) {
-            if self.direction(link, (from, to)).is_none() {
+            if self.direction(link, from, to).is_none() {
                 let name = arrow(&self.topology.nodes[from].name, &self.topology.nodes[to].name);
                 self.topology.faulty.push(name);
             }
@@ -215,7 +216,7 @@ impl Builder<'_> {
         Some(())
     }
 
-    fn direction(&mut self, stated: &Declared<LinkSection>, (from, to): (usize, usize)) -> Option<()> {
+    fn direction(&mut self, stated: &Declared<LinkSection>, from: usize, to: usize) -> Option<()> {
         let name = arrow(&self.topology.nodes[from].name, &self.topology.nodes[to].name);
         if self.topology.links.iter().any(|l| l.name == name) {
             return self
@@ -266,7 +267,7 @@ impl Builder<'_> {
             QueueSection::One(queue) => link.queues.push(self.queue(queue, name, *link.rate)?),
             QueueSection::Several(Scheduled { params, queues }) => {
                 link.scheduler = Some(params);
-                let own = queues.iter().enumerate().map(|(i, queue)| self.class_queue((i, queue), &link));
+                let own = indexed(&queues).map(|queue| self.class_queue(queue, &link));
                 link.queues = own.collect::<Vec<_>>().into_iter().collect::<Option<_>>()?;
             }
         }
@@ -274,7 +275,8 @@ impl Builder<'_> {
     }
 
     /// The queue of a scheduler's class, which itself has no scheduler.
-    fn class_queue(&mut self, (i, stated): (usize, &Spanned<QueueRef>), link: &Direction) -> Option<PortQueue> {
+    fn class_queue(&mut self, class: Indexed<'_, Spanned<QueueRef>>, link: &Direction) -> Option<PortQueue> {
+        let Indexed { index: i, it: stated } = class;
         match self.section(stated)? {
             (QueueSection::One(queue), name) => self.queue(queue, name, *link.rate),
             (QueueSection::Several(_), _) => {

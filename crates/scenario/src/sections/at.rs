@@ -54,15 +54,15 @@ pub fn stated<'a>(section: &mut Reader<'a>) -> Option<Vec<Stated<'a>>> {
 }
 
 /// Reads the parameters of the algorithm called `kind` (the name at `place`) for each port.
-pub fn read(section: &mut Reader<'_>, (kind, place): (&str, Place), stated: &[Stated<'_>]) -> Option<Vec<Port>> {
-    let Some(entry) = conditioner::LIST.iter().find(|e| e.name == kind) else {
-        return ConditionerParams::read(kind, place, section).map(|_| Vec::new());
+pub fn read(section: &mut Reader<'_>, kind: &Spanned<String>, stated: &[Stated<'_>]) -> Option<Vec<Port>> {
+    let Some(entry) = conditioner::LIST.iter().find(|e| e.name == **kind) else {
+        return ConditionerParams::read(kind, kind.place, section).map(|_| Vec::new());
     };
     let fields = Field::all(entry.fields);
     fields.iter().for_each(|field| _ = section.take(field.name));
     let own: Vec<_> = stated.iter().map(|port| port.table(entry, section.problems)).collect();
     let below = section.entries().iter().filter(|e| fields.iter().any(|field| field.name == e.0)).collect();
-    let layers = Layers { kind, place, below, at: section.place, needed: needed(entry, &own) };
+    let layers = Layers { kind, below, at: section.place, needed: needed(entry, &own) };
     let ports = stated.iter().zip(&own).map(|(port, own)| layers.read(port, own.as_ref()?, section.problems));
     ports.collect::<Vec<_>>().into_iter().collect()
 }
@@ -94,8 +94,7 @@ impl Stated<'_> {
 }
 
 struct Layers<'a> {
-    kind: &'a str,
-    place: Place,
+    kind: &'a Spanned<String>,
     /// The parameters that the section sets, and its place.
     below: Vec<&'a (String, Place, Node)>,
     at: Place,
@@ -109,7 +108,7 @@ impl Layers<'_> {
         let both = Table { entries: below.copied().chain(&own.entries).cloned().collect() };
         let places = Places::of_table(self.at, &both);
         let read = |at: Place, problems: &mut Problems| {
-            ConditionerParams::read(self.kind, self.place, &mut Reader::new(&both, at, problems))
+            ConditionerParams::read(self.kind, self.kind.place, &mut Reader::new(&both, at, problems))
         };
         let lacking = port.own.filter(|_| self.needed.iter().any(|name| both.get(name).is_none()));
         let params = match lacking {

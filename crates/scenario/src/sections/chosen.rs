@@ -1,6 +1,6 @@
 //! Tables that name their algorithm: the common part, the algorithm's own keys, nothing else.
 
-use perhop_core::params::{Node, Place, Problems, Reader, Table, Tree, Value, suggest};
+use perhop_core::params::{Node, Place, Problems, Reader, Spanned, Table, Tree, Value, suggest};
 
 /// Keys and values to be written.
 pub type Entries<'a> = Vec<(&'a str, Tree)>;
@@ -36,12 +36,11 @@ pub fn chosen<T>(
 }
 
 /// The name of the algorithm: the value at `key`, or `default`.
-pub fn name_of(reader: &mut Reader<'_>, what: (&'static str, Option<&'static str>), names: &[&str]) -> (String, Place) {
-    let (key, default) = what;
+pub fn name_of(reader: &mut Reader<'_>, key: &'static str, default: Option<&str>, names: &[&str]) -> Spanned<String> {
     let place = reader.place_of(key);
     match (reader.take(key), default) {
-        (Some(node), _) => (String::read(node, reader.problems).unwrap_or_default(), place),
-        (None, Some(default)) => (default.to_owned(), place),
+        (Some(node), _) => Spanned::new(place, String::read(node, reader.problems).unwrap_or_default()),
+        (None, Some(default)) => Spanned::new(place, default.to_owned()),
         (None, None) => {
             let (section, entries) = (reader.problems.section(), reader.entries());
             let mut say = |code, place, message: String, help: &str| {
@@ -54,7 +53,7 @@ pub fn name_of(reader: &mut Reader<'_>, what: (&'static str, Option<&'static str
                 }
                 None => say("E005", place, format!("missing key `{key}` in {section}"), &help),
             }
-            (String::new(), place)
+            Spanned::new(place, String::new())
         }
     }
 }

@@ -82,9 +82,9 @@ impl ConditionerSection {
             let places = reader.places();
             let stated = if has_at { at::stated(reader) } else { Some(vec![at::NOWHERE]) };
             let placement = <Placement as Params>::read(reader);
-            let (name, place) = name_of(reader, ("kind", None), conditioner::NAMES);
+            let name = name_of(reader, "kind", None, conditioner::NAMES);
             let at = stated.as_deref().unwrap_or(&[at::NOWHERE]);
-            let ports = if name.is_empty() { None } else { at::read(reader, (&name, place), at) };
+            let ports = if name.is_empty() { None } else { at::read(reader, &name, at) };
             let actions = <Actions as Params>::read(reader);
             let read = || {
                 let (placement, ports, actions) = (placement?, ports?, actions?);

@@ -102,8 +102,8 @@ impl Queue {
     fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
         chosen(node, problems, |reader| {
             let common = <QueueCommon as Params>::read(reader);
-            let (name, place) = name_of(reader, ("aqm", Some("drop-tail")), aqm::NAMES);
-            let aqm = if name.is_empty() { None } else { AqmParams::read(&name, place, reader) };
+            let name = name_of(reader, "aqm", Some("drop-tail"), aqm::NAMES);
+            let aqm = if name.is_empty() { None } else { AqmParams::read(&name, name.place, reader) };
             let aqm = aqm.map(|value| Located { value, places: reader.places() });
             (aqm::NAMES.contains(&name.as_str()), common.zip(aqm).map(|(common, aqm)| Self { common, aqm }))
         })
@@ -122,8 +122,8 @@ impl Scheduled {
         let queues = queues(node, problems);
         let params = chosen(node, problems, |reader| {
             let sound = refuse_queue(reader);
-            let (name, place) = name_of(reader, ("scheduler", None), sched::NAMES);
-            let params = if name.is_empty() { None } else { SchedulerParams::read(&name, place, reader) };
+            let name = name_of(reader, "scheduler", None, sched::NAMES);
+            let params = if name.is_empty() { None } else { SchedulerParams::read(&name, name.place, reader) };
             let params = params.filter(|_| sound).map(|value| Located { value, places: reader.places() });
             (sched::NAMES.contains(&name.as_str()), params)
         });

@@ -70,8 +70,8 @@ impl TrafficSection {
     /// `[traffic.X]`
     pub fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
         chosen(node, problems, |reader| {
-            let (name, place) = name_of(reader, ("model", None), traffic::NAMES);
-            let model = if name.is_empty() { None } else { TrafficParams::read(&name, place, reader) };
+            let name = name_of(reader, "model", None, traffic::NAMES);
+            let model = if name.is_empty() { None } else { TrafficParams::read(&name, name.place, reader) };
             let model = model.map(|value| Located { value, places: reader.places() });
             let common = <TrafficCommon as Params>::read(reader);
             let known = traffic::NAMES.contains(&name.as_str());

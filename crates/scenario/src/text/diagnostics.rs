@@ -27,6 +27,30 @@ pub struct Diagnostic {
     pub help: String,
 }
 
+/// What has been read so far, and what is wrong with it.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    /// Texts.
+    pub sources: Sources,
+    /// Problems in them.
+    pub problems: Problems,
+}
+
+impl Findings {
+    /// What was read, with the warnings.
+    ///
+    /// # Errors
+    /// Everything found, if anything is an error or nothing could be read.
+    pub fn conclude<T>(self, read: Option<T>) -> Result<(T, Diagnostics), Diagnostics> {
+        let failed = self.problems.has_errors();
+        let diagnostics = Diagnostics::new(self.problems, &self.sources);
+        match read {
+            Some(read) if !failed => Ok((read, diagnostics)),
+            _ => Err(diagnostics),
+        }
+    }
+}
+
 /// All problems of a file, errors and warnings in the order of their places.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Diagnostics {

@@ -1,7 +1,7 @@
 //! The load of a queue, from a scenario: the rate of its link, round-trip times, flows, classes.
 
 use super::{Asked, Class, Kind, Stated};
-use crate::check::load::{Group, bottleneck, groups, in_force, longest, only_queue, queue_name, range};
+use crate::check::load::{Crossing, Group, bottleneck, groups, in_force, longest, only_queue, queue_name, range};
 use crate::scenario::Scenario;
 use crate::text::diagnostics::Diagnostics;
 use perhop_core::design::msvb::{Load, Setting};
@@ -37,7 +37,7 @@ fn read(scenario: &Scenario, wanted: Wanted<'_>) -> Result<Asked, [String; 2]> {
         let message = format!("`{}` has a scheduler: the rate of each of its queues depends on the others", link.name);
         return Err([message, "give a queue's rate and load: --rate, --class".into()]);
     }
-    let groups = groups(wanted.kind, link, (&built.traffic, &built.stages), index)?;
+    let groups = groups(wanted.kind, link, Crossing { traffic: &built.traffic, stages: &built.stages, link: index })?;
     let packet = groups.iter().flat_map(|g| &g.tcp).map(|flow| u64::from(flow.data)).max();
     let packet = packet.ok_or_else(|| {
         [
@@ -62,7 +62,7 @@ fn read(scenario: &Scenario, wanted: Wanted<'_>) -> Result<Asked, [String; 2]> {
         stated: (stated(wanted.kind, link, bottleneck.capacity), "in the file"),
         queue: queue_name(direction).unwrap_or("bottleneck").to_owned(),
         source: wanted.file.to_owned(),
-        notes: notes(&groups, (&link.name, waiting)),
+        notes: notes(&groups, &link.name, waiting),
     })
 }
 
@@ -103,7 +103,7 @@ fn stated(kind: Kind, link: &plan::Link, capacity: f64) -> Stated {
     }
 }
 
-fn notes(groups: &[Group<'_>], (link, waiting): (&str, f64)) -> Vec<String> {
+fn notes(groups: &[Group<'_>], link: &str, waiting: f64) -> Vec<String> {
     let mut out = vec![format!(
         "RTT: longest propagation there and back, and {:.1} ms for the target queue at `{link}`",
         1e3 * waiting

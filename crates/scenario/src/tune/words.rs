@@ -67,7 +67,7 @@ pub fn classes(kind: Kind, texts: &[String]) -> Result<Vec<Class>, Diagnostics> 
     }
     let whole = Place { start: 0, end: texts.first().map_or(0, String::len) };
     if !problems.has_errors() {
-        together(kind, &all, (whole, &mut problems));
+        together(kind, &all, whole, &mut problems);
     }
     if problems.has_errors() { Err(Diagnostics::new(problems, &sources)) } else { Ok(all) }
 }
@@ -116,7 +116,7 @@ impl Words {
     }
 }
 
-fn together(kind: Kind, classes: &[Class], (place, problems): (Place, &mut Problems)) {
+fn together(kind: Kind, classes: &[Class], place: Place, problems: &mut Problems) {
     let shares: f64 = classes.iter().map(|class| class.share).sum();
     if kind == Kind::Svb && classes.len() != 1 {
         let message = format!("svb has one class, {} are stated", classes.len());
