@@ -161,6 +161,33 @@ def test_bounds_on_quantities_are_at_the_criterions_point() -> None:
     assert [part.name for part in found.parts] == ["F1 >= 1", "rate of {set} <= 50"]
 
 
+def test_a_study_measures_once_what_several_criteria_bound() -> None:
+    study = Study("s", title="", runs="r")
+
+    @study.measures
+    def both(runs: Samples) -> list[Value]:
+        return [Value("F1", runs.values("F1", marker="rtt")), Value("F2", runs.values("F2", marker="rtt"))]
+
+    def judged(*holds: str, **entry: Any) -> list[str]:
+        criterion = Criterion("s", "c", "hard", "text", rule="c", bounds=read(*holds, **entry))
+        return [part.name for part in study.judge(criterion, runs()).parts]
+
+    assert judged("F2 >= 1") == ["F2 >= 1"]
+    assert judged("F* >= 1") == ["F1 >= 1", "F2 >= 1"]
+    assert judged("F1 + F2 >= 1", of={"marker": "rtt"}) == ["F1 + F2 >= 1"]
+    with pytest.raises(ValueError, match="nothing measured is called `F3`"):
+        judged("F1 >= 1", "F3 >= 1")
+
+
+def test_a_function_may_judge_several_criteria_and_none_has_two() -> None:
+    study = Study("s", title="", runs="r")
+    study.claim("a", "b")(lambda runs: Measured([Value("F1", runs.values("F1", marker="rtt"))]))
+    with pytest.raises(ValueError, match="s/b has a claim already"):
+        study.claim("b")(lambda _: Measured([]))
+    found = study.judge(Criterion("s", "b", "hard", "text", rule="b", bounds=read("F1 >= 1")), runs())
+    assert [part.name for part in found.parts] == ["F1 >= 1"]
+
+
 def test_without_a_claim_and_without_bounds_nothing_is_judged() -> None:
     study = Study("s", title="", runs="r")
     with pytest.raises(LookupError, match="s/c: neither a claim nor `holds`"):

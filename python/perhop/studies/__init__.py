@@ -104,7 +104,7 @@ class Study:
         if criterion.rule not in self.claims:
             if not criterion.bounds.holds:
                 raise LookupError(f"{name}: neither a claim nor `holds` says when it holds")
-            if self.measured and not criterion.bounds.of:
+            if self.measured and not criterion.bounds.are_of_quantities:
                 return criterion.bounds.judge(name, criterion.bounds.among(self.measured(samples, **criterion.at)))
             return criterion.bounds.of_quantities(name, samples, criterion.at)
         found = self.claims[criterion.rule](samples, **criterion.at)

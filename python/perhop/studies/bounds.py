@@ -160,6 +160,11 @@ class Bounds:
         parts = [bounds[x.label].judge(*x) if isinstance(x, Value) else x for x in measured.values]
         return Finding(parts, measured.note)
 
+    @property
+    def are_of_quantities(self) -> bool:
+        """Whether the file itself says of what they are."""
+        return bool(self.of) or any(hold.label in self.measures for hold in self.holds)
+
     def among(self, measured: Iterable[Value]) -> Measured:
         """Those of a study's values that it bounds."""
         return Measured([value for value in measured if any(hold.fits(value.label) for hold in self.holds)])

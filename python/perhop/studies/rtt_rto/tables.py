@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from perhop import stats
 from perhop.studies import Study
-from perhop.studies.bounds import Measured
 from perhop.studies.criteria import Cell
 from perhop.studies.rtt_rto.terms import BASIC, LABELS, RTO, STANDARD, SW, means, ratios
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, Part, Value, greater, not_below, ordered, positive
+from perhop.studies.verdict import Finding, Part, Value, difference, greater, not_below, ordered, positive
 
 table1 = Study("rtt-table1", title="Table 1: Telnet", runs="rtt-table1")
 table2 = Study("rtt-table2", title="Table 2: WWW", runs=("rtt-table2", "rtt-table2-w2", "rtt-table2-fast"))
@@ -83,42 +83,30 @@ def web(runs: Samples, sessions: int = 50) -> Samples:
     return runs.of("rtt-table2").at(sessions=sessions)
 
 
-def smallest(runs: Samples, quantity: str, marker: str) -> list[Part]:
-    """The users of this conditioner wait less than those of any other."""
-    mine = runs.values(quantity, marker=marker)
-    others = [m for m in MARKERS if m != marker]
-    return [
-        greater(Value(f"{quantity}: {LABELS[m]}", runs.values(quantity, marker=m)), Value(LABELS[marker], mine))
-        for m in others
-    ]
+def _waits(runs: Samples, quantity: str, marker: str) -> Value:
+    return Value(LABELS[marker], runs.values(quantity, marker=marker))
 
 
-@table2.claim("all-packets")
-def the_whole_object(runs: Samples) -> Finding:
-    """RTT-RTO reduces total response time over all other conditioners."""
+def _longer(runs: Samples, quantity: str, marker: str, name: str) -> Iterator[Value]:
+    """By how much users of the other conditioners wait longer than those of this one."""
+    for other in (m for m in MARKERS if m != marker):
+        mine, theirs = (_waits(runs, quantity, m) for m in (marker, other))
+        yield difference(theirs._replace(label=f"{name}: {theirs.label}"), mine)
+
+
+@table2.measures
+def response_times(runs: Samples) -> Iterator[Value]:
+    """RTT-RTO has whole objects sooner than all others, RTT-SW the first packet; without congestion they are equal."""
     found = web(runs)
-    parts = smallest(found, ALL, RTO)
+    yield from _longer(found, ALL, RTO, ALL)
     for marker in (BASIC, STANDARD):
-        parts += faster(found, ALL, (marker, SW))
-    return Finding(parts)
-
-
-@table2.claim("first-packet")
-def the_first_response(runs: Samples) -> Finding:
-    """RTT-SW takes less time for the first packet; with 100 sessions RTT-RTO."""
-    parts = [(50, part) for part in smallest(web(runs), FIRST, SW)]
-    parts += [(100, part) for part in smallest(web(runs, 100), FIRST, RTO)]
-    return Finding([Part(f"{n} sessions, {part.name}", part.interval, part.holds) for n, part in parts])
-
-
-@table2.claim("uncongested")
-def no_significant_difference(runs: Samples) -> Measured:
-    """The response time does not differ significantly if the network is not congested."""
-    parts = []
+        other, sw = (_waits(found, ALL, m) for m in (marker, SW))
+        yield difference(*(Value(f"{ALL}: {one.label}", one.values) for one in (other, sw)))
+    yield from _longer(found, FIRST, SW, f"50 sessions, {FIRST}")
+    yield from _longer(web(runs, 100), FIRST, RTO, f"100 sessions, {FIRST}")
     for quantity in (FIRST, ALL):
         rows = zip(*(runs.of("rtt-table2-fast").values(quantity, marker=m) for m in MARKERS), strict=True)
-        parts.append(Value(f"{quantity}: slowest / fastest of four", [max(row) / min(row) for row in rows]))
-    return Measured(parts)
+        yield Value(f"{quantity}: slowest / fastest of four", [max(row) / min(row) for row in rows])
 
 
 @table2.claim("deviations-and-sets")

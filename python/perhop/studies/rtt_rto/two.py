@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from perhop import stats
@@ -25,7 +26,7 @@ from perhop.studies.rtt_rto.terms import (
     uneven,
 )
 from perhop.studies.samples import Samples
-from perhop.studies.verdict import Finding, Part, Value, greater
+from perhop.studies.verdict import Finding, Part, Value, difference, greater
 
 fig3 = Study("rtt-fig3", title="Fig. 3: small windows protected, standard conditioner", runs="rtt-fig4")
 fig4 = Study("rtt-fig4", title="Fig. 4: fairness between round trips", runs=("rtt-fig4", "rtt-fig4-rto"))
@@ -40,58 +41,24 @@ def _pair(runs: Samples, **at: int) -> tuple[Samples, Samples]:
     return runs.at(marker=STANDARD, **at), runs.at(marker=STANDARD_SW, **at)
 
 
-@fig3.claim("higher-total")
-def close_to_capacity(runs: Samples) -> Measured:
-    """With SW the total is higher than without, and close to capacity."""
-    parts: list[Value | Part] = []
+@fig3.measures
+def small_windows_protected(runs: Samples) -> Iterator[Value]:
+    """SW: more in all, close to capacity, if there are many flows; less for the longer of two round trips."""
     for rtt in RTTS:
-        plain, sw = _pair(runs, n=MANY, rtt=rtt)
-        parts.append(
-            greater(Value(f"{rtt} ms: total SW", sw.values("total")), Value("standard", plain.values("total")))
-        )
-        parts.append(Value(f"{rtt} ms: total SW", sw.values("total")))
-    return Measured(parts)
-
-
-@fig3.claim("same-total-few-flows")
-def no_difference(runs: Samples) -> Measured:
-    """With few flows the totals are the same."""
-    parts = []
-    for rtt in RTTS:
-        plain, sw = _pair(runs, n=FEW, rtt=rtt)
-        parts.append(Value(f"{rtt} ms: total SW / standard", ratios(sw.values("total"), plain.values("total"))))
-    return Measured(parts)
-
-
-@fig3.claim("long-flow-deteriorates")
-def the_long_flow_loses(runs: Samples) -> Finding:
-    """The bandwidth of the longer round trip deteriorates."""
-    parts = []
-    for n in (FEW, MANY):
-        late, early = (_pair(runs, n=n, rtt=rtt)[1].values("F2") for rtt in ENDS)
-        parts.append(greater(Value(f"n={n}: F2 SW at 20 ms", early), Value("at 200", late)))
-    return Finding(parts)
-
-
-@fig3.claim("favours-short")
-def short_round_trips_gain(runs: Samples) -> Finding:
-    """SW favours the flow with the short round trip."""
-    parts = []
+        plain, sw = (found.values("total") for found in _pair(runs, n=MANY, rtt=rtt))
+        yield difference(Value(f"{rtt} ms: total SW", sw), Value("standard", plain))
+        yield Value(f"{rtt} ms: total SW", sw)
+        few, few_sw = (found.values("total") for found in _pair(runs, n=FEW, rtt=rtt))
+        yield Value(f"{rtt} ms: total SW / standard", ratios(few_sw, few))
     for rtt in LONG:
         plain, sw = (ratio(found, *PAIR) for found in _pair(runs, n=MANY, rtt=rtt))
-        parts.append(greater(Value(f"{rtt} ms: F1/F2 SW", sw), Value("standard", plain)))
-    return Finding(parts)
-
-
-@fig3.claim("drop-ratio-falls")
-def long_round_trips_lose_less(runs: Samples) -> Finding:
-    """The packet drop ratio decreases when the round trip of Flow 2 increases."""
-    parts = []
+        yield difference(Value(f"{rtt} ms: F1/F2 SW", sw), Value("standard", plain))
     for n in (FEW, MANY):
-        for i, marker in enumerate((STANDARD, STANDARD_SW)):
-            late, early = (_pair(runs, n=n, rtt=rtt)[i].values("drop ratio") for rtt in ENDS)
-            parts.append(greater(Value(f"n={n}, {LABELS[marker]}: drop ratio at 20 ms", early), Value("at 200", late)))
-    return Finding(parts)
+        late, early = (_pair(runs, n=n, rtt=rtt) for rtt in ENDS)
+        yield difference(Value(f"n={n}: F2 SW at 20 ms", early[1].values("F2")), Value("at 200", late[1].values("F2")))
+        for marker, before, after in zip((STANDARD, STANDARD_SW), early, late, strict=True):
+            dropped = Value(f"n={n}, {LABELS[marker]}: drop ratio at 20 ms", before.values("drop ratio"))
+            yield difference(dropped, Value("at 200", after.values("drop ratio")))
 
 
 def many(runs: Samples, marker: str, rtt: int = 100) -> Samples:
