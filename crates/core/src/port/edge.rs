@@ -67,7 +67,8 @@ pub struct StageSpec {
 /// Counts by colour on arrival and by colour on leaving; the last column is "dropped".
 pub type ColourMatrix = [[Count; 5]; 4];
 
-const NOBODY: u32 = u32::MAX;
+/// In `by_flow`: the flow has no instance.
+const NO_INSTANCE: u32 = u32::MAX;
 const DROPPED: usize = 4;
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -169,10 +170,10 @@ impl Stage {
     fn release(&mut self, flow: FlowId) {
         let slot = flow.0 as usize;
         if self.by_flow.len() <= slot {
-            self.by_flow.resize(slot + 1, NOBODY);
+            self.by_flow.resize(slot + 1, NO_INSTANCE);
         }
-        let before = std::mem::replace(&mut self.by_flow[slot], NOBODY);
-        if before == NOBODY {
+        let before = std::mem::replace(&mut self.by_flow[slot], NO_INSTANCE);
+        if before == NO_INSTANCE {
             return;
         }
         self.instances[before as usize].forget(flow);
@@ -185,7 +186,7 @@ impl Stage {
     fn classify(&mut self, flow: FlowId, headers: &FlowHeaders) {
         if !self.spec.matches.flow(headers) {
             self.release(flow);
-        } else if self.by_flow[flow.0 as usize] == NOBODY {
+        } else if self.by_flow[flow.0 as usize] == NO_INSTANCE {
             self.by_flow[flow.0 as usize] = self.instance_for(headers);
         }
     }
@@ -193,7 +194,7 @@ impl Stage {
     #[inline]
     fn takes(&self, packet: &Packet) -> Option<usize> {
         let instance = self.by_flow[packet.flow.0 as usize];
-        (instance != NOBODY && self.spec.matches.packet(packet)).then_some(instance as usize)
+        (instance != NO_INSTANCE && self.spec.matches.packet(packet)).then_some(instance as usize)
     }
 
     #[inline]
@@ -294,7 +295,7 @@ impl Edge {
     pub(super) fn reverse(&mut self, at: &Passage<'_>, packet: &mut Packet) {
         for stage in &mut self.stages {
             if let Some(&instance) = stage.by_flow.get(at.flow.0 as usize)
-                && instance != NOBODY
+                && instance != NO_INSTANCE
             {
                 stage.instances[instance as usize].reverse(at, packet, &mut stage.rng);
             }
