@@ -5,7 +5,7 @@ BIN := .venv/bin
 PIP := $(if $(shell command -v uv),uv pip install --python $(BIN)/python,$(BIN)/python -m pip install --disable-pip-version-check)
 VENV := $(if $(shell command -v uv),uv venv --python $(PYTHON) --allow-existing,$(PYTHON) -m venv)
 RUST := $(shell git ls-files 'crates/*.rs' 'crates/*.toml' 2>/dev/null) Cargo.toml Cargo.lock pyproject.toml
-# A worker for each core; the tests of a file stay together, for they share what is made once.
+# One worker per core; the tests of a file run on one worker, because they share fixtures.
 PARALLEL := -n auto --dist loadfile
 FAST := heads sched conditioners engine bad changes ports scenario schema selector series stages errors headers mark \
   roundtrip fuzz bad_input docs tune
@@ -25,7 +25,7 @@ test-rust: .venv/packages.stamp
 test-python: .venv/extension.stamp
 	$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
 
-test-fast: .venv/extension.stamp        ## what tells most in 90 s after the build: no comparisons with ns-2, no second build
+test-fast: .venv/extension.stamp        ## the most telling tests, 90 s after the build: no comparison with ns-2, no second build
 	cargo test --workspace --lib $(addprefix --test ,$(FAST)) -- --skip ns2
 	$(BIN)/python -m pytest $(PARALLEL) -m "not slow" $(ARGS)
 
@@ -59,7 +59,7 @@ docs:                                   ## the generated part of docs/, and targ
 lock: .venv/packages.stamp              ## newest versions into requirements-dev.lock
 	scripts/lock.sh $(BIN)/python
 
-clean:                                  ## all that was built, results left alone
+clean:                                  ## remove everything built; keep results
 	rm -rf .venv target dist python/perhop/_core*.so
 
 .venv/packages.stamp: requirements-dev.lock

@@ -1,5 +1,5 @@
-//! Captures and packets: any bytes end in packets or in a typed error with a message, never in a panic, and what is
-//! copied or rewritten differs from its input only where it may.
+//! Captures and packets: any bytes yield packets or a typed error with a message, never a panic, and a copied or
+//! rewritten packet differs from its input only where it may.
 
 use perhop_capture::mark::{self, Marking, RoundTripsOf};
 use perhop_capture::{Capture, CaptureError, Fate, FlowTable, IpHeaders, LinkType, Pump};
@@ -8,7 +8,7 @@ use perhop_capture::{locate, set_dscp, set_flow_label};
 /// The block type of a section header, the same in both byte orders.
 const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
-/// Link types with a header of their own, and one that is unknown.
+/// Link types that have their own header format, and one that is unknown.
 const LINKS: [u16; 11] = [0, 1, 12, 14, 101, 108, 113, 147, 228, 229, 276];
 
 /// Bytes as a classic pcap.
@@ -71,7 +71,7 @@ fn copied(bytes: &[u8]) {
     assert!(bytes.starts_with(&out), "{done:?}");
 }
 
-/// Round-trip times of whatever there is: a report, or an error with a message.
+/// Round-trip times of the packets, if any: a report, or an error with a message.
 fn metered(bytes: &[u8]) {
     let Ok(mut capture) = Capture::new(bytes) else { return };
     let marking = Marking { round_trips: RoundTripsOf::Samples, ..Marking::default() };
@@ -84,9 +84,9 @@ fn metered(bytes: &[u8]) {
 /// A captured packet.
 #[derive(Debug)]
 pub struct Packet<'a> {
-    /// How its bytes begin.
+    /// Link type: which header the bytes begin with.
     pub link: u16,
-    /// What was captured.
+    /// The captured bytes.
     pub data: &'a [u8],
     /// Bytes on the wire.
     pub original: u32,

@@ -1,4 +1,4 @@
-//! Seeds and their edits: what stands in for the fuzzer's mutations under stable Rust.
+//! Seeds and their edits, in place of the fuzzer's mutations under stable Rust.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};

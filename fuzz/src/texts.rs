@@ -1,16 +1,16 @@
-//! Scenarios, policies and overrides: any text ends in a scenario that can be written and read again, or in errors with
-//! places; never in a panic.
+//! Scenarios, policies and overrides: any text yields a scenario that can be written and read again, or errors with
+//! their places, never a panic.
 
 use perhop_scenario::{Diagnostics, Options, Policy, Sweep};
 
-/// The file that overrides are laid over: it has every kind of section.
+/// The file that overrides are applied to: it has every kind of section.
 const BASE: &str = include_str!("../../crates/scenario/tests/good/every-key.toml");
 
 fn options() -> Options {
     Options::new("file.toml")
 }
 
-/// A text as a scenario file.
+/// Text, read as a scenario file.
 pub fn scenario(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match Sweep::parse(text, &options()) {
@@ -19,7 +19,7 @@ pub fn scenario(data: &[u8]) {
     }
 }
 
-/// A text as a policy.
+/// Text, read as a policy.
 pub fn policy(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match Policy::parse(text, &options()) {
@@ -31,7 +31,7 @@ pub fn policy(data: &[u8]) {
     }
 }
 
-/// Lines of a text as overrides, those that begin with `|` as axes of a sweep.
+/// Lines of text, each read as an override, or as an axis of a sweep if it begins with `|`.
 pub fn overrides(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let laid = text.lines().fold(options(), |options, line| match line.strip_prefix('|') {
@@ -44,7 +44,7 @@ pub fn overrides(data: &[u8]) {
     }
 }
 
-/// The text of an accepted scenario is read as an equal one.
+/// The text written for an accepted scenario reads back as an equal one.
 fn comes_back(sweep: &Sweep) {
     let text = sweep.to_toml();
     let again = Sweep::parse(&text, &options()).map(|read| read.0);

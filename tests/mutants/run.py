@@ -1,12 +1,12 @@
-"""The fixed list of mutants, each tried against the tests of perhop-core: which of them a test notices.
+"""Tries each mutant of a fixed list against the tests of perhop-core, and reports which of them a test notices.
 
-    python3 tests/mutants/run.py             # exit code 1 when one that was killed is alive
-    python3 tests/mutants/run.py --write     # records what is killed now
+    python3 tests/mutants/run.py             # exit code 1 if one that was killed before survives
+    python3 tests/mutants/run.py --write     # records which are killed now
     python3 tests/mutants/run.py --only 3,17
 
-`mutants.toml` states each as a text of a file and what to put in its place; both are expressions, so that all can be
-compiled into one copy of the tree (`target/mutants`), where an environment variable chooses the one in force. The texts
-must be unique in their file: where code moves, its entry moves along. Standard library only.
+`mutants.toml` gives for each a text of a file and its replacement. Both are expressions, so all mutants can be compiled
+into one copy of the tree (`target/mutants`), where an environment variable selects one. Each text must occur once in
+its file: when code moves, its entry moves with it. Standard library only.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ROOT = HERE.parents[1]
 LIST = HERE / "mutants.toml"
 COPY = ROOT / "target/mutants"
 CHOOSER = """
-/// The mutant in force.
+/// The selected mutant.
 pub mod mutant {
     static CHOSEN: std::sync::LazyLock<u32> = std::sync::LazyLock::new(|| {
         std::env::var("MUTANT").map_or(0, |text| text.parse().expect("a number"))
@@ -42,7 +42,7 @@ pub mod mutant {
 }
 """
 PATIENCE = 6.0
-"""After so many times the time of the unchanged tests, a run counts as noticed: the mutant does not end."""
+"""A run that takes this many times as long as the unchanged tests counts as killed: the mutant does not end."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def load() -> list[Mutant]:
 
 
 def copy_tree(mutants: list[Mutant]) -> None:
-    """The tracked files, with every mutant behind its switch; unchanged files keep their times."""
+    """Copies the tracked files, every mutant behind its switch; files that have not changed keep their times."""
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in tracked.splitlines():
         source, target = ROOT / name, COPY / "tree" / name
@@ -89,7 +89,7 @@ def _changed(name: str, data: bytes, mutants: list[Mutant]) -> bytes:
     for mutant in (m for m in mutants if m.file == name):
         old = mutant.old.encode()
         if data.count(old) != 1:
-            sys.exit(f"{LIST.name}: {mutant.title}\n  the text is {data.count(old)} times in {name}, not once")
+            sys.exit(f"{LIST.name}: {mutant.title}\n  the text occurs {data.count(old)} times in {name}, not once")
         switch = f"(if crate::mutant::is({mutant.number}) {{ {mutant.new} }} else {{ {mutant.old} }})"
         data = data.replace(old, switch.encode())
     return data
@@ -107,7 +107,7 @@ def build() -> list[Path]:
 
 
 def seconds(binary: Path) -> float:
-    """What the unchanged tests of a binary take; they must pass."""
+    """How long the unchanged tests of a binary take; they must pass."""
     began = time.monotonic()
     if noticed_by(binary, 0, None):
         sys.exit(f"{binary.name} fails without any mutant")
@@ -129,7 +129,7 @@ def noticed_by(binary: Path, number: int, limit: float | None) -> str | None:
 
 
 def try_all(mutants: list[Mutant], binaries: list[Path], jobs: int) -> dict[int, str | None]:
-    """For each mutant the test that notices it."""
+    """For each mutant, the test that kills it."""
     times = {binary: seconds(binary) for binary in binaries}
     order = sorted(binaries, key=lambda binary: times[binary])
 
@@ -144,7 +144,7 @@ def try_all(mutants: list[Mutant], binaries: list[Path], jobs: int) -> dict[int,
 
 
 def write(mutants: list[Mutant], killers: dict[int, str | None]) -> None:
-    """Records what is killed."""
+    """Records which mutants are killed."""
     head = LIST.read_text(encoding="utf-8").partition("[[mutant]]")[0]
     entries = [
         f"[[mutant]]\nfile = {json.dumps(m.file)}\nold = {json.dumps(m.old)}\nnew = {json.dumps(m.new)}\n"
@@ -157,8 +157,8 @@ def write(mutants: list[Mutant], killers: dict[int, str | None]) -> None:
 def main() -> int:
     """Carries out the command line."""
     parser = argparse.ArgumentParser(description="mutants of perhop-core against its tests")
-    parser.add_argument("--write", action="store_true", help="record what is killed")
-    parser.add_argument("--only", help="numbers, separated by commas; default: all")
+    parser.add_argument("--write", action="store_true", help="record which mutants are killed")
+    parser.add_argument("--only", help="the numbers of the mutants to try, separated by commas (default: all)")
     parser.add_argument("--jobs", type=int, default=1, help="mutants at a time (default: 1)")
     chosen = parser.parse_args()
     mutants = load()
@@ -172,7 +172,7 @@ def main() -> int:
         return 0
     worse = [m.title for m in taken if m.killed and killers[m.number] is None]
     for title in worse:
-        print(f"killed before, alive now: {title}")
+        print(f"killed before, survives now: {title}")
     return 1 if worse else 0
 
 

@@ -19,7 +19,7 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 CRATES = ("perhop", "perhop-core", "perhop-sim", "perhop-scenario", "perhop-capture")
 COPY, BUILD = TARGET / "add-a-marker/source", TARGET / "add-a-marker/build"
 QUICK = [f"profile.dev.package.{name}.opt-level=0" for name in CRATES]
-"""The patched programs are built to be tried once: not optimised, but for what is taken from the repository's build."""
+"""The patched programs run once, so they are not optimised, except for the dependencies copied from the repository."""
 POLICY = '[conditioner.all]\nkind = "every-nth"\nn = 4\ngreen = "mark AF11"\nred = "mark AF13"\n'
 
 pytestmark = [

@@ -19,7 +19,7 @@ HEAVY = ("numpy", "matplotlib", "duckdb", "rich", "jinja2", "scipy")
 def test_the_stub_has_not_drifted(tmp_path: Path) -> None:
     """mypy's stubtest compares names, signatures and classes of the module with `_core.pyi`.
 
-    Modules that the stub imports are skipped: their types name no part of a signature that the runtime knows.
+    Modules that the stub imports are skipped: their types are not part of the signatures that exist at run time.
     """
     (tmp_path / "mypy.ini").write_text("[mypy]\nfollow_imports = skip\n")
     allowed = ROOT / "tests" / "python" / "stubtest.txt"

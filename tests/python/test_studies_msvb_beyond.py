@@ -70,7 +70,7 @@ def holding() -> list[Sample]:
 
 
 def flat(sample: Sample) -> dict[str, float]:
-    """What `spoilt` changes, and under WRR the same wait for all."""
+    """The values that `spoilt` changes; under WRR, also the same wait for every class."""
     same = {f"{name}.{q}": 30.0 for name in CLASSES for q in ("wait", "wait_deviation")}
     return spoilt(sample) | (same if sample.at.get("scheme") == "wrr" else {})
 

@@ -1,7 +1,7 @@
 //! Whatever the bytes: packets or a typed error with a message, never a panic, and a copy never differs from its input.
 //!
-//! The last three are the fuzzer's targets of this crate on edited captures, a fixed number of cases under stable Rust:
-//! `PROPTEST_CASES=100000` for more, `fuzz/README.md` for the fuzzer itself.
+//! The last three run the fuzzer's targets for this crate on edited captures: a fixed number of cases, under stable
+//! Rust. `PROPTEST_CASES=100000` runs more; `fuzz/README.md` describes the fuzzer itself.
 
 mod common;
 
@@ -16,7 +16,7 @@ use edits::{edited, seeds};
 use perhop_capture::Pump;
 use proptest::prelude::*;
 
-/// A good file's beginning: some packets and, in pcapng, blocks of every kind that is in it.
+/// Bytes kept of each seed: some packets and, in pcapng, blocks of every kind in the file.
 const MOST: usize = 6 * 1024;
 
 /// Magics, block types, lengths, and the first bytes of headers.
@@ -45,7 +45,7 @@ fn files() -> Vec<Vec<u8>> {
     seeds("tests/captures", &["pcap", "pcapng"], MOST)
 }
 
-/// Packets behind six bytes that choose what is done to them; the captures are of Ethernet.
+/// Packets, each preceded by six bytes that choose what is done to it; the captures are of Ethernet.
 fn packets() -> Vec<Vec<u8>> {
     let frames = files().into_iter().filter(|file| file.len() > 200 && file[0] != 0x0a);
     frames.map(|file| [&[1, 46, 0, 4, 0, 0], &file[40..180]].concat()).collect()

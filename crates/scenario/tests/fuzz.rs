@@ -1,5 +1,5 @@
-//! The fuzzer's targets of this crate, on edited files of the repository: a fixed number of cases under stable Rust.
-//! `PROPTEST_CASES=100000` for more; `fuzz/README.md` for the fuzzer itself.
+//! The fuzzer's targets for this crate, on edited files of the repository: a fixed number of cases, under stable Rust.
+//! `PROPTEST_CASES=100000` runs more; `fuzz/README.md` describes the fuzzer itself.
 
 #[path = "../../../fuzz/src/edits.rs"]
 mod edits;

@@ -30,7 +30,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem without label and help; no `place` is the file as a whole.
+    /// A problem without label and help; without `place` it concerns the file as a whole.
     pub fn new(
         severity: Severity,
         code: &'static str,
@@ -42,7 +42,7 @@ impl Problem {
     }
 }
 
-/// The problem added last, to say more of.
+/// The problem just added, to which a label and help may be added.
 pub struct Report<'a>(&'a mut Problem);
 
 impl Report<'_> {
@@ -58,7 +58,7 @@ impl Report<'_> {
         self
     }
 
-    /// What a reader gives that has reported why it cannot read.
+    /// `None`: what a reader returns once it has reported why it cannot read.
     pub fn none<T>(self) -> Option<T> {
         None
     }
@@ -74,7 +74,7 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// Adds an error; [`Report`] says the rest of it.
+    /// Adds an error; the [`Report`] adds to it.
     pub fn error(
         &mut self,
         code: &'static str,
