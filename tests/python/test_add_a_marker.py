@@ -1,4 +1,5 @@
-"""The worked example of docs/add-a-marker.md: a patch of one new file and one line, applied to a copy and used.
+"""The worked examples of docs/add-a-marker.md and docs/add-an-aqm.md: patches of one new file and one line, applied to a
+copy and used.
 
 Copy and build stay in target/add-a-marker, so that a second run builds nothing. The build begins with what the
 repository's own has made of the dependencies. It must not share the directory: cargo gives the crates of both the same
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PATCH = ROOT / "docs/add-a-marker.patch"
+MARKER, AQM = (ROOT / f"docs/{name}.patch" for name in ("add-a-marker", "add-an-aqm"))
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 CRATES = ("perhop", "perhop-core", "perhop-sim", "perhop-scenario", "perhop-capture")
 COPY, BUILD = TARGET / "add-a-marker/source", TARGET / "add-a-marker/build"
@@ -45,12 +46,12 @@ def put(source: Path, target: Path) -> None:
 
 @pytest.fixture(scope="module")
 def patched(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the repository as it is now, with the patch."""
+    """A copy of the repository as it is now, with both patches."""
     stage = tmp_path_factory.mktemp("stage")
     for name in run("git", "ls-files", "--cached", "--others", "--exclude-standard").splitlines():
         if (ROOT / name).is_file() and not (ROOT / name).is_symlink():
             put(ROOT / name, stage / name)
-    run("git", "apply", PATCH, cwd=stage)
+    run("git", "apply", MARKER, AQM, cwd=stage)
     names = {path.relative_to(stage) for path in stage.rglob("*") if path.is_file()}
     for path in [p for p in COPY.rglob("*") if p.is_file() and p.relative_to(COPY) not in names]:
         path.unlink()
@@ -81,21 +82,27 @@ def built(patched: Path) -> dict[str, Path]:
     return {m["target"]["name"]: Path(m["executable"]) for m in messages if m.get("executable")}
 
 
-def test_the_patch_is_one_file_and_one_line() -> None:
-    changes = [line.split("\t") for line in run("git", "apply", "--numstat", PATCH).splitlines()]
+@pytest.mark.parametrize(("patch", "folder", "new"), [(MARKER, "conditioner", "every_nth"), (AQM, "aqm", "sojourn")])
+def test_the_patch_is_one_file_and_one_line(patch: Path, folder: str, new: str) -> None:
+    changes = [line.split("\t") for line in run("git", "apply", "--numstat", patch).splitlines()]
     changed = {name: (int(added), int(removed)) for added, removed, name in changes}
-    new = "crates/core/src/conditioner/every_nth.rs"
-    listed = "crates/core/src/conditioner/mod.rs"
-    assert set(changed) == {new, listed}
+    listed = f"crates/core/src/{folder}/mod.rs"
+    assert set(changed) == {f"crates/core/src/{folder}/{new}.rs", listed}
     assert changed[listed] == (2, 0), "the line and its comment"
-    assert PATCH.read_text().count("new file mode") == 1
+    assert patch.read_text().count("new file mode") == 1
+
+
+def test_the_tests_in_the_patches_pass(built: dict[str, Path], patched: Path) -> None:
+    assert built
+    done = run("cargo", "test", "-p", "perhop-core", "--lib", "--", "every_nth", "sojourn", cwd=patched)
+    assert "2 passed" in done
 
 
 def test_it_is_listed(built: dict[str, Path]) -> None:
     assert "every-nth       One packet in n is green." in run(built["perhop"], "list")
     page = run(built["perhop"], "list", "every-nth")
     assert "RFC 5475" in page
-    assert "One packet in so many is green. (a whole number; default 10)" in page
+    assert "One packet in n is green. (a whole number; default 10)" in page
 
 
 def test_check_knows_its_keys(built: dict[str, Path], tmp_path: Path) -> None:
@@ -116,6 +123,18 @@ def test_it_runs(built: dict[str, Path], tmp_path: Path) -> None:
     assert rates["green"] / (rates["green"] + rates["red"]) == pytest.approx(0.25, abs=0.001)
 
 
+def test_the_aqm_runs(built: dict[str, Path], tmp_path: Path) -> None:
+    """No packet leaves that has waited longer than the bound; waits are kept to three digits."""
+    queue = 'dumbbell.queue={ aqm = "sojourn", bound = "10ms", limit = "1000p" }'
+    printed = run(built["perhop"], "run", ROOT / "examples/dumbbell.toml", "-s", queue, "--out", tmp_path)
+    port = next(row for row in printed.splitlines() if row.startswith("E1 -> E2"))
+    longest = float(port.split()[-2])
+    assert 8.0 <= longest <= 10.0 * 1.001
+    drops = dict(part.split() for part in printed.split("all ports and replications: ")[1].splitlines()[0].split(", "))
+    assert int(drops["early"]) > 0
+    assert (drops["forced"], drops["overflow"]) == ("0", "0")
+
+
 def test_it_marks_a_capture(built: dict[str, Path], tmp_path: Path) -> None:
     policy, marked = tmp_path / "policy.toml", tmp_path / "marked.pcap"
     policy.write_text(POLICY)
@@ -132,7 +151,7 @@ def test_it_is_in_docs_and_schema(built: dict[str, Path], patched: Path) -> None
     run(built["docs"], cwd=patched)
     page = (patched / "docs/algorithms/every-nth.md").read_text()
     assert "# `every-nth`" in page
-    assert "| `n` | One packet in so many is green. | a whole number | `10` |" in page
+    assert "| `n` | One packet in n is green. | a whole number | `10` |" in page
     assert "[`every-nth`](every-nth.md)" in (patched / "docs/algorithms/index.md").read_text()
     schema = json.loads((patched / "docs/scenario.schema.json").read_text())
     kinds = [one["properties"]["kind"]["const"] for one in schema["$defs"]["conditioner"]["oneOf"]]

@@ -160,9 +160,10 @@ impl<H: Copy> Port<H> {
     /// Conditioners and their ECN marks.
     #[inline]
     fn condition(&mut self, at: &Passage<'_>, packet: &mut Packet) -> Result<(), Reason> {
-        if self.edge.is_empty() {
-            return Ok(());
-        }
+        if self.edge.is_empty() { Ok(()) } else { self.conditioned(at, packet) }
+    }
+
+    fn conditioned(&mut self, at: &Passage<'_>, packet: &mut Packet) -> Result<(), Reason> {
         let offered = &mut self.offered[usize::from(packet.class)];
         offered.offered.add(packet.size);
         let kept = obey(self.edge.forward(at, packet), packet);
@@ -200,16 +201,18 @@ impl<H: Copy> Port<H> {
         self.queues.all_mut()[leaving.queue].busy_until(ends);
     }
 
-    /// On a line whose future is known: the first packet that is not yet taken, sent or to be sent.
+    /// On a line whose future is known: when the first packet that is not yet taken will have been sent.
     #[inline]
-    pub fn first_ahead(&self) -> Option<Sent<H>> {
-        self.queues.all()[0].front()
+    pub fn sent_at(&self) -> Option<Time> {
+        let Queues::One(queue) = &self.queues else { return None };
+        queue.sent_at()
     }
 
     /// Takes that packet.
     #[inline]
     pub fn take_sent(&mut self) -> Option<Sent<H>> {
-        self.queues.all_mut()[0].take_sent()
+        let Queues::One(queue) = &mut self.queues else { return None };
+        queue.take_sent()
     }
 
     /// Shows the conditioners a packet that arrived over the mate link.

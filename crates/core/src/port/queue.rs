@@ -102,7 +102,7 @@ impl<H: Copy> Queue<H> {
 
     /// The packet at the head leaves to be sent.
     fn take(&mut self) -> Option<Entry<H>> {
-        let taken = self.ring.take()?;
+        let taken = *self.ring.take()?;
         self.sent.add(taken.size);
         Some(taken)
     }
@@ -111,14 +111,15 @@ impl<H: Copy> Queue<H> {
         self.busy_until = ends;
     }
 
+    /// When the packet at the front will have been sent.
     #[inline]
-    pub(super) fn front(&self) -> Option<Sent<H>> {
-        self.ring.front()
+    pub(super) fn sent_at(&self) -> Option<Time> {
+        self.ring.front().map(|entry| entry.sent.ends)
     }
 
     #[inline]
     pub(super) fn take_sent(&mut self) -> Option<Sent<H>> {
-        self.ring.take().map(|entry| entry.sent())
+        self.ring.take().map(Entry::sent)
     }
 
     pub(super) fn on_timer(&mut self, now: Time) {

@@ -1,13 +1,12 @@
 //! What waits in one queue, first come first; on a line whose future is known also what has been sent since and is not
 //! yet taken.
 //!
-//! From the front: sent, [`Ring::started`] of them, then waiting. Queue and line stay two things, in one array: a packet
+//! From the front: sent up to `started`, waiting up to `tail`. Queue and line stay two things, in one array: a packet
 //! is written once and read once, however long the line.
 
 use super::{Sent, Transmission};
 use crate::count::Count;
 use crate::units::Time;
-use std::collections::VecDeque;
 
 /// A packet in the ring.
 #[derive(Clone, Copy, Debug)]
@@ -20,38 +19,64 @@ pub(super) struct Entry<H> {
     pub(super) sent: Transmission,
 }
 
+/// The ring. Positions count up for ever; the array's size is a power of two.
 #[derive(Clone, Debug)]
 pub(super) struct Ring<H> {
-    entries: VecDeque<Entry<H>>,
+    entries: Vec<Entry<H>>,
+    head: usize,
     started: usize,
+    tail: usize,
     waiting_bytes: u64,
 }
 
 impl<H: Copy> Ring<H> {
-    pub(super) fn new() -> Self {
-        Self { entries: VecDeque::with_capacity(8), started: 0, waiting_bytes: 0 }
+    pub(super) const fn new() -> Self {
+        Self { entries: Vec::new(), head: 0, started: 0, tail: 0, waiting_bytes: 0 }
+    }
+
+    #[inline]
+    fn at(&self, position: usize) -> &Entry<H> {
+        &self.entries[position & (self.entries.len() - 1)]
     }
 
     /// Appends a waiting packet.
     #[inline]
     pub(super) fn push(&mut self, entry: Entry<H>) {
+        if self.tail - self.head == self.entries.len() {
+            self.grow(entry);
+        }
+        let slot = self.tail & (self.entries.len() - 1);
+        self.entries[slot] = entry;
+        self.tail += 1;
         self.waiting_bytes += u64::from(entry.size);
-        self.entries.push_back(entry);
+    }
+
+    #[cold]
+    fn grow(&mut self, filler: Entry<H>) {
+        let all: Vec<_> = self.iter().copied().collect();
+        let room = (all.len() * 2).max(8);
+        (self.started, self.tail, self.head) = (self.started - self.head, all.len(), 0);
+        self.entries = all;
+        self.entries.resize(room, filler);
     }
 
     /// Counts as sent every packet whose transmission has begun by `now`.
     #[inline]
     pub(super) fn start_until(&mut self, now: Time) {
-        while let Some(entry) = self.entries.get(self.started).filter(|entry| entry.sent.starts <= now) {
-            self.started += 1;
+        while self.started < self.tail {
+            let entry = self.at(self.started);
+            if entry.sent.starts > now {
+                break;
+            }
             self.waiting_bytes -= u64::from(entry.size);
+            self.started += 1;
         }
     }
 
-    /// The part counted as waiting that will have been sent by `now`.
+    /// What will have been sent by `now` of what counts as waiting.
     pub(super) fn begun(&self, now: Time) -> Count {
         let mut begun = Count::default();
-        let waiting = self.entries.iter().skip(self.started);
+        let waiting = (self.started..self.tail).map(|position| self.at(position));
         waiting.take_while(|entry| entry.sent.starts <= now).for_each(|entry| begun.add(entry.size));
         begun
     }
@@ -59,42 +84,44 @@ impl<H: Copy> Ring<H> {
     /// The first waiting packet.
     #[inline]
     pub(super) fn first(&self) -> Option<&Entry<H>> {
-        self.entries.get(self.started)
+        (self.started < self.tail).then(|| self.at(self.started))
     }
 
-    /// Takes the packet at the front, sent or not.
+    /// The packet at the front, sent or not.
     #[inline]
-    pub(super) fn take(&mut self) -> Option<Entry<H>> {
-        let entry = self.entries.pop_front()?;
-        if self.started > 0 {
-            self.started -= 1;
-        } else {
-            self.waiting_bytes -= u64::from(entry.size);
+    pub(super) fn front(&self) -> Option<&Entry<H>> {
+        (self.head < self.tail).then(|| self.at(self.head))
+    }
+
+    /// Takes the packet at the front.
+    #[inline]
+    pub(super) fn take(&mut self) -> Option<&Entry<H>> {
+        if self.head == self.tail {
+            return None;
         }
-        Some(entry)
-    }
-
-    /// The packet at the front, if its transmission has a time.
-    #[inline]
-    pub(super) fn front(&self) -> Option<Sent<H>> {
-        self.entries.front().map(Entry::sent)
+        if self.started == self.head {
+            self.started += 1;
+            self.waiting_bytes -= u64::from(self.at(self.head).size);
+        }
+        self.head += 1;
+        Some(self.at(self.head - 1))
     }
 
     /// Packets waiting.
     #[inline]
-    pub(super) fn waiting(&self) -> u32 {
-        (self.entries.len() - self.started) as u32
+    pub(super) const fn waiting(&self) -> u32 {
+        (self.tail - self.started) as u32
     }
 
     /// Bytes waiting.
     #[inline]
-    pub(super) fn waiting_bytes(&self) -> u64 {
+    pub(super) const fn waiting_bytes(&self) -> u64 {
         self.waiting_bytes
     }
 
     /// All packets, front first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Entry<H>> {
-        self.entries.iter()
+        (self.head..self.tail).map(|position| self.at(position))
     }
 }
 

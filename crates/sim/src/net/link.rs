@@ -136,7 +136,7 @@ impl Link {
             };
         }
         let (wire, serialiser) = (record.wire, &mut self.serialiser);
-        let alone = self.port.first_ahead().is_none();
+        let alone = self.port.sent_at().is_none();
         let mut delivers = Time::ZERO;
         let fate = self.port.arrive_ahead(at, &mut record.packet, id, |now| {
             let sent = serialiser.send(now, wire);
@@ -171,8 +171,8 @@ impl Link {
     #[inline]
     pub fn deliver(&mut self, pool: &Pool) -> (RecordId, Option<Time>) {
         let (first, next) = match self.transmit_done {
-            true => (self.wire.pop_front(), self.wire.front().copied()),
-            false => (self.port.take_sent(), self.port.first_ahead()),
+            true => (self.wire.pop_front(), self.wire.front().map(|next| next.sent.ends)),
+            false => (self.port.take_sent(), self.port.sent_at()),
         };
         let Sent { handle, arrived, sent } = first.expect("an event waited for it");
         let packet = &pool.get(handle).packet;
@@ -181,7 +181,7 @@ impl Link {
         if wait > 0 {
             self.passed[usize::from(packet.class)][packet.colour.index()].waits.observe(wait);
         }
-        (handle, next.map(|next| next.sent.ends + self.delay))
+        (handle, next.map(|ends| ends + self.delay))
     }
 
     /// Whether the packet that has just reached the end of the wire was lost on it.

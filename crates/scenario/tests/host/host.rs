@@ -1,0 +1,73 @@
+//! A host of one port and a line, without the simulator: a list of packets in; departures, and the port with its counts,
+//! out. At most 80 lines, by a test.
+
+use perhop_core::conditioner::Passage;
+use perhop_core::packet::Packet;
+use perhop_core::port::{Buffers, Port};
+use perhop_core::units::{NS_PER_S, Span, Time};
+use perhop_core::verdict::Reason;
+
+/// A packet that comes to the port.
+pub struct Event {
+    pub at: Time,
+    pub packet: Packet,
+    pub wire: u32,
+}
+
+struct Held(Vec<Packet>);
+
+impl Buffers<usize> for Held {
+    fn packet(&mut self, i: usize) -> &mut Packet {
+        &mut self.0[i]
+    }
+
+    fn dropped(&mut self, _: usize, _: Reason) {}
+}
+
+/// A line of `rate` bit/s: how much it has sent since it was last idle.
+struct Line {
+    rate: u64,
+    began: Time,
+    bits: u128,
+    ends: Time,
+}
+
+impl Line {
+    fn send(&mut self, now: Time, bytes: u32) -> Time {
+        if self.ends < now {
+            (self.began, self.bits) = (now, 0);
+        }
+        self.bits += 8 * u128::from(bytes);
+        self.ends = self.began + Span::from_ns((self.bits * u128::from(NS_PER_S) / u128::from(self.rate)) as u64);
+        self.ends
+    }
+}
+
+/// Every packet with the end of its transmission.
+pub fn drive(port: &mut Port<usize>, rate: u64, events: &[Event], end: Time) -> Vec<(Time, Packet)> {
+    let mut held = Held(events.iter().map(|event| event.packet).collect());
+    let (mut line, mut busy, mut sent) =
+        (Line { rate, began: Time::ZERO, bits: 0, ends: Time::ZERO }, None, Vec::new());
+    let mut begin = |port: &mut Port<usize>, held: &mut Held, now| {
+        let leaving = port.next(now, held)?;
+        let ends = line.send(now, events[leaving.handle].wire);
+        port.busy_until(&leaving, ends);
+        sent.push((ends, held.0[leaving.handle]));
+        Some(ends)
+    };
+    for (i, event) in events.iter().map(Some).chain([None]).enumerate() {
+        let now = event.map_or(end, |event| event.at);
+        while let Some(at) = busy.into_iter().chain(port.poll_at().filter(|at| *at < now)).min().filter(|at| *at <= now)
+        {
+            match busy == Some(at) {
+                true => busy = begin(port, &mut held, at),
+                false => port.on_timer(at),
+            }
+        }
+        let Some(event) = event else { break };
+        if port.arrive(&Passage::of(now, event.packet.flow), &mut held.0[i], i).stays() && busy.is_none() {
+            busy = begin(port, &mut held, now);
+        }
+    }
+    sent
+}
