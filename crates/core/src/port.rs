@@ -137,7 +137,8 @@ impl<H: Copy> Port<H> {
 
     /// As [`Port::arrive`], where `line` says at once when the packet will be sent: only for a port of
     /// [one queue without hooks at departure](Port::is_plain_fifo). Such packets leave by [`Port::take_sent`].
-    #[inline]
+    // On every packet's way, and from one place: inlined, the passage is never built where there is no conditioner.
+    #[inline(always)]
     pub fn arrive_ahead(
         &mut self,
         at: &Passage<'_>,
@@ -158,11 +159,12 @@ impl<H: Copy> Port<H> {
     }
 
     /// Conditioners and their ECN marks.
-    #[inline]
+    #[inline(always)]
     fn condition(&mut self, at: &Passage<'_>, packet: &mut Packet) -> Result<(), Reason> {
         if self.edge.is_empty() { Ok(()) } else { self.conditioned(at, packet) }
     }
 
+    #[inline(never)]
     fn conditioned(&mut self, at: &Passage<'_>, packet: &mut Packet) -> Result<(), Reason> {
         let offered = &mut self.offered[usize::from(packet.class)];
         offered.offered.add(packet.size);

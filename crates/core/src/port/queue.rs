@@ -58,7 +58,7 @@ impl<H: Copy> Queue<H> {
         fate
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn arrive_ahead(
         &mut self,
         now: Time,

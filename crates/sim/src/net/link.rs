@@ -126,7 +126,7 @@ impl Link {
     ///
     /// # Errors
     /// Why it was dropped.
-    #[inline]
+    #[inline(always)]
     pub fn arrive(&mut self, at: &Passage<'_>, id: RecordId, pool: &mut Pool) -> Result<Wakes, Reason> {
         let record = pool.get_mut(id);
         if self.transmit_done {
@@ -168,7 +168,7 @@ impl Link {
     }
 
     /// Takes the packet that reaches the other end now, and says when the next one does.
-    #[inline]
+    #[inline(always)]
     pub fn deliver(&mut self, pool: &Pool) -> (RecordId, Option<Time>) {
         let (first, next) = match self.transmit_done {
             true => (self.wire.pop_front(), self.wire.front().map(|next| next.sent.ends)),

@@ -141,12 +141,9 @@ impl Net {
     ) -> Result<Wakes, Reason> {
         recorder.tap(link, TapPoint::Input, || self.pool.get(id).captured(now, link, TapPoint::Input));
         let (link, packet) = (&mut self.links[link], &self.pool.get(id).packet);
-        let at = Passage::of(now, packet.flow);
-        if !link.port().edge_needs().contains(Needs::TRUTH) {
-            return link.arrive(&at, id, &mut self.pool);
-        }
-        let truth = truth(packet.flow);
-        link.arrive(&Passage { truth: truth.as_ref(), ..at }, id, &mut self.pool)
+        let truth = if link.port().edge_needs().contains(Needs::TRUTH) { truth(packet.flow) } else { None };
+        let at = Passage { truth: truth.as_ref(), ..Passage::of(now, packet.flow) };
+        link.arrive(&at, id, &mut self.pool)
     }
 
     /// A link's next transmission begins. Packets dropped instead are left to [`Net::take_dropped`].
