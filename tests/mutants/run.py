@@ -144,11 +144,11 @@ def try_all(mutants: list[Mutant], binaries: list[Path], jobs: int) -> dict[int,
 
 
 def write(mutants: list[Mutant], killers: dict[int, str | None]) -> None:
-    """Records which mutants are killed."""
+    """Records which mutants are killed; one that was not tried stays as it was."""
     head = LIST.read_text(encoding="utf-8").partition("[[mutant]]")[0]
     entries = [
         f"[[mutant]]\nfile = {json.dumps(m.file)}\nold = {json.dumps(m.old)}\nnew = {json.dumps(m.new)}\n"
-        f"killed = {json.dumps(killers[m.number] is not None)}\n"
+        f"killed = {json.dumps(killers[m.number] is not None if m.number in killers else m.killed)}\n"
         for m in mutants
     ]
     LIST.write_text(head + "\n".join(entries), encoding="utf-8")
