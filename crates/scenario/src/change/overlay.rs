@@ -2,7 +2,7 @@
 
 use crate::expand::series;
 use crate::in_force::InForce;
-use crate::resolve::topology;
+use crate::resolve::ends::Keys;
 use crate::sections::{chosen, model};
 use crate::text::{tree, write};
 use perhop_core::params::{Node, Place, Problem, Problems, Spanned, Table, Tree, Value, suggest};
@@ -172,7 +172,7 @@ struct Named<'a> {
 impl Named<'_> {
     fn known(mut self, (name, place, node): &(String, Place, Node)) -> Option<(String, Place, Node)> {
         let names = tree::names(&self.file.root, self.section);
-        let direction = self.section == "links" && topology::Keys::new(self.file.model.links.names()).overrides(name);
+        let direction = self.section == "links" && Keys::new(self.file.model.links.names()).overrides(name);
         if !names.contains(&name.as_str()) && !direction {
             return self.unknown(&Spanned::new(*place, name.as_str()), &names);
         }

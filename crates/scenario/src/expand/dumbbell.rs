@@ -7,7 +7,7 @@
 //! conditioner `marker`. Other sections may use its nodes.
 
 use crate::text::tree;
-use perhop_core::params::{Kind, Node, Params, Place, Problems, Table, Tree, Value, read_table};
+use perhop_core::params::{Kind, Node, Params, Place, Problems, Spanned, Table, Tree, Value, read_table};
 use perhop_core::units::{BitRate, Span};
 
 /// Rate of the access links in rates of the bottleneck.
@@ -18,11 +18,11 @@ const ACCESS: u64 = 10;
 pub struct Dumbbell {
     /// Bulk TCP flows from `s` to `d`.
     #[param(default = 10)]
-    pub flows: u32,
+    pub flows: Spanned<u32>,
     /// Rate of the link `E1 - E2`.
-    pub bottleneck: BitRate,
+    pub bottleneck: Spanned<BitRate>,
     /// Propagation from `s` to `d` and back.
-    pub rtt: Span,
+    pub rtt: Spanned<Span>,
     /// TCP of the flows: a preset, a name of `[tcp]`, or a table.
     pub tcp: Option<Stated>,
     /// Queue at `E1 -> E2`: a name of `[queue]`, or a table of the same keys.
@@ -53,37 +53,34 @@ pub fn expand(root: &Node, problems: &mut Problems) -> Option<Node> {
         table.entries.retain(|e| e.0 != "dumbbell");
     }
     let dumbbell = problems.within("dumbbell", |problems| read_table::<Dumbbell>(short, problems))?;
-    let place = tree::key_place(root, &["dumbbell"]);
-    let place_of = |field: &str| tree::get(short, &[field]).map_or(place, |n| n.place);
-    Expansion { out: &mut out, place_of: &place_of, problems }.all(dumbbell);
+    Expansion { out: &mut out, problems }.all(dumbbell);
     Some(out)
 }
 
 struct Expansion<'a> {
     out: &'a mut Node,
-    place_of: &'a dyn Fn(&str) -> Place,
     problems: &'a mut Problems,
 }
 
 impl Expansion<'_> {
     fn all(&mut self, dumbbell: Dumbbell) {
         let Dumbbell { flows, bottleneck, rtt, tcp, queue, marker } = dumbbell;
-        let access = BitRate::bps(bottleneck.bit_s().saturating_mul(ACCESS));
-        let near = rtt / 8;
-        let core = Span::from_ns((rtt / 2).ns() - 2 * near.ns());
+        let access = Spanned::new(bottleneck.place, BitRate::bps(bottleneck.bit_s().saturating_mul(ACCESS)));
+        let near = Spanned::new(rtt.place, *rtt / 8);
+        let core = Spanned::new(rtt.place, Span::from_ns((*rtt / 2).ns() - 2 * near.ns()));
         self.link("s - E1", access, near);
         self.link("E1 - E2", bottleneck, core);
         self.link("E2 - d", access, near);
         if let Some(Stated(node)) = queue {
+            let place = node.place;
             let name = match node.tree {
                 Tree::Text(_) => node,
                 _ => {
-                    let place = node.place;
                     self.section(["queue", "bottleneck"], node);
                     Node { place, tree: Tree::Text("bottleneck".into()) }
                 }
             };
-            self.section(["links", "E1 -> E2"], table((self.place_of)("queue"), vec![("queue", name)]));
+            self.section(["links", "E1 -> E2"], table(place, vec![("queue", name)]));
         }
         if let Some(Stated(node)) = marker {
             self.marker(node);
@@ -93,8 +90,7 @@ impl Expansion<'_> {
 
     /// Adds a section; one that exists already is an error.
     fn section(&mut self, path: [&str; 2], node: Node) {
-        if tree::get(self.out, &path).is_some() {
-            let place = tree::key_place(self.out, &path);
+        if let Some(place) = tree::key_place(self.out, &path) {
             let message = format!("duplicate name: [dumbbell] makes `{}.{}` itself", path[0], path[1]);
             self.problems
                 .error("E002", place, message)
@@ -105,10 +101,10 @@ impl Expansion<'_> {
         tree::set(self.out, &path, node, self.problems);
     }
 
-    fn link(&mut self, name: &str, rate: BitRate, delay: Span) {
-        let node = |field, tree: Option<Tree>| Node { place: (self.place_of)(field), tree: tree.expect("a quantity") };
-        let entries = vec![("rate", node("bottleneck", rate.tree())), ("delay", node("rtt", delay.tree()))];
-        self.section(["links", name], table((self.place_of)("bottleneck"), entries));
+    fn link(&mut self, name: &str, rate: Spanned<BitRate>, delay: Spanned<Span>) {
+        let node = |place, tree: Option<Tree>| Node { place, tree: tree.expect("a quantity") };
+        let entries = vec![("rate", node(rate.place, rate.tree())), ("delay", node(delay.place, delay.tree()))];
+        self.section(["links", name], table(rate.place, entries));
     }
 
     fn marker(&mut self, mut node: Node) {
@@ -119,10 +115,10 @@ impl Expansion<'_> {
         self.section(["conditioner", "marker"], node);
     }
 
-    fn traffic(&mut self, flows: u32, tcp: Option<Stated>) {
-        let place = (self.place_of)("flows");
+    fn traffic(&mut self, flows: Spanned<u32>, tcp: Option<Stated>) {
+        let place = flows.place;
         let text = |text: &str| Node { place, tree: Tree::Text(text.into()) };
-        let flows = Node { place, tree: Tree::Integer(flows.into()) };
+        let flows = Node { place, tree: Tree::Integer((*flows).into()) };
         let mut entries = vec![("model", text("ftp")), ("from", text("s")), ("to", text("d")), ("flows", flows)];
         entries.extend(tcp.map(|Stated(node)| ("tcp", node)));
         self.section(["traffic", "bulk"], table(place, entries));

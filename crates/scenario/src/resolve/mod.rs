@@ -1,5 +1,7 @@
 //! Names -> indices.
 
+/// Keys of `[links]`.
+pub mod ends;
 /// Things with their numbers.
 pub mod indexed;
 /// Traffic and its routes.

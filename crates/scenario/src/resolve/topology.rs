@@ -1,5 +1,6 @@
 //! `[links]` and `[nodes]` -> nodes with addresses, and one direction after another.
 
+use super::ends::{Ends, Keys, arrow, direction_name, ends};
 use super::indexed::{Indexed, indexed};
 use crate::sections::link::LinkSection;
 use crate::sections::model::Model;
@@ -10,7 +11,6 @@ use perhop_core::port::Limit;
 use perhop_core::sched::SchedulerParams;
 use perhop_core::units::{BitRate, Length, Probability, Span};
 use perhop_sim::plan;
-use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
 /// One direction of a link.
@@ -85,31 +85,6 @@ impl Topology {
     }
 }
 
-fn direction_name(text: &str) -> Option<String> {
-    ends(text).filter(|e| !e.both).map(|e| arrow(e.from, e.to))
-}
-
-/// What a key of `[links]` names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Ends<'a> {
-    from: &'a str,
-    to: &'a str,
-    both: bool,
-}
-
-fn ends(key: &str) -> Option<Ends<'_>> {
-    let (from, to, both) = match key.split_once("->") {
-        Some((from, to)) => (from, to, false),
-        None => key.split_once(" - ").map(|(from, to)| (from, to, true))?,
-    };
-    let (from, to) = (from.trim(), to.trim());
-    (!from.is_empty() && !to.is_empty() && !to.contains("->") && !to.contains(" - ")).then_some(Ends { from, to, both })
-}
-
-fn arrow(from: &str, to: &str) -> String {
-    format!("{from} -> {to}")
-}
-
 /// Fills in what links omit, so that the model holds every effective value.
 pub fn fill_defaults(links: &mut Named<LinkSection>) {
     let names: Vec<_> = links.names().into_iter().map(str::to_owned).collect();
@@ -118,34 +93,6 @@ pub fn fill_defaults(links: &mut Named<LinkSection>) {
         link.delay.get_or_insert(Span::ZERO);
         link.loss.get_or_insert(Probability::ZERO);
         link.queue.get_or_insert_with(|| default_queue(place));
-    }
-}
-
-/// The keys of `[links]` by the ends they name.
-pub struct Keys<'a> {
-    /// Two-way links, in both directions.
-    duplex: BTreeSet<(&'a str, &'a str)>,
-    /// One-way keys; of those that name the same ends the first.
-    one_way: BTreeMap<(&'a str, &'a str), &'a str>,
-}
-
-impl<'a> Keys<'a> {
-    /// Those of a file.
-    pub fn new(names: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut keys = Self { duplex: BTreeSet::new(), one_way: BTreeMap::new() };
-        for key in names {
-            match ends(key) {
-                Some(Ends { from, to, both: true }) => keys.duplex.extend([(from, to), (to, from)]),
-                Some(Ends { from, to, both: false }) => _ = keys.one_way.entry((from, to)).or_insert(key),
-                None => {}
-            }
-        }
-        keys
-    }
-
-    /// Whether a key states what differs in one direction of a two-way link.
-    pub fn overrides(&self, key: &str) -> bool {
-        ends(key).is_some_and(|e| !e.both && self.duplex.contains(&(e.from, e.to)))
     }
 }
 
@@ -354,18 +301,6 @@ fn limit(length: Length, rate: BitRate) -> Option<Limit> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn keys_of_links() {
-        assert_eq!(ends("s-1 - E1"), Some(Ends { from: "s-1", to: "E1", both: true }));
-        assert_eq!(ends("C->E2"), Some(Ends { from: "C", to: "E2", both: false }));
-        for bad in ["C", "C-E2", " -> E2", "A - B - C", "A -> B -> C", ""] {
-            assert_eq!(ends(bad), None, "{bad}");
-        }
-        let keys = Keys::new(["A - B", "C -> B"]);
-        assert!(keys.overrides("B -> A") && keys.overrides("A->B"));
-        assert!(!keys.overrides("B -> C") && !keys.overrides("A -> C") && !keys.overrides("A - B"));
-    }
 
     #[test]
     fn limits() {

@@ -26,29 +26,12 @@ pub fn get_mut<'a>(root: &'a mut Node, path: &[&str]) -> Option<&'a mut Node> {
     })
 }
 
-/// The place of the value at `path`, or of the nearest table around it.
-pub fn place(root: &Node, path: &[&str]) -> Place {
-    let known = (0..=path.len()).rev().find_map(|n| get(root, &path[..n]));
-    known.map_or(root.place, |n| n.place)
-}
-
-/// The place of `text` in the list or table at `path`, or of the whole value.
-pub fn item_place(root: &Node, path: &[&str], text: &str) -> Place {
-    let items = match get(root, path).map(|n| &n.tree) {
-        Some(Tree::List(items)) => items.as_slice(),
-        Some(Tree::Table(_)) => return key_place(root, &[path, &[text]].concat()),
-        _ => &[],
-    };
-    let item = items.iter().find(|n| matches!(&n.tree, Tree::Text(t) if t == text));
-    item.map_or_else(|| place(root, path), |n| n.place)
-}
-
-/// The place of the key at `path`, if it is in a table.
-pub fn key_place(root: &Node, path: &[&str]) -> Place {
-    let Some((last, parents)) = path.split_last() else { return root.place };
-    match get(root, parents).map(|n| &n.tree) {
-        Some(Tree::Table(table)) => table.entries.iter().find(|e| e.0 == *last).map_or(place(root, path), |e| e.1),
-        _ => place(root, path),
+/// The place of the key at `path`, if there is such a key.
+pub fn key_place(root: &Node, path: &[&str]) -> Option<Place> {
+    let (last, parents) = path.split_last()?;
+    match &get(root, parents)?.tree {
+        Tree::Table(table) => table.entries.iter().find(|e| e.0 == *last).map(|e| e.1),
+        _ => None,
     }
 }
 

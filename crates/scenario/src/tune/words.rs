@@ -5,7 +5,7 @@ use crate::text::diagnostics::Diagnostics;
 use crate::text::source::Sources;
 use perhop_core::aqm::members::Member;
 use perhop_core::design::msvb::Load;
-use perhop_core::params::{Kind as Shape, Node, Params, Place, Problems, Table, Tree, Value, read_table};
+use perhop_core::params::{Kind as Shape, Node, Params, Place, Problems, Spanned, Table, Tree, Value, read_table};
 use perhop_core::units::{Probability, Span};
 
 /// Shares summed in floating point may exceed 1 by this.
@@ -17,11 +17,11 @@ struct Words {
     /// Its name in tables; default: its number.
     name: Option<String>,
     /// Longest round-trip time, including waiting packets.
-    rtt: Span,
+    rtt: Spanned<Span>,
     /// TCP flows: a number, or the fewest and the most, as in 5..50.
     flows: Flows,
     /// Share of the link; default: all of it.
-    share: Option<Probability>,
+    share: Option<Spanned<Probability>>,
     /// Code points or colours of its packets, joined by +.
     #[param(name = "for")]
     members: Vec<Member>,
@@ -61,8 +61,7 @@ pub fn classes(kind: Kind, texts: &[String]) -> Result<Vec<Class>, Diagnostics> 
     for (i, text) in texts.iter().enumerate() {
         let base = sources.add("--class", text);
         let node = table(text, base);
-        let class =
-            problems.within("--class", |problems| read_table::<Words>(&node, problems)?.class(i, &node, problems));
+        let class = problems.within("--class", |problems| read_table::<Words>(&node, problems)?.class(i, problems));
         all.extend(class);
     }
     let whole = Place { start: 0, end: texts.first().map_or(0, String::len) };
@@ -100,16 +99,15 @@ fn tree(value: &str, place: Place) -> Tree {
 }
 
 impl Words {
-    fn class(self, i: usize, node: &Node, problems: &mut Problems) -> Option<Class> {
-        let place = |key: &str| crate::text::tree::place(node, &[key]);
-        if self.rtt == Span::ZERO {
-            return problems.error("E201", place("rtt"), "`rtt` is 0s").help("above 0").none();
+    fn class(self, i: usize, problems: &mut Problems) -> Option<Class> {
+        if *self.rtt == Span::ZERO {
+            return problems.error("E201", self.rtt.place, "`rtt` is 0s").help("above 0").none();
         }
-        let share = self.share.map_or(1.0, Probability::get);
-        if share == 0.0 {
+        if let Some(share) = self.share.filter(|share| share.get() == 0.0) {
             let help = "above 0: a share of 0 blocks a class, which then has no loop to tune";
-            return problems.error("E201", place("share"), "`share` is 0").help(help).none();
+            return problems.error("E201", share.place, "`share` is 0").help(help).none();
         }
+        let share = self.share.map_or(1.0, |share| share.get());
         let load = Load { flows: self.flows.0.map(f64::from), rtt: self.rtt.seconds(), share };
         let name = self.name.unwrap_or(format!("class {}", i + 1));
         Some(Class { name, members: self.members, share, load: Some(load) })
