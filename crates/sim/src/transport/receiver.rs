@@ -7,9 +7,9 @@
 //!   in order with none missing behind it may wait: for the next segment, whatever that is, or for the timer.
 //! - Out of order, duplicate, filling a hole, or a SYN: acknowledged at once, with what was waiting.
 //! - ECN-setup SYN (ECE and CWR): answered by an ECN-setup SYN-ACK (ECE alone) if the receiver is willing (section
-//! 6.1.1).
+//!   6.1.1).
 //! - With ECN agreed, each ACK carries ECE from the first marked segment until one with CWR; a mark since the last ACK
-//! survives a CWR.
+//!   survives a CWR.
 //! - Out-of-order segments are kept as their payload in a ring that grows to the advertised window and stays.
 //!
 //! | symbol      | field       | unit   | default                |

@@ -6,7 +6,7 @@
 //! - What may be outstanding: min(floor(cwnd) + inflation, advertised window) segments from the first unacknowledged one.
 //! - First or second duplicate ACK: one new segment within floor(cwnd) + duplicates (RFC 3042 section 2), or none without limited transmit.
 //! - Time-out: go back to the first unacknowledged segment and continue from there in slow start, retransmissions
-//! included.
+//!   included.
 //! - One segment at a time is timed; a loss signal or a time-out stops the measurement (RFC 6298 section 3).
 //! - The timer restarts at every ACK of new data (NewReno: see `recovery.rs`), at a loss signal, and when a
 //!   segment goes out while nothing is outstanding. It expires on an idle connection too, which then
