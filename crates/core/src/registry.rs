@@ -76,6 +76,31 @@ macro_rules! algorithms {
         $d:tt $noun:literal, $trait:ident over $Scope:ty => $running:ident, $params:ident, $dispatch:ident;
         $( #[doc = $doc:literal] $name:literal => $module:ident::{$P:ident, $State:ident}, )*
     ) => {
+        $crate::algorithms! {
+            $d $noun over $Scope => $running, $params, $dispatch;
+            $( #[doc = $doc] $name => $module::{$P, $State}, )*
+        }
+
+        impl $running {
+            /// Takes new parameters at `now`, keeping its state (timed contracts, SIGHUP).
+            ///
+            /// # Errors
+            /// The offending parameter, or that they belong to another algorithm; the old ones stay in force.
+            pub fn retune(
+                &mut self, now: $crate::units::Time, params: &$params, scope: &$Scope,
+            ) -> Result<(), $crate::params::ParamError> {
+                match (self, params) {
+                    $( (Self::$State(it), $params::$State(params)) => $trait::retune(it, now, params, scope), )*
+                    #[allow(unreachable_patterns)]
+                    _ => Err($crate::params::ParamError::other_kind()),
+                }
+            }
+        }
+    };
+    (
+        $d:tt $noun:literal over $Scope:ty => $running:ident, $params:ident, $dispatch:ident;
+        $( #[doc = $doc:literal] $name:literal => $module:ident::{$P:ident, $State:ident}, )*
+    ) => {
         $( #[doc = $doc] pub mod $module; )*
 
         #[doc = concat!("Any running ", $noun, ".")]
@@ -127,22 +152,6 @@ macro_rules! algorithms {
             /// The offending parameter, with its bound.
             pub fn build(&self, scope: &$Scope) -> Result<$running, $crate::params::ParamError> {
                 match self { $( Self::$State(params) => params.clone().build(scope).map($running::$State), )* }
-            }
-        }
-
-        impl $running {
-            /// Takes new parameters at `now`, keeping its state (timed contracts, SIGHUP).
-            ///
-            /// # Errors
-            /// The offending parameter, or that they belong to another algorithm; the old ones stay in force.
-            pub fn retune(
-                &mut self, now: $crate::units::Time, params: &$params, scope: &$Scope,
-            ) -> Result<(), $crate::params::ParamError> {
-                match (self, params) {
-                    $( (Self::$State(it), $params::$State(params)) => $trait::retune(it, now, params, scope), )*
-                    #[allow(unreachable_patterns)]
-                    _ => Err($crate::params::ParamError::other_kind()),
-                }
             }
         }
 

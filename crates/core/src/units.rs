@@ -106,12 +106,6 @@ impl Span {
         Self(s * NS_PER_S)
     }
 
-    /// Seconds rounded to the nearest nanosecond; `None` unless finite, not negative and below 2^63 ns (292 years).
-    pub fn from_seconds(seconds: f64) -> Option<Self> {
-        let ns = libm::round(seconds * NS_PER_S as f64);
-        (ns >= 0.0 && ns < (1u64 << 63) as f64).then_some(Self(ns as u64))
-    }
-
     /// Nanoseconds.
     pub const fn ns(self) -> u64 {
         self.0

@@ -1,8 +1,10 @@
 //! `[tcp.X]` and the presets of TCP.
 
-use perhop_core::params::{Choice, Kind, Located, Node, Params, Problems, Tree, Value, read_table, show_table};
+use perhop_core::params::{
+    Choice, Field, Kind, Literal, Located, Node, Params, Problems, Reader, Tree, Value, read_table, show_table,
+};
 use perhop_core::units::{Bytes, Span};
-use perhop_sim::transport::{Config, ConfigError, Delays, LawKind, PartialAckTimer, Recovery, RtoConfig};
+use perhop_sim::transport::{Config, ConfigError, Delays, LawParams, PartialAckTimer, Recovery, RtoConfig, congestion};
 
 /// Presets: every other parameter has the default of `[tcp.X]`.
 pub const PRESETS: [&str; 2] = ["reno", "newreno"];
@@ -20,11 +22,51 @@ pub enum RecoveryName {
     NewRenoSteady,
 }
 
-/// How the window grows and shrinks.
-#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Congestion {
-    /// Slow start, additive increase, halving (RFC 5681).
-    Reno,
+/// The law of the congestion window, with its own keys beside its name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LawSection(pub LawParams);
+
+/// A law's name.
+struct LawName(&'static str);
+
+impl Value for LawName {
+    const KIND: Kind = Kind::Choice(congestion::NAMES);
+    fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
+        problems.choice(node, congestion::NAMES).map(Self)
+    }
+    fn tree(&self) -> Option<Tree> {
+        Some(Tree::Text(self.0.into()))
+    }
+}
+
+/// The key that names the law.
+const LAW: Field = Field {
+    name: "congestion",
+    doc: "How the congestion window grows and shrinks.",
+    kind: LawName::KIND,
+    default: Some(Literal::Text("reno")),
+    optional: false,
+};
+
+impl Params for LawSection {
+    const FIELDS: &'static [Field] = &{
+        let mut all = [LAW; 1 + congestion::LIST.len()];
+        let mut i = 0;
+        while i < congestion::LIST.len() {
+            let own = Kind::Flat(congestion::LIST[i].fields);
+            all[i + 1] = Field { name: "", doc: "", kind: own, default: None, optional: true };
+            i += 1;
+        }
+        all
+    };
+    fn read(reader: &mut Reader<'_>) -> Option<Self> {
+        let LawName(name) = reader.field(&Self::FIELDS[0])?;
+        LawParams::read(name, reader.place_of(LAW.name), reader).map(Self)
+    }
+    fn show(&self, out: &mut Vec<(&'static str, Tree)>) {
+        out.extend(LawName(self.0.name()).tree().map(|name| (LAW.name, name)));
+        self.0.show(out);
+    }
 }
 
 /// `[tcp.X]`
@@ -34,8 +76,8 @@ pub struct TcpSection {
     #[param(default = "newreno")]
     pub recovery: RecoveryName,
     /// How the congestion window grows and shrinks.
-    #[param(default = "reno")]
-    pub congestion: Congestion,
+    #[param(flatten)]
+    pub congestion: LawSection,
     /// Window once the connection is open, segments.
     #[param(default = 2)]
     pub initial_window: u32,
@@ -194,9 +236,7 @@ impl TcpSection {
                 RecoveryName::NewReno => Recovery::NewReno(PartialAckTimer::First),
                 RecoveryName::NewRenoSteady => Recovery::NewReno(PartialAckTimer::Each),
             },
-            congestion: match self.congestion {
-                Congestion::Reno => LawKind::Reno,
-            },
+            congestion: self.congestion.0,
             initial_window: self.initial_window,
             window: self.window,
             rto: self.rto.config(),

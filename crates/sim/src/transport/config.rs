@@ -19,10 +19,12 @@
 //! The defaults are those of ns-2.35, except that the recovery has to be chosen there by class.
 //! With `useHeaders_ false` ns-2's `packetSize_` is the whole packet: `mss` = `packetSize_` - 40.
 
+use super::congestion::{Law, LawParams};
 use super::error::{ConfigError, check};
-use super::law::LawKind;
+
 use super::recovery::{PartialAckTimer, Recovery};
 use super::rto::RtoConfig;
+use perhop_core::params::ParamError;
 use perhop_core::units::Span;
 
 /// A connection's parameters, the same for its sender and its receiver. Checked by both constructors.
@@ -31,7 +33,7 @@ pub struct Config {
     /// What duplicate and partial ACKs lead to.
     pub recovery: Recovery,
     /// How the congestion window grows and shrinks.
-    pub congestion: LawKind,
+    pub congestion: LawParams,
     /// Window once the connection is open, segments (RFC 5681 section 3.1, RFC 6928).
     pub initial_window: u32,
     /// The receiver's advertised window, segments. The congestion window may grow past it, the data sent may not.
@@ -68,7 +70,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             recovery: Recovery::NewReno(PartialAckTimer::First),
-            congestion: LawKind::Reno,
+            congestion: LawParams::default(),
             initial_window: 2,
             window: 20,
             rto: RtoConfig::NS2_2_35,
@@ -89,9 +91,18 @@ const LONGEST_DELAY: Span = Span::from_ms(500);
 const LARGEST_WINDOW: u32 = 1 << 24;
 
 impl Config {
+    /// A connection's law of the congestion window, at its beginning.
+    ///
+    /// # Errors
+    /// What the law refuses of its parameters.
+    pub(super) fn law(&self) -> Result<Law, ConfigError> {
+        let refused = |e: ParamError| ConfigError { field: e.field, value: e.message, bound: e.help };
+        self.congestion.build(&()).map_err(refused)
+    }
+
     /// # Errors
     /// A window or size of zero, a window beyond 2^24 segments, a packet beyond 65 535 bytes, an
-    /// ACK delay or overhead that is zero or above 500 ms, or what [`RtoConfig::validate`] refuses.
+    /// ACK delay or overhead that is zero or above 500 ms, or what the law or [`RtoConfig::validate`] refuses.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let windows = 1..=LARGEST_WINDOW;
         let bound = format!("between 1 and {LARGEST_WINDOW} segments");
@@ -101,6 +112,7 @@ impl Config {
         let packet = u32::from(self.mss) + u32::from(self.header);
         check(packet <= 65_535, "mss", self.mss, format!("at most 65535 bytes less the header of {}", self.header))?;
         self.rto.validate()?;
+        self.law()?;
         for (field, delay) in [("delayed_ack", self.delays.ack), ("overhead", self.delays.overhead)] {
             let good = delay.is_none_or(|delay| delay > Span::ZERO && delay <= LONGEST_DELAY);
             let bound = format!("above 0s and at most {LONGEST_DELAY} (RFC 1122 section 4.2.3.2)");

@@ -10,9 +10,7 @@
 //! | `config.rs`     | what a scenario states about a connection, validated                       |
 //! | `sender.rs`     | sequence numbers, what may be sent now, the retransmission timer           |
 //! | `recovery.rs`   | loss recovery: duplicate ACKs, fast retransmit, Reno, NewReno              |
-//! | `congestion.rs` | the window law's trait                                                     |
-//! | `law.rs`        | the window laws' list                                                      |
-//! | `reno.rs`       | slow start, congestion avoidance, halving                                  |
+//! | `congestion/`   | the window law's trait and list, a file for each law                       |
 //! | `rto.rs`        | round-trip estimator, retransmission time-out, back-off                    |
 //! | `receiver.rs`   | reassembly, cumulative and delayed ACKs, ECN echo                          |
 //! | `counters.rs`   | what a sender counts                                                       |
@@ -26,24 +24,21 @@
 //! There is no FIN: a transfer ends when its last segment is acknowledged, as in ns-2's one-way TCP.
 
 mod config;
-mod congestion;
+/// Laws of the congestion window.
+pub mod congestion;
 mod counters;
 mod error;
-mod law;
 mod receiver;
 mod recovery;
-mod reno;
 mod rto;
 mod sender;
 
 pub use config::{Config, Delays};
-pub use congestion::{CongestionControl, Signal, Window};
+pub use congestion::{CongestionControl, Law, LawParams, Signal, Window};
 pub use counters::Counters;
 pub use error::ConfigError;
-pub use law::{Law, LawKind};
 pub use receiver::{Received, Receiver};
 pub use recovery::{PartialAckTimer, Recovery};
-pub use reno::Reno;
 pub use rto::{RtoConfig, RtoEstimator};
 pub use sender::{Sender, Supply};
 

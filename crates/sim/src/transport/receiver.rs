@@ -73,26 +73,10 @@ impl Receiver {
     /// What [`Config::validate`] refuses.
     pub fn new(config: &Config) -> Result<Self, ConfigError> {
         config.validate()?;
-        Ok(Self::fresh(config, Vec::new()))
-    }
-
-    /// Makes this the receiver of a new connection and keeps its memory.
-    ///
-    /// # Errors
-    /// What [`Config::validate`] refuses.
-    pub fn renew(&mut self, config: &Config) -> Result<(), ConfigError> {
-        config.validate()?;
-        let mut ring = std::mem::take(&mut self.ring);
-        ring.fill(0);
-        *self = Self::fresh(config, ring);
-        Ok(())
-    }
-
-    fn fresh(config: &Config, ring: Vec<u16>) -> Self {
-        Self {
+        Ok(Self {
             next: u32::from(!config.syn),
             window: config.window,
-            ring,
+            ring: Vec::new(),
             held: 0,
             willing: config.receiver_ecn,
             ecn: !config.syn && config.ecn && config.receiver_ecn,
@@ -104,7 +88,7 @@ impl Receiver {
             delivered_segments: 0,
             duplicates: 0,
             beyond_window: 0,
-        }
+        })
     }
 
     /// A segment has arrived; the ACK to send now, or `None` while it is delayed.

@@ -31,10 +31,9 @@
 //! window of a time-out; ACKs that repeat the last one while nothing is outstanding are not counted as duplicates.
 
 use super::config::Config;
-use super::congestion::{CongestionControl, Signal, Window};
+use super::congestion::{CongestionControl, Law, Signal, Window};
 use super::counters::Counters;
 use super::error::{ConfigError, check};
-use super::law::Law;
 use super::recovery::{Duplicate, Episode, NewAck};
 use super::rto::RtoEstimator;
 use super::{AckInfo, Segment};
@@ -69,6 +68,8 @@ pub struct Sender {
     burst: u32,
     /// The number timed, or `NONE`.
     timed: u32,
+    /// Least round trip sampled, us, or `NONE`.
+    least_us: u32,
     advertised: u32,
     initial_window: u32,
     /// The number of a short last segment, or `NONE`.
@@ -128,6 +129,7 @@ impl Sender {
             limit: 0,
             burst: 0,
             timed: NONE,
+            least_us: NONE,
             advertised: config.window,
             initial_window: config.initial_window,
             short,
@@ -141,7 +143,7 @@ impl Sender {
             repeat: false,
             cwr: false,
             echo_at_one: false,
-            law: Law::new(config.congestion),
+            law: config.law()?,
             episode: Episode::new(config.recovery),
             window: Window { cwnd, ssthresh: f64::from(config.window) },
             timed_at: Time::ZERO,
@@ -281,6 +283,11 @@ impl Sender {
         self.rto.srtt()
     }
 
+    /// Least round trip so far, in whole microseconds; `None` before the first sample.
+    pub fn min_rtt(&self) -> Option<Span> {
+        (self.least_us != NONE).then(|| Span::from_us(self.least_us.into()))
+    }
+
     /// Retransmission time-out, back-off included.
     pub fn rto(&self) -> Span {
         self.rto.rto()
@@ -304,6 +311,11 @@ impl Sender {
     /// What has been done so far.
     pub fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    #[inline]
+    fn signal(&self, now: Time, acked: u32) -> Signal {
+        Signal { now, acked, usable: self.usable(), srtt: self.rto.srtt(), min_rtt: self.min_rtt() }
     }
 
     fn usable(&self) -> f64 {
@@ -367,12 +379,13 @@ impl Sender {
             self.timed = NONE;
             self.end_back_off(echo);
             self.rto.sample(self.timed_at, now);
+            self.least_us = self.least_us.min((now.since(self.timed_at).ns() / 1000).min(NONE.into()) as u32);
         }
         if opened {
             self.open();
         } else if !echo {
             self.echo_at_one = false;
-            let signal = Signal { now, acked, usable: self.usable() };
+            let signal = self.signal(now, acked);
             self.law.on_ack(&signal, &mut self.window);
         }
         self.restart_timer(now);
@@ -466,7 +479,7 @@ impl Sender {
 
     /// Lets the law cut the window, and owes the receiver a CWR.
     fn cut(&mut self, now: Time, how: fn(&mut Law, &Signal, &mut Window)) {
-        let signal = Signal { now, acked: 0, usable: self.usable() };
+        let signal = self.signal(now, 0);
         how(&mut self.law, &signal, &mut self.window);
         self.counters.cuts += 1;
         self.cwr = self.ecn;

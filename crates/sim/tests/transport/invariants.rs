@@ -2,7 +2,7 @@
 
 use crate::pipe::{Dice, Fate, Pipe};
 use perhop_core::units::{Span, Time};
-use perhop_sim::transport::{Config, Delays, LawKind, PartialAckTimer, Recovery, RtoConfig, Supply};
+use perhop_sim::transport::{Config, Delays, LawParams, PartialAckTimer, Recovery, RtoConfig, Supply};
 use proptest::prelude::*;
 
 pub(crate) fn any_recovery() -> impl Strategy<Value = Recovery> {
@@ -22,7 +22,7 @@ prop_compose! {
         delayed_ack in prop_oneof![Just(None), (1u64..501).prop_map(|ms| Some(Span::from_ms(ms)))],
         mss in 1u16..1461,
     ) -> Config {
-        let congestion = LawKind::Reno;
+        let congestion = LawParams::default();
         Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, delays: Delays { ack: delayed_ack, overhead: None }, ecn, receiver_ecn, mss, header: 40 }
     }
 }

@@ -92,23 +92,6 @@ proptest! {
             prop_assert_eq!((receiver.duplicates(), receiver.beyond_window()), (oracle.duplicates, oracle.beyond));
         }
     }
-
-    /// A receiver made in the memory of another behaves as a new one.
-    #[test]
-    fn renewed_is_new(before in prop::collection::vec(1u32..60, 0..50), after in prop::collection::vec(1u32..60, 0..50)) {
-        let config = Config { window: 64, syn: false, ..Config::default() };
-        let (mut used, mut fresh) = (Receiver::new(&config).unwrap(), Receiver::new(&config).unwrap());
-        let segment = |number| Received { number, payload: payload(number), syn: false, cwr: false, ce: true };
-        for number in before {
-            used.on_segment(Time::ZERO, &segment(number));
-        }
-        used.renew(&config).unwrap();
-        for number in after {
-            let arrival = Received { ce: false, ..segment(number) };
-            prop_assert_eq!(used.on_segment(Time::ZERO, &arrival), fresh.on_segment(Time::ZERO, &arrival));
-            prop_assert_eq!(used.delivered_bytes(), fresh.delivered_bytes());
-        }
-    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use perhop_sim::transport::{
 /// No SYN, a window of 100, 1000-byte segments.
 const OPEN: Config = Config {
     recovery: Recovery::NewReno(PartialAckTimer::First),
-    congestion: perhop_sim::transport::LawKind::Reno,
+    congestion: perhop_sim::transport::LawParams::Reno(perhop_sim::transport::congestion::reno::Params {}),
     initial_window: 10,
     window: 100,
     rto: RtoConfig::NS2_2_35,
@@ -83,7 +83,7 @@ fn the_syn_goes_alone_and_gives_a_sample() {
     assert_eq!(syn, [expected]);
     assert_eq!(sender.timer_at(), Some(ms(3000)));
     assert_eq!(acks(&mut sender, ms(100), &[1]), (1..=10).collect::<Vec<_>>());
-    assert_eq!(sender.srtt(), Some(Span::from_ms(100)));
+    assert_eq!([sender.srtt(), sender.min_rtt()], [Some(Span::from_ms(100)); 2]);
     assert_eq!(sender.timer_at(), Some(ms(400)), "100 ms + 4 x 50 ms from now: earlier than before");
 }
 

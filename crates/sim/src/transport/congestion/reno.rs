@@ -16,7 +16,20 @@
 //! window min(cwnd, advertised), not FlightSize; growth continues while the advertised window or the application limits
 //! the sender. cwnd after halving keeps its fraction (`precisionReduce_ true`).
 
-use super::congestion::{CongestionControl, Signal, Window};
+use super::{CongestionControl, Signal, Window};
+use perhop_core::params::{ParamError, Params as Declared};
+
+/// Nothing to set.
+#[derive(Declared, Clone, Copy, Debug, PartialEq)]
+pub struct Params {}
+
+impl Params {
+    /// # Errors
+    /// Never.
+    pub fn build(self, (): &()) -> Result<Reno, ParamError> {
+        Ok(Reno)
+    }
+}
 
 /// The law has no state beyond the window.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,7 +65,7 @@ mod tests {
     use perhop_core::units::Time;
 
     fn signal(usable: f64) -> Signal {
-        Signal { now: Time::ZERO, acked: 1, usable }
+        Signal { now: Time::ZERO, acked: 1, usable, srtt: None, min_rtt: None }
     }
 
     #[test]
