@@ -115,7 +115,7 @@ fn every_example_passes_through_a_small_host_as_through_the_simulator() {
     for path in examples() {
         let Some(plan) = plan(&path) else { continue };
         let outcome = Simulation::new(plan.clone(), EngineOptions::default()).unwrap().run(|_| true).unwrap();
-        let reused = outcome.transfers.len() > 0 || plan.traffic.iter().any(|t| t.model.name() == "transfers");
+        let reused = !outcome.transfers.is_empty() || plan.traffic.iter().any(|t| t.model.name() == "transfers");
         for (i, link) in plan.links.iter().enumerate() {
             let queues =
                 link.queues.iter().map(|queue| queue.aqm.name()).chain(link.scheduler.iter().map(|s| s.name()));
