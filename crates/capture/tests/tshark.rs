@@ -298,7 +298,7 @@ fn windows(name: &str) -> (BTreeMap<usize, u32>, [f64; 2]) {
         let packet = Packet { flow: FlowId(flow), seq_end, ack: tcp.ack, payload, flags, ..Packet::default() };
         let now = Time::from_ns(ns);
         let here = usize::from(frames[&number].source_port == SERVER);
-        behind[1 - here].on_reverse(now, mate, (&packet, None));
+        behind[1 - here].on_reverse(now, mate, &packet, None);
         windows.extend(behind[here].on_forward(now, &packet, None).map(|it| (number, it.window().segments())));
     });
     (windows, behind.map(|flows| flows.near().unwrap()))

@@ -277,7 +277,7 @@ impl<H: Copy> Port<H> {
         params: &ConditionerParams,
         scope: &Scope,
     ) -> Result<(), ParamError> {
-        self.edge.retune(now, name, (params, scope))
+        self.edge.retune(now, name, params, scope)
     }
 
     /// New parameters for the AQM of a queue.

@@ -22,15 +22,24 @@ pub struct Entry {
     source: &'static str,
 }
 
+/// An algorithm's file.
+#[derive(Clone, Copy, Debug)]
+pub struct Text {
+    /// Its name.
+    pub file: &'static str,
+    /// What it says.
+    pub source: &'static str,
+}
+
 impl Entry {
-    /// An entry; the algorithm's file is given by its name and its text.
+    /// An entry of the list.
     pub const fn new(
         name: &'static str,
         summary: &'static str,
         fields: &'static [Field],
-        (file, source): (&'static str, &'static str),
+        text: Text,
     ) -> Self {
-        Self { name, summary, fields, file, source }
+        Self { name, summary, fields, file: text.file, source: text.source }
     }
 
     /// Its parameters by the names its page gives them: `in.min` in a table, `profiles[].min` in a list of tables.
@@ -118,7 +127,10 @@ macro_rules! algorithms {
                 $name,
                 $doc,
                 <$module::$P as $crate::params::Params>::FIELDS,
-                (concat!(stringify!($module), ".rs"), include_str!(concat!(stringify!($module), ".rs"))),
+                $crate::registry::Text {
+                    file: concat!(stringify!($module), ".rs"),
+                    source: include_str!(concat!(stringify!($module), ".rs")),
+                },
             ),
         )* ];
 

@@ -2,7 +2,7 @@
 //! deviations.
 
 use perhop_core::params::{Field, Kind, Literal};
-use perhop_core::registry::Entry;
+use perhop_core::registry::{Entry, Text};
 use perhop_core::{aqm, conditioner, sched};
 
 /// The cells of the head's table rows.
@@ -68,7 +68,7 @@ fn the_check_can_fail() {
         &[Field { name: "k", doc: "", kind: Kind::Time, default: Some(Literal::Text("1s")), optional: false }];
     let head = "//! Source: here.\n//!\n//! | symbol | field | unit | default |\n//! |--|--|--|--|\n";
     let end = "//!\n//! Deviations: none.\n";
-    let verdict = |rows: &str| check(&Entry::new("x", "", FIELDS, ("x.rs", format!("{head}{rows}{end}").leak())));
+    let verdict = |rows: &str| check(&Entry::new("x", "", FIELDS, Text { file: "x.rs", source: format!("{head}{rows}{end}").leak() }));
     assert_eq!(verdict("//! | K | `k` | s | 1s |\n"), Ok(()));
     assert!(verdict("").is_err());
     assert!(verdict("//! | K | `k` | s | 2s |\n").is_err());

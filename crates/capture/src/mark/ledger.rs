@@ -62,7 +62,7 @@ impl Default for Ledger {
 
 impl Ledger {
     /// A packet that went through the edge: `before` it and `after`, and whether a conditioner coloured it.
-    pub(crate) fn forward(&mut self, before: &Packet, after: &Packet, (coloured, fate): (bool, Fate)) {
+    pub(crate) fn forward(&mut self, before: &Packet, after: &Packet, coloured: bool, fate: Fate) {
         let size = before.size;
         self.forward.add(size);
         self.before[usize::from(before.dscp.get())].add(size);

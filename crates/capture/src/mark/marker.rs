@@ -119,7 +119,7 @@ impl Marker {
             false => self.reverse(now, headers, &mut packet),
         };
         if let Some(tcp) = headers.tcp {
-            self.measure(now, (&came, forward), tcp);
+            self.measure(now, &came, forward, tcp);
         }
         if fate == Fate::Keep {
             write_back(record.data, headers, &packet);
@@ -153,7 +153,7 @@ impl Marker {
             true => Fate::Keep,
             false => Fate::Drop,
         };
-        self.ledger.forward(&before, packet, (colouring.is_some(), fate));
+        self.ledger.forward(&before, packet, colouring.is_some(), fate);
         fate
     }
 
@@ -172,7 +172,7 @@ impl Marker {
     }
 
     /// Round-trip times and windows, from a packet as it arrived.
-    fn measure(&mut self, now: Time, (packet, forward): (&Packet, bool), tcp: TcpView) {
+    fn measure(&mut self, now: Time, packet: &Packet, forward: bool, tcp: TcpView) {
         if self.round_trips.is_none() {
             return;
         }

@@ -64,7 +64,7 @@ impl Measured {
         self.most = self.most.max(it.window);
     }
 
-    fn sample(&mut self, (rtt, evidence): (Span, Evidence), gain: f64) {
+    fn sample(&mut self, rtt: Span, evidence: Evidence, gain: f64) {
         self.trip.sample(rtt, gain);
         match evidence {
             Evidence::Numbers => self.from_numbers += 1,
@@ -148,15 +148,14 @@ impl RoundTrips {
 
     /// As return traffic of the other direction.
     fn answer(&mut self, it: &Segment<'_>) {
-        let sample = self.instruments.on_reverse(it.now, it.mate, (it.packet, it.stamps));
+        let sample = self.instruments.on_reverse(it.now, it.mate, it.packet, it.stamps);
         let flow = self.flow(it.mate);
         flow.answered |= it.packet.flags & flags::ACK != 0;
-        let Some(sample) = sample else { return };
-        flow.measured.sample(sample, GAIN_OF_ONE);
+        let Some((rtt, evidence)) = sample else { return };
+        flow.measured.sample(rtt, evidence, GAIN_OF_ONE);
         if let Some(aggregate) = flow.aggregate {
-            self.aggregates.entry(aggregate).or_default().sample(sample, GAIN_OF_ALL);
+            self.aggregates.entry(aggregate).or_default().sample(rtt, evidence, GAIN_OF_ALL);
         }
-        let (rtt, evidence) = sample;
         let listed = Sample { packet: it.number, at: it.now, flow: it.mate, rtt, evidence };
         self.samples.iter_mut().for_each(|samples| samples.push(listed));
     }

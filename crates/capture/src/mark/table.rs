@@ -108,7 +108,7 @@ impl Report {
             let shares = parts.map(|part| share(part, flow.total.bytes));
             table.add_row([flow_name(&flow.key()), flow.direction.into()].into_iter().chain(counts).chain(shares));
         }
-        limited(&table, (self.flows.len(), most), "flows", "")
+        limited(&table, Rows { all: self.flows.len(), most }, "flows", "")
     }
 
     fn aggregate_round_trips(&self, most: usize) -> String {
@@ -118,7 +118,7 @@ impl Report {
             table.add_row([row.name.clone(), row.flows.to_string()].into_iter().chain(measured(&row.measured)));
         }
         let tables = "TCP round-trip times, ms: from the capture point to the receiver of the data and back";
-        limited(&table, (it.aggregates.len(), most), "aggregates", tables)
+        limited(&table, Rows { all: it.aggregates.len(), most }, "aggregates", tables)
     }
 
     fn flow_round_trips(&self, most: usize) -> String {
@@ -128,7 +128,7 @@ impl Report {
             let name = flow_name(&row.key());
             table.add_row([name, row.window_segments.to_string()].into_iter().chain(measured(&row.measured)));
         }
-        limited(&table, (it.flows.len(), most), "flows", "")
+        limited(&table, Rows { all: it.flows.len(), most }, "flows", "")
     }
 
     fn unchanged(&self) -> String {
@@ -199,8 +199,14 @@ fn measured(it: &MeasuredRow) -> [String; 11] {
     [samples, stamps, min, mean, smoothed, variation, rto, window, segments, repeats, timeouts]
 }
 
-/// The table, with how many of its `all` rows are not in it.
-fn limited(table: &Table, (all, most): (usize, usize), what: &str, title: &str) -> String {
+/// How many rows there are, and how many of them a table shows at most.
+struct Rows {
+    all: usize,
+    most: usize,
+}
+
+/// The table, with how many of its rows are not in it.
+fn limited(table: &Table, Rows { all, most }: Rows, what: &str, title: &str) -> String {
     let more = all.saturating_sub(most);
     let lines =
         [title.to_owned(), shown(table), if more > 0 { format!("and {more} more {what}") } else { String::new() }];

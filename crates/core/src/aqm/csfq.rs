@@ -117,7 +117,7 @@ fn label(packet: &Packet) -> f64 {
 }
 
 impl Csfq {
-    fn count(&mut self, at: &Arrival, (packet, label): (&Packet, f64), accepted: bool) {
+    fn count(&mut self, at: &Arrival, packet: &Packet, label: f64, accepted: bool) {
         let spare = found(at, self.threshold.unit) < self.threshold.value;
         self.fair.count(&Judged { now: at.now, size: packet.size - self.overhead, label, accepted, spare });
     }
@@ -131,7 +131,7 @@ impl Aqm for Csfq {
         let label = label(packet);
         let cut = self.fair.cuts(label);
         let refused = self.fair.refuses(label, rng);
-        self.count(at, (packet, label), !refused);
+        self.count(at, packet, label, !refused);
         if cut && !(self.ecn && at.backlog.ecn) && self.fair.cuts(label) {
             packet.set_label(self.fair.alpha() as f32);
         }

@@ -104,7 +104,7 @@ impl Params {
         let members = Members::new(["classes", "class"], self.classes.iter().map(|class| &*class.members))?;
         let (queue, cap) = self.common.queue(scope)?;
         let classes = self.classes.iter().map(|class| (class.alpha, class.share.get()));
-        let shares = Shares::new(self.redistribute, classes, (&queue, cap));
+        let shares = Shares::new(self.redistribute, classes, &queue, cap);
         let Common { counting, ecn, .. } = self.common;
         Ok(Msvb { queue, members, shares, counting, ecn })
     }
@@ -133,7 +133,7 @@ impl Aqm for Msvb {
     #[inline]
     fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let units = self.queue.units(packet);
-        let threshold = self.shares.heard(self.members.of(packet), (at.now, &self.queue));
+        let threshold = self.shares.heard(self.members.of(packet), at.now, &self.queue);
         let p = chance(self.queue.advance(at.now) + units, threshold.after(units));
         verdict(p, self.ecn, at, rng)
     }

@@ -71,7 +71,8 @@ impl Shares {
     pub fn new(
         rule: Redistribute,
         classes: impl Iterator<Item = (f64, f64)>,
-        (queue, cap): (&VirtualQueue, f64),
+        queue: &VirtualQueue,
+        cap: f64,
     ) -> Self {
         let capacity = queue.capacity();
         let class = |(alpha, share)| {
@@ -84,7 +85,7 @@ impl Shares {
 
     /// A packet of this class arrives: its threshold, up to date. `queue` is as it was at the last one.
     #[inline]
-    pub fn heard(&mut self, class: usize, (now, queue): (Time, &VirtualQueue)) -> &Threshold {
+    pub fn heard(&mut self, class: usize, now: Time, queue: &VirtualQueue) -> &Threshold {
         match self.rule {
             Redistribute::Off => {}
             Redistribute::Silent => self.active(class, now),
@@ -223,7 +224,7 @@ impl Shares {
         let mut at = 0.0;
         while at < gap {
             let (until, hurts) = if at < above { (above, true) } else { (gap, false) };
-            at = self.rise((at, until), hurts);
+            at = self.rise(at, until, hurts);
         }
         self.since = now;
         self.classes.iter_mut().for_each(|class| class.threshold.stand(now));
@@ -231,7 +232,7 @@ impl Shares {
 
     /// Lets thresholds rise from one time to another, s after `since`, at most until the set of givers changes; returns the
     /// time reached.
-    fn rise(&mut self, (at, until): (f64, f64), hurts: bool) -> f64 {
+    fn rise(&mut self, at: f64, until: f64, hurts: bool) -> f64 {
         let since = self.since;
         let silent_at = |class: &Class| (class.last + SILENCE).since(since).seconds();
         let (mut given, mut busy, mut until) = (0.0, 0.0, until);

@@ -100,7 +100,7 @@ impl Params {
         early::one_unit(unit, out_unit, "out")?;
         let profiles = [&self.in_profile, &self.out_profile];
         Profile::any_in_reach(profiles, scope).map_err(early::inside("out", "`out`"))?;
-        let averages = self.common.averages((self.mode.counted(), SIDES.len()), unit, scope)?;
+        let averages = self.common.averages(self.mode.counted(), SIDES.len(), unit, scope)?;
         Ok(Rio { averages, sides: [in_side, out_side] })
     }
 
@@ -127,11 +127,11 @@ impl Aqm for Rio {
     fn on_fate(&mut self, _at: &Arrival, packet: &Packet, fate: Fate) {
         let place = side(packet);
         self.sides[place].on_fate(fate);
-        self.averages.on_fate(fate, (place, packet.size));
+        self.averages.on_fate(fate, place, packet.size);
     }
 
     fn on_departure(&mut self, _at: &Departure, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
-        self.averages.on_departure((side(packet), packet.size));
+        self.averages.on_departure(side(packet), packet.size);
         Verdict::Pass
     }
 

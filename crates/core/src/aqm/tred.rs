@@ -183,7 +183,7 @@ impl Expectation {
 
     /// Takes a packet's tickets; E/g.
     #[inline]
-    fn take(&mut self, now: Time, (tickets, size): (f64, u32)) -> f64 {
+    fn take(&mut self, now: Time, tickets: f64, size: u32) -> f64 {
         let units = self.unit.of(size);
         let density = tickets / units;
         self.all.update(now, tickets, units);
@@ -278,7 +278,7 @@ impl Aqm for Tred {
     fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let average = self.average.on_arrival(at);
         let Some(tickets) = tickets(packet) else { return self.precedence.decide(average, rng) };
-        let ratio = self.expectation.take(at.now, (tickets, packet.size));
+        let ratio = self.expectation.take(at.now, tickets, packet.size);
         let scaled = Scaled { ratio, exponent: self.n, order: self.scaling };
         self.precedence.decide_scaled(average, scaled, rng)
     }

@@ -112,7 +112,7 @@ impl Params {
         }
         Profile::any_in_reach(self.profiles.iter().map(|class| &class.profile), scope)
             .map_err(early::inside("profiles", &format!("profile {}", units.len())))?;
-        let averages = self.common.averages((self.averages, precedences.len()), units[0], scope)?;
+        let averages = self.common.averages(self.averages, precedences.len(), units[0], scope)?;
         Ok(Wred { averages, precedences, members })
     }
 }
@@ -146,11 +146,11 @@ impl Aqm for Wred {
     fn on_fate(&mut self, _at: &Arrival, packet: &Packet, fate: Fate) {
         let place = self.members.of(packet);
         self.precedences[place].on_fate(fate);
-        self.averages.on_fate(fate, (place, packet.size));
+        self.averages.on_fate(fate, place, packet.size);
     }
 
     fn on_departure(&mut self, _at: &Departure, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
-        self.averages.on_departure((self.members.of(packet), packet.size));
+        self.averages.on_departure(self.members.of(packet), packet.size);
         Verdict::Pass
     }
 

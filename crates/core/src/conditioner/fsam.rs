@@ -129,7 +129,7 @@ impl FSam {
     }
 
     #[inline]
-    fn is_in(&mut self, now: Time, (size, label): (u32, f64), rng: &mut Rng) -> bool {
+    fn is_in(&mut self, now: Time, size: u32, label: f64, rng: &mut Rng) -> bool {
         self.bucket.refill(now);
         let filtered = self.fair.refuses(label, rng);
         let marked = !filtered && self.bucket.spend(size);
@@ -157,7 +157,7 @@ impl Conditioner for FSam {
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let label = self.label(packet);
         let cut = self.fair.cuts(label).then_some(self.fair.alpha());
-        let marked = self.is_in(at.now, (packet.size, label), rng);
+        let marked = self.is_in(at.now, packet.size, label, rng);
         if let Some(alpha) = cut.filter(|_| marked && self.rules.relabel_in) {
             packet.set_label(alpha as f32);
         }
@@ -171,7 +171,7 @@ impl Conditioner for FSam {
 
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let next = params.clone().build(scope)?;
-        self.bucket.retune(now, (params.cir, params.cbs), "cbs")?;
+        self.bucket.retune(now, params.cir, params.cbs, "cbs")?;
         self.fair.retune(params.fair(scope));
         *self = Self { bucket: self.bucket.clone(), fair: self.fair.clone(), forced: self.forced, ..next };
         Ok(())

@@ -248,7 +248,7 @@ impl Conditioner for Pam {
 
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let next = params.clone().build(scope)?;
-        self.bucket.retune(now, (params.cir, params.cbs), "cbs")?;
+        self.bucket.retune(now, params.cir, params.cbs, "cbs")?;
         let weight = params.weight.get();
         if let Some(spacing) = &mut self.spacing {
             spacing.reweigh(weight);

@@ -29,7 +29,7 @@
 //! Deviations: X is taken from the tickets measured on the data, as in the sender-based scheme, not as the inverse of
 //! the ACKs' rate; in equilibrium the two agree.
 
-use super::pps::issuer::Policing;
+use super::pps::issuer::{Policing, Wanted};
 use super::pps::{Issuer, Issuing, Tags, ack_tickets, tickets};
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, Writes};
@@ -79,9 +79,9 @@ impl Side {
         if self.incoming.rate() > 0.0 && issued > 0.0 { issued / self.incoming.rate() } else { 1.0 }
     }
 
-    fn exchange(&mut self, now: Time, (tickets, issued): (f64, f64), rng: &mut Rng) -> f32 {
+    fn exchange(&mut self, now: Time, tickets: f64, issued: f64, rng: &mut Rng) -> f32 {
         let raw = tickets * self.exchange_rate(issued);
-        self.issuer.issue(now, (raw, issued), rng)
+        self.issuer.issue(now, Wanted { raw, issued }, rng)
     }
 
     fn retune(&mut self, rules: &Issuing) {
@@ -121,12 +121,12 @@ impl Conditioner for PpsAckRelabeller {
     fn reverse(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) {
         let Some(tickets) = ack_tickets(packet) else { return };
         self.acks.incoming.update(at.now, tickets);
-        packet.set_ack_label(self.acks.exchange(at.now, (tickets, self.tickets), rng));
+        packet.set_ack_label(self.acks.exchange(at.now, tickets, self.tickets, rng));
     }
 
     fn departing(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) {
         let Some(tickets) = tickets(packet) else { return };
-        packet.set_label(self.data.exchange(at.now, (tickets, self.acks.incoming.rate()), rng));
+        packet.set_label(self.data.exchange(at.now, tickets, self.acks.incoming.rate(), rng));
     }
 
     fn needs(&self) -> Needs {

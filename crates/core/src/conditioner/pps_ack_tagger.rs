@@ -22,6 +22,7 @@
 //!
 //! Deviations: none beyond those of the files named.
 
+use super::pps::issuer::Wanted;
 use super::pps::{Issuer, Issuing, Tags};
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, Writes};
@@ -67,7 +68,7 @@ impl Conditioner for PpsAckTagger {
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         if packet.pure_ack() {
             self.acks.update(at.now, 1.0);
-            let wanted = (self.tickets / self.acks.rate(), self.tickets);
+            let wanted = Wanted { raw: self.tickets / self.acks.rate(), issued: self.tickets };
             packet.set_ack_label(self.issuer.issue(at.now, wanted, rng));
         }
         Verdict::Pass

@@ -29,6 +29,7 @@
 //! Deviations: the paper does not say whether a tag is exchanged before or after the queue, or whether dropped packets
 //! count as incoming; both are choices here. `scarce` is ours.
 
+use super::pps::issuer::Wanted;
 use super::pps::{Issuer, Issuing, Scarce, Tags, tickets};
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, Writes};
@@ -116,7 +117,7 @@ impl PpsRelabeller {
 
     fn relabel(&mut self, now: Time, packet: &mut Packet, rng: &mut Rng) {
         let Some(tickets) = tickets(packet) else { return };
-        let wanted = (tickets * self.exchange_rate(), self.rules.tickets.tickets_s());
+        let wanted = Wanted { raw: tickets * self.exchange_rate(), issued: self.rules.tickets.tickets_s() };
         packet.set_label(self.issuer.issue(now, wanted, rng));
     }
 

@@ -33,6 +33,7 @@
 //! Deviations: the paper does not say what the first packets carry, before an ACK has come. `warm-start`, `sent`,
 //! `bytes` and `scarce` are ours.
 
+use super::pps::issuer::Wanted;
 use super::pps::{Issuer, Issuing, Scarce, Tags, ack_tickets};
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, Writes};
@@ -179,7 +180,7 @@ impl Conditioner for PpsTagger {
         if self.rules.scarce == Scarce::Drop && self.issuer.refuses(raw, rng) {
             return Verdict::Drop(Reason::Policer);
         }
-        packet.set_label(self.issuer.issue(at.now, (raw, self.issued()), rng));
+        packet.set_label(self.issuer.issue(at.now, Wanted { raw, issued: self.issued() }, rng));
         Verdict::Pass
     }
 

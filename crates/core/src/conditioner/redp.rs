@@ -254,7 +254,7 @@ impl Conditioner for Redp {
     /// What the meter has seen is kept, also under another reading.
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let next = params.clone().build(scope)?;
-        self.bucket.retune(now, (params.cir, params.cbs), "cbs")?;
+        self.bucket.retune(now, params.cir, params.cbs, "cbs")?;
         (self.law, self.p_drop) = (next.law, next.p_drop);
         (self.meter.kind, self.meter.window) = (params.yellow_meter, params.yellow_window);
         self.meter.rate.rewindow(params.yellow_window);

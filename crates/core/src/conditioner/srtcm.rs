@@ -102,8 +102,8 @@ impl Conditioner for SrTcm {
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         params.clone().build(scope)?;
         self.refill(now);
-        self.committed.retune(now, (params.cir, params.cbs), "cbs")?;
-        self.excess.retune(now, (BitRate::bps(0), params.ebs), "ebs")?;
+        self.committed.retune(now, params.cir, params.cbs, "cbs")?;
+        self.excess.retune(now, BitRate::bps(0), params.ebs, "ebs")?;
         self.colour_aware = params.colour_aware;
         Ok(())
     }

@@ -56,7 +56,7 @@ impl Conditioner for TokenBucketMarker {
 
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         params.clone().build(scope)?;
-        self.bucket.retune(now, (params.cir, params.cbs), "cbs")
+        self.bucket.retune(now, params.cir, params.cbs, "cbs")
     }
 
     fn gauges(&self, now: Time, each: &mut dyn FnMut(&'static str, f64)) {

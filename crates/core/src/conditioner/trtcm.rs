@@ -94,8 +94,8 @@ impl Conditioner for TrTcm {
 
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         params.clone().build(scope)?;
-        self.committed.retune(now, (params.cir, params.cbs), "cbs")?;
-        self.peak.retune(now, (params.pir, params.pbs), "pbs")?;
+        self.committed.retune(now, params.cir, params.cbs, "cbs")?;
+        self.peak.retune(now, params.pir, params.pbs, "pbs")?;
         self.colour_aware = params.colour_aware;
         Ok(())
     }

@@ -117,8 +117,8 @@ impl Conditioner for TrTcm4115 {
 
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         params.clone().build(scope)?;
-        self.committed.retune(now, (params.cir, params.cbs), "cbs")?;
-        self.excess.retune(now, (params.eir, params.ebs), "ebs")?;
+        self.committed.retune(now, params.cir, params.cbs, "cbs")?;
+        self.excess.retune(now, params.eir, params.ebs, "ebs")?;
         self.colour_aware = params.colour_aware;
         Ok(())
     }

@@ -104,7 +104,7 @@ impl Conditioner for Tsw3CmSw {
 
     fn reverse(&mut self, at: &Passage<'_>, packet: &mut Packet, _rng: &mut Rng) {
         if self.measured == Measured::Edge {
-            self.flows.on_reverse(at.now, at.flow, (packet, at.stamps));
+            self.flows.on_reverse(at.now, at.flow, packet, at.stamps);
         }
     }
 

@@ -95,7 +95,8 @@ impl MicroFlows {
         &mut self,
         now: Time,
         flow: FlowId,
-        (packet, stamps): (&Packet, Option<Timestamps>),
+        packet: &Packet,
+        stamps: Option<Timestamps>,
     ) -> Option<(Span, Evidence)> {
         match packet.flags & (flags::SYN | flags::ACK) {
             0 => None,
@@ -156,18 +157,18 @@ mod tests {
     #[test]
     fn both_kinds_of_handshake_tell_the_near_side() {
         let mut served = MicroFlows::new(10, Span::from_s(60));
-        served.on_reverse(at(0), FLOW, (&packet(flags::SYN, 0, 100), None));
+        served.on_reverse(at(0), FLOW, &packet(flags::SYN, 0, 100), None);
         assert_eq!(served.near(), None);
         served.on_forward(at(4), &packet(flags::SYN | flags::ACK, 100, 7), None);
         assert_eq!(served.near(), Some(0.004));
-        let sample = served.on_reverse(at(54), FLOW, (&packet(flags::ACK, 7, 100), None));
+        let sample = served.on_reverse(at(54), FLOW, &packet(flags::ACK, 7, 100), None);
         assert_eq!(sample.map(|(rtt, _)| rtt), Some(Span::from_ms(50)));
         let data = Packet { payload: 1000, ..packet(flags::ACK, 100, 1007) };
         assert_eq!(served.on_forward(at(58), &data, None).map(|it| it.window().segments()), Some(1));
 
         let mut asking = MicroFlows::new(10, Span::from_s(60));
         asking.on_forward(at(0), &packet(flags::SYN, 0, 7), None);
-        asking.on_reverse(at(50), FLOW, (&packet(flags::SYN | flags::ACK, 7, 100), None));
+        asking.on_reverse(at(50), FLOW, &packet(flags::SYN | flags::ACK, 7, 100), None);
         asking.on_forward(at(54), &packet(flags::ACK, 100, 7), None);
         assert_eq!(asking.near(), Some(0.004));
     }

@@ -106,7 +106,8 @@ impl TokenBucket {
     pub fn retune(
         &mut self,
         now: Time,
-        (rate, depth): (BitRate, Bytes),
+        rate: BitRate,
+        depth: Bytes,
         field: &'static str,
     ) -> Result<(), ParamError> {
         self.refill(now);

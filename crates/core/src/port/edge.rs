@@ -350,7 +350,8 @@ impl Edge {
         &mut self,
         now: Time,
         name: &str,
-        (params, scope): (&ConditionerParams, &Scope),
+        params: &ConditionerParams,
+        scope: &Scope,
     ) -> Result<(), ParamError> {
         for stage in self.stages.iter_mut().filter(|s| s.spec.name == name) {
             for instance in &mut stage.instances {

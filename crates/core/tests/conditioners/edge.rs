@@ -136,7 +136,7 @@ fn show(flows: &mut MicroFlows, (now, flow, base): (u64, FlowId, u32), it: Seen)
             flows.on_forward(at, &packet, None);
             None
         }
-        Seen::Ack { .. } => flows.on_reverse(at, flow, (&packet, None)).map(|(rtt, _)| (now - rtt.ns(), now)),
+        Seen::Ack { .. } => flows.on_reverse(at, flow, &packet, None).map(|(rtt, _)| (now - rtt.ns(), now)),
     }
 }
 

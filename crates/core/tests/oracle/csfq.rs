@@ -93,7 +93,7 @@ impl Csfq {
         alpha.max(1.0f64.min(self.c)).min(self.c.max(self.state.max_label))
     }
 
-    fn estimate_alpha(&mut self, seen: Seen<'_>, (size, label): (u32, f64), dropped: bool) {
+    fn estimate_alpha(&mut self, seen: Seen<'_>, size: u32, label: f64, dropped: bool) {
         let now = seen.now;
         self.state.max_label = self.state.max_label.max(label);
         let same_instant = self.state.past.last().is_none_or(|p| p.now == now);

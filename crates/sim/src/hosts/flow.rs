@@ -104,7 +104,7 @@ impl Flow {
             ..self.blank()
         };
         let wire = u32::from(tcp.header) + u32::from(segment.payload);
-        Record { packet, sent: now, hop: self.routes[0], number: segment.number, wire, ..Record::default() }
+        Record { packet, sent: now, hop: self.routes[0], number: segment.number, wire }
     }
 
     /// A returning ACK.
@@ -118,7 +118,7 @@ impl Flow {
             ..self.blank()
         };
         let wire = u32::from(tcp.header);
-        Record { packet, sent: now, hop: self.routes[1], number: ack.next_expected, wire, ..Record::default() }
+        Record { packet, sent: now, hop: self.routes[1], number: ack.next_expected, wire }
     }
 
     /// Counts a packet that has arrived at the destination.

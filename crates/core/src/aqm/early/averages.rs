@@ -50,7 +50,7 @@ pub struct Averages {
 
 impl Averages {
     /// Averages at zero for `places` precedences of a queue measured in `unit`.
-    pub fn new((counted, places): (Counted, usize), (unit, weight, idle): (Unit, f64, Idle)) -> Self {
+    pub fn new(counted: Counted, places: usize, unit: Unit, weight: f64, idle: Idle) -> Self {
         let averages = if counted == Counted::Common { 1 } else { places };
         let each = vec![Ewma::new(weight, 0.0); averages];
         Self { counted, unit, idle, each, waiting: vec![Count::default(); averages] }
@@ -92,7 +92,7 @@ impl Averages {
 
     /// What became of an arrival.
     #[inline]
-    pub fn on_fate(&mut self, fate: Fate, (place, size): (usize, u32)) {
+    pub fn on_fate(&mut self, fate: Fate, place: usize, size: u32) {
         if self.tells_apart() && fate.stays() {
             self.waiting[place].add(size);
         }
@@ -100,7 +100,7 @@ impl Averages {
 
     /// A packet is about to be sent.
     #[inline]
-    pub fn on_departure(&mut self, (place, size): (usize, u32)) {
+    pub fn on_departure(&mut self, place: usize, size: u32) {
         if self.tells_apart() {
             let waiting = &mut self.waiting[place];
             waiting.packets -= 1;

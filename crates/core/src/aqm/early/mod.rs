@@ -60,8 +60,8 @@ impl Common {
     ///
     /// # Errors
     /// E201 for weight or `mean-packet`, E218 without a link rate.
-    pub fn averages(&self, counts: (Counted, usize), unit: Unit, scope: &Scope) -> Result<Averages, ParamError> {
-        Ok(Averages::new(counts, (unit, self.weight.checked()?, self.idle(scope)?)))
+    pub fn averages(&self, counted: Counted, places: usize, unit: Unit, scope: &Scope) -> Result<Averages, ParamError> {
+        Ok(Averages::new(counted, places, unit, self.weight.checked()?, self.idle(scope)?))
     }
 
     /// The idle clock of the link.

@@ -86,6 +86,15 @@ impl Issuing {
     }
 }
 
+/// What a packet should carry.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wanted {
+    /// Tickets, before policing.
+    pub raw: f64,
+    /// Out of this many tickets/s.
+    pub issued: f64,
+}
+
 /// Puts tags on packets.
 #[derive(Clone, Debug)]
 pub struct Issuer {
@@ -99,10 +108,10 @@ pub struct Issuer {
 }
 
 impl Issuer {
-    /// The tag of a packet that should carry `raw` tickets, out of `issued` tickets/s.
+    /// The tag of a packet.
     #[inline]
-    pub fn issue(&mut self, now: Time, (raw, issued): (f64, f64), rng: &mut Rng) -> f32 {
-        let tickets = raw * self.police(now, issued);
+    pub fn issue(&mut self, now: Time, wanted: Wanted, rng: &mut Rng) -> f32 {
+        let tickets = wanted.raw * self.police(now, wanted.issued);
         let tag = self.tagging.tag(tickets, rng);
         self.emitted.update(now, f64::from(tag));
         tag

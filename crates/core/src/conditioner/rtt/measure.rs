@@ -118,7 +118,7 @@ impl Measure {
     /// A packet that comes back.
     pub fn on_reverse(&mut self, at: &Passage<'_>, packet: &Packet) {
         if self.rules.measured == Measured::Edge
-            && let Some((rtt, _)) = self.flows.on_reverse(at.now, at.flow, (packet, at.stamps))
+            && let Some((rtt, _)) = self.flows.on_reverse(at.now, at.flow, packet, at.stamps)
         {
             let known = |&it: &FlowId| self.flows.get(at.now, it).is_some();
             self.representative = self.representative.filter(known);
