@@ -33,12 +33,7 @@ pub struct Text {
 
 impl Entry {
     /// An entry of the list.
-    pub const fn new(
-        name: &'static str,
-        summary: &'static str,
-        fields: &'static [Field],
-        text: Text,
-    ) -> Self {
+    pub const fn new(name: &'static str, summary: &'static str, fields: &'static [Field], text: Text) -> Self {
         Self { name, summary, fields, file: text.file, source: text.source }
     }
 

@@ -68,7 +68,9 @@ fn the_check_can_fail() {
         &[Field { name: "k", doc: "", kind: Kind::Time, default: Some(Literal::Text("1s")), optional: false }];
     let head = "//! Source: here.\n//!\n//! | symbol | field | unit | default |\n//! |--|--|--|--|\n";
     let end = "//!\n//! Deviations: none.\n";
-    let verdict = |rows: &str| check(&Entry::new("x", "", FIELDS, Text { file: "x.rs", source: format!("{head}{rows}{end}").leak() }));
+    let verdict = |rows: &str| {
+        check(&Entry::new("x", "", FIELDS, Text { file: "x.rs", source: format!("{head}{rows}{end}").leak() }))
+    };
     assert_eq!(verdict("//! | K | `k` | s | 1s |\n"), Ok(()));
     assert!(verdict("").is_err());
     assert!(verdict("//! | K | `k` | s | 2s |\n").is_err());

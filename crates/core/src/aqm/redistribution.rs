@@ -68,12 +68,7 @@ pub struct Shares {
 
 impl Shares {
     /// Classes by alpha and share, before the link of `queue`; all count as sending during the first second.
-    pub fn new(
-        rule: Redistribute,
-        classes: impl Iterator<Item = (f64, f64)>,
-        queue: &VirtualQueue,
-        cap: f64,
-    ) -> Self {
+    pub fn new(rule: Redistribute, classes: impl Iterator<Item = (f64, f64)>, queue: &VirtualQueue, cap: f64) -> Self {
         let capacity = queue.capacity();
         let class = |(alpha, share)| {
             let threshold = Threshold::new(alpha, share * capacity, cap);

@@ -103,13 +103,7 @@ impl TokenBucket {
     ///
     /// # Errors
     /// As [`TokenBucket::full`].
-    pub fn retune(
-        &mut self,
-        now: Time,
-        rate: BitRate,
-        depth: Bytes,
-        field: &'static str,
-    ) -> Result<(), ParamError> {
+    pub fn retune(&mut self, now: Time, rate: BitRate, depth: Bytes, field: &'static str) -> Result<(), ParamError> {
         self.refill(now);
         let next = Self::full(rate, depth, field)?;
         *self = Self { credit: self.credit.min(next.depth), filled: self.filled, ..next };

@@ -25,7 +25,11 @@ fn emitted(rules: &Issuing, (bias, rate): (f64, f64), windows: [f64; 2]) -> f64 
     let (mut now, mut sum) = (0.0, 0.0);
     while now < windows[1] * WINDOW {
         now += (0.5 + rng.uniform()) / rate;
-        let tag = issuer.issue(Time::from_ns((now * 1e9) as u64), Wanted { raw: bias * ISSUED / rate, issued: ISSUED }, &mut rng);
+        let tag = issuer.issue(
+            Time::from_ns((now * 1e9) as u64),
+            Wanted { raw: bias * ISSUED / rate, issued: ISSUED },
+            &mut rng,
+        );
         sum += if now >= windows[0] * WINDOW { f64::from(tag) } else { 0.0 };
     }
     sum / ((windows[1] - windows[0]) * WINDOW)
@@ -77,7 +81,11 @@ fn both_rules_at_rest() {
         {
             let (mut issuer, mut rng) = (rules(policing, Scale::Real).issuer().unwrap(), Rng::stream(1, 0, "unused"));
             for i in 0..windows * 5 * 100 {
-                issuer.issue(Time::from_ns(i * 10_000_000), Wanted { raw: bias * ISSUED / 100.0, issued: ISSUED }, &mut rng);
+                issuer.issue(
+                    Time::from_ns(i * 10_000_000),
+                    Wanted { raw: bias * ISSUED / 100.0, issued: ISSUED },
+                    &mut rng,
+                );
             }
             let got = issuer.emitted() / ISSUED;
             // Tags have 24 bits.
