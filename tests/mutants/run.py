@@ -53,7 +53,13 @@ class Mutant:
     file: str
     old: str
     new: str
-    killed: bool
+    by: str
+    """The test that noticed it when the list was last recorded; empty if none did."""
+
+    @property
+    def hints(self) -> list[str]:
+        """Names of tests to try before all others: the one that noticed it, then those named like its file."""
+        return [self.by] * bool(self.by) + [Path(self.file).stem, Path(self.file).parent.stem]
 
     @property
     def title(self) -> str:
@@ -64,7 +70,7 @@ class Mutant:
 def load() -> list[Mutant]:
     """The list, numbered from 1."""
     entries = tomllib.loads(LIST.read_text(encoding="utf-8"))["mutant"]
-    return [Mutant(i, e["file"], e["old"], e["new"], e.get("killed", False)) for i, e in enumerate(entries, 1)]
+    return [Mutant(i, e["file"], e["old"], e["new"], e.get("killed-by", "")) for i, e in enumerate(entries, 1)]
 
 
 def copy_tree(mutants: list[Mutant]) -> None:
@@ -114,27 +120,29 @@ def seconds(binary: Path) -> float:
     return time.monotonic() - began
 
 
-def noticed_by(binary: Path, number: int, limit: float | None) -> str | None:
-    """The first test of a binary that fails under a mutant."""
+def noticed_by(binary: Path, number: int, limit: float | None, names: str = "") -> str | None:
+    """The first test of a binary, of those whose names hold `names`, that fails under a mutant."""
     environment = {**os.environ, "MUTANT": str(number), "PROPTEST_FAILURE_PERSISTENCE": "off"}
     home = COPY / "tree/crates/core"
+    command = [str(binary), *([names] if names else [])]
     try:
         done = subprocess.run(
-            [binary], cwd=home, env=environment, capture_output=True, text=True, timeout=limit, check=False
+            command, cwd=home, env=environment, capture_output=True, text=True, timeout=limit, check=False
         )
     except subprocess.TimeoutExpired:
         return "does not end"
-    failed = re.search(r"^test (\S+) \.\.\. FAILED|^test (\S+) - should panic \.\.\. FAILED", done.stdout, re.MULTILINE)
-    return None if done.returncode == 0 else (failed[1] or failed[2] if failed else binary.name)
+    failed = re.search(r"^test (\S+)(?: - should panic)? \.\.\. FAILED", done.stdout, re.MULTILINE)
+    return None if done.returncode == 0 else (failed[1] if failed else binary.name)
 
 
-def try_all(mutants: list[Mutant], binaries: list[Path], jobs: int) -> dict[int, str | None]:
+def try_all(mutants: list[Mutant], binaries: list[Path], jobs: int, quick: bool) -> dict[int, str | None]:
     """For each mutant, the test that kills it."""
     times = {binary: seconds(binary) for binary in binaries}
     order = sorted(binaries, key=lambda binary: times[binary])
 
     def tried(mutant: Mutant) -> str | None:
-        found = (noticed_by(binary, mutant.number, PATIENCE * times[binary] + 30) for binary in order)
+        steps = [(binary, names) for names in [*mutant.hints, *[""] * (not quick)] for binary in order]
+        found = (noticed_by(binary, mutant.number, PATIENCE * times[binary] + 30, names) for binary, names in steps)
         killer = next((name for name in found if name), None)
         print(f"{'killed' if killer else 'ALIVE '} {mutant.title}" + (f"  ({killer})" if killer else ""), flush=True)
         return killer
@@ -148,7 +156,7 @@ def write(mutants: list[Mutant], killers: dict[int, str | None]) -> None:
     head = LIST.read_text(encoding="utf-8").partition("[[mutant]]")[0]
     entries = [
         f"[[mutant]]\nfile = {json.dumps(m.file)}\nold = {json.dumps(m.old)}\nnew = {json.dumps(m.new)}\n"
-        f"killed = {json.dumps(killers[m.number] is not None if m.number in killers else m.killed)}\n"
+        f"killed-by = {json.dumps(killers.get(m.number, m.by) or '')}\n"
         for m in mutants
     ]
     LIST.write_text(head + "\n".join(entries), encoding="utf-8")
@@ -159,18 +167,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="mutants of perhop-core against its tests")
     parser.add_argument("--write", action="store_true", help="record which mutants are killed")
     parser.add_argument("--only", help="the numbers of the mutants to try, separated by commas (default: all)")
+    parser.add_argument("--quick", action="store_true", help="only the tests named like the mutant's file or folder")
     parser.add_argument("--jobs", type=int, default=1, help="mutants at a time (default: 1)")
     chosen = parser.parse_args()
     mutants = load()
     copy_tree(mutants)
     numbers = [int(n) for n in chosen.only.split(",")] if chosen.only else [m.number for m in mutants]
     taken = [m for m in mutants if m.number in numbers]
-    killers = try_all(taken, build(), chosen.jobs)
+    killers = try_all(taken, build(), chosen.jobs, chosen.quick)
     print(f"{sum(k is not None for k in killers.values())} of {len(taken)} killed")
     if chosen.write:
         write(mutants, killers)
         return 0
-    worse = [m.title for m in taken if m.killed and killers[m.number] is None]
+    worse = [m.title for m in taken if m.by and killers[m.number] is None]
     for title in worse:
         print(f"killed before, survives now: {title}")
     return 1 if worse else 0
