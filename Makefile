@@ -7,7 +7,7 @@ VENV := $(if $(shell command -v uv),uv venv --python $(PYTHON) --allow-existing,
 RUST := $(shell git ls-files 'crates/*.rs' 'crates/*.toml' 2>/dev/null) Cargo.toml Cargo.lock pyproject.toml
 # One worker per core; the tests of a file run on one worker, because they share fixtures.
 PARALLEL := -n auto --dist loadfile
-FAST := heads sched conditioners engine bad changes ports scenario schema selector series stages errors headers mark \
+FAST := heads port sched conditioners engine owners bad changes ports scenario schema selector series stages errors headers mark \
   roundtrip fuzz bad_input docs tune
 export PERHOP_PYTHON := $(CURDIR)/$(BIN)/python
 
