@@ -37,7 +37,8 @@ pub enum Mark {
 }
 
 impl Mark {
-    fn colour(self) -> Colour {
+    /// As packets have it.
+    pub fn colour(self) -> Colour {
         match self {
             Self::Green => Colour::Green,
             Self::Yellow => Colour::Yellow,

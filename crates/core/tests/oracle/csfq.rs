@@ -143,7 +143,7 @@ impl Csfq {
             _ => 0.0,
         };
         let drop = prob > 0.0 && prob > self.rng.uniform();
-        self.estimate_alpha(seen, (packet.size, label), drop);
+        self.estimate_alpha(seen, packet.size, label, drop);
         let marks = self.ecn && packet.ecn.capable();
         if let Some(alpha) = self.state.alpha.filter(|_| prob > 0.0 && !marks) {
             packet.set_label(label.min(alpha) as f32);

@@ -69,7 +69,7 @@ pub fn of(params: &ConditionerParams, scope: &Scope) -> Option<Box<dyn Oracle>> 
         P::RttRto(p) => Box::new(rtt::Aware::rto(p)),
         P::RttSw(p) => Box::new(rtt::Aware::sw(p)),
         P::Tsw3CmSw(p) => Box::new(rtt::StandardSw::new(p)),
-        P::Marker(p) => Box::new(OneColour(p.colour.into())),
+        P::Marker(p) => Box::new(OneColour(p.colour.colour())),
         P::RateLabeller(p) => Box::new(label::Labeller::new(p)),
         P::PpsTagger(p) => Box::new(pps::Tagger::new(p)),
         P::PpsRelabeller(p) => Box::new(pps::Relabeller::new(p)),
