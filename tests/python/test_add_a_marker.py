@@ -1,8 +1,8 @@
 """The worked examples of docs/add-a-marker.md and docs/add-an-aqm.md, applied to a copy and used.
 
-Each is a patch of one new file and one line. Copy and build stay in target/add-a-marker, so that a second run builds nothing. The build begins with what the
-repository's own has made of the dependencies. It must not share the directory: cargo gives the crates of both the same
-file names, and would take the patched ones for those of the repository.
+Each is a patch of one new file and one line. Copy and build stay in target/add-a-marker, so that a second run builds
+nothing. The build begins with what the repository's own has made of the dependencies. It must not share the directory:
+cargo gives the crates of both the same file names, and would take the patched ones for those of the repository.
 """
 
 import json
