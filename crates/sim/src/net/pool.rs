@@ -21,7 +21,7 @@ pub struct Record {
     pub wire: u32,
 }
 
-// The fields are 60 bytes: SACK blocks fit as an index into a list of them.
+// The fields are 52 bytes: an index into a list of SACK blocks fits beside them.
 const _: () = assert!(size_of::<Record>() == 64);
 
 impl Record {
