@@ -26,7 +26,7 @@ pub struct IpHeaders {
     pub ecn: u8,
     /// IPv6's flow label, 20 bits (RFC 6437); `None` in IPv4, which has no such field.
     pub flow_label: Option<u32>,
-    /// How long it is.
+    /// Lengths of the packet.
     pub lengths: Lengths,
     /// Transport protocol: IPv4's, or what follows the last extension header that could be read.
     pub protocol: u8,
@@ -45,10 +45,10 @@ pub struct IpHeaders {
 /// Lengths of an IP packet, from its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lengths {
-    /// Bytes of the whole IP packet, header included. Where the header says 0 (segmentation offload, jumbogram), the original length
-    /// without the link header: that counts a frame check sequence too, if one was captured.
+    /// Bytes of the whole IP packet, header included. If the header says 0 (segmentation offload, jumbogram), the
+    /// original length without the link header, which includes a captured frame check sequence.
     pub l3: u32,
-    /// Those of them after the IP header and its extensions: transport header and payload.
+    /// Bytes after the IP header and its extensions: transport header and payload.
     pub l4: u32,
 }
 

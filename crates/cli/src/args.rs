@@ -170,7 +170,7 @@ pub struct Tune {
     /// Set a key of FILE, as in `-s traffic.bulk.flows=20`
     #[arg(short = 's', long = "set", value_name = "KEY=VALUE", requires = "file")]
     pub set: Vec<String>,
-    /// Classes without FILE.
+    /// Classes and their link, without FILE.
     #[command(flatten)]
     pub by_hand: ByHand,
     /// Target queue, in packets: V0 less the floor; with FILE its delay is added to each round trip
@@ -193,7 +193,7 @@ pub struct Tune {
     pub plot: Option<PathBuf>,
 }
 
-/// Classes and their link, where there is no file.
+/// Classes and their link, without a file.
 #[derive(Args, Debug)]
 pub struct ByHand {
     /// A class without FILE: round-trip time including waiting packets, flows (fewest..most), share, code points,

@@ -207,7 +207,7 @@ fn points(root: &Node, stem: &str, problems: &mut Problems) -> Option<Vec<Point>
     if axes.len() < table.entries.len() { None } else { points.into_iter().collect() }
 }
 
-/// What the points of a sweep are made from.
+/// What the points of a sweep are built from.
 struct Grid<'a> {
     /// The tree without `[sweep]`.
     plain: &'a Node,

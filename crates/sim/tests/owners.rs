@@ -1,15 +1,15 @@
-//! Owners: what a type is made of is touched in its own file or folder only. Reads the source files of all crates.
+//! Ownership: a type's fields are accessed only in its own file or folder. Reads the source files of all crates.
 //!
-//! - No struct has more than 12 fields that other files see. In a file with modules below it, private fields count too:
+//! - No struct has more than 12 fields visible to other files. In a file with modules below it, private fields count too:
 //!   these modules see them.
-//! - No type has `impl` blocks in another folder than its own, except those of another folder's trait.
-//! - In this crate a folder imports only from those above it in the list in `lib.rs`.
+//! - No type has `impl` blocks outside its own folder, except those of another folder's trait.
+//! - In this crate, a folder imports only from the folders listed above it in `lib.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use syn::{Fields, Item, ItemImpl, ItemStruct, Type, Visibility};
 
-/// Most fields that other files may see.
+/// The largest number of fields visible to other files.
 const MOST: usize = 12;
 
 /// A source file, without its tests.
@@ -23,7 +23,7 @@ impl Source {
         self.path.parent().expect("a file is in a folder")
     }
 
-    /// The folders of what it defines: its own, and that of the modules below it.
+    /// The folders of its definitions: its own, and that of the modules below it.
     fn folders(&self) -> [PathBuf; 2] {
         [self.folder().to_owned(), self.path.with_extension("")]
     }
@@ -62,7 +62,7 @@ fn source(path: PathBuf, text: &str) -> Source {
     Source { path, items: flat(file.items) }
 }
 
-/// Items with those of inline modules in their place; test modules are left out.
+/// All items, inline modules replaced by their contents; without test modules.
 fn flat(items: Vec<Item>) -> Vec<Item> {
     let mut all = Vec::new();
     for item in items {
@@ -80,7 +80,7 @@ fn visible(of: &ItemStruct, all: bool) -> usize {
     fields.named.iter().filter(|field| all || !matches!(field.vis, Visibility::Inherited)).count()
 }
 
-/// `file: Struct: count` of each struct with too many fields that other files see.
+/// `file: Struct: count` of each struct with too many fields visible to other files.
 fn too_open(sources: &[Source]) -> Vec<String> {
     let mut found = Vec::new();
     for source in sources {
@@ -146,7 +146,7 @@ fn strays(sources: &[Source]) -> Vec<String> {
 #[test]
 fn no_struct_is_open_to_other_files() {
     let found: Vec<_> = crates().iter().flat_map(|src| too_open(&sources(src))).collect();
-    assert!(found.is_empty(), "more than {MOST} fields that other files see:\n{}", found.join("\n"));
+    assert!(found.is_empty(), "more than {MOST} fields visible to other files:\n{}", found.join("\n"));
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn types_are_implemented_in_their_folders() {
     assert!(found.is_empty(), "outside the type's folder:\n{}", found.join("\n"));
 }
 
-/// What the two tests above find in files that break the rules.
+/// The two tests above find files that break the rules.
 #[test]
 fn breaches_are_found() {
     let fields = |vis: &str, n: u32| (0..n).map(|i| format!("{vis} f{i}: u8,")).collect::<String>();
@@ -184,7 +184,7 @@ fn folders() -> Vec<String> {
     file.items.iter().filter_map(name).collect()
 }
 
-/// The folders that a text names by `crate::`.
+/// The folders that a text names after `crate::`.
 fn imported<'a>(text: &str, folders: &'a [String]) -> BTreeSet<&'a String> {
     let paths = text.split("crate::").skip(1);
     let names = paths.map(|path| path.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or(""));

@@ -11,7 +11,7 @@ several; where quantities and arithmetic are enough, the criteria file states th
     def pam_is_not_below_tsw2cm(runs):
         return Measured([Value(f"n = {n}: PAM/TSW2CM", ratios(runs, n)) for n in EVERY_N])
 
-    @fig2.measures                              # what the holds of all criteria without a claim choose from
+    @fig2.measures                              # the values that `holds` of criteria without a claim choose from
     def shares(runs):
         yield Value("Jain(f) of PAM", ...)
 
@@ -62,7 +62,7 @@ class Study:
     """The run set of `runs.toml`, or several."""
     claims: dict[str, Claim] = field(default_factory=dict)
     measured: Measures | None = None
-    """All that criteria without a claim bound."""
+    """Measures the values that criteria without a claim bound."""
 
     @property
     def sets(self) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ class Study:
         return Samples(sample for name in self.sets for sample in by_set[name].all)
 
     def claim(self, *criteria: str) -> Callable[[Claim], Claim]:
-        """Registers the function that judges these criteria: several if the bounds beside their texts tell them apart.
+        """Registers the function that judges these criteria: several if the bounds beside their texts differ.
 
         Raises:
             ValueError: one has a function already.

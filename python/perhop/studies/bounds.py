@@ -162,11 +162,11 @@ class Bounds:
 
     @property
     def are_of_quantities(self) -> bool:
-        """Whether the file itself says of what they are."""
+        """Whether the file itself says which quantities they are of."""
         return bool(self.of) or any(hold.label in self.measures for hold in self.holds)
 
     def among(self, measured: Iterable[Value]) -> Measured:
-        """Those of a study's values that it bounds."""
+        """The values of a study that it bounds."""
         return Measured([value for value in measured if any(hold.fits(value.label) for hold in self.holds)])
 
     def _of(self, claim: str, label: str) -> Hold:

@@ -166,7 +166,7 @@ pub struct CaptureReport {
     pub offered_bit_s: Option<f64>,
 }
 
-/// Packets by the way they went.
+/// Packets by direction and fate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Directions {
     /// Packets that reached the conditioners.
@@ -177,7 +177,7 @@ pub struct Directions {
     pub dropped: Volume,
 }
 
-/// What was not as it should be in a capture.
+/// Irregularities of a capture.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Flaws {
     /// Packets that could not be metered, by reason.
@@ -188,7 +188,7 @@ pub struct Flaws {
     pub out_of_order: u64,
     /// The largest step back among those.
     pub largest_step_back_ns: u64,
-    /// Where the capture is cut off, if `--partial` accepted that.
+    /// Where the capture is truncated, if `--partial` accepted that.
     pub cut_off: Option<String>,
 }
 
@@ -198,7 +198,7 @@ pub struct Report {
     /// The capture, and how it was metered.
     #[serde(flatten)]
     pub capture: CaptureReport,
-    /// Which way packets went.
+    /// Packets by direction and fate.
     #[serde(flatten)]
     pub directions: Directions,
     /// By conditioner, in the policy's order.
@@ -215,7 +215,7 @@ pub struct Report {
     pub round_trips: Option<RoundTripReport>,
     /// By flow, most bytes first.
     pub flows: Vec<FlowRow>,
-    /// What was not as it should be in the capture.
+    /// Irregularities of the capture.
     #[serde(flatten)]
     pub flaws: Flaws,
     /// What the user should know, in sentences.

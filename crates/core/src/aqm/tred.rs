@@ -58,7 +58,7 @@ use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
 use crate::verdict::{Fate, Verdict};
 
-/// How the least number of tickets seen is taken.
+/// How the least number of tickets is found.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Minimum {
     /// The least of the present interval and the one before.
@@ -76,7 +76,7 @@ pub struct Params {
     /// Exponent of E/g.
     #[param(default = 3.0)]
     pub n: f64,
-    /// What packets are compared with.
+    /// The ticket level that packets are compared with.
     #[param(flatten)]
     pub expected: Expected,
     /// Weight of one arrival in the average.
@@ -102,7 +102,7 @@ pub struct Params {
 /// How E is found.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Expected {
-    /// Packets with this many times the least tickets, or more, are kept out of E.
+    /// Packets with at least this many times the least tickets do not count towards E.
     #[param(default = 2.0)]
     pub k: f64,
     /// Window of the rates.
@@ -111,7 +111,7 @@ pub struct Expected {
     /// Interval of the minimum.
     #[param(default = "5s")]
     pub min_interval: Span,
-    /// How the least number of tickets seen is taken.
+    /// How the least number of tickets is found.
     #[param(default = "interval")]
     pub minimum: Minimum,
     /// Whether tickets are compared by packet or by byte.

@@ -162,7 +162,7 @@ fn taking(stages: &[Stage], link: usize, traffic: usize) -> Vec<&Stage> {
     .collect()
 }
 
-/// Index of a traffic that comes to a queue, and the writer of its labels.
+/// Index of a traffic that reaches a queue, and the conditioner that writes its labels.
 type Arriving<'a> = (usize, Option<&'a Stage>);
 
 /// Queues whose AQM reads labels: an error if none of the link's traffic has them, a warning if some has not. Which

@@ -89,7 +89,7 @@ pub(crate) fn in_force(link: &plan::Link, capacity: f64) -> Option<Setting> {
     Some(Setting { v0: v0 * scale, floor: virtual_queue.at(Time::ZERO) * scale, alpha })
 }
 
-/// Who may cross a link, and what happens to their packets before it.
+/// The traffic that may cross a link, and the conditioners that its packets pass before it.
 #[derive(Clone, Copy)]
 pub(crate) struct Crossing<'a> {
     pub traffic: &'a [Flowline],

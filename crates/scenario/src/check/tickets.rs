@@ -71,7 +71,7 @@ fn loops(file: File<'_>, ways: &[Way<'_>], problems: &mut Problems) -> bool {
     true
 }
 
-/// A station that takes the tickets of the one before.
+/// A station that accepts the tickets of the one before it.
 struct Exchange<'a> {
     from: &'a Stage,
     to: &'a Stage,

@@ -127,7 +127,7 @@ impl<R> Columns<'_, R> {
         packets.integer(&format!("{name}_bytes"), |row| of(row).bytes)
     }
 
-    /// `dropped_X_packets` for each of some reasons.
+    /// `dropped_X_packets` for each reason listed.
     pub fn dropped(self, reasons: &[Reason], of: impl Fn(&R, Reason) -> Count) -> Self {
         reasons.iter().fold(self, |columns, reason| {
             columns.integer(&format!("dropped_{}_packets", reason.name()), |row| of(row, *reason).packets)

@@ -1,11 +1,11 @@
-//! Things with their numbers.
+//! Items of a list with their indices.
 
-/// One of a list, with its index there.
+/// An item of a list, with its index.
 #[derive(Debug)]
 pub struct Indexed<'a, T> {
     /// From 0.
     pub index: usize,
-    /// The thing itself.
+    /// The item itself.
     pub it: &'a T,
 }
 
@@ -17,7 +17,7 @@ impl<T> Clone for Indexed<'_, T> {
 
 impl<T> Copy for Indexed<'_, T> {}
 
-/// All of a list.
+/// Every item of a list, with its index.
 pub fn indexed<T>(list: &[T]) -> impl Iterator<Item = Indexed<'_, T>> {
     list.iter().enumerate().map(|(index, it)| Indexed { index, it })
 }

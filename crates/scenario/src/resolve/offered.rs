@@ -106,7 +106,7 @@ pub fn read(model: &Model, topology: &Topology, links: &[plan::Link], problems: 
         .collect()
 }
 
-/// Nodes and links, to find ways over.
+/// Nodes and links, in which routes are found.
 #[derive(Clone, Copy)]
 struct Net<'a> {
     topology: &'a Topology,

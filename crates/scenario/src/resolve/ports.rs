@@ -85,7 +85,7 @@ pub struct Resolved<'a> {
     pub file: File<'a>,
     /// Conditioners at their ports.
     pub stages: &'a [Stage],
-    /// Links as far as they are planned.
+    /// The links, as far as they are resolved.
     pub links: &'a [plan::Link],
 }
 

@@ -27,10 +27,10 @@ pub struct Diagnostic {
     pub help: String,
 }
 
-/// What has been read so far, and what is wrong with it.
+/// What has been read so far, and its problems.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
-    /// Texts.
+    /// The texts.
     pub sources: Sources,
     /// Problems in them.
     pub problems: Problems,

@@ -29,7 +29,7 @@ pub enum Component {
     Timer(usize),
 }
 
-/// The numbers at which each kind of component begins; ends of transmission begin at 0.
+/// The number of the first component of each kind; ends of transmission begin at 0.
 #[derive(Clone, Copy, Debug)]
 struct First {
     delivery: usize,
@@ -75,7 +75,7 @@ impl Agenda {
     }
 
     /// Has `component` act at `at`.
-    // Its component is known where it is called: inlined, nothing of the choice is left.
+    // The component is known at each call: once inlined, no branch remains.
     #[inline(always)]
     pub fn add(&mut self, at: Time, component: Component) {
         let first = &self.first;

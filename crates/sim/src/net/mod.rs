@@ -99,14 +99,14 @@ impl Net {
         self.pool.remove(id)
     }
 
-    /// The packet that reaches the end of a link now, and when the next one does.
+    /// The packet that reaches the far end of a link now, and when the next one will.
     #[inline(always)]
     pub fn deliver(&mut self, link: usize) -> (RecordId, Option<Time>) {
         self.packet_hops += 1;
         self.links[link].deliver(&self.pool)
     }
 
-    /// Where a packet goes that has reached the end of a link.
+    /// Where a packet goes after the far end of a link.
     #[inline(always)]
     pub fn onward(&mut self, now: Time, At { link, id }: At, recorder: &mut Recorder) -> Onward {
         let record = self.pool.get_mut(id);

@@ -44,7 +44,7 @@ pub struct Config {
     pub limited_transmit: bool,
     /// A SYN goes first, and data waits for its ACK.
     pub syn: bool,
-    /// How long what an ACK or a segment leads to may take.
+    /// Delays between an ACK or a segment and what it causes.
     pub delays: Delays,
     /// The sender asks for ECN (RFC 3168).
     pub ecn: bool,
@@ -56,7 +56,7 @@ pub struct Config {
     pub header: u16,
 }
 
-/// How long the ends of a connection take.
+/// Delays at the ends of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delays {
     /// Longest delay of an ACK; `None` acknowledges every segment at once.

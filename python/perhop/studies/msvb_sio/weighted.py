@@ -81,7 +81,7 @@ def _falls(name: str, rows: Rows) -> Iterator[Value]:
 
 @fig6.measures
 def share_and_delay(runs: Samples) -> Iterator[Value]:
-    """In MSVB delay does not depend on weight; in WRR mean and variance of it fall as the weight grows."""
+    """In MSVB delay does not depend on weight; in WRR its mean and variance fall as the weight grows."""
     yield Value("mean wait, max/min", _spread(waits(runs, "msvb", "wait")))
     yield Value("sd of wait, max/min", _spread(waits(runs, "msvb", "wait_deviation")))
     mean, deviation = waits(runs, "wrr", "wait"), waits(runs, "wrr", "wait_deviation")

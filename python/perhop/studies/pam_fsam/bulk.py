@@ -34,7 +34,7 @@ def fsam_is_better_than_the_bucket(runs: Samples) -> Measured:
 
 @fig4.claim("pam-gain", "pam-gain-amount")
 def pam_is_better_than_the_bucket(runs: Samples) -> Measured:
-    """PAM too performs better than TB, by 2 to 5 %."""
+    """PAM also performs better than TB, by 2 to 5 %."""
     return Measured([Value("g(PAM), n <= 10", _gain_at_few(runs, PAM))], ceilings(runs, FEW))
 
 

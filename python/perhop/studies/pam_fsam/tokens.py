@@ -88,7 +88,7 @@ def _spread(row: Any) -> float:
 
 
 def _differ(a: str, b: str, arrivals: str, runs: Samples, what: str = "jain_in") -> list[float]:
-    """By how much a marker is fairer than another, replication by replication."""
+    """By how much one marker is fairer than another, replication by replication."""
     one, other = (getattr(Marks(runs, arrivals, marker), what) for marker in (a, b))
     return stats.differences(other, one)
 
@@ -136,7 +136,7 @@ def _distribution(values: list[float]) -> dict[str, float]:
 
 @fig3.measures
 def shares_of_udp_flows(runs: Samples) -> Iterator[Value]:
-    """With PAM a flow's tokens are in proportion to its packets, with F-SAM flows have nearly the same."""
+    """With PAM a flow's tokens are in proportion to its packets; with F-SAM all flows have nearly the same."""
     for model in ("strict", "jittered"):
         pam, fsam = (Marks(runs, model, marker) for marker in (PAM, FSAM))
         yield Value(f"Jain(f) of PAM, {model}", pam.jain_f)

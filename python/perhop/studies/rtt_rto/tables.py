@@ -96,7 +96,7 @@ def _longer(runs: Samples, quantity: str, marker: str, name: str) -> Iterator[Va
 
 @table2.measures
 def response_times(runs: Samples) -> Iterator[Value]:
-    """RTT-RTO has whole objects sooner than all others, RTT-SW the first packet; without congestion they are equal."""
+    """RTT-RTO completes objects sooner than all others, RTT-SW the first packet; without congestion they are equal."""
     found = web(runs)
     yield from _longer(found, ALL, RTO, ALL)
     for marker in (BASIC, STANDARD):
