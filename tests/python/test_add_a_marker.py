@@ -123,7 +123,7 @@ def test_it_runs(built: dict[str, Path], tmp_path: Path) -> None:
 
 
 def test_the_aqm_runs(built: dict[str, Path], tmp_path: Path) -> None:
-    """No packet leaves that has waited longer than the bound; waits are kept to three digits."""
+    """No packet that has waited longer than the bound leaves; waits are recorded to three digits."""
     queue = 'dumbbell.queue={ aqm = "sojourn", bound = "10ms", limit = "1000p" }'
     printed = run(built["perhop"], "run", ROOT / "examples/dumbbell.toml", "-s", queue, "--out", tmp_path)
     port = next(row for row in printed.splitlines() if row.startswith("E1 -> E2"))

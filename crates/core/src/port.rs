@@ -137,7 +137,7 @@ impl<H: Copy> Port<H> {
 
     /// As [`Port::arrive`], where `line` says at once when the packet will be sent: only for a port of
     /// [one queue without hooks at departure](Port::is_plain_fifo). Such packets leave by [`Port::take_sent`].
-    // On every packet's way, and from one place: inlined, the passage is never built where there is no conditioner.
+    // Called for every packet, from one place: once inlined, no passage is built for a port without conditioners.
     #[inline(always)]
     pub fn arrive_ahead(
         &mut self,
@@ -203,7 +203,7 @@ impl<H: Copy> Port<H> {
         self.queues.all_mut()[leaving.queue].busy_until(ends);
     }
 
-    /// On a line whose future is known: when the first packet that is not yet taken will have been sent.
+    /// On a line whose future is known: when the first packet not yet taken will have been sent.
     #[inline]
     pub fn sent_at(&self) -> Option<Time> {
         let Queues::One(queue) = &self.queues else { return None };

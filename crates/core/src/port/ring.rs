@@ -1,8 +1,8 @@
-//! What waits in one queue, first come first; on a line whose future is known also what has been sent since and is not
-//! yet taken.
+//! What waits in one queue, first come, first served; on a line whose future is known, also what has been sent since
+//! and not yet taken.
 //!
-//! From the front: sent up to `started`, waiting up to `tail`. Queue and line stay two things, in one array: a packet
-//! is written once and read once, however long the line.
+//! From the front: sent up to `started`, waiting up to `tail`. Queue and line share one array, so a packet is written
+//! and read once, however long the line.
 
 use super::{Sent, Transmission};
 use crate::count::Count;
@@ -19,7 +19,7 @@ pub(super) struct Entry<H> {
     pub(super) sent: Transmission,
 }
 
-/// The ring. Positions count up for ever; the array's size is a power of two.
+/// The ring. Positions only increase; the array's size is a power of two.
 #[derive(Clone, Debug)]
 pub(super) struct Ring<H> {
     entries: Vec<Entry<H>>,
@@ -73,7 +73,7 @@ impl<H: Copy> Ring<H> {
         }
     }
 
-    /// What will have been sent by `now` of what counts as waiting.
+    /// Of what counts as waiting, what will have been sent by `now`.
     pub(super) fn begun(&self, now: Time) -> Count {
         let mut begun = Count::default();
         let waiting = (self.started..self.tail).map(|position| self.at(position));

@@ -1,5 +1,5 @@
-//! A host of one port and a line, without the simulator: a list of packets in; departures, and the port with its counts,
-//! out. At most 80 lines, by a test.
+//! A host with one port and one line, without the simulator: takes a list of packets, returns their departures and
+//! leaves the counts in the port. A test holds it to 80 lines.
 
 use perhop_core::conditioner::Passage;
 use perhop_core::packet::Packet;
@@ -7,7 +7,7 @@ use perhop_core::port::{Buffers, Port};
 use perhop_core::units::{NS_PER_S, Span, Time};
 use perhop_core::verdict::Reason;
 
-/// A packet that comes to the port.
+/// A packet that arrives at the port.
 pub struct Event {
     pub at: Time,
     pub packet: Packet,
@@ -24,7 +24,7 @@ impl Buffers<usize> for Held {
     fn dropped(&mut self, _: usize, _: Reason) {}
 }
 
-/// A line of `rate` bit/s: how much it has sent since it was last idle.
+/// A line of `rate` bit/s, with what it has sent since it was last idle.
 struct Line {
     rate: u64,
     began: Time,
@@ -43,7 +43,7 @@ impl Line {
     }
 }
 
-/// Every packet with the end of its transmission.
+/// Every packet sent, with the end of its transmission.
 pub fn drive(port: &mut Port<usize>, rate: u64, events: &[Event], end: Time) -> Vec<(Time, Packet)> {
     let mut held = Held(events.iter().map(|event| event.packet).collect());
     let (mut line, mut busy, mut sent) =

@@ -1,5 +1,5 @@
-//! Hosts cannot differ: a port behind a host of 80 lines does to the packets of every example what it does in the
-//! simulator, packet for packet.
+//! A port does the same under any host: driven by one of 80 lines, it treats the packets of every example as it does in
+//! the simulator, packet for packet.
 
 mod host;
 
@@ -26,7 +26,7 @@ fn examples() -> Vec<PathBuf> {
     files
 }
 
-/// The first seconds of an example, every link recorded at both ends; nothing changes on the way, nothing is left out.
+/// The first seconds of an example, every link recorded at both ends, without changes or warm-up.
 fn plan(path: &Path) -> Option<Plan> {
     let scenario = Scenario::load(path, &Options::new(&path.to_string_lossy())).ok()?.0;
     let taps = |link| [TapPoint::Input, TapPoint::Output].map(|point| Tap { link, point });
@@ -41,19 +41,19 @@ fn plan(path: &Path) -> Option<Plan> {
     })
 }
 
-/// What a link is made of, by name.
+/// The names of a link's AQMs, scheduler and conditioners.
 fn parts(link: &Link) -> impl Iterator<Item = &'static str> {
     let queues = link.queues.iter().map(|queue| queue.aqm.name());
     queues.chain(link.scheduler.iter().map(|it| it.name())).chain(link.edge.iter().map(|stage| stage.params.name()))
 }
 
-/// Whether its conditioners have this hook.
+/// Whether its conditioners have this need.
 fn needs(link: &Link, hook: Needs) -> bool {
     link.edge.iter().any(|stage| stage.params.build(&stage.scope).unwrap().needs().contains(hook))
 }
 
-/// Whether its conditioners need what the arrivals at their port do not say: the sender's state, reports of other ports,
-/// what comes back.
+/// Whether its conditioners need more than the arrivals at their port: the sender's state, reports of other ports, the
+/// reverse direction.
 fn needs_more(link: &Link) -> bool {
     [Needs::TRUTH, Needs::TIMER, Needs::REVERSE].into_iter().any(|hook| needs(link, hook))
 }
@@ -86,7 +86,7 @@ fn unlabelled(packet: Packet) -> Packet {
     Packet { ack_label: 0.0, ..packet }
 }
 
-/// Compares one link; what it is made of.
+/// Compares one link.
 fn compare(plan: &Plan, index: usize, outcome: &Outcome) {
     let link = &plan.links[index];
     let mut port = build(plan, link, outcome);
@@ -120,7 +120,7 @@ fn every_example_passes_through_a_small_host_as_through_the_simulator() {
             let queues =
                 link.queues.iter().map(|queue| queue.aqm.name()).chain(link.scheduler.iter().map(|s| s.name()));
             wanted.extend(queues);
-            // Flows that come and go are announced again and again: the conditioners of such a port begin anew each time.
+            // A flow number that is reused is announced again each time, and the port's conditioners reset its state.
             let announced = !link.edge.is_empty() && reused;
             if announced || needs_more(link) || link.loss.get() > 0.0 {
                 continue;
