@@ -37,12 +37,12 @@ pub fn arrow(from: &str, to: &str) -> String {
 pub struct Keys<'a> {
     /// Two-way links, in both directions.
     duplex: BTreeSet<(&'a str, &'a str)>,
-    /// One-way keys; of those that name the same ends the first.
+    /// One-way keys; of several with the same ends, the first.
     pub(super) one_way: BTreeMap<(&'a str, &'a str), &'a str>,
 }
 
 impl<'a> Keys<'a> {
-    /// Those of a file.
+    /// The keys of a file.
     pub fn new(names: impl IntoIterator<Item = &'a str>) -> Self {
         let mut keys = Self { duplex: BTreeSet::new(), one_way: BTreeMap::new() };
         for key in names {
@@ -55,7 +55,7 @@ impl<'a> Keys<'a> {
         keys
     }
 
-    /// Whether a key states what differs in one direction of a two-way link.
+    /// Whether a key overrides one direction of a two-way link.
     pub fn overrides(&self, key: &str) -> bool {
         ends(key).is_some_and(|e| !e.both && self.duplex.contains(&(e.from, e.to)))
     }

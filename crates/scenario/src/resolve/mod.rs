@@ -2,7 +2,7 @@
 
 /// Keys of `[links]`.
 pub mod ends;
-/// Things with their numbers.
+/// Items of a list with their indices.
 pub mod indexed;
 /// Traffic and its routes.
 pub mod offered;

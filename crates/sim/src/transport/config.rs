@@ -94,7 +94,7 @@ impl Config {
     /// A connection's law of the congestion window, at its beginning.
     ///
     /// # Errors
-    /// What the law refuses of its parameters.
+    /// Parameters that the law refuses.
     pub(super) fn law(&self) -> Result<Law, ConfigError> {
         let refused = |e: ParamError| ConfigError { field: e.field, value: e.message, bound: e.help };
         self.congestion.build(&()).map_err(refused)

@@ -1,8 +1,8 @@
 //! The window law: how much may be outstanding, and how each signal from the network changes that.
 //!
 //! Loss recovery (which segment to repeat, when an episode ends) is not here but in `recovery.rs`;
-//! the same law works under each recovery. A law keeps its own state; what it needs to know beyond it
-//! (time, round trips) is in [`Signal`].
+//! the same law works under each recovery. A law keeps its own state; what else it needs (time, round trips) is in
+//! [`Signal`].
 //!
 //! To add one: write its file, add its line to the list below. Its parameters are keys of `[tcp.X]`.
 
@@ -34,7 +34,7 @@ pub struct Window {
     pub ssthresh: f64,
 }
 
-/// What has happened, as a law sees it.
+/// What has happened, as a law sees it; enough for CUBIC's growth too (RFC 9438 section 4.2).
 #[derive(Clone, Copy, Debug)]
 pub struct Signal {
     /// When.

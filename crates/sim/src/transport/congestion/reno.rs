@@ -19,7 +19,7 @@
 use super::{CongestionControl, Signal, Window};
 use perhop_core::params::{ParamError, Params as Declared};
 
-/// Nothing to set.
+/// No parameters.
 #[derive(Declared, Clone, Copy, Debug, PartialEq)]
 pub struct Params {}
 
