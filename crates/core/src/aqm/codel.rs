@@ -25,7 +25,7 @@
 //!
 //! Defaults are those of RFC 8289 sections 4.3 and 4.4; `mtu` is the pseudo-code's maxpacket, which is 512 there and
 //! should be
-//! the link's MTU. `target` is below `interval`: section 4.3 puts it at 5 to 10 % of it.
+//! the link's MTU. `target` is below `interval`: section 4.4 puts it at 5 to 10 % of it.
 //!
 //! Deviations: none. Its drops count as `early`. It drops and does not mark, as in section 5.
 
@@ -86,7 +86,7 @@ impl Params {
         if self.target >= self.interval {
             let message = format!("`target` {} is not below `interval` {}", self.target, self.interval);
             return Err(ParamError::new("target", "E214", message)
-                .help("RFC 8289 section 4.3: 5 to 10 % of `interval`, which is about the longest round-trip time"));
+                .help("RFC 8289 section 4.4: 5 to 10 % of `interval`, which is about the longest round-trip time"));
         }
         let (first_above, dropping) = (None, None);
         Ok(CoDel { params: self, first_above, dropping, drop_next: Time::ZERO, count: 0, last_count: 0 })
