@@ -23,8 +23,9 @@ pub struct Connection {
     pub receiver: Receiver,
     /// Earliest wake-up that waits for each end; [`Time::MAX`]: none.
     pub armed: [Time; 2],
-    /// When the sender's host will have handled the ACKs that arrived; `None`: it has.
-    pub busy: Option<Time>,
+    /// The sender sends nothing before this time, but for its retransmission timer: until then its host is handling the ACKs
+    /// that arrived. A law that paces would set it too. `None`: it may send.
+    pub not_before: Option<Time>,
     /// Data bytes of a full segment.
     pub mss: u16,
     /// Bytes of IP and TCP header.
@@ -86,14 +87,14 @@ impl Connection {
         let receiver = Receiver::new(&config).expect("validated");
         sender.start();
         let (mss, header) = (config.mss, config.header);
-        Self { sender, receiver, armed: [Time::MAX; 2], busy: None, mss, header, transfer, session: None }
+        Self { sender, receiver, armed: [Time::MAX; 2], not_before: None, mss, header, transfer, session: None }
     }
 
     /// Has an event wait for the timer of one end, at its time or before: when, if none does.
     #[inline]
     pub fn arm(&mut self, end: End) -> Option<Time> {
         let at = match end {
-            End::Sender => self.sender.timer_at().into_iter().chain(self.busy).min(),
+            End::Sender => self.sender.timer_at().into_iter().chain(self.not_before).min(),
             End::Receiver => self.receiver.timer_at(),
         };
         let armed = &mut self.armed[end as usize];

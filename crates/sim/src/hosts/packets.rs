@@ -107,9 +107,9 @@ impl Hosts {
         let tcp = flow.tcp.as_mut()?;
         tcp.sender.on_ack(now, acknowledged(record));
         let Some(overhead) = self.tables[usize::from(flow.table)].tcp.delays.overhead else { return Some(true) };
-        if tcp.busy.is_none() {
+        if tcp.not_before.is_none() {
             let wait = self.sources[flow.source as usize].rng.uniform() * overhead.ns() as f64;
-            tcp.busy = Some(now + Span::from_ns(wait as u64));
+            tcp.not_before = Some(now + Span::from_ns(wait as u64));
         }
         Some(false)
     }
@@ -153,10 +153,10 @@ impl Hosts {
                 if due {
                     tcp.sender.on_timer(now);
                 }
-                if tcp.busy.is_some_and(|at| at > now) && !due {
+                if tcp.not_before.is_some_and(|at| at > now) && !due {
                     return Due::Early;
                 }
-                tcp.busy = None;
+                tcp.not_before = None;
                 Due::Pump
             }
             End::Receiver => {
