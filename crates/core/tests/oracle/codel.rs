@@ -1,5 +1,5 @@
-//! CoDel as RFC 8289 section 5 writes it, line by line, with its queue: times in seconds, a packet is its arrival and
-//! its bytes.
+//! CoDel as RFC 8289 section 5 writes it, line by line, with its queue. Times are ns, which doubles hold exactly for
+//! 104 days; a packet is its arrival and its bytes.
 
 use std::collections::VecDeque;
 
@@ -51,9 +51,9 @@ impl CoDel {
         self.queue.iter().map(|p| p.1).sum()
     }
 
-    /// RFC 8289 section 5.6, control law.
+    /// RFC 8289 section 5.6, control law; times here are whole ns.
     fn control_law(&self, t: f64, count: u32) -> f64 {
-        t + self.interval / f64::from(count).sqrt()
+        t + (self.interval / f64::from(count).sqrt()).floor()
     }
 
     /// RFC 8289 section 5.6, dodequeue.

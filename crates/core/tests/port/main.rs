@@ -287,13 +287,13 @@ fn red() -> AqmParams {
 
 proptest! {
     /// Whether the line says at once when a packet will be sent, or is asked again at the end of each transmission: the
-    /// same fates, the same times.
+    /// same fates, the same times. Gaps and sizes are few, so that packets often arrive when a transmission ends.
     #[test]
     fn a_line_known_in_advance_is_the_same_line(
-        load in prop::collection::vec((0u64..3000, 40u32..1500), 1..300), limit in 1u32..20, managed in any::<bool>(),
+        load in prop::collection::vec((0u64..30, 1u32..15), 1..300), limit in 1u32..20, managed in any::<bool>(),
     ) {
-        let load: Vec<_> =
-            load.into_iter().map(|(gap, size)| (gap, Packet { size, ..Packet::default() })).collect();
+        let packet = |size| Packet { size, ..Packet::default() };
+        let load: Vec<_> = load.into_iter().map(|(gap, size)| (100 * gap, packet(100 * size))).collect();
         let queues = [if managed { queue(red(), limit) } else { drop_tail(limit) }];
         let spec = spec(&[], &queues);
         prop_assert_eq!(ahead(&spec, &load), step_by_step(&spec, &load));
