@@ -7,7 +7,7 @@ use host::{Event, drive};
 use perhop_core::conditioner::Conditioner as _;
 use perhop_core::needs::Needs;
 use perhop_core::packet::{FlowId, Packet};
-use perhop_core::port::{Fates, Port, PortSpec};
+use perhop_core::port::{Fates, Port};
 use perhop_core::units::{Span, Time};
 use perhop_scenario::{Options, Scenario};
 use perhop_sim::plan::{Link, Plan, Tap, TapPoint};
@@ -58,17 +58,8 @@ fn needs_more(link: &Link) -> bool {
     [Needs::TRUTH, Needs::TIMER, Needs::REVERSE].into_iter().any(|hook| needs(link, hook))
 }
 
-fn build(plan: &Plan, link: &Link, outcome: &Outcome) -> Port<usize> {
-    let spec = PortSpec {
-        name: &link.name,
-        edge: &link.edge,
-        queues: &link.queues,
-        scheduler: link.scheduler.as_ref(),
-        classes: plan.classes.len(),
-        seed: plan.seed,
-        replication: plan.replication,
-    };
-    let mut port = spec.build().unwrap();
+fn build(plan: &Plan, link: usize, outcome: &Outcome) -> Port<usize> {
+    let mut port: Port<usize> = plan.port(link).build().unwrap();
     for (slot, headers) in (0..).zip(&outcome.headers) {
         port.register(FlowId(2 * slot), headers);
         port.register(FlowId(2 * slot + 1), &headers.reversed());
@@ -89,7 +80,7 @@ fn unlabelled(packet: Packet) -> Packet {
 /// Compares one link.
 fn compare(plan: &Plan, index: usize, outcome: &Outcome) {
     let link = &plan.links[index];
-    let mut port = build(plan, link, outcome);
+    let mut port = build(plan, index, outcome);
     let event = |it: &Captured| Event { at: it.at, packet: it.packet, wire: it.wire };
     let events: Vec<_> = at(outcome, index, TapPoint::Input).map(event).collect();
     let end = Time::ZERO + plan.duration;

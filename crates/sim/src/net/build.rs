@@ -5,8 +5,8 @@ use super::{Net, Pool};
 use crate::plan::{Plan, PlanError};
 use perhop_core::Rng;
 use perhop_core::needs::Needs;
+use perhop_core::port::PortError;
 use perhop_core::port::edge::Mail;
-use perhop_core::port::{PortError, PortSpec};
 
 impl Net {
     /// The links that `plan` describes, nothing on them; with an event at the end of each transmission on all of them, if
@@ -44,19 +44,10 @@ fn mates(plan: &Plan, links: &[Link]) -> Vec<Option<u32>> {
 
 fn build_link(plan: &Plan, index: usize, transmit_done: bool) -> Result<Link, PlanError> {
     let link = &plan.links[index];
-    let spec = PortSpec {
-        name: &link.name,
-        edge: &link.edge,
-        queues: &link.queues,
-        scheduler: link.scheduler.as_ref(),
-        classes: plan.classes.len(),
-        seed: plan.seed,
-        replication: plan.replication,
-    };
     let (probability, wire) = (link.loss.get(), format!("wire.{}", link.name));
     let loss = || WireLoss { probability, rng: Rng::stream(plan.seed, plan.replication, &wire) };
     Ok(Link::new(Parts {
-        port: spec.build().map_err(|error| refused(&link.name, error))?,
+        port: plan.port(index).build().map_err(|error| refused(&link.name, error))?,
         rate: link.rate,
         delay: link.delay,
         wire_loss: (probability > 0.0).then(loss),

@@ -3,8 +3,8 @@
 use crate::traffic::TrafficParams;
 use crate::transport;
 use perhop_core::dscp::Dscp;
-use perhop_core::port::QueueSpec;
 use perhop_core::port::edge::StageSpec;
+use perhop_core::port::{PortSpec, QueueSpec};
 use perhop_core::sched::SchedulerParams;
 use perhop_core::units::{BitRate, Probability, Span, Time};
 use std::net::Ipv4Addr;
@@ -61,6 +61,22 @@ impl Sampling {
     /// For all links and flows.
     pub fn all(every: Span) -> Self {
         Self { every, links: None }
+    }
+}
+
+impl Plan {
+    /// The port that a link leaves from.
+    pub fn port(&self, link: usize) -> PortSpec<'_> {
+        let link = &self.links[link];
+        PortSpec {
+            name: &link.name,
+            edge: &link.edge,
+            queues: &link.queues,
+            scheduler: link.scheduler.as_ref(),
+            classes: self.classes.len(),
+            seed: self.seed,
+            replication: self.replication,
+        }
     }
 }
 
