@@ -1,0 +1,56 @@
+//! Captures: `mark`, `meter`.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// How a capture is read and what is shown.
+#[derive(Args, Debug)]
+pub struct Through {
+    /// Seed of the conditioners' random streams
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Keep the complete packets of a truncated capture
+    #[arg(long)]
+    pub partial: bool,
+    /// The report as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Flows shown in a table, largest first
+    #[arg(long, default_value_t = 10)]
+    pub flows: usize,
+}
+
+/// `mark`
+#[derive(Args, Debug)]
+pub struct Mark {
+    /// Capture to read: pcap or pcapng
+    pub input: PathBuf,
+    /// Capture to write, in the same format
+    pub output: PathBuf,
+    /// Policy file: `[conditioner]` tables without `at`
+    #[arg(long, value_name = "FILE")]
+    pub policy: PathBuf,
+    /// How.
+    #[command(flatten)]
+    pub through: Through,
+}
+
+/// `meter`
+#[derive(Args, Debug)]
+pub struct Meter {
+    /// Capture to read: pcap or pcapng
+    pub input: PathBuf,
+    /// Policy file: `[conditioner]` tables without `at`; optional with --rtt
+    #[arg(long, value_name = "FILE", required_unless_present = "rtt")]
+    pub policy: Option<PathBuf>,
+    /// Round-trip times, time-outs and windows of TCP, by flow and by aggregate: a conditioner of the policy, or without one
+    /// a pair of addresses
+    #[arg(long)]
+    pub rtt: bool,
+    /// Also list every sample of --rtt
+    #[arg(long, requires = "rtt", requires = "json")]
+    pub samples: bool,
+    /// How.
+    #[command(flatten)]
+    pub through: Through,
+}

@@ -1,0 +1,81 @@
+//! Results: `reproduce`, `plot`, `report`, `compare`.
+
+use super::MOST_JOBS;
+use clap::Args;
+use clap::builder::RangedU64ValueParser;
+use std::path::PathBuf;
+
+/// `reproduce`
+#[derive(Args, Debug)]
+pub struct Reproduce {
+    /// `all`, papers (pam-fsam, pps, msvb-sio, redp, rtt-rto) or studies (pf-fig2)
+    #[arg(default_value = "all")]
+    pub what: Vec<String>,
+    /// 3 seeds instead of 10, full durations
+    #[arg(long)]
+    pub quick: bool,
+    /// Number of seeds
+    #[arg(long, value_name = "N")]
+    pub seeds: Option<u32>,
+    /// First seed of all random streams
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Threads; 0 is one for each core
+    #[arg(short, long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(0..=MOST_JOBS))]
+    pub jobs: usize,
+    /// Where report, figures and samples go
+    #[arg(long, default_value = "reproduction", value_name = "DIR")]
+    pub out: PathBuf,
+    /// Exit 1 if a hard claim is not reproduced
+    #[arg(long)]
+    pub strict: bool,
+    /// Show the studies and their claims, run nothing
+    #[arg(long)]
+    pub list: bool,
+    /// Re-run the grid of open readings and write its table
+    #[arg(long)]
+    pub readings: bool,
+}
+
+/// `plot`
+#[derive(Args, Debug)]
+pub struct Plot {
+    /// Directories of runs
+    #[arg(required_unless_present = "list")]
+    pub runs: Vec<PathBuf>,
+    /// Which plot
+    #[arg(long, default_value = "throughput")]
+    pub kind: String,
+    /// File to write: .png, .svg or .pdf
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// List the available plots
+    #[arg(long)]
+    pub list: bool,
+}
+
+/// `report`
+#[derive(Args, Debug)]
+pub struct Report {
+    /// Directories of runs
+    #[arg(required = true)]
+    pub runs: Vec<PathBuf>,
+    /// File to write
+    #[arg(short, long, default_value = "report.html", value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+/// `compare`
+#[derive(Args, Debug)]
+pub struct Compare {
+    /// Directory of a run
+    pub a: PathBuf,
+    /// Directory of another, of the same seed and replications
+    pub b: PathBuf,
+    /// What to compare, as in `traffic.goodput_bit_s`; repeat for more
+    #[arg(long)]
+    pub metric: Vec<String>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}

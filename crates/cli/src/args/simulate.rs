@@ -1,0 +1,111 @@
+//! Scenarios: `check`, `explain`, `run`, `sweep`.
+
+use super::MOST_JOBS;
+use clap::builder::RangedU64ValueParser;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// A file and what the command line changes in it.
+#[derive(Args, Debug)]
+pub struct Source {
+    /// Scenario file (TOML)
+    pub file: PathBuf,
+    /// Set a key before anything is checked, as in `-s traffic.bulk.flows=20`, or that of every section with an
+    /// algorithm, as in `-s @red.max-p=0.1`
+    #[arg(short = 's', long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Seed; with the replication's number, the key of every random stream
+    #[arg(long)]
+    pub seed: Option<String>,
+    /// Simulated time, as in `60s`
+    #[arg(long)]
+    pub duration: Option<String>,
+    /// Time at the start that is excluded from the statistics
+    #[arg(long)]
+    pub warmup: Option<String>,
+    /// Independent runs behind each mean and interval
+    #[arg(long)]
+    pub replications: Option<String>,
+}
+
+/// `check`
+#[derive(Args, Debug)]
+pub struct Check {
+    /// What to check.
+    #[command(flatten)]
+    pub source: Source,
+    /// Output as text or as JSON
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+/// How problems are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// `explain`
+#[derive(Args, Debug)]
+pub struct Explain {
+    /// What to explain.
+    #[command(flatten)]
+    pub source: Source,
+}
+
+/// Where results go and how they are made.
+#[derive(Args, Debug)]
+pub struct Output {
+    /// Directory for all runs
+    #[arg(long, default_value = "runs", value_name = "DIR")]
+    pub out: PathBuf,
+    /// Threads; 0 is one for each core. Results do not depend on it
+    #[arg(short, long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(0..=MOST_JOBS))]
+    pub jobs: usize,
+    /// One JSON object per line instead of tables
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `run`
+#[derive(Args, Debug)]
+pub struct Run {
+    /// What to run.
+    #[command(flatten)]
+    pub source: Source,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: Output,
+    /// Write a series of queue lengths and gauges (every 100 ms unless the scenario sets an interval)
+    #[arg(long, value_name = "WHAT", value_parser = ["series"])]
+    pub trace: Option<String>,
+    /// Write the packets of the first replication that passed a link, as in `--pcap 'C -> E2'`
+    #[arg(long, value_name = "LINK")]
+    pub pcap: Vec<String>,
+    /// Write the packets of the first replication that arrived at a link's port, before its conditioners
+    #[arg(long, value_name = "LINK")]
+    pub pcap_in: Vec<String>,
+}
+
+/// `sweep`
+#[derive(Args, Debug)]
+pub struct Sweep {
+    /// What to sweep.
+    #[command(flatten)]
+    pub source: Source,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: Output,
+    /// An axis of the grid, as in `--vary traffic.bulk.flows=5,10,20`; replaces the file's axis of that key
+    #[arg(long, value_name = "KEY=A,B,C")]
+    pub vary: Vec<String>,
+    /// Run part i of n: points i, i+n, i+2n, ... (from 1)
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<String>,
+    /// Run points again that already have results
+    #[arg(long)]
+    pub fresh: bool,
+}

@@ -1,0 +1,82 @@
+//! Design rules: `tune`.
+
+use clap::{Args, ValueEnum};
+use perhop_core::units::{BitRate, Bytes, Packets, UnitError};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// `tune`
+#[derive(Args, Debug)]
+pub struct Tune {
+    /// Which algorithm
+    #[arg(value_enum)]
+    pub aqm: Tunable,
+    /// Scenario file: link, round-trip times, flows and classes are read from it
+    #[arg(required_unless_present = "class", conflicts_with = "class")]
+    pub file: Option<PathBuf>,
+    /// The `[queue]` of FILE, or the link it is at, as in 'C -> E2'; optional if there is only one
+    #[arg(long, value_name = "NAME", requires = "file")]
+    pub queue: Option<String>,
+    /// Set a key of FILE, as in `-s traffic.bulk.flows=20`
+    #[arg(short = 's', long = "set", value_name = "KEY=VALUE", requires = "file")]
+    pub set: Vec<String>,
+    /// Classes and their link, without FILE.
+    #[command(flatten)]
+    pub by_hand: ByHand,
+    /// Target queue, in packets: V0 less the floor; with FILE its delay is added to each round trip
+    #[arg(long, default_value = "40p", value_parser = quantity::<Packets>)]
+    pub reference: Packets,
+    /// A V0 to judge, as in 300p
+    #[arg(long, value_parser = quantity::<Packets>)]
+    pub v0: Option<Packets>,
+    /// A floor to judge, as in 260p
+    #[arg(long, value_parser = quantity::<Packets>)]
+    pub floor: Option<Packets>,
+    /// An alpha to judge, or one for each class: 0.5,0.5,0.2
+    #[arg(long, value_delimiter = ',', value_parser = alpha)]
+    pub alpha: Vec<f64>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Draw critical V0 over flows and the fluid model: .png, .svg or .pdf
+    #[arg(long, value_name = "PICTURE", num_args = 0..=1, default_missing_value = "stability.svg")]
+    pub plot: Option<PathBuf>,
+}
+
+/// Classes and their link, without a file.
+#[derive(Args, Debug)]
+pub struct ByHand {
+    /// A class without FILE: round-trip time including waiting packets, flows (fewest..most), share, code points,
+    /// as in rtt=120ms,flows=5..50,share=0.1,for=AF11+AF12; repeat for more
+    #[arg(long, value_name = "CLASS", requires = "rate")]
+    pub class: Vec<String>,
+    /// Rate of the link, as in 10Mbit/s
+    #[arg(long, requires = "class", value_parser = quantity::<BitRate>)]
+    pub rate: Option<BitRate>,
+    /// A TCP packet with its headers
+    #[arg(long, requires = "class", default_value = "1000B", value_parser = quantity::<Bytes>)]
+    pub packet: Bytes,
+    /// What the queue holds
+    #[arg(long, requires = "class", default_value = "100p", value_parser = quantity::<Packets>)]
+    pub limit: Packets,
+}
+
+/// The algorithms that `tune` knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Tunable {
+    /// One threshold for all.
+    Svb,
+    /// A threshold for each class.
+    Msvb,
+}
+
+/// A quantity with its unit.
+fn quantity<T: FromStr<Err = UnitError>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: UnitError| format!("{}; {}", error.message, error.help))
+}
+
+/// A finite number, at least 0.
+fn alpha(text: &str) -> Result<f64, String> {
+    let number = text.trim().parse().ok().filter(|x: &f64| x.is_finite() && *x >= 0.0);
+    number.ok_or_else(|| "a number, at least 0".to_owned())
+}
