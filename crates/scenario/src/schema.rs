@@ -235,14 +235,19 @@ fn kind(kind: &Kind) -> Value {
         Kind::Dscp => json!({ "anyOf": [{ "type": "string" }, { "type": "integer", "minimum": 0, "maximum": 63 }] }),
         Kind::Choice(names) => json!({ "enum": names }),
         Kind::Table(fields) => object(fields),
-        Kind::List(of) => json!({ "type": "array", "items": self::kind(of) }),
-        Kind::OneOrMany(of) => {
-            let one = self::kind(of);
-            json!({ "anyOf": [one, { "type": "array", "items": one }] })
-        }
+        Kind::List(of) => list(&self::kind(of)),
+        Kind::OneOrMany(of) => one_or_many(&self::kind(of)),
         Kind::Either(kinds) => json!({ "anyOf": kinds.iter().map(self::kind).collect::<Vec<_>>() }),
         Kind::Flat(_) | Kind::Any => json!({}),
     }
+}
+
+fn list(one: &Value) -> Value {
+    json!({ "type": "array", "minItems": 1, "items": one })
+}
+
+fn one_or_many(one: &Value) -> Value {
+    json!({ "anyOf": [one, list(one)] })
 }
 
 /// Keys with their own reader: most are a name, or a table.
@@ -257,10 +262,7 @@ fn by_hand(name: &str) -> Option<Value> {
         }
         "marker" => Some(json!({ "$ref": "#/$defs/marker" })),
         "rto" => Some(json!({ "oneOf": [{ "enum": RtoPreset::NAMES }, object(RtoSection::FIELDS)] })),
-        "protocol" => {
-            let one = json!({ "type": ["string", "integer"] });
-            Some(json!({ "anyOf": [one, { "type": "array", "items": one }] }))
-        }
+        "protocol" => Some(one_or_many(&json!({ "type": ["string", "integer"] }))),
         _ => None,
     }
 }

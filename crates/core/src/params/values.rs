@@ -130,9 +130,13 @@ impl<T: Value> Value for Option<T> {
 impl<T: Value> Value for Vec<T> {
     const KIND: Kind = Kind::OneOrMany(&T::KIND);
     const OPTIONAL: bool = true;
-    /// A list, or one value alone.
+    /// A list, or one value alone. An empty list is refused: to omit the key is the way to say nothing.
     fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
         let Tree::List(items) = &node.tree else { return T::read(node, problems).map(|one| vec![one]) };
+        if items.is_empty() {
+            let help = "write at least one item, or remove the key";
+            return problems.error("E201", node.place, "an empty list").help(help).none();
+        }
         let read: Vec<_> = items.iter().map(|n| T::read(n, problems)).collect();
         read.into_iter().collect()
     }

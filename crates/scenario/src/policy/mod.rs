@@ -104,6 +104,7 @@ impl Policy {
                         problems.error("E263", port.params.place("measured"), what).help("leave it out");
                     }
                     let (name, kind, places) = (stage.name.clone(), section.places.at("kind"), &port.params.places);
+                    ports::check_actions(stage, conditioner.writes(), kind, problems);
                     built.push(Labeller { name, kind, places, conditioner });
                 }
             }

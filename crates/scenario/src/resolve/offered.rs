@@ -2,7 +2,7 @@
 
 use super::topology::Topology;
 use crate::sections::model::Model;
-use crate::sections::named::Named;
+use crate::sections::named::{Name, Named};
 use crate::sections::tcp::{PRESETS, TcpRef, TcpSection};
 use crate::sections::traffic::TrafficSection;
 use perhop_core::params::{Problems, Spanned, suggest};
@@ -67,7 +67,7 @@ pub fn tcp_section(model: &Model, stated: Option<&TcpRef>) -> Option<TcpSection>
 /// Fills in what traffic omits, so that the model holds every effective value.
 pub fn fill_defaults(traffic: &mut Named<TrafficSection>) {
     for (name, place, section) in traffic.sound_mut() {
-        section.common.class.get_or_insert_with(|| name.to_owned());
+        section.common.class.get_or_insert_with(|| Name(name.to_owned()));
         let scope = TrafficScope { largest: LARGEST_PACKET, segment: LARGEST_PACKET, senders: 1 };
         let source = section.model.build(&scope);
         if source.is_ok_and(|source| source.carrier() != Carrier::Datagrams) {
@@ -79,7 +79,7 @@ pub fn fill_defaults(traffic: &mut Named<TrafficSection>) {
 
 /// The class that a traffic's packets are counted in.
 fn class_of<'a>(name: &'a str, section: &'a TrafficSection) -> &'a str {
-    section.common.class.as_deref().unwrap_or(name)
+    section.common.class.as_ref().map_or(name, |class| &class.0)
 }
 
 /// All classes, in the order of appearance.

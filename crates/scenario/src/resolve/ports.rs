@@ -289,10 +289,17 @@ fn build(stages: &mut [Stage], problems: &mut Problems) {
             }
             Err(error) => _ = problems.param(&error, stage.places.at(error.field)),
         }
-        if stage.writes.is_some_and(|writes| writes != Writes::Colour) && stage.spec.actions != [Action::Transmit; 4] {
-            let message = format!("kind \"{}\" gives no colour to act on", stage.spec.params.name());
-            problems.error("E239", stage.keys.kind, message).help("remove green, yellow, red and unmarked");
+        if let Some(writes) = stage.writes {
+            check_actions(&stage.spec, writes, stage.keys.kind, problems);
         }
+    }
+}
+
+/// E239: actions of a conditioner that gives no colour; its kind is at `place`.
+pub fn check_actions(spec: &StageSpec, writes: Writes, place: Place, problems: &mut Problems) {
+    if writes != Writes::Colour && spec.actions != [Action::Transmit; 4] {
+        let message = format!("kind \"{}\" gives no colour to act on", spec.params.name());
+        problems.error("E239", place, message).help("remove green, yellow, red and unmarked");
     }
 }
 

@@ -63,6 +63,7 @@ pub fn read(section: &mut Reader<'_>, kind: &Spanned<String>, stated: &[Stated<'
     let own: Vec<_> = stated.iter().map(|port| port.table(entry, section.problems)).collect();
     let below = section.entries().iter().filter(|e| fields.iter().any(|field| field.name == e.0)).collect();
     let layers = Layers { kind, below, at: section.place, needed: needed(entry, &own) };
+    layers.read_overridden(&own, section.problems);
     let ports = stated.iter().zip(&own).map(|(port, own)| layers.read(port, own.as_ref()?, section.problems));
     ports.collect::<Vec<_>>().into_iter().collect()
 }
@@ -102,6 +103,20 @@ struct Layers<'a> {
 }
 
 impl Layers<'_> {
+    /// Faults of the section's values that every port overrides: nothing else reads them.
+    fn read_overridden(&self, own: &[Option<Table>], problems: &mut Problems) {
+        let everywhere = |name: &str| own.iter().flatten().all(|table| table.get(name).is_some());
+        let overridden: Vec<_> = self.below.iter().filter(|e| everywhere(&e.0)).copied().cloned().collect();
+        let Some(Some(port)) = own.first().filter(|_| !overridden.is_empty()) else { return };
+        let others = port.entries.iter().filter(|e| overridden.iter().all(|own| own.0 != e.0)).cloned();
+        let table = Table { entries: overridden.iter().cloned().chain(others).collect() };
+        let mut found = Problems { path: problems.path.clone(), ..Problems::default() };
+        ConditionerParams::read(self.kind, self.kind.place, &mut Reader::new(&table, self.at, &mut found));
+        let here =
+            |place: Place| overridden.iter().any(|e| e.2.place.start <= place.start && place.end <= e.2.place.end);
+        problems.list.extend(found.list.into_iter().filter(|problem| problem.place.is_some_and(here)));
+    }
+
     /// What no port sets is missing in the section; what other ports set is missing at this one.
     fn read(&self, port: &Stated<'_>, own: &Table, problems: &mut Problems) -> Option<Port> {
         let below = self.below.iter().filter(|e| own.get(&e.0).is_none());

@@ -35,12 +35,18 @@ pub fn chosen<T>(
     out
 }
 
-/// The name of the algorithm: the value at `key`, or `default`.
-pub fn name_of(reader: &mut Reader<'_>, key: &'static str, default: Option<&str>, names: &[&str]) -> Spanned<String> {
+/// The name of the algorithm: the value at `key`, or `default`; `None`, with the reason reported, if there is none. Any
+/// text is a name here, that of no algorithm included: the algorithms' reader reports those.
+pub fn name_of(
+    reader: &mut Reader<'_>,
+    key: &'static str,
+    default: Option<&str>,
+    names: &[&str],
+) -> Option<Spanned<String>> {
     let place = reader.place_of(key);
     match (reader.take(key), default) {
-        (Some(node), _) => Spanned::new(place, String::read(node, reader.problems).unwrap_or_default()),
-        (None, Some(default)) => Spanned::new(place, default.to_owned()),
+        (Some(node), _) => String::read(node, reader.problems).map(|name| Spanned::new(place, name)),
+        (None, Some(default)) => Some(Spanned::new(place, default.to_owned())),
         (None, None) => {
             let (section, entries) = (reader.problems.section(), reader.entries());
             let mut say = |code, place, message: String, help: &str| {
@@ -53,7 +59,7 @@ pub fn name_of(reader: &mut Reader<'_>, key: &'static str, default: Option<&str>
                 }
                 None => say("E005", place, format!("missing key `{key}` in {section}"), &help),
             }
-            Spanned::new(place, String::new())
+            None
         }
     }
 }

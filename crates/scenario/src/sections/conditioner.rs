@@ -84,13 +84,14 @@ impl ConditionerSection {
             let placement = <Placement as Params>::read(reader);
             let name = name_of(reader, "kind", None, conditioner::NAMES);
             let at = stated.as_deref().unwrap_or(&[at::NOWHERE]);
-            let ports = if name.is_empty() { None } else { at::read(reader, &name, at) };
+            let ports = name.as_ref().and_then(|name| at::read(reader, name, at));
             let actions = <Actions as Params>::read(reader);
             let read = || {
                 let (placement, ports, actions) = (placement?, ports?, actions?);
                 Some(Self { placement, places, ports, actions })
             };
-            (conditioner::NAMES.contains(&name.as_str()), read().filter(|_| stated.is_some()))
+            let known = name.is_some_and(|name| conditioner::NAMES.contains(&name.as_str()));
+            (known, read().filter(|_| stated.is_some()))
         })
     }
 

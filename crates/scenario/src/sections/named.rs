@@ -1,7 +1,7 @@
 //! Sections of one kind by name.
 
 use super::chosen::table;
-use perhop_core::params::{Node, Place, Problems, Table, Tree};
+use perhop_core::params::{Kind, Node, Place, Problems, Table, Tree, Value};
 
 /// A section that the file declares, sound or not. Equality leaves places out.
 #[derive(Clone, Debug)]
@@ -42,8 +42,13 @@ impl<T> Named<T> {
         problems.within(kind, |problems| {
             let Some(table) = table(node, problems) else { return Self { list: Vec::new(), malformed: true } };
             let one = |(name, key, node): &(String, Place, Node)| {
+                let before = problems.list.len();
                 let section = problems.within(name, |problems| read(node, problems));
-                let sound = printable(name) || unprintable(*key, problems);
+                debug_assert!(
+                    section.is_some() || problems.list.len() > before,
+                    "[{kind}.{name}] is refused in silence"
+                );
+                let sound = is_plain(name, *key, problems);
                 Declared { name: name.clone(), key: *key, place: node.place, section: section.filter(|_| sound) }
             };
             Self { list: table.entries.iter().map(one).collect(), malformed: false }
@@ -91,11 +96,26 @@ impl<T> Named<T> {
     }
 }
 
-fn printable(name: &str) -> bool {
-    !name.trim().is_empty() && !name.chars().any(char::is_control)
+/// A name that tables and reports show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name(pub String);
+
+impl Value for Name {
+    const KIND: Kind = Kind::Text;
+    fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
+        let name = String::read(node, problems)?;
+        is_plain(&name, node.place, problems).then_some(Self(name))
+    }
+    fn tree(&self) -> Option<Tree> {
+        self.0.tree()
+    }
 }
 
-fn unprintable(place: Place, problems: &mut Problems) -> bool {
-    problems.error("E011", place, "a name is empty or has control characters").help("name it with plain text");
-    false
+/// Whether a name can be shown, or E011.
+fn is_plain(name: &str, place: Place, problems: &mut Problems) -> bool {
+    let plain = !name.trim().is_empty() && !name.chars().any(char::is_control);
+    if !plain {
+        problems.error("E011", place, "a name is empty or has control characters").help("name it with plain text");
+    }
+    plain
 }

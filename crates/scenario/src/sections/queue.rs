@@ -103,9 +103,10 @@ impl Queue {
         chosen(node, problems, |reader| {
             let common = <QueueCommon as Params>::read(reader);
             let name = name_of(reader, "aqm", Some("drop-tail"), aqm::NAMES);
-            let aqm = if name.is_empty() { None } else { AqmParams::read(&name, name.place, reader) };
+            let aqm = name.as_ref().and_then(|name| AqmParams::read(name, name.place, reader));
             let aqm = aqm.map(|value| Located { value, places: reader.places() });
-            (aqm::NAMES.contains(&name.as_str()), common.zip(aqm).map(|(common, aqm)| Self { common, aqm }))
+            let known = name.is_some_and(|name| aqm::NAMES.contains(&name.as_str()));
+            (known, common.zip(aqm).map(|(common, aqm)| Self { common, aqm }))
         })
     }
 
@@ -123,11 +124,16 @@ impl Scheduled {
         let params = chosen(node, problems, |reader| {
             let sound = refuse_queue(reader);
             let name = name_of(reader, "scheduler", None, sched::NAMES);
-            let params = if name.is_empty() { None } else { SchedulerParams::read(&name, name.place, reader) };
+            let params = name.as_ref().and_then(|name| SchedulerParams::read(name, name.place, reader));
             let params = params.filter(|_| sound).map(|value| Located { value, places: reader.places() });
-            (sched::NAMES.contains(&name.as_str()), params)
+            (name.is_some_and(|name| sched::NAMES.contains(&name.as_str())), params)
         });
-        Some(Self { params: params?, queues: queues? })
+        let (params, queues) = (params?, queues?);
+        if queues.is_empty() {
+            let help = "at least one, the last of which takes all other packets";
+            return problems.error("E201", node.place, "`classes` is missing").help(help).none();
+        }
+        Some(Self { params, queues })
     }
 
     fn tree(&self) -> Tree {

@@ -85,11 +85,21 @@ pub fn read(root: &Table, whole: Place, problems: &mut Problems) -> Spanned<Sett
     }
     let faults: Vec<_> = problems.list[from..].iter().filter_map(|p| p.place).collect();
     let entries = if let Tree::Table(table) = &node.tree { table.entries.as_slice() } else { &[] };
-    let sound = entries.iter().filter(|e| !faults.contains(&e.2.place)).cloned().collect();
+    let (faulty, sound): (Vec<_>, Vec<_>) = entries.iter().cloned().partition(|e| holds(&e.2, &faults));
     let rest = Node { place: node.place, tree: Tree::Table(Table { entries: sound }) };
     let mut settings: Settings = read_table(&rest, &mut Problems::default()).expect("all keys have defaults");
-    if entries.iter().any(|e| faults.contains(&e.2.place) && ["duration", "warmup"].contains(&e.0.as_str())) {
+    if faulty.iter().any(|e| ["duration", "warmup"].contains(&e.0.as_str())) {
         (*settings.duration, *settings.warmup) = (perhop_sim::engine::MAX_DURATION, Span::ZERO);
     }
     Spanned::new(node.place, settings)
+}
+
+/// Whether one of these places is that of a value or of something in it.
+fn holds(node: &Node, places: &[Place]) -> bool {
+    let below = match &node.tree {
+        Tree::List(items) => items.iter().any(|item| holds(item, places)),
+        Tree::Table(table) => table.entries.iter().any(|e| places.contains(&e.1) || holds(&e.2, places)),
+        _ => false,
+    };
+    below || places.contains(&node.place)
 }

@@ -1,6 +1,7 @@
 //! `[traffic]`: from where to where, how many, when, and by which model.
 
 use super::chosen::{Entries, chosen, name_of};
+use super::named::Name;
 use super::tcp::TcpRef;
 use perhop_core::dscp::Dscp;
 use perhop_core::params::{Kind, Located, Node, Params, Problems, Spanned, Tree, Value};
@@ -29,7 +30,7 @@ pub struct TrafficCommon {
     #[param(default = "BE")]
     pub dscp: Spanned<Dscp>,
     /// Class its packets are counted in; default: the table's name.
-    pub class: Option<String>,
+    pub class: Option<Name>,
     /// ECN (RFC 3168); default: for TCP as its preset or table says, else off.
     pub ecn: Option<Spanned<bool>>,
     /// TCP: "reno", "newreno" (default), a name of `[tcp]`, or a table of the same keys.
@@ -52,11 +53,7 @@ pub struct Senders(pub Vec<Spanned<String>>);
 impl Value for Senders {
     const KIND: Kind = Vec::<String>::KIND;
     fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
-        let names = Vec::read(node, problems)?;
-        if names.is_empty() {
-            return problems.error("E201", node.place, "an empty list").help("name at least one node").none();
-        }
-        Some(Self(names))
+        Vec::read(node, problems).map(Self)
     }
     fn tree(&self) -> Option<Tree> {
         match self.0.as_slice() {
@@ -71,10 +68,10 @@ impl TrafficSection {
     pub fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
         chosen(node, problems, |reader| {
             let name = name_of(reader, "model", None, traffic::NAMES);
-            let model = if name.is_empty() { None } else { TrafficParams::read(&name, name.place, reader) };
+            let model = name.as_ref().and_then(|name| TrafficParams::read(name, name.place, reader));
             let model = model.map(|value| Located { value, places: reader.places() });
             let common = <TrafficCommon as Params>::read(reader);
-            let known = traffic::NAMES.contains(&name.as_str());
+            let known = name.is_some_and(|name| traffic::NAMES.contains(&name.as_str()));
             (known, common.zip(model).map(|(common, model)| Self { common, model }))
         })
     }

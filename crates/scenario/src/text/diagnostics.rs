@@ -1,5 +1,6 @@
 //! Problems as a person reads them: code, place, line, caret, reason, fix; and as JSON.
 
+use crate::text::shown::shown;
 use crate::text::source::{Sources, Spot};
 use perhop_core::params::{Problem, Problems, Severity};
 use std::collections::{BTreeMap, BTreeSet};
@@ -146,6 +147,7 @@ impl Diagnostic {
     fn new(problem: Problem, sources: &Sources) -> Self {
         let Problem { severity, code, place, message, label, help } = problem;
         let spot = place.filter(|p| p.end > p.start).and_then(|p| sources.spot(p));
+        let [message, label, help] = [message, label, help].map(|words| shown(&words).into_owned());
         Self { severity, code, message, file: sources.file().to_owned(), spot, label, help }
     }
 
@@ -168,8 +170,8 @@ impl Diagnostic {
 
     fn place(&self) -> String {
         match &self.spot {
-            Some(spot) => format!("{}:{}:{}", spot.name, spot.line, spot.column),
-            None => self.file.clone(),
+            Some(spot) => format!("{}:{}:{}", shown(&spot.name), spot.line, spot.column),
+            None => shown(&self.file).into_owned(),
         }
     }
 }

@@ -8,6 +8,8 @@ pub mod codes;
 pub mod file;
 /// What the command line adds.
 pub mod options;
+/// Text as a terminal may show it.
+pub mod shown;
 /// Sources of text, and places in them.
 pub mod source;
 /// Text -> tree with places.

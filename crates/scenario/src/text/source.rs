@@ -2,6 +2,7 @@
 //!
 //! Each text gets a separate stretch, so that a [`Place`] says both which text and where in it.
 
+use super::shown;
 use perhop_core::params::Place;
 
 /// One text: a file, or an override such as `-s traffic.bulk.flows=20`.
@@ -61,7 +62,7 @@ impl Sources {
             line: piece.text[..begin].matches('\n').count() + 1,
             column: piece.text[begin..start].chars().count() + 1,
             width: piece.text[start..until].chars().count().max(1),
-            text: text.replace('\t', " "),
+            text: shown::line(text),
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Tree -> TOML text.
 
+use super::shown::steers;
 use super::tree::{self, leaves};
 use perhop_core::params::{Node, Table, Tree};
 use std::fmt::Write;
@@ -104,7 +105,7 @@ fn quoted(text: &str) -> String {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
-            c if c.is_control() => _ = write!(out, "\\u{:04X}", u32::from(c)),
+            c if steers(c) => _ = write!(out, "\\u{:04X}", u32::from(c)),
             c => out.push(c),
         }
     }
