@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
 from importlib import import_module
+from typing import Any, TextIO
 
 from perhop import _core
 
@@ -18,7 +22,7 @@ PYTHON_VERBS = {
 }
 """The module of each verb; its function `VERB(arguments)` returns the exit code."""
 
-ERROR, INTERRUPTED = 2, 130
+ERROR, INTERRUPTED, CLOSED = 2, 130, 141
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -28,14 +32,55 @@ def main(argv: list[str] | None = None) -> int:
         return code
     verb, arguments = request
     try:
-        exit_code: int = getattr(import_module(PYTHON_VERBS[verb]), verb)(json.loads(arguments))
+        with redirect_stdout(Output(sys.stdout)):
+            exit_code: int = getattr(import_module(PYTHON_VERBS[verb]), verb)(json.loads(arguments))
+            sys.stdout.flush()
     except KeyboardInterrupt as interrupt:
         print(interrupt or "interrupted", file=sys.stderr)
         return INTERRUPTED
+    except OutputError as error:
+        return error.end()
     except (OSError, ValueError, LookupError, _core.RunError) as error:
         print(f"error: {error.args[0] if isinstance(error, KeyError) else error}", file=sys.stderr)
         return ERROR
     return exit_code
+
+
+class OutputError(Exception):
+    """Standard output takes no more."""
+
+    def end(self) -> int:
+        """The exit code: a reader that has gone needs no message. What is left is not written when Python ends."""
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(self.__cause__, BrokenPipeError):
+            return CLOSED
+        print(f"error: cannot write to standard output: {self}", file=sys.stderr)
+        return ERROR
+
+
+class Output:
+    """Standard output, whose errors differ from those of other files."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Writes."""
+        written: int = self._tried(lambda: self._stream.write(text))
+        return written
+
+    def flush(self) -> None:
+        """Flushes."""
+        self._tried(self._stream.flush)
+
+    def _tried(self, work: Callable[[], Any]) -> Any:
+        try:
+            return work()
+        except OSError as error:
+            raise OutputError(error.strerror) from error
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 if __name__ == "__main__":

@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from perhop import stats, units
+from perhop import in_force, show, stats, units
 from perhop.columns import Group, Values
 from perhop.results import Runs
 from perhop.stats import Interval
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
 METRICS = (
     "traffic.goodput_bit_s",
@@ -29,7 +34,7 @@ LEVEL = 0.05
 
 
 class Row(NamedTuple):
-    """A row of a metric, at a point of the sweep."""
+    """A row of a metric, at a point of the sweep; `A | B` where the two runs are at different points."""
 
     metric: str
     point: str
@@ -63,6 +68,8 @@ class Difference:
 
 def differences(a: Runs, b: Runs, metrics: Sequence[str] = METRICS) -> list[Difference]:
     """`b - a` for every row of every metric, `traffic.goodput_bit_s` for instance.
+
+    `settings` says what the two runs differ in.
 
     Raises:
         ValueError: when the runs are not pairs (seed, replications, points, measured time), or for an unknown metric.
@@ -103,8 +110,23 @@ def _of_metric(a: Runs, b: Runs, metric: str) -> Iterator[Difference]:
         left, right = (_filled(side, group, runs, column) for side, runs in ((ours, a), (theirs, b)))
         if units.counted(column) and not left.any() and not right.any():
             continue
-        point, row = a.points[int(group[0])].title, " ".join(group[1:])
+        point, row = pair(a, b)[int(group[0])], " ".join(group[1:])
         yield _difference(Row(metric, point, row), left, right)
+
+
+def pair(a: Runs, b: Runs) -> list[str]:
+    """What the points are called: one name where they have the same labels, otherwise that of each."""
+    names = [(ours.title, theirs.title) for ours, theirs in zip(a.points, b.points, strict=True)]
+    return [ours if ours == theirs else f"{ours or 'base'} | {theirs or 'base'}" for ours, theirs in names]
+
+
+def settings(a: Runs, b: Runs) -> dict[in_force.Setting, list[str]]:
+    """The settings in force that differ, each with the points at which they do."""
+    found: dict[in_force.Setting, list[str]] = {}
+    for name, ours, theirs in zip(pair(a, b), a.points, b.points, strict=True):
+        for setting in in_force.differing(ours.effective, theirs.effective):
+            found.setdefault(setting, []).append(name)
+    return found
 
 
 def _difference(row: Row, left: Values, right: Values) -> Difference:
@@ -134,15 +156,15 @@ def compare(arguments: dict[str, Any]) -> int:
     a, b = Runs.open(arguments["a"]), Runs.open(arguments["b"])
     for note in [*a.notes, *b.notes]:
         print(f"note: {note}", file=sys.stderr)
-    found = differences(a, b, arguments["metric"] or METRICS)
+    names, found = Names(arguments["a"], arguments["b"]), differences(a, b, arguments["metric"] or METRICS)
     if arguments["json"]:
-        print(json.dumps([_record(d) for d in found], indent=1))
+        print(json.dumps([_record(d, settings(a, b)) for d in found], indent=1))
     else:
-        _print(found, Names(arguments["a"], arguments["b"]), a)
+        _print(found, names, (a, b))
     return 0
 
 
-def _record(d: Difference) -> dict[str, Any]:
+def _record(d: Difference, differs: Mapping[in_force.Setting, list[str]]) -> dict[str, Any]:
     def plain(value: Interval | None) -> dict[str, Any] | None:
         if value is None:
             return None
@@ -151,30 +173,63 @@ def _record(d: Difference) -> dict[str, Any]:
 
     p = None if math.isnan(d.p) else d.p
     sides = {"a": plain(d.a), "b": plain(d.b), "difference": plain(d.difference)}
-    return {"metric": d.metric, "point": d.point, "row": d.row} | sides | {"p": p}
+    between = {setting.key: [setting.a, setting.b] for setting, points in differs.items() if d.point in points}
+    return {"metric": d.metric, "point": d.point, "row": d.row} | sides | {"p": p, "differs": between}
 
 
-def _print(found: list[Difference], names: Names, runs: Runs) -> None:
+def _print(found: list[Difference], names: Names, runs: tuple[Runs, Runs]) -> None:
     from rich.console import Console
-    from rich.table import Table
 
-    swept = bool(runs.keys)
-    table = Table(box=None, pad_edge=False)
-    for heading in ("quantity", *(["point"] if swept else []), "row"):
-        table.add_column(heading, no_wrap=not sys.stdout.isatty())
+    console = Console(width=None if sys.stdout.isatty() else 200)
+    with console.capture() as text:
+        console.print(_plain(f"A {names.a}"), _plain(f"B {names.b}"), "", sep="\n")
+        _print_settings(console, runs)
+        paired = f"seed {runs[0].seed}, {len(runs[0])} pairs; mean ± half of the 95 % t-interval\n"
+        console.print(paired, highlight=False)
+        console.print(_table(found, swept=len(runs[0].points) > 1), highlight=False)
+        stars = "\n* the interval leaves zero out; ** so does it after Holm's correction for all rows"
+        console.print(stars, highlight=False)
+    print(text.get(), end="")
+
+
+def _print_settings(console: Console, runs: tuple[Runs, Runs]) -> None:
+    """What differs: keys with both values, or that nothing does."""
+    differs, table = settings(*runs), _grid("setting that differs", "A", "B")
+    if not differs:
+        console.print("the same settings are in force in both\n", highlight=False)
+        return
+    for setting, points in differs.items():
+        where = "" if len(points) == len(runs[0].points) else f" at {'; '.join(points)}"
+        table.add_row(*map(_plain, (setting.key + where, setting.a or "-", setting.b or "-")))
+    console.print(table, "", highlight=False)
+
+
+def _table(found: list[Difference], *, swept: bool) -> Table:
+    table = _grid("quantity", *(["point"] if swept else []), "row")
     for heading in ("A", "B", "B - A", ""):
         table.add_column(heading, justify="right", no_wrap=True)
     for d, mark in zip(found, marks(found), strict=True):
         name, unit, factor = units.named(d.metric.partition(".")[2])
         cells = [units.estimate(side, factor) for side in (d.a, d.b, d.difference)]
-        table.add_row(f"{name}, {unit}" if unit else name, *([d.point] if swept else []), d.row, *cells, mark)
-    console = Console(width=None if sys.stdout.isatty() else 200)
-    console.print(f"A {names.a}\nB {names.b}", highlight=False)
-    console.print(f"seed {runs.seed}, {len(runs)} pairs; mean ± half of the 95 % t-interval\n", highlight=False)
-    console.print(table, highlight=False)
-    console.print(
-        "\n* the interval leaves zero out; ** so does it after Holm's correction for all rows", highlight=False
-    )
+        where = map(_plain, [d.point, d.row] if swept else [d.row])
+        table.add_row(f"{name}, {unit}" if unit else name, *where, *cells, mark)
+    return table
+
+
+def _plain(text: str) -> Text:
+    """As it is written: no markup, no control characters."""
+    from rich.text import Text
+
+    return Text(show.printable(text))
+
+
+def _grid(*headings: str) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for heading in headings:
+        table.add_column(heading, no_wrap=not sys.stdout.isatty())
+    return table
 
 
 def marks(found: Sequence[Difference]) -> list[str]:
