@@ -1,7 +1,7 @@
 //! `check`: all errors and warnings of a file in one pass.
 
 use crate::args::{Check, Format, Source};
-use crate::{Exit, Failure, say};
+use crate::{Exit, Failure, complain, say};
 use perhop_scenario::{Diagnostics, Options, Policy, Sweep};
 
 /// The options given on the command line.
@@ -26,7 +26,7 @@ pub(crate) fn load(source: &Source, options: &Options) -> Result<Sweep, Failure>
     match Sweep::load(&source.file, options) {
         Ok((sweep, warnings)) => {
             if !warnings.list.is_empty() {
-                eprintln!("{warnings}");
+                complain!("{warnings}");
             }
             Ok(sweep)
         }

@@ -21,6 +21,8 @@ mod list;
 mod mark;
 /// `run`
 mod run;
+/// What is printed.
+mod show;
 /// Packets of a simulated link as a capture.
 mod pcap;
 /// `sweep`
@@ -29,6 +31,7 @@ mod sweep;
 pub mod tune;
 
 pub use args::Request;
+use show::{complain, say};
 
 /// How a verb ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,18 +56,30 @@ pub enum Outcome {
     Python(Request),
 }
 
-/// Parses and carries out a command line; `args[0]` is the program's name.
+/// Parses and carries out a command line; `args[0]` is the program's name. Output that was lost is an error.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> Outcome {
+    let outcome = begin(args);
+    let Some(message) = show::lost() else { return outcome };
+    complain!("{message}");
+    Outcome::Done(Exit::Error)
+}
+
+fn begin(args: impl IntoIterator<Item = OsString>) -> Outcome {
     let cli = match args::Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => {
-            let _ = error.print();
-            return Outcome::Done(if error.use_stderr() { Exit::Error } else { Exit::Fine });
+            let printed = error.print();
+            if error.use_stderr() {
+                return Outcome::Done(Exit::Error);
+            }
+            show::keep(printed);
+            return Outcome::Done(Exit::Fine);
         }
     };
     match Request::of(&cli.verb) {
-        Some(request) => Outcome::Python(request),
-        None => carry_out(cli.verb),
+        Ok(Some(request)) => Outcome::Python(request),
+        Ok(None) => carry_out(cli.verb),
+        Err(failure) => Outcome::Done(failure.say()),
     }
 }
 
@@ -86,16 +101,7 @@ fn carry_out(verb: args::Verb) -> Outcome {
         Verb::Meter(args) => mark::meter(&args),
         Verb::Reproduce(_) | Verb::Plot(_) | Verb::Report(_) | Verb::Compare(_) => unreachable!("Python's"),
     };
-    Outcome::Done(done.unwrap_or_else(|failure| match failure {
-        Failure::Interrupted(message) => {
-            eprintln!("{message}");
-            Exit::Interrupted
-        }
-        Failure::Error(message) => {
-            eprintln!("{message}");
-            Exit::Error
-        }
-    }))
+    Outcome::Done(done.unwrap_or_else(|failure| failure.say()))
 }
 
 /// Why a verb could not be carried out, in words.
@@ -107,6 +113,18 @@ enum Failure {
     Interrupted(String),
 }
 
+impl Failure {
+    /// Says why; the exit code.
+    fn say(&self) -> Exit {
+        let (message, exit) = match self {
+            Self::Interrupted(message) => (message, Exit::Interrupted),
+            Self::Error(message) => (message, Exit::Error),
+        };
+        complain!("{message}");
+        exit
+    }
+}
+
 impl From<perhop_scenario::output::run::RunError> for Failure {
     fn from(error: perhop_scenario::output::run::RunError) -> Self {
         match error {
@@ -115,12 +133,3 @@ impl From<perhop_scenario::output::run::RunError> for Failure {
         }
     }
 }
-
-/// Prints to standard output; a reader that has gone away ends the printing, not the program.
-macro_rules! say {
-    ($($arg:tt)*) => {{
-        use std::io::Write as _;
-        let _ = writeln!(std::io::stdout(), $($arg)*);
-    }};
-}
-pub(crate) use say;

@@ -1,7 +1,7 @@
 //! `mark` and `meter`: a capture through a policy.
 
 use crate::args::{Mark, Meter, Through};
-use crate::{Exit, Failure, say, watch};
+use crate::{Exit, Failure, complain, say, watch};
 use perhop_capture::mark::{self, MarkError, Marking, Report, RoundTripsOf};
 use perhop_capture::{CaptureError, Pump};
 use perhop_scenario::{Options, Policy};
@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 pub(crate) fn mark(args: &Mark) -> Result<Exit, Failure> {
     let marking = marking(&args.policy, &args.through)?;
     if mark::changes_nothing(&marking) {
-        eprintln!(
+        complain!(
             "warning[W310] no colour of this policy has an action, and no label is carried: the output will be the input\n   \
              help: write green = \"mark AF11\", red = \"drop\" and so on in [conditioner.X]"
         );
@@ -40,7 +40,7 @@ fn marking(policy: &Path, through: &Through) -> Result<Marking, Failure> {
     let (policy, warnings) = Policy::load(policy, &options)
         .map_err(|errors| Failure::Error(format!("{errors}\n{}, nothing was read", errors.summary())))?;
     if !warnings.list.is_empty() {
-        eprintln!("{warnings}");
+        complain!("{warnings}");
     }
     Ok(Marking {
         stages: policy.stages(),
@@ -60,7 +60,7 @@ fn pump(through: &Through) -> Pump<'static> {
 fn finish(report: Result<Report, MarkError>, through: &Through, input: &Path) -> Result<Exit, Failure> {
     let report = report.map_err(|error| failure(&error, input))?;
     for warning in report.warnings.iter().filter(|_| !through.json) {
-        eprintln!("warning: {warning}");
+        complain!("warning: {warning}");
     }
     if through.json {
         let text = serde_json::to_string(&report).map_err(|e| Failure::Error(e.to_string()))?;

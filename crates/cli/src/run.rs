@@ -2,7 +2,7 @@
 
 use crate::args::{Output, Run};
 use crate::watch::Terminal;
-use crate::{Exit, Failure, check, pcap, say};
+use crate::{Exit, Failure, check, complain, pcap, say, show};
 use perhop_scenario::output::run::{Replication, RunOptions, run as run_points};
 use perhop_scenario::output::{disk, summary};
 use perhop_scenario::{Point, Scenario};
@@ -10,16 +10,22 @@ use perhop_sim::plan::{Tap, TapPoint};
 use serde_json::json;
 
 /// Options of a run of `scenario`.
-pub(crate) fn run_options(scenario: &Scenario, output: &Output) -> RunOptions {
+///
+/// # Errors
+/// JSON is asked for, and the directory of the runs is not UTF-8.
+pub(crate) fn run_options(scenario: &Scenario, output: &Output) -> Result<RunOptions, Failure> {
+    if output.json {
+        show::text(&output.out)?;
+    }
     let settings = scenario.settings();
-    RunOptions {
+    Ok(RunOptions {
         replications: 0..*settings.replications,
         seed: settings.seed,
         jobs: output.jobs,
         out: Some(output.out.clone()),
         resume: false,
         taps: Vec::new(),
-    }
+    })
 }
 
 pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
@@ -30,7 +36,7 @@ pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
     }
     let sweep = check::load(&args.source, &options)?;
     if sweep.is_grid() {
-        eprintln!(
+        complain!(
             "this scenario has a [sweep]: only its base point is run; `perhop sweep` runs all {}",
             sweep.points().len()
         );
@@ -39,7 +45,7 @@ pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
     let point = Point::base(scenario);
     let taps = taps(scenario, args)?;
     let terminal = Terminal::new("replications");
-    let mut options = run_options(scenario, &args.output);
+    let mut options = run_options(scenario, &args.output)?;
     let recorded = record(&point, &options, &taps)?;
     options.resume = false;
     let replications = run_points(std::slice::from_ref(&point), &options, &terminal)?;

@@ -14,7 +14,7 @@ pub(crate) fn sweep(args: &Sweep) -> Result<Exit, Failure> {
     let all = sweep.points();
     let points = shard(&all, args.shard.as_deref())?;
     let terminal = Terminal::new("replications");
-    let options = RunOptions { resume: !args.fresh, ..run::run_options(&sweep.base, &args.output) };
+    let options = RunOptions { resume: !args.fresh, ..run::run_options(&sweep.base, &args.output)? };
     let replications = run_points(&points, &options, &terminal)?;
     terminal.clear();
     for (i, point) in points.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! `tune`: parameters of SVB and MSVB by Lemma 3.1.
 
 use crate::args::{Cli, Request, Source, Tunable, Tune, Verb};
-use crate::{Failure, check, say};
+use crate::{Failure, check, say, show};
 use clap::Parser;
 use perhop_core::design::msvb::Bottleneck;
 use perhop_core::units::Packets;
@@ -13,13 +13,15 @@ use std::ffi::OsString;
 
 /// Prints the answer; with `--plot`, Python draws the picture.
 pub(crate) fn tune(args: &Tune) -> Result<Option<Request>, Failure> {
+    let picture = args.plot.as_deref().map(show::text).transpose()?;
     let tuned = tuned(args)?;
     match args.json {
         true => say!("{}", tuned.to_json()),
         false => say!("{}", tuned.to_string().trim_end()),
     }
-    let request = |file| Request { verb: "tune", arguments: json!({ "picture": tuned.picture(), "output": file }) };
-    Ok(args.plot.as_ref().map(request))
+    let request =
+        |file: &str| Request { verb: "tune", arguments: json!({ "picture": tuned.picture(), "output": file }) };
+    Ok(picture.map(request))
 }
 
 /// The answer to the arguments of `perhop tune` as JSON, and what its picture shows.

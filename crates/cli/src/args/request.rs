@@ -1,7 +1,9 @@
 //! What the command line hands over to Python.
 
-use super::Verb;
+use super::{Compare, Plot, Report, Reproduce, Verb};
+use crate::{Failure, show::text};
 use serde_json::{Value, json};
+use std::path::PathBuf;
 
 /// A verb that Python carries out, with its arguments as JSON.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,21 +16,42 @@ pub struct Request {
 
 impl Request {
     /// The request that a verb makes, if Python carries it out.
-    pub fn of(verb: &Verb) -> Option<Self> {
+    ///
+    /// # Errors
+    /// A path that is not UTF-8.
+    pub(crate) fn of(verb: &Verb) -> Result<Option<Self>, Failure> {
         let (verb, arguments) = match verb {
-            Verb::Reproduce(a) => (
-                "reproduce",
-                json!({
-                    "what": a.what, "quick": a.quick, "seeds": a.seeds, "seed": a.seed, "jobs": a.jobs, "out": a.out,
-                    "strict": a.strict, "list": a.list, "readings": a.readings,
-                }),
-            ),
-            Verb::Plot(a) => ("plot", json!({ "runs": a.runs, "kind": a.kind, "output": a.output, "list": a.list })),
-            Verb::Report(a) => ("report", json!({ "runs": a.runs, "output": a.output })),
-            Verb::Compare(a) => ("compare", json!({ "a": a.a, "b": a.b, "metric": a.metric, "json": a.json })),
+            Verb::Reproduce(a) => ("reproduce", reproduce(a)?),
+            Verb::Plot(a) => ("plot", plot(a)?),
+            Verb::Report(a) => ("report", report(a)?),
+            Verb::Compare(a) => ("compare", compare(a)?),
             Verb::List(a) if a.what.as_deref() == Some("studies") => ("studies", json!({})),
-            _ => return None,
+            _ => return Ok(None),
         };
-        Some(Self { verb, arguments })
+        Ok(Some(Self { verb, arguments }))
     }
+}
+
+fn reproduce(a: &Reproduce) -> Result<Value, Failure> {
+    Ok(json!({
+        "what": a.what, "quick": a.quick, "seeds": a.seeds, "seed": a.seed, "jobs": a.jobs, "out": text(&a.out)?,
+        "strict": a.strict, "list": a.list, "readings": a.readings,
+    }))
+}
+
+fn plot(a: &Plot) -> Result<Value, Failure> {
+    let output = a.output.as_deref().map(text).transpose()?;
+    Ok(json!({ "runs": texts(&a.runs)?, "kind": a.kind, "output": output, "list": a.list }))
+}
+
+fn report(a: &Report) -> Result<Value, Failure> {
+    Ok(json!({ "runs": texts(&a.runs)?, "output": text(&a.output)? }))
+}
+
+fn compare(a: &Compare) -> Result<Value, Failure> {
+    Ok(json!({ "a": text(&a.a)?, "b": text(&a.b)?, "metric": a.metric, "json": a.json }))
+}
+
+fn texts(paths: &[PathBuf]) -> Result<Vec<&str>, Failure> {
+    paths.iter().map(|path| text(path)).collect()
 }

@@ -1,6 +1,7 @@
 //! What each conditioner, AQM and scheduler of the lists costs: a packet's way through a port that has nothing else, in and
 //! out; 1000 B packets at twice the rate it is set to. A scheduler has eight queues, AQMs and schedulers 50 packets waiting.
 
+use crate::complain;
 use perhop_core::Scope;
 use perhop_core::aqm::{self, AqmParams, drop_tail};
 use perhop_core::classify::{FlowHeaders, Match};
@@ -51,7 +52,7 @@ pub(super) fn measure() -> Vec<Decision> {
     for (list, entry, ns) in conditioners.chain(aqms).chain(schedulers) {
         match ns {
             Ok(ns) => measured.push(Decision { list, name: entry.name, ns }),
-            Err(why) => eprintln!("{list} {} was not measured: {why}", entry.name),
+            Err(why) => complain!("{list} {} was not measured: {why}", entry.name),
         }
     }
     measured

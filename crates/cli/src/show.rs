@@ -1,0 +1,61 @@
+//! What the command line prints, and whether it arrived.
+
+use crate::Failure;
+use std::fmt::Arguments;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Mutex;
+
+/// Why something printed did not arrive; the first time.
+static LOST: Mutex<Option<io::Error>> = Mutex::new(None);
+
+/// A line on standard output. A reader that has gone away ends the printing, not the program; that nothing more can be
+/// written for another reason is kept for [`lost`].
+pub(crate) fn line(words: Arguments<'_>) {
+    let mut out = io::stdout().lock();
+    keep(writeln!(out, "{words}").and_then(|()| out.flush()));
+}
+
+/// Keeps why output was lost.
+pub(crate) fn keep(written: io::Result<()>) {
+    if let Err(error) = written
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        LOST.lock().expect("no panic in here").get_or_insert(error);
+    }
+}
+
+/// Why output was lost since the last call, if any was.
+pub(crate) fn lost() -> Option<String> {
+    let error = LOST.lock().expect("no panic in here").take()?;
+    let help = "free some space, or send the output elsewhere; results already written are complete";
+    Some(format!("error[E020] cannot write to standard output: {error}\n   help: {help}"))
+}
+
+/// A line on standard error; there is nowhere to say that it did not arrive.
+pub(crate) fn aside(words: Arguments<'_>) {
+    let _ = writeln!(io::stderr(), "{words}");
+}
+
+/// A path as text, where it becomes part of JSON.
+///
+/// # Errors
+/// It is not UTF-8.
+pub(crate) fn text(path: &Path) -> Result<&str, Failure> {
+    path.to_str().ok_or_else(|| {
+        let help = "give it another name, or a link to it that has one";
+        Failure::Error(format!("error[E022] the path `{}` is not UTF-8 text\n   help: {help}", path.display()))
+    })
+}
+
+/// Prints to standard output.
+macro_rules! say {
+    ($($arg:tt)*) => { $crate::show::line(format_args!($($arg)*)) };
+}
+
+/// Prints to standard error.
+macro_rules! complain {
+    ($($arg:tt)*) => { $crate::show::aside(format_args!($($arg)*)) };
+}
+
+pub(crate) use {complain, say};
