@@ -1,6 +1,7 @@
 //! What can be wrong with a capture. Each message names the place (byte offset in the file), the value found, the
 //! bound, and a fix.
 
+use perhop_core::units::counted;
 use std::io;
 use std::path::PathBuf;
 
@@ -150,7 +151,7 @@ pub enum CaptureError {
         unit: String,
     },
     /// Stopped from outside.
-    #[error("interrupted after {packets} packets; no output was written")]
+    #[error("interrupted after {}; no output was written", counted(.packets, ["packet", "packets"]))]
     Interrupted {
         /// Packets copied until then.
         packets: u64,

@@ -265,7 +265,7 @@ fn a_clock_never_goes_back() {
     let (output, report) = marked(&made(&load), marking(vec![small])).unwrap();
     assert_eq!(dscps(&output), [10, 10, 14, 14, 10]);
     assert_eq!((report.flaws.out_of_order, report.flaws.largest_step_back_ns), (1, 4 * ms));
-    assert!(report.warnings.iter().any(|text| text.contains("1 packets have a timestamp") && text.contains("0.004 s")));
+    assert!(report.warnings.iter().any(|text| text.contains("1 packet has a timestamp") && text.contains("0.004 s")));
     assert_eq!(report.capture.duration_s, Some(0.016));
     assert_eq!(report.capture.offered_bit_s, Some(40_000.0 / 0.016));
 }

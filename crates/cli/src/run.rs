@@ -3,6 +3,7 @@
 use crate::args::{Output, Run};
 use crate::watch::Terminal;
 use crate::{Exit, Failure, check, complain, pcap, say, show};
+use perhop_core::units::counted;
 use perhop_scenario::output::run::{Replication, RunOptions, run as run_points};
 use perhop_scenario::output::{disk, summary};
 use perhop_scenario::{Point, Scenario};
@@ -37,8 +38,8 @@ pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
     let sweep = check::load(&args.source, &options)?;
     if sweep.is_grid() {
         complain!(
-            "this scenario has a [sweep]: only its base point is run; `perhop sweep` runs all {}",
-            sweep.points().len()
+            "this scenario has a [sweep]: only its base point is run; `perhop sweep` runs {}",
+            counted(sweep.points().len(), ["point", "points"])
         );
     }
     let scenario = &sweep.base;

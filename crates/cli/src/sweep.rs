@@ -3,6 +3,7 @@
 use crate::args::Sweep;
 use crate::watch::Terminal;
 use crate::{Exit, Failure, check, run, say};
+use perhop_core::units::counted;
 use perhop_scenario::Point;
 use perhop_scenario::output::disk;
 use perhop_scenario::output::run::{RunOptions, run as run_points};
@@ -27,11 +28,15 @@ pub(crate) fn sweep(args: &Sweep) -> Result<Exit, Failure> {
                 json!({ "point": point.name, "run": dir, "replications": of.len(), "reused": reused, "result_hash": hash })
             );
         } else {
-            say!("{:60} {} replications ({reused} already there)  {hash}", dir.display().to_string(), of.len());
+            say!(
+                "{:60} {} ({reused} already there)  {hash}",
+                dir.display().to_string(),
+                counted(of.len(), ["replication", "replications"])
+            );
         }
     }
     if !args.output.json {
-        say!("{} points, {:.1} s", points.len(), terminal.elapsed().as_secs_f64());
+        say!("{}, {:.1} s", counted(points.len(), ["point", "points"]), terminal.elapsed().as_secs_f64());
     }
     Ok(Exit::Fine)
 }

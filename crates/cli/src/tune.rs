@@ -4,7 +4,7 @@ use crate::args::{Cli, Request, Source, Tunable, Tune, Verb};
 use crate::{Failure, check, say, show};
 use clap::Parser;
 use perhop_core::design::msvb::Bottleneck;
-use perhop_core::units::Packets;
+use perhop_core::units::{Packets, counted};
 use perhop_scenario::Diagnostics;
 use perhop_scenario::tune::file::{Wanted, asked};
 use perhop_scenario::tune::{Asked, Kind, Stated, Tuned, words};
@@ -98,8 +98,14 @@ fn state(args: &Tune, asked: &mut Asked) -> Result<(), Failure> {
     let packets = |n: Option<Packets>| n.map(|n| f64::from(n.get()));
     let classes = asked.classes.len();
     if ![0, 1, classes].contains(&args.alpha.len()) {
-        let what =
-            [format!("{} values of --alpha, {classes} classes", args.alpha.len()), "one, or one for each".into()];
+        let what = [
+            format!(
+                "{} of --alpha, {}",
+                counted(args.alpha.len(), ["value", "values"]),
+                counted(classes, ["class", "classes"])
+            ),
+            "one, or one for each".into(),
+        ];
         return Err(failure(Diagnostics::of_file("--alpha", "E201", what)));
     }
     if args.v0.is_some() || args.floor.is_some() || !args.alpha.is_empty() {

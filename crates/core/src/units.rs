@@ -14,6 +14,13 @@ use std::ops::{Add, AddAssign, Div, Mul, Sub};
 /// Nanoseconds in one second.
 pub const NS_PER_S: u64 = 1_000_000_000;
 
+/// A number with its noun, and what else depends on it: `1 packet has`, `2 packets have`.
+pub fn counted(n: impl fmt::Display, [one, many]: [&str; 2]) -> String {
+    let n = n.to_string();
+    let words = if n == "1" { one } else { many };
+    format!("{n} {words}")
+}
+
 /// An instant: nanoseconds since the start of the run (or of the capture).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(u64);

@@ -11,7 +11,7 @@ use crate::text::tree::{self, leaves};
 use crate::text::write;
 use perhop_core::params::{Node, Tree, show_table};
 use perhop_core::port::{Limit, QueueSpec};
-use perhop_core::units::{BitRate, Bytes, Span};
+use perhop_core::units::{BitRate, Bytes, Span, counted};
 use perhop_sim::plan;
 use std::fmt::Write;
 
@@ -252,7 +252,7 @@ fn changes(scenario: &Scenario, out: &mut String) {
 }
 
 fn points(points: &[Point], out: &mut String) {
-    heading(out, &format!("Sweep: {} points", points.len()));
+    heading(out, &format!("Sweep: {}", counted(points.len(), ["point", "points"])));
     for point in points {
         let _ = writeln!(out, "{} {}", point.hash, point.name);
     }

@@ -1,5 +1,6 @@
 //! Why a capture could not be marked.
 
+use perhop_core::units::counted;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -20,7 +21,7 @@ pub enum MarkError {
         error: String,
     },
     /// No packet with an IP header that can be read.
-    #[error("no IP packet in the capture ({packets} packets{}): there is nothing to meter; check what was captured", list(.reasons))]
+    #[error("no IP packet in the capture ({}{}): there is nothing to meter; check what was captured", counted(.packets, ["packet", "packets"]), list(.reasons))]
     NoIp {
         /// Packets of the capture.
         packets: u64,

@@ -6,6 +6,7 @@ use perhop_core::count::Count;
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::{Colour, FlowId};
 use perhop_core::port::edge::{ColourMatrix, StageSpec};
+use perhop_core::units::counted;
 use serde::Serialize;
 
 use super::demand::Demand;
@@ -287,16 +288,18 @@ impl Report {
             }
             if let (Some(cbs), 1..) = (it.cbs_bytes, it.packets_beyond_cbs) {
                 found.push(format!(
-                    "conditioner `{}`: {} packets larger than the bucket ({cbs} B) can never be green; the largest counts {} B",
-                    it.name, it.packets_beyond_cbs, demand.largest
+                    "conditioner `{}`: {} larger than the bucket ({cbs} B) can never be green; the largest counts {} B",
+                    it.name,
+                    counted(it.packets_beyond_cbs, ["packet", "packets"]),
+                    demand.largest
                 ));
             }
         }
         if ledger.long > 0 {
             found.push(format!(
-                "{} IP packets are longer than {ETHERNET_MTU} B (up to {} B): unless the link takes such packets, the capture \
+                "{} longer than {ETHERNET_MTU} B (up to {} B): unless the link takes such packets, the capture \
                  was made before segmentation or after merging, and bursts on the wire differed; capture with `ethtool -K DEV tso off gso off gro off`",
-                ledger.long, ledger.longest
+                counted(ledger.long, ["IP packet is", "IP packets are"]), ledger.longest
             ));
         }
         found.extend(self.labels.iter().flat_map(LabelReport::warnings));
@@ -314,15 +317,17 @@ impl Report {
         let mut found = Vec::new();
         if self.flaws.out_of_order > 0 {
             found.push(format!(
-                "{} packets have a timestamp earlier than a preceding one, by up to {} s: they were metered at the \
-                 largest time \
+                "{} a timestamp earlier than a preceding one, by up to {} s: metered at the largest time \
                  seen; `reordercap` sorts a capture",
-                self.flaws.out_of_order,
+                counted(self.flaws.out_of_order, ["packet has", "packets have"]),
                 self.flaws.largest_step_back_ns as f64 / 1e9
             ));
         }
         if self.flaws.untimed > 0 {
-            found.push(format!("{} IP packets have no timestamp: they passed unmetered", self.flaws.untimed));
+            found.push(format!(
+                "{} no timestamp: passed unmetered",
+                counted(self.flaws.untimed, ["IP packet has", "IP packets have"])
+            ));
         }
         found
     }
@@ -333,21 +338,22 @@ impl LabelReport {
         let mut found = Vec::new();
         if self.foreign > 0 {
             found.push(format!(
-                "{} packets came with a flow label that is not a tag of this policy: they counted as having none; hosts set \
+                "{} came with a flow label that is not a tag of this policy: counted as having none; hosts set \
                  their own flow labels, so all of a domain's ingresses have to write or clear them",
-                self.foreign
+                counted(self.foreign, ["packet", "packets"])
             ));
         }
         if self.no_room > 0 {
             found.push(format!(
-                "{} packets got a label but are IPv4, which has no flow label: the output does not carry it",
-                self.no_room
+                "{} IPv4, which has no flow label: the output does not carry it",
+                counted(self.no_room, ["packet got a label but is", "packets got a label but are"])
             ));
         }
         if self.saturated > 0 {
             found.push(format!(
-                "{} labels are beyond the codes of flow-label = \"{}\": the nearest code was written",
-                self.saturated, self.carried
+                "{} beyond the codes of flow-label = \"{}\": the nearest code was written",
+                counted(self.saturated, ["label is", "labels are"]),
+                self.carried
             ));
         }
         found
@@ -359,9 +365,9 @@ impl RttReport {
         let Self { known_flows, unknown_flows } = self;
         (unknown_flows > 0).then(|| {
             format!(
-                "{unknown_flows} of {} flows have no known round-trip time, so no `match.rtt` took them: their handshake is not \
+                "{unknown_flows} of {} no known round-trip time, so no `match.rtt` took them: their handshake is not \
                  in the capture in both directions, or had repeats, or they are not TCP",
-                known_flows + unknown_flows
+                counted(known_flows + unknown_flows, ["flow has", "flows have"])
             )
         })
     }

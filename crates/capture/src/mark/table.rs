@@ -6,6 +6,9 @@ use super::report::{ColourRow, FlowRow, Report, Volume};
 use super::round_trip_report::{FlowRoundTrip, MeasuredRow};
 use crate::flows::{FlowKey, flow_name};
 use crate::headers::Ports;
+use perhop_core::units::counted;
+
+const PACKETS: [&str; 2] = ["packet", "packets"];
 
 impl Report {
     /// The report as text of several tables, with the `flows` largest flows. Warnings are not part of it.
@@ -34,8 +37,9 @@ impl Report {
             ("reverse", self.directions.reverse),
             ("dropped", self.directions.dropped),
         ];
-        let counts = directions.map(|(what, v)| format!("{what} {} packets, {} B", v.packets, v.bytes)).join("; ");
-        format!("{} packets{time}; {bytes}\n{counts}", self.capture.packets)
+        let counts =
+            directions.map(|(what, v)| format!("{what} {}, {} B", counted(v.packets, PACKETS), v.bytes)).join("; ");
+        format!("{}{time}; {bytes}\n{counts}", counted(self.capture.packets, PACKETS))
     }
 
     fn colours(&self) -> String {
@@ -95,7 +99,11 @@ impl Report {
 
     fn rtts(&self) -> String {
         let Some(it) = &self.rtt else { return String::new() };
-        format!("round-trip time: known for {} flows, unknown for {}", it.known_flows, it.unknown_flows)
+        format!(
+            "round-trip time: known for {}, unknown for {}",
+            counted(it.known_flows, ["flow", "flows"]),
+            it.unknown_flows
+        )
     }
 
     fn flows(&self, most: usize) -> String {
@@ -132,8 +140,11 @@ impl Report {
     }
 
     fn unchanged(&self) -> String {
-        let lines =
-            self.flaws.unchanged.iter().map(|it| format!("passed unchanged: {} packets ({})", it.packets, it.reason));
+        let lines = self
+            .flaws
+            .unchanged
+            .iter()
+            .map(|it| format!("passed unchanged: {} ({})", counted(it.packets, PACKETS), it.reason));
         lines.collect::<Vec<_>>().join("\n")
     }
 }

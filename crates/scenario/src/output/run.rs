@@ -5,6 +5,7 @@ use super::columns::Table;
 use super::disk::{self, Manifest};
 use super::tables::tables;
 use crate::sweep::Point;
+use perhop_core::units::counted;
 use perhop_sim::plan::Tap;
 use perhop_sim::{EngineOptions, Outcome, PlanError, Simulation};
 use rayon::prelude::*;
@@ -113,7 +114,9 @@ pub enum RunError {
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Interrupted { done, total } => write!(f, "interrupted: {done} of {total} replications are complete"),
+            Self::Interrupted { done, total } => {
+                write!(f, "interrupted: {done} of {} complete", counted(total, ["replication is", "replications are"]))
+            }
             Self::Write { path, error } => write!(
                 f,
                 "error[E020] cannot write {}: {error}\n   help: existing results are untouched; choose another directory with --out, or free some space",

@@ -3,6 +3,7 @@
 use crate::text::shown::shown;
 use crate::text::source::{Sources, Spot};
 use perhop_core::params::{Problem, Problems, Severity};
+use perhop_core::units::counted;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -106,12 +107,8 @@ impl Diagnostics {
 
     /// `"3 errors, 1 warning"`; empty when nothing was found.
     pub fn summary(&self) -> String {
-        let count = |n: usize, noun: &str| match n {
-            0 => None,
-            1 => Some(format!("1 {noun}")),
-            _ => Some(format!("{n} {noun}s")),
-        };
-        let parts = [count(self.errors(), "error"), count(self.warnings(), "warning")];
+        let count = |n: usize, nouns| (n > 0).then(|| counted(n, nouns));
+        let parts = [count(self.errors(), ["error", "errors"]), count(self.warnings(), ["warning", "warnings"])];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 

@@ -12,6 +12,7 @@ use crate::text::diagnostics::Diagnostics;
 use perhop_core::aqm::members::Member;
 use perhop_core::design::lemma31::Loop;
 use perhop_core::design::msvb::{Judged, Load, Plant, Setting};
+use perhop_core::units::counted;
 
 /// One class.
 #[derive(Clone, Debug, PartialEq)]
@@ -185,8 +186,8 @@ const WAY_OUT: &str = "fewer flows, a larger share, a faster link or smaller pac
 
 fn no_equilibrium(it: &Loop) -> String {
     format!(
-        "{} flows have {:.2} packets each in flight, below 1.22: p* would be 1 or more, and timeouts dominate",
-        it.flows,
+        "{} {:.2} packets each in flight, below 1.22: p* would be 1 or more, and timeouts dominate",
+        counted(it.flows, ["flow has", "flows have"]),
         it.window()
     )
 }
