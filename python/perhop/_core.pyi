@@ -5,7 +5,7 @@ from typing import Any, final
 
 from perhop.shapes import Diagnostic, PointDict, ReplicationDict
 
-__all__ = ["Loop", "RunError", "Scenario", "ScenarioError", "__version__", "check", "main", "tune"]
+__all__ = ["Loop", "RunError", "Scenario", "ScenarioError", "__version__", "check", "main", "quantity", "tune"]
 
 __version__: str
 
@@ -19,6 +19,7 @@ class RunError(RuntimeError):
 
 def check(text: str, file_name: str, overrides: list[str], vary: list[str]) -> list[Diagnostic]: ...
 def tune(args: list[str]) -> tuple[str, str]: ...
+def quantity(text: str) -> tuple[float, str] | None: ...
 def main(argv: list[str]) -> tuple[int, tuple[str, str] | None]: ...
 
 @final
@@ -30,7 +31,9 @@ class Loop:
 
 @final
 class Scenario:
-    def __new__(cls, text: str, file_name: str, overrides: list[str], vary: list[str]) -> Scenario: ...
+    def __new__(
+        cls, text: str, file_name: str, overrides: list[str], vary: list[str], keys: list[list[str]] = ...
+    ) -> Scenario: ...
     @property
     def name(self) -> str: ...
     @property

@@ -40,7 +40,7 @@ def lines(tree: Mapping[str, Any]) -> tuple[str, list[list[str]]]:
     Raises:
         TypeError: for a key or a value that a scenario cannot hold.
     """
-    found = [([part(key, path) for key in path], toml(value, path)) for path, value in leaves(tree)]
+    found = [([part(key, path[:i]) for i, key in enumerate(path)], toml(value, path)) for path, value in leaves(tree)]
     return "".join(f"{'.'.join(parts)} = {value}\n" for parts, value in found), [parts for parts, _ in found]
 
 

@@ -12,6 +12,9 @@ import numpy.typing as npt
 
 from perhop import stats
 from perhop.columns import Column, Columns, Group, Point, Replication, Run, Values, short
+from perhop.frames import Frame
+from perhop.show import near
+from perhop.views import Views
 
 if TYPE_CHECKING:
     import duckdb
@@ -19,8 +22,8 @@ if TYPE_CHECKING:
 Fold = Callable[[Group, list[float]], float]
 
 
-@dataclass(frozen=True)
-class Runs:
+@dataclass(frozen=True, repr=False)
+class Runs(Views):
     """All replications of all points of one scenario, ordered by point and replication."""
 
     name: str
@@ -31,7 +34,7 @@ class Runs:
     """`[scenario]` with every effective value, times in seconds."""
     notes: list[str] = field(default_factory=list)
     """What a reader of these results should know: what was skipped in a directory that holds several runs."""
-    _tables: dict[str, Columns] = field(default_factory=dict, repr=False, compare=False)
+    _tables: dict[str, Frame] = field(default_factory=dict, repr=False, compare=False)
 
     @staticmethod
     def open(directory: str | Path) -> Runs:
@@ -51,7 +54,7 @@ class Runs:
         """Names of the available tables."""
         return list(dict.fromkeys(name for r in self.replications for name in r.tables))
 
-    def table(self, name: str) -> Columns:
+    def table(self, name: str) -> Frame:
         """All rows of a table: the swept keys, `point` and `replication` first, then its own columns.
 
         Raises:
@@ -59,8 +62,8 @@ class Runs:
         """
         if name not in self._tables:
             if name not in self.tables:
-                raise KeyError(f"no table `{name}` here: there are {', '.join(self.tables)}")
-            self._tables[name] = self._joined(name)
+                raise KeyError(f"no table `{name}` here: there are {', '.join(self.tables)}{near(name, self.tables)}")
+            self._tables[name] = Frame(self._joined(name))
         return self._tables[name]
 
     def _joined(self, name: str) -> Columns:
@@ -130,7 +133,10 @@ class Runs:
     def _mask(self, columns: Columns, where: Mapping[str, object]) -> npt.NDArray[np.bool_]:
         keep = np.ones(len(columns["point"]), dtype=np.bool_)
         for name, wanted in where.items():
-            column = columns[self._key(columns, name)]
+            key = self._key(columns, name)
+            if key in self.keys:
+                self._label(key, wanted)
+            column = columns[key]
             if column.dtype == object:
                 keep &= np.array([value == wanted or value == str(wanted) for value in column], dtype=np.bool_)
             else:
@@ -144,14 +150,14 @@ class Runs:
         ends = [key for key in self.keys if short(key) == name]
         if len(ends) == 1:
             return ends[0]
-        raise KeyError(f"no column `{name}`: there are {', '.join(columns)}")
+        raise KeyError(f"no column `{name}`: there are {', '.join(columns)}{near(name, columns)}")
 
-    def sql(self, query: str) -> Columns:
+    def sql(self, query: str) -> Frame:
         """The answer of a DuckDB query on the tables, made with one thread so that sums are the same every time."""
         from perhop.stored import columns_of
 
         with self.connection() as connection:
-            return columns_of(connection.execute(query))
+            return Frame(columns_of(connection.execute(query)))
 
     def connection(self) -> duckdb.DuckDBPyConnection:
         """A DuckDB connection with one view for each table."""
@@ -164,7 +170,8 @@ class Runs:
 
     def select(self, **labels: object) -> Runs:
         """The runs at the points that carry these labels (the last part of a key is enough)."""
-        wanted = {self._swept(key): str(value) for key, value in labels.items()}
+        swept = {self._swept(name): value for name, value in labels.items()}
+        wanted = {key: self._label(key, value) for key, value in swept.items()}
         kept = [i for i, p in enumerate(self.points) if all(p.labels[k] == v for k, v in wanted.items())]
         new = {old: i for i, old in enumerate(kept)}
         replications = [
@@ -174,10 +181,22 @@ class Runs:
         ]
         return Runs(self.name, self.seed, [self.points[i] for i in kept], replications, self.settings, self.notes)
 
+    def _label(self, key: str, value: object) -> str:
+        """The label of a swept value.
+
+        Raises:
+            ValueError: when no point has it.
+        """
+        labels = list(dict.fromkeys(point.labels[key] for point in self.points))
+        if str(value) not in labels:
+            raise ValueError(f"no point has {short(key)} = {value}: there are {', '.join(labels)}")
+        return str(value)
+
     def _swept(self, name: str) -> str:
         ends = [key for key in self.keys if name in (key, short(key))]
         if len(ends) != 1:
-            raise KeyError(f"`{name}` is not swept here: {', '.join(self.keys) or 'nothing is'}")
+            swept = ", ".join(self.keys) or "nothing is"
+            raise KeyError(f"`{name}` is not swept here: {swept}{near(name, map(short, self.keys))}")
         return ends[0]
 
     def __iter__(self) -> Iterator[Replication]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from perhop import _core
+from perhop import _core, in_force, show
+from perhop.builder import Builder, stated
 from perhop.columns import Columns, Point, Replication
 from perhop.results import Runs
 from perhop.shapes import Diagnostic, ReplicationDict
@@ -16,8 +18,19 @@ Overrides = Mapping[str, object] | Iterable[str]
 Progress = Callable[[int, int], object]
 
 
+class Source(NamedTuple):
+    """What a scenario is read from."""
+
+    text: str
+    file_name: str
+    overrides: list[str]
+    vary: list[str]
+    keys: list[list[str]]
+    """The parts of the key in each line, if the text was written from a dictionary; messages name them."""
+
+
 class Scenario:
-    """One scenario file, with its overrides and axes."""
+    """One scenario, from a file or from Python, with its overrides and axes."""
 
     def __init__(
         self, text: str, file_name: str = "scenario.toml", overrides: Overrides = (), vary: Sequence[str] = ()
@@ -27,8 +40,17 @@ class Scenario:
         Raises:
             ScenarioError: with everything that is wrong in it.
         """
-        self._core = _core.Scenario(text, file_name, assignments(overrides), list(vary))
-        self._source = (text, file_name, assignments(overrides), list(vary))
+        self._take(Source(text, file_name, assignments(overrides), list(vary), []))
+
+    def _take(self, source: Source) -> None:
+        self._source = source
+        self._core = _core.Scenario(*source)
+
+    @classmethod
+    def _of(cls, source: Source) -> Scenario:
+        new = cls.__new__(cls)
+        new._take(source)
+        return new
 
     @classmethod
     def from_toml(cls, source: str | os.PathLike[str], overrides: Overrides = (), vary: Sequence[str] = ()) -> Scenario:
@@ -40,6 +62,22 @@ class Scenario:
             return cls(source, overrides=overrides, vary=vary)
         path = Path(source)
         return cls(path.read_text(encoding="utf-8"), str(path), overrides, vary)
+
+    @classmethod
+    def from_dict(cls, tree: Mapping[str, Any], overrides: Overrides = (), vary: Sequence[str] = ()) -> Scenario:
+        """From nested dictionaries, the tables of a file: `{"dumbbell": {"flows": 10, ...}}`.
+
+        Raises:
+            ScenarioError: with everything that is wrong in it; places are dotted keys.
+            TypeError: for a key or a value that a file cannot hold.
+        """
+        text, keys = in_force.lines(tree)
+        return cls._of(Source(text, "scenario", assignments(overrides), list(vary), keys))
+
+    @classmethod
+    def build(cls, name: str, **settings: Any) -> Builder[Scenario]:
+        """Begins a scenario in Python: its name and the keys of `[scenario]`; the builder's methods add sections."""
+        return Builder(cls.from_dict, {"scenario": {"name": name} | stated(settings)})
 
     @property
     def name(self) -> str:
@@ -70,6 +108,10 @@ class Scenario:
     def to_toml(self) -> str:
         """The file as written, overrides applied; read again it is an equal scenario."""
         return self._core.to_toml()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `to_toml`, as nested dictionaries: for `from_dict`, after changing what should differ."""
+        return tomllib.loads(self.to_toml())
 
     def explain(self) -> str:
         """Effective values, buffers in path, bucket times, as text."""
@@ -110,9 +152,8 @@ class Scenario:
         """Runs the grid over `axes`, `{"traffic.bulk.flows": [5, 10]}`; see `run` for the options."""
         from perhop.sweep import axis
 
-        text, file_name, overrides, vary = self._source
-        grid = vary + [axis(key, values) for key, values in axes.items()]
-        return Scenario(text, file_name, overrides, grid).run(**options)
+        grid = self._source.vary + [axis(key, values) for key, values in axes.items()]
+        return self._of(self._source._replace(vary=grid)).run(**options)
 
     def _replications(self, chosen: int | range | None) -> range:
         if chosen is None:
@@ -123,7 +164,19 @@ class Scenario:
         return chosen
 
     def __repr__(self) -> str:
-        return f"Scenario({self.name!r}, points={len(self._core.points)})"
+        return f"Scenario({self.name!r}: {show.count(len(self._core.points), 'point')})"
+
+    def _repr_html_(self) -> str:
+        """Its settings, its points and every value in force."""
+        points, settings = self._core.points, {k: v for k, v in self.settings.items() if v is not None}
+        swept = [key for key, _ in points[0]["labels"]]
+        rows = [[label for _, label in point["labels"]] for point in points[: show.ROWS]]
+        return (
+            show.note(f"{show.count(len(points), 'point')}, {show.count(len(self.warnings), 'warning')}")
+            + show.table(list(settings), [list(settings.values())])
+            + (show.table(swept, rows) if swept else "")
+            + show.folded("every value in force", self.effective())
+        )
 
 
 def whole(done: list[ReplicationDict], points: list[Point], home: Path | None) -> list[Replication]:
@@ -142,18 +195,5 @@ def whole(done: list[ReplicationDict], points: list[Point], home: Path | None) -
 def assignments(overrides: Overrides) -> list[str]:
     """`key=value` texts, as `-s` takes them."""
     if isinstance(overrides, Mapping):
-        return [f"{key}={toml(value)}" for key, value in overrides.items()]
+        return [f"{key}={in_force.toml(value, (key,))}" for key, value in overrides.items()]
     return list(overrides)
-
-
-def toml(value: object) -> str:
-    """A value as TOML."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{key} = {toml(item)}" for key, item in value.items()) + " }"
-    if isinstance(value, Sequence):
-        return "[" + ", ".join(toml(item) for item in value) + "]"
-    return repr(value)

@@ -19,6 +19,8 @@ class Diagnostic(TypedDict):
     column: int | None
     label: str
     help: str
+    path: str | None
+    """The dotted key, of a scenario that is not from a file."""
 
 
 class PointDict(TypedDict):

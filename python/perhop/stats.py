@@ -10,10 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from perhop import units
+
 CONFIDENCE = 0.95
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Interval:
     """A mean and its t-interval; bounds are NaN with fewer than two values."""
 
@@ -38,6 +40,12 @@ class Interval:
     def contains(self, bound: float) -> bool:
         """Whether `bound` lies in it: undecided."""
         return self.low <= bound <= self.high
+
+    def __str__(self) -> str:
+        return units.estimate(self)
+
+    def __repr__(self) -> str:
+        return f"Interval({self}, n={self.n})"
 
 
 def total(values: Iterable[float]) -> float:

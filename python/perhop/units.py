@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import math
+from typing import Protocol
 
-from perhop.stats import Interval
+
+class Estimate(Protocol):
+    """A mean and half the width of its interval; NaN if unknown."""
+
+    @property
+    def mean(self) -> float: ...  # noqa: D102
+    @property
+    def half(self) -> float: ...  # noqa: D102
+
 
 KEYS = {
     "traffic": ("traffic",),
@@ -48,7 +57,7 @@ def text(value: float, uncertainty: float = math.nan) -> str:
     return f"{value:.{max(0, digits - math.floor(math.log10(size))) if size else 0}f}"
 
 
-def estimate(value: Interval | None, factor: float = 1.0) -> str:
+def estimate(value: Estimate | None, factor: float = 1.0) -> str:
     """`3.50 ±0.11`; the mean alone without an interval."""
     if value is None or math.isnan(value.mean):
         return "-"

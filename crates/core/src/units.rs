@@ -6,7 +6,7 @@
 
 mod text;
 
-pub use text::{UnitError, UnitFault};
+pub use text::{UnitError, UnitFault, column};
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};

@@ -36,6 +36,12 @@ pub fn error(py: Python<'_>, found: &Diagnostics) -> PyErr {
     }
 }
 
+/// A quantity as a column has it, with the ending of the column's name; None if the text is not one.
+#[pyfunction]
+pub fn quantity(text: &str) -> Option<(f64, &'static str)> {
+    perhop_core::units::column(text)
+}
+
 fn dict<'py>(py: Python<'py>, d: &Diagnostic) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
     let severity = if d.severity == Severity::Error { "error" } else { "warning" };
@@ -43,8 +49,10 @@ fn dict<'py>(py: Python<'py>, d: &Diagnostic) -> PyResult<Bound<'py, PyDict>> {
     out.set_item("code", d.code)?;
     out.set_item("message", &d.message)?;
     out.set_item("file", d.spot.as_ref().map_or(&d.file, |s| &s.name))?;
-    out.set_item("line", d.spot.as_ref().map(|s| s.line))?;
-    out.set_item("column", d.spot.as_ref().map(|s| s.column))?;
+    let in_file = d.spot.as_ref().filter(|s| s.path.is_empty());
+    out.set_item("line", in_file.map(|s| s.line))?;
+    out.set_item("column", in_file.map(|s| s.column))?;
+    out.set_item("path", d.spot.as_ref().map(|s| &s.path).filter(|path| !path.is_empty()))?;
     out.set_item("label", &d.label)?;
     out.set_item("help", &d.help)?;
     Ok(out)

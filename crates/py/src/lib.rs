@@ -37,5 +37,6 @@ fn core_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(command::main, m)?)?;
     m.add_function(wrap_pyfunction!(command::tune, m)?)?;
     m.add_function(wrap_pyfunction!(diagnostics::check, m)?)?;
+    m.add_function(wrap_pyfunction!(diagnostics::quantity, m)?)?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::options::options;
 use crate::{diagnostics, run};
 use perhop_scenario::output::run::RunOptions;
-use perhop_scenario::{Point, Sweep};
+use perhop_scenario::{Options, Point, Sweep};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
@@ -17,9 +17,18 @@ pub struct Scenario {
 
 #[pymethods]
 impl Scenario {
+    /// `keys` are the parts of the key in each line of a text that was written from a dictionary.
     #[new]
-    fn new(py: Python<'_>, text: &str, file_name: &str, overrides: Vec<String>, vary: Vec<String>) -> PyResult<Self> {
-        let read = Sweep::parse(text, &options(file_name, &overrides, &vary));
+    #[pyo3(signature = (text, file_name, overrides, vary, keys=Vec::new()))]
+    fn new(
+        py: Python<'_>,
+        text: &str,
+        file_name: &str,
+        overrides: Vec<String>,
+        vary: Vec<String>,
+        keys: Vec<Vec<String>>,
+    ) -> PyResult<Self> {
+        let read = Sweep::parse(text, &Options { keys, ..options(file_name, &overrides, &vary) });
         let (sweep, found) = read.map_err(|found| diagnostics::error(py, &found))?;
         Ok(Self { sweep, found })
     }

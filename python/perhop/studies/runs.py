@@ -24,7 +24,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from perhop.scenario import toml
+from perhop.in_force import toml
 from perhop.studies.quantities import Tables
 from perhop.studies.samples import Sample, Samples
 

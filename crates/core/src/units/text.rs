@@ -169,6 +169,30 @@ impl Reader {
     }
 }
 
+/// What a column's name ends with, and what one of it is in the base unit of its reader.
+const ENDINGS: [(&Reader, &str, f64); 5] = [
+    (&RATE, "bit_s", 1.0),
+    (&SIZE, "bytes", 1.0),
+    (&TIME, "s", 1e9),
+    (&COUNT, "packets", 1.0),
+    (&TICKETS, "tickets_s", 1.0),
+];
+
+/// Any quantity as a column has it, with the ending of the column's name: `3Mbit/s` is 3e6 and `bit_s`, `10ms` 0.01 and
+/// `s`, `40%` 40 and `percent`; a number without unit has none. `None` for anything else.
+pub fn column(text: &str) -> Option<(f64, &'static str)> {
+    let (number, unit) = split(text);
+    let value = number.replace('_', "").parse::<f64>().ok().filter(|x| x.is_finite())?;
+    match unit {
+        "" => Some((value, "")),
+        "%" => Some((value, "percent")),
+        _ => ENDINGS.iter().find_map(|(reader, ending, one)| {
+            let scale = reader.units.iter().find(|u| u.0 == unit)?.1;
+            Some((value * scale / one, *ending))
+        }),
+    }
+}
+
 impl std::str::FromStr for BitRate {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
@@ -259,6 +283,18 @@ mod tests {
         }
         assert_eq!("62.5kB".parse::<Bytes>().unwrap(), Bytes::new(62_500));
         assert_eq!("1e3ms".parse::<Span>().unwrap(), Span::from_s(1));
+    }
+
+    #[test]
+    fn a_column_holds_base_units() {
+        let known = [("3Mbit/s", 3e6, "bit_s"), ("62.5kB", 62_500.0, "bytes"), ("10ms", 0.01, "s"), ("-5", -5.0, "")];
+        let others = [("30p", 30.0, "packets"), ("40%", 40.0, "percent"), ("1.5kt/s", 1500.0, "tickets_s")];
+        for (text, value, ending) in known.into_iter().chain(others) {
+            assert_eq!(column(text), Some((value, ending)), "{text}");
+        }
+        for text in ["", "pam", "5M", "5 parsecs", "inf", "nan", "{ kind = 1 }", "ms"] {
+            assert_eq!(column(text), None, "{text}");
+        }
     }
 
     #[test]

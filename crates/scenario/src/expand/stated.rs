@@ -10,6 +10,7 @@ use perhop_core::params::Node;
 pub fn read(text: &str, options: &Options, findings: &mut Findings) -> Option<Node> {
     let Findings { sources, problems } = findings;
     let base = sources.add(&options.file_name, text);
+    sources.keyed(&options.keys);
     if text.trim().is_empty() {
         let help = "`perhop list` and examples/ show what a file contains";
         return problems.error("E009", None, "the file is empty").help(help).none();

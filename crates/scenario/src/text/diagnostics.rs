@@ -167,7 +167,7 @@ impl Diagnostic {
 
     fn place(&self) -> String {
         match &self.spot {
-            Some(spot) => format!("{}:{}:{}", shown(&spot.name), spot.line, spot.column),
+            Some(spot) => spot.place(),
             None => shown(&self.file).into_owned(),
         }
     }
@@ -178,7 +178,7 @@ impl fmt::Display for Diagnostic {
         let heading = format!("{}[{}] {}", self.severity_name(), self.code, self.message);
         writeln!(f, "{heading:PLACE_COLUMN$} {}", self.place())?;
         if let Some(spot) = &self.spot {
-            let number = spot.line.to_string();
+            let number = if spot.path.is_empty() { spot.line.to_string() } else { " ".into() };
             writeln!(f, "{number} | {}", spot.text)?;
             let caret = format!("{}{}", " ".repeat(spot.column - 1), "^".repeat(spot.width));
             writeln!(f, "{} | {}", " ".repeat(number.len()), format!("{caret} {}", self.label).trim_end())?;

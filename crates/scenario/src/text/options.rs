@@ -18,6 +18,8 @@ pub struct Options {
     pub overrides: Vec<Override>,
     /// Axes of a sweep, `key=a,b,c`; each replaces the file's axis of that key.
     pub vary: Vec<String>,
+    /// For a text whose lines are `KEY = VALUE`: the parts of each key, which messages name in place of lines.
+    pub keys: Vec<Vec<String>>,
 }
 
 impl Options {

@@ -11,6 +11,7 @@ struct Piece {
     name: String,
     text: String,
     base: usize,
+    keys: Vec<Vec<String>>,
 }
 
 /// All texts that a scenario was read from.
@@ -32,14 +33,35 @@ pub struct Spot {
     pub width: usize,
     /// The line, without its end.
     pub text: String,
+    /// The dotted key there, of a text whose lines are keys; empty for a file.
+    pub path: String,
+}
+
+impl Spot {
+    /// `file.toml:3:7`, or the dotted key.
+    pub fn place(&self) -> String {
+        let Self { name, line, column, path, .. } = self;
+        if path.is_empty() {
+            format!("{}:{line}:{column}", shown::shown(name))
+        } else {
+            shown::shown(path).into_owned()
+        }
+    }
 }
 
 impl Sources {
     /// Adds a text; its bytes begin at what is returned.
     pub fn add(&mut self, name: &str, text: &str) -> usize {
         let base = self.pieces.last().map_or(0, |p| p.base + p.text.len() + 1);
-        self.pieces.push(Piece { name: name.to_owned(), text: text.to_owned(), base });
+        self.pieces.push(Piece { name: name.to_owned(), text: text.to_owned(), base, keys: Vec::new() });
         base
+    }
+
+    /// Says that each line of the text added last is `KEY = VALUE`, the key dotted from these parts.
+    pub fn keyed(&mut self, keys: &[Vec<String>]) {
+        if let Some(piece) = self.pieces.last_mut() {
+            piece.keys = keys.to_vec();
+        }
     }
 
     /// The name of the first text: the file.
@@ -57,14 +79,27 @@ impl Sources {
         let text = rest.lines().next().unwrap_or("");
         // If it spans several lines, the first character is enough.
         let until = if end > begin + text.len() { start } else { end };
+        let above = piece.text[..begin].matches('\n').count();
         Some(Spot {
             name: piece.name.clone(),
-            line: piece.text[..begin].matches('\n').count() + 1,
+            line: above + 1,
             column: piece.text[begin..start].chars().count() + 1,
             width: piece.text[start..until].chars().count().max(1),
             text: shown::line(text),
+            path: piece.keys.get(above).map_or_else(String::new, |key| upto(key, start - begin)),
         })
     }
+}
+
+/// A dotted key as far as the part that ends beyond `byte`: a fault of a table is at the table's name.
+fn upto(key: &[String], byte: usize) -> String {
+    let mut end = 0;
+    let parts = key.iter().take_while(|part| {
+        let before = end <= byte;
+        end += part.len() + 1;
+        before
+    });
+    parts.map(String::as_str).collect::<Vec<_>>().join(".")
 }
 
 /// The nearest character boundary at or below `byte`.
@@ -88,5 +123,16 @@ mod tests {
         assert_eq!((spot(0, 15).line, spot(0, 15).width), (1, 1), "over two lines");
         let flag = spot(base + 2, base + 3);
         assert_eq!((flag.name.as_str(), flag.line, flag.column), ("-s", 1, 3));
+        assert_eq!(flag.place(), "-s:1:3");
+    }
+
+    #[test]
+    fn a_text_of_keys_has_paths() {
+        let mut sources = Sources::default();
+        sources.add("scenario", "a.\"b c\".d = 5\ne = 6\n");
+        sources.keyed(&[vec!["a".into(), "\"b c\"".into(), "d".into()], vec!["e".into()]]);
+        let path = |start| sources.spot(Place { start, end: start + 1 }).unwrap().place();
+        let whole = "a.\"b c\".d";
+        assert_eq!([0, 2, 6, 8, 12, 14, 18].map(path), ["a", "a.\"b c\"", "a.\"b c\"", whole, whole, "e", "e"]);
     }
 }

@@ -1,0 +1,124 @@
+"""Tables as data frames, with a swept key's values as numbers beside their labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module, util
+from typing import Any
+
+import numpy as np
+
+from perhop import _core, in_force, show
+from perhop.columns import Column, Columns, Group, Point, short
+from perhop.stats import Interval
+
+ENGINES = ("pandas", "polars")
+
+
+class Frame(dict[str, Column]):
+    """A table: NumPy columns by name, all of one length."""
+
+    @property
+    def rows(self) -> int:
+        """How many."""
+        return len(next(iter(self.values()), ()))
+
+    def df(self, engine: str | None = None) -> Any:
+        """As a data frame of pandas or polars; by default of the first of them that is installed.
+
+        Raises:
+            ValueError: for another engine.
+            ModuleNotFoundError: when it is not installed.
+        """
+        chosen = _engine(engine)
+        library = import_module(chosen)
+        if chosen == "pandas":
+            return library.DataFrame(dict(self))
+        return library.DataFrame({name: _listed(column) for name, column in self.items()}, nan_to_null=True)
+
+    def __repr__(self) -> str:
+        return f"Frame({show.count(self.rows, 'row')}: {', '.join(self)})"
+
+    def _repr_html_(self) -> str:
+        kept = [[column[i] for column in self.values()] for i in range(min(self.rows, show.ROWS))]
+        return show.table(list(self), kept) + (
+            show.note(f"{show.ROWS} of {self.rows} rows") if self.rows > show.ROWS else ""
+        )
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A swept key whose values are all quantities of one kind."""
+
+    key: str
+    ending: str
+    """Of a column's name: the unit, `bit_s`, or nothing."""
+    values: dict[str, float]
+    """By label."""
+
+    def column(self, taken: Iterable[str]) -> str:
+        """`cir_bit_s`, from the last part of the key; from all of it if that is taken."""
+        last, whole = (
+            _plain(name) + (f"_{self.ending}" if self.ending else "") for name in (short(self.key), self.key)
+        )
+        return whole if last in taken else last
+
+
+def _engine(wanted: str | None) -> str:
+    if wanted is not None and wanted not in ENGINES:
+        raise ValueError(f"no engine `{wanted}`: there are {', '.join(ENGINES)}")
+    chosen = next((name for name in ENGINES if wanted in (None, name) and util.find_spec(name)), None)
+    if chosen is None:
+        missing = f"{wanted} is not installed" if wanted else "neither pandas nor polars is installed"
+        raise ModuleNotFoundError(f"{missing}: pip install {wanted or 'pandas'}")
+    return chosen
+
+
+def _listed(column: Column) -> Any:
+    return column.tolist() if column.dtype == object else column
+
+
+def numeric(points: Sequence[Point]) -> list[Numbers]:
+    """The swept keys that are numbers, by their labels or else by what is in force at each point."""
+    keys = list(points[0].labels) if points else []
+    return [found for key in keys if (found := _numbers(points, key))]
+
+
+def _numbers(points: Sequence[Point], key: str) -> Numbers | None:
+    labels = [point.labels[key] for point in points]
+    read = _quantities(labels) or _quantities(in_force.settings(p.effective).get(key, "") for p in points)
+    return Numbers(key, read[0], dict(zip(labels, read[1], strict=True))) if read else None
+
+
+def _quantities(texts: Iterable[str]) -> tuple[str, list[float]] | None:
+    """The ending that all have, and their values in base units."""
+    read = [_core.quantity(text) for text in texts]
+    known = [quantity for quantity in read if quantity]
+    endings = {ending for _, ending in known}
+    return (endings.pop(), [value for value, _ in known]) if len(known) == len(read) and len(endings) == 1 else None
+
+
+def _plain(name: str) -> str:
+    return "".join(c if c.isalnum() else "_" for c in name).strip("_")
+
+
+def with_numbers(table: Columns, points: Sequence[Point]) -> Frame:
+    """A table with the numbers of its swept keys beside their labels."""
+    axes = {axis.key: axis for axis in numeric(points)}
+    ends = [axis.column(()) for axis in axes.values()]
+    taken = {*table, *(name for name in ends if ends.count(name) > 1)}
+    out = Frame()
+    for name, column in table.items():
+        out[name] = column
+        if axis := axes.get(name):
+            out[axis.column(taken)] = np.array([axis.values[label] for label in column], dtype=np.float64)
+    return out
+
+
+def of_intervals(by: Sequence[str], found: Mapping[Group, Interval]) -> Frame:
+    """Groups and their means, half the width of the 95 % interval, and how many replications it is of."""
+    texts = {name: np.array([group[i] for group in found], dtype=object) for i, name in enumerate(by)}
+    each = found.values()
+    means, halves = (np.array(values, dtype=np.float64) for values in ([x.mean for x in each], [x.half for x in each]))
+    return Frame(texts | {"mean": means, "half_width": halves, "n": np.array([x.n for x in each], dtype=np.int64)})

@@ -1,0 +1,127 @@
+"""Runs as readers want them: data frames, means with intervals, pictures, a summary in a notebook."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from perhop import frames, show, units
+from perhop.columns import Group, Point, Replication, Values, short
+from perhop.frames import Frame
+from perhop.stats import interval
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ANSWER = ("throughput_bit_s", "delay_p50_ms", "delay_p99_ms")
+"""Columns of `arrivals` that a notebook shows of runs."""
+
+
+class Views(ABC):
+    """What `Runs` offers beyond its columns."""
+
+    name: str
+    seed: int
+    points: list[Point]
+    replications: list[Replication]
+
+    @property
+    @abstractmethod
+    def keys(self) -> list[str]:
+        """The swept keys."""
+
+    @property
+    @abstractmethod
+    def tables(self) -> list[str]:
+        """Names of the available tables."""
+
+    @abstractmethod
+    def table(self, name: str) -> Frame:
+        """All rows of a table."""
+
+    @abstractmethod
+    def values(
+        self,
+        table: str,
+        column: str,
+        where: Mapping[str, object] | None = None,
+        by: Sequence[str] = (),
+        missing: float | None = None,
+    ) -> dict[Group, Values]:
+        """For each group of `by` the column's value in each replication."""
+
+    def df(self, table: str, engine: str | None = None) -> Any:
+        """A table as a data frame of "pandas" or "polars"; by default of the first of them that is installed.
+
+        A swept key whose values are quantities also has a column of numbers in base units beside its labels:
+        `conditioner.gold.cir` "3Mbit/s" and `cir_bit_s` 3e6.
+
+        Raises:
+            KeyError: when there is no such table.
+            ModuleNotFoundError: when neither is installed; the message says how to install one.
+        """
+        return frames.with_numbers(self.table(table), self.points).df(engine)
+
+    def intervals(
+        self, table: str, column: str, where: Mapping[str, object] | None = None, by: Sequence[str] | None = None
+    ) -> Frame:
+        """Means over the replications: `mean`, `half_width` of the 95 % interval and `n`, a row for each group.
+
+        By default a row for each point of the sweep and each row of the table; a count without a row is then zero, and
+        any other quantity unknown. With `by`, as `Runs.values`.
+        """
+        missing = None if by is not None else 0.0 if units.counted(column) else math.nan
+        names = list(by) if by is not None else [*self.keys, *units.KEYS[self._known(table)]]
+        found = {group: interval(v) for group, v in self.values(table, column, where, names, missing).items()}
+        ends = {short(key): key for key in self.keys}
+        whole = [name if name in self.keys or name in self.table(table) else ends[name] for name in names]
+        return frames.with_numbers(frames.of_intervals(whole, found), self.points)
+
+    def _known(self, table: str) -> str:
+        self.table(table)
+        if table not in units.KEYS:
+            raise ValueError(f"nothing identifies the rows of `{table}`: say by= which columns do")
+        return table
+
+    def plot(self, kind: str = "throughput", **options: Any) -> Figure:
+        """A picture, as `perhop plot --kind` draws it; a notebook shows it.
+
+        Raises:
+            ValueError: when there is no such plot, or these runs lack the data for it.
+        """
+        figure: Figure = import_module("perhop.plot").figure(kind, self, **options)  # a layer above this one
+        return figure
+
+    def __repr__(self) -> str:
+        swept = f"; {', '.join(map(short, self.keys))}" if self.keys else ""
+        return f"Runs({self.name!r}: {self._size()}{swept})"
+
+    def _size(self) -> str:
+        numbers = {r.replication for r in self.replications}
+        return f"{show.count(len(self.points), 'point')} x {show.count(len(numbers), 'replication')}, seed {self.seed}"
+
+    def _repr_html_(self) -> str:
+        """What arrived, by class and colour."""
+        head = show.note(f"{self.name}: {self._size()}")
+        if "arrivals" not in self.tables:
+            return head
+        by = [*self.keys, *units.KEYS["arrivals"]]
+        cells = [self.values("arrivals", column, by=by, missing=math.nan) for column in ANSWER]
+        named = [units.named(column) for column in ANSWER]
+        headings = [*map(short, by), *(f"{label}, {unit}" for label, unit, _ in named)]
+        rows = [
+            [*group, *(_shown(found[group], factor) for found, (_, _, factor) in zip(cells, named, strict=True))]
+            for group in list(cells[0])[: show.ROWS]
+        ]
+        left = len(cells[0]) - len(rows)
+        return head + show.table(headings, rows) + (show.note(f"and {show.count(left, 'row')} more") if left else "")
+
+
+def _shown(values: Values, factor: float) -> str:
+    known = values[~np.isnan(values)]
+    return units.estimate(interval(known) if len(known) else None, factor)

@@ -1,0 +1,214 @@
+"""Results as data frames, intervals, pictures and what a notebook shows."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+from importlib import util
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from conftest import SCENARIO
+from perhop import Interval, Runs, Scenario, frames, stats
+from perhop.columns import Point
+
+
+@pytest.fixture(scope="module")
+def rates() -> Runs:
+    return Scenario.from_toml(SCENARIO, vary=["dumbbell.marker.cir=300kbit/s,1Mbit/s", "dumbbell.flows=2,10"]).run(2)
+
+
+@pytest.mark.parametrize("table", ["summary", "flows", "arrivals", "tallies"])
+def test_both_engines_hold_the_same(rates: Runs, table: str) -> None:
+    if table not in rates.tables:
+        assert table == "tallies"
+        return
+    columns, pandas, polars = rates.table(table), rates.df(table, "pandas"), rates.df(table, "polars")
+    assert isinstance(pandas, pd.DataFrame)
+    assert isinstance(polars, pl.DataFrame)
+    assert list(pandas.columns) == polars.columns
+    assert [name for name in polars.columns if name in columns] == list(columns)
+    for name, column in columns.items():
+        if column.dtype == object:
+            assert polars[name].dtype in (pl.String, pl.Null)
+            assert polars[name].to_list() == list(pandas[name].where(pandas[name].notna(), None)) == list(column)
+        else:
+            np.testing.assert_array_equal(polars[name].cast(pl.Float64).fill_null(np.nan).to_numpy(), column)
+            np.testing.assert_array_equal(pandas[name].to_numpy(), column)
+
+
+def test_swept_quantities_are_numbers_beside_their_labels(rates: Runs) -> None:
+    df = rates.df("arrivals", "polars")
+    assert df.columns[:6] == ["dumbbell.marker.cir", "cir_bit_s", "dumbbell.flows", "flows", "point", "replication"]
+    pairs = set(df.select("dumbbell.marker.cir", "cir_bit_s").iter_rows())
+    assert pairs == {("300kbit/s", 3e5), ("1Mbit/s", 1e6)}
+    traffic = rates.df("traffic", "polars")
+    assert "dumbbell_flows" in traffic.columns, "this table has a column `flows`"
+    assert set(traffic["dumbbell_flows"]) == {2.0, 10.0}
+
+
+def points(**labels: list[str]) -> list[Point]:
+    return [Point(dict(zip(labels, row, strict=True)), "", "") for row in zip(*labels.values(), strict=True)]
+
+
+def test_which_axes_are_numbers() -> None:
+    found = frames.numeric(points(cbs=["62.5kB", "5kB"], at=["10ms", "2s"], mixed=["5ms", "5p"], kind=["pam", "1p"]))
+    assert [(n.key, n.ending, list(n.values.values())) for n in found] == [
+        ("cbs", "bytes", [62500.0, 5000.0]),
+        ("at", "s", [0.01, 2.0]),
+    ]
+    named = [replace(p, effective=f'[a]\nk-x = "{i}p"\n') for i, p in enumerate(points(**{"a.k-x": ["few", "many"]}))]
+    (number,) = frames.numeric(named)
+    assert (number.column(()), number.values) == ("k_x_packets", {"few": 0.0, "many": 1.0})
+
+
+def test_two_axes_with_the_same_last_part_have_whole_names() -> None:
+    both = points(**{"a.cir": ["1Mbit/s"], "b.cir": ["2Mbit/s"]})
+    table = {"a.cir": np.array(["1Mbit/s"], object), "b.cir": np.array(["2Mbit/s"], object)}
+    assert list(frames.with_numbers(table, both)) == ["a.cir", "a_cir_bit_s", "b.cir", "b_cir_bit_s"]
+
+
+def test_intervals_are_those_of_the_means(rates: Runs) -> None:
+    frame = rates.intervals("traffic", "goodput_bit_s")
+    assert list(frame) == [
+        *("dumbbell.marker.cir", "cir_bit_s", "dumbbell.flows", "flows", "traffic"),
+        *("mean", "half_width", "n"),
+    ]
+    means = rates.means("traffic", "goodput_bit_s", by=["cir", "dumbbell.flows", "traffic"])
+    for i, (group, mean) in enumerate(means.items()):
+        assert tuple(frame[key][i] for key in ("dumbbell.marker.cir", "dumbbell.flows", "traffic")) == group
+        assert (frame["mean"][i], frame["half_width"][i], frame["n"][i]) == (mean.mean, mean.half, mean.n)
+    assert frame.rows == len(means) == 4
+    assert list(frame.df("pandas").columns) == list(frame)
+
+
+def test_intervals_by_chosen_columns(rates: Runs) -> None:
+    one = rates.intervals("arrivals", "delay_p99_ms", {"cir": "1Mbit/s", "dumbbell.flows": 2}, by=["colour"])
+    assert list(one) == ["colour", "mean", "half_width", "n"]
+    assert list(one["colour"]) == ["green", "red"]
+    by_rate = rates.intervals("traffic", "goodput_bit_s", {"dumbbell.flows": 2}, by=["cir"])
+    assert list(by_rate["cir_bit_s"]) == [3e5, 1e6]
+    with pytest.raises(ValueError, match="has 2 rows in a replication, not one"):
+        rates.intervals("flows", "goodput_bit_s", {"cir": "1Mbit/s", "dumbbell.flows": 2}, by=["cir"])
+
+
+def test_a_count_without_a_row_is_zero(runs: Runs) -> None:
+    assert (runs.intervals("summary", "dropped_policer_packets")["mean"] == 0).all()
+    with pytest.raises(ValueError, match="say by="):
+        runs.intervals("transfers", "payload_bytes")
+
+
+def test_sql_gives_frames(runs: Runs) -> None:
+    answer = runs.sql("select class, count(*) as n from arrivals group by all order by all")
+    assert answer.df("pandas")["n"].sum() == len(runs.table("arrivals")["class"])
+
+
+@pytest.mark.parametrize(
+    ("missing", "engine", "said"),
+    [
+        (["pandas", "polars"], None, "neither pandas nor polars is installed: pip install pandas"),
+        (["polars"], "polars", "polars is not installed: pip install polars"),
+        ([], "numpy", "no engine `numpy`: there are pandas, polars"),
+    ],
+)
+def test_a_missing_engine_is_named(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch, missing: list[str], engine: str | None, said: str
+) -> None:
+    find = util.find_spec
+    monkeypatch.setattr(util, "find_spec", lambda name: None if name in missing else find(name))
+    with pytest.raises((ModuleNotFoundError, ValueError), match=said):
+        runs.df("flows", engine)
+    if missing == ["polars"]:
+        assert isinstance(runs.df("flows"), pd.DataFrame)
+
+
+def test_neither_engine_is_needed() -> None:
+    code = "import sys, perhop; perhop.Runs; print([m for m in ('pandas', 'polars', 'matplotlib') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_a_picture_in_one_line(runs: Runs) -> None:
+    from matplotlib.figure import Figure
+
+    assert isinstance(runs.plot(), Figure)
+    assert runs.plot("colours").axes
+    with pytest.raises(ValueError, match="no plot `nothing`"):
+        runs.plot("nothing")
+
+
+class Text(HTMLParser):
+    """What a page shows, and whether its elements are closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.cells: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.cells.append(data)
+
+
+def shown(value: Any) -> list[str]:
+    page = Text()
+    page.feed(value._repr_html_())
+    assert page.open == []
+    return page.cells
+
+
+def test_short_texts(runs: Runs, rates: Runs, small: Scenario) -> None:
+    assert repr(runs) == "Runs('small': 1 point x 3 replications, seed 1)"
+    assert repr(rates) == "Runs('small': 4 points x 2 replications, seed 1; cir, flows)"
+    assert repr(small) == "Scenario('small': 1 point)"
+    interval = stats.interval([1.0, 2.0, 3.0])
+    assert (str(interval), repr(interval)) == ("2.0 ±2.5", "Interval(2.0 ±2.5, n=3)")
+    assert repr(Interval(2.0, float("nan"), float("nan"), 1)) == "Interval(2.000, n=1)"
+    assert repr(runs.sql("select 1 as a, 'x' as b")) == "Frame(1 row: a, b)"
+
+
+def test_what_a_notebook_shows(runs: Runs, rates: Runs, small: Scenario) -> None:
+    assert shown(runs)[:2] == ["small: 1 point x 3 replications, seed 1", "class"]
+    assert "throughput, Mbit/s" in shown(runs)
+    cells = shown(rates)
+    assert cells[1:5] == ["cir", "flows", "class", "colour"]
+    assert {"300kbit/s", "1Mbit/s", "green", "red"} <= set(cells)
+    assert {"duration_s", "6", "every value in force"} <= set(shown(small))
+    assert {"dumbbell.flows", "2"} <= set(shown(Scenario.from_toml(SCENARIO, vary=["dumbbell.flows=2,3"])))
+    table = shown(rates.table("flows"))
+    assert table[-1] == f"10 of {rates.table('flows').rows} rows"
+
+
+def test_names_are_escaped_in_a_notebook(runs: Runs) -> None:
+    odd = frames.Frame({"a<b>": np.array(["<i>\x1b", None], dtype=object)})
+    assert "<b>" not in odd._repr_html_()
+    assert shown(odd) == ["a<b>", "<i>\\x1b"]
+    assert shown(replace(runs, name="<b>"))[0].startswith("<b>: 1 point")
+
+
+def test_mistakes_have_near_names(rates: Runs) -> None:
+    with pytest.raises(KeyError, match=r"no table `flow` here: .*; did you mean `flows`\?"):
+        rates.df("flow")
+    with pytest.raises(KeyError, match=r"no column `goodput`: .*; did you mean `goodput_bit_s`\?"):
+        rates.means("traffic", "goodput")
+    with pytest.raises(KeyError, match=r"no column `color`: .*; did you mean `colour`\?"):
+        rates.means("arrivals", "delay_p50_ms", {"color": "green"})
+    with pytest.raises(KeyError, match=r"no column `colr`: .*; did you mean `colour`\?"):
+        rates.means("arrivals", "delay_p50_ms", by=["colr"])
+    with pytest.raises(KeyError, match=r"`cirr` is not swept here: .*; did you mean `cir`\?"):
+        rates.select(cirr="1Mbit/s")
+    with pytest.raises(ValueError, match=r"no point has cir = 2Mbit/s: there are 300kbit/s, 1Mbit/s"):
+        rates.select(cir="2Mbit/s")
+    with pytest.raises(ValueError, match=r"no point has cir = 2Mbit/s: there are 300kbit/s, 1Mbit/s"):
+        rates.means("traffic", "goodput_bit_s", {"cir": "2Mbit/s"})
