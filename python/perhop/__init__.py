@@ -8,25 +8,43 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from perhop._core import ScenarioError, __version__
+from perhop._core import RunError, ScenarioError, __version__
 
 if TYPE_CHECKING:
-    from perhop.columns import Point
+    from perhop.builder import Builder
+    from perhop.columns import Point, Replication
+    from perhop.frames import Frame
     from perhop.results import Runs
     from perhop.scenario import Scenario
     from perhop.stats import Interval
     from perhop.tuning import Tuned, tune
 
 _HOME = {
+    "Builder": "perhop.builder",
+    "Frame": "perhop.frames",
     "Interval": "perhop.stats",
     "Point": "perhop.columns",
+    "Replication": "perhop.columns",
     "Runs": "perhop.results",
     "Scenario": "perhop.scenario",
     "Tuned": "perhop.tuning",
     "tune": "perhop.tuning",
 }
 
-__all__ = ["Interval", "Point", "Runs", "Scenario", "ScenarioError", "Tuned", "__version__", "tune"]
+__all__ = [
+    "Builder",
+    "Frame",
+    "Interval",
+    "Point",
+    "Replication",
+    "RunError",
+    "Runs",
+    "Scenario",
+    "ScenarioError",
+    "Tuned",
+    "__version__",
+    "tune",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -13,7 +13,7 @@ import perhop
 from conftest import ROOT, SCENARIO, SWEPT
 from perhop import Runs, Scenario, _core
 
-HEAVY = ("numpy", "matplotlib", "duckdb", "rich", "jinja2", "scipy")
+HEAVY = ("numpy", "matplotlib", "duckdb", "rich", "jinja2", "scipy", "pandas", "polars")
 
 
 def test_the_stub_has_not_drifted(tmp_path: Path) -> None:
@@ -40,6 +40,13 @@ def test_light_verbs_import_nothing_heavy(arguments: list[str], scenario_file: o
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(("name", "loaded"), [("__version__", []), ("ScenarioError", []), ("Scenario", ["numpy"])])
+def test_a_name_imports_what_it_needs(name: str, loaded: list[str]) -> None:
+    code = f"import sys, perhop; perhop.{name}; print([heavy for heavy in {HEAVY!r} if heavy in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{loaded}\n"
 
 
 def test_versions_agree(perhop: object) -> None:

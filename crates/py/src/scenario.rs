@@ -19,6 +19,7 @@ pub struct Scenario {
 impl Scenario {
     /// `keys` are the parts of the key in each line of a text that was written from a dictionary.
     #[new]
+    #[allow(clippy::too_many_arguments)] // a file, or a text with the keys of its lines
     #[pyo3(signature = (text, file_name, overrides, vary, keys=Vec::new()))]
     fn new(
         py: Python<'_>,

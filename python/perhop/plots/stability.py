@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from perhop.plots import style
+from perhop.plots.picture import Picture
 
 STABLE, UNSTABLE = "#009e73", "#d55e00"
 LOWEST = 1.0
@@ -29,7 +30,7 @@ def tune(arguments: dict[str, Any]) -> int:
 def figure(picture: dict[str, Any]) -> Figure:
     """Critical threshold over flows with the settings as points; the load over time on both sides of the boundary."""
     with style.styled():
-        drawn = Figure(figsize=(9.2, 3.9), layout="constrained")
+        drawn = Picture(figsize=(9.2, 3.9), layout="constrained")
         grid = drawn.add_gridspec(2, 2, width_ratios=(1.15, 1.0))
         _boundary(drawn.add_subplot(grid[:, 0]), picture)
         above = drawn.add_subplot(grid[0, 1])

@@ -12,6 +12,8 @@ from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from perhop.plots.picture import Picture
+
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#6a3d9a", "#444444")
 PACKETS = {"green": "#2ca02c", "yellow": "#f2c12e", "red": "#d62728", "unmarked": "#9e9e9e", "dropped": "#000000"}
 REASONS = {
@@ -46,7 +48,7 @@ def styled() -> Iterator[None]:
 
 def panels(rows: int, columns: int = 1) -> tuple[Figure, list[Axes]]:
     """A figure of panels, read row by row; no window, no global state."""
-    figure = Figure(figsize=(max(7.0, 1.4 + 3.0 * columns), 1.1 + 2.2 * rows), layout="constrained")
+    figure = Picture(figsize=(max(7.0, 1.4 + 3.0 * columns), 1.1 + 2.2 * rows), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False)
     return figure, list(axes.flat)
 
