@@ -467,7 +467,7 @@ fn a_capture_without_ip_is_an_error_and_nothing_is_written() {
     let (input, output) = (Temporary::new("arp.pcap", &arp()), Temporary::new("arp-out.pcap", b"old"));
     let tb = || marking(vec![stage("tb", bucket(CIR, CBS))]);
     let error = mark(&input.0, &output.0, tb(), &Pump::default()).unwrap_err();
-    assert!(error.to_string().starts_with("no IP packet in the capture (1 packets; ARP: 1)"), "{error}");
+    assert!(error.to_string().starts_with("no IP packet in the capture (1 packet; ARP: 1)"), "{error}");
     assert_eq!(output.bytes(), b"old");
     let empty = marked(&arp()[..24], tb()).unwrap_err();
     assert!(matches!(empty, MarkError::NoIp { packets: 0, .. }), "{empty}");

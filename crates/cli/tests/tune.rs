@@ -169,7 +169,7 @@ fn what_cannot_be_tuned() {
             &["svb", "--class", "rtt=120ms,flows=50", "--v0", "40p", "--floor", "40p"],
             &["E214", "not below V0", "raise --v0"],
         ),
-        (&["svb", "--class", "rtt=120ms,flows=50", "--alpha", "0.1,0.2"], &["E201", "2 values", "1 classes"]),
+        (&["svb", "--class", "rtt=120ms,flows=50", "--alpha", "0.1,0.2"], &["E201", "2 values", "1 class"]),
     ];
     for (args, words) in cases {
         let said = Folder::with(&[]).refused(&[&["tune"], args, &link].concat());

@@ -35,7 +35,7 @@ pub fn schema() -> Value {
         "traffic": { "type": "object", "additionalProperties": { "$ref": "#/$defs/traffic" } },
         "tcp": { "type": "object", "additionalProperties": { "$ref": "#/$defs/tcp" } },
         "dumbbell": object(Dumbbell::FIELDS),
-        "sweep": { "type": "object", "additionalProperties": { "type": "array", "minItems": 1 },
+        "sweep": { "type": "object", "additionalProperties": axis(),
             "description": "A key in quotes, as in \"traffic.bulk.flows\", and the list of its values." },
     });
     let mut definitions = json!({
@@ -56,6 +56,21 @@ pub fn schema() -> Value {
 }
 
 /// A queue with its AQM, or a scheduler whose classes have one each, without a scheduler.
+/// An axis: its values, or a table of values, labels and a name.
+fn axis() -> Value {
+    let values = json!({ "type": "array", "minItems": 1 });
+    json!({ "anyOf": [values, {
+        "type": "object",
+        "properties": {
+            "values": values,
+            "labels": { "type": "array", "items": { "type": "string", "minLength": 1 } },
+            "as": { "type": "string", "minLength": 1 },
+        },
+        "required": ["values"],
+        "additionalProperties": false,
+    }] })
+}
+
 fn queue() -> Value {
     let mut schema = chosen("aqm", Some("drop-tail"), perhop_core::aqm::LIST, &[QueueCommon::FIELDS]);
     let mut schedulers = chosen("scheduler", None, perhop_core::sched::LIST, &[]);

@@ -1,14 +1,15 @@
 //! A file: its base scenario, and the points of its sweep, a grid over keys, each a scenario with a name and a hash.
 
-use crate::expand::selector::{self, Selector};
-use crate::expand::stated;
+use crate::expand::axis::{self, Axis};
+use crate::expand::{selector, stated};
 use crate::scenario::{self, Scenario};
+use crate::text::axis as written;
 use crate::text::diagnostics::{Diagnostics, Findings};
 use crate::text::file;
 use crate::text::options::Options;
-use crate::text::tree::{self, KeyPath};
+use crate::text::tree;
 use crate::text::write;
-use perhop_core::params::{Node, Place, Problems, Table, Tree};
+use perhop_core::params::{Node, Place, Problems, Tree};
 
 /// Most points of a sweep.
 const MOST_POINTS: usize = 100_000;
@@ -141,49 +142,15 @@ fn directory(labels: &[(String, String)]) -> String {
     parts.join(",").chars().map(fit).take(100).collect()
 }
 
-/// One axis: a key and its values.
-struct Axis {
-    key: String,
-    target: Target,
-    values: Vec<(String, Node)>,
-}
-
-/// What an axis sets.
-enum Target {
-    Key(KeyPath),
-    Sections(Selector),
-}
-
-impl Target {
-    fn set(&self, root: &mut Node, value: &Node, problems: &mut Problems) {
-        match self {
-            Self::Key(path) => tree::set(root, path, value.clone(), problems),
-            Self::Sections(selector) => selector.set(root, value, problems),
-        }
-    }
-}
-
-/// Adds the axes of `--vary` to the tree's `[sweep]`.
+/// Adds the axes of `--vary` to the tree's `[sweep]`; each replaces the file's axis of the same keys.
 fn vary(root: &mut Node, vary: &[String], findings: &mut Findings) {
     let Findings { sources, problems } = findings;
     for text in vary {
         let base = sources.add("--vary", text);
-        let is_table = |value: &str| value.trim_start().starts_with('{');
-        let Some((key, begin)) = tree::split(text).filter(|s| !text[s.1..].split(',').any(is_table)) else {
-            let place = Place { start: base, end: base + text.len() };
-            problems
-                .error("E010", place, format!("`{text}` is not an axis"))
-                .help("write key=a,b,c; tables are swept in [sweep]");
-            continue;
-        };
-        let (mut at, mut items) = (base + begin, Vec::new());
-        let place = Place { start: base, end: base + key.len() };
-        for item in text[begin..].split(',') {
-            items.extend(tree::parse_value(item, at, problems));
-            at += item.len() + 1;
-        }
-        let list = Node { place: Place { start: base + begin, end: base + text.len() }, tree: Tree::List(items) };
-        tree::set(root, &[("sweep".to_owned(), place), (key.to_owned(), place)], list, problems);
+        let Some((key, values)) = written::parse(text, base, problems) else { continue };
+        let place = Place { start: base, end: base + tree::split(text).map_or(0, |split| split.0.len()) };
+        let known = tree::names(root, "sweep").into_iter().find(|name| axis::same(name, &key)).map(str::to_owned);
+        tree::set(root, &[("sweep".to_owned(), place), (known.unwrap_or(key), place)], values, problems);
     }
 }
 
@@ -196,8 +163,9 @@ fn points(root: &Node, stem: &str, problems: &mut Problems) -> Option<Vec<Point>
             .help("write [sweep] and \"key\" = [a, b]")
             .none();
     };
-    let axes: Vec<_> = table.entries.iter().filter_map(|e| axis(e, problems)).collect();
-    let count = axes.iter().try_fold(1usize, |n, axis| n.checked_mul(axis.values.len()));
+    let axes: Vec<_> = table.entries.iter().filter_map(|e| Axis::read(e, problems)).collect();
+    axis::check_together(&axes, problems);
+    let count = axes.iter().try_fold(1usize, |n, axis| n.checked_mul(axis.len()));
     let Some(count) = count.filter(|&n| n <= MOST_POINTS) else {
         let help = format!("at most {MOST_POINTS}: remove values, or split the sweep");
         return problems.error("E241", sweep.place, "too many points in [sweep]").help(help).none();
@@ -220,63 +188,14 @@ impl Grid<'_> {
     fn point(&self, mut n: usize, problems: &mut Problems) -> Option<Point> {
         let mut chosen = Vec::new();
         for axis in self.axes.iter().rev() {
-            chosen.push((axis, &axis.values[n % axis.values.len()]));
-            n /= axis.values.len();
+            chosen.push((axis, n % axis.len()));
+            n /= axis.len();
         }
         let (mut root, mut labels) = (self.plain.clone(), Vec::new());
-        for (axis, (label, value)) in chosen.into_iter().rev() {
-            axis.target.set(&mut root, value, problems);
-            labels.push((axis.key.clone(), label.clone()));
+        for (axis, step) in chosen.into_iter().rev() {
+            axis.set(&mut root, step, problems);
+            labels.extend(axis.labels(step));
         }
         Some(Point::new(Scenario::read(&root, self.stem, problems)?, labels))
-    }
-}
-
-fn axis((key, place, node): &(String, Place, Node), problems: &mut Problems) -> Option<Axis> {
-    let values = match &node.tree {
-        Tree::List(items) if !items.is_empty() => items,
-        _ => {
-            let message = format!("axis `{key}` is not a list of values");
-            let help = "write \"key\" = [a, b], the key in quotes";
-            return problems.error("E240", node.place, message).help(help).none();
-        }
-    };
-    if selector::is_selector(key) {
-        let target = Target::Sections(Selector::parse(key, *place, problems)?);
-        return Some(Axis { key: selector::label(key).to_owned(), target, values: labelled(values) });
-    }
-    let mut found = Problems::default();
-    let path = tree::parse_key(key, 0, &mut found);
-    let Some(path) = path else {
-        let message = format!("`{key}` is not a key");
-        return problems
-            .error("E240", *place, message)
-            .help("as in \"traffic.bulk.flows\" or \"links.'C -> E2'.rate\"")
-            .none();
-    };
-    if ["sweep", "scenario.name"].contains(&key.as_str()) || path.first().is_some_and(|part| part.0 == "change") {
-        return problems
-            .error("E240", *place, format!("`{key}` cannot be swept"))
-            .help("sweep a key of another section")
-            .none();
-    }
-    let path = path.into_iter().map(|part| (part.0, *place)).collect();
-    Some(Axis { key: key.clone(), target: Target::Key(path), values: labelled(values) })
-}
-
-/// Values with their labels; if two would be the same, the whole value is the label.
-fn labelled(values: &[Node]) -> Vec<(String, Node)> {
-    let short: Vec<_> = values.iter().map(label).collect();
-    let alike = |s: &str| short.iter().filter(|other| *other == s).count() > 1;
-    let long = |node: &Node| write::inline(&node.tree);
-    values.iter().zip(&short).map(|(v, s)| (if alike(s) { long(v) } else { s.clone() }, v.clone())).collect()
-}
-
-fn label(node: &Node) -> String {
-    let name = |table: &Table| ["kind", "aqm", "model"].into_iter().find_map(|key| table.get(key).cloned());
-    match &node.tree {
-        Tree::Text(text) => text.clone(),
-        Tree::Table(table) => name(table).map_or_else(|| write::inline(&node.tree), |named| label(&named)),
-        other => write::inline(other),
     }
 }

@@ -1,5 +1,7 @@
 //! Tree -> tree: short forms expanded.
 
+/// Axes of a sweep.
+pub mod axis;
 /// The short form.
 pub mod dumbbell;
 /// The expressions in a series' braces.
@@ -8,5 +10,7 @@ pub mod expression;
 pub mod selector;
 /// Series of names.
 pub mod series;
+/// Keys without their section.
+pub mod short;
 /// A file with its overrides.
 pub mod stated;

@@ -8,9 +8,11 @@
 //!
 //! It acts on the file as written, before series and `[dumbbell]` are expanded, and leaves `[[change]]` alone.
 
+use super::short;
 use crate::sections::conditioner::{Actions, Placement};
 use crate::sections::queue::QueueCommon;
 use crate::sections::traffic::TrafficCommon;
+use crate::text::axis;
 use crate::text::tree::{self, KeyPath};
 use perhop_core::params::{Field, Node, Params, Place, Problems, Table, Tree, suggest};
 use perhop_core::registry::{Entry, unknown};
@@ -74,9 +76,10 @@ fn algorithms() -> Vec<&'static str> {
 
 /// Applies `KEY=VALUE`, whose bytes begin at `base`.
 pub fn apply(root: &mut Node, text: &str, base: usize, problems: &mut Problems) {
-    let special = |key: &str| is_selector(key) || key.trim_end().ends_with(IF_ANY);
-    let Some((key, at)) = tree::split(text).filter(|(key, _)| special(key)) else {
-        return tree::apply(root, text, base, problems);
+    let Some((key, at)) = tree::split(text) else {
+        let place = Place { start: base, end: base + text.len() };
+        problems.error("E010", place, format!("`{text}` has no `=`")).help("write KEY=VALUE");
+        return;
     };
     let place = Place { start: base, end: base + key.len() };
     let value = |problems: &mut Problems| tree::parse_value(&text[at..], base + at, problems);
@@ -87,9 +90,10 @@ pub fn apply(root: &mut Node, text: &str, base: usize, problems: &mut Problems) 
         }
         return;
     }
-    let path = tree::parse_key(key.trim_end().trim_end_matches(IF_ANY), base, problems);
+    let (optional, bare) = (key.trim_end().ends_with(IF_ANY), key.trim_end().trim_end_matches(IF_ANY));
+    let path = tree::parse_key(bare, base, problems).map(short::in_full);
     if let (Some(path), Some(value)) = (path, value(problems))
-        && has_section(root, &path)
+        && (!optional || has_section(root, &path))
     {
         tree::set(root, &path, value, problems);
     }
@@ -253,12 +257,22 @@ fn each_section(root: &mut Node, each: &mut impl FnMut(&Family, &mut Node)) {
             continue;
         }
         let Tree::Table(axes) = &mut node.tree else { continue };
-        for (key, _, values) in axes.entries.iter_mut() {
+        axes.entries.iter_mut().for_each(|(key, _, values)| along(key, values, each));
+    }
+}
+
+/// The sections among the values of an axis.
+fn along(key: &str, values: &mut Node, each: &mut impl FnMut(&Family, &mut Node)) {
+    let linked = axis::is_linked(key);
+    for row in axis::values_mut(values).into_iter().flatten() {
+        let values = match &mut row.tree {
+            Tree::List(values) if linked => values.as_mut_slice(),
+            _ => std::slice::from_mut(row),
+        };
+        for (key, value) in axis::keys(key).into_iter().zip(values) {
             let Some(path) = tree::parse_key(key, 0, &mut Problems::default()) else { continue };
             let path: Vec<_> = path.iter().map(|part| part.0.as_str()).collect();
-            if let Tree::List(items) = &mut values.tree {
-                items.iter_mut().for_each(|item| below(item, &path, each));
-            }
+            below(value, &path, each);
         }
     }
 }

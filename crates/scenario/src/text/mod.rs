@@ -1,11 +1,15 @@
 //! Bytes <-> tree. Knows no section.
 
+/// How an axis of a sweep is written.
+pub mod axis;
 /// Problems as a person reads them.
 pub mod diagnostics;
 /// Codes and their meanings.
 pub mod codes;
 /// Files on disk.
 pub mod file;
+/// Items of a list by name.
+pub mod items;
 /// What the command line adds.
 pub mod options;
 /// Text as a terminal may show it.

@@ -1,7 +1,7 @@
 //! The tree of a file: dotted keys, looking up places, setting values (`-s`, sweeps).
 
-use crate::text::toml;
-use perhop_core::params::{Node, Place, Problems, Table, Tree};
+use crate::text::{items, toml};
+use perhop_core::params::{Node, Place, Problems, Table, Tree, key};
 
 /// A dotted key, `links."C -> E2".rate`, part by part with the place of each.
 pub type KeyPath = Vec<(String, Place)>;
@@ -166,57 +166,91 @@ pub fn split(text: &str) -> Option<(&str, usize)> {
     None
 }
 
-/// Applies `KEY=VALUE`, whose bytes begin at `base`.
-pub fn apply(root: &mut Node, text: &str, base: usize, problems: &mut Problems) {
-    let Some((key, at)) = split(text) else {
-        let place = Place { start: base, end: base + text.len() };
-        problems.error("E010", place, format!("`{text}` has no `=`")).help("write KEY=VALUE");
-        return;
-    };
-    let path = parse_key(key, base, problems);
-    let value = parse_value(&text[at..], base + at, problems);
-    if let (Some(path), Some(value)) = (path, value) {
-        set(root, &path, value, problems);
-    }
-}
-
-/// Puts `value` at `path`, making the tables on the way. A whole `conditioner.X` keeps `at`, `match` and `per`.
+/// Puts `value` at `path`, making the tables on the way; a part of the path may name an item of a list. A whole
+/// `conditioner.X` keeps `at`, `match` and `per`, an item of a list its name.
 pub fn set(root: &mut Node, path: &[(String, Place)], value: Node, problems: &mut Problems) {
-    let Some(((last, place), parents)) = path.split_last() else { return };
+    let Some((last, parents)) = path.split_last() else { return };
     let mut at = root;
-    for (name, place) in parents {
-        let Tree::Table(table) = &mut at.tree else { return not_a_table(path, problems) };
-        let index = table.entries.iter().position(|e| e.0 == *name).unwrap_or_else(|| {
-            let node = Node { place: *place, tree: Tree::Table(Table::default()) };
-            table.entries.push((name.clone(), *place, node));
-            table.entries.len() - 1
-        });
-        at = &mut table.entries[index].2;
+    for (depth, part) in parents.iter().enumerate() {
+        at = match step(at, part) {
+            Ok(below) => below,
+            Err(stuck) => return stuck.report(&path[..=depth], problems),
+        };
     }
-    let Tree::Table(table) = &mut at.tree else { return not_a_table(path, problems) };
     let is_conditioner = parents.len() == 1 && parents[0].0 == "conditioner";
-    match table.entries.iter_mut().find(|e| e.0 == *last) {
-        Some(entry) if is_conditioner => entry.2 = replace_conditioner(&entry.2, value),
-        Some(entry) => entry.2 = value,
-        None => table.entries.push((last.clone(), *place, value)),
+    let kept: &[&str] = match &at.tree {
+        Tree::List(_) => &items::NAMING,
+        _ if is_conditioner => &KEPT,
+        _ => &[],
+    };
+    match step(at, last) {
+        Ok(old) => *old = replaced(old, value, kept),
+        Err(stuck) => stuck.report(path, problems),
     }
 }
 
-fn replace_conditioner(old: &Node, mut new: Node) -> Node {
+/// The value that a part of a path names, a new table if there is none.
+fn step<'a>(at: &'a mut Node, (name, place): &(String, Place)) -> Result<&'a mut Node, Stuck> {
+    match &mut at.tree {
+        Tree::Table(table) => {
+            let index = table.entries.iter().position(|e| e.0 == *name).unwrap_or_else(|| {
+                let node = Node { place: *place, tree: Tree::Table(Table::default()) };
+                table.entries.push((name.clone(), *place, node));
+                table.entries.len() - 1
+            });
+            Ok(&mut table.entries[index].2)
+        }
+        Tree::List(list) => match items::find(list, name) {
+            Some(index) => Ok(&mut list[index]),
+            None => Err(Stuck::NoItem(items::choices(list, name))),
+        },
+        Tree::Text(text) => Err(Stuck::Value(Some(text.clone()))),
+        _ => Err(Stuck::Value(None)),
+    }
+}
+
+/// Why a path leads nowhere.
+enum Stuck {
+    /// A list has no such item; those it has.
+    NoItem(String),
+    /// A value is in the way; its text.
+    Value(Option<String>),
+}
+
+impl Stuck {
+    /// Reports that the last part of `path` could not be reached.
+    fn report(self, path: &[(String, Place)], problems: &mut Problems) {
+        let (last, before) = path.split_last().expect("a part was tried");
+        let before: Vec<_> = before.iter().map(|part| key(&part.0)).collect();
+        match self {
+            Self::NoItem(choices) => {
+                let message = format!("no item `{}` in `{}`", last.0, before.join("."));
+                problems.error("E006", last.1, message).help(choices);
+            }
+            Self::Value(text) => {
+                let place = Place { start: path[0].1.start, end: last.1.end };
+                let message = format!("`{}.{}` leads into a value that is not a table", before.join("."), key(&last.0));
+                let help = match (text, before.last().map(String::as_str)) {
+                    (Some(name), Some(kind @ ("queue" | "tcp"))) => {
+                        format!("it is {name:?}: set {kind}.{}.{} if that is a section", key(&name), key(&last.0))
+                    }
+                    _ => "name the key of a section".to_owned(),
+                };
+                problems.error("E010", place, message).help(help);
+            }
+        }
+    }
+}
+
+/// A table put in another's place, with what it keeps of it.
+fn replaced(old: &Node, mut new: Node, kept: &[&str]) -> Node {
     if let (Tree::Table(old), Tree::Table(new)) = (&old.tree, &mut new.tree) {
-        let kept = old.entries.iter().filter(|e| KEPT.contains(&e.0.as_str()) && new.get(&e.0).is_none());
+        let kept = old.entries.iter().filter(|e| kept.contains(&e.0.as_str()) && new.get(&e.0).is_none());
         let mut entries: Vec<_> = kept.cloned().collect();
         entries.append(&mut new.entries);
         new.entries = entries;
     }
     new
-}
-
-fn not_a_table(path: &[(String, Place)], problems: &mut Problems) {
-    let text: Vec<_> = path.iter().map(|p| p.0.as_str()).collect();
-    let place = Place { start: path[0].1.start, end: path[path.len() - 1].1.end };
-    let message = format!("`{}` leads into a value that is not a table", text.join("."));
-    problems.error("E010", place, message).help("name the key of a section");
 }
 
 #[cfg(test)]
@@ -226,7 +260,11 @@ mod tests {
     fn after(text: &str, set: &str) -> (String, Problems) {
         let mut root = toml::parse(text, 0, &mut Problems::default()).unwrap();
         let mut problems = Problems::default();
-        apply(&mut root, set, 1000, &mut problems);
+        let (key, at) = split(set).unwrap();
+        let path = parse_key(key, 1000, &mut problems);
+        if let (Some(path), Some(value)) = (path, parse_value(&set[at..], 1000 + at, &mut problems)) {
+            self::set(&mut root, &path, value, &mut problems);
+        }
         (root.tree.to_string(), problems)
     }
 
@@ -248,7 +286,7 @@ mod tests {
 
     #[test]
     fn faults_stand_where_the_override_stands() {
-        for (pair, start) in [("a.b", 1000), ("=1", 1000), ("a.b.c=1", 1000), ("a.b={x", 1004)] {
+        for (pair, start) in [("=1", 1000), ("a.b.c=1", 1000), ("a.b={x", 1004)] {
             let (tree, problems) = after("[a]\nb = 1", pair);
             assert_eq!(tree, "{ a = { b = 1 } }", "{pair}");
             assert!(problems.list[0].place.unwrap().start >= start, "{pair}: {problems:?}");
