@@ -35,9 +35,10 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _cell(value: object) -> str:
-    if isinstance(value, Real) and not isinstance(value, bool):
-        return f'<td style="text-align: right">{value:.6g}</td>'
-    return f'<td style="text-align: left">{escape(printable(str("" if value is None else value)))}</td>'
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    text = f"{value:.6g}" if number else "" if value is None else printable(str(value))
+    side = "right" if text[:1].isdigit() or text[:1] == "-" else "left"
+    return f'<td style="text-align: {side}">{escape(text)}</td>'
 
 
 def note(text: str) -> str:

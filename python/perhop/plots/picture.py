@@ -6,11 +6,14 @@ import io
 
 from matplotlib.figure import Figure
 
+DPI = 90
+"""Of a picture in a notebook."""
+
 
 class Picture(Figure):
     """Drawn without pyplot, which alone would teach a notebook to show figures."""
 
-    def _repr_svg_(self) -> str:
-        text = io.StringIO()
-        self.savefig(text, format="svg", metadata={"Date": None})
-        return text.getvalue()
+    def _repr_png_(self) -> bytes:
+        picture = io.BytesIO()
+        self.savefig(picture, format="png", dpi=DPI)
+        return picture.getvalue()
