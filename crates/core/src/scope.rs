@@ -18,13 +18,36 @@ pub struct Scope {
     pub limit: Option<Length>,
     /// Bytes a packet counts beyond what the link sends of it (`accounting`).
     pub overhead: u32,
+    /// Weights of the flows whose rates are labels; `None` if labels come from where nobody knows them.
+    pub weights: Option<Weights>,
+}
+
+/// The range of weights by which rates are divided to make labels; both above 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weights {
+    /// The smallest.
+    pub lightest: f64,
+    /// The largest.
+    pub heaviest: f64,
+}
+
+impl Weights {
+    /// No flow has a weight.
+    pub const ONE: Self = Self { lightest: 1.0, heaviest: 1.0 };
+
+    /// The range of all these; `None` if there are none.
+    pub fn of(weights: impl IntoIterator<Item = f64>) -> Option<Self> {
+        let both =
+            |a: Self, b: Self| Self { lightest: a.lightest.min(b.lightest), heaviest: a.heaviest.max(b.heaviest) };
+        weights.into_iter().map(|weight| Self { lightest: weight, heaviest: weight }).reduce(both)
+    }
 }
 
 impl Default for Scope {
     /// Ethernet's largest packet, and nothing else known.
     fn default() -> Self {
-        let largest_packet = Bytes::new(1500);
-        Self { largest_packet, largest_of: "Ethernet".into(), link_rate: None, limit: None, overhead: 0 }
+        let (largest_packet, largest_of) = (Bytes::new(1500), "Ethernet".into());
+        Self { largest_packet, largest_of, link_rate: None, limit: None, overhead: 0, weights: None }
     }
 }
 

@@ -15,7 +15,7 @@
 //!              A, F: arrival and accepted rate, averaged exponentially with K_alpha
 //!              congested (A >= C), each K_c:   alpha = alpha C/F
 //!              uncongested, each K_c:          alpha = largest label of the window; unknown while q < threshold
-//!              unknown:                        once q >= threshold, alpha = largest label seen, C/2 if none
+//!              unknown:                        once q >= threshold, alpha = largest label seen, C/2w_min if none
 //!              L = min(L, alpha)               if p is above 0
 //! queue full:  alpha = 0.99 alpha, at most kdec times a window
 //! ```
@@ -39,8 +39,8 @@
 //! Deviations: L = min(L, alpha) is section 2.2.3; the pseudo-code writes alpha even where it has just risen above L.
 //! The 0.99 and its bound (0.99^29 = 0.75 between two changes of alpha) are the paper's. Start, unknown alpha and the
 //! bound of alpha by C are those of the authors' ns-2 code as found in two ports of it; there new credits come only when
-//! congestion begins. With a weight below 1 labels may exceed C, and then the largest label is the bound. alpha is at
-//! least 1 B/s, the smallest label. If `accounting` counts more than IP packets, A and F ignore the excess, as the link
+//! congestion begins. The bound by C is C/w_min, w_min the least weight that a labeller of the file gives, or the largest
+//! label if that is larger or weights are not known; a first alpha is at least 1 B/s by the largest weight. If `accounting` counts more than IP packets, A and F ignore the excess, as the link
 //! does.
 
 use super::early::found;
@@ -102,7 +102,8 @@ impl Params {
         let capacity = link_rate("aqm", scope)?.bytes_s();
         Ok(Rules {
             capacity,
-            floor: capacity.min(EPS.into()),
+            weights: scope.weights,
+            least: capacity.min(EPS),
             ceiling: Ceiling::Labels,
             k_alpha: self.k_alpha,
             k_c: self.k_c,

@@ -12,9 +12,9 @@
 //! ```text
 //! OUT with probability 1 - alpha/L (0 if alpha is unknown or L <= alpha); else IN if b >= B, taking B tokens; else OUT
 //! A, F:  averaged exponentially with K_alpha, at each packet
-//! congested (A >= CIR), each K_c:    alpha = min(alpha CIR/F, CIR)
+//! congested (A >= CIR), each K_c:    alpha = min(alpha CIR/F, CIR/w_min)
 //! uncongested, each K_c:             alpha = largest label of the window; unknown if CBS - b < thr
-//! unknown:                           once CBS - b >= thr, alpha = largest label seen, CIR/2 if none
+//! unknown:                           once CBS - b >= thr, alpha = largest label seen, CIR/2w_min if none
 //! overflow (asked, but no token):    alpha = 0.99 alpha, at most kdec times a window
 //! ```
 //!
@@ -31,10 +31,14 @@
 //! | eps     | `trusted`    | -           | false   |
 //! | -       | `relabel-in` | -           | false   |
 //!
-//! Deviations: the paper defers to CSFQ and gives no constants; the defaults are CSFQ's or ours. A known alpha is kept
-//! between one largest packet a second and CIR whenever it changes, not only under congestion. The overflow credits are
-//! refilled each congested window. A packet without a label above 0 counts as slow (1 B/s) if `trusted`, else as
-//! the whole aggregate (A).
+//! Labels divided by weights (the labellers') make alpha the share of one unit of weight; w_min and w_max are the least
+//! and the largest weight that a labeller of the file gives, 1 without weights. Only their ratios matter.
+//!
+//! Deviations: the paper defers to CSFQ and gives no constants; the defaults are CSFQ's or ours. alpha is at most CIR/w_min
+//! whenever it changes, not only under congestion; a first alpha leaves the heaviest flow at least one largest packet a
+//! second. Where labels come from elsewhere and nobody knows their weights, the largest label bounds alpha. The overflow
+//! credits are refilled each congested window. A packet without a label above 0 counts as a flow of weight w_min: slow
+//! (1 B/s) if `trusted`, else as fast as the whole aggregate (A).
 
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, Writes, bucket_threshold};
@@ -110,7 +114,8 @@ impl Params {
         let capacity = self.cir.bytes_s();
         Rules {
             capacity,
-            floor: capacity.min(scope.largest_packet.get() as f64),
+            weights: scope.weights,
+            least: capacity.min(scope.largest_packet.get() as f64),
             ceiling: Ceiling::Capacity,
             k_alpha: self.k_alpha,
             k_c: self.k_c,
@@ -123,8 +128,8 @@ impl FSam {
     fn label(&self, packet: &Packet) -> f64 {
         match packet.label() {
             Some(label) if label > 0.0 && label.is_finite() => label.into(),
-            _ if self.rules.trusted => EPS.into(),
-            _ => self.fair.arriving(),
+            _ if self.rules.trusted => self.fair.label(EPS),
+            _ => self.fair.label(self.fair.arriving()),
         }
     }
 

@@ -172,6 +172,10 @@ pub trait Conditioner {
     /// Time asked for by [`Conditioner::poll_at`] has come.
     fn on_timer(&mut self, _now: Time, _outbox: &mut Outbox) {}
 
+    /// No packet came since its last timer, and none will before `now`: it may leave out timers whose reports are all
+    /// replaced by later ones that arrive by then. What it leaves out changes nothing that can be seen at `now`.
+    fn skip_timers(&mut self, _now: Time) {}
+
     /// Another conditioner's report.
     fn on_report(&mut self, _now: Time, _from: Publisher, _report: &Report) {}
 
@@ -266,6 +270,9 @@ impl Conditioner for AnyConditioner {
     }
     fn on_timer(&mut self, now: Time, outbox: &mut Outbox) {
         dispatch!(self, x => x.on_timer(now, outbox));
+    }
+    fn skip_timers(&mut self, now: Time) {
+        dispatch!(self, x => x.skip_timers(now));
     }
     fn on_report(&mut self, now: Time, from: Publisher, report: &Report) {
         dispatch!(self, x => x.on_report(now, from, report));

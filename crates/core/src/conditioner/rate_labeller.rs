@@ -7,7 +7,7 @@
 //! ```text
 //! T > 0:         r = (1 - e^(-T/K)) l/T + e^(-T/K) r       l: bytes since the last gap
 //! T = 0:         l grows, r stays
-//! label:         r/w, at least 1 B/s
+//! label:         max(r, 1 B/s)/w
 //! first packet:  r = 0, l/K, as if the gap had begun at time 0, or half the link: `first-label`
 //! ```
 //!
@@ -140,7 +140,7 @@ impl Conditioner for RateLabeller {
 
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         let rate = self.measure(at.now, packet.size);
-        packet.set_label(((rate / self.rules.weight) as f32).max(EPS));
+        packet.set_label((rate.max(EPS) / self.rules.weight) as f32);
         Verdict::Pass
     }
 

@@ -21,25 +21,35 @@
 //! | K_c     | `k_c`      | s       |
 //! | kdec    | `kdec`     | packets |
 //!
-//! Deviations: a known alpha keeps within bounds: never 0, which means unknown, and not so far above all labels that
-//! it takes long to come down. The credits of the overflow rule are refilled each congested window.
+//! Bounds hold for labels, so they are stated in the labels' unit, the rate of one unit of weight: multiply all weights
+//! by any number, and alpha is divided by it and every decision stays. A known alpha is above 0, which means unknown, and
+//! not so far above all labels that it takes long to come down:
+//!
+//! ```text
+//! weights known:  alpha <= C/w_min: the whole of C for the lightest flow. C/2 is C/2w_min. A first alpha is at least
+//!                 `least`/w_max, as labels of flows that have only begun say little
+//! not known:      alpha <= largest label seen, which also stands for C/2
+//! ```
+//!
+//! Deviations: these bounds; the credits of the overflow rule are refilled each congested window.
 
 use crate::estimate::ExpRate;
 use crate::rng::Rng;
+use crate::scope::Weights;
 use crate::units::{Span, Time};
 
-/// Smallest label, bytes/s: that of a flow about which nothing is known yet.
-pub const EPS: f32 = 1.0;
+/// Smallest rate, bytes/s: that of a flow about which nothing is known yet.
+pub const EPS: f64 = 1.0;
 
 /// What an overflow leaves of alpha.
 const OVERFLOW: f64 = 0.99;
 
-/// How high alpha may be.
+/// How high alpha may be where weights are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ceiling {
-    /// C: no share of it is larger.
+    /// C/w_min: no share of it is larger.
     Capacity,
-    /// C, or the largest label seen if that is larger: a weight below 1 lets a share of one unit of weight exceed C.
+    /// That, or the largest label seen if that is larger.
     Labels,
 }
 
@@ -48,8 +58,10 @@ pub enum Ceiling {
 pub struct Rules {
     /// C, bytes/s.
     pub capacity: f64,
-    /// Lower bound of a known alpha, bytes/s; above 0.
-    pub floor: f64,
+    /// Weights of the labelled flows, if they are known.
+    pub weights: Option<Weights>,
+    /// What a first alpha leaves to the heaviest flow at least, bytes/s; used where weights are known.
+    pub least: f64,
     /// Upper bound of alpha.
     pub ceiling: Ceiling,
     /// Averaging constant of A and F.
@@ -106,6 +118,12 @@ impl FairRate {
         }
     }
 
+    /// The label of a flow of this rate, bytes/s, that has the least weight.
+    #[inline]
+    pub fn label(&self, rate: f64) -> f64 {
+        self.rules.weights.map_or(rate, |weights| rate / weights.lightest)
+    }
+
     /// Whether a packet is refused: probability max(0, 1 - alpha/label), 0 while alpha is unknown. Draws only where
     /// that is above 0.
     #[inline]
@@ -148,9 +166,14 @@ impl FairRate {
             self.tmp_alpha = self.tmp_alpha.max(packet.label);
             return false;
         }
-        self.alpha = self.bounded(if self.tmp_alpha > 0.0 { self.tmp_alpha } else { self.rules.capacity / 2.0 });
+        self.alpha = self.first(if self.tmp_alpha > 0.0 { self.tmp_alpha } else { self.without_labels() });
         self.tmp_alpha = 0.0;
-        true
+        self.alpha > 0.0
+    }
+
+    /// A first alpha where there is no label to take it from.
+    fn without_labels(&self) -> f64 {
+        self.rules.weights.map_or(self.largest, |weights| self.rules.capacity / weights.lightest / 2.0)
     }
 
     fn congested(&mut self, now: Time) {
@@ -185,17 +208,29 @@ impl FairRate {
             self.alpha = 0.0;
             return;
         }
-        self.alpha = if self.tmp_alpha > 0.0 { self.bounded(self.tmp_alpha) } else { 0.0 };
+        self.alpha = if self.tmp_alpha > 0.0 { self.first(self.tmp_alpha) } else { 0.0 };
         self.tmp_alpha = 0.0;
+    }
+
+    /// The upper bound of alpha.
+    fn top(&self) -> f64 {
+        let Some(weights) = self.rules.weights else { return self.largest };
+        let capacity = self.rules.capacity / weights.lightest;
+        match self.rules.ceiling {
+            Ceiling::Capacity => capacity,
+            Ceiling::Labels => capacity.max(self.largest),
+        }
+    }
+
+    /// A first alpha from a rate: within the bounds, and not too small. 0 while there is no label at all.
+    fn first(&self, rate: f64) -> f64 {
+        let least = self.rules.weights.map_or(0.0, |weights| self.rules.least / weights.heaviest);
+        rate.max(least).min(self.top())
     }
 
     /// A rate within the bounds of a known alpha.
     fn bounded(&self, rate: f64) -> f64 {
-        let ceiling = match self.rules.ceiling {
-            Ceiling::Capacity => self.rules.capacity,
-            Ceiling::Labels => self.rules.capacity.max(self.largest),
-        };
-        rate.clamp(self.rules.floor, ceiling)
+        rate.min(self.top()).max(f64::MIN_POSITIVE)
     }
 
     /// alpha, bytes/s; 0 while unknown.

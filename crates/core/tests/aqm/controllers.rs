@@ -276,6 +276,7 @@ fn retuned() {
         ),
         (AqmParams::Rem(rem(5, Span::from_ms(10))), AqmParams::Rem(rem(9, Span::from_ms(5))), "price"),
         (AqmParams::Avq(avq(0.15, 0.5, 100)), AqmParams::Avq(avq(0.3, 0.9, 50)), "virtual_queue_packets"),
+        (AqmParams::Avq(avq(0.15, 0.0, 100)), AqmParams::Avq(avq(0.3, 0.0, 50)), "virtual_rate_packets_s"),
     ];
     for (old, new, name) in cases {
         let mut port = support::port(&old, 100);

@@ -52,7 +52,7 @@ proptest! {
             let before = port.gauge(now, "alpha_bytes_s");
             let fate = port.arrive(now, *packet);
             let after = port.gauge(now, "alpha_bytes_s");
-            prop_assert!(after == 0.0 || after >= 1.0);
+            prop_assert!(after >= 0.0);
             let label = packet.label().filter(|l| *l > 0.0 && l.is_finite()).map_or(0.0, f64::from);
             if before == 0.0 || label <= before {
                 prop_assert!(matches!(fate, Fate::Queued | Fate::Dropped(Reason::Overflow)));
@@ -158,7 +158,7 @@ fn windows_end_on_time() {
     assert!(steps[2..].iter().all(|(_, alpha, expected)| alpha == expected), "{steps:?}");
 }
 
-/// Each packet without room takes 1 % of alpha, `kdec` in a window at most; a known alpha never falls below 1 B/s.
+/// Each packet without room takes 1 % of alpha, `kdec` in a window at most; however many, a known alpha stays known.
 #[test]
 fn overflow_is_corrected_within_bounds() {
     let once = |kdec: u32, drops: u32| {
@@ -178,7 +178,7 @@ fn overflow_is_corrected_within_bounds() {
     for (drops, counted) in [(1, 1), (5, 5), (29, 29), (40, 29)] {
         assert!((once(29, drops) / 0.99f64.powi(counted) - 1.0).abs() < 1e-12, "{drops}");
     }
-    assert_eq!(once(u32::MAX, 4000) * RATE.bytes_s() / 2.0, 1.0);
+    assert!(once(u32::MAX, 400_000) > 0.0);
 }
 
 /// New parameters and a new link: the measured rates and the fair rate are kept, bounds and windows are the new ones.

@@ -19,11 +19,13 @@ mod virtual_buffer_oracle;
 #[path = "../common/stats.rs"]
 mod stats;
 
+mod accounting;
 mod against_oracle;
 mod codel;
 mod controllers;
 mod csfq;
 mod csfq_laws;
+mod csfq_weights;
 mod fluid;
 mod fred;
 mod gaps;

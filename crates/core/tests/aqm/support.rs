@@ -10,6 +10,7 @@ use perhop_core::packet::{Colour, Ecn, Packet};
 use perhop_core::port::{Gate, Limit};
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
 use perhop_core::verdict::Fate;
+use perhop_core::scope::Weights;
 use perhop_core::{Rng, Scope};
 use proptest::prelude::*;
 
@@ -23,7 +24,7 @@ pub(crate) fn packets(n: u32) -> Length {
 }
 
 pub(crate) fn scope(limit: u32) -> Scope {
-    Scope { link_rate: Some(RATE), limit: Some(packets(limit)), ..Scope::default() }
+    Scope { link_rate: Some(RATE), limit: Some(packets(limit)), weights: Some(Weights::ONE), ..Scope::default() }
 }
 
 pub(crate) fn profile(min: Length, max: Length, max_p: f64) -> Profile {

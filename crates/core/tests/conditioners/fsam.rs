@@ -140,7 +140,6 @@ proptest! {
         for offered in &load {
             let alpha = gauge(&marker, offered.at, "fair_rate_bytes_s");
             prop_assert!((0.0..=p.cir.bytes_s()).contains(&alpha));
-            prop_assert!(alpha == 0.0 || alpha >= p.cir.bytes_s().min(1500.0));
             let tokens = gauge(&marker, offered.at, "bucket_bytes") >= f64::from(offered.packet.size);
             let out = pass(&mut marker, offered, &mut rng);
             let label = f64::from(offered.packet.label().unwrap_or(f32::NAN));
@@ -164,7 +163,7 @@ proptest! {
         let before = gauge(&marker, now, "fair_rate_bytes_s");
         marker.retune(now, &new, &scope()).unwrap();
         let (cir, after) = (p.cir.bytes_s(), gauge(&marker, now, "fair_rate_bytes_s"));
-        prop_assert_eq!(after, if before > 0.0 { before.clamp(cir.min(1500.0), cir) } else { 0.0 });
+        prop_assert_eq!(after, before.min(cir));
     }
 
     /// `relabel-in` cuts the label of IN packets to alpha, and touches nothing else.
@@ -272,4 +271,20 @@ fn overflow_credits_end() {
     });
     let [once, twice] = [31_250.0 * 0.99, 31_250.0 * 0.99 * 0.99];
     assert_eq!(alphas.collect::<Vec<_>>(), [0.0, once, twice, twice, twice]);
+}
+
+/// The bucket is contended from a shortfall of exactly `thr` on. By hand: CIR 1000 B/s, CBS 4000 B. Two packets of 1000 B
+/// leave 2000 B; 1 s later a third finds 3000 B and leaves a shortfall of 2000 B. Contended, alpha becomes known.
+#[test]
+fn the_bucket_is_contended_from_the_threshold_on() {
+    for (thr, known) in [("2000B", true), ("2001B", false)] {
+        let mut marker = fsam(&[("cir", quantity("8kbit/s")), ("cbs", quantity("4000B")), ("thr", quantity(thr))]);
+        let mut rng = Rng::stream(1, 0, "marker");
+        for s in [0, 0, 1] {
+            let mut packet = Packet { size: 1000, ..Packet::default() };
+            packet.set_label(1.0);
+            pass(&mut marker, &Offered { at: Time::from_ns(s * 1_000_000_000), packet }, &mut rng);
+        }
+        assert_eq!(gauge(&marker, Time::ZERO, "fair_rate_bytes_s") > 0.0, known, "{thr}");
+    }
 }

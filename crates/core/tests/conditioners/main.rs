@@ -20,11 +20,13 @@ mod redp;
 mod rtt;
 mod tsw;
 mod vectors;
+mod weights;
 
 use perhop_core::Scope;
+use perhop_core::scope::Weights;
 use perhop_core::units::Bytes;
 
 /// Packets of any size up to 1500 bytes.
 fn scope() -> Scope {
-    Scope { largest_packet: Bytes::new(1500), ..Scope::default() }
+    Scope { largest_packet: Bytes::new(1500), weights: Some(Weights::ONE), ..Scope::default() }
 }

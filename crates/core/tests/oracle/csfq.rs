@@ -89,8 +89,13 @@ impl Csfq {
         seen.waiting.iter().map(each).sum::<f64>() < self.threshold
     }
 
+    /// A first fair rate.
+    fn first(&self, alpha: f64) -> f64 {
+        self.within(alpha.max(1.0f64.min(self.c)))
+    }
+
     fn within(&self, alpha: f64) -> f64 {
-        alpha.max(1.0f64.min(self.c)).min(self.c.max(self.state.max_label))
+        alpha.min(self.c.max(self.state.max_label)).max(f64::MIN_POSITIVE)
     }
 
     fn estimate_alpha(&mut self, seen: Seen<'_>, size: u32, label: f64, dropped: bool) {
@@ -108,7 +113,7 @@ impl Csfq {
                 return;
             }
             let first = if self.state.tmp_alpha > 0.0 { self.state.tmp_alpha } else { self.c / 2.0 };
-            (self.state.alpha, self.state.tmp_alpha) = (Some(self.within(first)), 0.0);
+            (self.state.alpha, self.state.tmp_alpha) = (Some(self.first(first)), 0.0);
         }
         let alpha = self.state.alpha.unwrap();
         let window_over = now >= self.state.start_time + self.k_c;
@@ -129,7 +134,7 @@ impl Csfq {
             (self.state.alpha, self.state.start_time) = (None, now);
         } else {
             let largest = Some(self.state.tmp_alpha).filter(|l| *l > 0.0);
-            self.state.alpha = largest.map(|l| self.within(l));
+            self.state.alpha = largest.map(|l| self.first(l));
             (self.state.start_time, self.state.tmp_alpha) = (now, 0.0);
         }
     }

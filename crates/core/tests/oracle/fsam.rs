@@ -50,9 +50,14 @@ impl FSam {
         }
     }
 
-    /// Floor of one MTU a second (not above CIR), cap CIR.
-    fn bounded(&self, alpha: f64) -> f64 {
+    /// A first fair rate: floor of one MTU a second (not above CIR), cap CIR.
+    fn first(&self, alpha: f64) -> f64 {
         alpha.max(self.mtu.min(self.cir)).min(self.cir)
+    }
+
+    /// Cap CIR, and never 0.
+    fn bounded(&self, alpha: f64) -> f64 {
+        alpha.min(self.cir).max(f64::MIN_POSITIVE)
     }
 
     fn label(&self, packet: &Packet) -> f64 {
@@ -93,7 +98,7 @@ impl FSam {
                 self.tmp_alpha = self.tmp_alpha.max(l);
                 return;
             }
-            self.alpha = self.bounded(if self.tmp_alpha > 0.0 { self.tmp_alpha } else { self.cir / 2.0 });
+            self.alpha = self.first(if self.tmp_alpha > 0.0 { self.tmp_alpha } else { self.cir / 2.0 });
             self.tmp_alpha = 0.0;
         }
         let window_over = now >= self.t_w + self.p.k_c.ns();
@@ -111,7 +116,7 @@ impl FSam {
         } else if !window_over {
             self.tmp_alpha = self.tmp_alpha.max(l);
         } else {
-            self.alpha = if self.tmp_alpha > 0.0 { self.bounded(self.tmp_alpha) } else { 0.0 };
+            self.alpha = if self.tmp_alpha > 0.0 { self.first(self.tmp_alpha) } else { 0.0 };
             self.t_w = now;
             if self.nearly_full() {
                 self.alpha = 0.0;

@@ -50,7 +50,7 @@ impl Labeller {
 
 impl Oracle for Labeller {
     fn mark(&mut self, now: u64, packet: &mut Packet, _u: f64) {
-        let label = self.rate(now, f64::from(packet.size)) / self.p.weight;
-        packet.set_label((label as f32).max(1.0));
+        let rate = self.rate(now, f64::from(packet.size));
+        packet.set_label((rate.max(1.0) / self.p.weight) as f32);
     }
 }

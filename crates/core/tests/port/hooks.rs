@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 /// Hooks whose names nothing else bears.
-const ALONE: [&str; 6] = ["on_arrival", "on_fate", "on_departure", "departing", "on_report", "pick"];
+const ALONE: [&str; 7] = ["on_arrival", "on_fate", "on_departure", "departing", "skip_timers", "on_report", "pick"];
 
 /// Hooks whose names others bear too, and what may be before the dot: a port, which calls the hook in its order, or what
 /// is no conditioner, AQM or scheduler.

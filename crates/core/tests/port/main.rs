@@ -1,5 +1,6 @@
 //! The port: its classes, its hooks at departure, and that a line known in advance gives what one step at a time gives.
 
+mod edges;
 mod hooks;
 
 use perhop_core::Scope;
@@ -322,4 +323,16 @@ fn a_departure_leaves_packets_and_bytes_behind() {
         average = if name == "avg_queue_bytes" { value } else { average };
     });
     assert_eq!(average, 1500.0);
+}
+
+/// A limit in bytes is reached, not passed, by the packet that fills it: three of 1000 B wait in 3000 B, a fourth does not.
+#[test]
+fn a_limit_in_bytes_may_be_filled() {
+    for (size, fits) in [(1000, 3), (999, 3), (1001, 2)] {
+        let queues = [QueueSpec { limit: Limit::Bytes(3000), ..drop_tail(1) }];
+        let (mut port, mut held) = (spec(&[], &queues).build().unwrap(), Held::default());
+        let arrive = |_| held.arrive(&mut port, at(0), Packet { size, ..Packet::default() });
+        let fates: Vec<_> = (0..5).map(arrive).collect();
+        assert_eq!(fates.iter().filter(|fate| **fate == Fate::Queued).count(), fits, "{size} B");
+    }
 }

@@ -144,7 +144,8 @@ impl Policy {
     /// Its conditioners in the file's order, for [`perhop_core::port::edge::Edge`].
     pub fn stages(&self) -> Vec<StageSpec> {
         let largest_packet = Bytes::new(u64::from(LARGEST + self.overhead()));
-        let scope = Scope { largest_packet, largest_of: "an Ethernet".into(), ..Scope::default() };
+        let weights = ports::weights(&self.conditioners);
+        let scope = Scope { largest_packet, largest_of: "an Ethernet".into(), weights, ..Scope::default() };
         ports::policy_stages(&self.conditioners, &scope)
     }
 

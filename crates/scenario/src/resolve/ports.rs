@@ -8,11 +8,11 @@ use crate::sections::conditioner::ConditionerSection;
 use crate::sections::model::Model;
 use crate::sections::named::Named;
 use perhop_core::classify::{FlowHeaders, Match, Protocol};
-use perhop_core::conditioner::{Conditioner as _, Writes};
+use perhop_core::conditioner::{Conditioner as _, ConditionerParams, Writes};
 use perhop_core::needs::Needs;
 use perhop_core::params::{Place, Places, Problems, Tree, suggest};
 use perhop_core::port::edge::{Action, StageSpec};
-use perhop_core::scope::Scope;
+use perhop_core::scope::{Scope, Weights};
 use perhop_core::units::{Bytes, Span};
 use perhop_sim::plan;
 use std::net::IpAddr;
@@ -42,7 +42,8 @@ impl File<'_> {
 
     /// A scope whose largest packet (IP length) and its traffic are known; zero bytes while they may not be.
     pub fn scope_of(&self, largest: Option<(u32, &str)>) -> Scope {
-        let mut scope = Scope { overhead: self.overhead(), ..Scope::default() };
+        let weights = weights(&self.model.conditioners);
+        let mut scope = Scope { overhead: self.overhead(), weights, ..Scope::default() };
         if let Some((size, name)) = largest {
             scope.largest_packet = Bytes::new(u64::from(size + self.overhead()));
             scope.largest_of = format!("traffic `{name}`");
@@ -67,6 +68,15 @@ impl File<'_> {
     fn overhead(&self) -> u32 {
         self.model.settings.accounting.overhead()
     }
+}
+
+/// The weights that the file's labellers give, at all their ports; `None` if nothing labels with rates.
+pub fn weights(conditioners: &Named<ConditionerSection>) -> Option<Weights> {
+    let ports = conditioners.sound().flat_map(|(_, section)| &section.ports);
+    Weights::of(ports.filter_map(|port| match &port.params.value {
+        ConditionerParams::RateLabeller(labeller) => Some(labeller.weight).filter(|weight| *weight > 0.0),
+        _ => None,
+    }))
 }
 
 /// Where keys of a conditioner's section are.

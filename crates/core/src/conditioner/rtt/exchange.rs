@@ -12,10 +12,16 @@ use crate::conditioner::{Outbox, Publisher, Report};
 use crate::params::{ParamError, Params as Declared};
 use crate::units::{Span, Time};
 
+/// Least period of the reports.
+const LEAST_PERIOD: Span = Span::from_ms(1);
+
+/// Most reports of one aggregate that are under way at any time.
+const UNDER_WAY: u64 = 10_000;
+
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Exchanging {
-    /// Period T_x of the reports.
+    /// Period T_x of the reports; at least 1 ms.
     #[param(default = "1s")]
     pub report_every: Span,
     /// How long a report takes to arrive.
@@ -38,9 +44,16 @@ impl Exchange {
     /// Nothing heard yet.
     ///
     /// # Errors
-    /// `report-every` of 0; `report-expiry` not longer than it.
+    /// `report-every` below 1 ms; `report-expiry` not longer than it; `report-delay` of more than [`UNDER_WAY`] reports.
     pub fn new(rules: &Exchanging) -> Result<Self, ParamError> {
-        ParamError::above_zero("report-every", rules.report_every)?;
+        ParamError::at_least("report-every", rules.report_every, LEAST_PERIOD)?;
+        if rules.report_delay.ns() / rules.report_every.ns() > UNDER_WAY {
+            let message = format!("`report-delay` is {}", rules.report_delay);
+            let error = ParamError::new("report-delay", "E201", message)
+                .label(format!("`report-every` is {}", rules.report_every))
+                .help(format!("at most {UNDER_WAY} times `report-every`: so many reports are under way at any time"));
+            return Err(error);
+        }
         if rules.report_expiry <= rules.report_every {
             let error =
                 ParamError::new("report-expiry", "E201", "`report-expiry` is not longer than `report-every`".into())
@@ -56,6 +69,15 @@ impl Exchange {
         self.last = now;
         self.heard.retain(|(_, at, _)| now.since(*at) <= self.rules.report_expiry);
         outbox.reports.extend(own.map(|own| (self.rules.report_delay, own)));
+    }
+
+    /// Leaves out the reports before `now` that later ones replace by then. Without packets all say the same, and the last
+    /// that arrives by `now` was published after `now` - `report-delay` - `report-every`.
+    pub fn skip(&mut self, now: Time) {
+        let every = self.rules.report_every.ns();
+        let replaced = now.ns().saturating_sub(self.rules.report_delay.ns().saturating_add(every));
+        let periods = replaced.saturating_sub(self.last.ns()) / every;
+        self.last += Span::from_ns(periods * every);
     }
 
     /// When to publish next.

@@ -209,6 +209,10 @@ impl<L: Law> Conditioner for Marker<L> {
         self.exchange.on_timer(now, self.measure.report(), outbox);
     }
 
+    fn skip_timers(&mut self, now: Time) {
+        self.exchange.skip(now);
+    }
+
     fn on_report(&mut self, now: Time, from: Publisher, report: &Report) {
         self.exchange.on_report(now, from, *report);
     }

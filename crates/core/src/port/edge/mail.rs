@@ -82,9 +82,11 @@ impl Edge {
         }
     }
 
-    /// All timers and reports up to `now`, in order: for a host with this edge alone.
+    /// All timers and reports up to `now`, in order, but for those of which nothing is left by then: for a host with this
+    /// edge alone. A gap without packets takes no longer than the reports that are under way.
     pub(in crate::port) fn catch_up(&mut self, now: Time, mail: &mut Mail) {
         const PORT: u32 = 0;
+        self.stages.iter_mut().flat_map(Stage::timed).for_each(|(_, it)| it.skip_timers(now));
         let next = |edge: &Self, mail: &Mail| edge.poll_at().into_iter().chain(mail.next_at()).min();
         while let Some(at) = next(self, mail).filter(|&at| at <= now) {
             self.on_timer(at, PORT, mail);
