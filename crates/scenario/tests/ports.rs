@@ -148,3 +148,21 @@ proptest! {
         }
     }
 }
+
+/// Readers of labels are told the weights of all the file's labellers, at all their ports; other files have none.
+#[test]
+fn readers_know_the_weights() {
+    use perhop_core::scope::Weights;
+    let labelled = format!(
+        "{NET}[queue.fair]\naqm = \"csfq\"\n[conditioner.label]\nkind = \"rate-labeller\"\nweight = 2.0\nper = \"flow\"\n\
+         at = {{ \"A -> B\" = {{ weight = 0.25 }}, \"D -> C\" = {{}}, \"C -> B\" = {{ weight = 8.0 }} }}\n\
+         [conditioner.m]\nat = \"B -> C\"\nkind = \"f-sam\"\ncir = \"1Mbit/s\"\ncbs = \"20kB\"\n"
+    )
+    .replace("\"C - D\" = { rate = \"5Mbit/s\" }", "\"C - D\" = { rate = \"5Mbit/s\", queue = \"fair\" }");
+    let plan = good(&labelled).plan(1, 0);
+    let link = |name: &str| plan.links.iter().find(|link| link.name == name).unwrap();
+    let known = Some(Weights { lightest: 0.25, heaviest: 8.0 });
+    assert_eq!(link("C -> D").queues[0].scope.weights, known);
+    assert_eq!(link("B -> C").edge[0].scope.weights, known);
+    assert!(good(NET).plan(1, 0).links.iter().all(|link| link.queues[0].scope.weights.is_none()));
+}
