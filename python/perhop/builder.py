@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any, Generic, TypeVar
 
@@ -57,8 +57,8 @@ class Builder(Generic[Read]):
         listed = [*self._tree.get("change", []), {"at": at} | stated(sections)]
         return Builder(self._read, self._tree | {"change": deepcopy(listed)})
 
-    def sweep(self, axes: Mapping[str, Sequence[Any]]) -> Builder[Read]:
-        """`[sweep]`: `sweep({"conditioner.gold.cir": ["2Mbit/s", "5Mbit/s"]})`."""
+    def sweep(self, axes: Mapping[str, Any]) -> Builder[Read]:
+        """`[sweep]`, keys in the words of the file: `sweep({"conditioner.gold.cir": ["2Mbit/s", "5Mbit/s"]})`."""
         return self._with(("sweep",), {}, axes)
 
     def scenario(self) -> Read:

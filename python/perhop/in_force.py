@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
-NAMING = ("for", "name", "class")
-"""Keys whose value names an item of a list, `queue.af.profiles.AF31.min`; otherwise its number does."""
+NAMING = ("for", "name", "class", "at")
+"""Keys whose value, or its first, names an item of a list: `queue.af.profiles.AF31.min`; others are numbered from 1."""
 
 Path = tuple[str, ...]
 
@@ -49,7 +49,7 @@ def leaves(value: Any, path: Path = (), *, items: bool = False) -> Iterator[tupl
     if isinstance(value, Mapping) and (value or not path):
         parts = list(value.items())
     elif items and isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
-        parts = [(_named(item, i, value), item) for i, item in enumerate(value)]
+        parts = [(_named(item, i, value), item) for i, item in enumerate(value, 1)]
     else:
         yield path, value
         return
@@ -58,10 +58,13 @@ def leaves(value: Any, path: Path = (), *, items: bool = False) -> Iterator[tupl
 
 
 def _named(item: Mapping[str, Any], number: int, items: Sequence[Mapping[str, Any]]) -> str:
-    for key in NAMING:
-        if isinstance(item.get(key), str) and [other.get(key) for other in items].count(item[key]) == 1:
-            return str(item[key])
-    return str(number)
+    name = _called(item)
+    return name if name and [_called(other) for other in items].count(name) == 1 else str(number)
+
+
+def _called(item: Mapping[str, Any]) -> str:
+    stated = next((item[key] for key in NAMING if key in item), "")
+    return str(next(iter(stated), "") if isinstance(stated, list) else stated)
 
 
 def toml(value: object, path: Path = ()) -> str:

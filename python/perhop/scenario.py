@@ -13,6 +13,7 @@ from perhop.builder import Builder, stated
 from perhop.columns import Columns, Point, Replication
 from perhop.results import Runs
 from perhop.shapes import Diagnostic, ReplicationDict
+from perhop.sweep import Values, axis
 
 Overrides = Mapping[str, object] | Iterable[str]
 Progress = Callable[[int, int], object]
@@ -148,10 +149,12 @@ class Scenario:
         home = None if place is None else Path(place) / self.name
         return Runs(self.name, seed, points, whole(done, points, home), self.settings)
 
-    def sweep(self, axes: Mapping[str, Sequence[object]], **options: Any) -> Runs:
-        """Runs the grid over `axes`, `{"traffic.bulk.flows": [5, 10]}`; see `run` for the options."""
-        from perhop.sweep import axis
+    def sweep(self, axes: Mapping[Any, Values], **options: Any) -> Runs:
+        """Runs the grid over `axes`, `{"traffic.bulk.flows": [5, 10]}`; see `run` for the options.
 
+        Keys that change together are a tuple with rows of values: `{("a.b", "c"): [[1, 2], [3, 4]]}`. Labels and a
+        name are stated in a table: `{"traffic.bulk.flows": {"values": [5, 10], "labels": ["few", "many"], "as": "n"}}`.
+        """
         grid = self._source.vary + [axis(key, values) for key, values in axes.items()]
         return self._of(self._source._replace(vary=grid)).run(**options)
 

@@ -47,6 +47,9 @@ class Interval:
     def __repr__(self) -> str:
         return f"Interval({self}, n={self.n})"
 
+    def _repr_html_(self) -> str:
+        return f"{self} <small>(n = {self.n})</small>"
+
 
 def total(values: Iterable[float]) -> float:
     """The sum, correctly rounded; zero of nothing."""

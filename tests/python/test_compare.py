@@ -54,18 +54,18 @@ def test_sweeps_say_where_a_setting_differs() -> None:
 
 
 def test_items_of_a_list_have_names() -> None:
-    profiles = 'profiles = [{ for = "AF11", min = "10p" }, { for = "AF12", min = "5p" }]\nports = [80, 443]\n'
+    profiles = 'profiles = [{ for = "AF11", min = "10p" }, { for = ["AF12", "BE"], min = "5p" }]\nports = [80, 443]\n'
     assert in_force.settings(f"[queue.'a b']\n{profiles}") == {
         'queue."a b".profiles.AF11.for': "AF11",
         'queue."a b".profiles.AF11.min': "10p",
-        'queue."a b".profiles.AF12.for': "AF12",
+        'queue."a b".profiles.AF12.for': '["AF12", "BE"]',
         'queue."a b".profiles.AF12.min': "5p",
         'queue."a b".ports': "[80, 443]",
     }
     assert list(in_force.settings('classes = [{ for = "EF" }, { for = "EF" }, {}]')) == [
-        "classes.0.for",
         "classes.1.for",
-        "classes.2",
+        "classes.2.for",
+        "classes.3",
     ]
 
 

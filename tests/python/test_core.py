@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -146,10 +147,22 @@ def test_a_sweep_by_code_is_that_of_the_file(small: Scenario) -> None:
     file = Scenario.from_toml(SCENARIO + '[sweep]\n"dumbbell.flows" = [2, 10]').run(1)
     assert [p.labels for p in ours.points] == [{"dumbbell.flows": "2"}, {"dumbbell.flows": "10"}]
     assert [r.hash for r in ours] == [r.hash for r in file]
-    with pytest.raises(ValueError, match="write it in the file"):
-        small.sweep({"dumbbell.marker": [{"kind": "pam"}]})
     with pytest.raises(ValueError, match="no values"):
         small.sweep({"dumbbell.flows": []})
+    with pytest.raises(TypeError, match=r"axis `dumbbell\.flows`: '2' is not a list of values"):
+        small.sweep({"dumbbell.flows": "2"})
+
+
+def test_a_sweep_by_code_takes_tables_and_linked_keys_and_labels(small: Scenario) -> None:
+    tables = tomllib.loads(SWEPT)["sweep"]["dumbbell.marker"]
+    ours = small.sweep({"dumbbell.flows": np.array([2, 10]), "dumbbell.marker": tables}, replications=1)
+    assert ours.points == Scenario.from_toml(SCENARIO + SWEPT).points
+    linked = small.sweep({("dumbbell.flows", "dumbbell.rtt"): [[2, "20ms"], [4, "80ms"]]}, replications=1)
+    assert [p.title for p in linked.points] == ["flows 2, rtt 20ms", "flows 4, rtt 80ms"]
+    named = small.sweep(
+        {"dumbbell.flows": {"values": [2, 4], "labels": ["few", "many"], "as": "users"}}, replications=1
+    )
+    assert [p.title for p in named.points] == ["users few", "users many"]
 
 
 def test_columns_have_the_types_that_are_promised(runs: Runs) -> None:

@@ -184,6 +184,7 @@ def test_what_a_notebook_shows(runs: Runs, rates: Runs, small: Scenario) -> None
     cells = shown(rates)
     assert cells[1:5] == ["cir", "flows", "class", "colour"]
     assert {"300kbit/s", "1Mbit/s", "green", "red"} <= set(cells)
+    assert shown(stats.interval([1.0, 2.0, 3.0])) == ["2.0 ±2.5 ", "(n = 3)"]
     assert {"duration_s", "6", "every value in force"} <= set(shown(small))
     assert {"dumbbell.flows", "2"} <= set(shown(Scenario.from_toml(SCENARIO, vary=["dumbbell.flows=2,3"])))
     table = shown(rates.table("flows"))
