@@ -7,6 +7,7 @@ import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,8 @@ METRICS = (
     "summary.dropped_packets",
 )
 LEVEL = 0.05
+MOST = 40
+"""Settings that differ, as printed; `--json` has all."""
 
 
 class Row(NamedTuple):
@@ -104,7 +107,8 @@ def _numbers(runs: Runs) -> list[tuple[int, int]]:
 def _of_metric(a: Runs, b: Runs, metric: str) -> Iterator[Difference]:
     table, _, column = metric.partition(".")
     if table not in units.KEYS or not column:
-        raise ValueError(f"no metric `{metric}`: write TABLE.COLUMN with TABLE one of {', '.join(units.KEYS)}")
+        tables = f"{', '.join(units.KEYS)}{show.near(table, units.KEYS)}"
+        raise ValueError(f"no metric `{metric}`: write TABLE.COLUMN with TABLE one of {tables}")
     ours, theirs = _rows(a, table, column), _rows(b, table, column)
     for group in dict.fromkeys([*ours, *theirs]):
         left, right = (_filled(side, group, runs, column) for side, runs in ((ours, a), (theirs, b)))
@@ -198,10 +202,11 @@ def _print_settings(console: Console, runs: tuple[Runs, Runs]) -> None:
     if not differs:
         console.print("the same settings are in force in both\n", highlight=False)
         return
-    for setting, points in differs.items():
+    for setting, points in islice(differs.items(), MOST):
         where = "" if len(points) == len(runs[0].points) else f" at {'; '.join(points)}"
         table.add_row(*map(_plain, (setting.key + where, setting.a or "-", setting.b or "-")))
-    console.print(table, "", highlight=False)
+    more = f"and {len(differs) - MOST} more, see --json\n" if len(differs) > MOST else ""
+    console.print(table, more, highlight=False)
 
 
 def _table(found: list[Difference], *, swept: bool) -> Table:

@@ -92,11 +92,15 @@ def _numbers(points: Sequence[Point], key: str) -> Numbers | None:
 
 
 def _quantities(texts: Iterable[str]) -> tuple[str, list[float]] | None:
-    """The ending that all have, and their values in base units."""
-    read = [_core.quantity(text) for text in texts]
-    known = [quantity for quantity in read if quantity]
-    endings = {ending for _, ending in known}
-    return (endings.pop(), [value for value, _ in known]) if len(known) == len(read) and len(endings) == 1 else None
+    """The ending that all have, and their values in base units; nothing after the first that is not a quantity."""
+    values, endings = list[float](), set[str]()
+    for text in texts:
+        read = _core.quantity(text)
+        if read is None or len(endings | {read[1]}) > 1:
+            return None
+        values.append(read[0])
+        endings.add(read[1])
+    return (endings.pop(), values) if endings else None
 
 
 def _plain(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -73,9 +74,30 @@ def test_a_setting_of_one_side_alone() -> None:
     assert in_force.differing("a.b = 1\n", "a.c = true\n") == [("a.b", "1", None), ("a.c", None, "true")]
 
 
-def test_control_characters_stay_off_the_terminal(small: Scenario, capsys: pytest.CaptureFixture[str]) -> None:
-    from dataclasses import replace
+def test_many_settings_are_cut_with_their_number(small: Scenario, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = small.run(1)
+    ours, theirs = ("".join(f"k{i} = {i + add}\n" for i in range(50)) for add in (0, 1))
+    a, b = (replace(runs, points=[replace(runs.points[0], effective=text)]) for text in (ours, theirs))
+    compare._print([], compare.Names("A", "B"), (a, b))
+    shown = capsys.readouterr().out
+    assert "k39 " in shown
+    assert "k40 " not in shown
+    assert "and 10 more, see --json" in shown
 
+
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        ("trafic.jain", "with TABLE one of .*; did you mean `traffic`?"),
+        ("traffic.jane", "no column `jane`: .*; did you mean `jain`?"),
+    ],
+)
+def test_a_wrong_metric_has_a_near_name(runs: Runs, metric: str, said: str) -> None:
+    with pytest.raises((ValueError, KeyError), match=said.replace("?", r"\?")):
+        compare.differences(runs, runs, [metric])
+
+
+def test_control_characters_stay_off_the_terminal(small: Scenario, capsys: pytest.CaptureFixture[str]) -> None:
     runs = small.run(1)
     other = Runs(runs.name, 1, [replace(runs.points[0], effective='a = "\\u001b[2J"')], runs.replications)
     compare._print([], compare.Names("\x1b[31mA", "[b]B"), (runs, other))
