@@ -18,8 +18,8 @@ from perhop.stats import interval
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ANSWER = ("throughput_bit_s", "delay_p50_ms", "delay_p99_ms")
-"""Columns of `arrivals` that a notebook shows of runs."""
+ANSWER = {"throughput_bit_s": "delivered", "delay_p50_ms": "delay p50", "delay_p99_ms": "delay p99"}
+"""Columns of `arrivals` that a notebook shows of runs, and what they are called there, as on the terminal."""
 
 
 class Views(ABC):
@@ -113,7 +113,7 @@ class Views(ABC):
         by = [*self.keys, *units.KEYS["arrivals"]]
         cells = [self.values("arrivals", column, by=by, missing=math.nan) for column in ANSWER]
         named = [units.named(column) for column in ANSWER]
-        headings = [*map(short, by), *(f"{label}, {unit}" for label, unit, _ in named)]
+        headings = [*map(short, by), *(f"{label}, {of[1]}" for label, of in zip(ANSWER.values(), named, strict=True))]
         rows = [
             [*group, *(_shown(found[group], factor) for found, (_, _, factor) in zip(cells, named, strict=True))]
             for group in list(cells[0])[: show.ROWS]

@@ -180,7 +180,7 @@ def test_short_texts(runs: Runs, rates: Runs, small: Scenario) -> None:
 
 def test_what_a_notebook_shows(runs: Runs, rates: Runs, small: Scenario) -> None:
     assert shown(runs)[:2] == ["small: 1 point x 3 replications, seed 1", "class"]
-    assert "throughput, Mbit/s" in shown(runs)
+    assert "delivered, Mbit/s" in shown(runs)
     cells = shown(rates)
     assert cells[1:5] == ["cir", "flows", "class", "colour"]
     assert {"300kbit/s", "1Mbit/s", "green", "red"} <= set(cells)
