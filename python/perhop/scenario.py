@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from perhop import _core, in_force, show
 from perhop.builder import Builder, stated
-from perhop.columns import Columns, Point, Replication
+from perhop.columns import Point, Replication
 from perhop.results import Runs
-from perhop.shapes import Diagnostic, ReplicationDict
+from perhop.shapes import Diagnostic, PointDict
 from perhop.sweep import Values, axis
 
 Overrides = Mapping[str, object] | Iterable[str]
@@ -93,9 +93,7 @@ class Scenario:
     @property
     def points(self) -> list[Point]:
         """The points of its sweep; one without labels if it has none."""
-        return [
-            Point(dict(p["labels"]), f"{p['name']}-{p['hash']}", p["hash"], p["effective"]) for p in self._core.points
-        ]
+        return _points(self._core.points)
 
     @property
     def warnings(self) -> list[Diagnostic]:
@@ -125,6 +123,7 @@ class Scenario:
         seed: int | None = None,
         jobs: int = 0,
         out: str | os.PathLike[str] | None = None,
+        name: str | None = None,
         resume: bool = True,
         progress: Progress | bool | None = None,
     ) -> Runs:
@@ -135,19 +134,23 @@ class Scenario:
             seed: the file's by default.
             jobs: threads; 0 is one for each core. The results do not depend on it.
             out: directory for the results; without it they stay in memory.
+            name: of this run, and the beginning of its directories' names; `Runs.open("runs/SCENARIO/NAME")` finds it.
             resume: take from `out` what it already holds.
             progress: called with (done, total); `True` shows a bar, `None` shows one on a terminal.
         """
         from perhop.progress import shown
 
         chosen = self._replications(replications)
-        seed = int(self.settings["seed"]) if seed is None else seed
+        core = self._core if seed is None else self._core.seeded(seed)
+        core = core if name is None else core.named(name)
         place = None if out is None else os.fspath(out)
         with shown(progress, self.name) as report:
-            done = self._core.run((chosen.start, chosen.stop), seed, jobs, place, resume, report)
-        points = self.points
-        home = None if place is None else Path(place) / self.name
-        return Runs(self.name, seed, points, whole(done, points, home), self.settings)
+            done = core.run((chosen.start, chosen.stop), jobs, place, resume, report)
+        points = core.points
+        finished = [Replication(r["point"], r["replication"], r["hash"], r["tables"], r["reused"]) for r in done]
+        settings = points[0]["settings"]
+        notes = [r["note"] for r in done if r["note"] is not None]
+        return Runs(self.name, settings["seed"], _points(points), finished, settings, notes)
 
     def sweep(self, axes: Mapping[Any, Values], **options: Any) -> Runs:
         """Runs the grid over `axes`, `{"traffic.bulk.flows": [5, 10]}`; see `run` for the options.
@@ -182,17 +185,8 @@ class Scenario:
         )
 
 
-def whole(done: list[ReplicationDict], points: list[Point], home: Path | None) -> list[Replication]:
-    """Finished replications, with the tables of those that already existed read from the run's directory."""
-    from perhop import stored
-
-    def tables(r: ReplicationDict) -> dict[str, Columns]:
-        if home is None or not r["reused"]:
-            return r["tables"]
-        return stored.tables(connection, home / points[r["point"]].name / f"rep-{r['replication']:03}")
-
-    with stored.connect() as connection:
-        return [Replication(r["point"], r["replication"], r["hash"], tables(r), r["reused"]) for r in done]
+def _points(points: Sequence[PointDict]) -> list[Point]:
+    return [Point(dict(p["labels"]), p["name"], p["hash"], p["effective"]) for p in points]
 
 
 def assignments(overrides: Overrides) -> list[str]:

@@ -24,19 +24,21 @@ class Diagnostic(TypedDict):
 
 
 class PointDict(TypedDict):
-    """One point of a sweep."""
+    """One point of a sweep; `name` is its directory's."""
 
     labels: list[tuple[str, str]]
     name: str
     hash: str
     effective: str
+    settings: dict[str, Any]
 
 
 class ReplicationDict(TypedDict):
-    """One replication; of a reused one the tables are empty."""
+    """One replication; `note` says why an existing one was made again."""
 
     point: int
     replication: int
     hash: str
     reused: bool
+    note: str | None
     tables: dict[str, dict[str, npt.NDArray[Any]]]

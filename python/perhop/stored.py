@@ -1,4 +1,4 @@
-"""Run directories on disk, `<run>/<point>-<hash>/rep-003/{manifest.json, *.parquet}`, read through DuckDB."""
+"""Run directories on disk, `<scenario>/<point>-<hash>/rep-003/{manifest.json, *.parquet}`; the core reads tables."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from perhop import _core
 from perhop.columns import Column, Columns, Point, Replication
 
 MANIFEST = "manifest.json"
+REQUIRED = ("scenario", "point", "point_hash", "seed", "replication", "result_hash", "perhop", "effective")
+MOST_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -32,9 +34,15 @@ class Stored:
         return dict(self.manifest["point"])
 
     @property
+    def run(self) -> tuple[str, int]:
+        """What identifies a replication among others."""
+        return (self.manifest["point_hash"], self.manifest["replication"])
+
+    @property
     def batch(self) -> tuple[Any, ...]:
-        """What all replications of one sweep share."""
-        return (self.manifest["seed"], *self.labels)
+        """What all replications of one sweep share; manifests of version 0.1 state neither a name nor a base."""
+        base = self.manifest.get("base_hash") or self.manifest["seed"]
+        return (self.manifest.get("name"), base, *self.labels)
 
 
 @dataclass(frozen=True)
@@ -79,24 +87,32 @@ def _plain(column: Any) -> Column:
 def read(directory: Path) -> Kept:
     """The finished replications below a directory: the newest of several runs, as `notes` says.
 
+    A directory that does not exist may be the name of a run: `runs/SCENARIO/NAME`.
+
     Raises:
-        FileNotFoundError: when there are none, or no such directory.
-        ValueError: when they belong to different scenarios, or a file is damaged.
+        FileNotFoundError: when there are none, or no such directory or name.
+        ValueError: when they belong to different scenarios, or results are damaged.
     """
     every = found(directory)
     names = sorted({s.manifest["scenario"] for s in every})
     if len(names) > 1:
         raise ValueError(f"{directory} holds runs of several scenarios ({', '.join(names)}): name one of them")
     kept = newest(every)
-    left_out = sorted({str(s.path.parent) for s in every} - {str(s.path.parent) for s in kept})
-    notes = [f"{directory} holds several runs; the newest is taken, without {path}" for path in left_out]
-    order = sorted({s.manifest["point_hash"]: s for s in kept}.values(), key=lambda s: _natural(s.labels.values()))
+    order = ordered(list({s.manifest["point_hash"]: s for s in kept}.values()))
     points = [_point(s) for s in order]
     index = {point.hash: i for i, point in enumerate(points)}
-    with connect() as connection:
-        replications = [_replication(connection, s, index) for s in kept]
-    replications.sort(key=lambda r: (r.point, r.replication))
-    return Kept(names[0], kept[0].manifest["seed"], points, replications, settings(order[0]), notes)
+    kept.sort(key=lambda s: (index[s.manifest["point_hash"]], s.manifest["replication"]))
+    tables = _core.load([str(s.path) for s in kept])
+    replications = [_replication(s, index, read) for s, read in zip(kept, tables, strict=True)]
+    return Kept(names[0], order[0].manifest["seed"], points, replications, settings(order[0]), chosen(every, kept))
+
+
+def ordered(points: list[Stored]) -> list[Stored]:
+    """As the sweep states them; in natural order if they are of several sweeps, or of version 0.1."""
+    positions = {s.manifest.get("index") for s in points}
+    if None in positions or len(positions) < len(points):
+        return sorted(points, key=lambda s: _natural(s.labels.values()))
+    return sorted(points, key=lambda s: int(s.manifest["index"]))
 
 
 def _point(stored: Stored) -> Point:
@@ -105,31 +121,64 @@ def _point(stored: Stored) -> Point:
 
 
 def found(directory: Path) -> list[Stored]:
-    """All finished replications below a directory."""
-    if not directory.is_dir():
-        raise FileNotFoundError(f"{directory} is not a directory: name one that `perhop run` has written, runs/NAME")
-    paths = [directory, *directory.rglob("rep-*")]
-    stored = [_stored(p) for p in paths if re.fullmatch(r"rep-\d+", p.name) and (p / MANIFEST).is_file()]
+    """All finished replications below a directory, or of the run with this name in the directory above."""
+    if directory.is_dir():
+        stored = _below(directory)
+    else:
+        stored = [s for s in _below(directory.parent) if s.manifest.get("name") == directory.name]
+        if not stored:
+            raise FileNotFoundError(
+                f"{directory} is not a directory, and no run there has this name: `perhop runs` lists those there are"
+            )
     if not stored:
         raise FileNotFoundError(f"no finished replication below {directory}: `perhop run` writes runs/NAME")
     return stored
 
 
+def _below(directory: Path) -> list[Stored]:
+    paths = [directory, *directory.rglob("rep-*")] if directory.is_dir() else []
+    return [_stored(path) for path in paths if re.fullmatch(r"rep-\d+", path.name) and path.is_dir()]
+
+
 def _stored(path: Path) -> Stored:
     manifest = path / MANIFEST
     try:
-        return Stored(path, json.loads(manifest.read_text(encoding="utf-8")), manifest.stat().st_mtime)
-    except ValueError as error:
-        raise ValueError(f"{manifest} cannot be read: {error}. Remove {path} and run again") from error
+        read, written = json.loads(manifest.read_text(encoding="utf-8")), manifest.stat().st_mtime
+        missing = [key for key in REQUIRED if key not in read]
+    except (OSError, ValueError, TypeError) as error:
+        raise ValueError(damaged(path, f"{MANIFEST} cannot be read: {error}")) from error
+    if missing:
+        raise ValueError(damaged(path, f"{MANIFEST} has no `{missing[0]}`"))
+    return Stored(path, read, written)
+
+
+def damaged(path: Path, what: str) -> str:
+    """The message for results that are not those that were written, as the core says it."""
+    return (
+        f"error[E023] damaged results in {path}: {what}\n"
+        "   help: run it again: `perhop run` and `perhop sweep` make it again; or remove that directory"
+    )
 
 
 def newest(every: list[Stored]) -> list[Stored]:
-    """Those of the newest seed and swept keys, with the newest version of each point."""
-    last = max(every, key=lambda s: s.written)
-    batch = [s for s in every if s.batch == last.batch]
-    versions = {tuple(s.labels.items()): s for s in sorted(batch, key=lambda s: s.written)}
-    hashes = {s.manifest["point_hash"] for s in versions.values()}
-    return [s for s in batch if s.manifest["point_hash"] in hashes]
+    """Those of the newest run and swept keys, with the newest version of each point; each replication once."""
+    by_age = sorted(every, key=lambda s: s.written)
+    batch = [s for s in by_age if s.batch == by_age[-1].batch]
+    hashes = {s.manifest["point_hash"] for s in {tuple(s.labels.items()): s for s in batch}.values()}
+    return list({s.run: s for s in batch if s.manifest["point_hash"] in hashes}.values())
+
+
+def chosen(every: list[Stored], kept: list[Stored]) -> list[str]:
+    """Which of several runs was taken."""
+    taken = {s.path.parent for s in kept}
+    left_out = sorted({s.path.parent for s in every} - taken)
+    if not left_out:
+        return []
+    shown = ", ".join(path.name for path in left_out[:MOST_SHOWN])
+    more = f" and {len(left_out) - MOST_SHOWN} more" if len(left_out) > MOST_SHOWN else ""
+    first = min(taken)
+    these = str(first) if len(taken) == 1 else f"{first} and {len(taken) - 1} more of its sweep"
+    return [f"several runs are here; the newest is taken: {these}; without {shown}{more}; `perhop runs` lists them"]
 
 
 def settings(stored: Stored) -> dict[str, Any]:
@@ -143,21 +192,10 @@ def settings(stored: Stored) -> dict[str, Any]:
         ) from error
 
 
-def tables(connection: duckdb.DuckDBPyConnection, replication: Path) -> dict[str, Columns]:
-    """All tables of one replication's directory."""
-    read = {}
-    for path in sorted(replication.glob("*.parquet")):
-        try:
-            read[path.stem] = columns_of(connection.execute("SELECT * FROM read_parquet(?)", [str(path)]))
-        except duckdb.Error as error:
-            raise ValueError(f"{path} cannot be read: {error}. Remove {replication} and run again") from error
-    return read
-
-
-def _replication(connection: duckdb.DuckDBPyConnection, stored: Stored, index: dict[str, int]) -> Replication:
+def _replication(stored: Stored, index: dict[str, int], tables: dict[str, Columns]) -> Replication:
     manifest = stored.manifest
     point, number = index[manifest["point_hash"]], manifest["replication"]
-    return Replication(point, number, manifest["result_hash"], tables(connection, stored.path), reused=True)
+    return Replication(point, number, manifest["result_hash"], tables, reused=True)
 
 
 def _natural(values: Iterable[str]) -> list[list[tuple[float, str]]]:

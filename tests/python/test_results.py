@@ -41,9 +41,11 @@ def test_what_is_read_back_is_what_was_run(tmp_path: Path) -> None:
         same(again, chosen) if again.keys == chosen.keys else pytest.fail(f"{again.keys} {chosen.keys}")
 
 
-def test_points_on_disk_are_in_natural_order(tmp_path: Path) -> None:
-    Scenario.from_toml(SCENARIO, vary=["dumbbell.flows=10,9,2"]).run(1, out=tmp_path)
-    assert [p.labels["dumbbell.flows"] for p in Runs.open(tmp_path).points] == ["2", "9", "10"]
+def test_points_on_disk_are_in_the_order_of_the_sweep(tmp_path: Path) -> None:
+    """In natural order if they are of several sweeps that state different orders."""
+    for vary, order in (("10,9,2", ["10", "9", "2"]), ("4,2,1", ["1", "2", "4", "9", "10"])):
+        Scenario.from_toml(SCENARIO, vary=[f"dumbbell.flows={vary}"]).run(1, out=tmp_path)
+        assert [p.labels["dumbbell.flows"] for p in Runs.open(tmp_path).points] == order
 
 
 def test_values_by_group(swept: Runs) -> None:

@@ -298,7 +298,7 @@ def test_quantities_are_the_tables_columns() -> None:
     """Against the core's own tables: nothing is read from the wrong row."""
     text = (PAPER.directory / "pf-fig7.toml").read_text()
     scenario = _core.Scenario(text, "pf-fig7.toml", ["scenario.duration=8s"], ["traffic.bulk.flows=3"])
-    result = scenario.run((0, 1), 1, 1, None, False, None)[0]
+    result = scenario.run((0, 1), 1, None, False, None)[0]
     tables, found = result["tables"], quantities(result["tables"])
     flows = tables["flows"]
     bulk = [g for g, name in zip(flows["goodput_bit_s"], flows["traffic"], strict=True) if name == "bulk"]

@@ -2,29 +2,29 @@
 
 use crate::args::{Output, Run};
 use crate::watch::Terminal;
-use crate::{Exit, Failure, check, complain, pcap, say, show};
+use crate::{Exit, Failure, check, complain, pcap, say, show, watch};
 use perhop_core::units::counted;
+use perhop_scenario::output::disk::Identity;
 use perhop_scenario::output::run::{Replication, RunOptions, run as run_points};
 use perhop_scenario::output::{disk, summary};
-use perhop_scenario::{Point, Scenario};
+use perhop_scenario::{Options, Point, Scenario, Sweep};
 use perhop_sim::plan::{Tap, TapPoint};
 use serde_json::json;
 
-/// Options of a run of `scenario`.
+/// Options of a run of `sweep`, which was read with `options`.
 ///
 /// # Errors
 /// JSON is asked for, and the directory of the runs is not UTF-8.
-pub(crate) fn run_options(scenario: &Scenario, output: &Output) -> Result<RunOptions, Failure> {
+pub(crate) fn run_options(sweep: &Sweep, options: &Options, output: &Output) -> Result<RunOptions, Failure> {
     if output.json {
         show::text(&output.out)?;
     }
-    let settings = scenario.settings();
     Ok(RunOptions {
-        replications: 0..*settings.replications,
-        seed: settings.seed,
+        replications: 0..*sweep.base.settings().replications,
         jobs: output.jobs,
         out: Some(output.out.clone()),
         resume: false,
+        identity: Identity::of(sweep, options, watch::now()),
         taps: Vec::new(),
     })
 }
@@ -43,12 +43,11 @@ pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
         );
     }
     let scenario = &sweep.base;
-    let point = Point::base(scenario);
+    let point = sweep.base_point();
     let taps = taps(scenario, args)?;
     let terminal = Terminal::new("replications");
-    let mut options = run_options(scenario, &args.output)?;
+    let options = run_options(&sweep, &options, &args.output)?;
     let recorded = record(&point, &options, &taps)?;
-    options.resume = false;
     let replications = run_points(std::slice::from_ref(&point), &options, &terminal)?;
     terminal.clear();
     let captures = pcap::write(&recorded, &taps, scenario, &disk::point_dir(&args.output.out, &point))?;

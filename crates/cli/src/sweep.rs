@@ -2,7 +2,7 @@
 
 use crate::args::Sweep;
 use crate::watch::Terminal;
-use crate::{Exit, Failure, check, run, say};
+use crate::{Exit, Failure, check, complain, run, say};
 use perhop_core::units::counted;
 use perhop_scenario::Point;
 use perhop_scenario::output::disk;
@@ -15,9 +15,12 @@ pub(crate) fn sweep(args: &Sweep) -> Result<Exit, Failure> {
     let all = sweep.points();
     let points = shard(&all, args.shard.as_deref())?;
     let terminal = Terminal::new("replications");
-    let options = RunOptions { resume: !args.fresh, ..run::run_options(&sweep.base, &args.output)? };
+    let options = RunOptions { resume: !args.fresh, ..run::run_options(&sweep, &options, &args.output)? };
     let replications = run_points(&points, &options, &terminal)?;
     terminal.clear();
+    for note in replications.iter().filter_map(|r| r.note.as_ref()) {
+        complain!("note: {note}");
+    }
     for (i, point) in points.iter().enumerate() {
         let dir = disk::point_dir(&args.output.out, point);
         let of: Vec<_> = replications.iter().filter(|r| r.point == i).cloned().collect();

@@ -3,13 +3,19 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use perhop_scenario::output::run::{Progress, Watch};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Whether Ctrl-C was pressed since the program began.
 pub(crate) fn interrupted() -> &'static AtomicBool {
     &INTERRUPTED
+}
+
+/// The time of day, for manifests.
+#[allow(clippy::disallowed_methods)]
+pub(crate) fn now() -> SystemTime {
+    SystemTime::now()
 }
 
 /// Takes Ctrl-C over; the second one ends the program at once.

@@ -8,6 +8,8 @@ mod options;
 mod scenario;
 /// Runs, watched for Ctrl-C.
 mod run;
+/// Results on disk.
+mod stored;
 /// Tables as NumPy columns.
 mod columns;
 /// Design rules.
@@ -38,5 +40,6 @@ fn core_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(command::tune, m)?)?;
     m.add_function(wrap_pyfunction!(diagnostics::check, m)?)?;
     m.add_function(wrap_pyfunction!(diagnostics::quantity, m)?)?;
+    m.add_function(wrap_pyfunction!(stored::load, m)?)?;
     Ok(())
 }

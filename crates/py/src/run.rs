@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::thread::{self, Thread};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// How long Ctrl-C and progress may wait.
 const POLL: Duration = Duration::from_millis(50);
@@ -42,6 +42,12 @@ impl Shared {
         let (done, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
         Self { done, stop, began: Instant::now(), listener: thread::current() }
     }
+}
+
+/// The time of day, for manifests.
+#[allow(clippy::disallowed_methods)]
+pub fn now() -> SystemTime {
+    SystemTime::now()
 }
 
 /// Simulates every point without holding Python's lock.
@@ -112,6 +118,7 @@ fn dict<'py>(py: Python<'py>, replication: &Replication) -> PyResult<Bound<'py, 
     out.set_item("replication", replication.replication)?;
     out.set_item("hash", &replication.hash)?;
     out.set_item("reused", replication.reused)?;
+    out.set_item("note", replication.note.as_deref())?;
     out.set_item("tables", columns::tables(py, &replication.tables)?)?;
     Ok(out)
 }

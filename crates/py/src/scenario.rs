@@ -2,8 +2,10 @@
 
 use crate::options::options;
 use crate::{diagnostics, run};
+use perhop_scenario::output::disk::Identity;
 use perhop_scenario::output::run::RunOptions;
 use perhop_scenario::{Options, Point, Sweep};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
@@ -12,6 +14,7 @@ use std::path::PathBuf;
 #[pyclass(frozen)]
 pub struct Scenario {
     sweep: Sweep,
+    options: Options,
     found: perhop_scenario::Diagnostics,
 }
 
@@ -29,9 +32,22 @@ impl Scenario {
         vary: Vec<String>,
         keys: Vec<Vec<String>>,
     ) -> PyResult<Self> {
-        let read = Sweep::parse(text, &Options { keys, ..options(file_name, &overrides, &vary) });
-        let (sweep, found) = read.map_err(|found| diagnostics::error(py, &found))?;
-        Ok(Self { sweep, found })
+        let options = Options { keys, ..options(file_name, &overrides, &vary) };
+        let (sweep, found) = Sweep::parse(text, &options).map_err(|found| diagnostics::error(py, &found))?;
+        Ok(Self { sweep, options, found })
+    }
+
+    /// The same with another seed.
+    fn seeded(&self, seed: u64) -> PyResult<Self> {
+        let sweep = self.sweep.clone().seeded(seed).map_err(PyValueError::new_err)?;
+        let options = self.options.clone().setting("seed", &seed.to_string());
+        Ok(Self { sweep, options, found: self.found.clone() })
+    }
+
+    /// The same under a name, that of its directories.
+    fn named(&self, name: &str) -> PyResult<Self> {
+        let sweep = self.sweep.clone().named(name).map_err(PyValueError::new_err)?;
+        Ok(Self { sweep, options: self.options.clone(), found: self.found.clone() })
     }
 
     /// Name of the run's directory.
@@ -43,15 +59,7 @@ impl Scenario {
     /// `[scenario]` with every effective value, times in seconds.
     #[getter]
     fn settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (settings, out) = (self.sweep.base.settings(), PyDict::new(py));
-        out.set_item("name", self.sweep.base.name())?;
-        out.set_item("duration_s", settings.duration.seconds())?;
-        out.set_item("warmup_s", settings.warmup.seconds())?;
-        out.set_item("seed", settings.seed)?;
-        out.set_item("replications", *settings.replications)?;
-        out.set_item("accounting", settings.accounting.name())?;
-        out.set_item("sample_s", settings.sample.map(|every| every.seconds()))?;
-        Ok(out)
+        settings(py, &self.sweep.base)
     }
 
     /// The points of its sweep; one without labels if it has none.
@@ -88,23 +96,36 @@ impl Scenario {
         &self,
         py: Python<'py>,
         replications: (u32, u32),
-        seed: u64,
         jobs: usize,
         out: Option<PathBuf>,
         resume: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let replications = replications.0..replications.1;
-        let options = RunOptions { replications, seed, jobs, out, resume, taps: Vec::new() };
+        let identity = Identity::of(&self.sweep, &self.options, run::now());
+        let options = RunOptions { replications, jobs, out, resume, identity, taps: Vec::new() };
         run::run(py, &self.sweep.points(), &options, progress)
     }
+}
+
+fn settings<'py>(py: Python<'py>, scenario: &perhop_scenario::Scenario) -> PyResult<Bound<'py, PyDict>> {
+    let (settings, out) = (scenario.settings(), PyDict::new(py));
+    out.set_item("name", scenario.name())?;
+    out.set_item("duration_s", settings.duration.seconds())?;
+    out.set_item("warmup_s", settings.warmup.seconds())?;
+    out.set_item("seed", settings.seed)?;
+    out.set_item("replications", *settings.replications)?;
+    out.set_item("accounting", settings.accounting.name())?;
+    out.set_item("sample_s", settings.sample.map(|every| every.seconds()))?;
+    Ok(out)
 }
 
 fn point<'py>(py: Python<'py>, point: &Point) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
     out.set_item("labels", point.labels.clone())?;
-    out.set_item("name", &point.name)?;
+    out.set_item("name", point.directory())?;
     out.set_item("hash", &point.hash)?;
     out.set_item("effective", point.scenario.effective())?;
+    out.set_item("settings", settings(py, &point.scenario)?)?;
     Ok(out)
 }

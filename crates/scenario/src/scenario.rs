@@ -54,6 +54,13 @@ impl Scenario {
         &self.model.settings
     }
 
+    /// The same with another seed.
+    pub(crate) fn seeded(mut self, seed: u64) -> Self {
+        self.model.settings.seed = seed;
+        set_seed(&mut self.stated, seed);
+        self
+    }
+
     /// The plan of one replication.
     pub fn plan(&self, seed: u64, replication: u32) -> Plan {
         Plan { seed, replication, ..self.built.plan.clone() }
@@ -68,6 +75,12 @@ impl Scenario {
     pub fn to_toml(&self) -> String {
         to_toml(&self.stated, self.name())
     }
+}
+
+/// States the seed.
+pub(crate) fn set_seed(stated: &mut Node, seed: u64) {
+    let path = ["scenario", "seed"].map(|part| (part.to_owned(), stated.place));
+    tree::set(stated, &path, Tree::Integer(seed as i64).into(), &mut Problems::default());
 }
 
 /// The file as written, as TOML, with its resulting name.

@@ -1,5 +1,6 @@
 //! A file: its base scenario, and the points of its sweep, a grid over keys, each a scenario with a name and a hash.
 
+use crate::check::settings::unfit;
 use crate::expand::axis::{self, Axis};
 use crate::expand::{selector, stated};
 use crate::scenario::{self, Scenario};
@@ -19,6 +20,8 @@ const MOST_POINTS: usize = 100_000;
 pub struct Sweep {
     /// What the file says without `[sweep]`.
     pub base: Scenario,
+    /// The name of this run of it, if it has one.
+    run: Option<String>,
     /// First axis slowest; none without `[sweep]`.
     grid: Vec<Point>,
     stated: Node,
@@ -56,12 +59,72 @@ impl Sweep {
         let (stem, problems) = (options.stem(), &mut findings.problems);
         let base = Scenario::read(&tree::without(&stated, "sweep"), &stem, problems);
         let grid = points(&stated, &stem, problems);
-        Some(Self { base: base?, grid: grid?, stated })
+        Some(Self { base: base?, run: None, grid: grid?, stated })
     }
 
     /// All points; without `[sweep]` the base alone.
     pub fn points(&self) -> Vec<Point> {
-        if self.grid.is_empty() { vec![Point::base(&self.base)] } else { self.grid.clone() }
+        let mut points = if self.grid.is_empty() { vec![Point::base(&self.base)] } else { self.grid.clone() };
+        points.iter_mut().for_each(|point| point.run.clone_from(&self.run));
+        points
+    }
+
+    /// The base as a point: what `perhop run` runs.
+    pub fn base_point(&self) -> Point {
+        Point { run: self.run.clone(), ..Point::base(&self.base) }
+    }
+
+    /// The name of this run of it, if it has one.
+    pub fn run_name(&self) -> Option<&str> {
+        self.run.as_deref()
+    }
+
+    /// The same under a name: its directories begin with it.
+    ///
+    /// # Errors
+    /// When the name is unfit for a directory.
+    pub fn named(self, name: &str) -> Result<Self, String> {
+        match unfit(name) {
+            Some(fault) => Err(format!(
+                "error[E011] name {fault}\n   help: it becomes the name of a directory: letters, digits, `-`, `_`, `.` \
+                 and spaces within"
+            )),
+            None => Ok(Self { run: Some(name.to_owned()), ..self }),
+        }
+    }
+
+    /// The same with another seed: that of its base and of every point.
+    ///
+    /// # Errors
+    /// When the seed is swept, or more than a file can state.
+    pub fn seeded(self, seed: u64) -> Result<Self, String> {
+        if i64::try_from(seed).is_err() {
+            return Err(format!("seed {seed} is more than {}, the largest integer of a TOML file", i64::MAX));
+        }
+        let swept = self.grid.iter().any(|point| point.scenario.settings().seed != self.base.settings().seed);
+        if swept {
+            return Err(format!("seed {seed} for a scenario that sweeps its seed: give one or the other"));
+        }
+        let grid = self.grid.into_iter().map(|point| point.seeded(seed)).collect();
+        let mut stated = self.stated;
+        scenario::set_seed(&mut stated, seed);
+        Ok(Self { base: self.base.seeded(seed), grid, stated, ..self })
+    }
+
+    /// Hash of what all points share: the file as written, overrides applied, without the swept values, its name and
+    /// the number of replications. Runs of one base belong together.
+    pub fn base_hash(&self) -> String {
+        let (mut root, mut ignored) = (tree::without(&self.stated, "sweep"), Problems::default());
+        let swept: Node = Tree::Text("swept".into()).into();
+        if let Some(Tree::Table(axes)) = tree::get(&self.stated, &["sweep"]).map(|node| &node.tree) {
+            let axes = axes.entries.iter().filter_map(|entry| Axis::read(entry, &mut Problems::default()));
+            axes.for_each(|axis| axis.set_all(&mut root, &swept, &mut ignored));
+        }
+        for key in ["name", "replications"] {
+            let path = ["scenario", key].map(|part| (part.to_owned(), root.place));
+            tree::set(&mut root, &path, swept.clone(), &mut ignored);
+        }
+        digest("perhop base v1", &write::toml(&root.tree))
     }
 
     /// Whether it has `[sweep]`.
@@ -100,8 +163,12 @@ pub struct Point {
     pub scenario: Scenario,
     /// Swept key and its value, in the order of the axes; a swept table is called by its `kind` or `aqm`.
     pub labels: Vec<(String, String)>,
-    /// Name of its directory, without the hash.
+    /// Its position in the grid: the first axis is the slowest.
+    pub index: usize,
+    /// What it is called in its directory's name: `base`, `cbs_5kB,flows_10`.
     pub name: String,
+    /// The name of the run it belongs to.
+    pub run: Option<String>,
     /// Of the effective scenario (replications left out, so that more can be added) and of perhop's version:
     /// 16 hexadecimal digits.
     pub hash: String,
@@ -110,36 +177,70 @@ pub struct Point {
 impl Point {
     /// A scenario that is not swept.
     pub fn base(scenario: &Scenario) -> Self {
-        Self::new(scenario.clone(), Vec::new())
+        Self::new(scenario.clone(), Vec::new(), 0)
     }
 
-    fn new(scenario: Scenario, labels: Vec<(String, String)>) -> Self {
+    fn new(scenario: Scenario, labels: Vec<(String, String)>, index: usize) -> Self {
         let hash = hash(&scenario);
-        Self { name: directory(&labels), scenario, labels, hash }
+        Self { name: called(&labels), scenario, labels, index, run: None, hash }
+    }
+
+    fn seeded(self, seed: u64) -> Self {
+        let point = Self::new(self.scenario.seeded(seed), self.labels, self.index);
+        Self { run: self.run, ..point }
+    }
+
+    /// The name of its directory: `cbs_5kB,flows_10-4fb99e66`, behind the run's name if it has one. There is no `=` in
+    /// it: readers of Parquet take `a=b` in a path for a column `a`.
+    pub fn directory(&self) -> String {
+        let name = match (&self.run, self.labels.is_empty()) {
+            (None, _) => self.name.clone(),
+            (Some(run), true) => run.clone(),
+            (Some(run), false) => format!("{run},{}", self.name),
+        };
+        // Where a name was cut off, only the hash tells points apart.
+        let digits = if self.name.len() < LONGEST_CALLED { 8 } else { 16 };
+        format!("{name}-{}", &self.hash[..digits])
     }
 }
 
 fn hash(scenario: &Scenario) -> String {
     let mut model = scenario.model.clone();
     *model.settings.replications = 1;
-    let text = write::toml(&model.tree());
-    let mut hasher = blake3::Hasher::new_derive_key("perhop scenario v1");
-    hasher.update(env!("CARGO_PKG_VERSION").as_bytes()).update(b"\n").update(text.as_bytes());
-    hasher.finalize().to_hex()[..16].to_owned()
+    digest("perhop scenario v1", &format!("{}\n{}", env!("CARGO_PKG_VERSION"), write::toml(&model.tree())))
 }
 
-/// `flows=10,marker=f-sam`: the last part of each key, without characters unfit for a directory.
-fn directory(labels: &[(String, String)]) -> String {
+/// 16 hexadecimal digits of BLAKE3.
+fn digest(context: &str, text: &str) -> String {
+    blake3::Hasher::new_derive_key(context).update(text.as_bytes()).finalize().to_hex()[..16].to_owned()
+}
+
+/// Most characters of what a point is called.
+const LONGEST_CALLED: usize = 100;
+
+/// `flows_10,marker_f-sam`: the last parts of each key that tell it from the others, and its value, without characters
+/// unfit for a directory.
+fn called(labels: &[(String, String)]) -> String {
     if labels.is_empty() {
         return "base".into();
     }
-    let last = |key: &str| {
-        let path = tree::parse_key(selector::bare(key), 0, &mut Problems::default());
-        path.and_then(|p| p.last().map(|part| part.0.clone())).unwrap_or_default()
-    };
-    let fit = |c: char| if c.is_ascii_alphanumeric() || "=,.-_%".contains(c) { c } else { '-' };
-    let parts: Vec<_> = labels.iter().map(|(key, value)| format!("{}={value}", last(key))).collect();
-    parts.join(",").chars().map(fit).take(100).collect()
+    let keys: Vec<_> = labels.iter().map(|(key, _)| key_parts(key)).collect();
+    let fit = |c: char| if c.is_ascii_alphanumeric() || ",.-_%".contains(c) { c } else { '-' };
+    let parts: Vec<_> =
+        keys.iter().zip(labels).map(|(key, label)| format!("{}_{}", shortest(key, &keys), label.1)).collect();
+    parts.join(",").chars().map(fit).take(LONGEST_CALLED).collect()
+}
+
+fn key_parts(key: &str) -> Vec<String> {
+    let path = tree::parse_key(selector::bare(key), 0, &mut Problems::default());
+    path.map_or_else(|| vec![key.to_owned()], |parts| parts.into_iter().map(|part| part.0).collect())
+}
+
+/// The last part of a key; more of its parts if another key ends with the same.
+fn shortest(key: &[String], all: &[Vec<String>]) -> String {
+    let alike = |end: &[String]| all.iter().filter(|other| other.ends_with(end)).count() > 1;
+    let ends = (0..key.len()).rev().map(|from| &key[from..]);
+    ends.into_iter().find(|end| !alike(end)).unwrap_or(key).join(".")
 }
 
 /// Adds the axes of `--vary` to the tree's `[sweep]`; each replaces the file's axis of the same keys.
@@ -185,8 +286,8 @@ struct Grid<'a> {
 
 impl Grid<'_> {
     /// The `n`-th point; the first axis is the slowest.
-    fn point(&self, mut n: usize, problems: &mut Problems) -> Option<Point> {
-        let mut chosen = Vec::new();
+    fn point(&self, index: usize, problems: &mut Problems) -> Option<Point> {
+        let (mut n, mut chosen) = (index, Vec::new());
         for axis in self.axes.iter().rev() {
             chosen.push((axis, n % axis.len()));
             n /= axis.len();
@@ -196,6 +297,6 @@ impl Grid<'_> {
             axis.set(&mut root, step, problems);
             labels.extend(axis.labels(step));
         }
-        Some(Point::new(Scenario::read(&root, self.stem, problems)?, labels))
+        Some(Point::new(Scenario::read(&root, self.stem, problems)?, labels, index))
     }
 }

@@ -241,9 +241,8 @@ def simulate(jobs: Iterable[Job], budget: Budget, progress: Callable[[Job, int],
     """Runs every job; `progress` is called with the replications done of the current one."""
     samples: list[Sample] = []
     for job in jobs:
-        done = job.scenario.run(
+        done = job.scenario.seeded(budget.seed).run(
             replications=(0, job.replications),
-            seed=budget.seed,
             jobs=budget.jobs,
             out=None,
             resume=False,

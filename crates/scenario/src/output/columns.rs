@@ -45,6 +45,12 @@ pub struct Table {
 }
 
 impl Table {
+    /// A table of columns of equal length.
+    pub fn new(name: &'static str, columns: Vec<(String, Values)>) -> Self {
+        let at = columns.iter().enumerate().map(|(i, column)| (column.0.clone(), i)).collect();
+        Self { name, columns, at }
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |c| c.1.len())
@@ -84,7 +90,7 @@ pub struct Columns<'r, R> {
 impl<'r, R> Columns<'r, R> {
     /// No columns yet.
     pub fn of(name: &'static str, rows: &'r [R]) -> Self {
-        Self { rows, table: Table { name, columns: Vec::new(), at: BTreeMap::new() } }
+        Self { rows, table: Table::new(name, Vec::new()) }
     }
 
     /// A count.

@@ -1,11 +1,14 @@
-//! Tables as Parquet: one row group, Zstandard, no Arrow, the same bytes for the same values.
+//! Tables as Parquet: one row group, Zstandard, no Arrow, the same bytes for the same values; and back.
 
 use super::columns::{Table, Values};
+use bytes::Bytes;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::column::writer::ColumnWriter;
-use parquet::data_type::ByteArray;
-use parquet::errors::Result;
+use parquet::data_type::{ByteArray, DataType};
+use parquet::errors::{ParquetError, Result};
 use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 use std::io::Write;
@@ -69,4 +72,56 @@ fn present<T: Copy>(values: &[Option<T>]) -> Vec<T> {
 /// 1 where there is a value, 0 where there is none.
 fn definitions<T>(values: &[Option<T>]) -> Vec<i16> {
     values.iter().map(|v| i16::from(v.is_some())).collect()
+}
+
+/// Reads a table that [`write`] wrote.
+///
+/// # Errors
+/// When `bytes` are not such a file.
+pub fn read(name: &'static str, bytes: Vec<u8>) -> Result<Table> {
+    let file = SerializedFileReader::new(Bytes::from(bytes))?;
+    let schema = file.metadata().file_metadata().schema_descr_ptr();
+    let mut columns = schema.columns().iter().map(|c| Ok((c.name().to_owned(), empty(c.physical_type())?)));
+    let mut columns = columns.by_ref().collect::<Result<Vec<_>>>()?;
+    for index in 0..file.num_row_groups() {
+        let group = file.get_row_group(index)?;
+        let rows = usize::try_from(group.metadata().num_rows())?;
+        for (i, (_, values)) in columns.iter_mut().enumerate() {
+            read_column(group.get_column_reader(i)?, rows, values)?;
+        }
+    }
+    Ok(Table::new(name, columns))
+}
+
+fn empty(of: Physical) -> Result<Values> {
+    match of {
+        Physical::INT64 => Ok(Values::Integers(Vec::new())),
+        Physical::DOUBLE => Ok(Values::Reals(Vec::new())),
+        Physical::BYTE_ARRAY => Ok(Values::Texts(Vec::new())),
+        other => Err(ParquetError::General(format!("a column of {other}: none of perhop's"))),
+    }
+}
+
+fn read_column(column: ColumnReader, rows: usize, values: &mut Values) -> Result<()> {
+    match (column, values) {
+        (ColumnReader::Int64ColumnReader(r), Values::Integers(v)) => v.extend(read_values(r, rows)?),
+        (ColumnReader::DoubleColumnReader(r), Values::Reals(v)) => v.extend(read_values(r, rows)?),
+        (ColumnReader::ByteArrayColumnReader(r), Values::Texts(v)) => {
+            for text in read_values(r, rows)? {
+                v.push(text.map(|t: ByteArray| t.as_utf8().map(str::to_owned)).transpose()?);
+            }
+        }
+        _ => unreachable!("the columns are made from the schema"),
+    }
+    Ok(())
+}
+
+fn read_values<T: DataType>(mut reader: ColumnReaderImpl<T>, rows: usize) -> Result<Vec<Option<T::T>>> {
+    let (mut present, mut definitions) = (Vec::new(), Vec::new());
+    let (read, _, _) = reader.read_records(rows, Some(&mut definitions), None, &mut present)?;
+    if read != rows || definitions.len() != rows {
+        return Err(ParquetError::EOF(format!("{read} of {rows} rows")));
+    }
+    let mut present = present.into_iter();
+    Ok(definitions.into_iter().map(|defined| (defined > 0).then(|| present.next()).flatten()).collect())
 }

@@ -2,16 +2,19 @@
 //! never on the number of threads or on what ran before.
 
 use super::columns::Table;
-use super::disk::{self, Manifest};
+use super::disk::home::Home;
+use super::disk::manifest::Labels;
+use super::disk::{self, Identity, Manifest, Stored};
 use super::tables::tables;
 use crate::sweep::Point;
 use perhop_core::units::counted;
 use perhop_sim::plan::Tap;
 use perhop_sim::{EngineOptions, Outcome, PlanError, Simulation};
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -20,14 +23,14 @@ use std::time::Duration;
 pub struct RunOptions {
     /// Numbers of the replications.
     pub replications: Range<u32>,
-    /// Seed; with the replication's number, the key of every random stream.
-    pub seed: u64,
     /// Threads; 0 is one for each core.
     pub jobs: usize,
     /// Directory for all runs; `None` writes nothing.
     pub out: Option<PathBuf>,
-    /// Skip what already exists, complete and of the same scenario and seed; its tables are then not returned.
+    /// Read what already exists, complete and of the same scenario and seed, instead of running it.
     pub resume: bool,
+    /// How the run was called, for its manifests.
+    pub identity: Identity,
     /// Links whose packets are recorded.
     pub taps: Vec<Tap>,
 }
@@ -69,7 +72,7 @@ pub struct Replication {
     pub point: usize,
     /// Its number.
     pub replication: u32,
-    /// Its tables; empty if it was reused.
+    /// Its tables.
     pub tables: Vec<Table>,
     /// Of its tables.
     pub hash: String,
@@ -79,6 +82,8 @@ pub struct Replication {
     pub wall: Duration,
     /// It already existed.
     pub reused: bool,
+    /// What existed was damaged, and how; it was made again.
+    pub note: Option<String>,
     /// The outcome itself if taps were requested.
     pub captured: Option<Box<Outcome>>,
 }
@@ -142,9 +147,7 @@ pub fn run(points: &[Point], options: &RunOptions, watch: &dyn Watch) -> Result<
     let work: Vec<_> = (0..points.len())
         .flat_map(|point| options.replications.clone().map(move |replication| (point, replication)))
         .collect();
-    if let Some(out) = &options.out {
-        std::fs::create_dir_all(out).map_err(|error| RunError::Write { path: out.clone(), error })?;
-    }
+    let _homes = homes(points, options)?;
     let done = AtomicUsize::new(0);
     let total = work.len();
     let one = |(point, replication): (usize, u32)| {
@@ -165,6 +168,14 @@ pub fn run(points: &[Point], options: &RunOptions, watch: &dyn Watch) -> Result<
     Ok(replications)
 }
 
+/// The scenarios' directories, entered for the time of the run.
+fn homes(points: &[Point], options: &RunOptions) -> Result<Vec<Home>, RunError> {
+    let Some(out) = &options.out else { return Ok(Vec::new()) };
+    let names: BTreeSet<_> = points.iter().map(|point| point.scenario.name()).collect();
+    let enter = |name| Home::enter(out.join(name)).map_err(|error| RunError::Write { path: out.clone(), error });
+    names.into_iter().map(enter).collect()
+}
+
 struct Job<'a> {
     point: &'a Point,
     replication: u32,
@@ -176,16 +187,17 @@ impl Job<'_> {
     /// `None` when interrupted.
     fn run(&self) -> Result<Option<Replication>, RunError> {
         let dir = self.options.out.as_ref().map(|out| disk::replication_dir(out, self.point, self.replication));
-        if let (Some(dir), true) = (&dir, self.options.resume)
-            && let Some(manifest) = disk::existing(dir, self.point, self.options.seed)
-        {
-            return Ok(Some(self.reused(&manifest)));
-        }
+        let existing = dir.as_ref().filter(|_| self.options.resume).and_then(|dir| disk::existing(dir, self.point));
+        let damaged = match (existing, &dir) {
+            (Some(Ok(stored)), Some(dir)) => return self.reused(dir, stored).map(Some),
+            (Some(Err(damaged)), _) => Some(damaged),
+            _ => None,
+        };
         if self.watch.stop() {
             return Ok(None);
         }
         let began = self.watch.clock();
-        let mut plan = self.point.scenario.plan(self.options.seed, self.replication);
+        let mut plan = self.point.scenario.plan(self.seed(), self.replication);
         plan.taps.extend_from_slice(&self.options.taps);
         let simulation =
             Simulation::new(plan.clone(), EngineOptions::default()).map_err(|e| RunError::Plan(Box::new(e)))?;
@@ -196,14 +208,12 @@ impl Job<'_> {
         let (hash, wall) = (disk::hash(&files), self.watch.clock().saturating_sub(began));
         if let Some(dir) = dir {
             let manifest = Manifest {
-                seed: self.options.seed,
-                replication: self.replication,
-                hash: hash.clone(),
+                result_hash: hash.clone(),
                 packet_hops: outcome.work.packet_hops,
                 wall_s: wall.as_secs_f64(),
+                ..self.manifest()
             };
-            disk::write(&dir, self.point, &manifest, &files)
-                .map_err(|(path, error)| RunError::Write { path, error })?;
+            disk::write::write(&dir, &manifest, &files).map_err(|(path, error)| RunError::Write { path, error })?;
         }
         Ok(Some(Replication {
             point: 0,
@@ -213,6 +223,7 @@ impl Job<'_> {
             packet_hops: outcome.work.packet_hops,
             wall,
             reused: false,
+            note: damaged.map(|d| format!("{} was made again: {}", d.dir.display(), d.what)),
             captured: (!self.options.taps.is_empty()).then(|| Box::new(outcome)),
         }))
     }
@@ -235,16 +246,48 @@ impl Job<'_> {
         Err(RunError::Conservation { point, breaches: outcome.faults.breaches.clone() })
     }
 
-    fn reused(&self, manifest: &serde_json::Value) -> Replication {
-        Replication {
+    fn seed(&self) -> u64 {
+        self.point.scenario.settings().seed
+    }
+
+    /// What is known of a replication before it runs.
+    fn manifest(&self) -> Manifest {
+        Manifest {
+            scenario: self.point.scenario.name().to_owned(),
+            point: Labels(self.point.labels.clone()),
+            point_hash: self.point.hash.clone(),
+            seed: self.seed(),
+            replication: self.replication,
+            result_hash: String::new(),
+            packet_hops: 0,
+            wall_s: 0.0,
+            perhop: env!("CARGO_PKG_VERSION").to_owned(),
+            effective: self.point.scenario.effective(),
+            index: Some(self.point.index),
+            identity: self.options.identity.clone(),
+        }
+    }
+
+    /// A replication that already existed. If another sweep made it, it belongs to this one from now on: its manifest
+    /// gets this one's base and position, so that what is read from disk is what this run returns.
+    fn reused(&self, dir: &Path, stored: Stored) -> Result<Replication, RunError> {
+        let Stored { manifest, tables } = stored;
+        let Manifest { result_hash, packet_hops, wall_s, .. } = manifest.clone();
+        let ours = Manifest { result_hash, packet_hops, wall_s, ..self.manifest() };
+        let place = |m: &Manifest| (m.point.clone(), m.index, m.identity.base_hash.clone());
+        if place(&ours) != place(&manifest) {
+            disk::write::rewrite(dir, &ours).map_err(|(path, error)| RunError::Write { path, error })?;
+        }
+        Ok(Replication {
             point: 0,
             replication: self.replication,
-            tables: Vec::new(),
-            hash: manifest["result_hash"].as_str().unwrap_or_default().to_owned(),
-            packet_hops: manifest["packet_hops"].as_u64().unwrap_or(0),
+            tables,
+            hash: manifest.result_hash,
+            packet_hops: manifest.packet_hops,
             wall: Duration::ZERO,
             reused: true,
+            note: None,
             captured: None,
-        }
+        })
     }
 }

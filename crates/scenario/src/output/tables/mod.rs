@@ -64,6 +64,30 @@ impl<'a> Run<'a> {
     }
 }
 
+/// Names of all tables, in the order of [`tables`].
+pub const NAMES: [&str; 12] = [
+    "summary",
+    "arrivals",
+    "flows",
+    "traffic",
+    "transfers",
+    "sessions",
+    "queues",
+    "conditioners",
+    "tallies",
+    "links",
+    SERIES,
+    "flow_series",
+];
+
+/// The table that has no file when it is empty.
+pub const SERIES: &str = "series";
+
+/// A series without rows.
+pub fn no_series() -> Table {
+    ports::series_of(&[])
+}
+
 /// All tables of a replication.
 pub fn tables(plan: &Plan, outcome: &Outcome) -> Vec<Table> {
     let run = Run { plan, outcome, seconds: outcome.measured.seconds() };

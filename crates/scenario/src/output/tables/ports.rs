@@ -1,14 +1,14 @@
 //! What happened at ports: `summary`, `queues`, `conditioners`, `tallies`, `links`, `series`.
 
-use super::Run;
 use super::parts::ms;
+use super::{Row, Run, SERIES};
 use crate::output::columns::{Columns, Table};
 use perhop_core::count::Count;
 use perhop_core::packet::Colour;
 use perhop_core::units::NS_PER_S;
 use perhop_core::verdict::Reason;
 use perhop_sim::plan;
-use perhop_sim::record::{ConditionerRow, HopRow};
+use perhop_sim::record::{ConditionerRow, HopRow, Sample};
 
 pub(super) fn summary(run: Run<'_>) -> Table {
     Columns::of("summary", &run.rows(&run.outcome.ports.hops))
@@ -124,7 +124,11 @@ fn used<'a>(run: Run<'a>, i: usize, link: &'a plan::Link) -> Used<'a> {
 }
 
 pub(super) fn series(run: Run<'_>) -> Table {
-    Columns::of("series", &run.rows(&run.outcome.series.ports))
+    series_of(&run.rows(&run.outcome.series.ports))
+}
+
+pub(super) fn series_of(rows: &[Row<'_, Sample>]) -> Table {
+    Columns::of(SERIES, rows)
         .real("t_s", |r| r.it.at.ns() as f64 / NS_PER_S as f64)
         .text("hop", |r| r.run.hop(r.it.link as usize))
         .text("conditioner", |r| r.it.conditioner.as_deref().map(str::to_owned))

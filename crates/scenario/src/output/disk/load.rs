@@ -1,0 +1,126 @@
+//! From disk to tables: what is read is what was written, or an error that names the directory.
+
+use super::{MANIFEST, Manifest, hash};
+use crate::output::columns::Table;
+use crate::output::{parquet, tables};
+use crate::sweep::Point;
+use rayon::prelude::*;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A replication read back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stored {
+    /// Its manifest.
+    pub manifest: Manifest,
+    /// Its tables, as they were before they were written.
+    pub tables: Vec<Table>,
+}
+
+/// Results that are not those that were written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damaged {
+    /// The replication's directory.
+    pub dir: PathBuf,
+    /// What is wrong, with the file's name.
+    pub what: String,
+}
+
+impl fmt::Display for Damaged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "error[E023] damaged results in {}: {}\n   help: run it again: `perhop run` and `perhop sweep` make it \
+             again; or remove that directory",
+            self.dir.display(),
+            self.what
+        )
+    }
+}
+
+impl std::error::Error for Damaged {}
+
+/// Reads a replication's directory and compares its files with `result_hash`.
+///
+/// # Errors
+/// When its manifest is incomplete, or its files are not those that were written: missing, truncated, altered.
+pub fn load(dir: &Path) -> Result<Stored, Damaged> {
+    let damaged = |what| Damaged { dir: dir.to_owned(), what };
+    let manifest = manifest(dir).map_err(damaged)?;
+    let files = files(dir).map_err(damaged)?;
+    if hash(&files) != manifest.result_hash {
+        return Err(damaged(difference(&files, &manifest)));
+    }
+    let tables = read(files).map_err(damaged)?;
+    Ok(Stored { manifest, tables })
+}
+
+/// [`load`] for several directories, on all threads.
+///
+/// # Errors
+/// As [`load`], the first in their order.
+pub fn load_all(dirs: &[PathBuf]) -> Result<Vec<Stored>, Damaged> {
+    let read: Vec<_> = dirs.par_iter().map(|dir| load(dir)).collect();
+    read.into_iter().collect()
+}
+
+/// The replication in `dir` if it is one of this point: of its scenario, seed and version.
+///
+/// # Errors
+/// As [`load`].
+pub fn existing(dir: &Path, point: &Point) -> Option<Result<Stored, Damaged>> {
+    let ours = |stored: &Stored| stored.manifest.point_hash == point.hash;
+    dir.exists().then(|| load(dir)).filter(|read| read.as_ref().map_or(true, ours))
+}
+
+fn manifest(dir: &Path) -> Result<Manifest, String> {
+    let text = fs::read_to_string(dir.join(MANIFEST)).map_err(|e| format!("{MANIFEST} cannot be read: {e}"))?;
+    serde_json::from_str(&text).map_err(|e| format!("{MANIFEST} cannot be read: {e}"))
+}
+
+/// The bytes of its tables that are there, in the order of [`tables::NAMES`].
+fn files(dir: &Path) -> Result<Vec<(&'static str, Vec<u8>)>, String> {
+    let mut files = Vec::new();
+    for name in tables::NAMES {
+        match fs::read(dir.join(format!("{name}.parquet"))) {
+            Ok(bytes) => files.push((name, bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(format!("{name}.parquet cannot be read: {error}")),
+        }
+    }
+    Ok(files)
+}
+
+/// All tables; a series that was empty has no file.
+fn read(files: Vec<(&'static str, Vec<u8>)>) -> Result<Vec<Table>, String> {
+    let mut read = Vec::with_capacity(tables::NAMES.len());
+    let mut files = files.into_iter().peekable();
+    for name in tables::NAMES {
+        match files.next_if(|file| file.0 == name) {
+            Some((_, bytes)) => read.push(parquet::read(name, bytes).map_err(|e| unreadable(name, &e))?),
+            None if name == tables::SERIES => read.push(tables::no_series()),
+            None => {}
+        }
+    }
+    Ok(read)
+}
+
+fn unreadable(name: &str, error: &::parquet::errors::ParquetError) -> String {
+    format!("{name}.parquet cannot be read: {error}")
+}
+
+/// Why the files are not those of the manifest.
+fn difference(files: &[(&'static str, Vec<u8>)], manifest: &Manifest) -> String {
+    let cut = files.iter().find_map(|(name, bytes)| {
+        let error = parquet::read(name, bytes.clone()).err()?;
+        Some(unreadable(name, &error))
+    });
+    let there = |name: &str| files.iter().any(|file| file.0 == name);
+    let missing = tables::NAMES.into_iter().find(|name| *name != tables::SERIES && !there(name));
+    cut.or_else(|| missing.map(|name| format!("{name}.parquet is missing"))).unwrap_or_else(|| {
+        let (found, stated) = (hash(files), &manifest.result_hash);
+        format!("the tables' hash is {found}, its manifest says {stated}: a table was altered")
+    })
+}

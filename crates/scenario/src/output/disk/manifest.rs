@@ -1,0 +1,105 @@
+//! `manifest.json`.
+
+use crate::sweep::Sweep;
+use crate::text::options::Options;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::time::SystemTime;
+
+/// What a replication's directory holds in addition to its tables.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Swept keys and their values.
+    pub point: Labels,
+    /// Of the effective scenario and of perhop's version.
+    pub point_hash: String,
+    /// Seed.
+    pub seed: u64,
+    /// Number.
+    pub replication: u32,
+    /// Of all tables' bytes.
+    pub result_hash: String,
+    /// Packets that left a link.
+    pub packet_hops: u64,
+    /// Wall time, s.
+    pub wall_s: f64,
+    /// The version that wrote it.
+    pub perhop: String,
+    /// Every value in force, as TOML.
+    pub effective: String,
+    /// The position of the point in its grid.
+    #[serde(default)]
+    pub index: Option<usize>,
+    /// How the run was called.
+    #[serde(flatten)]
+    pub identity: Identity,
+}
+
+/// How a run was called: the same for all its replications. Manifests of version 0.1 do not have it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Identity {
+    /// The name given with `--name`.
+    pub name: Option<String>,
+    /// The scenario's file.
+    pub file: String,
+    /// `KEY=VALUE` of `-s`, `--seed`, `--duration` and their kind.
+    pub overrides: Vec<String>,
+    /// Axes of `--vary`.
+    pub vary: Vec<String>,
+    /// What all points of the sweep share: [`crate::Sweep::base_hash`].
+    pub base_hash: String,
+    /// When the run began, in seconds since 1970 (UTC).
+    pub started_s: Option<u64>,
+}
+
+impl Identity {
+    /// Of a run of `sweep`, read with `options`, that begins at `started`.
+    pub fn of(sweep: &Sweep, options: &Options, started: SystemTime) -> Self {
+        Self {
+            name: sweep.run_name().map(str::to_owned),
+            file: options.file_name.clone(),
+            overrides: options.overrides.iter().map(|over| over.text.clone()).collect(),
+            vary: options.vary.clone(),
+            base_hash: sweep.base_hash(),
+            started_s: started.duration_since(SystemTime::UNIX_EPOCH).ok().map(|since| since.as_secs()),
+        }
+    }
+}
+
+/// Keys and values in their order; a JSON object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Labels(pub Vec<(String, String)>);
+
+impl Serialize for Labels {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Labels {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+struct InOrder;
+
+impl<'de> Visitor<'de> for InOrder {
+    type Value = Labels;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of texts")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Labels, A::Error> {
+        let mut labels = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            labels.push(entry);
+        }
+        Ok(Labels(labels))
+    }
+}

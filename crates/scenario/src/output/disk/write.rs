@@ -1,0 +1,105 @@
+//! From tables to disk, whole or not at all, whoever else writes the same directory.
+
+use super::{MANIFEST, Manifest, load};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How often another process may come first; more is a fault of the file system.
+const ATTEMPTS: usize = 1000;
+
+/// Writes a replication's directory.
+///
+/// # Errors
+/// The path that could not be written; nothing is left of the attempt.
+pub fn write(dir: &Path, manifest: &Manifest, files: &[(&'static str, Vec<u8>)]) -> Result<(), (PathBuf, io::Error)> {
+    let parent = dir.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(parent).map_err(|e| (parent.to_owned(), e))?;
+    let temporary = beside(dir, "partial");
+    let written = write_all(&temporary, manifest, files).and_then(|()| place(&temporary, dir, manifest));
+    written.map_err(|e| {
+        let _ = fs::remove_dir_all(&temporary);
+        // The point's and the scenario's directories are removed too if they hold nothing else.
+        let _ = fs::remove_dir(parent).and_then(|()| fs::remove_dir(parent.parent().unwrap_or(parent)));
+        (dir.to_owned(), e)
+    })
+}
+
+/// Replaces the manifest of a replication whose tables stay; readers see the old one or the new one.
+///
+/// # Errors
+/// The path that could not be written.
+pub fn rewrite(dir: &Path, manifest: &Manifest) -> Result<(), (PathBuf, io::Error)> {
+    let (path, temporary) = (dir.join(MANIFEST), beside(dir, "partial"));
+    let written = write_manifest(&temporary, manifest).and_then(|()| fs::rename(&temporary, &path));
+    written.map_err(|e| {
+        let _ = fs::remove_file(&temporary);
+        (path, e)
+    })
+}
+
+/// A hidden name beside `dir` that nobody else uses: `.rep-003.1234-0.partial`.
+fn beside(dir: &Path, ending: &str) -> PathBuf {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let name = dir.file_name().unwrap_or_default().to_string_lossy();
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    dir.with_file_name(format!(".{name}.{}-{number}.{ending}", process::id()))
+}
+
+fn write_all(dir: &Path, manifest: &Manifest, files: &[(&'static str, Vec<u8>)]) -> io::Result<()> {
+    fs::create_dir_all(dir)?;
+    for (name, bytes) in files {
+        write_file(&dir.join(format!("{name}.parquet")), bytes)?;
+    }
+    write_manifest(&dir.join(MANIFEST), manifest)
+}
+
+fn write_manifest(path: &Path, manifest: &Manifest) -> io::Result<()> {
+    write_file(path, serde_json::to_string_pretty(manifest)?.as_bytes())
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    file.write_all(bytes)?;
+    file.flush()?;
+    file.get_ref().sync_data()
+}
+
+/// Renames the complete directory `new` to `dir`. If `dir` has the same results, from before or from another process
+/// that was faster, its tables stay and only the manifest is replaced; any other directory there goes.
+fn place(new: &Path, dir: &Path, manifest: &Manifest) -> io::Result<()> {
+    for _ in 0..ATTEMPTS {
+        match fs::rename(new, dir) {
+            Err(error) if is_taken(&error) => {}
+            done => return done,
+        }
+        if is_same(dir, manifest) {
+            match fs::rename(new.join(MANIFEST), dir.join(MANIFEST)) {
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                renamed => return renamed.and_then(|()| fs::remove_dir_all(new)),
+            }
+        }
+        remove(dir)?;
+    }
+    Err(io::Error::other("other processes keep writing it"))
+}
+
+fn is_taken(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists)
+}
+
+fn is_same(dir: &Path, manifest: &Manifest) -> bool {
+    let same = |m: &Manifest| m.result_hash == manifest.result_hash && m.point_hash == manifest.point_hash;
+    load(dir).is_ok_and(|stored| same(&stored.manifest))
+}
+
+/// Removes a directory at once for those who look; another process may have done it already.
+fn remove(dir: &Path) -> io::Result<()> {
+    let aside = beside(dir, "old");
+    match fs::rename(dir, &aside) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        moved => moved.and_then(|()| fs::remove_dir_all(&aside)),
+    }
+}

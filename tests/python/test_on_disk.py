@@ -1,0 +1,282 @@
+"""Results in memory, returned by a run that also writes them, and read back: the same answer to every question."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from conftest import SCENARIO, Command
+from perhop import Runs, Scenario
+from perhop.columns import Column, Columns, short
+
+SHORT = SCENARIO.replace('"6s"', '"2s"').replace("replications = 3", "replications = 2")
+BUCKET = '{ kind = "token-bucket", cir = "500kbit/s", cbs = "20000B" }'
+PAM = '{ kind = "pam", cir = "500kbit/s", cbs = "20000B" }'
+AXES = {
+    "dumbbell.flows": ["1", "2", "3", "10"],
+    "dumbbell.bottleneck": ['"2Mbit/s"', '"900kbit/s"', '"1.5Mbit/s"'],
+    "dumbbell.marker": [BUCKET, PAM],
+    "dumbbell.marker.cbs": ['"5kB"', '"20000B"', '"12kB"'],
+    "queue.rio.in.max-p": ["0.02", "0.1", "1.0"],
+    "queue.rio.out.max-p": ["0.2", "0.4"],
+    "queue.rio.limit": ['"40p"', '"50p"'],
+    "scenario.seed": ["1", "7", "3"],
+    "scenario.duration": ['"2s"', '"3s"'],
+    "scenario.sample": ['"500ms"', '"250ms"'],
+}
+"""Numbers, texts, quantities and tables."""
+
+
+@st.composite
+def sweeps(draw: st.DrawFn) -> str:
+    keys = draw(st.lists(st.sampled_from(list(AXES)), min_size=1, max_size=3, unique=True))
+    if "dumbbell.marker" in keys and "dumbbell.marker.cbs" in keys:
+        keys.remove("dumbbell.marker.cbs")
+    axes = []
+    for key in keys:
+        values = draw(st.lists(st.sampled_from(AXES[key]), min_size=1, max_size=2, unique=True))
+        axes.append(f'"{key}" = [{", ".join(values)}]\n')
+    return SHORT + "\n[sweep]\n" + "".join(axes)
+
+
+@contextmanager
+def folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
+
+
+def equal(a: Column, b: Column) -> None:
+    assert a.dtype == b.dtype
+    if a.dtype == object:
+        assert list(a) == list(b)
+    else:
+        np.testing.assert_array_equal(a, b)
+
+
+def equal_columns(a: Columns, b: Columns) -> None:
+    assert list(a) == list(b)
+    for name in a:
+        equal(a[name], b[name])
+
+
+def equal_answers(a: dict[Any, Any], b: dict[Any, Any]) -> None:
+    assert list(a) == list(b)
+    for group, values in a.items():
+        np.testing.assert_array_equal(values, b[group])
+
+
+def intervals(runs: Runs, by: list[str]) -> dict[Any, list[float]]:
+    means = runs.means("traffic", "goodput_bit_s", by=by)
+    return {group: [i.mean, i.low, i.high, i.n] for group, i in means.items()}
+
+
+def same(a: Runs, b: Runs) -> None:
+    """Every accessor gives the same."""
+    assert (a.name, a.seed, a.settings, a.notes) == (b.name, b.seed, b.settings, b.notes)
+    assert (a.keys, a.points, a.tables) == (b.keys, b.points, b.tables)
+    assert [(r.run, r.hash) for r in a] == [(r.run, r.hash) for r in b]
+    for table in a.tables:
+        equal_columns(a.table(table), b.table(table))
+    short_ones = [short(key) for key in a.keys]
+    names = [key if short_ones.count(short(key)) > 1 else short(key) for key in a.keys]
+    for by in [[*names], [*a.keys], ["point"], *([name] for name in names)]:
+        grouped = [*by, "class", "colour"]
+        for ask in (Runs.totals, lambda runs, *args: runs.values(*args, missing=0.0)):
+            equal_answers(*(ask(runs, "arrivals", "delivered_packets", None, grouped) for runs in (a, b)))
+        equal_answers(*(intervals(runs, by) for runs in (a, b)))
+    for point in a.points:
+        answers = [runs.values("traffic", "goodput_bit_s", where=point.labels) for runs in (a, b)]
+        assert len(answers[0][()]) == sum(a.points[r.point] == point for r in a)
+        equal_answers(*answers)
+    query = "SELECT point, class, sum(delivered_packets) AS n, avg(delay_mean_ms) AS d FROM arrivals GROUP BY ALL"
+    equal_columns(a.sql(query + " ORDER BY ALL"), b.sql(query + " ORDER BY ALL"))
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(text=sweeps())
+def test_every_accessor_is_the_same_from_disk(text: str) -> None:
+    with folder() as out:
+        scenario = Scenario.from_toml(text)
+        memory = scenario.run(progress=False)
+        written = scenario.run(out=out, progress=False)
+        reused = scenario.run(out=out, progress=False)
+        read = Runs.open(out)
+        assert all(r.reused for r in reused)
+        for other in (written, reused, read):
+            same(memory, other)
+        first = dict(list(memory.points[0].labels.items())[:1])
+        same(memory.select(**first), read.select(**first))
+        with duckdb.connect() as connection:
+            globbed = list(connection.execute(f"SELECT * FROM '{out}/*/*/*/traffic.parquet'").fetchnumpy())
+        assert globbed == list(memory.replications[0].tables["traffic"]), "no column comes from a directory's name"
+
+
+def test_directories_are_called_by_the_ends_of_keys_that_differ(tmp_path: Path) -> None:
+    vary = ["dumbbell.marker.cbs=5kB", "dumbbell.bottleneck=3Mbit/s", "queue.rio.in.max-p=0.1", "queue.rio.out.max-p=1"]
+    point = Scenario.from_toml(SHORT, vary=vary).run(1, out=tmp_path).points[0]
+    assert point.name == f"cbs_5kB,bottleneck_3Mbit-s,in.max-p_0.1,out.max-p_1-{point.hash[:8]}"
+    assert (tmp_path / "small" / point.name / "rep-000" / "flows.parquet").is_file()
+
+
+def test_directories_of_version_0_1_open(tmp_path: Path) -> None:
+    """`key=value-hash`, and a manifest that says neither how the run was called nor where the point stands."""
+    swept = Scenario.from_toml(SHORT, vary=["dumbbell.flows=10,9,2"])
+    now = swept.run(out=tmp_path)
+    for point in now.points:
+        new = tmp_path / "small" / point.name
+        for path in new.rglob("manifest.json"):
+            manifest = json.loads(path.read_text())
+            for key in ("index", "name", "file", "overrides", "vary", "base_hash", "started_s"):
+                del manifest[key]
+            path.write_text(json.dumps(manifest))
+        new.rename(new.with_name(f"flows={point.labels['dumbbell.flows']}-{point.hash}"))
+    old = Runs.open(tmp_path)
+    assert old.keys == ["dumbbell.flows"]
+    assert [p.labels["dumbbell.flows"] for p in old.points] == ["2", "9", "10"]
+    assert list(old.means("traffic", "goodput_bit_s", by=["flows"])) == [("2",), ("9",), ("10",)]
+    swept.run(out=tmp_path)
+    again = Runs.open(tmp_path)
+    assert [r.hash for r in again] == [r.hash for r in now], "each replication once"
+
+
+def test_seeds_do_not_mix(tmp_path: Path) -> None:
+    scenario = Scenario.from_toml(SHORT)
+    scenario.run(2, seed=1, out=tmp_path)
+    other = scenario.run(1, seed=2, out=tmp_path)
+    read = Runs.open(tmp_path)
+    assert [r.hash for r in read] == [r.hash for r in other]
+    assert (read.seed, read.settings["seed"]) == (2, 2)
+    assert "the newest is taken" in read.notes[0]
+    assert other.points == Scenario.from_toml(SHORT, {"scenario.seed": 2}).points
+    with pytest.raises(ValueError, match="sweeps its seed"):
+        Scenario.from_toml(SHORT, vary=["scenario.seed=1,2"]).run(seed=3)
+    with pytest.raises(ValueError, match="seed 18446744073709551615 is more than 9223372036854775807"):
+        scenario.run(seed=2**64 - 1)
+
+
+def test_a_swept_seed_is_the_seed(tmp_path: Path) -> None:
+    both = Scenario.from_toml(SHORT, vary=["scenario.seed=1,2"]).run(1, out=tmp_path)
+    alone = [Scenario.from_toml(SHORT).run(1, seed=seed).replications[0].hash for seed in (1, 2)]
+    assert [r.hash for r in both] == alone
+    assert [r.hash for r in Runs.open(tmp_path)] == alone
+
+
+def test_a_sweep_made_larger_is_one(tmp_path: Path) -> None:
+    Scenario.from_toml(SHORT, vary=["dumbbell.flows=10,2"]).run(1, out=tmp_path)
+    larger = Scenario.from_toml(SHORT, vary=["dumbbell.flows=10,5,2"]).run(1, out=tmp_path)
+    assert [r.reused for r in larger] == [True, False, True]
+    same(larger, Runs.open(tmp_path))
+
+
+def test_sweeps_of_two_bases_do_not_mix(tmp_path: Path) -> None:
+    Scenario.from_toml(SHORT, {"dumbbell.rtt": "80ms"}, vary=["dumbbell.flows=10,2"]).run(1, out=tmp_path)
+    newer = Scenario.from_toml(SHORT, vary=["dumbbell.flows=4"]).run(1, out=tmp_path)
+    read = Runs.open(tmp_path)
+    assert read.points == newer.points
+    assert len(read.notes) == 1
+
+
+DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a table is missing": (lambda d: _remove(d, "flows.parquet"), "flows.parquet is missing"),
+    "all tables are missing": (lambda d: _remove(d, "*.parquet"), "summary.parquet is missing"),
+    "a table is cut short": (lambda d: _cut(d / "flows.parquet"), "flows.parquet cannot be read"),
+    "a table is another's": (lambda d: shutil.copy(d / "../rep-001/links.parquet", d), "a table was altered"),
+    "the manifest is cut short": (lambda d: _cut(d / "manifest.json"), "manifest.json cannot be read"),
+    "the manifest is gone": (lambda d: _remove(d, "manifest.json"), "manifest.json cannot be read"),
+    "no result_hash": (lambda d: _without(d / "manifest.json", "result_hash"), "result_hash`"),
+    "no effective scenario": (lambda d: _without(d / "manifest.json", "effective"), "effective`"),
+}
+
+
+def _remove(directory: Path, names: str) -> None:
+    for path in directory.glob(names):
+        path.unlink()
+
+
+def _cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-40])
+
+
+def _without(path: Path, key: str) -> None:
+    manifest = json.loads(path.read_text())
+    del manifest[key]
+    path.write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize("damage", list(DAMAGE))
+def test_damaged_results_are_an_error_and_made_again(tmp_path: Path, damage: str) -> None:
+    scenario = Scenario.from_toml(SHORT)
+    whole = scenario.run(out=tmp_path)
+    harm, said = DAMAGE[damage]
+    harmed = tmp_path / "small" / whole.points[0].name / "rep-000"
+    harm(harmed)
+    with pytest.raises(ValueError, match="E023") as error:
+        Runs.open(tmp_path)
+    assert said in str(error.value)
+    assert f"damaged results in {harmed}:" in str(error.value)
+    assert "run it again" in str(error.value)
+    mended = scenario.run(out=tmp_path)
+    assert [r.reused for r in mended] == [False, True]
+    assert len(mended.notes) == 1
+    assert f"{harmed} was made again" in mended.notes[0]
+    assert said in mended.notes[0]
+    read = Runs.open(tmp_path)
+    assert read.notes == []
+    assert [r.hash for r in read] == [r.hash for r in whole]
+
+
+def test_verbs_refuse_damaged_results(tmp_path: Path, perhop: Command, scenario_file: Path) -> None:
+    """Not zeros: a replication without its tables once counted as nothing delivered."""
+    perhop("sweep", scenario_file, "--replications", 2)
+    harmed = next(tmp_path.rglob("rep-001"))
+    for path in harmed.glob("*.parquet"):
+        path.unlink()
+    for verb in (["report", "runs"], ["plot", "runs"], ["compare", "runs", "runs"]):
+        done = perhop(*verb)
+        assert done.returncode == 2
+        assert "error[E023] damaged results in" in done.stderr
+        assert "rep-001: summary.parquet is missing" in done.stderr
+    done = perhop("sweep", scenario_file, "--replications", 2)
+    assert done.returncode == 0
+    assert "rep-001 was made again: summary.parquet is missing" in done.stderr
+    assert perhop("report", "runs").returncode == 0
+
+
+@pytest.mark.parametrize("fresh", [[], ["--fresh"]])
+def test_processes_may_share_a_directory(tmp_path: Path, scenario_file: Path, fresh: list[str]) -> None:
+    scenario_file.write_text(SHORT)
+    vary = ["--vary", "dumbbell.flows=1,2", "--replications", "3", *fresh]
+    command = [sys.executable, "-m", "perhop", "sweep", str(scenario_file), *vary]
+    for _ in range(3):
+        processes = [subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+        said = [process.communicate(timeout=60)[1] for process in processes]
+        assert [process.returncode for process in processes] == [0] * 4, said
+        assert said == [""] * 4
+        read = Runs.open(tmp_path / "runs")
+        assert len(read) == 6
+        assert not list((tmp_path / "runs").rglob(".*")), "nothing is left"
+        if not fresh:
+            shutil.rmtree(tmp_path / "runs")
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    scenario = Scenario.from_toml(SHORT)
+    point = tmp_path / "small" / scenario.run(1, out=tmp_path).points[0].name
+    for name in (".rep-001.12345.partial", ".rep-001.12345-0.partial", ".rep-000.12345-1.old"):
+        (point / name).mkdir()
+        (point / name / "flows.parquet").write_bytes(b"half")
+    scenario.run(1, out=tmp_path)
+    assert [p.name for p in point.iterdir()] == ["rep-000"]
