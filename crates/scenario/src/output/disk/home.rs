@@ -3,8 +3,8 @@
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
-/// A scenario's directory in use. Everyone who writes there shares a lock on it, so whoever gets it alone knows that
-/// what is half-written belongs to nobody.
+/// A scenario's directory in use. Everyone who writes there shares a lock on it, so the one that gets it alone knows that
+/// what is half-written is of no running process.
 #[derive(Debug)]
 pub struct Home {
     dir: PathBuf,

@@ -40,7 +40,7 @@ pub fn rewrite(dir: &Path, manifest: &Manifest) -> Result<(), (PathBuf, io::Erro
     })
 }
 
-/// A hidden name beside `dir` that nobody else uses: `.rep-003.1234-0.partial`.
+/// A hidden name beside `dir`, used once: `.rep-003.1234-0.partial`.
 fn beside(dir: &Path, ending: &str) -> PathBuf {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let name = dir.file_name().unwrap_or_default().to_string_lossy();
