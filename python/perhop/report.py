@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from perhop import __version__, plot, units
+from perhop import __version__, files, plot, units
 from perhop.plots import style
 from perhop.plots.grid import known
 from perhop.results import Runs, opened
@@ -108,16 +108,6 @@ def report(arguments: dict[str, Any]) -> int:
     for note in runs.notes:
         print(f"note: {note}", file=sys.stderr)
     path = Path(arguments["output"])
-    write(path, html(runs))
+    files.write(path, html(runs))
     print(path)
     return 0
-
-
-def write(path: Path, text: str) -> None:
-    """Writes a file whole or not at all."""
-    temporary = path.with_name(f".{path.name}.partial")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -110,6 +112,32 @@ def test_a_full_disk_leaves_old_results_intact(tiny: Path, perhop: Command, scen
     assert "No space left" in done.stderr
     assert files(tiny) == before
     assert not [p for p in tiny.rglob("*") if p.name.endswith((".partial", ".old"))]
+
+
+WRITERS = {
+    "picture": ["plot", "runs", "-o", "x.svg"],
+    "raster": ["plot", "runs", "-o", "x.png"],
+    "page": ["report", "runs", "-o", "x.html"],
+}
+
+
+@pytest.mark.parametrize("name", list(WRITERS))
+def test_a_file_that_cannot_be_completed_is_not_begun(tmp_path: Path, perhop: Command, name: str) -> None:
+    """A limit on the size of the process's files simulates a full disk; what was there stays."""
+    (tmp_path / "small.toml").write_text(SCENARIO)
+    assert perhop("run", "small.toml", "--replications", 2).returncode == 0
+    target = tmp_path / WRITERS[name][-1]
+    for before in (None, "mine"):
+        if before is not None:
+            target.write_text(before)
+        kept = sorted(tmp_path.rglob("*"))
+        command = [sys.executable, "-m", "perhop", *WRITERS[name]]
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))  # noqa: E731
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, preexec_fn=limit)
+        assert done.returncode == 2, done.stdout + done.stderr
+        assert f"File too large: '{target.name}'" in done.stderr
+        assert sorted(tmp_path.rglob("*")) == kept
+        assert before is None or target.read_text() == before
 
 
 def _free(place: Path) -> int:

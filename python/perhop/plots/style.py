@@ -12,6 +12,7 @@ from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from perhop.files import whole
 from perhop.plots.picture import Picture
 
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#6a3d9a", "#444444")
@@ -62,5 +63,5 @@ def save(figure: Figure, path: Path) -> None:
     if path.suffix.lower() not in FORMATS:
         raise ValueError(f"{path}: a picture's name ends with {', '.join(FORMATS)}")
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix.lower())
-    with styled():
-        figure.savefig(path, metadata=metadata, dpi=150)
+    with styled(), whole(path) as temporary:
+        figure.savefig(temporary, metadata=metadata, dpi=150)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from perhop import stats
+from perhop import files, stats
 from perhop.studies.criteria import Criterion
 from perhop.studies.verdict import REPORTED, VERDICTS, Finding
 
@@ -80,7 +80,7 @@ def _parts(finding: Finding) -> str:
 def write(path: Path, records: list[Record]) -> None:
     """As JSON, one record per line."""
     lines = ",\n".join(json.dumps(r, ensure_ascii=False, allow_nan=False) for r in records)
-    path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    files.write(path, f"[\n{lines}\n]\n")
 
 
 def counts(records: Iterable[Record]) -> dict[str, Counter[str]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import jinja2
 
-from perhop import __version__
+from perhop import __version__, files
 from perhop.studies import Study
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Cell
@@ -86,15 +86,16 @@ def write(outcomes: list[Outcome], out: Path, say: Callable[[str], None]) -> Pat
     for outcome in outcomes:
         name = outcome.paper.name
         say(f"{name}: samples")
-        parquet(outcome, out / f"samples-{name}.parquet")
+        with files.whole(out / f"samples-{name}.parquet") as temporary:
+            parquet(outcome, temporary)
         entries.append(Entry(outcome, _sections(outcome, out / "figures", say), SUMMARY if single else f"{name}.html"))
     for entry in entries:
         text = _render("paper.html", entry=entry, home=None if single else SUMMARY)
-        (out / entry.page).write_text(text, encoding="utf-8")
+        files.write(out / entry.page, text)
     if not single:
         records = [r for outcome in outcomes for r in outcome.records]
         text = _render("papers.html", papers=entries, records=records, counts=counts(records))
-        (out / SUMMARY).write_text(text, encoding="utf-8")
+        files.write(out / SUMMARY, text)
     return out / SUMMARY
 
 
@@ -125,8 +126,8 @@ def _save(pictures: Iterable[Picture], figures: Path) -> None:
     figures.mkdir(parents=True, exist_ok=True)
     for picture in pictures:
         prologue = '<?xml version="1.0" encoding="utf-8"?>\n'
-        (figures / f"{picture.name}.svg").write_text(prologue + picture.svg + "\n", encoding="utf-8")
-        (figures / f"{picture.name}.png").write_bytes(picture.png)
+        files.write(figures / f"{picture.name}.svg", prologue + picture.svg + "\n")
+        files.write(figures / f"{picture.name}.png", picture.png)
 
 
 def _table(cells: list[Cell], records: list[Record]) -> list[tuple[str, list[tuple[str, Record]]]]:
