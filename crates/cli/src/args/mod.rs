@@ -13,7 +13,7 @@ pub use capture::{Mark, Meter, Through};
 pub use list::{Bench, List};
 pub use request::Request;
 pub use results::{Compare, Plot, Report, Reproduce};
-pub use simulate::{Check, Explain, Format, Output, Run, Source, Sweep};
+pub use simulate::{Check, Explain, Format, Output, Run, Shown, Source, Sweep};
 pub use tune::{ByHand, Tunable, Tune};
 
 /// Most threads that can be asked for.

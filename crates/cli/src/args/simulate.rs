@@ -70,6 +70,17 @@ pub struct Output {
     pub json: bool,
 }
 
+/// Which results are shown.
+#[derive(Args, Debug)]
+pub struct Shown {
+    /// Columns to show in place of the usual ones, as in `--show arrivals.delay_p999_ms,traffic.jain`
+    #[arg(long, value_name = "TABLE.COLUMN", value_delimiter = ',')]
+    pub show: Vec<String>,
+    /// Write the rows as comma-separated values, to FILE or in place of the tables
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-", conflicts_with = "json")]
+    pub csv: Option<PathBuf>,
+}
+
 /// `run`
 #[derive(Args, Debug)]
 pub struct Run {
@@ -79,6 +90,9 @@ pub struct Run {
     /// Where results go.
     #[command(flatten)]
     pub output: Output,
+    /// Which are shown.
+    #[command(flatten)]
+    pub shown: Shown,
     /// Write a series of queue lengths and gauges (every 100 ms unless the scenario sets an interval)
     #[arg(long, value_name = "WHAT", value_parser = ["series"])]
     pub trace: Option<String>,
@@ -99,6 +113,9 @@ pub struct Sweep {
     /// Where results go.
     #[command(flatten)]
     pub output: Output,
+    /// Which are shown.
+    #[command(flatten)]
+    pub shown: Shown,
     /// An axis of the grid, as in `--vary traffic.bulk.flows=5,10,20`; replaces the file's axis of that key
     #[arg(long, value_name = "KEY=A,B,C")]
     pub vary: Vec<String>,

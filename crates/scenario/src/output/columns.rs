@@ -56,6 +56,11 @@ impl Table {
         self.columns.first().map_or(0, |c| c.1.len())
     }
 
+    /// A column's values.
+    pub fn column(&self, name: &str) -> &Values {
+        &self.columns[self.at[name]].1
+    }
+
     /// A column of counts.
     pub fn integers(&self, name: &str) -> &[Option<i64>] {
         match &self.columns[self.at[name]].1 {

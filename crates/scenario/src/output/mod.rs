@@ -14,3 +14,9 @@ pub mod run;
 pub mod summary;
 /// Means, intervals.
 pub mod stats;
+/// Which results of a sweep are shown.
+pub mod shown;
+/// Results of several points as rows.
+pub mod rows;
+/// Rows for the terminal.
+pub mod listing;

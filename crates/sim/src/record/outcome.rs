@@ -148,7 +148,7 @@ pub struct Series {
 }
 
 /// How much the engine did, since the start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Packets that left a link.
     pub packet_hops: u64,
@@ -165,8 +165,8 @@ pub struct Faults {
     pub breaches: Vec<String>,
 }
 
-/// All results of a replication.
-#[derive(Clone, Debug)]
+/// All results of a replication; by default nothing happened.
+#[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// Time covered by the counts.
     pub measured: Span,

@@ -1,0 +1,62 @@
+//! What `run` and `sweep` answer: rows of results, as a table, as CSV, as JSON.
+
+use crate::args::{Output, Shown};
+use crate::{Failure, say};
+use perhop_scenario::output::rows::{self, Rows};
+use perhop_scenario::output::run::Replication;
+use perhop_scenario::output::shown::{self, Column};
+use perhop_scenario::{Point, Scenario};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// What is asked for, checked before anything runs.
+pub(crate) struct Asked {
+    columns: Vec<Column>,
+    /// CSV to a file.
+    file: Option<PathBuf>,
+    /// The rows are all that is printed.
+    pub(crate) only_csv: bool,
+    /// Columns were named.
+    pub(crate) named: bool,
+}
+
+impl Asked {
+    /// # Errors
+    /// An unknown column, and a file in no directory.
+    pub(crate) fn new(args: &Shown, output: &Output, scenario: &Scenario) -> Result<Self, Failure> {
+        let columns = shown::columns(&args.show, scenario).map_err(Failure::Error)?;
+        let only_csv = args.csv.as_deref() == Some(Path::new("-")) && !output.json;
+        let file = args.csv.clone().filter(|_| !only_csv);
+        if let Some(folder) = file.as_deref().and_then(Path::parent).filter(|p| !p.as_os_str().is_empty())
+            && !folder.is_dir()
+        {
+            let help = "name a directory that exists";
+            let file = file.as_deref().unwrap_or(folder).display();
+            return Err(Failure::Error(format!("error[E020] cannot write {file}: no such directory\n   help: {help}")));
+        }
+        Ok(Self { named: !columns.is_empty(), columns, file, only_csv })
+    }
+
+    /// The rows; CSV is printed or written.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(crate) fn rows(&self, points: &[Point], replications: &[Replication]) -> Result<Vec<Rows>, Failure> {
+        let all = rows::rows(points, replications, &self.columns);
+        if self.only_csv {
+            say!("{}", rows::csv(points, &all).trim_end());
+        }
+        if let Some(file) = &self.file {
+            std::fs::write(file, rows::csv(points, &all)).map_err(|error| {
+                let help = "choose another file, or free some space";
+                Failure::Error(format!("error[E020] cannot write {}: {error}\n   help: {help}", file.display()))
+            })?;
+        }
+        Ok(all)
+    }
+}
+
+/// The rows of one point as JSON.
+pub(crate) fn json(all: &[Rows], point: usize) -> Vec<Value> {
+    all.iter().flat_map(|rows| rows.to_json(point)).collect()
+}

@@ -1,0 +1,128 @@
+//! Rows of a sweep for a terminal: in groups by point, as wide as a page, with as many digits as the interval leaves.
+
+use super::rows::{Row, Rows};
+use super::stats::Estimate;
+use super::summary::{grid, titled};
+use crate::sweep::{self, Point};
+use comfy_table::ContentArrangement;
+
+/// Characters of a line; what is longer is folded within its column.
+const WIDTH: u16 = 100;
+
+/// One table for each kind of rows.
+pub fn text(points: &[Point], all: &[Rows]) -> String {
+    all.iter().map(|rows| table(points, rows)).collect::<Vec<_>>().join("\n\n")
+}
+
+fn table(points: &[Point], rows: &Rows) -> String {
+    let axes = points.first().map_or_else(Vec::new, |point| sweep::short_keys(&point.labels));
+    let kept: Vec<_> = rows.measures.iter().map(|name| Measure::new(name)).collect();
+    let heads = axes.iter().cloned().chain(rows.keys.iter().cloned()).chain(kept.iter().map(|m| m.head.clone()));
+    let heads: Vec<_> = heads.collect();
+    let mut grid = grid(&heads.iter().map(String::as_str).collect::<Vec<_>>());
+    grid.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
+    let mut last: Option<&Row> = None;
+    for row in &rows.rows {
+        let above = last.replace(row).filter(|above| above.point == row.point);
+        let label = |label: &(String, String)| if above.is_some() { String::new() } else { label.1.clone() };
+        let labels = points[row.point].labels.iter().map(label);
+        let names = (0..row.names.len()).map(|i| name(row, above, i));
+        let values = kept.iter().zip(&row.values).map(|(measure, value)| measure.show(*value));
+        grid.add_row(labels.chain(names).chain(values));
+    }
+    let text = titled("", grid, axes.len() + rows.keys.len());
+    text.trim_start_matches('\n').to_owned()
+}
+
+/// A name, unless it and those before it stand in the row above.
+fn name(row: &Row, above: Option<&Row>, i: usize) -> String {
+    let last = i + 1 == row.names.len();
+    let repeated = above.is_some_and(|above| above.names[..=i] == row.names[..=i]);
+    if repeated && !last { String::new() } else { row.names[i].clone().unwrap_or_default() }
+}
+
+/// How a measure is shown.
+struct Measure {
+    head: String,
+    scale: f64,
+}
+
+impl Measure {
+    /// `goodput_bit_s` in Mbit/s; what else has a unit keeps it.
+    fn new(name: &str) -> Self {
+        let (stem, unit, scale) = match name {
+            _ if name.ends_with("_bit_s") => (name.trim_end_matches("_bit_s"), "Mbit/s", 1e-6),
+            _ if name.ends_with("_percent") => (name.trim_end_matches("_percent"), "%", 1.0),
+            _ if name.ends_with("_ms") => (name.trim_end_matches("_ms"), "ms", 1.0),
+            _ => (name, "", 1.0),
+        };
+        let words = stem.split_once('.').map_or(stem, |parts| parts.1).replace('_', " ");
+        Self { head: format!("{words} {unit}").trim_end().to_owned(), scale }
+    }
+
+    fn show(&self, value: Option<Estimate>) -> String {
+        let scaled = |e: Estimate| Estimate { mean: e.mean * self.scale, half_width: e.half_width.map(|h| h * self.scale) };
+        value.map(scaled).map_or_else(|| "-".into(), digits)
+    }
+}
+
+/// Most decimals of a value.
+const DECIMALS: i32 = 6;
+
+/// `4.97 ±0.03`: the half-width has one digit, two if the first is 1, and the mean ends where it does. Without an
+/// interval, or one of width 0, a mean has four digits.
+pub fn digits(estimate: Estimate) -> String {
+    let Estimate { mean, half_width } = estimate;
+    let half = half_width.filter(|&half| half > 0.0);
+    let decimals = match half {
+        Some(half) => {
+            let (first, exponent) = rounded(half);
+            i32::from(first == '1') - exponent
+        }
+        None => 3 - rounded(mean.abs()).1,
+    };
+    let decimals = decimals.clamp(0, DECIMALS) as usize;
+    match half_width {
+        Some(half) => format!("{mean:.decimals$} ±{half:.decimals$}"),
+        None => format!("{mean:.decimals$}"),
+    }
+}
+
+/// A number's first digit after rounding to it, and its power of ten.
+fn rounded(x: f64) -> (char, i32) {
+    let text = format!("{x:.0e}");
+    let exponent = text.split_once('e').and_then(|parts| parts.1.parse().ok()).unwrap_or(0);
+    (text.chars().next().unwrap_or('0'), exponent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_decides_on_the_digits() {
+        let cases = [
+            (4.96789, Some(0.0345), "4.97 ±0.03"),
+            (4.96789, Some(0.0145), "4.968 ±0.015"),
+            (4.96789, Some(0.0995), "4.97 ±0.10"),
+            (12345.6, Some(321.0), "12346 ±321"),
+            (0.0000001, Some(0.0000002), "0.000000 ±0.000000"),
+            (2.0, Some(0.0), "2.000 ±0.000"),
+            (31.4159, None, "31.42"),
+            (0.0, None, "0.000"),
+            (123456.0, None, "123456"),
+        ];
+        for (mean, half_width, expected) in cases {
+            assert_eq!(digits(Estimate { mean, half_width }), expected);
+        }
+    }
+
+    #[test]
+    fn measures_carry_their_unit() {
+        let head = |name| Measure::new(name).head;
+        assert_eq!(head("goodput_bit_s"), "goodput Mbit/s");
+        assert_eq!(head("arrivals.delay_p99_ms"), "delay p99 ms");
+        assert_eq!(head("summary.dropped_early_packets"), "dropped early packets");
+        assert_eq!(head("loss_percent"), "loss %");
+    }
+}

@@ -1,0 +1,302 @@
+//! Results of several points as rows: what each class got at each point, or any columns that are asked for, as means
+//! with 95 % intervals over the replications.
+//!
+//! | column | is |
+//! |---|---|
+//! | `throughput_bit_s` | `delivered_bytes` of `arrivals` over the measured time |
+//! | `goodput_bit_s` | of `traffic`, summed over the class |
+//! | `loss_percent` | packets dropped at the ports of its route, of those and the delivered |
+//! | `delay_p50_ms`, `delay_p99_ms` | of `arrivals` |
+//!
+//! Quantiles of several colours cannot be put together, so a class of several has a row for all of them, with its goodput
+//! and loss, and one for each colour, with its delays.
+
+use super::columns::{Table, Values};
+use super::run::Replication;
+use super::shown::{Column, is_key};
+use super::stats::{Estimate, estimate};
+use crate::scenario::Scenario;
+use crate::sweep::Point;
+use perhop_core::packet::Colour;
+use serde_json::{Map, Value, json};
+
+/// The row of a class for all its colours.
+const ALL: &str = "all";
+/// What the default rows have.
+const MEASURES: [&str; 5] = ["throughput_bit_s", "goodput_bit_s", "loss_percent", "delay_p50_ms", "delay_p99_ms"];
+
+/// Rows that have the same columns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rows {
+    /// What names a row: `class`, `colour`.
+    pub keys: Vec<String>,
+    /// Names of the measures, with their units.
+    pub measures: Vec<String>,
+    /// By point, in their order.
+    pub rows: Vec<Row>,
+}
+
+/// What one point gave to something.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Index of the point.
+    pub point: usize,
+    /// One for each key; `None` where it has none.
+    pub names: Vec<Option<String>>,
+    /// One for each measure; `None` where nothing was measured.
+    pub values: Vec<Option<Estimate>>,
+}
+
+/// The rows of points: of the classes, or those of `shown`, tables of the same keys together.
+pub fn rows(points: &[Point], replications: &[Replication], shown: &[Column]) -> Vec<Rows> {
+    let of = |i: usize| replications.iter().filter(|r| r.point == i).collect::<Vec<_>>();
+    if shown.is_empty() {
+        let keys = ["class", "colour"].map(str::to_owned).to_vec();
+        let of_point = |(i, point): (usize, &Point)| {
+            let scenario = Classes { scenario: &point.scenario, replications: of(i) };
+            scenario.rows().into_iter().map(move |(names, values)| Row { point: i, names, values })
+        };
+        let rows = points.iter().enumerate().flat_map(of_point).collect();
+        return vec![Rows { keys, measures: MEASURES.map(str::to_owned).to_vec(), rows }];
+    }
+    let mut all: Vec<Rows> = Vec::new();
+    for (i, _) in points.iter().enumerate() {
+        asked(&of(i), shown, i, &mut all);
+    }
+    all
+}
+
+/// The classes of one point.
+struct Classes<'a> {
+    scenario: &'a Scenario,
+    replications: Vec<&'a Replication>,
+}
+
+/// Names of a row, and its values.
+type Named = (Vec<Option<String>>, Vec<Option<Estimate>>);
+
+impl Classes<'_> {
+    fn rows(&self) -> Vec<Named> {
+        let mut classes: Vec<String> = Vec::new();
+        for table in ["traffic", "arrivals"] {
+            for table in self.replications.iter().map(|r| find(r, table)) {
+                let new = table.texts("class").iter().flatten();
+                new.for_each(|class| classes.extend((!classes.contains(class)).then(|| class.clone())));
+            }
+        }
+        classes.iter().flat_map(|class| self.class(class)).collect()
+    }
+
+    fn class(&self, class: &str) -> Vec<Named> {
+        let arrived = |colour: &Colour| {
+            let of = |r: &&&Replication| !rows_of(find(r, "arrivals"), &[("class", class), ("colour", colour.name())]).is_empty();
+            self.replications.iter().any(|r| of(&r))
+        };
+        let colours: Vec<_> = Colour::ALL.into_iter().filter(arrived).map(|colour| colour.name()).collect();
+        let [goodput, loss] = [self.goodput(class), self.loss(class)];
+        let row = |colour: &str, values| (vec![Some(class.to_owned()), Some(colour.to_owned())], values);
+        if let [colour] = colours.as_slice() {
+            let [p50, p99] = self.delays(class, colour);
+            return vec![row(colour, vec![self.throughput(class, None), goodput, loss, p50, p99])];
+        }
+        let whole = row(ALL, vec![self.throughput(class, None), goodput, loss, None, None]);
+        let part = |colour: &&str| {
+            let [p50, p99] = self.delays(class, colour);
+            row(colour, vec![self.throughput(class, Some(colour)), None, None, p50, p99])
+        };
+        [whole].into_iter().chain(colours.iter().map(part)).collect()
+    }
+
+    /// Mean and interval of what each replication gives; those that give nothing are excluded.
+    fn over(&self, value: impl Fn(&Replication) -> Option<f64>) -> Option<Estimate> {
+        estimate(&self.replications.iter().filter_map(|r| value(r)).collect::<Vec<_>>())
+    }
+
+    fn throughput(&self, class: &str, colour: Option<&str>) -> Option<Estimate> {
+        let settings = self.scenario.settings();
+        let seconds = (*settings.duration - *settings.warmup).seconds();
+        self.over(|r| Some(delivered(r, class, colour, "delivered_bytes") * 8.0 / seconds))
+    }
+
+    fn goodput(&self, class: &str) -> Option<Estimate> {
+        self.over(|r| {
+            let table = find(r, "traffic");
+            let of: Vec<_> = rows_of(table, &[("class", class)]);
+            let all: Option<Vec<f64>> = of.iter().map(|&row| table.reals("goodput_bit_s")[row]).collect();
+            all.filter(|all| !all.is_empty()).map(|all| all.iter().sum())
+        })
+    }
+
+    /// In percent. A class that has data and ACKs at one port has none: drops are not told apart there.
+    fn loss(&self, class: &str) -> Option<Estimate> {
+        let plan = &self.scenario.built.plan;
+        let of_class = |flow: &&crate::resolve::offered::Flowline| plan.classes[usize::from(flow.offered.class)] == class;
+        let lines: Vec<_> = self.scenario.built.traffic.iter().filter(of_class).collect();
+        let forward: Vec<u32> = lines.iter().flat_map(|flow| flow.forward.iter().copied()).collect();
+        if lines.iter().any(|flow| flow.backward.iter().any(|link| forward.contains(link))) {
+            return None;
+        }
+        let on_route = |hop: &str| forward.iter().any(|&link| plan.links[link as usize].name == hop);
+        self.over(|r| {
+            let table = find(r, "summary");
+            let (hops, lost) = (table.texts("hop"), table.integers("dropped_packets"));
+            let of = rows_of(table, &[("class", class)]).into_iter();
+            let here = of.filter(|&row| hops[row].as_deref().is_some_and(on_route));
+            let lost: f64 = here.filter_map(|row| lost[row]).map(|n| n as f64).sum();
+            let ended = lost + delivered(r, class, None, "delivered_packets");
+            (ended > 0.0).then(|| 100.0 * lost / ended)
+        })
+    }
+
+    fn delays(&self, class: &str, colour: &str) -> [Option<Estimate>; 2] {
+        ["delay_p50_ms", "delay_p99_ms"].map(|column| {
+            self.over(|r| {
+                let table = find(r, "arrivals");
+                let row = *rows_of(table, &[("class", class), ("colour", colour)]).first()?;
+                table.reals(column)[row]
+            })
+        })
+    }
+}
+
+fn find<'a>(replication: &'a Replication, table: &str) -> &'a Table {
+    replication.tables.iter().find(|t| t.name == table).expect("every replication has it")
+}
+
+/// The rows in which columns have these texts.
+fn rows_of(table: &Table, which: &[(&str, &str)]) -> Vec<usize> {
+    let has = |row: &usize| which.iter().all(|(column, text)| table.texts(column)[*row].as_deref() == Some(text));
+    (0..table.rows()).filter(has).collect()
+}
+
+/// What arrived of a class, of one colour or all; nothing where there is no row.
+fn delivered(replication: &Replication, class: &str, colour: Option<&str>, column: &str) -> f64 {
+    let table = find(replication, "arrivals");
+    let which = [("class", class), ("colour", colour.unwrap_or_default())];
+    let rows = rows_of(table, if colour.is_some() { &which } else { &which[..1] });
+    rows.into_iter().filter_map(|row| table.integers(column)[row]).map(|n| n as f64).sum()
+}
+
+/// Adds the rows of one point for columns that are asked for.
+fn asked(replications: &[&Replication], shown: &[Column], point: usize, all: &mut Vec<Rows>) {
+    let Some(first) = replications.first() else { return };
+    for column in shown {
+        let keys = key_names(find(first, &column.table));
+        let at = all.iter().position(|rows| rows.keys == keys).unwrap_or_else(|| {
+            all.push(Rows { keys: keys.clone(), measures: measures_of(first, shown, &keys), rows: Vec::new() });
+            all.len() - 1
+        });
+        let (rows, name) = (&mut all[at], full_name(column));
+        let measure = rows.measures.iter().position(|m| *m == name).expect("it is among those of its keys");
+        for (names, value) in values(replications, column, &keys) {
+            let known = rows.rows.iter().position(|row| row.point == point && row.names == names);
+            let row = known.unwrap_or_else(|| {
+                rows.rows.push(Row { point, names, values: vec![None; rows.measures.len()] });
+                rows.rows.len() - 1
+            });
+            rows.rows[row].values[measure] = value;
+        }
+    }
+}
+
+/// `arrivals.delay_p99_ms`
+fn full_name(column: &Column) -> String {
+    format!("{}.{}", column.table, column.name)
+}
+
+/// The columns whose tables have these keys.
+fn measures_of(replication: &Replication, shown: &[Column], keys: &[String]) -> Vec<String> {
+    let of = shown.iter().filter(|column| key_names(find(replication, &column.table)) == keys);
+    let mut names: Vec<String> = Vec::new();
+    of.map(full_name).for_each(|name| names.extend((!names.contains(&name)).then_some(name.clone())));
+    names
+}
+
+fn key_names(table: &Table) -> Vec<String> {
+    table.columns.iter().filter(|(name, values)| is_key(name, values)).map(|(name, _)| name.clone()).collect()
+}
+
+/// A column's values over the replications, by the names of the row. Where a replication has no such row, it counted
+/// nothing, and what is measured of nothing is excluded.
+fn values(
+    replications: &[&Replication],
+    column: &Column,
+    keys: &[String],
+) -> Vec<(Vec<Option<String>>, Option<Estimate>)> {
+    let mut found: Vec<(Vec<Option<String>>, Vec<Option<f64>>)> = Vec::new();
+    for (i, table) in replications.iter().map(|r| find(r, &column.table)).enumerate() {
+        let values = table.column(&column.name);
+        let absent = (matches!(values, Values::Integers(_)) || column.name == "throughput_bit_s").then_some(0.0);
+        for row in 0..table.rows() {
+            let names: Vec<_> = keys.iter().map(|key| text(table.column(key), row)).collect();
+            let at = found.iter().position(|f| f.0 == names).unwrap_or_else(|| {
+                found.push((names, vec![absent; replications.len()]));
+                found.len() - 1
+            });
+            found[at].1[i] = number(values, row);
+        }
+    }
+    let over = |values: Vec<Option<f64>>| estimate(&values.into_iter().flatten().collect::<Vec<_>>());
+    found.into_iter().map(|(names, values)| (names, over(values))).collect()
+}
+
+fn text(values: &Values, row: usize) -> Option<String> {
+    match values {
+        Values::Texts(v) => v[row].clone(),
+        Values::Integers(v) => v[row].map(|n| n.to_string()),
+        Values::Reals(_) => None,
+    }
+}
+
+fn number(values: &Values, row: usize) -> Option<f64> {
+    match values {
+        Values::Integers(v) => v[row].map(|n| n as f64),
+        Values::Reals(v) => v[row],
+        Values::Texts(_) => None,
+    }
+}
+
+impl Rows {
+    /// One object for each row of a point: its names, and of each measure mean and half-width of the 95 % interval.
+    pub fn to_json(&self, point: usize) -> Vec<Value> {
+        let value = |it: &Option<Estimate>| it.map(|e| json!({ "mean": e.mean, "half_width": e.half_width }));
+        let object = |row: &Row| {
+            let names = self.keys.iter().cloned().zip(row.names.iter().map(|name| json!(name)));
+            let values = self.measures.iter().cloned().zip(row.values.iter().map(|v| json!(value(v))));
+            Value::Object(names.chain(values).collect::<Map<_, _>>())
+        };
+        self.rows.iter().filter(|row| row.point == point).map(object).collect()
+    }
+}
+
+/// All rows as comma-separated values (RFC 4180): a column for each axis and key, two for each measure.
+pub fn csv(points: &[Point], all: &[Rows]) -> String {
+    let axes: Vec<_> = points.first().into_iter().flat_map(|point| point.labels.iter().map(|l| l.0.clone())).collect();
+    let (mut keys, mut measures): (Vec<&String>, Vec<&String>) = (Vec::new(), Vec::new());
+    for rows in all {
+        keys.extend(rows.keys.iter().filter(|key| !keys.contains(key)).collect::<Vec<_>>());
+        measures.extend(rows.measures.iter().filter(|m| !measures.contains(m)).collect::<Vec<_>>());
+    }
+    let heads = measures.iter().flat_map(|m| [m.to_string(), format!("{m}_ci95")]);
+    let mut out = record(axes.into_iter().chain(keys.iter().map(|key| key.to_string())).chain(heads));
+    for rows in all {
+        for row in &rows.rows {
+            let labels = points[row.point].labels.iter().map(|label| label.1.clone());
+            let name = |key: &&String| rows.keys.iter().position(|k| k == *key).and_then(|i| row.names[i].clone());
+            let value = |m: &&String| rows.measures.iter().position(|k| k == *m).and_then(|i| row.values[i]);
+            let number = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
+            let both = |e: Option<Estimate>| [number(e.map(|e| e.mean)), number(e.and_then(|e| e.half_width))];
+            let names = keys.iter().map(|key| name(key).unwrap_or_default());
+            out += &record(labels.chain(names).chain(measures.iter().flat_map(|m| both(value(m)))));
+        }
+    }
+    out
+}
+
+fn record(fields: impl Iterator<Item = String>) -> String {
+    let quoted = |field: String| match field.contains(['"', ',', '\n', '\r']) {
+        true => format!("\"{}\"", field.replace('"', "\"\"")),
+        false => field,
+    };
+    fields.map(quoted).collect::<Vec<_>>().join(",") + "\n"
+}
