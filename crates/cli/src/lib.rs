@@ -3,6 +3,8 @@
 use clap::Parser;
 use std::ffi::OsString;
 
+/// Rows of results.
+mod answer;
 /// The command line.
 pub mod args;
 /// `bench`

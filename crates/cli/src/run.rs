@@ -1,15 +1,18 @@
 //! `run`: one point, all its replications, tables on the terminal and Parquet on disk.
 
+use crate::answer::{self, Asked};
 use crate::args::{Output, Run};
 use crate::watch::Terminal;
 use crate::{Exit, Failure, check, complain, pcap, say, show, watch};
 use perhop_core::units::counted;
 use perhop_scenario::output::disk::Identity;
+use perhop_scenario::output::rows::Rows;
 use perhop_scenario::output::run::{Replication, RunOptions, run as run_points};
-use perhop_scenario::output::{disk, summary};
+use perhop_scenario::output::{disk, listing, summary};
 use perhop_scenario::{Options, Point, Scenario, Sweep};
 use perhop_sim::plan::{Tap, TapPoint};
 use serde_json::json;
+use std::path::Path;
 
 /// Options of a run of `sweep`, which was read with `options`.
 ///
@@ -45,13 +48,20 @@ pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
     let scenario = &sweep.base;
     let point = sweep.base_point();
     let taps = taps(scenario, args)?;
+    let asked = Asked::new(&args.shown, &args.output, scenario)?;
     let terminal = Terminal::new("replications");
     let options = run_options(&sweep, &options, &args.output)?;
     let recorded = record(&point, &options, &taps)?;
     let replications = run_points(std::slice::from_ref(&point), &options, &terminal)?;
     terminal.clear();
     let captures = pcap::write(&recorded, &taps, scenario, &disk::point_dir(&args.output.out, &point))?;
-    print(&Printed { point: &point, args: &args.output, terminal: &terminal, captures: &captures }, &replications);
+    let rows = asked.rows(std::slice::from_ref(&point), &replications)?;
+    if args.output.json || !asked.only_csv {
+        let named = asked.named;
+        let it =
+            Printed { point: &point, args: &args.output, terminal: &terminal, captures: &captures, rows: &rows, named };
+        it.print(&replications);
+    }
     Ok(Exit::Fine)
 }
 
@@ -85,33 +95,46 @@ struct Printed<'a> {
     args: &'a Output,
     terminal: &'a Terminal,
     captures: &'a [std::path::PathBuf],
+    rows: &'a [Rows],
+    /// The rows are of columns that were asked for.
+    named: bool,
 }
 
-fn print(it: &Printed<'_>, replications: &[Replication]) {
-    let dir = disk::point_dir(&it.args.out, it.point);
-    if it.args.json {
+impl Printed<'_> {
+    fn print(&self, replications: &[Replication]) {
+        let dir = disk::point_dir(&self.args.out, self.point);
+        if self.args.json {
+            return self.json(&dir, replications);
+        }
+        let all: Vec<_> = replications.iter().collect();
+        match self.named {
+            true => {
+                say!("{}\n", summary::heading(&self.point.scenario, all.len()));
+                say!("{}\n", listing::text(std::slice::from_ref(self.point), self.rows));
+            }
+            false => say!("{}", summary::text(&self.point.scenario, &all)),
+        }
+        say!("packets: in = out + dropped + queued, for every flow, colour and queue: ok");
+        let wall = self.terminal.elapsed().as_secs_f64();
+        let rate = replications.iter().map(|r| r.packet_hops).sum::<u64>() as f64 / wall / 1e6;
+        say!("{}  result hash {}  {wall:.1} s ({rate:.1} M packet-hops/s)", dir.display(), hash_of(replications));
+        self.captures.iter().for_each(|capture| say!("{}", capture.display()));
+    }
+
+    fn json(&self, dir: &Path, replications: &[Replication]) {
         for r in replications {
             say!("{}", json!({ "replication": r.replication, "result_hash": r.hash, "packet_hops": r.packet_hops }));
         }
-        let hash = hash_of(replications);
-        return say!(
+        say!(
             "{}",
-            json!({ "scenario": it.point.scenario.name(), "run": dir, "result_hash": hash, "captures": it.captures })
+            json!({ "scenario": self.point.scenario.name(), "run": dir, "result_hash": hash_of(replications),
+                    "captures": self.captures, "rows": answer::json(self.rows, 0) })
         );
-    }
-    let all: Vec<_> = replications.iter().collect();
-    say!("{}", summary::text(&it.point.scenario, &all));
-    say!("packets: in = out + dropped + queued, for every flow, colour and queue: ok");
-    let (wall, hops) = (it.terminal.elapsed().as_secs_f64(), replications.iter().map(|r| r.packet_hops).sum::<u64>());
-    let rate = hops as f64 / wall / 1e6;
-    say!("{}  result hash {}  {wall:.1} s ({rate:.1} M packet-hops/s)", dir.display(), hash_of(replications));
-    for capture in it.captures {
-        say!("{}", capture.display());
     }
 }
 
 /// One hash for all replications.
-pub(crate) fn hash_of(replications: &[Replication]) -> String {
-    let each: Vec<_> = replications.iter().map(|r| ("", r.hash.clone().into_bytes())).collect();
+pub(crate) fn hash_of<'a>(replications: impl IntoIterator<Item = &'a Replication>) -> String {
+    let each: Vec<_> = replications.into_iter().map(|r| ("", r.hash.clone().into_bytes())).collect();
     disk::hash(&each)
 }

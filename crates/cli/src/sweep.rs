@@ -1,19 +1,23 @@
 //! `sweep`: every point of a grid; existing results are not run again.
 
+use crate::answer::{self, Asked};
 use crate::args::Sweep;
 use crate::watch::Terminal;
 use crate::{Exit, Failure, check, complain, run, say};
 use perhop_core::units::counted;
 use perhop_scenario::Point;
-use perhop_scenario::output::disk;
-use perhop_scenario::output::run::{RunOptions, run as run_points};
+use perhop_scenario::output::rows::{self, Rows};
+use perhop_scenario::output::run::{Replication, RunOptions, run as run_points};
+use perhop_scenario::output::{disk, listing, summary};
 use serde_json::json;
+use std::time::Duration;
 
 pub(crate) fn sweep(args: &Sweep) -> Result<Exit, Failure> {
     let options = args.vary.iter().fold(check::options(&args.source), |options, text| options.vary(text));
     let sweep = check::load(&args.source, &options)?;
     let all = sweep.points();
     let points = shard(&all, args.shard.as_deref())?;
+    let asked = Asked::new(&args.shown, &args.output, &sweep.base)?;
     let terminal = Terminal::new("replications");
     let options = RunOptions { resume: !args.fresh, ..run::run_options(&sweep, &options, &args.output)? };
     let replications = run_points(&points, &options, &terminal)?;
@@ -21,27 +25,69 @@ pub(crate) fn sweep(args: &Sweep) -> Result<Exit, Failure> {
     for note in replications.iter().filter_map(|r| r.note.as_ref()) {
         complain!("note: {note}");
     }
-    for (i, point) in points.iter().enumerate() {
-        let dir = disk::point_dir(&args.output.out, point);
-        let of: Vec<_> = replications.iter().filter(|r| r.point == i).cloned().collect();
-        let (reused, hash) = (of.iter().filter(|r| r.reused).count(), run::hash_of(&of));
-        if args.output.json {
+    let rows = asked.rows(&points, &replications)?;
+    let done = Done { args, points: &points, replications: &replications, rows: &rows };
+    match args.output.json {
+        true => done.json(),
+        false if asked.only_csv => {}
+        false => done.print(terminal.elapsed()),
+    }
+    Ok(Exit::Fine)
+}
+
+/// A sweep that is complete.
+struct Done<'a> {
+    args: &'a Sweep,
+    points: &'a [Point],
+    replications: &'a [Replication],
+    rows: &'a [Rows],
+}
+
+impl Done<'_> {
+    fn json(&self) {
+        let each = rows::by_point(self.points.len(), self.replications);
+        for (i, (point, of)) in self.points.iter().zip(each).enumerate() {
+            let dir = disk::point_dir(&self.args.output.out, point);
+            let labels: serde_json::Map<_, _> = point.labels.iter().map(|(k, v)| (k.clone(), json!(v))).collect();
             say!(
                 "{}",
-                json!({ "point": point.name, "run": dir, "replications": of.len(), "reused": reused, "result_hash": hash })
-            );
-        } else {
-            say!(
-                "{:60} {} ({reused} already there)  {hash}",
-                dir.display().to_string(),
-                counted(of.len(), ["replication", "replications"])
+                json!({ "point": point.name, "labels": labels, "run": dir, "replications": of.len(),
+                        "reused": of.iter().filter(|r| r.reused).count(), "result_hash": run::hash_of(of.iter().copied()),
+                        "rows": answer::json(self.rows, i) })
             );
         }
     }
-    if !args.output.json {
-        say!("{}, {:.1} s", counted(points.len(), ["point", "points"]), terminal.elapsed().as_secs_f64());
+
+    /// That of a run, if it is the same for all points.
+    fn heading(&self, first: &Point) -> String {
+        let each = self.replications.len() / self.points.len();
+        let of = |point: &Point| summary::heading(&point.scenario, each);
+        let heading = of(first);
+        match self.points.iter().all(|point| of(point) == heading) {
+            true => heading,
+            false => {
+                let runs = counted(each, ["replication", "replications"]);
+                format!("{}: {runs} of each point; mean ± 95 % interval", first.scenario.name())
+            }
+        }
     }
-    Ok(Exit::Fine)
+
+    fn print(&self, took: Duration) {
+        let Some(first) = self.points.first() else {
+            return say!("no points: the grid has fewer than the shards it is divided into");
+        };
+        say!("{}\n", self.heading(first));
+        say!("{}\n", listing::text(self.points, self.rows));
+        let reused = self.replications.iter().filter(|r| r.reused).count();
+        say!(
+            "{}, {} ({reused} already there), {:.1} s; result hash {}; in {}",
+            counted(self.points.len(), ["point", "points"]),
+            counted(self.replications.len(), ["replication", "replications"]),
+            took.as_secs_f64(),
+            run::hash_of(self.replications),
+            self.args.output.out.join(first.scenario.name()).display()
+        );
+    }
 }
 
 /// Points i, i + n, i + 2 n, ... of the grid, for `i/n` counted from 1.

@@ -224,11 +224,16 @@ fn called(labels: &[(String, String)]) -> String {
     if labels.is_empty() {
         return "base".into();
     }
-    let keys: Vec<_> = labels.iter().map(|(key, _)| key_parts(key)).collect();
     let fit = |c: char| if c.is_ascii_alphanumeric() || ",.-_%".contains(c) { c } else { '-' };
     let parts: Vec<_> =
-        keys.iter().zip(labels).map(|(key, label)| format!("{}_{}", shortest(key, &keys), label.1)).collect();
+        short_keys(labels).into_iter().zip(labels).map(|(key, label)| format!("{key}_{}", label.1)).collect();
     parts.join(",").chars().map(fit).take(LONGEST_CALLED).collect()
+}
+
+/// The last parts of each key that tell it from the others.
+pub(crate) fn short_keys(labels: &[(String, String)]) -> Vec<String> {
+    let keys: Vec<_> = labels.iter().map(|(key, _)| key_parts(key)).collect();
+    keys.iter().map(|key| shortest(key, &keys)).collect()
 }
 
 fn key_parts(key: &str) -> Vec<String> {

@@ -61,7 +61,8 @@ impl Measure {
     }
 
     fn show(&self, value: Option<Estimate>) -> String {
-        let scaled = |e: Estimate| Estimate { mean: e.mean * self.scale, half_width: e.half_width.map(|h| h * self.scale) };
+        let scaled =
+            |e: Estimate| Estimate { mean: e.mean * self.scale, half_width: e.half_width.map(|h| h * self.scale) };
         value.map(scaled).map_or_else(|| "-".into(), digits)
     }
 }

@@ -49,21 +49,28 @@ pub struct Row {
 
 /// The rows of points: of the classes, or those of `shown`, tables of the same keys together.
 pub fn rows(points: &[Point], replications: &[Replication], shown: &[Column]) -> Vec<Rows> {
-    let of = |i: usize| replications.iter().filter(|r| r.point == i).collect::<Vec<_>>();
+    let of = by_point(points.len(), replications);
     if shown.is_empty() {
         let keys = ["class", "colour"].map(str::to_owned).to_vec();
         let of_point = |(i, point): (usize, &Point)| {
-            let scenario = Classes { scenario: &point.scenario, replications: of(i) };
+            let scenario = Classes { scenario: &point.scenario, replications: of[i].clone() };
             scenario.rows().into_iter().map(move |(names, values)| Row { point: i, names, values })
         };
         let rows = points.iter().enumerate().flat_map(of_point).collect();
         return vec![Rows { keys, measures: MEASURES.map(str::to_owned).to_vec(), rows }];
     }
     let mut all: Vec<Rows> = Vec::new();
-    for (i, _) in points.iter().enumerate() {
-        asked(&of(i), shown, i, &mut all);
+    for (i, replications) in of.iter().enumerate() {
+        asked(replications, shown, i, &mut all);
     }
     all
+}
+
+/// The replications of each point.
+pub fn by_point(points: usize, replications: &[Replication]) -> Vec<Vec<&Replication>> {
+    let mut of = vec![Vec::new(); points];
+    replications.iter().for_each(|r| of[r.point].push(r));
+    of
 }
 
 /// The classes of one point.
@@ -89,7 +96,9 @@ impl Classes<'_> {
 
     fn class(&self, class: &str) -> Vec<Named> {
         let arrived = |colour: &Colour| {
-            let of = |r: &&&Replication| !rows_of(find(r, "arrivals"), &[("class", class), ("colour", colour.name())]).is_empty();
+            let of = |r: &&&Replication| {
+                !rows_of(find(r, "arrivals"), &[("class", class), ("colour", colour.name())]).is_empty()
+            };
             self.replications.iter().any(|r| of(&r))
         };
         let colours: Vec<_> = Colour::ALL.into_iter().filter(arrived).map(|colour| colour.name()).collect();
@@ -130,7 +139,8 @@ impl Classes<'_> {
     /// In percent. A class that has data and ACKs at one port has none: drops are not told apart there.
     fn loss(&self, class: &str) -> Option<Estimate> {
         let plan = &self.scenario.built.plan;
-        let of_class = |flow: &&crate::resolve::offered::Flowline| plan.classes[usize::from(flow.offered.class)] == class;
+        let of_class =
+            |flow: &&crate::resolve::offered::Flowline| plan.classes[usize::from(flow.offered.class)] == class;
         let lines: Vec<_> = self.scenario.built.traffic.iter().filter(of_class).collect();
         let forward: Vec<u32> = lines.iter().flat_map(|flow| flow.forward.iter().copied()).collect();
         if lines.iter().any(|flow| flow.backward.iter().any(|link| forward.contains(link))) {
@@ -189,8 +199,9 @@ fn asked(replications: &[&Replication], shown: &[Column], point: usize, all: &mu
         let (rows, name) = (&mut all[at], full_name(column));
         let measure = rows.measures.iter().position(|m| *m == name).expect("it is among those of its keys");
         for (names, value) in values(replications, column, &keys) {
-            let known = rows.rows.iter().position(|row| row.point == point && row.names == names);
-            let row = known.unwrap_or_else(|| {
+            let here = rows.rows.iter().rposition(|row| row.point != point).map_or(0, |last| last + 1);
+            let known = rows.rows[here..].iter().position(|row| row.names == names);
+            let row = known.map(|i| here + i).unwrap_or_else(|| {
                 rows.rows.push(Row { point, names, values: vec![None; rows.measures.len()] });
                 rows.rows.len() - 1
             });

@@ -123,7 +123,7 @@ pub fn text(scenario: &Scenario, replications: &[&Replication]) -> String {
 }
 
 /// Name, replications, time, what the numbers are, seed, accounting.
-fn heading(scenario: &Scenario, replications: usize) -> String {
+pub fn heading(scenario: &Scenario, replications: usize) -> String {
     let s = scenario.settings();
     let (runs, numbers) = match replications {
         1 => ("1 replication".into(), "no intervals"),
