@@ -19,6 +19,18 @@ impl Colour {
     /// All colours, by index.
     pub const ALL: [Self; 4] = [Self::Green, Self::Yellow, Self::Red, Self::Unmarked];
 
+    /// Those that a meter gives.
+    pub const METERED: [Self; 3] = [Self::Green, Self::Yellow, Self::Red];
+
+    /// Those of [`Colour::METERED`] that are not better than this one: what a colour-aware meter may give it.
+    pub const fn or_worse(self) -> &'static [Self] {
+        match self.presumed() {
+            Self::Yellow => &[Self::Yellow, Self::Red],
+            Self::Red => &[Self::Red],
+            _ => &Self::METERED,
+        }
+    }
+
     /// Name in files and tables.
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,6 +1,7 @@
 //! Model -> plan of a run, with every check that needs more than one section.
 
-use crate::check::{advice, labels, queues, settings, stability};
+use crate::check::{advice, labels, queues, reached, settings, stability};
+use crate::resolve::arriving::Arrivals;
 use crate::resolve::indexed::Indexed;
 use crate::resolve::offered::{self, Flowline};
 use crate::resolve::ports::{self, File, Resolved, Stage};
@@ -22,6 +23,8 @@ pub struct Built {
     pub traffic: Vec<Flowline>,
     /// Conditioners at their ports.
     pub stages: Vec<Stage>,
+    /// What arrives at each conditioner and queue.
+    pub arrivals: Arrivals,
     /// Links with the names of their queues.
     pub topology: Topology,
 }
@@ -34,8 +37,8 @@ pub fn build(model: &Model, problems: &mut Problems) -> Option<Built> {
     let mut links: Vec<_> = topology.links.iter().map(draft).collect();
     let traffic = offered::read(model, &topology, &links, problems);
     let file = File { model, topology: &topology, traffic: &traffic };
-    let stages = ports::stages(file, problems);
-    advice::check(Resolved { file, stages: &stages, links: &links }, problems);
+    let (stages, arrivals) = ports::stages(file, problems);
+    advice::check(Resolved { file, stages: &stages, arrivals: &arrivals, links: &links }, problems);
     for (index, link) in links.iter_mut().enumerate() {
         let surroundings = scope(file, Indexed { index, it: link });
         for queue in &mut link.queues {
@@ -45,9 +48,10 @@ pub fn build(model: &Model, problems: &mut Problems) -> Option<Built> {
         queues::check_queues(file, Indexed { index, it: link }, problems);
         queues::check_scheduler(link, &topology.links[index], &surroundings, problems);
     }
-    let resolved = Resolved { file, stages: &stages, links: &links };
+    let resolved = Resolved { file, stages: &stages, arrivals: &arrivals, links: &links };
     if file.knows_traffic() {
         stability::check(resolved, problems);
+        reached::check(resolved, problems);
     }
     labels::check(resolved, problems);
     settings::check_sampled(file, problems);
@@ -56,7 +60,7 @@ pub fn build(model: &Model, problems: &mut Problems) -> Option<Built> {
         return None;
     }
     let plan = plan(model, &topology, &traffic, links);
-    Some(Built { plan, traffic, stages, topology })
+    Some(Built { plan, traffic, stages, arrivals, topology })
 }
 
 fn draft(link: &topology::Direction) -> plan::Link {

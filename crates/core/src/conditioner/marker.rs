@@ -77,6 +77,14 @@ impl Conditioner for Marker {
         Verdict::Pass
     }
 
+    fn gives(&self, _: Colour) -> &'static [Colour] {
+        match self.colour {
+            Colour::Yellow => &[Colour::Yellow],
+            Colour::Red => &[Colour::Red],
+            _ => &[Colour::Green],
+        }
+    }
+
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         *self = params.clone().build(scope)?;
         Ok(())

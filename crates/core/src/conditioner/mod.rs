@@ -9,7 +9,7 @@
 use crate::Scope;
 use crate::estimate::Timestamps;
 use crate::needs::Needs;
-use crate::packet::{FlowId, Packet};
+use crate::packet::{Colour, FlowId, Packet};
 use crate::params::ParamError;
 use crate::rng::Rng;
 use crate::units::{BitRate, Bytes, Length, Span, Time};
@@ -189,6 +189,11 @@ pub trait Conditioner {
         None
     }
 
+    /// The colours that packets which arrive with this one may leave with, if it writes colours.
+    fn gives(&self, _arriving: Colour) -> &'static [Colour] {
+        &Colour::METERED
+    }
+
     /// How it writes tickets, if it does: what a flow label carries them as.
     fn tags(&self) -> Option<&pps::Tags> {
         None
@@ -282,6 +287,9 @@ impl Conditioner for AnyConditioner {
     }
     fn reads(&self) -> Option<Writes> {
         dispatch!(self, x => x.reads())
+    }
+    fn gives(&self, arriving: Colour) -> &'static [Colour] {
+        dispatch!(self, x => x.gives(arriving))
     }
     fn tags(&self) -> Option<&pps::Tags> {
         dispatch!(self, x => x.tags())

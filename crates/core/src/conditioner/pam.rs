@@ -246,6 +246,10 @@ impl Conditioner for Pam {
         Verdict::Pass
     }
 
+    fn gives(&self, _: Colour) -> &'static [Colour] {
+        &[Colour::Green, Colour::Red]
+    }
+
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let next = params.clone().build(scope)?;
         self.bucket.retune(now, params.cir, params.cbs, "cbs")?;

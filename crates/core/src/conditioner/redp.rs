@@ -251,6 +251,13 @@ impl Conditioner for Redp {
         Verdict::Pass
     }
 
+    fn gives(&self, arriving: Colour) -> &'static [Colour] {
+        match arriving.presumed() {
+            Colour::Red => &[Colour::Red],
+            _ => &[Colour::Green, Colour::Yellow],
+        }
+    }
+
     /// What the meter has seen is kept, also under another reading.
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let next = params.clone().build(scope)?;

@@ -99,6 +99,10 @@ impl Conditioner for SrTcm {
         Verdict::Pass
     }
 
+    fn gives(&self, arriving: Colour) -> &'static [Colour] {
+        if self.colour_aware { arriving.or_worse() } else { &Colour::METERED }
+    }
+
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         params.clone().build(scope)?;
         self.refill(now);

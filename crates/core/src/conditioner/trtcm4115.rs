@@ -115,6 +115,10 @@ impl Conditioner for TrTcm4115 {
         Verdict::Pass
     }
 
+    fn gives(&self, arriving: Colour) -> &'static [Colour] {
+        if self.colour_aware { arriving.or_worse() } else { &Colour::METERED }
+    }
+
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         params.clone().build(scope)?;
         self.committed.retune(now, params.cir, params.cbs, "cbs")?;

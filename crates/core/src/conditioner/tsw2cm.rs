@@ -63,6 +63,10 @@ impl Conditioner for Tsw2Cm {
         Verdict::Pass
     }
 
+    fn gives(&self, _: Colour) -> &'static [Colour] {
+        &[Colour::Green, Colour::Red]
+    }
+
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         self.cir = params.clone().build(scope)?.cir;
         self.rate.rewindow(params.window);

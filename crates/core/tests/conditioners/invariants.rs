@@ -6,6 +6,7 @@ use crate::common::load::{Offered, arrivals, run};
 use crate::scope;
 use perhop_core::Rng;
 use perhop_core::conditioner::{AnyConditioner, Conditioner, ConditionerParams, LIST, Writes};
+use perhop_core::needs::Needs;
 use perhop_core::packet::{Colour, Packet, flags};
 use perhop_core::params::{Field, Tree};
 use perhop_core::registry::Entry;
@@ -61,6 +62,34 @@ fn bounded(load: &[Offered], marked: &[Packet], colours: &[Colour], contract: (B
         }
     }
     Ok(())
+}
+
+/// What a conditioner may give is what it says, and each of these colours is given to some packet. (Not by those that
+/// measure round trips: nothing is answered here.)
+#[test]
+fn colours_are_those_that_it_may_give() {
+    for entry in LIST {
+        let seen = std::cell::RefCell::new((Vec::new(), Vec::new()));
+        let check = |(params, load, seed): (ConditionerParams, Vec<Offered>, u64)| {
+            let conditioner = params.build(&scope()).unwrap();
+            if conditioner.writes() != Writes::Colour {
+                return Ok(());
+            }
+            let mut seen = seen.borrow_mut();
+            for (arriving, leaving) in load.iter().zip(marked(&params, &load, seed)) {
+                let may = conditioner.gives(arriving.packet.colour);
+                prop_assert!(may.contains(&leaving.colour), "{:?} -> {:?}", arriving.packet.colour, leaving.colour);
+                seen.0.push(leaving.colour);
+                seen.1.extend(may.iter().filter(|_| conditioner.needs() == Needs::NOTHING));
+            }
+            Ok(())
+        };
+        let mut runner = TestRunner::new(Config { cases: 64, ..Config::default() });
+        let input = (any_conditioner(entry, scope()), arrivals(120), any::<u64>());
+        runner.run(&input, check).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
+        let (given, declared) = seen.into_inner();
+        assert_eq!(declared.iter().find(|colour| !given.contains(colour)), None, "{} never gives it", entry.name);
+    }
 }
 
 /// Invariant 1 of PAM and F-SAM, RFC 2697, 2698, 4115: green bytes in [s, t] <= CIR (t - s) + CBS.

@@ -12,11 +12,11 @@ use crate::sections::model::{Change, Model};
 use crate::sections::queue::QueueCommon;
 use crate::sections::traffic::TrafficCommon;
 use crate::text::tree::{difference, leaves};
-use perhop_core::params::{Field, Params, Place, Problems, Severity, Tree};
+use perhop_core::params::{Field, Params, Place, Problem, Problems, Severity, Tree};
 use perhop_sim::plan::{self, Alteration};
 
 /// Every change in order of time, for the model and for the plan. All faults are reported; a change that has one is
-/// skipped, so that later ones can still be checked.
+/// skipped, so that later ones can still be checked. What no packet reaches must be unreached all the time (W321).
 pub fn follow(mut before: InForce, overlays: &[Overlay], problems: &mut Problems) -> (Vec<Change>, Vec<plan::Change>) {
     let (mut changes, mut planned, mut known) = (Vec::new(), Vec::new(), problems.list.clone());
     for overlay in overlays {
@@ -24,8 +24,9 @@ pub fn follow(mut before: InForce, overlays: &[Overlay], problems: &mut Problems
         let stem = before.model.settings.name.as_ref().map(|name| name.value.clone()).unwrap_or_default();
         let after = InForce::new(overlay.over(&before.root), &stem, &mut found);
         let step = step(&before, &after, overlay, &mut found);
-        found.list.retain(|problem| !known.contains(problem));
         let faulty = found.has_errors();
+        problems.list.retain(|problem| faulty || problem.code != "W321" || among(&found.list, problem));
+        found.list.retain(|problem| !among(&known, problem));
         // What is skipped needs no warnings.
         found.list.retain(|problem| !faulty || problem.severity == Severity::Error);
         known.extend(found.list.iter().cloned());
@@ -40,6 +41,11 @@ pub fn follow(mut before: InForce, overlays: &[Overlay], problems: &mut Problems
         before = after;
     }
     (changes, planned)
+}
+
+/// Whether the same is said of the same place, whatever its circumstances.
+fn among(list: &[Problem], it: &Problem) -> bool {
+    list.iter().any(|other| (other.code, other.place, &other.message) == (it.code, it.place, &it.message))
 }
 
 /// What differs from one to the next, in effective values and in the plan; `None` while there is any error.

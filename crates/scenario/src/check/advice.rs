@@ -18,7 +18,7 @@ const EF: Dscp = Dscp::new(46).expect("46 is below 64");
 
 /// All advice on a scenario.
 pub fn check(all: Resolved<'_>, problems: &mut Problems) {
-    let Resolved { file, stages, links } = all;
+    let Resolved { file, stages, links, .. } = all;
     for stage in stages {
         small_burst(all, stage, problems);
     }

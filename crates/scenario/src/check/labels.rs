@@ -28,7 +28,7 @@ pub(crate) const fn writer_of(label: Writes) -> &'static str {
 
 /// Checks the whole file: one writer, no reader before it, ACKs on the route of their data.
 pub fn check(all: Resolved<'_>, problems: &mut Problems) {
-    let Resolved { file, stages, links } = all;
+    let Resolved { file, stages, links, .. } = all;
     if !file.knows_conditioners() || stages.iter().any(|s| s.writes.is_none()) {
         return;
     }

@@ -1,20 +1,18 @@
 //! The load of a queue: which traffic reaches it, in which class, how many flows over which round-trip times.
 
+use crate::resolve::arriving::{Arriving, Look};
 use crate::resolve::offered::Flowline;
-use crate::resolve::ports::Stage;
 use crate::resolve::topology::Direction;
 use perhop_core::aqm::AqmParams;
 use perhop_core::aqm::members::{Member, Members};
 use perhop_core::aqm::virtual_buffer::Common;
-use perhop_core::conditioner::Writes;
 use perhop_core::design::msvb::{Bottleneck, Setting};
-use perhop_core::packet::{Colour, Packet};
 use perhop_core::params::Tree;
-use perhop_core::port::edge::Action;
 use perhop_core::port::{Limit, QueueSpec};
 use perhop_core::units::Time;
 use perhop_sim::plan;
 use perhop_sim::traffic::TrafficParams;
+use std::collections::BTreeSet;
 
 /// Which algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,13 +87,13 @@ pub(crate) fn in_force(link: &plan::Link, capacity: f64) -> Option<Setting> {
     Some(Setting { v0: v0 * scale, floor: virtual_queue.at(Time::ZERO) * scale, alpha })
 }
 
-/// The traffic that may cross a link, and the conditioners that its packets pass before it.
+/// What arrives at a link's queue.
 #[derive(Clone, Copy)]
 pub(crate) struct Crossing<'a> {
+    /// All traffic.
     pub traffic: &'a [Flowline],
-    pub stages: &'a [Stage],
-    /// Its index.
-    pub link: usize,
+    /// What of it arrives.
+    pub arriving: &'a [Arriving],
 }
 
 /// The classes of a link's queue, with who is in them.
@@ -114,9 +112,10 @@ pub(crate) fn groups<'a>(kind: Kind, link: &plan::Link, crossing: Crossing<'a>) 
             return Err([message, "give them by --class, or `perhop tune svb`".into()]);
         }
     };
-    for flow in crossing.traffic.iter().filter(|flow| flow.forward.contains(&(crossing.link as u32))) {
+    for arriving in crossing.arriving.iter().filter(|arriving| !arriving.acks) {
+        let flow = &crossing.traffic[arriving.traffic];
         let class = match &table {
-            Some(table) => class_of(table, flow, &reaching(flow, crossing))?,
+            Some(table) => class_of(table, flow, &arriving.looks)?,
             None => 0,
         };
         let long_lived = flow.tcp && matches!(flow.offered.model, TrafficParams::Ftp(_));
@@ -125,35 +124,8 @@ pub(crate) fn groups<'a>(kind: Kind, link: &plan::Link, crossing: Crossing<'a>) 
     Ok(groups)
 }
 
-/// The code points and colours with which a traffic's packets may reach a link.
-fn reaching(flow: &Flowline, crossing: Crossing<'_>) -> Vec<Packet> {
-    let plain = Packet { dscp: flow.offered.dscp, ..Packet::default() };
-    let mut packets = vec![plain];
-    let own = crossing.traffic.iter().position(|other| std::ptr::eq(other, flow));
-    let until = flow.forward.iter().position(|&l| l as usize == crossing.link).unwrap_or_default();
-    for &link in &flow.forward[..=until] {
-        let here = |s: &&Stage| s.link == link as usize && own.is_some_and(|i| s.takes.contains(&i));
-        for stage in crossing.stages.iter().filter(here).filter(|s| s.writes == Some(Writes::Colour)) {
-            packets = packets.iter().flat_map(|packet| after(stage, packet)).collect();
-        }
-    }
-    packets
-}
-
-/// What a stage may make of a packet: for each colour that it acts on, else for every colour.
-fn after(stage: &Stage, packet: &Packet) -> Vec<Packet> {
-    let all = Colour::ALL.into_iter().zip(&stage.spec.actions);
-    let acted = stage.spec.actions.iter().any(|action| *action != Action::Transmit);
-    let kept = all.filter(|(_, action)| **action != Action::Drop && (!acted || **action != Action::Transmit));
-    let coloured = |(colour, action): (Colour, &Action)| match action {
-        Action::Mark(dscp) => Packet { colour, dscp: *dscp, ..*packet },
-        _ => Packet { colour, ..*packet },
-    };
-    kept.map(coloured).collect()
-}
-
-fn class_of(table: &Members, flow: &Flowline, packets: &[Packet]) -> Result<usize, [String; 2]> {
-    let mut classes: Vec<_> = packets.iter().map(|packet| table.of(packet)).collect();
+fn class_of(table: &Members, flow: &Flowline, looks: &BTreeSet<Look>) -> Result<usize, [String; 2]> {
+    let mut classes: Vec<_> = looks.iter().map(|look| table.of(&look.packet())).collect();
     classes.dedup();
     match classes.as_slice() {
         [one] => Ok(*one),

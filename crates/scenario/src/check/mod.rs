@@ -8,6 +8,8 @@ pub mod labels;
 pub mod load;
 /// Queues with their AQMs and schedulers.
 pub mod queues;
+/// Profiles, classes and code points that no packet reaches.
+pub mod reached;
 /// `[scenario]`.
 pub mod settings;
 /// Queues that will swing.

@@ -16,14 +16,15 @@ use perhop_sim::plan;
 
 /// Looks at every queue.
 pub fn check(all: Resolved<'_>, problems: &mut Problems) {
-    let Resolved { file, stages, links } = all;
+    let Resolved { file, arrivals, links, .. } = all;
     for Indexed { index, it: link } in indexed(links) {
         let kind = match load::only_queue(link).filter(|queue| marks(&queue.aqm)).map(|queue| queue.aqm.name()) {
             Some("svb") => Kind::Svb,
             Some("msvb") => Kind::Msvb,
             _ => continue,
         };
-        if let Ok(groups) = load::groups(kind, link, Crossing { traffic: file.traffic, stages, link: index })
+        if let Ok(groups) =
+            load::groups(kind, link, Crossing { traffic: file.traffic, arriving: &arrivals.queues[index] })
             && let Some(found) = Found::new(&groups, link, links)
         {
             found.warn(&file.topology.links[index], kind, problems);

@@ -17,7 +17,7 @@ use perhop_sim::plan;
 
 /// All checks of tickets; the labels are in order.
 pub fn check(all: Resolved<'_>, problems: &mut Problems) {
-    let Resolved { file, stages, links } = all;
+    let Resolved { file, stages, links, .. } = all;
     let ways: Vec<_> = indexed(file.traffic).map(|flow| way(stages, flow)).collect();
     if !loops(file, &ways, problems) {
         let ledger = Ledger::new(file.traffic, &ways);

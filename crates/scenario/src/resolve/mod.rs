@@ -1,5 +1,7 @@
 //! Names -> indices.
 
+/// What arrives at each conditioner and queue.
+pub mod arriving;
 /// Keys of `[links]`.
 pub mod ends;
 /// Items of a list with their indices.

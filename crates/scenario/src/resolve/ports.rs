@@ -1,5 +1,6 @@
 //! `[conditioner]` -> what is at each port and which traffic reaches it.
 
+use super::arriving::{self, Arrivals, Arriving, AtGate, Gate};
 use super::indexed::Indexed;
 use super::offered::{Flowline, tables};
 use super::topology::Topology;
@@ -7,15 +8,16 @@ use crate::sections::at::Port;
 use crate::sections::conditioner::ConditionerSection;
 use crate::sections::model::Model;
 use crate::sections::named::Named;
-use perhop_core::classify::{FlowHeaders, Match, Protocol};
 use perhop_core::conditioner::{Conditioner as _, ConditionerParams, Writes};
+use perhop_core::dscp::Dscp;
 use perhop_core::needs::Needs;
+use perhop_core::packet::Colour;
 use perhop_core::params::{Place, Places, Problems, Tree, suggest};
 use perhop_core::port::edge::{Action, StageSpec};
 use perhop_core::scope::{Scope, Weights};
 use perhop_core::units::{Bytes, Span};
 use perhop_sim::plan;
-use std::net::IpAddr;
+use std::collections::BTreeSet;
 
 /// What the file says, for the checks.
 #[derive(Clone, Copy)]
@@ -53,15 +55,14 @@ impl File<'_> {
         scope
     }
 
-    /// Propagation there and back.
-    fn base_rtt(&self, flow: &Flowline) -> Span {
-        let links = flow.forward.iter().chain(&flow.backward);
-        links.map(|&link| self.topology.links[link as usize].delay).fold(Span::ZERO, |sum, delay| sum + delay)
-    }
-
     /// Whether all conditioners are known.
     pub fn knows_conditioners(&self) -> bool {
         self.model.conditioners.all_sound()
+    }
+
+    /// A scope in which no packet is too large.
+    fn scope_of_unknown(&self) -> Scope {
+        Scope { largest_packet: Bytes::new(0), ..self.scope_of(None) }
     }
 
     /// Bytes a packet counts beyond its IP length.
@@ -95,6 +96,8 @@ pub struct Resolved<'a> {
     pub file: File<'a>,
     /// Conditioners at their ports.
     pub stages: &'a [Stage],
+    /// What arrives at each conditioner and queue.
+    pub arrivals: &'a Arrivals,
     /// The links, as far as they are resolved.
     pub links: &'a [plan::Link],
 }
@@ -116,6 +119,8 @@ pub struct Stage {
     pub spec: StageSpec,
     /// Indices of the traffic whose data it may take.
     pub takes: Vec<usize>,
+    /// The code points with which that data arrives.
+    pub codes: BTreeSet<Dscp>,
     /// Indices of the traffic whose ACKs it may take.
     pub takes_acks: Vec<usize>,
     /// What it writes; `None` if its parameters are invalid.
@@ -126,9 +131,41 @@ pub struct Stage {
     pub rewrites: bool,
     /// Which hooks it needs.
     pub needs: Needs,
+    /// The colours it may give, by the colour that arrives.
+    gives: [&'static [Colour]; 4],
 }
 
 impl Stage {
+    /// What decides how packets look behind it. One whose parameters are invalid may give any colour, and hides no other.
+    fn gate(&self) -> Gate<'_> {
+        Gate {
+            link: self.link,
+            matches: &self.spec.matches,
+            field: self.writes.filter(|_| !self.rewrites).map(Writes::field),
+            gives: self.writes.is_none_or(|writes| writes == Writes::Colour).then_some(self.gives),
+            actions: &self.spec.actions,
+        }
+    }
+
+    /// Fills in what arrives.
+    fn meet(&mut self, file: File<'_>, taken: &[Arriving]) {
+        let mut largest = None::<(u32, &str)>;
+        for arriving in taken {
+            let flow = &file.traffic[arriving.traffic];
+            let size = if arriving.acks { flow.ack } else { flow.data };
+            if largest.is_none_or(|known| known.0 < size) {
+                largest = Some((size, &flow.offered.name));
+            }
+            if arriving.acks {
+                self.takes_acks.push(arriving.traffic);
+            } else {
+                self.takes.push(arriving.traffic);
+                self.codes.extend(arriving.looks.iter().map(|look| look.dscp));
+            }
+        }
+        self.spec.scope = file.scope_of(largest);
+    }
+
     /// Whether nothing that it serves passes: data, or the ACKs that it labels.
     fn is_idle(&self) -> bool {
         if self.writes == Some(Writes::AckTickets) && !self.rewrites {
@@ -139,19 +176,35 @@ impl Stage {
     }
 }
 
-/// The stages of all ports, in the file's order; every fault is reported.
-pub fn stages(file: File<'_>, problems: &mut Problems) -> Vec<Stage> {
-    let mut out = Vec::new();
+/// The stages of all ports, in the file's order, and what arrives everywhere; every fault is reported.
+pub fn stages(file: File<'_>, problems: &mut Problems) -> (Vec<Stage>, Arrivals) {
+    let mut stages = Vec::new();
     for (name, section) in file.model.conditioners.sound() {
         check_names(file, section, problems);
-        let mut stages = placed(file, Conditioner { name, section }, problems);
-        build(&mut stages, problems);
-        if file.knows_traffic() {
-            warn_idle(file, section, &stages, problems);
-        }
-        out.append(&mut stages);
+        stages.append(&mut placed(file, Conditioner { name, section }, problems));
     }
-    out
+    let gates: Vec<_> = stages.iter().map(Stage::gate).collect();
+    let arrivals = arriving::walk(file.topology, file.traffic, &gates);
+    for (stage, arriving) in stages.iter_mut().zip(&arrivals.gates) {
+        stage.meet(file, &arriving.taken);
+        build(stage, problems);
+    }
+    if file.knows_traffic() {
+        for (stages, arriving) in of_each(&stages, &arrivals) {
+            warn_idle(file, stages, arriving, problems);
+        }
+    }
+    (stages, arrivals)
+}
+
+/// The stages of each conditioner, with what arrives at each of them.
+pub fn of_each<'a>(stages: &'a [Stage], arrivals: &'a Arrivals) -> impl Iterator<Item = (&'a [Stage], &'a [AtGate])> {
+    let mut from = 0;
+    stages.chunk_by(|a, b| a.name == b.name).map(move |stages| {
+        let arriving = &arrivals.gates[from..from + stages.len()];
+        from += stages.len();
+        (stages, arriving)
+    })
 }
 
 /// A conditioner of the file.
@@ -207,15 +260,16 @@ fn check_names(file: File<'_>, section: &ConditionerSection, problems: &mut Prob
 fn stage(file: File<'_>, conditioner: Conditioner<'_>, port: Indexed<'_, Port>, link: usize) -> Stage {
     let (Conditioner { name, section }, Indexed { index, it: port }) = (conditioner, port);
     let at = &file.topology.links[link].name;
-    let matches = section.placement.matches.as_ref().map(|it| it.value.clone()).unwrap_or_default();
-    let (takes, takes_acks, scope) = reach(file, &matches, link);
+    let params = port.params.value.clone();
+    // Nothing is too large for it yet: only faults of the parameters alone count here.
+    let probe = params.build(&file.scope_of_unknown()).ok();
     let spec = StageSpec {
         name: if index == 0 { name.to_owned() } else { format!("{name} at {at}") },
-        matches,
+        matches: section.placement.matches.as_ref().map(|it| it.value.clone()).unwrap_or_default(),
         per: section.placement.per,
-        params: port.params.value.clone(),
+        params,
         actions: section.actions.all(),
-        scope,
+        scope: Scope::default(),
     };
     Stage {
         link,
@@ -224,84 +278,25 @@ fn stage(file: File<'_>, conditioner: Conditioner<'_>, port: Indexed<'_, Port>, 
         keys: Keys { kind: section.places.at("kind"), at: section.places.at("at") },
         places: port.params.places.clone(),
         spec,
-        takes,
-        takes_acks,
-        writes: None,
-        reads: None,
-        rewrites: false,
-        needs: Needs::NOTHING,
+        takes: Vec::new(),
+        codes: BTreeSet::new(),
+        takes_acks: Vec::new(),
+        writes: probe.as_ref().map(|it| it.writes()),
+        reads: probe.as_ref().and_then(|it| it.reads()),
+        rewrites: probe.as_ref().is_some_and(|it| it.rewrites()),
+        needs: probe.as_ref().map_or(Needs::NOTHING, |it| it.needs()),
+        gives: Colour::ALL.map(|arriving| probe.as_ref().map_or(&Colour::METERED[..], |it| it.gives(arriving))),
     }
 }
 
-/// Which traffic's data and ACKs may be taken at a port, and the largest packet among them.
-fn reach(file: File<'_>, matches: &Match, link: usize) -> (Vec<usize>, Vec<usize>, Scope) {
-    let (mut takes, mut acks, mut largest) = (Vec::new(), Vec::new(), None::<(u32, &str)>);
-    for (i, flow) in file.traffic.iter().enumerate() {
-        let over = |way: &[u32]| way.contains(&(link as u32));
-        let data = over(&flow.forward) && may_take(file, matches, Packets::Data(flow));
-        let ack = over(&flow.backward) && may_take(file, matches, Packets::Acks(flow));
-        if data {
-            takes.push(i);
-        }
-        if ack {
-            acks.push(i);
-        }
-        let size = if data { flow.data } else { flow.ack };
-        if (data || ack) && largest.is_none_or(|l| l.0 < size) {
-            largest = Some((size, &flow.offered.name));
-        }
+/// Builds it: its parameters' faults, and actions that nothing takes.
+fn build(stage: &mut Stage, problems: &mut Problems) {
+    if let Err(error) = stage.spec.params.build(&stage.spec.scope) {
+        stage.writes = None;
+        problems.param(&error, stage.places.at(error.field));
     }
-    (takes, acks, file.scope_of(largest))
-}
-
-/// One direction of a traffic.
-#[derive(Clone, Copy)]
-enum Packets<'a> {
-    Data(&'a Flowline),
-    Acks(&'a Flowline),
-}
-
-/// Whether a match may take a traffic's packets. Ports are given by the simulator and code points may be rewritten on
-/// the route, so both count as agreeing if they could.
-fn may_take(file: File<'_>, matches: &Match, packets: Packets<'_>) -> bool {
-    let (Packets::Data(flow) | Packets::Acks(flow)) = packets;
-    let ack = matches!(packets, Packets::Acks(_));
-    let address = |node: usize| IpAddr::from(file.topology.nodes[node].address);
-    let (from, to) = (address(flow.offered.from[flow.sender]), address(flow.offered.to));
-    let headers = FlowHeaders {
-        protocol: if flow.tcp { Protocol::TCP.0 } else { Protocol::UDP.0 },
-        source: if ack { to } else { from },
-        destination: if ack { from } else { to },
-        source_port: 0,
-        destination_port: 0,
-        traffic: flow.offered.name.clone(),
-        class: String::new(),
-        rtt: Some(file.base_rtt(flow)),
-    };
-    let portless = Match { source_port: Vec::new(), destination_port: Vec::new(), ..matches.clone() };
-    let all = file.model.conditioners.sound().flat_map(|(_, c)| c.actions.all());
-    let rewritten = all.filter_map(|a| if let Action::Mark(dscp) = a { Some(dscp) } else { None });
-    let codes = &matches.dscp;
-    let dscp =
-        codes.is_empty() || codes.contains(&flow.offered.dscp) || rewritten.into_iter().any(|d| codes.contains(&d));
-    dscp && portless.flow(&headers)
-}
-
-/// Builds each stage once: its parameters' faults, what it writes, whether it reads labels.
-fn build(stages: &mut [Stage], problems: &mut Problems) {
-    for stage in stages {
-        match stage.spec.params.build(&stage.spec.scope) {
-            Ok(conditioner) => {
-                stage.writes = Some(conditioner.writes());
-                stage.reads = conditioner.reads();
-                stage.rewrites = conditioner.rewrites();
-                stage.needs = conditioner.needs();
-            }
-            Err(error) => _ = problems.param(&error, stage.places.at(error.field)),
-        }
-        if let Some(writes) = stage.writes {
-            check_actions(&stage.spec, writes, stage.keys.kind, problems);
-        }
+    if let Some(writes) = stage.writes {
+        check_actions(&stage.spec, writes, stage.keys.kind, problems);
     }
 }
 
@@ -313,8 +308,10 @@ pub fn check_actions(spec: &StageSpec, writes: Writes, place: Place, problems: &
     }
 }
 
-fn warn_idle(file: File<'_>, section: &ConditionerSection, stages: &[Stage], problems: &mut Problems) {
-    let Some(first) = stages.first() else { return };
+fn warn_idle(file: File<'_>, stages: &[Stage], arriving: &[AtGate], problems: &mut Problems) {
+    let Some((first, section)) = stages.first().and_then(|s| Some((s, file.model.conditioners.get(&s.name)?))) else {
+        return;
+    };
     let on_path = |s: &Stage| {
         let link = s.link as u32;
         file.traffic.iter().any(|f| f.forward.contains(&link) || f.backward.contains(&link))
@@ -324,8 +321,21 @@ fn warn_idle(file: File<'_>, section: &ConditionerSection, stages: &[Stage], pro
         problems.warn("W306", section.places.at("at"), message).help("put it on a link that traffic uses");
     } else if stages.iter().all(Stage::is_idle) {
         let message = format!("conditioner `{}` takes no traffic's data", first.name);
-        problems.warn("W305", section.places.at("match"), message).help("no traffic that passes its port matches");
+        let codes = section.placement.matches.as_ref().map_or(&[][..], |it| &it.dscp);
+        let passing: BTreeSet<_> = arriving.iter().flat_map(|it| it.passing.iter().copied()).collect();
+        let hidden = passing.iter().any(|dscp| codes.is_empty() || codes.contains(dscp));
+        let label = if passing.is_empty() { String::new() } else { format!("what arrives: {}", names(&passing)) };
+        let help = match hidden {
+            true => "conditioners before it at its port take these packets: the file's order counts",
+            false => "no traffic that passes its port matches",
+        };
+        problems.warn("W305", section.places.at("match"), message).label(label).help(help);
     }
+}
+
+/// Code points for messages.
+pub fn names(codes: &BTreeSet<Dscp>) -> String {
+    codes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// The conditioners at one port, for the edge.

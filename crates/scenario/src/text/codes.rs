@@ -84,6 +84,8 @@ pub const TABLE: &[(&str, &str)] = &[
     ("W318", "an AQM that marks, on traffic that is not ECN-capable"),
     ("W319", "a law of draws that has no mean"),
     ("W320", "a conditioner that measures round trips, and traffic whose ACKs do not return past it"),
+    ("W321", "a profile, class or code point that no packet reaches"),
+    ("W322", "traffic that falls to a last profile or class, which names other packets"),
 ];
 
 /// What a code means.

@@ -37,7 +37,8 @@ fn read(scenario: &Scenario, wanted: Wanted<'_>) -> Result<Asked, [String; 2]> {
         let message = format!("`{}` has a scheduler: the rate of each of its queues depends on the others", link.name);
         return Err([message, "give a queue's rate and load: --rate, --class".into()]);
     }
-    let groups = groups(wanted.kind, link, Crossing { traffic: &built.traffic, stages: &built.stages, link: index })?;
+    let groups =
+        groups(wanted.kind, link, Crossing { traffic: &built.traffic, arriving: &built.arrivals.queues[index] })?;
     let packet = groups.iter().flat_map(|g| &g.tcp).map(|flow| u64::from(flow.data)).max();
     let packet = packet.ok_or_else(|| {
         [

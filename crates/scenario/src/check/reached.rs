@@ -1,0 +1,257 @@
+//! W321 and W322: profiles and classes that no packet reaches, code points that nobody sends, and traffic that falls to
+//! a last profile or class which names other packets.
+//!
+//! A queue or a conditioner may stand at several ports, also as copies of a series: what arrives at any of them counts.
+//! Whoever names a code point of an AF class that is in use may name the others of that class too.
+
+use crate::resolve::arriving::{Arriving, Look};
+use crate::resolve::ports::{File, Resolved, Stage, names, of_each};
+use crate::resolve::topology::Direction;
+use perhop_core::aqm::members::{Member, Members};
+use perhop_core::dscp::Dscp;
+use perhop_core::packet::Colour;
+use perhop_core::params::{Located, Node, Place, Places, Problems, Tree, Value};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Looks at every queue, scheduler and match; all conditioners are sound.
+pub fn check(all: Resolved<'_>, problems: &mut Problems) {
+    if !all.file.knows_conditioners() || all.stages.iter().any(|stage| stage.writes.is_none()) {
+        return;
+    }
+    let mut groups = BTreeMap::new();
+    for (direction, arriving) in all.file.topology.links.iter().zip(&all.arrivals.queues) {
+        port(direction, arriving, &mut groups);
+    }
+    groups.into_values().for_each(|group| group.warn(all.file, problems));
+    for (stages, arriving) in of_each(all.stages, all.arrivals) {
+        let passing = arriving.iter().flat_map(|it| it.passing.iter().copied()).collect();
+        matches(all.file, stages, &passing, problems);
+    }
+}
+
+/// Lists of members as a file states them, by place: the same section at several ports is one.
+type Groups<'a> = BTreeMap<(usize, usize), Group<'a>>;
+
+/// The scheduler of a port and each of its queues.
+fn port<'a>(direction: &'a Direction, arriving: &[Arriving], groups: &mut Groups<'a>) {
+    let mut shares: Vec<Vec<Arriving>> = vec![arriving.to_vec()];
+    if let Some(scheduler) = &direction.scheduler {
+        let mut shown = Vec::new();
+        scheduler.show(&mut shown);
+        if let Some(lists) = Lists::find(shown) {
+            shares = (0..direction.queues.len()).map(|i| lists.share(i, arriving)).collect();
+            lists.add(&scheduler.places, direction, arriving, groups);
+        }
+    }
+    for (queue, arriving) in direction.queues.iter().zip(&shares) {
+        let mut shown = Vec::new();
+        queue.queue.aqm.show(&mut shown);
+        if let Some(lists) = Lists::find(shown) {
+            lists.add(&queue.queue.aqm.places, direction, arriving, groups);
+        }
+    }
+}
+
+/// Profiles or classes, each with the packets it is for.
+struct Lists {
+    /// `profiles` or `classes`.
+    key: &'static str,
+    members: Vec<Vec<Member>>,
+    table: Members,
+}
+
+impl Lists {
+    /// The parameter that has them: tables with a key `for`.
+    fn find(shown: Vec<(&'static str, Tree)>) -> Option<Self> {
+        shown.into_iter().find_map(|(key, tree)| {
+            let Tree::List(items) = tree else { return None };
+            let members: Vec<_> = items.iter().map(members).collect::<Option<_>>()?;
+            let table = Members::new(["", ""], members.iter().map(Vec::as_slice)).ok()?;
+            members.iter().any(|list| !list.is_empty()).then_some(Self { key, members, table })
+        })
+    }
+
+    /// What of all that arrives goes to the `i`-th.
+    fn share(&self, i: usize, arriving: &[Arriving]) -> Vec<Arriving> {
+        let own =
+            |looks: &BTreeSet<Look>| looks.iter().copied().filter(|look| self.table.of(&look.packet()) == i).collect();
+        arriving.iter().map(|it| Arriving { looks: own(&it.looks), ..it.clone() }).collect()
+    }
+
+    fn add<'a>(self, places: &'a Places, direction: &'a Direction, arriving: &[Arriving], groups: &mut Groups<'a>) {
+        let place = places.at(self.key);
+        let group = groups.entry((place.start, place.end)).or_insert_with(|| Group {
+            lists: self,
+            places,
+            port: &direction.name,
+            arriving: Vec::new(),
+        });
+        group.arriving.extend(arriving.iter().cloned());
+    }
+}
+
+/// What a profile or class is for.
+fn members(item: &Node) -> Option<Vec<Member>> {
+    let Tree::Table(table) = &item.tree else { return None };
+    table.get("for").map_or(Some(Vec::new()), |stated| Vec::read(stated, &mut Problems::default()))
+}
+
+fn is_of(look: Look, member: Member) -> bool {
+    match member {
+        Member::Colour(colour) => look.colour == colour,
+        Member::Dscp(dscp) => look.dscp == dscp,
+    }
+}
+
+/// Lists of one place in the file, with what arrives at all ports that have them.
+struct Group<'a> {
+    lists: Lists,
+    places: &'a Places,
+    /// The first port.
+    port: &'a str,
+    arriving: Vec<Arriving>,
+}
+
+impl Group<'_> {
+    fn warn(&self, file: File<'_>, problems: &mut Problems) {
+        let looks: BTreeSet<_> = self.arriving.iter().flat_map(|it| it.looks.iter().copied()).collect();
+        if !self.arriving.iter().any(|it| !it.acks && !it.looks.is_empty()) {
+            return;
+        }
+        for (i, members) in self.lists.members.iter().enumerate().filter(|(_, members)| !members.is_empty()) {
+            let place = self.places.at(&format!("{}.{i}.for", self.lists.key));
+            if looks.iter().any(|look| self.lists.table.of(&look.packet()) == i) {
+                self.unsent(members, place, &looks, problems);
+            } else {
+                self.unreached(i, place, &looks, problems);
+            }
+        }
+        self.falls(file, problems);
+    }
+
+    /// `profile 2`
+    fn name(&self, i: usize) -> String {
+        let noun = if self.lists.key == "profiles" { "profile" } else { "class" };
+        format!("{noun} {}", i + 1)
+    }
+
+    fn unreached(&self, i: usize, place: Place, looks: &BTreeSet<Look>, problems: &mut Problems) {
+        let members = &self.lists.members[i];
+        let (name, at) = (self.name(i), self.port);
+        let message = match looks.iter().find(|look| members.iter().any(|member| is_of(**look, *member))) {
+            None => format!("no packet reaches {name} at `{at}`: none arrives as {}", either(members)),
+            Some(look) => {
+                let first = self.name(self.lists.table.of(&look.packet()));
+                format!("no packet reaches {name} at `{at}`: {first} takes those that arrive as {}", either(members))
+            }
+        };
+        let help = self.meant(members, looks).unwrap_or_else(|| "remove it, or mark packets so upstream".into());
+        problems.warn("W321", place, message).label(arrive(members, looks)).help(help);
+    }
+
+    /// A code point in a list that packets do reach.
+    fn unsent(&self, members: &[Member], place: Place, looks: &BTreeSet<Look>, problems: &mut Problems) {
+        let codes: Vec<_> =
+            members.iter().filter_map(|m| if let Member::Dscp(dscp) = m { Some(*dscp) } else { None }).collect();
+        let sent = looks.iter().map(|look| look.dscp).collect();
+        for dscp in unsent(&codes, &sent) {
+            let message = format!("no packet arrives as {dscp} at `{}`", self.port);
+            let member = [Member::Dscp(dscp)];
+            let help = self.meant(&member, looks).unwrap_or_else(|| "remove it, or mark packets so upstream".into());
+            problems.warn("W321", place, message).label(arrive(&member, looks)).help(help);
+        }
+    }
+
+    /// What may be meant by a code point that nobody sends: one of its drop precedence that arrives and that no list names.
+    fn meant(&self, members: &[Member], looks: &BTreeSet<Look>) -> Option<String> {
+        let named = |dscp: Dscp| self.lists.members.iter().flatten().any(|member| *member == Member::Dscp(dscp));
+        let like = |dscp: Dscp| members.iter().any(|m| matches!(m, Member::Dscp(own) if own.colour() == dscp.colour()));
+        let free = |dscp: &Dscp| *dscp != Dscp::BE && !named(*dscp) && like(*dscp);
+        let free: BTreeSet<_> = looks.iter().map(|look| look.dscp).filter(free).collect();
+        let free: Vec<_> = free.iter().map(|dscp| format!("`{dscp}`")).collect();
+        (!free.is_empty()).then(|| format!("did you mean {}, which none names?", free.join(" or ")))
+    }
+
+    /// W322: data that only the last takes, by default, though the last names other packets. An unmarked packet in a
+    /// list by colours counts as the last drop precedence.
+    fn falls(&self, file: File<'_>, problems: &mut Problems) {
+        let Some((last, others)) = self.lists.members.split_last().filter(|(last, _)| !last.is_empty()) else { return };
+        let by_colour = last.iter().any(|member| matches!(member, Member::Colour(_)));
+        let named = |look: &Look| others.iter().chain([last]).flatten().any(|member| is_of(*look, *member));
+        let falls = |look: &&Look| !named(look) && !(by_colour && look.colour == Colour::Unmarked);
+        let mut found = BTreeMap::<&str, BTreeSet<Look>>::new();
+        for it in self.arriving.iter().filter(|it| !it.acks) {
+            let fallen: BTreeSet<_> = it.looks.iter().filter(falls).copied().collect();
+            if !fallen.is_empty() {
+                found.entry(&file.traffic[it.traffic].offered.name).or_default().extend(fallen);
+            }
+        }
+        let Some((traffic, looks)) = found.first_key_value() else { return };
+        let i = others.len();
+        let falls = match found.len() {
+            1 => "falls".to_owned(),
+            n => format!("and {} more fall", n - 1),
+        };
+        let message = format!("traffic `{traffic}` {falls} to {} at `{}`", self.name(i), self.port);
+        let label = format!("this is for {}, and it arrives as {}", either(last), list(looks));
+        let help = "name it in the `for` that is meant for it, or end the list with one that has no `for`";
+        let place = self.places.at(&format!("{}.{i}.for", self.lists.key));
+        problems.warn("W322", place, message).label(label).help(help);
+    }
+}
+
+/// W321 for the code points of a conditioner's match; one that takes nothing has its own warning.
+fn matches(file: File<'_>, stages: &[Stage], passing: &BTreeSet<Dscp>, problems: &mut Problems) {
+    let Some(section) = stages.first().and_then(|stage| file.model.conditioners.get(&stage.name)) else { return };
+    let Some(stated) = section.placement.matches.as_ref() else { return };
+    if stages.iter().all(|stage| stage.takes.is_empty()) {
+        return;
+    }
+    for dscp in unsent(&stated.dscp, passing) {
+        let i = stated.dscp.iter().position(|known| *known == dscp).unwrap_or_default();
+        let message = format!("no packet that `{}` could take arrives as {dscp}", stages[0].name);
+        let label = format!("what arrives: {}", names(passing));
+        let help = "remove it, or mark packets so upstream";
+        problems.warn("W321", place(stated, i), message).label(label).help(help);
+    }
+}
+
+/// The place of a match's code point.
+fn place<P>(stated: &Located<P>, i: usize) -> Place {
+    stated.place(&format!("dscp.{i}"))
+}
+
+/// Code points that nobody sends, except those of an AF class of which another is sent and named.
+fn unsent(named: &[Dscp], sent: &BTreeSet<Dscp>) -> Vec<Dscp> {
+    let class = |dscp: Dscp| (dscp.colour() != Colour::Unmarked).then_some(dscp.get() >> 3);
+    let used = |dscp: &Dscp| sent.contains(dscp);
+    let kin =
+        |dscp: Dscp| class(dscp).is_some_and(|own| named.iter().any(|other| used(other) && class(*other) == Some(own)));
+    named.iter().copied().filter(|dscp| !used(dscp) && !kin(*dscp)).collect()
+}
+
+/// `AF21 or green`
+fn either(members: &[Member]) -> String {
+    let name = |member: &Member| match member {
+        Member::Colour(colour) => colour.name().to_owned(),
+        Member::Dscp(dscp) => dscp.to_string(),
+    };
+    members.iter().map(name).collect::<Vec<_>>().join(" or ")
+}
+
+/// `what arrives: AF11, AF12`, with colours if these count.
+fn arrive(members: &[Member], looks: &BTreeSet<Look>) -> String {
+    let by_colour = members.iter().any(|member| matches!(member, Member::Colour(_)));
+    let what = if by_colour { list(looks) } else { names(&looks.iter().map(|look| look.dscp).collect()) };
+    format!("what arrives: {what}")
+}
+
+/// `AF11, BE (green)`: a colour where the code point does not imply it.
+fn list(looks: &BTreeSet<Look>) -> String {
+    let name = |look: &Look| match look.colour {
+        Colour::Unmarked => look.dscp.to_string(),
+        colour if colour == look.dscp.colour() => look.dscp.to_string(),
+        colour => format!("{} ({})", look.dscp, colour.name()),
+    };
+    looks.iter().map(name).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,205 @@
+//! What arrives where: the code points and colours with which traffic reaches each conditioner and each queue.
+//!
+//! A traffic's packets, and its ACKs, start with its code point and the colour that this implies. On their route each
+//! conditioner that takes them gives them one of the colours that its kind can give, and the action of that colour its
+//! code point. What depends on more than that (how much is green, ports of TCP) counts as possible.
+
+use super::indexed::indexed;
+use super::offered::Flowline;
+use super::topology::Topology;
+use perhop_core::classify::{FlowHeaders, Match, Protocol};
+use perhop_core::dscp::Dscp;
+use perhop_core::packet::{Colour, Packet};
+use perhop_core::port::edge::Action;
+use perhop_core::units::Span;
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+/// What classifiers, profiles and schedulers look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Look {
+    /// Code point.
+    pub dscp: Dscp,
+    /// Colour.
+    pub colour: Colour,
+}
+
+impl Look {
+    /// A packet that looks so.
+    pub fn packet(self) -> Packet {
+        Packet { dscp: self.dscp, colour: self.colour, ..Packet::default() }
+    }
+}
+
+/// One direction of a traffic where it arrives.
+#[derive(Clone, Debug)]
+pub struct Arriving {
+    /// Its index.
+    pub traffic: usize,
+    /// Whether it is its ACKs.
+    pub acks: bool,
+    /// How its packets may look.
+    pub looks: BTreeSet<Look>,
+}
+
+/// What arrives at a conditioner.
+#[derive(Clone, Debug, Default)]
+pub struct AtGate {
+    /// What it takes.
+    pub taken: Vec<Arriving>,
+    /// Code points of all that its match means by anything but the code point: those at the port, and those it takes.
+    pub passing: BTreeSet<Dscp>,
+}
+
+/// What arrives everywhere.
+#[derive(Clone, Debug, Default)]
+pub struct Arrivals {
+    /// At each conditioner.
+    pub gates: Vec<AtGate>,
+    /// At each link's queue.
+    pub queues: Vec<Vec<Arriving>>,
+}
+
+/// A conditioner at a port, as far as it decides what packets look like behind it.
+#[derive(Clone, Debug)]
+pub struct Gate<'a> {
+    /// Its link.
+    pub link: usize,
+    /// What it takes.
+    pub matches: &'a Match,
+    /// The field that it writes, if only one of its port may write it.
+    pub field: Option<usize>,
+    /// The colours it may give by the colour that arrives; `None` if it writes none.
+    pub gives: Option<[&'static [Colour]; 4]>,
+    /// By colour.
+    pub actions: &'a [Action; 4],
+}
+
+/// A packet's look at a port, and the fields that conditioners of the port have written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct State {
+    look: Look,
+    written: [bool; 3],
+}
+
+impl Gate<'_> {
+    /// Whether it takes a packet of a flow that it matches.
+    fn takes(&self, state: &State) -> bool {
+        let free = self.field.is_none_or(|field| !state.written[field]);
+        free && self.matches.packet(&state.look.packet())
+    }
+
+    /// How a packet may look once it has been taken; of a kind that gives no colours, as before.
+    fn after(&self, state: &State) -> Vec<State> {
+        let mut written = state.written;
+        self.field.into_iter().for_each(|field| written[field] = true);
+        let Some(gives) = self.gives else { return vec![State { written, ..*state }] };
+        let given = gives[state.look.colour.index()].iter().filter_map(|&colour| match self.actions[colour.index()] {
+            Action::Transmit => Some(Look { colour, ..state.look }),
+            Action::Mark(dscp) => Some(Look { colour, dscp }),
+            Action::Drop => None,
+        });
+        given.map(|look| State { look, written }).collect()
+    }
+}
+
+/// Sends all traffic over its routes.
+pub fn walk(topology: &Topology, traffic: &[Flowline], gates: &[Gate<'_>]) -> Arrivals {
+    let links = topology.links.len();
+    let mut here = vec![Vec::new(); links];
+    indexed(gates).for_each(|gate| here[gate.it.link].push(gate.index));
+    let found = Arrivals { gates: vec![AtGate::default(); gates.len()], queues: vec![Vec::new(); links] };
+    let sure = gates.iter().map(|gate| without_ports(gate.matches)).collect();
+    let mut walk = Walk { topology, gates, here, sure, found };
+    for flow in indexed(traffic) {
+        let headers = headers(topology, flow.it);
+        walk.follow(Way { traffic: flow.index, acks: false, links: &flow.it.forward, headers: &headers }, flow.it);
+        let back = headers.reversed();
+        walk.follow(Way { traffic: flow.index, acks: true, links: &flow.it.backward, headers: &back }, flow.it);
+    }
+    walk.found
+}
+
+/// A match without ports, which the simulator gives.
+fn without_ports(matches: &Match) -> Match {
+    Match { source_port: Vec::new(), destination_port: Vec::new(), ..matches.clone() }
+}
+
+/// What the simulator will tell classifiers about a traffic's data.
+fn headers(topology: &Topology, flow: &Flowline) -> FlowHeaders {
+    let address = |node: usize| IpAddr::from(topology.nodes[node].address);
+    let links = flow.forward.iter().chain(&flow.backward);
+    let rtt = links.map(|&link| topology.links[link as usize].delay).fold(Span::ZERO, |sum, delay| sum + delay);
+    FlowHeaders {
+        protocol: if flow.tcp { Protocol::TCP.0 } else { Protocol::UDP.0 },
+        source: address(flow.offered.from[flow.sender]),
+        destination: address(flow.offered.to),
+        source_port: 0,
+        destination_port: 0,
+        traffic: flow.offered.name.clone(),
+        class: String::new(),
+        rtt: Some(rtt),
+    }
+}
+
+/// One direction of a traffic.
+struct Way<'a> {
+    traffic: usize,
+    acks: bool,
+    links: &'a [u32],
+    headers: &'a FlowHeaders,
+}
+
+struct Walk<'a> {
+    topology: &'a Topology,
+    gates: &'a [Gate<'a>],
+    /// The gates of each link.
+    here: Vec<Vec<usize>>,
+    /// Each gate's match without ports.
+    sure: Vec<Match>,
+    found: Arrivals,
+}
+
+impl Walk<'_> {
+    fn follow(&mut self, way: Way<'_>, flow: &Flowline) {
+        debug_assert!(way.links.iter().all(|&link| (link as usize) < self.topology.links.len()));
+        let dscp = flow.offered.dscp;
+        let mut looks = BTreeSet::from([Look { dscp, colour: dscp.colour() }]);
+        for &link in way.links {
+            looks = self.port(&way, link as usize, looks);
+            if looks.is_empty() {
+                return;
+            }
+            let arriving = Arriving { traffic: way.traffic, acks: way.acks, looks: looks.clone() };
+            self.found.queues[link as usize].push(arriving);
+        }
+    }
+
+    /// Past the conditioners of one port.
+    fn port(&mut self, way: &Way<'_>, link: usize, looks: BTreeSet<Look>) -> BTreeSet<Look> {
+        let codes: BTreeSet<_> = looks.iter().map(|look| look.dscp).collect();
+        let mut states: BTreeSet<_> = looks.into_iter().map(|look| State { look, written: [false; 3] }).collect();
+        for &index in &self.here[link] {
+            if self.sure[index].flow(way.headers) {
+                self.found.gates[index].passing.extend(&codes);
+                states = pass(&self.gates[index], way, states, &mut self.found.gates[index]);
+            }
+        }
+        states.into_iter().map(|state| state.look).collect()
+    }
+}
+
+/// Past one conditioner whose match agrees with the flow; where ports decide, both happens.
+fn pass(gate: &Gate<'_>, way: &Way<'_>, states: BTreeSet<State>, found: &mut AtGate) -> BTreeSet<State> {
+    let (taken, mut out): (BTreeSet<_>, BTreeSet<_>) = states.into_iter().partition(|state| gate.takes(state));
+    found.passing.extend(taken.iter().map(|state| state.look.dscp));
+    if !taken.is_empty() {
+        let looks = taken.iter().map(|state| state.look).collect();
+        found.taken.push(Arriving { traffic: way.traffic, acks: way.acks, looks });
+    }
+    out.extend(taken.iter().flat_map(|state| gate.after(state)));
+    if !(gate.matches.source_port.is_empty() && gate.matches.destination_port.is_empty()) {
+        out.extend(taken);
+    }
+    out
+}
