@@ -289,3 +289,49 @@ fn digits(value: f64) -> String {
         v => format!("{v:.2}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::sweep::Sweep;
+    use crate::text::options::Options;
+    use perhop_core::count::Count;
+    use perhop_sim::{EngineOptions, Simulation};
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    /// What the walk says may arrive holds all that does: each class and colour at each queue, each conditioner's
+    /// packets.
+    #[test]
+    fn nothing_arrives_that_is_not_foreseen() {
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").read_dir().unwrap();
+        let mut seen = 0;
+        for path in examples.map(|entry| entry.unwrap().path()).filter(|path| path.is_file()) {
+            let options = Options::new("x.toml").setting("duration", "4s").setting("warmup", "0s").set("change=[]");
+            let Ok((sweep, _)) = Sweep::load(&path, &options) else { continue };
+            let built = &sweep.base.built;
+            let outcome =
+                Simulation::new(sweep.base.plan(1, 0), EngineOptions::default()).unwrap().run(|_| true).unwrap();
+            let foreseen: BTreeSet<_> = (0..)
+                .zip(&built.arrivals.queues)
+                .flat_map(|(link, all)| all.iter().map(move |it| (link, it)))
+                .flat_map(|(link, it)| {
+                    let class = usize::from(built.traffic[it.traffic].offered.class);
+                    it.looks.iter().map(move |look| (link, class, look.colour))
+                })
+                .collect();
+            for row in outcome.ports.hops.iter().filter(|row| row.fates.arrived != Count::default()) {
+                assert!(foreseen.contains(&(row.link, row.class, row.colour)), "{}: {row:?}", path.display());
+                seen += 1;
+            }
+            for (row, stage) in outcome.ports.conditioners.iter().zip(&built.stages) {
+                let took = row.counts.iter().flatten().any(|count| *count != Count::default());
+                assert!(
+                    !took || !stage.takes.is_empty() || !stage.takes_acks.is_empty(),
+                    "{}: {row:?}",
+                    path.display()
+                );
+            }
+        }
+        assert!(seen > 300, "{seen} rows");
+    }
+}

@@ -178,10 +178,10 @@ impl Group<'_> {
         let Some((last, others)) = self.lists.members.split_last().filter(|(last, _)| !last.is_empty()) else { return };
         let by_colour = last.iter().any(|member| matches!(member, Member::Colour(_)));
         let named = |look: &Look| others.iter().chain([last]).flatten().any(|member| is_of(*look, *member));
-        let falls = |look: &&Look| !named(look) && !(by_colour && look.colour == Colour::Unmarked);
+        let meant = |look: &Look| named(look) || by_colour && look.colour == Colour::Unmarked;
         let mut found = BTreeMap::<&str, BTreeSet<Look>>::new();
         for it in self.arriving.iter().filter(|it| !it.acks) {
-            let fallen: BTreeSet<_> = it.looks.iter().filter(falls).copied().collect();
+            let fallen: BTreeSet<_> = it.looks.iter().copied().filter(|look| !meant(look)).collect();
             if !fallen.is_empty() {
                 found.entry(&file.traffic[it.traffic].offered.name).or_default().extend(fallen);
             }
