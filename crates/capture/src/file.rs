@@ -3,13 +3,13 @@
 //! Every byte of the file belongs to exactly one chunk, in order, so writing all chunks gives the file back. Memory is
 //! constant: one buffer, which only a chunk longer than 256 KiB makes grow, up to 16 MiB.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 pub use crate::chunk::MAX_CHUNK;
 use crate::chunk::PacketInfo;
 use crate::error::{CaptureError, Truncated};
+use crate::input::{self, Input};
 use crate::link::LinkType;
 use crate::magic::{self, Magic};
 use crate::pcap::{self, PcapFile};
@@ -61,12 +61,11 @@ pub struct Record<'a> {
     pub interface: u32,
 }
 
-impl Capture<File> {
-    /// Open the file at `path`. Errors: not there, empty, not a capture, header cut off.
+impl Capture<Input> {
+    /// Open the file at `path`, or standard input if that is `-`; gzip is decompressed as it is read. Errors: not there,
+    /// empty, not a capture, header cut off.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, CaptureError> {
-        let path = path.as_ref();
-        let input = File::open(path).map_err(|cause| CaptureError::Open { path: path.into(), cause })?;
-        Self::new(input)
+        Self::new(input::open(path.as_ref())?)
     }
 }
 
@@ -89,7 +88,7 @@ impl<R: Read> Capture<R> {
     pub fn next_chunk(&mut self) -> Result<Option<Chunk<'_>>, CaptureError> {
         self.window.advance(std::mem::take(&mut self.given));
         if self.window.fill(1)? == 0 {
-            return Ok(None);
+            return self.window.whole(self.packets).map(|()| None);
         }
         let (length, packet) = self.parse()?;
         let index = self.packets;

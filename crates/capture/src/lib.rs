@@ -21,6 +21,7 @@ pub mod pump;
 pub mod rewrite;
 
 mod chunk;
+mod input;
 mod link;
 mod magic;
 mod options;
@@ -35,6 +36,7 @@ pub use error::{CaptureError, Truncated};
 pub use file::{Capture, Chunk, Record};
 pub use flows::{FlowKey, FlowTable};
 pub use headers::{Fragment, IpHeaders, Lengths, Ports, TcpView, Unread, locate};
+pub use input::{Input, STANDARD_INPUT};
 pub use link::LinkType;
 pub use output::OutputFile;
 pub use pump::{Fate, Pump, Tally};

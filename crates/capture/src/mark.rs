@@ -11,6 +11,7 @@
 //!
 //! Packets without a readable IP header or without a time pass unchanged and are counted by reason.
 
+mod bursts;
 mod clock;
 mod demand;
 mod error;
@@ -19,14 +20,18 @@ mod labels;
 mod ledger;
 mod marker;
 mod marking;
+mod rate_report;
+mod rates;
 mod report;
 mod round_trip_report;
 mod round_trips;
 mod table;
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use perhop_core::conditioner::Writes;
 use perhop_core::port::edge::{Action, StageSpec};
 
@@ -39,22 +44,36 @@ use marker::Marker;
 pub use clock::Origin;
 pub use error::{MarkError, Unchanged};
 pub use marking::{Marking, RoundTripsOf};
+pub use rate_report::{BurstRow, ContractRow, ExcessRow, When};
 pub use report::{
     CaptureReport, CodePointRow, ColourRow, ConditionerReport, Directions, Flaws, FlowRow, LabelReport, Report,
     RttReport, TallyRow, Volume,
 };
 pub use round_trip_report::{AggregateRoundTrip, FlowRoundTrip, MeasuredRow, RoundTripReport, SampleRow};
 
-/// Sends the capture `input` through `marking` and writes it to `output`, which may be the same file.
+/// Sends the capture `input` through `marking` and writes it to `output`, which may be the same file; compressed with gzip
+/// if its name ends in `.gz`.
 ///
 /// # Errors
 /// See [`MarkError`]. On any error an existing file `output` is untouched.
 pub fn mark(input: &Path, output: &Path, marking: Marking, pump: &Pump<'_>) -> Result<Report, MarkError> {
     let mut capture = Capture::open(input)?;
     let mut file = OutputFile::create(output)?;
-    let report = run(marking, &mut capture, Some(&mut file), pump)?;
+    let mut report = if output.extension().is_some_and(|it| it == "gz") {
+        let mut packed = GzEncoder::new(&mut file, Compression::default());
+        let report = run(marking, &mut capture, Some(&mut packed), pump)?;
+        packed.finish().map_err(|cause| unwritten(output, cause))?;
+        report
+    } else {
+        run(marking, &mut capture, Some(&mut file), pump)?
+    };
     file.finish()?;
+    report.output = Some(output.display().to_string());
     Ok(report)
+}
+
+fn unwritten(output: &Path, cause: io::Error) -> CaptureError {
+    CaptureError::Write { place: output.display().to_string(), cause }
 }
 
 /// The same without an output.

@@ -1,7 +1,7 @@
 //! An output file that takes the old one's place only when it is complete.
 
-use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process;
@@ -11,7 +11,9 @@ use crate::error::CaptureError;
 const BUFFER: usize = 256 * 1024;
 
 /// Writes under a temporary name beside the target and renames it in `finish`. Dropped before that (an error, a
-/// full disk, Ctrl-C), it removes the temporary file, and an existing target is untouched.
+/// full disk, Ctrl-C), it removes the temporary file, and an existing target is untouched. A process that is killed cannot:
+/// what it left is removed by the next one that writes to the same target. A writer holds a lock on its temporary file, so
+/// those of others at work are not touched.
 ///
 /// The target may be the input itself. A target that is not a regular file (`/dev/null`, a pipe) is written to directly;
 /// for a symbolic link, the file it points to is replaced.
@@ -66,18 +68,48 @@ impl OutputFile {
 /// `n` counts past what other writers, or a killed one of the same process number, have left there.
 fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
     let name = target.file_name().ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "it has no file name"))?;
+    let mut prefix = OsString::from(".");
+    prefix.push(name);
+    prefix.push(".perhop-");
+    remove_abandoned(target, &prefix);
     for n in 0u32.. {
-        let mut hidden = OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".perhop-{}-{n}", process::id()));
+        let mut hidden = prefix.clone();
+        hidden.push(format!("{}-{n}", process::id()));
         let path = target.with_file_name(hidden);
         match OpenOptions::new().write(true).create_new(true).open(&path) {
-            Ok(file) => return Ok((path, file)),
+            Ok(file) => {
+                // Another that cleans up may have been quicker with the lock: it then removes this file.
+                if locked(&file) && path.exists() {
+                    return Ok((path, file));
+                }
+            }
             Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {}
             Err(cause) => return Err(cause),
         }
     }
     Err(io::Error::new(ErrorKind::AlreadyExists, "no temporary name is free beside it"))
+}
+
+/// Whether nobody else holds a lock on a file; where a file system knows no locks nobody does.
+fn locked(file: &File) -> bool {
+    !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
+}
+
+/// Removes temporary files of this target whose writers are gone: names `prefix` PID-N that nobody has locked.
+fn remove_abandoned(target: &Path, prefix: &OsStr) {
+    let folder = target.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let ours = |name: &OsStr| {
+        let rest = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
+        rest.is_some_and(|rest| !rest.is_empty() && rest.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-'))
+    };
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for path in entries.filter(|entry| ours(&entry.file_name())).map(|entry| entry.path()) {
+        // What cannot be opened, locked or removed stays: it is in nobody's way.
+        let abandoned = File::open(&path).is_ok_and(|file| file.try_lock().is_ok());
+        if abandoned {
+            let _ = fs::remove_file(&path);
+        }
+    }
 }
 
 impl Write for OutputFile {
@@ -137,6 +169,27 @@ mod tests {
         finished.finish().unwrap();
         assert_eq!(fs::read(&target).unwrap(), b"new");
         assert_eq!(names(&directory), ["out.pcap"]);
+        fs::remove_dir_all(directory).unwrap();
+    }
+
+    /// A killed writer's file has no lock; a living one's has, whatever its process number.
+    #[test]
+    fn what_a_killed_writer_left_is_removed() {
+        let directory = directory("killed");
+        let target = directory.join("out.pcap");
+        for name in
+            [".out.pcap.perhop-1-0", ".out.pcap.perhop-99999999-3", ".out.pcap.perhop-mine", ".other.perhop-1-0"]
+        {
+            fs::write(directory.join(name), "half").unwrap();
+        }
+        let living = OutputFile::create(&target).unwrap();
+        let next = OutputFile::create(&target).unwrap();
+        let own = |n| format!(".out.pcap.perhop-{}-{n}", process::id());
+        let mut expected = vec![".other.perhop-1-0".to_owned(), own(0), own(1), ".out.pcap.perhop-mine".to_owned()];
+        expected.sort();
+        assert_eq!(names(&directory), expected);
+        living.finish().unwrap();
+        next.finish().unwrap();
         fs::remove_dir_all(directory).unwrap();
     }
 

@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, Read};
 
-use crate::error::CaptureError;
+use crate::error::{CaptureError, Truncated};
 
 /// Bytes asked from the input at a time; a longer block makes the buffer grow to its own length.
 const WINDOW: usize = 256 * 1024;
@@ -14,11 +14,13 @@ pub(crate) struct Window<R> {
     start: usize,
     end: usize,
     offset: u64,
+    /// The input is compressed, and ends before its own end.
+    cut: bool,
 }
 
 impl<R: Read> Window<R> {
     pub(crate) fn new(input: R) -> Self {
-        Window { input, buffer: vec![0; WINDOW], start: 0, end: 0, offset: 0 }
+        Window { input, buffer: vec![0; WINDOW], start: 0, end: 0, offset: 0, cut: false }
     }
 
     /// Position in the file of the first byte of the window.
@@ -40,6 +42,13 @@ impl<R: Read> Window<R> {
             while self.end < need && self.read_some()? > 0 {}
         }
         Ok(self.end - self.start)
+    }
+
+    /// # Errors
+    /// The input was cut off, between two packets as it happens.
+    pub(crate) fn whole(&self, packets: u64) -> Result<(), CaptureError> {
+        let cut = Truncated { offset: self.offset, have: 0, need: 1, packets };
+        if self.cut { Err(cut.into()) } else { Ok(()) }
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -67,6 +76,10 @@ impl<R: Read> Window<R> {
                     return Ok(count);
                 }
                 Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
+                Err(cause) if cause.kind() == ErrorKind::UnexpectedEof => {
+                    self.cut = true;
+                    return Ok(0);
+                }
                 Err(cause) => return Err(CaptureError::Read { offset: self.offset + self.end as u64, cause }),
             }
         }

@@ -3,12 +3,16 @@
 use crate::args::{Mark, Meter, Through};
 use crate::{Exit, Failure, complain, say, watch};
 use perhop_capture::mark::{self, MarkError, Marking, Report, RoundTripsOf};
-use perhop_capture::{CaptureError, Pump};
+use perhop_capture::{CaptureError, Pump, STANDARD_INPUT};
 use perhop_scenario::{Options, Policy};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
 pub(crate) fn mark(args: &Mark) -> Result<Exit, Failure> {
+    if args.output.as_os_str() == STANDARD_INPUT {
+        let help = "give the marked capture a name; the report goes to standard output";
+        return Err(Failure::Error(format!("error[E020] `-` as output: `mark` writes a file\n   help: {help}")));
+    }
     let marking = marking(&args.policy, &args.through)?;
     if mark::changes_nothing(&marking) {
         complain!(
@@ -30,7 +34,8 @@ pub(crate) fn meter(args: &Meter) -> Result<Exit, Failure> {
         Some(policy) => marking(policy, &args.through)?,
         None => Marking { seed: args.through.seed, ..Marking::default() },
     };
-    let report = mark::meter(&args.input, Marking { round_trips, ..marking }, &pump(&args.through));
+    let report =
+        mark::meter(&args.input, Marking { round_trips, bursts: args.bursts, ..marking }, &pump(&args.through));
     finish(report, &args.through, &args.input)
 }
 
@@ -72,11 +77,12 @@ fn finish(report: Result<Report, MarkError>, through: &Through, input: &Path) ->
 }
 
 fn failure(error: &MarkError, input: &Path) -> Failure {
+    let input = if input.as_os_str() == STANDARD_INPUT { "standard input".into() } else { input.to_string_lossy() };
     if watch::interrupted().load(Ordering::SeqCst) {
-        return Failure::Interrupted(format!("interrupted: {} was not marked, no output was written", input.display()));
+        return Failure::Interrupted(format!("interrupted: {input} was not marked, no output was written"));
     }
     if let MarkError::Capture(CaptureError::Write { .. }) = error {
         return Failure::Error(format!("error[E020] {error}\n   help: choose another output, or free some space"));
     }
-    Failure::Error(format!("error[E021] {}: {error}", input.display()))
+    Failure::Error(format!("error[E021] {input}: {error}"))
 }

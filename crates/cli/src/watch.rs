@@ -18,7 +18,7 @@ pub(crate) fn now() -> SystemTime {
     SystemTime::now()
 }
 
-/// Takes Ctrl-C over; the second one ends the program at once.
+/// Takes Ctrl-C over, and the signals by which a terminal or a system ends programs; the second one ends it at once.
 pub(crate) fn catch_interrupts() {
     // A second call of this function finds a handler in place; that one does the same.
     let _ = ctrlc::set_handler(|| {

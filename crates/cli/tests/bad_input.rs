@@ -202,7 +202,6 @@ fn captures_without_round_trips() {
         words.iter().for_each(|word| assert!(said.contains(word), "{name}: no `{word}` in\n{said}"));
     }
     let folder = Folder::with(&[("in.pcap", &capture())]);
-    assert!(folder.refused(&["meter", "in.pcap"]).contains("--policy <FILE>"), "nothing is asked for");
     assert!(folder.refused(&["meter", "in.pcap", "--samples"]).contains("--rtt"), "samples of what");
     assert!(folder.refused(&["meter", "in.pcap", "--rtt", "--samples"]).contains("--json"), "no table of samples");
 }

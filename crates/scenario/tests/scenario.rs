@@ -366,3 +366,31 @@ fn a_scheduler_is_written_out_and_read_back() {
     let kinds: Vec<_> = altered.iter().map(|what| what.split([' ', '{']).next().unwrap()).collect();
     assert_eq!(kinds, ["Aqm", "Aqm", "Scheduler"], "both queues that are called `small`, and the weights");
 }
+
+/// `window_cuts` are all cuts, as docs/results.md says: without ECN those for losses and time-outs, with it answers too.
+#[test]
+fn window_cuts_are_all_cuts() {
+    let cuts = |ecn: bool| {
+        let text = format!(
+            "[scenario]\nduration = \"20s\"\n[links]\n\"A - B\" = {{ rate = \"2Mbit/s\", delay = \"10ms\", queue = \"red\" }}\n\
+             [queue.red]\naqm = \"red\"\nlimit = \"30p\"\nmin = \"5p\"\nmax = \"15p\"\nmax-p = 0.1\necn = {ecn}\n\
+             [tcp.host]\necn = {ecn}\n[traffic.t]\nmodel = \"ftp\"\nflows = 4\ntcp = \"host\"\nfrom = \"A\"\nto = \"B\"\n"
+        );
+        let plan = good(&text).plan(1, 0);
+        let outcome = perhop_sim::Simulation::new(plan.clone(), Default::default()).unwrap().run(|_| true).unwrap();
+        let tables = perhop_scenario::output::tables::tables(&plan, &outcome);
+        let flows = tables.iter().find(|t| t.name == "flows").unwrap();
+        ["window_cuts", "timeouts", "fast_retransmits"]
+            .map(|column| flows.integers(column).iter().flatten().sum::<i64>())
+    };
+    let [all, timeouts, repeats] = cuts(false);
+    assert!(all > 20 && all == timeouts + repeats, "{all} {timeouts} {repeats}");
+    let [all, timeouts, repeats] = cuts(true);
+    assert!(all > timeouts + repeats + 20, "{all} {timeouts} {repeats}");
+    let page = include_str!("../../../docs/results.md");
+    assert!(
+        page.contains(
+            "`window_cuts` are all cuts of the congestion window: for a loss, a time-out or an answer to ECN"
+        )
+    );
+}

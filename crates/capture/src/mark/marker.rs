@@ -10,6 +10,7 @@ use perhop_core::port::Port;
 use perhop_core::port::edge::{Edge, Mail, Per};
 use perhop_core::units::Time;
 
+use super::bursts::Bursts;
 use super::clock::Clock;
 use super::demand::Demand;
 use super::error::MarkError;
@@ -17,6 +18,7 @@ use super::handshake::Handshakes;
 use super::labels::Labels;
 use super::ledger::Ledger;
 use super::marking::{Marking, RoundTripsOf};
+use super::rates::Rates;
 use super::round_trips::{Aggregate, RoundTrips, Segment, Shared};
 use crate::export::TCP_FLAGS;
 use crate::file::Record;
@@ -52,6 +54,9 @@ pub(crate) struct Marker {
     pub(crate) ledger: Ledger,
     /// By conditioner.
     pub(crate) demands: Vec<Demand>,
+    pub(crate) rates: Rates,
+    /// Looked for if asked for.
+    pub(crate) bursts: Option<Bursts>,
     pub(crate) labels: Labels,
     pub(crate) needs: Needs,
     /// Reports between its conditioners.
@@ -84,6 +89,8 @@ impl Marker {
             clock: Clock::new(marking.origin),
             ledger: Ledger::default(),
             demands: marking.stages.iter().map(Demand::new).collect(),
+            rates: Rates::default(),
+            bursts: marking.bursts.then(Bursts::new),
             labels: Labels::new(marking.flow_label.clone()),
             phases: Vec::new(),
             marking,
@@ -114,6 +121,7 @@ impl Marker {
             self.port.catch_up(now, &mut self.mail);
         }
         let (came, forward) = (packet, self.is_forward(headers));
+        self.rates.see(now, flow, packet.size);
         let fate = match forward {
             true => self.forward(now, headers, &mut packet),
             false => self.reverse(now, headers, &mut packet),
@@ -144,8 +152,14 @@ impl Marker {
         self.announce(packet.flow, headers.tcp);
         let before = *packet;
         let colouring = self.port.edge().colouring(packet);
+        if let Some(bursts) = &mut self.bursts {
+            bursts.add(now, packet.flow, packet.size);
+        }
         if let Some((place, instance)) = colouring {
             self.demands[place].add(instance, now, packet.size);
+            if let Some(aggregate) = self.aggregate(packet) {
+                self.rates.charge((aggregate, &self.demands[place]), now, packet.flow, packet.size);
+            }
         }
         let at = Passage { stamps: stamps(headers), ..Passage::of(now, packet.flow) };
         // A capture has no queue: what passes leaves at once.

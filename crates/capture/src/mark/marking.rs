@@ -37,4 +37,6 @@ pub struct Marking {
     pub origin: Origin,
     /// Round-trip times and windows of TCP.
     pub round_trips: RoundTripsOf,
+    /// Whether the largest bursts are looked for.
+    pub bursts: bool,
 }

@@ -15,6 +15,8 @@ use super::handshake::Handshakes;
 use super::labels::{LabelCounts, Labels};
 use super::ledger::{ETHERNET_MTU, FlowCounts, Ledger};
 use super::marker::Marker;
+use super::rate_report::{self, BurstRow, ContractRow, ExcessRow, When};
+use super::rates::FlowLoad;
 use super::round_trip_report::{Names, RoundTripReport};
 use crate::flows::FlowKey;
 use crate::pump::Tally;
@@ -91,7 +93,7 @@ pub struct CodePointRow {
 }
 
 /// One flow.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FlowRow {
     /// Source address.
     pub source: IpAddr,
@@ -108,6 +110,13 @@ pub struct FlowRow {
     /// All its packets.
     #[serde(flatten)]
     pub total: Volume,
+    /// Their bytes over the capture's duration; `None` where it is 0.
+    pub offered_bit_s: Option<f64>,
+    /// When they came.
+    #[serde(flatten)]
+    pub when: When,
+    /// Those that exceeded the contract of the conditioner's instance that took them.
+    pub excess: ExcessRow,
     /// Left green.
     pub green: Volume,
     /// Left yellow.
@@ -214,6 +223,10 @@ pub struct Report {
     pub rtt: Option<RttReport>,
     /// Round-trip times and windows of TCP; `None` if they were not asked for.
     pub round_trips: Option<RoundTripReport>,
+    /// Conditioners' instances that have a committed rate, most excess first.
+    pub contracts: Vec<ContractRow>,
+    /// The largest bursts by width; `None` if they were not asked for.
+    pub bursts: Option<Vec<BurstRow>>,
     /// By flow, most bytes first.
     pub flows: Vec<FlowRow>,
     /// Irregularities of the capture.
@@ -221,11 +234,14 @@ pub struct Report {
     pub flaws: Flaws,
     /// What the user should know, in sentences.
     pub warnings: Vec<String>,
+    /// The capture that was written, by `mark`.
+    pub output: Option<String>,
 }
 
 impl Report {
     pub(super) fn new(marker: Marker, tally: &Tally) -> Self {
-        let Marker { port, marking, flows, clock, ledger, demands, labels, handshakes, round_trips, .. } = marker;
+        let Marker { port, marking, flows, clock, ledger, demands, rates, bursts, labels, .. } = marker;
+        let (handshakes, round_trips) = (marker.handshakes, marker.round_trips);
         let names = Names { keys: flows.keys(), stages: &marking.stages };
         let duration_s = tally.span_ns.map(|(first, last)| (last - first) as f64 / 1e9);
         let stages = marking.stages.iter().zip(port.edge().counts()).zip(&demands);
@@ -243,7 +259,7 @@ impl Report {
                 seed: marking.seed,
                 time_zero_ns: clock.zero_ns(),
                 duration_s,
-                offered_bit_s: duration_s.filter(|s| *s > 0.0).map(|s| ledger.forward.bytes as f64 * 8.0 / s),
+                offered_bit_s: rate_report::over(ledger.forward.bytes, duration_s),
             },
             directions: Directions {
                 forward: ledger.forward.into(),
@@ -256,7 +272,9 @@ impl Report {
             labels: label_report(&labels),
             rtt: handshakes.map(|it| rtt_report(&it, &ledger)),
             round_trips: round_trips.map(|it| RoundTripReport::new(it, &names)),
-            flows: flow_rows(flows.keys(), &ledger.flows),
+            contracts: rate_report::contracts(&rates, &demands, &names, duration_s),
+            bursts: bursts.map(|it| rate_report::bursts(&it, &names)),
+            flows: flow_rows(flows.keys(), &ledger.flows, &rates.flows, duration_s),
             flaws: Flaws {
                 unchanged: unchanged(&ledger),
                 untimed: ledger.untimed,
@@ -265,6 +283,7 @@ impl Report {
                 cut_off: tally.truncated.map(|cut| cut.to_string()),
             },
             warnings: Vec::new(),
+            output: None,
         };
         report.warnings = report.find_warnings(&ledger, &demands);
         report
@@ -427,8 +446,11 @@ fn code_points(ledger: &Ledger) -> Vec<CodePointRow> {
     (0..64).map(row).filter(|row| row.before.packets + row.after.packets > 0).collect()
 }
 
-fn flow_rows(keys: &[FlowKey], counts: &[FlowCounts]) -> Vec<FlowRow> {
-    let rows = keys.iter().zip(counts).map(|(key, counts)| flow_row(key, counts));
+fn flow_rows(keys: &[FlowKey], counts: &[FlowCounts], loads: &[FlowLoad], duration_s: Option<f64>) -> Vec<FlowRow> {
+    let rows = keys.iter().zip(counts.iter().zip(loads)).map(|(key, (counts, load))| {
+        let (offered_bit_s, when, excess) = rate_report::of_flow(load, duration_s);
+        FlowRow { offered_bit_s, when, excess, ..flow_row(key, counts) }
+    });
     // a mate that was not seen has a number, and no packets
     let mut rows: Vec<FlowRow> = rows.filter(|row| row.total.packets > 0).collect();
     // stable: of equals the one that was seen first comes first
@@ -447,6 +469,9 @@ fn flow_row(key: &FlowKey, counts: &FlowCounts) -> FlowRow {
         destination_port: key.ports.map(|ports| ports.destination),
         direction: if counts.reverse { "reverse" } else { "forward" },
         total: total.into(),
+        offered_bit_s: None,
+        when: When::default(),
+        excess: ExcessRow::default(),
         green,
         yellow,
         red,

@@ -112,19 +112,23 @@ pub(super) struct Names<'a> {
 }
 
 impl Names<'_> {
-    fn flow(&self, flow: FlowId) -> &FlowKey {
+    pub(super) fn flow(&self, flow: FlowId) -> &FlowKey {
         &self.keys[flow.0 as usize]
     }
 
-    fn aggregate(&self, it: &Aggregate) -> String {
-        let shared = match it.shared {
+    /// What an instance of a conditioner is for; `None` for all that the conditioner takes.
+    pub(super) fn shared(&self, it: &Aggregate) -> Option<String> {
+        match it.shared {
             Shared::Everything => None,
             Shared::Flow(flow) => Some(flow_name(self.flow(flow))),
             Shared::Pair(source, destination) => Some(pair_name(source, destination)),
             Shared::Class(protocol, port) => Some(format!("protocol {protocol} to port {port}")),
-        };
+        }
+    }
+
+    fn aggregate(&self, it: &Aggregate) -> String {
         let conditioner = it.place.map(|place| self.stages[place].name.clone());
-        [conditioner, shared].into_iter().flatten().collect::<Vec<_>>().join(": ")
+        [conditioner, self.shared(it)].into_iter().flatten().collect::<Vec<_>>().join(": ")
     }
 }
 

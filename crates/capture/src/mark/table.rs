@@ -2,6 +2,7 @@
 
 use comfy_table::{CellAlignment, Table, presets};
 
+use super::rate_report::When;
 use super::report::{ColourRow, FlowRow, Report, Volume};
 use super::round_trip_report::{FlowRoundTrip, MeasuredRow};
 use crate::flows::{FlowKey, flow_name};
@@ -15,10 +16,18 @@ impl Report {
     pub fn text(&self, flows: usize) -> String {
         let mut parts = vec![self.summary()];
         if !self.conditioners.is_empty() {
-            parts.extend([self.colours(), self.contracts(), self.tallies()]);
-            parts.extend([self.code_points(), self.labels(), self.rtts(), self.flows(flows)]);
+            parts.extend([self.colours(), self.contracts(), self.excess(flows), self.tallies()]);
+            parts.extend([self.code_points(), self.labels(), self.rtts(), self.flows(flows), self.flow_colours(flows)]);
+        } else if self.round_trips.is_none() {
+            parts.extend([self.code_points_as_they_came(), self.flows(flows)]);
         }
-        parts.extend([self.aggregate_round_trips(flows), self.flow_round_trips(flows), self.unchanged()]);
+        parts.push(self.burst_table());
+        parts.extend([
+            self.aggregate_round_trips(flows),
+            self.flow_round_trips(flows),
+            self.unchanged(),
+            self.written(),
+        ]);
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 
@@ -66,6 +75,46 @@ impl Report {
         shown(&table)
     }
 
+    /// Who exceeds a contract, by how much, when.
+    fn excess(&self, most: usize) -> String {
+        let header = ["conditioner", "of", "Mbit/s", "cir", "bucket B", "excess Mbit/s", "% of bytes"];
+        let mut table = new_table(&[&header[..], &["from s", "to s"], &WORST].concat(), 2);
+        for row in self.contracts.iter().take(most) {
+            let of = row.instance.clone().unwrap_or_else(|| "all".into());
+            let rates = [mbps(row.offered_bit_s), mbps(Some(row.cir_bit_s as f64)), row.depth_bytes.to_string()];
+            let beyond = match row.excess.volume.packets {
+                0 => ["none", "-", "-", "-"].map(String::from),
+                _ => [
+                    mbps(row.excess_bit_s),
+                    share(row.excess.volume, row.offered.bytes),
+                    seconds(row.excess.when.first_s),
+                    seconds(row.excess.when.last_s),
+                ],
+            };
+            table.add_row([row.conditioner.clone(), of].into_iter().chain(rates).chain(beyond).chain(worst(&row.when)));
+        }
+        let title = "contracts: the excess finds no tokens in a bucket that fills at cir";
+        limited(&table, Rows { all: self.contracts.len(), most }, "instances", title)
+    }
+
+    fn burst_table(&self) -> String {
+        let header = ["burst within", "packets", "bytes", "Mbit/s", "at s", "most from flow", "% of bytes"];
+        let mut table = new_table(&header, 1);
+        for row in self.bursts.iter().flatten() {
+            let of_flow = Volume { packets: 0, bytes: row.flow_bytes };
+            table.add_row([
+                format!("{} ms", row.width_s * 1e3),
+                row.volume.packets.to_string(),
+                row.volume.bytes.to_string(),
+                mbps(Some(row.bit_s)),
+                format!("{:.6}", row.first_s),
+                row.flow.clone(),
+                share(of_flow, row.volume.bytes),
+            ]);
+        }
+        shown(&table)
+    }
+
     fn tallies(&self) -> String {
         let mut table = new_table(&["conditioner", "counted", "total"], 2);
         for it in &self.conditioners {
@@ -83,6 +132,19 @@ impl Report {
             let (before, after) = (row.before, row.after);
             let counts = [before.packets, after.packets, before.bytes, after.bytes].map(|n| n.to_string());
             table.add_row([row.name.clone()].into_iter().chain(counts));
+        }
+        shown(&table)
+    }
+
+    /// Without a policy nothing changes them.
+    fn code_points_as_they_came(&self) -> String {
+        let mut table = new_table(&["DSCP", "packets", "bytes", "Mbit/s", "% of bytes"], 1);
+        let total = self.directions.forward.bytes;
+        for row in &self.code_points {
+            let rate = super::rate_report::over(row.before.bytes, self.capture.duration_s);
+            let counts = [row.before.packets, row.before.bytes].map(|n| n.to_string());
+            let parts = [mbps(rate), share(row.before, total)];
+            table.add_row([row.name.clone()].into_iter().chain(counts).chain(parts));
         }
         shown(&table)
     }
@@ -107,16 +169,27 @@ impl Report {
     }
 
     fn flows(&self, most: usize) -> String {
-        let header =
-            ["flow", "direction", "packets", "bytes", "green %", "yellow %", "red %", "unmarked %", "dropped %"];
-        let mut table = new_table(&header, 2);
+        let header = ["flow", "direction", "packets", "bytes", "Mbit/s", "from s", "to s"];
+        let mut table = new_table(&[&header[..], &WORST].concat(), 2);
         for flow in self.flows.iter().take(most) {
             let counts = [flow.total.packets, flow.total.bytes].map(|n| n.to_string());
-            let parts = [flow.green, flow.yellow, flow.red, flow.unmarked, flow.dropped];
-            let shares = parts.map(|part| share(part, flow.total.bytes));
-            table.add_row([flow_name(&flow.key()), flow.direction.into()].into_iter().chain(counts).chain(shares));
+            let times = [mbps(flow.offered_bit_s), seconds(flow.when.first_s), seconds(flow.when.last_s)];
+            let name = [flow_name(&flow.key()), flow.direction.into()];
+            table.add_row(name.into_iter().chain(counts).chain(times).chain(worst(&flow.when)));
         }
-        limited(&table, Rows { all: self.flows.len(), most }, "flows", "")
+        limited(&table, Rows { all: self.flows.len(), most }, "flows", "flows: Mbit/s over the whole capture")
+    }
+
+    fn flow_colours(&self, most: usize) -> String {
+        let header = ["flow", "excess", "green", "yellow", "red", "unmarked", "dropped"];
+        let mut table = new_table(&header, 1);
+        let forward = self.flows.iter().filter(|flow| flow.direction == "forward");
+        for flow in forward.clone().take(most) {
+            let parts = [flow.excess.volume, flow.green, flow.yellow, flow.red, flow.unmarked, flow.dropped];
+            let shares = parts.map(|part| share(part, flow.total.bytes));
+            table.add_row([flow_name(&flow.key())].into_iter().chain(shares));
+        }
+        limited(&table, Rows { all: forward.count(), most }, "flows", "% of each flow's bytes")
     }
 
     fn aggregate_round_trips(&self, most: usize) -> String {
@@ -137,6 +210,11 @@ impl Report {
             table.add_row([name, row.window_segments.to_string()].into_iter().chain(measured(&row.measured)));
         }
         limited(&table, Rows { all: it.flows.len(), most }, "flows", "")
+    }
+
+    fn written(&self) -> String {
+        let kept = self.capture.packets - self.directions.dropped.packets;
+        self.output.as_ref().map_or(String::new(), |name| format!("written: {name}, {kept} packets"))
     }
 
     fn unchanged(&self) -> String {
@@ -169,6 +247,24 @@ fn shown(table: &Table) -> String {
 fn colour_row(table: &mut Table, [name, kind]: [&str; 2], row: &ColourRow, total: u64) {
     let counts = [row.volume.packets.to_string(), row.volume.bytes.to_string(), share(row.volume, total)];
     table.add_row([name, kind, row.before, row.after].map(String::from).into_iter().chain(counts));
+}
+
+/// Columns of the worst second.
+const WORST: [&str; 2] = ["worst second Mbit/s", "at s"];
+
+fn worst(when: &When) -> [String; 2] {
+    [mbps(when.worst_second_bit_s), when.worst_second_s.to_string()]
+}
+
+/// Mbit/s with four digits; `-` where there is no duration.
+fn mbps(bit_s: Option<f64>) -> String {
+    let Some(rate) = bit_s.map(|rate| rate / 1e6) else { return "-".into() };
+    let decimals = [1000.0, 100.0, 10.0, 1.0].iter().filter(|bound| rate < **bound).count();
+    format!("{rate:.decimals$}")
+}
+
+fn seconds(s: Option<f64>) -> String {
+    s.map_or("-".into(), |s| format!("{s:.3}"))
 }
 
 /// Share of bytes in per cent; `-` for nothing.

@@ -23,9 +23,9 @@ pub struct Through {
 /// `mark`
 #[derive(Args, Debug)]
 pub struct Mark {
-    /// Capture to read: pcap or pcapng
+    /// Capture to read: pcap or pcapng, plain or compressed (.gz); `-` is standard input
     pub input: PathBuf,
-    /// Capture to write, in the same format
+    /// Capture to write, in the same format; compressed if its name ends in .gz
     pub output: PathBuf,
     /// Policy file: `[conditioner]` tables without `at`
     #[arg(long, value_name = "FILE")]
@@ -38,15 +38,18 @@ pub struct Mark {
 /// `meter`
 #[derive(Args, Debug)]
 pub struct Meter {
-    /// Capture to read: pcap or pcapng
+    /// Capture to read: pcap or pcapng, plain or compressed (.gz); `-` is standard input
     pub input: PathBuf,
-    /// Policy file: `[conditioner]` tables without `at`; optional with --rtt
-    #[arg(long, value_name = "FILE", required_unless_present = "rtt")]
+    /// Policy file: `[conditioner]` tables without `at`; without one: flows, rates and code points
+    #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
     /// Round-trip times, time-outs and windows of TCP, by flow and by aggregate: a conditioner of the policy, or without one
     /// a pair of addresses
     #[arg(long)]
     pub rtt: bool,
+    /// The most bytes within any 1, 10 and 100 ms: when, how fast, and the flow that sent most of them
+    #[arg(long)]
+    pub bursts: bool,
     /// Also list every sample of --rtt
     #[arg(long, requires = "rtt", requires = "json")]
     pub samples: bool,

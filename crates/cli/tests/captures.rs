@@ -1,0 +1,157 @@
+//! Captures from where users have them: compressed, from a pipe; and what is left when `mark` is ended.
+
+#[allow(dead_code)]
+mod command;
+
+use command::{Folder, perhop};
+use std::io::Write;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+const POLICY: &str =
+    "[conditioner.all]\nkind = \"token-bucket\"\ncir = \"1Mbit/s\"\ncbs = \"15kB\"\ngreen = \"mark AF11\"\n";
+
+fn capture() -> Vec<u8> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    std::fs::read(root.join("tests/captures/udp-ns.pcap")).unwrap()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut child = Command::new("gzip").arg("-c").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let bytes = bytes.to_vec();
+    let writer = std::thread::spawn(move || input.write_all(&bytes).unwrap());
+    let out = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    out.stdout
+}
+
+fn folder() -> Folder {
+    let capture = capture();
+    Folder::with(&[("in.pcap", &capture), ("in.pcap.gz", &gzip(&capture)), ("policy.toml", POLICY.as_bytes())])
+}
+
+/// Runs with `input` on standard input.
+fn piped(folder: &Folder, args: &[&str], input: &[u8]) -> Output {
+    let mut child = start(folder, args);
+    // A reader that refuses what it sees closes the pipe.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    child.wait_with_output().unwrap()
+}
+
+fn start(folder: &Folder, args: &[&str]) -> Child {
+    let all = Stdio::piped;
+    perhop(args, folder).stdin(all()).stdout(all()).stderr(all()).spawn().unwrap()
+}
+
+fn text(out: &Output) -> String {
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8(out.stdout.clone()).unwrap()
+}
+
+#[test]
+fn a_capture_may_be_compressed_or_come_from_a_pipe() {
+    let folder = folder();
+    for more in [&["--policy", "policy.toml"][..], &["--bursts"], &["--json", "--bursts"]] {
+        let of = |name: &'static str| [&["meter", name][..], more].concat();
+        let plain = text(&folder.perhop(&of("in.pcap")));
+        assert_eq!(text(&folder.perhop(&of("in.pcap.gz"))), plain);
+        assert_eq!(text(&piped(&folder, &of("-"), &capture())), plain);
+        assert_eq!(text(&piped(&folder, &of("-"), &gzip(&capture()))), plain);
+    }
+}
+
+/// The same packets, compressed again if the name says so; the report names the file.
+#[test]
+fn mark_writes_what_it_names() {
+    let folder = folder();
+    let mark = |input: &str, output: &str| {
+        let out = piped(&folder, &["mark", input, output, "--policy", "policy.toml"], &capture());
+        let said = text(&out);
+        assert!(said.contains(&format!("written: {output}, ")), "{said}");
+        std::fs::read(folder.path(output)).unwrap()
+    };
+    let plain = mark("in.pcap", "out.pcap");
+    assert_eq!(mark("in.pcap.gz", "unpacked.pcap"), plain);
+    assert_eq!(mark("-", "piped.pcap"), plain);
+    let packed = mark("in.pcap", "out.pcap.gz");
+    assert_eq!(packed[..2], [0x1f, 0x8b]);
+    assert_eq!(mark("out.pcap.gz", "again.pcap"), plain, "marking twice changes nothing more");
+    let json = folder.perhop(&["mark", "in.pcap", "out.pcap", "--policy", "policy.toml", "--json"]);
+    assert!(text(&json).contains("\"output\":\"out.pcap\""));
+    let said = folder.refused(&["mark", "in.pcap", "-", "--policy", "policy.toml"]);
+    assert!(said.contains("error[E020] `-` as output") && said.contains("give the marked capture a name"), "{said}");
+}
+
+/// A gzip stream without its end: an error that says how much there is, or with --partial the packets that are whole.
+#[test]
+fn a_compressed_capture_may_be_cut_off() {
+    let packed = gzip(&capture());
+    let folder =
+        Folder::with(&[("cut.pcap.gz", &packed[..packed.len() / 2]), ("end.pcap.gz", &packed[..packed.len() - 3])]);
+    for name in ["cut.pcap.gz", "end.pcap.gz"] {
+        let said = folder.refused(&["meter", name]);
+        assert!(said.contains("cut off") && said.contains("--partial keeps"), "{said}");
+        let out = folder.perhop(&["meter", name, "--partial"]);
+        assert!(text(&out).contains(" packets, "), "{name}");
+        assert!(String::from_utf8_lossy(&out.stderr).contains("cut off"), "{name}");
+    }
+}
+
+/// `mark` in the middle of its input, its temporary file on the disk.
+fn halfway(folder: &Folder) -> Child {
+    let mut child = start(folder, &["mark", "-", "out.pcap", "--policy", "policy.toml"]);
+    child.stdin.as_mut().unwrap().write_all(&capture()[..20_000]).unwrap();
+    while !names(folder).iter().any(|name| name.starts_with(".out.pcap.perhop-")) {
+        assert!(child.try_wait().unwrap().is_none(), "it ended");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child
+}
+
+fn names(folder: &Folder) -> Vec<String> {
+    let entries = std::fs::read_dir(folder.path("")).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn signal(child: &Child, which: &str) {
+    let sent = Command::new("sh").args(["-c", &format!("kill -{which} {}", child.id())]).status().unwrap();
+    assert!(sent.success());
+}
+
+#[test]
+fn a_mark_that_is_ended_leaves_nothing() {
+    for which in ["TERM", "INT", "HUP"] {
+        let folder = folder();
+        let before = names(&folder);
+        let mut child = halfway(&folder);
+        signal(&child, which);
+        std::thread::sleep(Duration::from_millis(100));
+        let _ = child.stdin.take().unwrap().write_all(&capture()[20_000..]);
+        let out = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(130), "{which}: {said}");
+        assert!(said.contains("standard input was not marked, no output was written"), "{which}: {said}");
+        assert_eq!(names(&folder), before, "{which}");
+    }
+}
+
+/// Who is killed cannot clean up; the next one does, and leaves alone what others are writing.
+#[test]
+fn what_a_killed_mark_leaves_is_removed_by_the_next() {
+    let folder = folder();
+    let mut killed = halfway(&folder);
+    signal(&killed, "KILL");
+    killed.wait().unwrap();
+    assert!(names(&folder).iter().any(|name| name.starts_with(".out.pcap.perhop-")));
+    let mut busy = halfway(&folder);
+    text(&folder.perhop(&["mark", "in.pcap", "out.pcap", "--policy", "policy.toml"]));
+    let hidden = names(&folder).into_iter().filter(|name| name.starts_with(".out")).count();
+    assert_eq!(hidden, 1, "that of the one at work: {:?}", names(&folder));
+    busy.stdin.take().unwrap().write_all(&capture()[20_000..]).unwrap();
+    assert!(busy.wait_with_output().unwrap().status.success());
+    assert_eq!(names(&folder), ["in.pcap", "in.pcap.gz", "out.pcap", "policy.toml"]);
+}
