@@ -7,18 +7,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from perhop.plots import packets, rates, series, style
+from perhop.plots import packets, rates, series, stacked, style
+from perhop.plots.choice import Choice, listed
+from perhop.plots.choice import chosen as column_along
 from perhop.results import Runs, opened
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PLOTS: dict[str, Callable[[Runs], Figure]] = {
+    "delivered": stacked.delivered,
     "throughput": rates.throughput,
     "fairness": rates.fairness,
     "delay": rates.delay,
     "colours": packets.colours,
     "drops": packets.drops,
+    "over-time": series.over_time,
     "queue": series.queue,
     "bucket": series.bucket,
 }
@@ -34,7 +38,7 @@ def figure(kind: str, runs: Runs) -> Figure:
         raise ValueError(f"no plot `{kind}`: there are {', '.join(PLOTS)}")
     with style.styled():
         drawn = PLOTS[kind](runs)
-        drawn.suptitle(f"{runs.name}\n{about(kind)}", x=0.01, ha="left", fontsize=9)
+        style.head(drawn, runs.name, about(kind))
     return drawn
 
 
@@ -43,19 +47,29 @@ def about(kind: str) -> str:
     return (PLOTS[kind].__doc__ or "").strip().rstrip(".")
 
 
+def chosen(runs: Runs, choice: Choice) -> Figure:
+    """The plot of any column of a table; see `choice.chosen`."""
+    with style.styled():
+        drawn = column_along(runs, choice)
+        style.head(drawn, runs.name, choice.title)
+    return drawn
+
+
 def plot(arguments: dict[str, Any]) -> int:
     """The verb."""
     if arguments["list"]:
         for kind in PLOTS:
             print(f"{kind:<12}{about(kind)}")
+        for name in listed(opened(arguments["runs"])) if arguments["runs"] else []:
+            print(f"--y {name}")
         return 0
-    kind = arguments["kind"]
-    path = Path(arguments["output"] or f"{kind}.svg")
+    kind, y = arguments["kind"] or "throughput", arguments["y"]
+    path = Path(arguments["output"] or f"{y or kind}.svg")
     if path.suffix.lower() not in style.FORMATS:
         raise ValueError(f"{path}: a picture's name ends with {', '.join(style.FORMATS)}")
     runs = opened(arguments["runs"])
     for note in runs.notes:
         print(f"note: {note}", file=sys.stderr)
-    style.save(figure(kind, runs), path)
+    style.save(chosen(runs, Choice(y, arguments["x"], arguments["by"])) if y else figure(kind, runs), path)
     print(path)
     return 0

@@ -1,105 +1,127 @@
-"""`perhop report`: a run as one HTML page that needs no network."""
+"""`perhop report`: a run as one HTML page that needs no network, its answer first."""
 
 from __future__ import annotations
 
-import io
-import math
 import sys
+import tomllib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib import resources
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from perhop import __version__, files, plot, units
-from perhop.plots import style
-from perhop.plots.grid import known
+from perhop import files, plot
+from perhop.answer import Answer, answers
+from perhop.reporting import first
+from perhop.reporting.changes import changes
+from perhop.reporting.first import AnswerTable
+from perhop.reporting.tables import TABLES, Tabled, tabled
 from perhop.results import Runs, opened
+from perhop.show import count
 
-
-@dataclass(frozen=True)
-class Tabled:
-    """A table as the page shows it."""
-
-    title: str
-    headings: list[str]
-    rows: list[list[str]]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
 class Pictured:
-    """A plot as the page shows it: inline SVG, or why there is none."""
+    """A picture as the page shows it."""
 
+    kind: str
     title: str
+    alternative: str
+    """What it shows, for readers who cannot see it."""
     svg: str
-    missing: str
 
 
-TABLES = {
-    "traffic": ("goodput_bit_s", "goodput_mean_bit_s", "goodput_std_bit_s", "jain", "transfer_goodput_mean_bit_s"),
-    "arrivals": ("throughput_bit_s", "delay_p50_ms", "delay_p99_ms", "delay_p999_ms", "jitter_p99_ms"),
-    "summary": ("arrived_packets", "marked_packets", "dropped_packets", "wait_mean_ms", "wait_p99_ms"),
-    "conditioners": ("packets", "bytes"),
-    "links": ("delivered_packets", "dropped_packets", "utilisation"),
-}
-TITLES = {
-    "traffic": "Traffic",
-    "arrivals": "At the destination, by class and colour",
-    "summary": "At each port, by class and colour",
-    "conditioners": "Conditioners: colour in, colour out",
-    "links": "Links",
-}
+@dataclass(frozen=True)
+class Page:
+    """What the template shows."""
+
+    name: str
+    about: str
+    notes: list[str]
+    changes: Tabled
+    answer: AnswerTable
+    first: Pictured | None
+    explained: list[str]
+    pictures: list[Pictured]
+    tables: list[Tabled]
+    scenarios: list[tuple[str, str]]
+    method: list[str]
+
+
+DETAILS = ("delay", "drops", "over-time", "queue", "bucket")
+"""Pictures below the first: what the first and the tables do not show."""
+
+METHOD = [
+    "A number is the mean over the replications ± half of its 95 % t-interval. Without ± there is one replication, all "
+    "agree, or the interval is smaller than the last digit.",
+    "Every replication has its own random numbers, keyed by seed and replication: the same in runs that are compared.",
+]
 
 
 def html(runs: Runs) -> str:
     """The page."""
-    from jinja2 import Environment, StrictUndefined
+    from perhop.pages import environment
 
-    source = resources.files("perhop").joinpath("templates", "run.html").read_text(encoding="utf-8")
-    page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True).from_string(source)
-    replications = sorted({r.replication for r in runs})
-    return page.render(
-        runs=runs,
-        replications=len(replications),
-        tables=[tabled(runs, name) for name in TABLES],
-        pictures=[pictured(runs, kind) for kind in plot.PLOTS],
-        version=__version__,
+    return environment().get_template("run.html").render(page=page(runs))
+
+
+def page(runs: Runs) -> Page:
+    """What it shows."""
+    found = answers(runs)
+    changing = any("change" in tomllib.loads(point.effective) for point in runs.points)
+    return Page(
+        runs.name,
+        about(runs),
+        runs.notes,
+        changes(runs),
+        first.table(runs, found),
+        _first(runs, found),
+        first.explained(found, changing=changing),
+        list(_details(runs)),
+        [table for table in (tabled(runs, name) for name in TABLES) if table.rows],
+        [(f"Every value in force{f': {p.title}' if p.title else ''}", p.effective) for p in runs.points],
+        METHOD,
     )
 
 
-def tabled(runs: Runs, name: str) -> Tabled:
-    """Means with intervals of a table's main columns, a row for each point and row."""
-    keys = units.KEYS[name]
-    columns = {column: _column(runs, name, column) for column in TABLES[name]}
-    groups = list(dict.fromkeys(group for found in columns.values() for group in found))
-    headings = [*(["point"] if runs.keys else []), *keys]
-    for column in columns:
-        label, unit, _ = units.named(column)
-        headings.append(f"{label}, {unit}" if unit else label)
-    rows = []
-    for group in groups:
-        title = [runs.points[int(group[0])].title] if runs.keys else []
-        rows.append([*title, *group[1:], *(found.get(group, "-") for found in columns.values())])
-    return Tabled(TITLES[name], headings, rows)
+def about(runs: Runs) -> str:
+    """One line: how it was simulated."""
+    settings, many = runs.settings, len({r.replication for r in runs})
+    points = f"{len(runs.points)} points, " if len(runs.points) > 1 else ""
+    simulated = f"{count(many, 'replication')} of {settings['duration_s']:g} s, the first {settings['warmup_s']:g} s"
+    return f"{points}{simulated} not counted; seed {runs.seed}; bytes counted as {settings['accounting']}"
 
 
-def _column(runs: Runs, table: str, column: str) -> dict[tuple[str, ...], str]:
-    missing = 0.0 if units.counted(column) else math.nan
-    found = runs.values(table, column, by=["point", *units.KEYS[table]], missing=missing)
-    factor = units.named(column)[2]
-    return {group: units.estimate(known(values), factor) for group, values in found.items()}
+def _first(runs: Runs, found: list[Answer]) -> Pictured | None:
+    from perhop.plots import stacked
+
+    return _pictured("delivered", lambda: stacked.drawn(runs, found), first.told(runs, found))
 
 
-def pictured(runs: Runs, kind: str) -> Pictured:
-    """A plot as inline SVG, or the reason why this run does not have it."""
+def _details(runs: Runs) -> Iterator[Pictured]:
+    """The other pictures that this run has the data for."""
+    for kind in DETAILS:
+        picture = _pictured(
+            kind, partial(plot.PLOTS[kind], runs), f"{plot.about(kind)}; the tables below have the numbers"
+        )
+        if picture:
+            yield picture
+
+
+def _pictured(kind: str, draw: Callable[[], Figure], alternative: str) -> Pictured | None:
+    """`None` if this run does not have the data for it, or too much."""
+    from perhop.plots import style
+    from perhop.plots.dark import inline
+
     try:
-        figure = plot.figure(kind, runs)
-    except ValueError as error:
-        return Pictured(plot.about(kind), "", str(error))
-    text = io.StringIO()
-    with style.styled():
-        figure.savefig(text, format="svg", metadata={"Date": None})
-    svg = text.getvalue()
-    return Pictured(plot.about(kind), svg[svg.index("<svg") :], "")
+        with style.styled():
+            figure = draw()
+    except ValueError:
+        return None
+    return Pictured(kind, plot.about(kind), alternative, inline(style.svg(figure), kind))
 
 
 def report(arguments: dict[str, Any]) -> int:

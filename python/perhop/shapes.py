@@ -42,3 +42,19 @@ class ReplicationDict(TypedDict):
     reused: bool
     note: str | None
     tables: dict[str, dict[str, npt.NDArray[Any]]]
+
+
+class ContractDict(TypedDict):
+    """The rate that a conditioner commits to at one port."""
+
+    conditioner: str
+    hop: str
+    rate_bit_s: int
+    per: str
+    """`aggregate` for all that it takes there; or `flow`, `pair`, `class`."""
+    classes: list[str]
+    """Those whose data it may take."""
+
+
+PassedDict = TypedDict("PassedDict", {"class": str, "hop": str, "entry": bool, "acks": bool})
+"""A port that data of a class passes; whether some enters there, and whether ACKs of the class pass it too."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
 class Estimate(Protocol):
@@ -27,19 +27,48 @@ KEYS = {
 }
 """What identifies the rows of a table."""
 
-_UNITS = (("_bit_s", "Mbit/s", 1e-6), ("_ms", "ms", 1.0), ("_bytes", "B", 1.0), ("_packets", "packets", 1.0))
+_STEPS = {
+    "_bit_s": (("bit/s", 1.0), ("kbit/s", 1e-3), ("Mbit/s", 1e-6), ("Gbit/s", 1e-9)),
+    "_ms": (("us", 1e3), ("ms", 1.0), ("s", 1e-3)),
+    "_bytes": (("B", 1.0), ("kB", 1e-3), ("MB", 1e-6), ("GB", 1e-9)),
+    "_packets": (("packets", 1.0),),
+}
+"""The units of each ending of a column's name, in ascending order, with the factor to each."""
 
+_USUAL = {"_bit_s": "Mbit/s", "_ms": "ms", "_bytes": "B", "_packets": "packets"}
 
 ROUNDING = 1e-12
 """Relative spread of equal values that is due to arithmetic alone."""
 
+DIGITS = 4
+"""Digits of a mean that its interval does not limit."""
+
+
+class Scale(NamedTuple):
+    """A unit, and what values are multiplied by to be in it."""
+
+    unit: str
+    factor: float
+
 
 def named(column: str) -> tuple[str, str, float]:
     """`goodput_bit_s` as `goodput`, `Mbit/s` and the factor to it."""
-    for ending, unit, factor in _UNITS:
-        if column.endswith(ending):
-            return column.removesuffix(ending).replace("_", " "), unit, factor
-    return column.replace("_", " "), "", 1.0
+    ending = _ending(column)
+    usual = Scale("", 1.0) if ending is None else next(Scale(*s) for s in _STEPS[ending] if s[0] == _USUAL[ending])
+    return column.removesuffix(ending or "").replace("_", " "), *usual
+
+
+def scaled(column: str, largest: float) -> Scale:
+    """The unit in which the largest of a column's values has one to three digits before its point."""
+    ending = _ending(column)
+    if ending is None or not 0 < largest < math.inf:
+        return Scale(*named(column)[1:])
+    fitting = [Scale(*step) for step in _STEPS[ending] if largest * step[1] >= 1]
+    return fitting[-1] if fitting else Scale(*_STEPS[ending][0])
+
+
+def _ending(column: str) -> str | None:
+    return next((ending for ending in _STEPS if column.endswith(ending)), None)
 
 
 def counted(column: str) -> bool:
@@ -47,21 +76,33 @@ def counted(column: str) -> bool:
     return column.endswith(("_packets", "_bytes")) or column in ("packets", "bytes")
 
 
-def text(value: float, uncertainty: float = math.nan) -> str:
-    """Four digits, or as many as an uncertainty's second; `-` for unknown values."""
+def text(value: float, decimals: int | None = None) -> str:
+    """Four digits, or this many decimals; `-` for unknown values."""
     if math.isnan(value):
         return "-"
-    size, digits = (abs(value), 3) if math.isnan(uncertainty) or uncertainty == 0 else (uncertainty, 1)
-    if max(abs(value), size) >= 1e7 or 0 < size < 1e-4:
-        return f"{value:.3e}"
-    return f"{value:.{max(0, digits - math.floor(math.log10(size))) if size else 0}f}"
+    if decimals is None and 0 < abs(value) < 1e-6:
+        return f"{value:.2e}"
+    return f"{value:.{places(value, DIGITS) if decimals is None else decimals}f}"
 
 
-def estimate(value: Estimate | None, factor: float = 1.0) -> str:
-    """`3.50 ±0.11`; the mean alone without an interval."""
+def estimate(value: Estimate | None, factor: float = 1.0, most: int = 99) -> str:
+    """`3.50 ±0.11`: two digits of the interval decide, four of the mean are enough, and at `most` this many decimals.
+
+    The mean alone if there is no interval, or none that is visible in these digits.
+    """
     if value is None or math.isnan(value.mean):
         return "-"
     mean, half = value.mean * factor, value.half * factor
     if half < ROUNDING * abs(mean):
         half = 0.0
-    return text(mean) if math.isnan(half) else f"{text(mean, half)} ±{text(half, half)}"
+    if math.isnan(half) or half == 0:
+        alone = text(mean, min(places(mean, DIGITS), most))
+        return alone if math.isnan(half) else f"{alone} ±0"
+    decimals = min(places(half, 2), places(mean, DIGITS) if abs(mean) > half else places(half, 2), most)
+    shown = text(half, decimals)
+    return f"{text(mean, decimals)} ±{shown}" if float(shown) else text(mean, decimals)
+
+
+def places(value: float, digits: int) -> int:
+    """Decimals that show this many digits of a value; none of zero."""
+    return max(0, digits - 1 - math.floor(math.log10(abs(value)))) if value else 0

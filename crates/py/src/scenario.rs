@@ -4,7 +4,7 @@ use crate::options::options;
 use crate::{diagnostics, run};
 use perhop_scenario::output::disk::Identity;
 use perhop_scenario::output::run::RunOptions;
-use perhop_scenario::{Options, Point, Sweep};
+use perhop_scenario::{Options, Point, Sweep, contracts};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -85,6 +85,20 @@ impl Scenario {
         self.sweep.to_toml()
     }
 
+    /// The rate that each conditioner commits to, with the classes it may take.
+    #[getter]
+    fn contracts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let dicts = contracts::contracts(&self.sweep.base).into_iter().map(|c| contract(py, c));
+        PyList::new(py, dicts.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// The ports that each class's data passes.
+    #[getter]
+    fn passed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let dicts = contracts::passed(&self.sweep.base).into_iter().map(|p| passed(py, p));
+        PyList::new(py, dicts.collect::<PyResult<Vec<_>>>()?)
+    }
+
     /// Effective values, every queue on a path, bucket times.
     fn explain(&self) -> String {
         perhop_scenario::explain_sweep(&self.sweep)
@@ -127,5 +141,24 @@ fn point<'py>(py: Python<'py>, point: &Point) -> PyResult<Bound<'py, PyDict>> {
     out.set_item("hash", &point.hash)?;
     out.set_item("effective", point.scenario.effective())?;
     out.set_item("settings", settings(py, &point.scenario)?)?;
+    Ok(out)
+}
+
+fn contract(py: Python<'_>, contract: contracts::Contract) -> PyResult<Bound<'_, PyDict>> {
+    let out = PyDict::new(py);
+    out.set_item("conditioner", contract.conditioner)?;
+    out.set_item("hop", contract.hop)?;
+    out.set_item("rate_bit_s", contract.rate.bit_s())?;
+    out.set_item("per", contract.per.name())?;
+    out.set_item("classes", contract.classes)?;
+    Ok(out)
+}
+
+fn passed(py: Python<'_>, passed: contracts::Passed) -> PyResult<Bound<'_, PyDict>> {
+    let out = PyDict::new(py);
+    out.set_item("class", passed.class)?;
+    out.set_item("hop", passed.hop)?;
+    out.set_item("entry", passed.entry)?;
+    out.set_item("acks", passed.acks)?;
     Ok(out)
 }

@@ -29,6 +29,8 @@ pub mod policy;
 pub mod schema;
 /// Effective values, queues, times.
 pub mod explain;
+/// Where classes enter, and what is committed to them.
+pub mod contracts;
 /// Runs and their results.
 pub mod output;
 /// Parameters from a link and its flows.

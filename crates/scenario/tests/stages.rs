@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The order of `src/lib.rs`.
-const ORDER: [&str; 15] = [
+const ORDER: [&str; 16] = [
     "text", "sections", "expand", "resolve", "check", "build", "in_force", "change", "scenario", "sweep", "policy",
-    "schema", "explain", "output", "tune",
+    "schema", "explain", "contracts", "output", "tune",
 ];
 
 fn sources(folder: &Path, out: &mut Vec<PathBuf>) {

@@ -1,10 +1,10 @@
-"""The layout of a quantity's means: a panel for each row, along a swept number if there is one."""
+"""The layout of means with intervals: along a swept number, or name by name; a panel for each quantity and row."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,17 +12,13 @@ from matplotlib.figure import Figure
 
 from perhop.columns import Group, Values, short
 from perhop.plots import style
+from perhop.plots.axis import Axis, named, numeric, rows, x_axis
+from perhop.plots.names import shortened
 from perhop.results import Runs
 from perhop.stats import Interval, interval
 
-
-@dataclass(frozen=True)
-class Axis:
-    """The swept key that runs along x, with its values as numbers; without one, points stand side by side."""
-
-    key: str | None
-    label: str
-    numbers: dict[str, float]
+MOST_PANELS = 24
+MOST_LINES = 16
 
 
 @dataclass(frozen=True)
@@ -37,43 +33,9 @@ class Quantity:
 
 
 Line = list[tuple[float, Interval]]
-
-
-def number(text: str) -> tuple[float, str] | None:
-    """`5Mbit/s` as 5 and `Mbit/s`; `None` if it does not begin with a number."""
-    read = re.fullmatch(r"\s*([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(.*)", text)
-    return (float(read[1]), read[2]) if read else None
-
-
-def x_axis(runs: Runs) -> Axis:
-    """The swept key with the most numbers, all in one unit; at least two."""
-    best = Axis(None, "", {_named(list(p.labels.values())): float(i) for i, p in enumerate(runs.points)})
-    most = 1
-    for key in runs.keys:
-        texts = list(dict.fromkeys(point.labels[key] for point in runs.points))
-        read = [value for value in map(number, texts) if value]
-        if len(read) == len(texts) > most and len({unit for _, unit in read}) == 1:
-            unit = f" ({read[0][1]})" if read[0][1] else ""
-            numbers = {text: value for text, (value, _) in zip(texts, read, strict=True)}
-            best, most = Axis(key, f"{short(key)}{unit}", numbers), len(texts)
-    return best
-
-
-def _named(swept: Sequence[str]) -> str:
-    return ", ".join(swept)
-
-
-def rows(runs: Runs, quantity: Quantity) -> dict[str, dict[str, Line]]:
-    """Row -> line -> points with mean and interval; a line is named by what else is swept."""
-    axis, out = x_axis(runs), dict[str, dict[str, Line]]()
-    for group, values in quantity.values.items():
-        swept, row = dict(zip(runs.keys, group, strict=False)), " ".join(group[len(runs.keys) :])
-        x = axis.numbers[swept.pop(axis.key) if axis.key else _named(list(swept.values()))]
-        label = _named(list(swept.values())) if axis.key else ""
-        line = out.setdefault(row, {}).setdefault(label, [])
-        if (estimate := known(values)) is not None:
-            line.append((x, estimate))
-    return {row: {label: sorted(line, key=lambda p: p[0]) for label, line in of.items()} for row, of in out.items()}
+Lines = dict[str, Line]
+Chart = dict[str, Lines]
+"""Panel -> line -> positions with mean and interval."""
 
 
 def known(values: Values) -> Interval | None:
@@ -83,51 +45,135 @@ def known(values: Values) -> Interval | None:
 
 
 def facets(runs: Runs, quantities: Sequence[Quantity]) -> Figure:
-    """A column of panels for each quantity, a panel for each row; with a single point one panel, rows along x."""
+    """A column of panels for each quantity. What else is swept are lines in a panel for each row; else rows are lines.
+
+    Raises:
+        ValueError: when it would take too many panels or lines.
+    """
+    quantities = [quantity for quantity in quantities if any(not np.isnan(v).all() for v in quantity.values.values())]
+    if not quantities:
+        raise ValueError("nothing to show: no traffic of this run has this quantity")
     if len(runs.points) == 1:
-        return _single(runs, quantities)
-    axis, drawn = x_axis(runs), [rows(runs, quantity) for quantity in quantities]
-    names = list(dict.fromkeys(row for of in drawn for row in of))
-    figure, panels = style.panels(max(1, len(names)), len(quantities))
-    for i, axes in enumerate(panels):
-        row, column = divmod(i, len(quantities))
-        if row < len(names):
-            _panel(axes, axis, drawn[column].get(names[row], {}))
-            axes.set_title(names[row], loc="left", fontsize=9)
-        axes.set_ylabel(quantities[column].label)
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right upper")
+        axis = named(None, [" ".join(group[len(runs.keys) :]) for quantity in quantities for group in quantity.values])
+        figure = draw(axis, quantities, [{"": _by_name(runs, axis, quantity)} for quantity in quantities])
+        style.legend(figure)
+        return figure
+    axis = x_axis(runs)
+    charts = arranged([_lines(runs, axis, quantity) for quantity in quantities])
+    figure = draw(axis, quantities, charts)
+    others = ", ".join(short(key) for key in runs.keys if key != axis.key)
+    style.legend(figure, others if axis.key and len(runs.keys) > 1 else "")
     return figure
 
 
-def _panel(axes: Axes, axis: Axis, lines: dict[str, Line]) -> None:
-    spread = (max(axis.numbers.values()) - min(axis.numbers.values())) * 0.015
-    for i, (label, line) in enumerate(lines.items()):
-        shift = (i - (len(lines) - 1) / 2) * spread / 2
-        _estimates(axes, [(x + shift, y) for x, y in line], "o-" if axis.key else "o", label)
-    if axis.key is None:
-        ticks(axes, list(axis.numbers))
-    axes.set_xlabel(axis.label)
-    axes.set_ylim(bottom=0)
+def _by_name(runs: Runs, axis: Axis, quantity: Quantity) -> Lines:
+    found = {" ".join(group[len(runs.keys) :]): known(values) for group, values in quantity.values.items()}
+    return {"": [(axis.numbers[name], estimate) for name, estimate in found.items() if estimate]}
 
 
-def _single(runs: Runs, quantities: Sequence[Quantity]) -> Figure:
-    figure, panels = style.panels(1, len(quantities))
-    for axes, quantity in zip(panels, quantities, strict=True):
-        found = {row: line for row, of in rows(runs, quantity).items() for line in of.values() if line}
-        _estimates(axes, [(float(i), line[0][1]) for i, line in enumerate(found.values())], "o")
-        ticks(axes, list(found))
-        axes.set_ylabel(quantity.label)
-        axes.set_ylim(bottom=0)
+Rows = dict[tuple[str, str], Line]
+"""By row, and by what is swept beside the axis."""
+
+
+def _lines(runs: Runs, axis: Axis, quantity: Quantity) -> Rows:
+    out: Rows = {}
+    for group, values in quantity.values.items():
+        swept, row = dict(zip(runs.keys, group, strict=False)), " ".join(group[len(runs.keys) :])
+        x = axis.numbers[swept.pop(axis.key) if axis.key else ", ".join(swept.values())]
+        line = out.setdefault((row, ", ".join(swept.values()) if axis.key else ""), [])
+        if (estimate := known(values)) is not None:
+            line.append((x, estimate))
+    return {key: sorted(line, key=lambda p: p[0]) for key, line in out.items()}
+
+
+def arranged(quantities: Sequence[Rows]) -> list[Chart]:
+    """The lines of each quantity as panels with lines."""
+    names = list(dict.fromkeys(row for of in quantities for row, _ in of))
+    others = list(dict.fromkeys(other for of in quantities for _, other in of))
+    apart = len(others) > 1 or len(names) > len(style.SERIES)
+    charts: list[Chart] = []
+    for of in quantities:
+        chart: Chart = {name: {} for name in (names if apart else [""])}
+        for (row, other), line in of.items():
+            chart[row if apart else ""][other if apart else row] = line
+        charts.append(chart)
+    return charts
+
+
+def draw(axis: Axis, quantities: Sequence[Quantity], charts: Sequence[Chart]) -> Figure:
+    """The panels: a column for each quantity; with one quantity several panels share a row."""
+    titles, columns = list(charts[0]), len(charts)
+    lines = list(dict.fromkeys(line for chart in charts for panel in chart.values() for line in panel))
+    if len(titles) * columns > MOST_PANELS or len(lines) > MOST_LINES:
+        raise ValueError(
+            f"{len(titles) * columns} panels with {len(lines)} lines are too many for one picture: name fewer points' "
+            "directories, or choose with --x, --y and --by"
+        )
+    wide = columns if columns > 1 else min(3, len(titles))
+    height = 2.2 if axis.key else max(1.0, 0.25 * len(axis.numbers) * max(1.0, 0.4 * len(lines)))
+    figure, every = style.panels(-(-len(titles) * columns // wide), wide, height)
+    looks = {line: i for i, line in enumerate(lines)}
+    legends = dict(zip(lines, shortened(lines), strict=True))
+    for i, axes in enumerate(every):
+        if i >= len(titles) * columns:
+            axes.remove()
+            continue
+        title, chart = titles[i // columns], charts[i % columns]
+        panel = Panel(axis, quantities[i % columns].label, chart[title])
+        panel.draw(axes, {line: (legends[line], looks[line]) for line in chart[title]})
+        axes.set_title(shortened(titles)[i // columns])
+        if not axis.key and i % wide:
+            axes.tick_params(labelleft=False)
+            axes.set_ylabel("")
     return figure
 
 
-def _estimates(axes: Axes, line: Line, style_: str, label: str = "") -> None:
-    xs, means, halves = [x for x, _ in line], [y.mean for _, y in line], [y.half for _, y in line]
-    axes.errorbar(xs, means, yerr=halves, fmt=style_, capsize=3, markersize=4, linewidth=1.2, label=label)
+@dataclass(frozen=True)
+class Panel:
+    """One panel."""
+
+    axis: Axis
+    label: str
+    lines: Lines
+
+    def draw(self, axes: Axes, looks: dict[str, tuple[str, int]]) -> None:
+        """Every line, by its legend and the number of its look; the quantity's axis holds zero."""
+        along = self.axis.key is not None
+        for place, (line, (label, look)) in enumerate(looks.items()):
+            shift = place - (len(looks) - 1) / 2
+            points = [(x + shift * self._spread(len(looks)), y) for x, y in self.lines[line]]
+            (_along if along else _below)(axes, points, _look(look, label, "-" if along else "none"))
+        every = [y for line in self.lines.values() for _, y in line]
+        limits = style.from_zero([y.low for y in every], [y.high for y in every] + [y.mean for y in every])
+        if along:
+            numeric(axes, self.axis)
+            axes.set_ylabel(self.label)
+            axes.set_ylim(limits)
+        else:
+            rows(axes, self.axis)
+            axes.set_xlabel(self.label)
+            axes.set_xlim(limits)
+
+    def _spread(self, lines: int) -> float:
+        """Between lines at the same position, so that their intervals can be told apart."""
+        numbers = self.axis.numbers.values()
+        if self.axis.key is None:
+            return 0.7 / lines
+        return 0.0 if self.axis.logarithmic else (max(numbers) - min(numbers)) * 0.006
 
 
-def ticks(axes: Axes, names: Sequence[str]) -> None:
-    """Names along x, slanted when they are long."""
-    slanted = sum(len(name) for name in names) > 24
-    axes.set_xticks(range(len(names)), names, rotation=30 if slanted else 0, ha="right" if slanted else "center")
-    axes.set_xlim(-0.6, len(names) - 0.4)
+def _look(number: int, label: str, linestyle: str) -> dict[str, Any]:
+    colour, marker = style.SERIES[number % len(style.SERIES)], style.MARKERS[number % len(style.MARKERS)]
+    return {"color": colour, "marker": marker, "linestyle": linestyle, "label": label, "capsize": 2.5}
+
+
+def _along(axes: Axes, line: Line, look: dict[str, Any]) -> None:
+    axes.errorbar([x for x, _ in line], [y.mean for _, y in line], yerr=_halves(line), **look)
+
+
+def _below(axes: Axes, line: Line, look: dict[str, Any]) -> None:
+    axes.errorbar([y.mean for _, y in line], [x for x, _ in line], xerr=_halves(line), **look)
+
+
+def _halves(line: Line) -> list[float]:
+    return [0.0 if np.isnan(y.half) else y.half for _, y in line]

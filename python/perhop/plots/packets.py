@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from perhop.columns import Group, Values
-from perhop.plots import grid, style
+from perhop.plots import axis, grid, style
+from perhop.plots.axis import rows
 from perhop.plots.grid import Quantity
 from perhop.results import Runs
 
@@ -35,7 +36,7 @@ def drops(runs: Runs) -> Figure:
     lost = {group for of in counts.values() for group, packets in of.items() if packets.any()}
     if not lost:
         figure, (axes,) = style.panels(1)
-        axes.text(0.5, 0.5, "no packet was dropped", ha="center", transform=axes.transAxes)
+        style.empty(axes, "no packet was dropped")
         return figure
     parts = {reason: {g: of[g] for g in of if g in lost and of[g].any()} for reason, of in counts.items()}
     return _drawn(runs, _shares(parts, _counts(runs, "arrived_packets")), style.REASONS)
@@ -68,15 +69,17 @@ def _drawn(runs: Runs, shares: dict[str, Counts], look: dict[str, str]) -> Figur
     """Stacked bars of a single point; means with intervals over a sweep."""
     if len(runs.points) > 1:
         return grid.facets(runs, [Quantity(f"{part}, %", of) for part, of in shares.items()])
-    names: Sequence[Group] = list(dict.fromkeys(group for of in shares.values() for group in of))
-    figure, (axes,) = style.panels(1)
-    bottom = np.zeros(len(names))
-    for part, of in shares.items():
+    names = list(dict.fromkeys(" ".join(group) for of in shares.values() for group in of))
+    named = {part: {" ".join(group): values for group, values in of.items()} for part, of in shares.items()}
+    figure, (axes,) = style.panels(1, 1, 0.5 + 0.3 * len(names))
+    left = np.zeros(len(names))
+    for part, of in named.items():
         estimates = [grid.known(of[name]) if name in of else None for name in names]
-        heights = np.array([estimate.mean if estimate else 0.0 for estimate in estimates])
-        axes.bar(range(len(names)), heights, 0.7, bottom, color=look[part], label=part)
-        bottom += heights
-    grid.ticks(axes, [" ".join(name) for name in names])
-    axes.set_ylabel("packets, %")
-    figure.legend(loc="outside right upper")
+        widths = np.array([estimate.mean if estimate else 0.0 for estimate in estimates])
+        axes.barh(range(len(names)), widths, 0.66, left, color=look[part], label=part)
+        left += widths
+    rows(axes, axis.named(None, names))
+    axes.set_xlim(left=0)
+    axes.set_xlabel("packets, %")
+    style.legend(figure)
     return figure

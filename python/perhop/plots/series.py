@@ -1,76 +1,155 @@
-"""Queues and buckets over time, in the first replication of a point."""
+"""Rates, queues and buckets over time, in the first replication of a point."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from perhop.columns import Columns, Point
+from perhop import units
+from perhop.columns import Columns, Values
 from perhop.plots import style
+from perhop.plots.names import shortened
 from perhop.results import Runs
 
 MOST_POINTS = 6
+MOST_LINES = 16
 
-Line = tuple[str, str | None, str]
-"""Hop, conditioner, quantity."""
+
+class Line(NamedTuple):
+    """Values over time."""
+
+    t_s: Values
+    value: Values
+
+
+class Of(NamedTuple):
+    """What a line of `series` shows."""
+
+    hop: str
+    conditioner: str | None
+    quantity: str
+
+    @property
+    def label(self) -> str:
+        """`C -> E2: avg queue`."""
+        quantity = self.quantity.removesuffix("_packets").removesuffix("_bytes").replace("_", " ")
+        return f"{self.conditioner} at {self.hop}: {quantity}" if self.conditioner else f"{self.hop}: {quantity}"
+
+
+def over_time(runs: Runs) -> Figure:
+    """What each traffic delivers over time, from one sample to the next."""
+    chosen = [_rates(runs, i) for i in range(len(_points(runs, "flow_series")))]
+    top = max((float(line.value.max(initial=0.0)) for of in chosen for line in of.values()), default=0.0)
+    scale = units.scaled("_bit_s", top)
+    of = [{name: Line(t, v * scale.factor) for name, (t, v) in lines.items()} for lines in chosen]
+    return _drawn(runs, of, f"delivered, {scale.unit}")
 
 
 def queue(runs: Runs) -> Figure:
     """Packets waiting and their average at the ports where two ever waited at once, by queue where it has several."""
-    return _over_time(runs, _of_queues, "packets waiting")
+    return _of_series(runs, Kind("_packets", "waiting", "two packets never waited at once at any port"), _queues)
 
 
 def bucket(runs: Runs) -> Figure:
     """Tokens of every conditioner's buckets."""
-    return _over_time(runs, _of_buckets, "tokens, B")
+    return _of_series(runs, Kind("_bytes", "tokens", "no conditioner of this run has a bucket"), _buckets)
 
 
-def _of_queues(lines: dict[Line, Columns]) -> dict[Line, Columns]:
-    used = {hop for (hop, _, what), line in lines.items() if what == "queue_packets" and line["value"].max() > 1}
+def _queues(lines: dict[Of, Line]) -> dict[Of, Line]:
+    used = {of.hop for of, line in lines.items() if of.quantity == "queue_packets" and line.value.max() > 1}
     shown = {"queue_packets", "avg_queue_packets", "packets"}
-    return {key: line for key, line in lines.items() if key[0] in used and key[2].split(".")[-1] in shown}
+    return {of: line for of, line in lines.items() if of.hop in used and of.quantity.split(".")[-1] in shown}
 
 
-def _of_buckets(lines: dict[Line, Columns]) -> dict[Line, Columns]:
-    return {key: line for key, line in lines.items() if key[1] and "bucket" in key[2]}
+def _buckets(lines: dict[Of, Line]) -> dict[Of, Line]:
+    return {of: line for of, line in lines.items() if of.conditioner and "bucket" in of.quantity}
 
 
-def _over_time(runs: Runs, choose: Callable[[dict[Line, Columns]], dict[Line, Columns]], unit: str) -> Figure:
-    if "series" not in runs.tables or not len(runs.table("series")["t_s"]):
+class Kind(NamedTuple):
+    """What a plot of `series` shows: the ending of its quantities, what they are, why there may be none."""
+
+    ending: str
+    what: str
+    without: str
+
+
+def _of_series(runs: Runs, kind: Kind, choose: Callable[[dict[Of, Line]], dict[Of, Line]]) -> Figure:
+    chosen = [choose(_lines(runs, i)) for i in range(len(_points(runs, "series")))]
+    if not any(chosen):
+        raise ValueError(kind.without)
+    top = max(float(line.value.max()) for lines in chosen for line in lines.values())
+    scale = units.scaled(kind.ending, top)
+    scaled = [{of.label: Line(t, v * scale.factor) for of, (t, v) in lines.items()} for lines in chosen]
+    return _drawn(runs, scaled, f"{kind.what}, {scale.unit}")
+
+
+def _points(runs: Runs, table: str) -> list[str]:
+    """The titles of the points, if this run has the table and few enough of them."""
+    if table not in runs.tables or not len(runs.table(table)["t_s"]):
         raise ValueError("this run has no series: run it again with --trace series, or with `sample` in [scenario]")
     if len(runs.points) > MOST_POINTS:
         raise ValueError(f"{len(runs.points)} points are too many over time: name one point's directory")
-    figure, panels = style.panels(len(runs.points))
-    for axes, (i, point) in zip(panels, enumerate(runs.points), strict=True):
-        chosen = choose(_lines(runs, i))
-        for (hop, conditioner, what), line in chosen.items():
-            axes.plot(line["t_s"], line["value"], linewidth=0.9, label=_label(hop, conditioner, what))
-        axes.set_title(_title(point), loc="left")
+    return [point.title for point in runs.points]
+
+
+def _drawn(runs: Runs, chosen: list[dict[str, Line]], unit: str) -> Figure:
+    """A panel for each point, a colour for each line."""
+    names = list(dict.fromkeys(name for lines in chosen for name in lines))
+    if len(names) > MOST_LINES:
+        raise ValueError(f"{len(names)} lines are too many for one picture: read the table with perhop.Runs instead")
+    looks = {name: (label, i) for i, (name, label) in enumerate(zip(names, shortened(names, 36), strict=True))}
+    figure, panels = style.panels(len(chosen))
+    titles = shortened([point.title for point in runs.points], 60)
+    for axes, lines, title in zip(panels, chosen, titles, strict=True):
+        axes.set_title(f"{title}, first replication" if title else "first replication")
+        if not lines:
+            style.empty(axes, "nothing to show here")
+            continue
+        for name, line in lines.items():
+            _draw(axes, line, *looks[name])
         axes.set_ylabel(unit)
         axes.set_xlabel("time, s")
-        if not chosen:
-            axes.text(0.5, 0.5, "nothing to show", ha="center", transform=axes.transAxes)
-            continue
-        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        axes.margins(x=0)
+    style.legend(figure)
     return figure
 
 
-def _label(hop: str, conditioner: str | None, what: str) -> str:
-    quantity = what.removesuffix("_packets").removesuffix("_bytes").replace("_", " ")
-    return f"{conditioner} at {hop}: {quantity}" if conditioner else f"{hop}: {quantity}"
+def _draw(axes: Axes, line: Line, label: str, look: int) -> None:
+    """The colours twice over: the second time dashed."""
+    kind = "-" if look < len(style.SERIES) else "--"
+    axes.plot(line.t_s, line.value, kind, color=style.SERIES[look % len(style.SERIES)], linewidth=0.9, label=label)
 
 
-def _title(point: Point) -> str:
-    return f"{point.title}, first replication" if point.title else "first replication"
-
-
-def _lines(runs: Runs, point: int) -> dict[Line, Columns]:
-    table = runs.table("series")
+def _first(table: Columns, point: int) -> np.ndarray:
+    """The rows of a point's first replication."""
     first = table["replication"][table["point"] == point].min(initial=np.iinfo(np.int64).max)
-    rows = np.flatnonzero((table["point"] == point) & (table["replication"] == first))
-    keys: dict[Line, list[int]] = {}
-    for i in rows:
-        keys.setdefault((table["hop"][i], table["conditioner"][i], table["quantity"][i]), []).append(int(i))
-    return {key: {name: table[name][at] for name in ("t_s", "value")} for key, at in keys.items()}
+    return np.flatnonzero((table["point"] == point) & (table["replication"] == first))
+
+
+def _lines(runs: Runs, point: int) -> dict[Of, Line]:
+    table = runs.table("series")
+    keys: dict[Of, list[int]] = {}
+    for i in _first(table, point):
+        keys.setdefault(Of(table["hop"][i], table["conditioner"][i], table["quantity"][i]), []).append(int(i))
+    return {of: Line(table["t_s"][at], table["value"][at]) for of, at in keys.items()}
+
+
+def _rates(runs: Runs, point: int) -> dict[str, Line]:
+    """Bits a second between samples, summed over the flows of each traffic."""
+    table = runs.table("flow_series")
+    rows = _first(table, point)
+    out = {}
+    for name in _different(table["traffic"][rows]):
+        at = rows[table["traffic"][rows] == name]
+        times, places = np.unique(table["t_s"][at], return_inverse=True)
+        total = np.bincount(places, weights=table["delivered_bytes"][at].astype(np.float64))
+        out[name] = Line(times[1:], 8 * np.diff(total) / np.diff(times))
+    return out
+
+
+def _different(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))

@@ -64,7 +64,7 @@ def _boundary(axes: Axes, picture: dict[str, Any]) -> None:
     _settings(axes, picture)
     axes.set_xlabel("TCP flows")
     axes.set_ylabel("threshold, packets")
-    alpha = f"$\\alpha$ = {picture['alpha']:.2g}"
+    alpha = f"\N{GREEK SMALL LETTER ALPHA} = {picture['alpha']:.2g}"
     axes.set_title(f"a  Critical threshold of Lemma 3.1, {alpha}", loc="left", fontsize=9, fontweight="bold")
     axes.legend(loc="lower left")
 
@@ -77,7 +77,8 @@ def _settings(axes: Axes, picture: dict[str, Any]) -> None:
         colour = STABLE if stable else UNSTABLE
         axes.plot([low, high], [v0] * 2, color=colour, linewidth=1.0, linestyle=(0, (2, 1.5)))
         axes.plot([low], [v0], "o", color=colour, markersize=6, markeredgecolor="white", zorder=5)
-        text = f"{setting['name']}: $V_0$ = {v0:.0f}, $\\alpha$ = {setting['alpha']:.2g}"
+        alpha = f"\N{GREEK SMALL LETTER ALPHA} = {setting['alpha']:.2g}"
+        text = f"{setting['name']}: V\N{SUBSCRIPT ZERO} = {v0:.0f}, {alpha}"
         where: dict[str, Any] = {"textcoords": "offset points", "ha": "left" if stable else "right", "va": "bottom"}
         axes.annotate(text, (low, v0), (7 if stable else -7, 4), fontsize=8, color="#222222", **where)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from perhop import stats
+from perhop.plots.dark import inline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,13 +75,7 @@ def picture(figure: Figure, name: str, caption: str, alternative: str) -> Pictur
     vector, raster = io.StringIO(), io.BytesIO()
     figure.savefig(vector, format="svg", metadata={"Date": None, "Creator": None, "Title": caption})
     figure.savefig(raster, format="png", dpi=160, metadata={"Software": None})
-    text = vector.getvalue()
-    return Picture(name, caption, alternative, _own_ids(text[text.index("<svg") :].strip(), name), raster.getvalue())
-
-
-def _own_ids(svg: str, name: str) -> str:
-    """Ids made unique, so that one page can hold several pictures."""
-    return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", svg)
+    return Picture(name, caption, alternative, inline(vector.getvalue(), name), raster.getvalue())
 
 
 @dataclass(frozen=True)

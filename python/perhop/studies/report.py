@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
-from perhop import __version__, files
+from perhop import files, pages
+from perhop.plots.dark import alone
 from perhop.studies import Study
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Cell
@@ -22,7 +21,6 @@ from perhop.studies.samples import Samples
 from perhop.studies.verdict import NOT_REPRODUCED, REPORTED, REPRODUCED, VERDICTS, number
 
 SUMMARY = "report.html"
-TEMPLATES = Path(__file__).resolve().parent / "templates"
 NOTHING = "\N{EN DASH}"
 MARKS = {"reproduced": "✓", "not reproduced": "✗", "undecided": "?", "reported": "·"}
 CLASSES = {"reproduced": "yes", "not reproduced": "no", "undecided": "open", "reported": "told"}
@@ -126,7 +124,7 @@ def _save(pictures: Iterable[Picture], figures: Path) -> None:
     figures.mkdir(parents=True, exist_ok=True)
     for picture in pictures:
         prologue = '<?xml version="1.0" encoding="utf-8"?>\n'
-        files.write(figures / f"{picture.name}.svg", prologue + picture.svg + "\n")
+        files.write(figures / f"{picture.name}.svg", prologue + alone(picture.svg) + "\n")
         files.write(figures / f"{picture.name}.png", picture.png)
 
 
@@ -177,15 +175,9 @@ def _column(axis: str, values: list[Any]) -> str:
 
 
 def _render(template: str, **context: Any) -> str:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
+    environment = pages.environment()
     environment.filters |= {"show": show, "both": both, "chip": _chip}
-    shared = {"verdicts": VERDICTS, "version": __version__, "marks": MARKS, "classes": CLASSES}
+    shared = {"verdicts": VERDICTS, "marks": MARKS, "classes": CLASSES}
     return environment.get_template(template).render(**shared, **context)
 
 

@@ -41,7 +41,9 @@ fn reproduce(a: &Reproduce) -> Result<Value, Failure> {
 
 fn plot(a: &Plot) -> Result<Value, Failure> {
     let output = a.output.as_deref().map(text).transpose()?;
-    Ok(json!({ "runs": texts(&a.runs)?, "kind": a.kind, "output": output, "list": a.list }))
+    Ok(json!({
+        "runs": texts(&a.runs)?, "kind": a.kind, "y": a.y, "x": a.x, "by": a.by, "output": output, "list": a.list,
+    }))
 }
 
 fn report(a: &Report) -> Result<Value, Failure> {

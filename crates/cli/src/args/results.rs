@@ -43,13 +43,22 @@ pub struct Plot {
     /// Directories of runs
     #[arg(required_unless_present = "list")]
     pub runs: Vec<PathBuf>,
-    /// Which plot
-    #[arg(long, default_value = "throughput")]
-    pub kind: String,
+    /// Which plot [default: throughput]
+    #[arg(long, conflicts_with_all = ["y", "x", "by"])]
+    pub kind: Option<String>,
+    /// What to draw in place of a plot by name: any column of a table, as in `arrivals.delay_p99_ms`
+    #[arg(long, value_name = "TABLE.COLUMN")]
+    pub y: Option<String>,
+    /// What runs along x, with --y: a swept key or what identifies the table's rows (`class`); the swept numbers by default
+    #[arg(long, value_name = "KEY", requires = "y")]
+    pub x: Option<String>,
+    /// A line for each, with --y: swept keys, or what identifies the table's rows; counts are summed over the others
+    #[arg(long, value_name = "KEY", value_delimiter = ',', requires = "y")]
+    pub by: Vec<String>,
     /// File to write: .png, .svg or .pdf
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// List the available plots
+    /// List the available plots, and what --y takes
     #[arg(long)]
     pub list: bool,
 }

@@ -1,0 +1,150 @@
+"""`plot --y TABLE.COLUMN --x KEY --by KEYS`: any column of a table, along any key, a line for each value of others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.figure import Figure
+
+from perhop import show, units
+from perhop.columns import Group, Values, short
+from perhop.plots import grid, style
+from perhop.plots.axis import Axis, named, numeric_axis, x_axis
+from perhop.plots.grid import Quantity, Rows
+from perhop.results import Runs
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What to draw: names as the user gave them."""
+
+    y: str
+    x: str | None = None
+    by: Sequence[str] = ()
+
+    @property
+    def title(self) -> str:
+        """Of the picture."""
+        along = f" along {self.x}" if self.x else ""
+        return f"{self.y}{along}{' by ' if self.by else ''}{', '.join(self.by)}: mean and 95 % interval"
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What each key is used for; keys that are in none of them are summed over."""
+
+    x: str
+    lines: list[str]
+    panels: list[str]
+
+    @property
+    def keys(self) -> list[str]:
+        """All of them."""
+        return [self.x, *self.lines, *self.panels]
+
+
+def chosen(runs: Runs, choice: Choice) -> Figure:
+    """The plot of a choice.
+
+    Raises:
+        ValueError: for a table, a column or a key that this run does not have, or too many panels or lines.
+    """
+    table, column = _column(runs, choice.y)
+    roles = _roles(runs, table, column, choice)
+    cells = _cells(runs, table, column, roles.keys)
+    scale = units.scaled(column, max((_largest(values) for values in cells.values()), default=0.0))
+    quantity = Quantity(_label(column, scale), {group: values * scale.factor for group, values in cells.items()})
+    axis = _axis(roles.x, [group[0] for group in cells])
+    figure = grid.draw(axis, [quantity], [_chart(axis, roles, quantity)])
+    style.legend(figure, ", ".join(short(key) for key in roles.lines))
+    return figure
+
+
+def listed(runs: Runs) -> list[str]:
+    """Every `TABLE.COLUMN` of a run."""
+    return [f"{name}.{column}" for name in units.KEYS if name in runs.tables for column in _numbers(runs, name)]
+
+
+def _column(runs: Runs, y: str) -> tuple[str, str]:
+    table, _, column = y.partition(".")
+    if table not in units.KEYS or table not in runs.tables:
+        tables = ", ".join(name for name in units.KEYS if name in runs.tables)
+        raise ValueError(f"--y {y}: write TABLE.COLUMN with TABLE one of {tables}")
+    columns = _numbers(runs, table)
+    if column not in columns:
+        raise ValueError(f"--y {y}: no such column{show.near(column, columns)}; `{table}` has {', '.join(columns)}")
+    return table, column
+
+
+def _numbers(runs: Runs, table: str) -> list[str]:
+    skipped = {*runs.keys, "point", "replication", *units.KEYS[table]}
+    return [name for name, values in runs.table(table).items() if name not in skipped and values.dtype.kind in "iuf"]
+
+
+def _roles(runs: Runs, table: str, column: str, choice: Choice) -> Roles:
+    every = [*runs.keys, *units.KEYS[table]]
+    lines = [_key(every, f"--by {name}", name) for name in choice.by]
+    x = _key(every, f"--x {choice.x}", choice.x) if choice.x else _default(runs, every, lines)
+    if x in lines:
+        raise ValueError(f"--by {short(x)}: `{short(x)}` already runs along x")
+    rest = [key for key in every if key not in (x, *lines)]
+    if not choice.by:
+        return Roles(x, rest, [])
+    summed = units.KEYS[table] if units.counted(column) else ()
+    return Roles(x, lines, [key for key in rest if key not in summed])
+
+
+def _key(every: Sequence[str], option: str, name: str) -> str:
+    found = [key for key in every if name in (key, short(key))]
+    if len(found) != 1:
+        names = ", ".join(short(key) if not found else key for key in every)
+        raise ValueError(f"{option}: {'several keys end so' if found else 'no such key'}; there are {names}")
+    return found[0]
+
+
+def _default(runs: Runs, every: Sequence[str], lines: Sequence[str]) -> str:
+    """The swept numbers, else the first key that is not drawn as lines."""
+    numbers = x_axis(runs).key
+    free = [key for key in every if key not in lines]
+    if not free:
+        raise ValueError(f"--by names every key, so that none is left for x: {', '.join(map(short, every))}")
+    return numbers if numbers in free else free[0]
+
+
+def _cells(runs: Runs, table: str, column: str, keys: Sequence[str]) -> dict[Group, Values]:
+    """Summed over what is not named, or the one row of a replication."""
+    if units.counted(column):
+        return runs.totals(table, column, by=keys)
+    return runs.values(table, column, by=keys, missing=math.nan)
+
+
+def _largest(values: Values) -> float:
+    estimate = grid.known(values)
+    return abs(estimate.mean) if estimate else 0.0
+
+
+def _label(column: str, scale: units.Scale) -> str:
+    name = units.named(column)[0]
+    return f"{name}, {scale.unit}" if scale.unit and scale.unit != name else name
+
+
+def _axis(key: str, texts: Sequence[str]) -> Axis:
+    return numeric_axis(key, texts) or named(key, texts)
+
+
+def _chart(axis: Axis, roles: Roles, quantity: Quantity) -> grid.Chart:
+    first = 1 + len(roles.lines)
+    found: Rows = {}
+    for group, values in quantity.values.items():
+        line = found.setdefault((", ".join(group[first:]), ", ".join(group[1:first])), [])
+        if (estimate := grid.known(values)) is not None:
+            line.append((axis.numbers[group[0]], estimate))
+    chart: grid.Chart = {}
+    for (panel, name), points in found.items():
+        if points:
+            chart.setdefault(panel, {})[name] = sorted(points, key=lambda point: point[0])
+    if not chart:
+        raise ValueError("nothing to show: this quantity is unknown in every row")
+    return chart

@@ -1,0 +1,1 @@
+"""What the report of a run consists of: its answer, what changed, tables and pictures."""

@@ -1,0 +1,148 @@
+"""The first screen of a report: what each class was promised, offered, and got."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from perhop import units
+from perhop.answer import Answer, Between
+from perhop.columns import short
+from perhop.reporting.tables import Look
+from perhop.results import Runs
+from perhop.shapes import ContractDict
+from perhop.stats import Interval
+
+MANY = 8
+"""With more rows than this, the sources of contracts are below the table."""
+
+MOST_TOLD = 24
+"""Classes and points that a picture's description lists."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A contract as the page shows it."""
+
+    rate: str
+    what: str
+
+
+@dataclass(frozen=True)
+class AnswerRow:
+    """A class at a point."""
+
+    names: list[str]
+    contracts: list[Rate]
+    numbers: list[str]
+
+
+@dataclass(frozen=True)
+class AnswerTable:
+    """The table of the first screen; its first columns are names."""
+
+    headings: list[str]
+    rows: list[AnswerRow]
+    names: int
+
+
+def table(runs: Runs, found: Sequence[Answer]) -> AnswerTable:
+    """Contract, offered, delivered, lost and delay, by class at each point."""
+    looks = _looks(found)
+    units_ = [look.scale.unit for look in looks]
+    names = ["contract", "offered", "delivered", "lost", "delay p50", "delay p99"]
+    headings = [f"{name}, {unit}" for name, unit in zip(names, [units_[0], *units_], strict=True)]
+    rows = [
+        AnswerRow(
+            [*runs.points[a.point].labels.values(), a.name],
+            [_rate(a.name, contract, looks[0].scale, len(found)) for contract in a.contracts],
+            [_text(value, look) for value, look in zip(_numbers(a), looks, strict=True)],
+        )
+        for a in found
+    ]
+    return AnswerTable([*(short(key) for key in runs.keys), "class", *headings], rows, len(runs.keys) + 1)
+
+
+def _numbers(a: Answer) -> list[Interval | Between | None]:
+    return [a.offered, a.delivered, a.lost, a.p50, a.p99]
+
+
+def _looks(found: Sequence[Answer]) -> list[Look]:
+    """Of each column: one unit for all rates, one for both delays."""
+    columns = [[_high(value) for value in column] for column in zip(*map(_numbers, found), strict=True)]
+    delay = units.scaled("_ms", max((value.mean for value in columns[4] if value), default=0.0))
+    scales = [scale_of(found), scale_of(found), units.Scale("%", 1.0), delay, delay]
+    return [Look.of(scale, column) for scale, column in zip(scales, columns, strict=True)]
+
+
+def _high(value: Interval | Between | None) -> Interval | None:
+    return value.high if isinstance(value, Between) else value
+
+
+def scale_of(found: Sequence[Answer]) -> units.Scale:
+    """One unit for all rates."""
+    return units.scaled("_bit_s", max((max(a.offered.mean, a.delivered.mean) for a in found), default=0.0))
+
+
+def _rate(name: str, contract: ContractDict, scale: units.Scale, rows: int) -> Rate:
+    rate = f"{contract['rate_bit_s'] * scale.factor:.4g}"
+    return Rate(rate, _source(name, contract) if rows <= MANY else "")
+
+
+def _source(name: str, contract: ContractDict) -> str:
+    """`each flow: gold at E -> R, with home`."""
+    each = "" if contract["per"] == "aggregate" else f"each {contract['per']}: "
+    others = [other for other in contract["classes"] if other != name]
+    shared = f", with {', '.join(others)}" if others else ""
+    return f"{each}{contract['conditioner']} at {contract['hop']}{shared}"
+
+
+def _text(value: Interval | Between | None, look: Look) -> str:
+    """The one value if its colours agree to three digits, else from the lowest to the highest."""
+    if not isinstance(value, Between):
+        return look.text(value)
+    digits = min(look.decimals, units.places(value.high.mean * look.scale.factor, 3))
+    low, high = (f"{end.mean * look.scale.factor:.{digits}f}" for end in (value.low, value.high))
+    return look.text(value.high) if low == high else f"{low} to {high}"
+
+
+def explained(found: Sequence[Answer], *, changing: bool) -> list[str]:
+    """What the columns mean, as far as these answers need it."""
+    out = [
+        "Offered is what arrived at the first port on the way, lost is what was dropped on the way in per cent of it."
+    ]
+    if any(a.contracts for a in found):
+        out.append(
+            "A contract is the cir of a conditioner that may take the class's data"
+            + (", at the start: the scenario has timed changes" if changing else "")
+            + (f" ({_sources(found)})." if len(found) > MANY else ".")
+        )
+    else:
+        out.append("No conditioner with a cir takes any of this traffic, so there is no contract to compare with.")
+    if any(" to " in _text(value, look) for a in found for value, look in zip(_numbers(a), _looks(found), strict=True)):
+        out.append("A delay from one value to another: those of the class's colours; its own quantile is between them.")
+    mixed = [a.name for a in found if a.mixed]
+    if mixed:
+        names = ", ".join(dict.fromkeys(mixed))
+        out.append(f"ACKs of {names} pass the same ports as its data: offered and lost count them, delivered does not.")
+    return out
+
+
+def _sources(found: Sequence[Answer]) -> str:
+    return "; ".join(dict.fromkeys(f"{a.name}: {_source(a.name, c)}" for a in found for c in a.contracts))
+
+
+def told(runs: Runs, found: Sequence[Answer]) -> str:
+    """The picture in words."""
+    scale = scale_of(found)
+    if len(found) > MOST_TOLD:
+        return f"What {len(found)} classes and points got, by colour; the table above has the numbers."
+    return "; ".join(_told(runs, answer, scale) for answer in found)
+
+
+def _told(runs: Runs, answer: Answer, scale: units.Scale) -> str:
+    where = ", ".join([*filter(None, [runs.points[answer.point].title]), answer.name])
+    parts = ", ".join(f"{colour} {mean.mean * scale.factor:.3g}" for colour, mean in answer.colours.items())
+    contract = "" if answer.contract_bit_s is None else f", contract {answer.contract_bit_s * scale.factor:.3g}"
+    numbers = f"{answer.delivered.mean * scale.factor:.3g} of {answer.offered.mean * scale.factor:.3g} {scale.unit}"
+    return f"{where}: delivered {numbers}{f' ({parts})' if parts else ''}{contract}"

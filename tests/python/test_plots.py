@@ -1,0 +1,281 @@
+"""What a plot looks like, from the boxes of what it draws: nothing cut off, nothing on top of something else."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from itertools import combinations, pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.axis import Axis
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
+
+from conftest import ROOT, SCENARIO, Command
+from perhop import Runs, Scenario, plot, stats
+from perhop.plots import axis
+from perhop.plots.choice import Choice
+from perhop.plots.names import LONGEST, shortened
+
+SHORT = {"scenario.duration": "4s", "scenario.warmup": "1s", "scenario.sample": "100ms"}
+EXAMPLES = (
+    "af-queue",
+    "strict-priority",
+    "f-sam",
+    "timed-change",
+    "web",
+    "msvb",
+    "dumbbell",
+    "tutorial",
+    "pps-tagger",
+    "telnet",
+)
+QUEUE = "conditioner.contract"
+SWEEPS: dict[str, dict[str, list[object]]] = {
+    "numbers": {f"{QUEUE}.cir": ["500kbit/s", "1Mbit/s", "2Mbit/s", "3Mbit/s"]},
+    "decades": {"queue.af.limit": ["60p", "200p", "2000p", "20000p"]},
+    "two axes": {f"{QUEUE}.cir": ["500kbit/s", "1Mbit/s"], "traffic.far.flows": [5, 20]},
+    "names": {"queue.af.averages": ["separate", "common", "coupled"]},
+    "two of names": {"queue.af.averages": ["separate", "coupled"], "conditioner.contract.pir": ["3Mbit/s"]},
+}
+SLACK = 1.5
+"""Pixels by which boxes may differ from what is drawn: antialiasing."""
+
+
+@pytest.fixture(scope="module", params=[*EXAMPLES, *SWEEPS])
+def shown(request: pytest.FixtureRequest) -> Runs:
+    """Ten examples, and sweeps of several kinds."""
+    if request.param in EXAMPLES:
+        length = {} if request.param == "timed-change" else SHORT
+        return Scenario.from_toml(ROOT / "examples" / f"{request.param}.toml", length).run(2)
+    scenario = Scenario.from_toml(ROOT / "examples" / "af-queue.toml", SHORT)
+    return scenario.sweep(SWEEPS[request.param], replications=2)
+
+
+def figures(runs: Runs) -> dict[str, Figure]:
+    """Every plot that the run has the data for."""
+    found = {}
+    for kind in plot.PLOTS:
+        with suppress(ValueError):
+            found[kind] = plot.figure(kind, runs)
+    return found
+
+
+def laid_out(figure: Figure) -> FigureCanvasAgg:
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()  # type: ignore[no-untyped-call]
+    return canvas
+
+
+def labels(figure: Figure) -> list[Text]:
+    """Titles, labels of axes and of ticks."""
+    names = [t for a in figure.axes for t in (a.title, *a.texts, a.xaxis.label, a.yaxis.label)]
+    left = [a._left_title for a in figure.axes if hasattr(a, "_left_title")]
+    ticks = [label for axes in figure.axes for side in (axes.xaxis, axes.yaxis) for label in ticked(side)]
+    return [text for text in [*names, *left, *ticks, *heads(figure)] if text.get_text()]
+
+
+def ticked(side: Axis) -> list[Text]:
+    """The labels of the ticks that are drawn: matplotlib also makes some beyond the limits."""
+    low, high = sorted(side.get_view_interval())
+    slack = 1e-9 * (high - low)
+    every = [tick for tick in side.get_major_ticks() if low - slack <= tick.get_loc() <= high + slack]
+    return [tick.label1 for tick in every if tick.label1.get_visible() and tick.label1.get_text()]
+
+
+def heads(figure: Figure) -> list[Text]:
+    """The figure's own title: texts of it that are not of a panel or a legend."""
+    return [t for t in figure.get_children() if isinstance(t, Text) and t.get_text()]
+
+
+def check(kind: str, figure: Figure) -> None:
+    """Raises an error for anything cut off or overlapping."""
+    renderer = laid_out(figure).get_renderer()  # type: ignore[no-untyped-call]
+    page = Bbox.from_bounds(-SLACK, -SLACK, figure.bbox.width + 2 * SLACK, figure.bbox.height + 2 * SLACK)
+    for text in labels(figure):
+        box = text.get_window_extent(renderer)
+        assert page.x0 <= box.x0, f"{kind}: `{text.get_text()}` is cut off"
+        assert page.y0 <= box.y0, f"{kind}: `{text.get_text()}` is cut off"
+        assert box.x1 <= page.x1, f"{kind}: `{text.get_text()}` is cut off"
+        assert box.y1 <= page.y1, f"{kind}: `{text.get_text()}` is cut off"
+    for legend in figure.legends:
+        box = legend.get_window_extent(renderer)
+        assert page.contains(box.x0, box.y0), f"{kind}: the legend is cut off"
+        assert page.contains(box.x1, box.y1), f"{kind}: the legend is cut off"
+        for axes in figure.axes:
+            assert not box.overlaps(axes.get_window_extent(renderer)), f"{kind}: the legend covers a panel"
+        assert not any(box.overlaps(t.get_window_extent(renderer)) for t in heads(figure)), f"{kind}: legend on title"
+    for axes in figure.axes:
+        assert not axes.get_legend(), f"{kind}: a legend inside a panel"
+        for ticks in (ticked(axes.xaxis), ticked(axes.yaxis)):
+            boxes = [t.get_window_extent(renderer) for t in ticks]
+            for one, other in pairwise(boxes):
+                assert not one.overlaps(other), f"{kind}: labels of ticks overlap: {[t.get_text() for t in ticks]}"
+
+
+def test_nothing_is_cut_off_and_the_legend_is_outside(shown: Runs) -> None:
+    found = figures(shown)
+    assert {"delivered", "throughput", "delay"} <= found.keys()
+    for kind, figure in found.items():
+        check(kind, figure)
+
+
+def test_what_is_drawn_is_within_the_panels(shown: Runs) -> None:
+    for kind, figure in figures(shown).items():
+        laid_out(figure)
+        for axes in figure.axes:
+            low, high = sorted(axes.get_ylim())
+            for line in axes.lines:
+                ys = np.asarray(line.get_ydata(orig=False), dtype=float)
+                assert np.all((low <= ys) & (ys <= high) | np.isnan(ys)), f"{kind}: a line leaves its panel"
+
+
+def test_names_in_the_legend_are_short_and_different(shown: Runs) -> None:
+    for kind, figure in figures(shown).items():
+        for legend in figure.legends:
+            texts = [text.get_text() for text in legend.get_texts()]
+            assert len(set(texts)) == len(texts), f"{kind}: {texts}"
+            assert all(len(text) <= LONGEST + 8 for text in texts), f"{kind}: {texts}"
+
+
+def test_long_names_and_odd_signs_fit() -> None:
+    name = "a very long name of a class that goes on and on, and has $dollars$ and _ and \u202e in it"
+    text = (ROOT / "examples" / "af-queue.toml").read_text()
+    text = text.replace("[traffic.near]", f'[traffic."{name} 1"]').replace("[traffic.far]", f'[traffic."{name} 2"]')
+    runs = Scenario.from_toml(text, SHORT).run(1)
+    for kind, figure in figures(runs).items():
+        check(kind, figure)
+
+
+@pytest.mark.parametrize(
+    ("names", "short"),
+    [
+        (["token-bucket, cbs 5kB", "token-bucket, cbs 9kB"], ["5kB", "9kB"]),
+        (["E1 -> C: near", "E1 -> C: far", "E1 -> C: near"], ["near", "far", "near"]),
+        (["gold green", "silver green"], ["gold", "silver"]),
+        (["near, 1Mbit/s", "near, 5Mbit/s"], ["1Mbit/s", "5Mbit/s"]),
+        (["runs/a/one", "runs/a/two"], ["one", "two"]),
+        (["1.5Mbit/s", "1.7Mbit/s"], ["1.5Mbit/s", "1.7Mbit/s"]),
+        (["cbs 1/2", "cbs 1/3"], ["1/2", "1/3"]),
+        (["only one"], ["only one"]),
+        (["a", "a b"], ["a", "a b"]),
+        ([], []),
+    ],
+)
+def test_common_words_are_removed(names: list[str], short: list[str]) -> None:
+    assert shortened(names) == short
+
+
+def test_shortened_names_stay_different() -> None:
+    names = [f"{'x' * 40}{i}{'y' * 40}" for i in range(30)]
+    short = shortened(names)
+    assert all(a != b for a, b in combinations(short, 2))
+    assert max(map(len, short)) <= LONGEST + 6
+
+
+def test_numbers_of_one_dimension_share_an_axis() -> None:
+    found = axis.numeric_axis("conditioner.gold.cir", ["2Mbit/s", "500kbit/s", "1Mbit/s"])
+    assert found is not None
+    assert found.label == "cir, Mbit/s"
+    assert found.numbers == {"2Mbit/s": 2.0, "500kbit/s": 0.5, "1Mbit/s": 1.0}
+    assert axis.numeric_axis("k", ["5kB", "5ms"]) is None
+    assert axis.numeric_axis("k", ["5", "pam"]) is None
+    assert axis.numeric_axis("k", ["1kB", "1000B"]) is None, "two labels at one position"
+
+
+def test_a_wide_range_is_logarithmic() -> None:
+    found = axis.numeric_axis("queue.af.limit", ["10p", "100p", "1000p"])
+    assert found is not None
+    assert found.logarithmic
+    narrow = axis.numeric_axis("queue.af.limit", ["10p", "20p", "30p"])
+    assert narrow is not None
+    assert not narrow.logarithmic
+
+
+def test_the_delivered_bars_are_the_means(tmp_path: Path) -> None:
+    runs = Scenario.from_toml(ROOT / "examples" / "af-queue.toml", SHORT).run(2)
+    (axes,) = plot.figure("delivered", runs).axes
+    tops = {bars.get_label(): [bar.get_width() for bar in bars] for bars in axes.containers}
+    means = runs.means("arrivals", "throughput_bit_s", by=["class", "colour"])
+    for colour in ("green", "yellow", "red"):
+        expected = [means[c, colour].mean / 1e6 for c in ("near", "far")]
+        assert tops[colour] == pytest.approx(expected)
+
+
+@pytest.fixture(scope="module")
+def swept_cir() -> Runs:
+    scenario = Scenario.from_toml(ROOT / "examples" / "af-queue.toml", SHORT)
+    return scenario.sweep(SWEEPS["two axes"], replications=2)
+
+
+CHOICES: dict[str, tuple[Choice, str, set[str]]] = {
+    "the swept numbers by default": (
+        Choice("arrivals.throughput_bit_s", by=["class", "colour", "traffic.far.flows"]),
+        "cir, Mbit/s",
+        {f"{c}, {k}, {n}" for c in ("near", "far") for k in ("green", "yellow", "red") for n in (5, 20)},
+    ),
+    "counts are summed over the rest": (
+        Choice("summary.dropped_packets", "flows", ["class", "cir"]),
+        "flows",
+        {f"{c}, {r}" for c in ("near", "far") for r in ("500kbit/s", "1Mbit/s")},
+    ),
+    "names along x": (Choice("arrivals.delay_p99_ms", "colour", ["class"]), "delay p99, ms", {"near", "far"}),
+    "flows are numbers": (Choice("flows.goodput_bit_s", "flow", ["traffic"]), "flow", {"near", "far"}),
+}
+
+
+@pytest.mark.parametrize("name", list(CHOICES))
+def test_any_column_along_any_key(swept_cir: Runs, name: str) -> None:
+    choice, along, lines = CHOICES[name]
+    figure = plot.chosen(swept_cir, choice)
+    check(name, figure)
+    assert {axes.get_xlabel() for axes in figure.axes} == {along}
+    assert {text.get_text() for text in figure.legends[0].get_texts()} == lines
+
+
+def test_a_chosen_plot_shows_the_means(swept_cir: Runs) -> None:
+    figure = plot.chosen(swept_cir, Choice("summary.dropped_packets", "cir", ["flows"]))
+    (axes,) = figure.axes
+    expected = {
+        flows: [
+            stats.interval(swept_cir.totals("summary", "dropped_packets", {"flows": flows, "cir": cir})[()]).mean
+            for cir in ("500kbit/s", "1Mbit/s")
+        ]
+        for flows in ("5", "20")
+    }
+    _, names = axes.get_legend_handles_labels()
+    ys = [container[0].get_ydata() for container in axes.containers]
+    drawn = {name: [float(y) for y in line] for line, name in zip(ys, names, strict=True)}
+    assert drawn == {flows: pytest.approx(means) for flows, means in expected.items()}
+
+
+WRONG: dict[str, tuple[Choice, str]] = {
+    "table": (Choice("arrival.delay_p99_ms"), "TABLE one of traffic, arrivals"),
+    "column": (Choice("arrivals.delay_p98_ms"), "did you mean `delay_p9"),
+    "x": (Choice("arrivals.delay_p99_ms", "size"), "--x size: no such key; there are cir, flows, class, colour"),
+    "by": (Choice("arrivals.delay_p99_ms", by=["size"]), "--by size: no such key"),
+    "both": (Choice("arrivals.delay_p99_ms", "class", ["class"]), "`class` already runs along x"),
+    "too many": (Choice("flows.goodput_bit_s", "cir", ["flow", "traffic"]), "too many for one picture"),
+}
+
+
+@pytest.mark.parametrize("name", list(WRONG))
+def test_a_wrong_choice_says_what_there_is(swept_cir: Runs, name: str) -> None:
+    choice, said = WRONG[name]
+    with pytest.raises(ValueError, match=re.escape(said)):
+        plot.chosen(swept_cir, choice)
+
+
+def test_the_command_line_draws_any_column(tmp_path: Path, perhop: Command) -> None:
+    Scenario.from_toml(SCENARIO).sweep({"dumbbell.flows": [2, 10]}, replications=1, out=tmp_path)
+    listed = perhop("plot", "small", "--list").stdout.splitlines()
+    assert "--y arrivals.delay_p99_ms" in listed
+    done = perhop("plot", "small", "--y", "arrivals.delay_p99_ms", "--x", "flows", "--by", "class,colour")
+    assert (done.returncode, done.stdout) == (0, "arrivals.delay_p99_ms.svg\n"), done.stderr
+    assert (tmp_path / "arrivals.delay_p99_ms.svg").read_text().startswith("<?xml")
+    assert perhop("plot", "small", "--x", "flows").returncode == 2
+    assert perhop("plot", "small", "--kind", "delay", "--y", "traffic.jain").returncode == 2

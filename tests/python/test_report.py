@@ -1,0 +1,257 @@
+"""The report of a run: its answer first, digits that say something, nothing too wide, words for each picture."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from html import escape
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conftest import ROOT, SCENARIO, Command
+from perhop import Runs, Scenario, report, stats, units
+from perhop.answer import Answer, answers
+from perhop.plots import dark
+from perhop.reporting.tables import tabled
+
+SHORT = {"scenario.duration": "6s", "scenario.warmup": "1s"}
+SERIES = {"scenario.sample": "100ms"}
+PHONE = 390
+"""CSS pixels."""
+
+
+@pytest.fixture(scope="module")
+def af() -> Runs:
+    """Two classes with a contract each."""
+    return Scenario.from_toml(ROOT / "examples" / "af-queue.toml", SHORT).run(3)
+
+
+@pytest.fixture(scope="module")
+def tutorial() -> Runs:
+    """Voice, business, best effort and a blaster, sampled."""
+    return Scenario.from_toml(ROOT / "examples" / "tutorial.toml", SHORT | SERIES).run(2)
+
+
+class Reader(HTMLParser):
+    """A page's elements, the text outside pictures and listings, what it would load."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.loads: list[str] = []
+        self.tags: list[str] = []
+        self.ids: list[str] = []
+        self.pictures: list[str | None] = []
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.tags.append(tag)
+        if tag not in ("meta", "link", "br", "path", "use", "rect"):
+            self.open.append(tag)
+        if "id" in found:
+            self.ids.append(found["id"] or "")
+        if found.get("role") == "img":
+            self.pictures.append(found.get("aria-label"))
+        for name, value in attrs:
+            if name in ("src", "href", "xlink:href", "srcset", "data") and not (value or "").startswith(("#", "data:")):
+                self.loads.append(f"{tag} {name}={value}")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self.open:
+            while self.open.pop() != tag:
+                pass
+
+    def handle_data(self, data: str) -> None:
+        if not {"svg", "pre", "style"} & set(self.open):
+            self.text += f" {data}"
+
+
+def test_the_report_is_whole_and_loads_nothing(tutorial: Runs) -> None:
+    page = Reader(report.html(tutorial))
+    assert page.loads == []
+    assert "script" not in page.tags
+    assert page.tags.count("svg") == 1 + len(report.DETAILS)
+    assert len(set(page.ids)) == len(page.ids), "ids are unique, those of pictures too"
+    assert page.tags.count("details") == len(report.DETAILS) + 5 + 1, "pictures, tables, the scenario"
+    assert page.tags.index("table") < page.tags.index("svg") < page.tags.index("details"), "the answer comes first"
+    assert "nav" in page.tags
+
+
+def test_every_picture_has_words(tutorial: Runs) -> None:
+    page = Reader(report.html(tutorial))
+    assert len(page.pictures) == page.tags.count("svg")
+    assert all(page.pictures)
+    assert re.search(r"business: delivered [\d.]+ of [\d.]+ Mbit/s \(green .*contract 20", page.pictures[0] or "")
+
+
+def test_the_first_table_by_hand(af: Runs) -> None:
+    near, far = answers(af)
+    assert (near.name, far.name) == ("near", "far")
+    arrived = af.totals("summary", "arrived_bytes", where={"hop": "n1 -> E1"})[()]
+    dropped = af.totals("summary", "dropped_bytes", where={"class": "near"})[()]
+    assert near.offered == stats.interval(arrived * 8 / 5.0)
+    assert near.lost == stats.interval(100 * dropped / arrived)
+    assert near.delivered == stats.interval(af.totals("arrivals", "throughput_bit_s", where={"class": "near"})[()])
+    assert [(c["hop"], c["rate_bit_s"]) for c in far.contracts] == [("E2 -> C1", 2_000_000)]
+    assert (near.contract_bit_s, far.contract_bit_s) == (2_000_000, 2_000_000)
+    colours = af.values("arrivals", "delay_p99_ms", where={"class": "far"}, by=["colour"], missing=float("nan"))
+    assert far.p99 is not None
+    assert far.p99.low == stats.interval(np.nanmin(list(colours.values()), axis=0))
+    assert far.p99.high == stats.interval(np.nanmax(list(colours.values()), axis=0))
+
+
+def test_what_was_offered_is_what_was_delivered_and_lost(af: Runs, tutorial: Runs) -> None:
+    """The difference is what was waiting or on a wire at the ends of the measured time."""
+    waiting = 8 * 1500 * 400 / 5.0
+    for answer in [*answers(af), *answers(tutorial)]:
+        assert isinstance(answer, Answer)
+        assert answer.lost is not None
+        kept = answer.offered.mean * (1 - answer.lost.mean / 100)
+        assert abs(kept - answer.delivered.mean) < waiting, answer.name
+
+
+def test_a_shared_contract_belongs_to_no_class_alone() -> None:
+    runs = Scenario.from_toml(ROOT / "examples" / "f-sam.toml", SHORT).run(1)
+    by_name = {answer.name: answer for answer in answers(runs)}
+    assert [c["rate_bit_s"] for c in by_name["tcp"].contracts] == [500_000]
+    assert by_name["tcp"].contract_bit_s is None
+    assert by_name["background"].contracts == []
+    assert "contract at E1 -&gt; E2, with udp" in report.html(runs)
+
+
+def test_without_contract_the_page_says_so(tmp_path: Path) -> None:
+    runs = Scenario.from_toml(ROOT / "examples" / "dumbbell.toml", SHORT).run(1)
+    page = Reader(report.html(runs))
+    assert "there is no contract to compare with" in page.text
+
+
+def test_contracts_that_change_are_those_of_the_start() -> None:
+    runs = Scenario.from_toml(ROOT / "examples" / "timed-change.toml").run(1)
+    assert "at the start: the scenario has timed changes" in Reader(report.html(runs)).text
+
+
+def test_numbers_have_sensible_digits(af: Runs, tutorial: Runs, swept: Runs) -> None:
+    for runs in (af, tutorial, swept):
+        text = Reader(report.html(runs)).text
+        assert not re.search(r"\d[eE][+-]\d", text), "no exponents"
+        assert not re.search(r"\d\.\d{7}", text), "no long tails"
+        assert not re.search(r"\bnan\b|\binf\b", text)
+
+
+def test_idle_ports_are_hidden_and_counted(af: Runs) -> None:
+    links, ports = tabled(af, "links"), tabled(af, "summary")
+    shown = {row[0] for row in links.rows}
+    assert {"E1 -> C1", "E2 -> C1", "C1 -> C2"} <= shown
+    every = {str(hop) for hop in af.table("links")["hop"]}
+    assert f"{len(every - shown)} idle ports are hidden" in links.note
+    assert links.note == ports.note
+    hidden = every - shown
+    assert hidden
+    dropped = af.totals("summary", "dropped_packets", by=["hop"])
+    assert all(not dropped[hop,].any() for hop in hidden if (hop,) in dropped)
+
+
+def test_columns_without_values_are_omitted(af: Runs) -> None:
+    assert not any("marked" in heading for heading in tabled(af, "summary").headings), "no ECN here"
+    assert any("dropped, %" in heading for heading in tabled(af, "summary").headings)
+
+
+def test_rates_are_in_the_unit_that_fits() -> None:
+    assert units.scaled("goodput_bit_s", 2.5e6) == ("Mbit/s", 1e-6)
+    assert units.scaled("goodput_bit_s", 999e3) == ("kbit/s", 1e-3)
+    assert units.scaled("delay_p99_ms", 0.2) == ("us", 1e3)
+    assert units.scaled("delay_p99_ms", 2500.0) == ("s", 1e-3)
+    assert units.scaled("jain", 0.9) == ("", 1.0)
+    assert units.scaled("goodput_bit_s", 0.0) == ("Mbit/s", 1e-6)
+
+
+def test_a_sweep_says_what_was_swept(swept: Runs) -> None:
+    page = report.page(swept)
+    assert page.changes.headings == ["swept", "values"]
+    assert page.changes.rows == [["dumbbell.flows", "2, 10"], ["dumbbell.marker", "token-bucket, pam"]]
+    assert page.answer.headings[:3] == ["flows", "marker", "class"]
+    assert [row.names[:2] for row in page.answer.rows] == [list(p.labels.values()) for p in swept.points]
+
+
+def test_runs_side_by_side_say_what_differs(tmp_path: Path) -> None:
+    for name, flows in (("a", 4), ("b", 8)):
+        Scenario.from_toml(SCENARIO, {"dumbbell.flows": flows}).run(1, out=tmp_path / name)
+    from perhop.results import opened
+
+    page = report.page(opened([tmp_path / "a", tmp_path / "b"]))
+    assert page.changes.headings[0] == "differs"
+    assert any(row[1:] == ["4", "8"] for row in page.changes.rows), page.changes.rows
+
+
+def test_the_report_shows_the_means(runs: Runs) -> None:
+    expected = runs.means("traffic", "goodput_bit_s")[()]
+    mean, half = units.estimate(expected, units.scaled("goodput_bit_s", expected.mean).factor).split(" ")
+    assert f'{mean} <span class="half">{half}</span>' in report.html(runs)
+
+
+def test_names_are_escaped_in_the_report(runs: Runs) -> None:
+    page = report.html(replace(runs, name="a <b> & c \x1b[2J \u202e"))
+    assert "a &lt;b&gt; &amp; c \\x1b[2J \\u202e" in page
+    assert "<b>" not in page
+    assert "\x1b" not in page
+
+
+def test_dark_pages_have_dark_pictures(tutorial: Runs) -> None:
+    page = report.html(tutorial)
+    assert page.count("prefers-color-scheme") >= 2
+    unclear = {colour for colour in re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", page) if _luminance(colour) < 0.12}
+    assert unclear <= dark.COLOURS.keys(), "every colour that is dark on white has a light variant"
+    assert all(_luminance(dark.COLOURS[colour]) > 0.12 for colour in unclear)
+
+
+def _luminance(colour: str) -> float:
+    """Relative luminance, WCAG 2."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def chromium(page: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    """The page's elements after it was shown, and what the browser said."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.skip("chromium is not installed: apt install chromium")
+    plain = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0"]
+    profile = f"--user-data-dir={page.parent}/profile"
+    command = [program, *plain, *flags, profile, "--dump-dom", page.as_uri()]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, env=os.environ)
+
+
+def test_the_report_in_a_browser(tmp_path: Path, perhop: Command) -> None:
+    Scenario.from_toml(SCENARIO, SERIES).run(2, out=tmp_path)
+    assert perhop("report", "small", "-o", "r.html").returncode == 0
+    done = chromium(tmp_path / "r.html")
+    assert done.stdout.count("<svg") == 1 + len(report.DETAILS)
+    assert not re.search(r"CONSOLE|ERR_", done.stderr), done.stderr
+
+
+@pytest.mark.parametrize("kind", ["one point", "a sweep"])
+def test_nothing_is_wider_than_a_phone(tmp_path: Path, tutorial: Runs, swept: Runs, kind: str) -> None:
+    page = report.html(tutorial if kind == "one point" else swept)
+    frame = f'<iframe width="{PHONE}" height="800" style="border: 0" srcdoc="{escape(page)}"></iframe>'
+    measure = """<script>onload = () => {
+      const inner = document.querySelector('iframe').contentWindow, shown = inner.document;
+      shown.querySelectorAll('details').forEach(d => d.open = true);
+      document.title = [inner.innerWidth, shown.documentElement.scrollWidth].join(' ');
+    }</script>"""
+    path = tmp_path / "phone.html"
+    path.write_text(f"<!doctype html><title></title>{frame}{measure}", encoding="utf-8")
+    done = chromium(path, "--virtual-time-budget=20000")
+    measured = re.search(r"<title>(\d+) (\d+)</title>", done.stdout)
+    assert measured, done.stderr
+    inner, wide = map(int, measured.groups())
+    assert inner == PHONE
+    assert wide <= inner
