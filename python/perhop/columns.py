@@ -21,6 +21,15 @@ class Run(NamedTuple):
     replication: int
 
 
+class Origin(NamedTuple):
+    """How a run on disk was called."""
+
+    file: str
+    """The scenario's file, as it was named."""
+    overrides: list[str]
+    """`KEY=VALUE` of `-s` and its kind."""
+
+
 @dataclass(frozen=True)
 class Point:
     """One point of a sweep; a plain run has one, without labels."""
@@ -30,6 +39,8 @@ class Point:
     hash: str
     effective: str = field(default="", repr=False)
     """Every value in force there, as TOML."""
+    origin: Origin | None = field(default=None, repr=False, compare=False)
+    """Unknown for a run in memory."""
 
     @property
     def title(self) -> str:

@@ -41,7 +41,7 @@ class Page:
     name: str
     about: str
     notes: list[str]
-    changes: Tabled
+    changes: list[Tabled]
     answer: AnswerTable
     first: Pictured | None
     explained: list[str]

@@ -225,7 +225,7 @@ def joined(every: Mapping[str, Runs]) -> Runs:
     replications: list[Replication] = []
     for name, runs in every.items():
         first = len(points)
-        points += [Point({"run": name} | p.labels, p.name, p.hash, p.effective) for p in runs.points]
+        points += [Point({"run": name} | p.labels, p.name, p.hash, p.effective, p.origin) for p in runs.points]
         replications += [Replication(first + r.point, r.replication, r.hash, r.tables, r.reused) for r in runs]
     one = next(iter(every.values()))
     names = list(dict.fromkeys(runs.name for runs in every.values()))

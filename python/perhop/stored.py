@@ -13,7 +13,7 @@ import duckdb
 import numpy as np
 
 from perhop import _core
-from perhop.columns import Column, Columns, Point, Replication
+from perhop.columns import Column, Columns, Origin, Point, Replication
 
 MANIFEST = "manifest.json"
 REQUIRED = ("scenario", "point", "point_hash", "seed", "replication", "result_hash", "perhop", "effective")
@@ -117,7 +117,9 @@ def ordered(points: list[Stored]) -> list[Stored]:
 
 def _point(stored: Stored) -> Point:
     manifest = stored.manifest
-    return Point(stored.labels, stored.path.parent.name, manifest["point_hash"], manifest["effective"])
+    file = manifest.get("file")
+    origin = Origin(file, list(manifest.get("overrides", ()))) if file else None
+    return Point(stored.labels, stored.path.parent.name, manifest["point_hash"], manifest["effective"], origin)
 
 
 def found(directory: Path) -> list[Stored]:

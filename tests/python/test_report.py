@@ -175,8 +175,9 @@ def test_rates_are_in_the_unit_that_fits() -> None:
 
 def test_a_sweep_says_what_was_swept(swept: Runs) -> None:
     page = report.page(swept)
-    assert page.changes.headings == ["swept", "values"]
-    assert page.changes.rows == [["dumbbell.flows", "2, 10"], ["dumbbell.marker", "token-bucket, pam"]]
+    (changes,) = page.changes
+    assert changes.headings == ["swept", "values"]
+    assert changes.rows == [["dumbbell.flows", "2, 10"], ["dumbbell.marker", "token-bucket, pam"]]
     assert page.answer.headings[:3] == ["flows", "marker", "class"]
     assert [row.names[:2] for row in page.answer.rows] == [list(p.labels.values()) for p in swept.points]
 
@@ -186,9 +187,28 @@ def test_runs_side_by_side_say_what_differs(tmp_path: Path) -> None:
         Scenario.from_toml(SCENARIO, {"dumbbell.flows": flows}).run(1, out=tmp_path / name)
     from perhop.results import opened
 
-    page = report.page(opened([tmp_path / "a", tmp_path / "b"]))
-    assert page.changes.headings[0] == "differs"
-    assert any(row[1:] == ["4", "8"] for row in page.changes.rows), page.changes.rows
+    (changes,) = report.page(opened([tmp_path / "a", tmp_path / "b"])).changes
+    assert changes.headings[0] == "differs"
+    assert any(row[1:] == ["4", "8"] for row in changes.rows), changes.rows
+
+
+def test_overrides_are_shown_with_old_and_new_values(
+    tmp_path: Path, scenario_file: Path, perhop: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments = ["--vary", "queue.rio.limit=40p,60p", "-s", "queue.rio.in.max-p=0.05", "--replications", 1]
+    assert perhop("sweep", scenario_file, *arguments, "--out", "runs").returncode == 0
+    swept, changed = report.page(Runs.open("runs/small")).changes
+    assert swept.rows == [["queue.rio.limit", "40p, 60p"]]
+    assert changed.headings == ["changed", f"in {scenario_file}", "in this run"]
+    assert ["queue.rio.profiles.green.max-p", "0.02", "0.05"] in changed.rows or any(
+        row[1:] == ["0.02", "0.05"] for row in changed.rows
+    ), changed.rows
+    assert ["scenario.replications", "3", "1"] in changed.rows
+    scenario_file.unlink()
+    _, listed = report.page(Runs.open("runs/small")).changes
+    assert listed.headings == ["set", "value"]
+    assert ["queue.rio.in.max-p", "0.05"] in listed.rows
 
 
 def test_the_report_shows_the_means(runs: Runs) -> None:

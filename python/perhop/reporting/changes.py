@@ -2,26 +2,73 @@
 
 from __future__ import annotations
 
-from perhop import in_force
+from pathlib import Path
+
+from perhop import _core, in_force
+from perhop.columns import Origin
 from perhop.reporting.tables import Tabled
 from perhop.results import Runs
 
+MOST = 20
+"""Rows; a note says how many more there are."""
 
-def changes(runs: Runs) -> Tabled:
-    """Swept keys with their values; for several runs, every key that differs."""
-    if runs.keys == ["run"]:
-        return _between(runs)
-    if runs.keys:
-        rows = [[key, ", ".join(dict.fromkeys(p.labels[key] for p in runs.points))] for key in runs.keys]
-        return Tabled("", ["swept", "values"], rows, 2)
-    return Tabled("", [], [], 0, "")
+NOTHING = "\N{EN DASH}"
+"""A key that is not in force."""
+
+
+def changes(runs: Runs) -> list[Tabled]:
+    """Swept keys with their values, or what differs between several runs; and what is not as the file says."""
+    if not runs.points:
+        return []
+    swept = [_between(runs)] if "run" in runs.keys else [_swept(runs)] if runs.keys else []
+    return swept if "run" in runs.keys else [*swept, *_against_file(runs)]
+
+
+def _swept(runs: Runs) -> Tabled:
+    rows = [[key, ", ".join(dict.fromkeys(p.labels[key] for p in runs.points))] for key in runs.keys]
+    return Tabled("", ["swept", "values"], rows, 2)
 
 
 def _between(runs: Runs) -> Tabled:
-    """Every key that is not the same in all runs."""
+    """Every key that is not the same in all."""
     every = [in_force.settings(point.effective) for point in runs.points]
-    keys = [key for key in dict.fromkeys(key for of in every for key in of) if key != "scenario.name"]
-    differing = [key for key in keys if len({of.get(key) for of in every}) > 1]
-    rows = [[key, *(of.get(key, "-") for of in every)] for key in differing]
-    note = "" if rows else "All values in force are the same in these runs."
-    return Tabled("", ["differs", *(point.labels["run"] for point in runs.points)], rows, 1 + len(every), note)
+    rows = [[key, *(of.get(key, NOTHING) for of in every)] for key in _differing(every)]
+    return _cut(["differs", *(", ".join(point.labels.values()) for point in runs.points)], rows, "all values in force")
+
+
+def _differing(every: list[dict[str, str]]) -> list[str]:
+    keys = dict.fromkeys(key for of in every for key in of if key != "scenario.name")
+    return [key for key in keys if len({of.get(key) for of in every}) > 1]
+
+
+def _cut(headings: list[str], rows: list[list[str]], what: str) -> Tabled:
+    more = len(rows) - MOST
+    note = "" if rows else f"Nothing differs: {what} are the same."
+    return Tabled(
+        "", headings, rows[:MOST], len(headings), f"The first {MOST}, {more} more differ." if more > 0 else note
+    )
+
+
+def _against_file(runs: Runs) -> list[Tabled]:
+    """What is in force in all points and not what the file says now; if that is gone, the overrides."""
+    origin = runs.points[0].origin
+    if origin is None:
+        return []
+    stated = _stated(origin)
+    if stated is None:
+        rows = [[*override.partition("=")[::2]] for override in origin.overrides]
+        return [Tabled("", ["set", "value"], rows, 2)] if rows else []
+    every = [in_force.settings(point.effective) for point in runs.points]
+    swept = set(_differing(every))
+    keys = [key for key in _differing([stated, every[0]]) if key not in swept]
+    rows = [[key, stated.get(key, NOTHING), every[0].get(key, NOTHING)] for key in keys]
+    return [_cut(["changed", f"in {origin.file}", "in this run"], rows, "the file and this run")] if rows else []
+
+
+def _stated(origin: Origin) -> dict[str, str] | None:
+    """Every value in force in the file as it is now, without overrides; `None` if it cannot be read."""
+    try:
+        text = Path(origin.file).read_text(encoding="utf-8")
+        return in_force.settings(_core.Scenario(text, origin.file, [], []).effective())
+    except (OSError, ValueError):
+        return None
