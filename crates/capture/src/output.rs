@@ -90,12 +90,12 @@ fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
     Err(io::Error::new(ErrorKind::AlreadyExists, "no temporary name is free beside it"))
 }
 
-/// Whether nobody else holds a lock on a file; where a file system knows no locks nobody does.
+/// Whether no other process holds a lock on a file; on a file system without locks none does.
 fn locked(file: &File) -> bool {
     !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
 
-/// Removes temporary files of this target whose writers are gone: names `prefix` PID-N that nobody has locked.
+/// Removes temporary files of this target whose writers are gone: names `prefix` PID-N that no process has locked.
 fn remove_abandoned(target: &Path, prefix: &OsStr) {
     let folder = target.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let ours = |name: &OsStr| {
@@ -104,7 +104,7 @@ fn remove_abandoned(target: &Path, prefix: &OsStr) {
     };
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for path in entries.filter(|entry| ours(&entry.file_name())).map(|entry| entry.path()) {
-        // What cannot be opened, locked or removed stays: it is in nobody's way.
+        // What cannot be opened, locked or removed stays: it does no harm.
         let abandoned = File::open(&path).is_ok_and(|file| file.try_lock().is_ok());
         if abandoned {
             let _ = fs::remove_file(&path);

@@ -18,7 +18,7 @@ pub struct Scope {
     pub limit: Option<Length>,
     /// Bytes a packet counts beyond what the link sends of it (`accounting`).
     pub overhead: u32,
-    /// Weights of the flows whose rates are labels; `None` if labels come from where nobody knows them.
+    /// Weights of the flows whose rates are labels; `None` if labels come from where they are unknown.
     pub weights: Option<Weights>,
 }
 

@@ -144,7 +144,7 @@ fn a_key_of_the_scenario_needs_no_section() {
     assert!(set("duration=20s") == set("scenario.duration=20s"));
 }
 
-/// What is wrong, where, and the way out.
+/// What is wrong, where, and a suggested fix.
 #[test]
 fn faults_of_axes() {
     let cases: &[(&str, &str, &str, &[&str])] = &[

@@ -36,7 +36,7 @@
 //!
 //! Deviations: the paper defers to CSFQ and gives no constants; the defaults are CSFQ's or ours. alpha is at most CIR/w_min
 //! whenever it changes, not only under congestion; a first alpha leaves the heaviest flow at least one largest packet a
-//! second. Where labels come from elsewhere and nobody knows their weights, the largest label bounds alpha. The overflow
+//! second. Where labels come from elsewhere and their weights are unknown, the largest label bounds alpha. The overflow
 //! credits are refilled each congested window. A packet without a label above 0 counts as a flow of weight w_min: slow
 //! (1 B/s) if `trusted`, else as fast as the whole aggregate (A).
 

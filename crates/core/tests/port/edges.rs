@@ -144,7 +144,7 @@ fn a_report_takes_its_delay() {
     }
 }
 
-/// A gap of ten years takes as long as the reports that are under way; each report of it is there at its end.
+/// A gap of ten years takes as long as the reports in flight; each report of it is there at its end.
 #[test]
 fn a_long_gap_is_skipped() {
     let (mut port, mut mail) = (reporting(&[[1, 0, 10], [1000, 2500, 10_000]]), Mail::default());
@@ -210,7 +210,7 @@ proptest! {
     }
 }
 
-/// The loads of the comparison reach what there is to compare: colours drawn with times that others reported.
+/// The loads of the comparison reach what is to be compared: colours drawn with times that others reported.
 #[test]
 fn reports_matter_in_the_comparison() {
     let rules = [[1000, 300, 5000], [700, 0, 5000]];

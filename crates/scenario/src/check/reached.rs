@@ -1,4 +1,4 @@
-//! W321 and W322: profiles and classes that no packet reaches, code points that nobody sends, and traffic that falls to
+//! W321 and W322: profiles and classes that no packet reaches, code points never sent, and traffic that falls to
 //! a last profile or class which names other packets.
 //!
 //! A queue or a conditioner may stand at several ports, also as copies of a series: what arrives at any of them counts.
@@ -162,7 +162,7 @@ impl Group<'_> {
         }
     }
 
-    /// What may be meant by a code point that nobody sends: one of its drop precedence that arrives and that no list names.
+    /// What may be meant by a code point never sent: one of its drop precedence that arrives and that no list names.
     fn meant(&self, members: &[Member], looks: &BTreeSet<Look>) -> Option<String> {
         let named = |dscp: Dscp| self.lists.members.iter().flatten().any(|member| *member == Member::Dscp(dscp));
         let like = |dscp: Dscp| members.iter().any(|m| matches!(m, Member::Dscp(own) if own.colour() == dscp.colour()));
@@ -221,7 +221,7 @@ fn place<P>(stated: &Located<P>, i: usize) -> Place {
     stated.place(&format!("dscp.{i}"))
 }
 
-/// Code points that nobody sends, except those of an AF class of which another is sent and named.
+/// Code points never sent, except those of an AF class of which another is sent and named.
 fn unsent(named: &[Dscp], sent: &BTreeSet<Dscp>) -> Vec<Dscp> {
     let class = |dscp: Dscp| (dscp.colour() != Colour::Unmarked).then_some(dscp.get() >> 3);
     let used = |dscp: &Dscp| sent.contains(dscp);

@@ -15,7 +15,7 @@ use crate::units::{Span, Time};
 /// Least period of the reports.
 const LEAST_PERIOD: Span = Span::from_ms(1);
 
-/// Most reports of one aggregate that are under way at any time.
+/// Most reports of one aggregate in flight at any time.
 const UNDER_WAY: u64 = 10_000;
 
 /// What a scenario states.
@@ -51,7 +51,7 @@ impl Exchange {
             let message = format!("`report-delay` is {}", rules.report_delay);
             let error = ParamError::new("report-delay", "E201", message)
                 .label(format!("`report-every` is {}", rules.report_every))
-                .help(format!("at most {UNDER_WAY} times `report-every`: so many reports are under way at any time"));
+                .help(format!("at most {UNDER_WAY} times `report-every`: so many reports are in flight at any time"));
             return Err(error);
         }
         if rules.report_expiry <= rules.report_every {

@@ -82,8 +82,8 @@ impl Edge {
         }
     }
 
-    /// All timers and reports up to `now`, in order, but for those of which nothing is left by then: for a host with this
-    /// edge alone. A gap without packets takes no longer than the reports that are under way.
+    /// All timers and reports up to `now`, in order, except those that have left no trace by then: for a host with this
+    /// edge alone. A gap without packets takes no longer than the reports in flight.
     pub(in crate::port) fn catch_up(&mut self, now: Time, mail: &mut Mail) {
         const PORT: u32 = 0;
         self.stages.iter_mut().flat_map(Stage::timed).for_each(|(_, it)| it.skip_timers(now));
