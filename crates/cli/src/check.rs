@@ -1,67 +1,104 @@
-//! `check`: all errors and warnings of a file in one pass.
+//! `check`: all errors and warnings of files in one pass.
 
-use crate::args::{Check, Format, Source};
-use crate::{Exit, Failure, complain, say};
+use crate::args::{Check, Format, Settings, Source};
+use crate::{Exit, Failure, complain, say, show};
+use perhop_core::units::counted;
+use perhop_scenario::text::file;
 use perhop_scenario::{Diagnostics, Options, Policy, Sweep};
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// A file's name in messages and, without its ending, in results.
+fn name(file: &Path) -> String {
+    if file == Path::new("-") { "stdin".into() } else { file.to_string_lossy().into_owned() }
+}
+
+/// The text of a file; `-` is standard input, read once.
+pub(crate) fn text(path: &Path) -> Result<String, Diagnostics> {
+    static INPUT: OnceLock<io::Result<Vec<u8>>> = OnceLock::new();
+    if path != Path::new("-") {
+        return file::text(path);
+    }
+    let read = || {
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+    };
+    file::decoded(&name(path), INPUT.get_or_init(read).as_deref())
+}
 
 /// The options given on the command line.
-pub(crate) fn options(source: &Source) -> Options {
-    let mut options = Options::new(&source.file.to_string_lossy());
-    let settings = [
-        ("seed", &source.seed),
-        ("duration", &source.duration),
-        ("warmup", &source.warmup),
-        ("replications", &source.replications),
+pub(crate) fn options(file: &Path, settings: &Settings) -> Options {
+    let mut options = Options::new(&name(file));
+    let keys = [
+        ("seed", &settings.seed),
+        ("duration", &settings.duration),
+        ("warmup", &settings.warmup),
+        ("replications", &settings.replications),
     ];
-    for (key, value) in settings {
+    for (key, value) in keys {
         if let Some(value) = value {
             options = options.setting(key, value);
         }
     }
-    source.set.iter().fold(options, |options, text| options.set(text))
+    settings.set.iter().fold(options, |options, text| options.set(text))
 }
 
 /// Loads a scenario with its points; warnings are printed, errors end it.
 pub(crate) fn load(source: &Source, options: &Options) -> Result<Sweep, Failure> {
-    match Sweep::load(&source.file, options) {
+    match text(&source.file).and_then(|text| Sweep::parse(&text, options)) {
         Ok((sweep, warnings)) => {
             if !warnings.list.is_empty() {
-                complain!("{warnings}");
+                complain!("{warnings:#}");
             }
             Ok(sweep)
         }
-        Err(diagnostics) => Err(Failure::Error(format!("{diagnostics}\n{}, nothing was run", diagnostics.summary()))),
+        Err(diagnostics) => Err(Failure::Error(format!("{diagnostics:#}\n{}, nothing was run", diagnostics.summary()))),
     }
 }
 
-/// Whether a file is a policy: it has a `[policy]` table, or conditioners without a port.
-pub(crate) fn is_policy(file: &std::path::Path) -> bool {
-    let text = std::fs::read_to_string(file).unwrap_or_default();
+/// Whether a text is a policy: it has a `[policy]` table, or conditioners without a port.
+pub(crate) fn is_policy(text: &str) -> bool {
     let has = |section: &str| text.lines().any(|line| line.trim_start().starts_with(section));
     has("[policy]") || (has("[conditioner") && !has("[traffic") && !has("[scenario]") && !has("[dumbbell"))
 }
 
 /// Everything found in a file.
-pub(crate) fn diagnose(source: &Source) -> Diagnostics {
-    let options = options(source);
-    let found = if is_policy(&source.file) {
-        Policy::load(&source.file, &options).map(|ok| ok.1)
-    } else {
-        Sweep::load(&source.file, &options).map(|ok| ok.1)
+fn diagnose(file: &Path, settings: &Settings) -> Diagnostics {
+    let options = options(file, settings);
+    let parse = |text: String| match is_policy(&text) {
+        true => Policy::parse(&text, &options).map(|ok| ok.1),
+        false => Sweep::parse(&text, &options).map(|ok| ok.1),
     };
-    found.unwrap_or_else(|errors| errors)
+    text(file).and_then(parse).unwrap_or_else(|errors| errors)
 }
 
 pub(crate) fn check(args: &Check) -> Result<Exit, Failure> {
-    let found = diagnose(&args.source);
-    match args.format {
-        Format::Json => say!("{}", found.to_json()),
-        Format::Text if found.list.is_empty() => say!("{}: no errors, no warnings", args.source.file.display()),
-        Format::Text => say!("{found}\n{}", found.summary()),
+    let mut all = Diagnostics::default();
+    for file in &args.files {
+        let found = diagnose(file, &args.settings);
+        match args.format {
+            Format::Json => {}
+            Format::Text if found.list.is_empty() => say!("{}: no errors, no warnings", name(file)),
+            Format::Text => show::coloured(format_args!("{found:#}\n{}", summary(&found, file, args.files.len()))),
+        }
+        all.list.extend(found.list);
     }
-    Ok(match (found.errors(), found.warnings()) {
+    match args.format {
+        Format::Json => say!("{}", all.to_json()),
+        Format::Text if args.files.len() > 1 && !all.list.is_empty() => {
+            say!("{}: {}", counted(args.files.len(), ["file", "files"]), all.summary());
+        }
+        Format::Text => {}
+    }
+    Ok(match (all.errors(), all.warnings()) {
         (0, 0) => Exit::Fine,
         (0, _) => Exit::Warnings,
         _ => Exit::Error,
     })
+}
+
+/// What was found in one of several files.
+fn summary(found: &Diagnostics, file: &Path, files: usize) -> String {
+    if files == 1 { found.summary() } else { format!("{}: {}\n", name(file), found.summary()) }
 }

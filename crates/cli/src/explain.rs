@@ -5,10 +5,12 @@ use crate::{Exit, Failure, check, say};
 use perhop_scenario::{Policy, explain_sweep};
 
 pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
-    let options = check::options(&args.source);
-    if check::is_policy(&args.source.file) {
-        let policy = Policy::load(&args.source.file, &options);
-        let (policy, _) = policy.map_err(|errors| Failure::Error(errors.to_string()))?;
+    let file = &args.source.file;
+    let options = check::options(file, &args.source.settings);
+    let text = check::text(file).map_err(|errors| Failure::Error(format!("{errors:#}")))?;
+    if check::is_policy(&text) {
+        let policy = Policy::parse(&text, &options);
+        let (policy, _) = policy.map_err(|errors| Failure::Error(format!("{errors:#}")))?;
         say!("{}", policy.effective());
     } else {
         say!("{}", explain_sweep(&check::load(&args.source, &options)?));

@@ -7,6 +7,8 @@ use std::ffi::OsString;
 mod answer;
 /// The command line.
 pub mod args;
+/// `init`, `completions`, `man`
+mod begin;
 /// `bench`
 mod bench;
 /// `check`
@@ -78,6 +80,7 @@ fn begin(args: impl IntoIterator<Item = OsString>) -> Outcome {
             return Outcome::Done(Exit::Fine);
         }
     };
+    show::colour(cli.color);
     match Request::of(&cli.verb) {
         Ok(Some(request)) => Outcome::Python(request),
         Ok(None) => carry_out(cli.verb),
@@ -99,6 +102,9 @@ fn carry_out(verb: args::Verb) -> Outcome {
         Verb::Sweep(args) => sweep::sweep(&args),
         Verb::Bench(args) => bench::bench(&args),
         Verb::List(args) => list::list(&args),
+        Verb::Init(args) => begin::init(&args),
+        Verb::Completions(args) => begin::completions(&args),
+        Verb::Man(args) => begin::man(&args),
         Verb::Mark(args) => mark::mark(&args),
         Verb::Meter(args) => mark::meter(&args),
         Verb::Reproduce(_) | Verb::Plot(_) | Verb::Report(_) | Verb::Compare(_) => unreachable!("Python's"),
@@ -122,7 +128,7 @@ impl Failure {
             Self::Interrupted(message) => (message, Exit::Interrupted),
             Self::Error(message) => (message, Exit::Error),
         };
-        complain!("{message}");
+        complain!("{}", show::painted(message));
         exit
     }
 }

@@ -5,6 +5,7 @@ use crate::{Exit, Failure, say};
 use perhop_core::params::{Field, suggest};
 use perhop_core::registry::Entry;
 use perhop_core::{aqm, conditioner, sched};
+use perhop_scenario::codes;
 use perhop_sim::traffic;
 
 /// The lists of algorithms, by the name they are asked for.
@@ -51,10 +52,25 @@ fn one(what: &str) -> Result<Exit, Failure> {
         entry.parameters().iter().for_each(|(name, it)| field(name, it));
         return Ok(Exit::Fine);
     }
+    if let Some(meaning) = codes::meaning(what) {
+        return Ok(code(what, meaning));
+    }
     let mut names = LISTS.map(|list| list.0).to_vec();
     names.extend(["tcp", "studies", "units", "diagnostics"]);
     names.extend(all().map(|e| e.name));
+    names.extend(codes::TABLE.iter().map(|code| code.0));
     Err(Failure::Error(format!("nothing is called `{what}`\n   help: {}", suggest(what, &names))))
+}
+
+/// The page of a diagnostic.
+fn code(what: &str, meaning: &str) -> Exit {
+    let weight = match what.starts_with('W') {
+        true => "A warning: the file runs, but probably not as intended; `perhop check` ends with exit code 1.",
+        false => "An error: nothing is run, and the exit code is 2.",
+    };
+    say!("{what}: {meaning}\n\n{weight}");
+    say!("Where it occurs, its message says line, value, reason and fix. All codes: `perhop list diagnostics`.");
+    Exit::Fine
 }
 
 fn field(name: &str, field: &Field) {

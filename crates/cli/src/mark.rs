@@ -43,9 +43,9 @@ pub(crate) fn meter(args: &Meter) -> Result<Exit, Failure> {
 fn marking(policy: &Path, through: &Through) -> Result<Marking, Failure> {
     let options = Options::new(&policy.to_string_lossy());
     let (policy, warnings) = Policy::load(policy, &options)
-        .map_err(|errors| Failure::Error(format!("{errors}\n{}, nothing was read", errors.summary())))?;
+        .map_err(|errors| Failure::Error(format!("{errors:#}\n{}, nothing was read", errors.summary())))?;
     if !warnings.list.is_empty() {
-        complain!("{warnings}");
+        complain!("{warnings:#}");
     }
     Ok(Marking {
         stages: policy.stages(),

@@ -33,8 +33,11 @@ pub(crate) fn run_options(sweep: &Sweep, options: &Options, output: &Output) -> 
 }
 
 pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
-    let mut options = check::options(&args.source);
-    let states = |options| Scenario::load(&args.source.file, options).is_ok_and(|s| s.0.settings().sample.is_some());
+    let mut options = check::options(&args.source.file, &args.source.settings);
+    let states = |options: &Options| {
+        let read = check::text(&args.source.file).and_then(|text| Scenario::parse(&text, options));
+        read.is_ok_and(|found| found.0.settings().sample.is_some())
+    };
     if args.trace.is_some() && !states(&options) {
         options = options.set("scenario.sample=\"100ms\"");
     }

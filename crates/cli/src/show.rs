@@ -1,6 +1,7 @@
 //! What the command line prints, and whether it arrived.
 
 use crate::Failure;
+use anstyle::AnsiColor;
 use std::fmt::Arguments;
 use std::io::{self, Write};
 use std::path::Path;
@@ -9,10 +10,26 @@ use std::sync::Mutex;
 /// Why something printed did not arrive; the first time.
 static LOST: Mutex<Option<io::Error>> = Mutex::new(None);
 
+/// Sets when to use colour.
+pub(crate) fn colour(choice: clap::ColorChoice) {
+    let choice = match choice {
+        clap::ColorChoice::Auto => anstream::ColorChoice::Auto,
+        clap::ColorChoice::Always => anstream::ColorChoice::Always,
+        clap::ColorChoice::Never => anstream::ColorChoice::Never,
+    };
+    choice.write_global();
+}
+
 /// A line on standard output. A reader that has gone away ends the printing, not the program; that nothing more can be
 /// written for another reason is kept for [`lost`].
 pub(crate) fn line(words: Arguments<'_>) {
     let mut out = io::stdout().lock();
+    keep(writeln!(out, "{words}").and_then(|()| out.flush()));
+}
+
+/// As [`line`], of words in colour: a terminal that wants none gets none.
+pub(crate) fn coloured(words: Arguments<'_>) {
+    let mut out = anstream::AutoStream::auto(io::stdout().lock());
     keep(writeln!(out, "{words}").and_then(|()| out.flush()));
 }
 
@@ -32,9 +49,18 @@ pub(crate) fn lost() -> Option<String> {
     Some(format!("error[E020] cannot write to standard output: {error}\n   help: {help}"))
 }
 
-/// A line on standard error; there is nowhere to say that it did not arrive.
+/// A line on standard error, in colour if it is a terminal that wants it; there is nowhere to say that it did not arrive.
 pub(crate) fn aside(words: Arguments<'_>) {
-    let _ = writeln!(io::stderr(), "{words}");
+    let _ = writeln!(anstream::AutoStream::auto(io::stderr().lock()), "{words}");
+}
+
+/// A message whose code is in colour, as that of a file's problem.
+pub(crate) fn painted(message: &str) -> String {
+    let red = AnsiColor::Red.on_default().bold();
+    match message.split_once("] ") {
+        Some((code, rest)) if code.starts_with("error[") => format!("{red}{code}]{red:#} {rest}"),
+        _ => message.to_owned(),
+    }
 }
 
 /// A path as text, where it becomes part of JSON.

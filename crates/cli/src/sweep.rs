@@ -13,7 +13,10 @@ use serde_json::json;
 use std::time::Duration;
 
 pub(crate) fn sweep(args: &Sweep) -> Result<Exit, Failure> {
-    let options = args.vary.iter().fold(check::options(&args.source), |options, text| options.vary(text));
+    let options = args
+        .vary
+        .iter()
+        .fold(check::options(&args.source.file, &args.source.settings), |options, text| options.vary(text));
     let sweep = check::load(&args.source, &options)?;
     let all = sweep.points();
     let points = shard(&all, args.shard.as_deref())?;

@@ -1,6 +1,6 @@
 //! `tune`: parameters of SVB and MSVB by Lemma 3.1.
 
-use crate::args::{Cli, Request, Source, Tunable, Tune, Verb};
+use crate::args::{Cli, Request, Settings, Source, Tunable, Tune, Verb};
 use crate::{Failure, check, say, show};
 use clap::Parser;
 use perhop_core::design::msvb::Bottleneck;
@@ -34,7 +34,9 @@ pub fn numbers(args: impl IntoIterator<Item = OsString>) -> Result<[String; 2], 
     let Verb::Tune(args) = cli.verb else { return Err("not `tune`".into()) };
     match tuned(&args) {
         Ok(tuned) => Ok([tuned.to_json(), tuned.picture()].map(|value| value.to_string())),
-        Err(Failure::Error(message) | Failure::Interrupted(message)) => Err(message),
+        Err(Failure::Error(message) | Failure::Interrupted(message)) => {
+            Err(anstream::adapter::strip_str(&message).to_string())
+        }
     }
 }
 
@@ -48,7 +50,7 @@ fn tuned(args: &Tune) -> Result<Tuned, Failure> {
 }
 
 fn failure(found: Diagnostics) -> Failure {
-    Failure::Error(found.to_string().trim_end().to_owned())
+    Failure::Error(format!("{found:#}").trim_end().to_owned())
 }
 
 fn kind(args: &Tune) -> Kind {
@@ -59,15 +61,9 @@ fn kind(args: &Tune) -> Kind {
 }
 
 fn from_file(args: &Tune, file: &std::path::Path) -> Result<Asked, Failure> {
-    let source = Source {
-        file: file.to_owned(),
-        set: args.set.clone(),
-        seed: None,
-        duration: None,
-        warmup: None,
-        replications: None,
-    };
-    let scenario = check::load(&source, &check::options(&source))?.base;
+    let settings = Settings { set: args.set.clone(), ..Settings::default() };
+    let source = Source { file: file.to_owned(), settings };
+    let scenario = check::load(&source, &check::options(file, &source.settings))?.base;
     let reference = f64::from(args.reference.get());
     let name = file.to_string_lossy();
     asked(&scenario, Wanted { kind: kind(args), queue: args.queue.as_deref(), reference, file: &name }).map_err(failure)

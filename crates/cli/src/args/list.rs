@@ -1,6 +1,7 @@
-//! What there is, and what it costs: `list`, `bench`.
+//! What there is, what it costs, and how to begin: `list`, `bench`, `init`, `completions`, `man`.
 
 use clap::Args;
+use std::path::PathBuf;
 
 /// `bench`
 #[derive(Args, Debug)]
@@ -16,6 +17,29 @@ pub struct Bench {
 /// `list`
 #[derive(Args, Debug)]
 pub struct List {
-    /// conditioners, aqms, traffic, tcp, studies, units, diagnostics; or a name, for its page
+    /// conditioners, aqms, traffic, tcp, studies, units, diagnostics; or the name of one, or a code, for its page
     pub what: Option<String>,
+}
+
+/// `init`
+#[derive(Args, Debug)]
+pub struct Init {
+    /// File to write; one that exists is left alone
+    #[arg(default_value = "scenario.toml")]
+    pub file: PathBuf,
+}
+
+/// `completions`
+#[derive(Args, Debug)]
+pub struct Completions {
+    /// For which shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// `man`
+#[derive(Args, Debug)]
+pub struct Man {
+    /// Directory to write to, made if it is missing: a `man1` of MANPATH
+    pub dir: PathBuf,
 }

@@ -1,19 +1,21 @@
 //! The command line: every verb, defined once.
 
 mod capture;
+/// Examples of each verb.
+pub mod examples;
 mod list;
 mod request;
 mod results;
 mod simulate;
 mod tune;
 
-use clap::{Parser, Subcommand};
+use clap::{ColorChoice, Parser, Subcommand};
 
 pub use capture::{Mark, Meter, Through};
-pub use list::{Bench, List};
+pub use list::{Bench, Completions, Init, List, Man};
 pub use request::Request;
 pub use results::{Compare, Plot, Report, Reproduce};
-pub use simulate::{Check, Explain, Format, Output, Run, Shown, Source, Sweep};
+pub use simulate::{Check, Explain, Format, Output, Run, Settings, Shown, Source, Sweep};
 pub use tune::{ByHand, Tunable, Tune};
 
 /// Most threads that can be asked for.
@@ -23,6 +25,9 @@ const MOST_JOBS: u64 = 1024;
 #[derive(Debug, Parser)]
 #[command(name = "perhop", version, arg_required_else_help = true, max_term_width = 100)]
 pub struct Cli {
+    /// When to use colour; NO_COLOR, CLICOLOR and CLICOLOR_FORCE are heeded
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
     /// What to do.
     #[command(subcommand)]
     pub verb: Verb,
@@ -32,29 +37,51 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Check a scenario or a policy: all errors and warnings in one pass
+    #[command(after_help = examples::CHECK)]
     Check(Check),
     /// Show every effective value, every queue on a path, bucket times
+    #[command(after_help = examples::EXPLAIN)]
     Explain(Explain),
     /// Simulate a scenario
+    #[command(after_help = examples::RUN)]
     Run(Run),
     /// Simulate every point of a grid
+    #[command(after_help = examples::SWEEP)]
     Sweep(Sweep),
     /// Compute parameters of SVB and MSVB for a link and its TCP flows, and how stable they are
+    #[command(after_help = examples::TUNE)]
     Tune(Tune),
     /// Send a capture through a policy and write it re-marked
+    #[command(after_help = examples::MARK)]
     Mark(Mark),
     /// The same without an output file: which packets would get which colour; TCP round-trip times and windows
+    #[command(after_help = examples::METER)]
     Meter(Meter),
     /// Re-run a paper's tables and figures, with a verdict on each claim
+    #[command(after_help = examples::REPRODUCE)]
     Reproduce(Reproduce),
     /// Draw a run
+    #[command(after_help = examples::PLOT)]
     Plot(Plot),
     /// Write a run as one HTML page that needs no network
+    #[command(after_help = examples::REPORT)]
     Report(Report),
     /// Show paired differences of two runs on common random numbers
+    #[command(after_help = examples::COMPARE)]
     Compare(Compare),
+    /// Write a first scenario, commented and ready to run
+    #[command(after_help = examples::INIT)]
+    Init(Init),
     /// Measure engine and decision cost on this machine
+    #[command(after_help = examples::BENCH)]
     Bench(Bench),
     /// List what is available: conditioners, AQMs, traffic models, TCP, units, diagnostics; or one of them by name
+    #[command(after_help = examples::LIST)]
     List(List),
+    /// Print what a shell needs to complete perhop's commands
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions(Completions),
+    /// Write man pages, one for each verb
+    #[command(after_help = examples::MAN)]
+    Man(Man),
 }

@@ -8,8 +8,16 @@ use std::path::PathBuf;
 /// A file and what the command line changes in it.
 #[derive(Args, Debug)]
 pub struct Source {
-    /// Scenario file (TOML)
+    /// Scenario file (TOML); - is standard input
     pub file: PathBuf,
+    /// What is changed in it.
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+/// What the command line changes in a file.
+#[derive(Args, Debug, Default)]
+pub struct Settings {
     /// Set a key before anything is checked, as in `-s traffic.bulk.flows=20`, or that of every section with an
     /// algorithm, as in `-s @red.max-p=0.1`
     #[arg(short = 's', long = "set", value_name = "KEY=VALUE")]
@@ -31,9 +39,12 @@ pub struct Source {
 /// `check`
 #[derive(Args, Debug)]
 pub struct Check {
-    /// What to check.
+    /// Scenario and policy files (TOML); - is standard input
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// What is changed in each.
     #[command(flatten)]
-    pub source: Source,
+    pub settings: Settings,
     /// Output as text or as JSON
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,

@@ -25,6 +25,9 @@ const ALL: &str = "all";
 /// What the default rows have.
 const MEASURES: [&str; 5] = ["throughput_bit_s", "goodput_bit_s", "loss_percent", "delay_p50_ms", "delay_p99_ms"];
 
+/// One for each key of a row; `None` where it has none.
+type Names = Vec<Option<String>>;
+
 /// Rows that have the same columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rows {
@@ -41,8 +44,8 @@ pub struct Rows {
 pub struct Row {
     /// Index of the point.
     pub point: usize,
-    /// One for each key; `None` where it has none.
-    pub names: Vec<Option<String>>,
+    /// What it is called.
+    pub names: Names,
     /// One for each measure; `None` where nothing was measured.
     pub values: Vec<Option<Estimate>>,
 }
@@ -80,7 +83,7 @@ struct Classes<'a> {
 }
 
 /// Names of a row, and its values.
-type Named = (Vec<Option<String>>, Vec<Option<Estimate>>);
+type Named = (Names, Vec<Option<Estimate>>);
 
 impl Classes<'_> {
     fn rows(&self) -> Vec<Named> {
@@ -229,12 +232,8 @@ fn key_names(table: &Table) -> Vec<String> {
 
 /// A column's values over the replications, by the names of the row. Where a replication has no such row, it counted
 /// nothing, and what is measured of nothing is excluded.
-fn values(
-    replications: &[&Replication],
-    column: &Column,
-    keys: &[String],
-) -> Vec<(Vec<Option<String>>, Option<Estimate>)> {
-    let mut found: Vec<(Vec<Option<String>>, Vec<Option<f64>>)> = Vec::new();
+fn values(replications: &[&Replication], column: &Column, keys: &[String]) -> Vec<(Names, Option<Estimate>)> {
+    let mut found: Vec<(Names, Vec<Option<f64>>)> = Vec::new();
     for (i, table) in replications.iter().map(|r| find(r, &column.table)).enumerate() {
         let values = table.column(&column.name);
         let absent = (matches!(values, Values::Integers(_)) || column.name == "throughput_bit_s").then_some(0.0);

@@ -2,6 +2,7 @@
 
 use crate::text::shown::shown;
 use crate::text::source::{Sources, Spot};
+use anstyle::{AnsiColor, Style};
 use perhop_core::params::{Problem, Problems, Severity};
 use perhop_core::units::counted;
 use std::collections::{BTreeMap, BTreeSet};
@@ -173,31 +174,61 @@ impl Diagnostic {
     }
 }
 
+/// Plain with `{}`, in colour with `{:#}`.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let heading = format!("{}[{}] {}", self.severity_name(), self.code, self.message);
-        writeln!(f, "{heading:PLACE_COLUMN$} {}", self.place())?;
+        let ink = Ink::of(self.severity, f.alternate());
+        let code = format!("{}[{}]", self.severity_name(), self.code);
+        let wide = PLACE_COLUMN.saturating_sub(code.chars().count() + 1);
+        writeln!(f, "{} {:wide$} {}", ink.loud(&code), self.message, self.place())?;
         if let Some(spot) = &self.spot {
             let number = if spot.path.is_empty() { spot.line.to_string() } else { " ".into() };
             writeln!(f, "{number} | {}", spot.text)?;
-            let caret = format!("{}{}", " ".repeat(spot.column - 1), "^".repeat(spot.width));
-            writeln!(f, "{} | {}", " ".repeat(number.len()), format!("{caret} {}", self.label).trim_end())?;
+            let caret = format!("{} {}", "^".repeat(spot.width), self.label);
+            let indent = " ".repeat(spot.column - 1);
+            writeln!(f, "{} | {indent}{}", " ".repeat(number.len()), ink.loud(caret.trim_end()))?;
         } else if !self.label.is_empty() {
             writeln!(f, "   {}", self.label)?;
         }
-        if self.help.is_empty() { Ok(()) } else { writeln!(f, "   help: {}", self.help) }
+        if self.help.is_empty() { Ok(()) } else { writeln!(f, "   {} {}", ink.help("help:"), self.help) }
     }
 }
 
+/// Plain with `{}`, in colour with `{:#}`.
 impl fmt::Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, diagnostic) in self.list.iter().enumerate() {
             if i > 0 {
                 writeln!(f)?;
             }
-            write!(f, "{diagnostic}")?;
+            fmt::Display::fmt(diagnostic, f)?;
         }
         Ok(())
+    }
+}
+
+/// Styles of a problem.
+struct Ink {
+    loud: Style,
+    help: Style,
+}
+
+impl Ink {
+    fn of(severity: Severity, colour: bool) -> Self {
+        let of = |ink: AnsiColor| if colour { ink.on_default().bold() } else { Style::new() };
+        let loud = match severity {
+            Severity::Error => of(AnsiColor::Red),
+            Severity::Warning => of(AnsiColor::Yellow),
+        };
+        Self { loud, help: of(AnsiColor::Cyan) }
+    }
+
+    fn loud(&self, words: &str) -> String {
+        format!("{0}{words}{0:#}", self.loud)
+    }
+
+    fn help(&self, words: &str) -> String {
+        format!("{0}{words}{0:#}", self.help)
     }
 }
 

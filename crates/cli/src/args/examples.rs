@@ -1,0 +1,88 @@
+//! Examples at the end of each `--help`. Tests run all of them, in this order, in a folder with a policy, a capture and
+//! nothing else.
+
+/// `init`
+pub const INIT: &str = "\
+Examples:
+  perhop init
+  perhop init mine.toml";
+/// `check`
+pub const CHECK: &str = "\
+Examples:
+  perhop check scenario.toml
+  perhop check scenario.toml policy.toml
+  perhop check --format json scenario.toml
+  perhop check - < scenario.toml";
+/// `explain`
+pub const EXPLAIN: &str = "\
+Examples:
+  perhop explain scenario.toml
+  perhop explain scenario.toml -s conditioner.contract.cbs=50kB";
+/// `run`
+pub const RUN: &str = "\
+Examples:
+  perhop run scenario.toml
+  perhop run scenario.toml -s traffic.business.flows=8 --seed 2
+  perhop run scenario.toml --show arrivals.delay_p999_ms,traffic.jain
+  perhop run scenario.toml --trace series --pcap 'C -> E2'";
+/// `sweep`
+pub const SWEEP: &str = "\
+Examples:
+  perhop sweep scenario.toml --vary conditioner.contract.cbs=10kB,50kB
+  perhop sweep scenario.toml --vary queue.core.profiles.AF13.max=20p,40p --csv rows.csv
+  perhop sweep scenario.toml --vary '[traffic.business.flows, seed]=[[2, 1], [8, 2]]'
+  perhop sweep scenario.toml --vary seed=1,2 --shard 1/2";
+/// `tune`
+pub const TUNE: &str = "\
+Examples:
+  perhop tune svb --rate 10Mbit/s --class rtt=120ms,flows=5..50
+  perhop tune msvb --rate 10Mbit/s --class rtt=120ms,flows=5..20,share=0.3,for=AF11 --class rtt=60ms,flows=5..20,share=0.7";
+/// `meter`
+pub const METER: &str = "\
+Examples:
+  perhop meter in.pcap --policy policy.toml
+  perhop meter in.pcap --rtt --json";
+/// `mark`
+pub const MARK: &str = "\
+Examples:
+  perhop mark in.pcap out.pcap --policy policy.toml";
+/// `plot`
+pub const PLOT: &str = "\
+Examples:
+  perhop plot runs/scenario
+  perhop plot runs/scenario --kind throughput -o throughput.png
+  perhop plot --list";
+/// `report`
+pub const REPORT: &str = "\
+Examples:
+  perhop report runs/scenario -o report.html";
+/// `compare`
+pub const COMPARE: &str = "\
+Examples:
+  perhop compare runs/A runs/B
+  perhop compare runs/A runs/B --metric traffic.goodput_bit_s";
+/// `reproduce`
+pub const REPRODUCE: &str = "\
+Examples:
+  perhop reproduce --list
+  perhop reproduce pf-fig2 --quick";
+/// `bench`
+pub const BENCH: &str = "\
+Examples:
+  perhop bench --seconds 1";
+/// `list`
+pub const LIST: &str = "\
+Examples:
+  perhop list
+  perhop list trtcm
+  perhop list W301";
+/// `completions`
+pub const COMPLETIONS: &str = "\
+Examples:
+  perhop completions bash > perhop.bash
+  perhop completions zsh > _perhop
+  perhop completions fish > perhop.fish";
+/// `man`
+pub const MAN: &str = "\
+Examples:
+  perhop man man/man1";

@@ -1,0 +1,177 @@
+//! What helps to begin: a first scenario, examples in every `--help`, pages of codes, several files, colour, completions,
+//! man pages.
+
+#[allow(dead_code)]
+mod command;
+
+use clap::{CommandFactory, Parser};
+use command::{Folder, SCENARIO, perhop};
+use perhop::args::Cli;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const POLICY: &str = "[conditioner.all]\nkind = \"token-bucket\"\ncir = \"1Mbit/s\"\ncbs = \"15kB\"\nred = \"drop\"\n";
+
+fn folder() -> Folder {
+    let capture = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures/tcp.pcap")).unwrap();
+    Folder::with(&[("policy.toml", POLICY.as_bytes()), ("in.pcap", &capture)])
+}
+
+fn said(out: &Output) -> String {
+    String::from_utf8_lossy(&[&out.stdout[..], &out.stderr[..]].concat()).into_owned()
+}
+
+/// Examples of a verb's help.
+fn examples(verb: &str) -> Vec<String> {
+    let command = Cli::command();
+    let help = command.find_subcommand(verb).unwrap().get_after_help().map(ToString::to_string).unwrap_or_default();
+    help.lines().filter_map(|line| line.strip_prefix("  perhop ")).map(str::to_owned).collect()
+}
+
+/// Carried out by Python; its tests run them.
+const PYTHONS: [&str; 4] = ["plot", "report", "compare", "reproduce"];
+
+/// All examples of all verbs, as a shell runs them, in a folder where `perhop init` has been.
+#[test]
+fn every_example_of_every_help_runs() {
+    let folder = folder();
+    let command = Cli::command();
+    let verbs: Vec<_> = command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
+    let rest = verbs.iter().filter(|verb| *verb != "init" && !PYTHONS.contains(&verb.as_str()));
+    for verb in std::iter::once(&"init".to_owned()).chain(rest) {
+        let examples = examples(verb);
+        assert!(!examples.is_empty(), "`perhop {verb} --help` has no example");
+        for example in examples {
+            assert!(example.starts_with(verb), "{example}");
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &format!("{} {example}", env!("CARGO_BIN_EXE_perhop"))]);
+            let out = shell.current_dir(folder.path("")).output().unwrap();
+            assert_eq!(out.status.code(), Some(0), "perhop {example}\n{}", said(&out));
+        }
+    }
+    for verb in PYTHONS {
+        assert!(!examples(verb).is_empty(), "`perhop {verb} --help` has no example");
+        for example in examples(verb) {
+            let words = std::iter::once("perhop").chain(example.split(' '));
+            assert!(Cli::try_parse_from(words).is_ok(), "perhop {example}");
+        }
+    }
+}
+
+#[test]
+fn a_first_scenario_is_sound_and_overwrites_nothing() {
+    let folder = folder();
+    let out = folder.perhop(&["init", "mine.toml"]);
+    assert!(out.status.success() && said(&out).contains("perhop run mine.toml"), "{}", said(&out));
+    let out = folder.perhop(&["check", "mine.toml"]);
+    assert_eq!((out.status.code(), said(&out)), (Some(0), "mine.toml: no errors, no warnings\n".into()));
+    let text = std::fs::read_to_string(folder.path("mine.toml")).unwrap();
+    let commands = text.lines().filter_map(|line| line.strip_prefix("#   perhop ")).count();
+    assert!(commands >= 4 && text.contains("perhop run mine.toml") && !text.contains("scenario.toml"), "{text}");
+    let said = folder.refused(&["init", "mine.toml"]);
+    assert!(said.contains("mine.toml exists") && said.contains("   help: "), "{said}");
+    assert!(folder.refused(&["init", "none/mine.toml"]).contains("error[E020] cannot write none/mine.toml"));
+}
+
+#[test]
+fn every_code_has_its_page() {
+    let folder = folder();
+    for (code, meaning) in perhop_scenario::codes::TABLE {
+        let out = folder.perhop(&["list", code]);
+        assert!(out.status.success() && said(&out).contains(meaning), "{code}: {}", said(&out));
+    }
+    assert!(said(&folder.perhop(&["list", "W301"])).contains("A warning"));
+    assert!(said(&folder.perhop(&["list", "E201"])).contains("An error"));
+    assert!(folder.refused(&["list", "w301"]).contains("did you mean `W301`?"));
+}
+
+#[test]
+fn several_files_are_checked_in_one_go() {
+    let folder = folder();
+    std::fs::write(folder.path("ok.toml"), SCENARIO).unwrap();
+    std::fs::write(folder.path("bad.toml"), SCENARIO.replace("window = 30", "windw = 30")).unwrap();
+    let out = folder.perhop(&["check", "ok.toml", "policy.toml"]);
+    let both = "ok.toml: no errors, no warnings\npolicy.toml: no errors, no warnings\n";
+    assert_eq!((out.status.code(), said(&out).as_str()), (Some(0), both));
+    let out = folder.perhop(&["check", "ok.toml", "bad.toml", "none.toml"]);
+    let text = said(&out);
+    assert_eq!(out.status.code(), Some(2), "{text}");
+    for words in ["ok.toml: no errors", "bad.toml:31:1", "bad.toml: 1 error", "error[E007]", "3 files: 2 errors"] {
+        assert!(text.contains(words), "no `{words}` in\n{text}");
+    }
+    let out = folder.perhop(&["check", "--format", "json", "ok.toml", "bad.toml"]);
+    let list: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!((list.as_array().unwrap().len(), &list[0]["file"]), (1, &"bad.toml".into()));
+    assert!(folder.refused(&["check"]).contains("<FILES>..."));
+}
+
+#[test]
+fn a_file_may_come_from_standard_input() {
+    let folder = folder();
+    let with = |args: &[&str], text: &str| {
+        let mut child =
+            perhop(args, &folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        child.wait_with_output().unwrap()
+    };
+    let out = with(&["check", "-"], SCENARIO);
+    assert_eq!((out.status.code(), said(&out).as_str()), (Some(0), "stdin: no errors, no warnings\n"));
+    let out = with(&["check", "-"], "[scenario]\nnam = 1\n");
+    assert!(said(&out).contains("stdin:2:1"), "{}", said(&out));
+    let nameless = SCENARIO.replace("name = \"small\"\n", "");
+    let out = with(&["run", "-", "--trace", "series"], &nameless);
+    assert!(out.status.success() && said(&out).contains("runs/stdin/"), "{}", said(&out));
+}
+
+#[test]
+fn colour_where_it_is_wanted() {
+    let folder = folder();
+    std::fs::write(folder.path("bad.toml"), SCENARIO.replace("window = 30", "windw = 30")).unwrap();
+    let with = |args: &[&str], set: &[(&str, &str)]| {
+        let mut command = perhop(args, &folder);
+        command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("CLICOLOR").envs(set.iter().copied());
+        said(&command.output().unwrap())
+    };
+    for verb in [&["check", "bad.toml"][..], &["run", "bad.toml"], &["list", "none"], &["explain", "bad.toml"]] {
+        let always = [verb, &["--color", "always"]].concat();
+        let (plain, coloured) = (with(verb, &[]), with(&always, &[]));
+        assert!(!plain.contains('\u{1b}'), "not into a pipe: {plain}");
+        if *verb != ["list", "none"] {
+            assert!(coloured.contains("\u{1b}[1m\u{1b}[31merror[E004]\u{1b}[0m"), "{coloured:?}");
+        }
+        assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), plain, "the same words");
+        assert!(with(verb, &[("CLICOLOR_FORCE", "1")]) == coloured);
+        let never = [verb, &["--color", "never"]].concat();
+        assert_eq!(with(&never, &[("CLICOLOR_FORCE", "1")]), plain);
+    }
+}
+
+/// What shells complete: the script names every verb.
+#[test]
+fn shells_learn_every_verb() {
+    let folder = folder();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = said(&folder.perhop(&["completions", shell]));
+        for verb in Cli::command().get_subcommands() {
+            assert!(script.contains(verb.get_name()), "{shell}: no {}", verb.get_name());
+        }
+    }
+    let bash = said(&folder.perhop(&["completions", "bash"]));
+    std::fs::write(folder.path("perhop.bash"), bash).unwrap();
+    let checked = Command::new("bash").args(["-n", "perhop.bash"]).current_dir(folder.path("")).status().unwrap();
+    assert!(checked.success(), "bash reads it");
+}
+
+#[test]
+fn every_verb_has_a_man_page() {
+    let folder = folder();
+    assert!(folder.perhop(&["man", "share/man1"]).status.success());
+    for verb in Cli::command().get_subcommands() {
+        let page = folder.path("share/man1").join(format!("perhop-{}.1", verb.get_name()));
+        let text = std::fs::read_to_string(&page).unwrap_or_else(|e| panic!("{}: {e}", PathBuf::from(&page).display()));
+        assert!(text.contains(".SH SYNOPSIS"), "{text}");
+        assert!(text.contains("Examples:"), "{text}");
+    }
+    assert!(folder.refused(&["man", "policy.toml/man1"]).contains("error[E020] cannot write man pages"));
+}
