@@ -151,7 +151,7 @@ fn commands_in_the_text_are_accepted() {
         for (line, block) in blocks(&text(&page), "console") {
             for command in block.lines().filter_map(|l| l.strip_prefix("$ perhop ")) {
                 let place = format!("{}:{line}: perhop {command}", page.display());
-                let words = words(command.split('#').next().unwrap());
+                let words = words(command.split("#").next().and_then(|c| c.split(" > ").next()).unwrap());
                 let cli = Cli::try_parse_from(std::iter::once("perhop".to_owned()).chain(words.clone()));
                 if let Err(error) = cli {
                     assert!(!error.use_stderr(), "{place}\n{error}");

@@ -40,7 +40,9 @@ Examples:
 /// `meter`
 pub const METER: &str = "\
 Examples:
+  perhop meter in.pcap
   perhop meter in.pcap --policy policy.toml
+  perhop meter in.pcap --bursts
   perhop meter in.pcap --rtt --json";
 /// `mark`
 pub const MARK: &str = "\
