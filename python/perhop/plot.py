@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perhop.plots import packets, rates, series, stacked, style
-from perhop.plots.choice import Choice, listed
-from perhop.plots.choice import chosen as column_along
+from perhop.plots.choice import Choice, chosen, listed
 from perhop.results import Runs, opened
 
 if TYPE_CHECKING:
@@ -28,31 +27,26 @@ PLOTS: dict[str, Callable[[Runs], Figure]] = {
 }
 
 
-def figure(kind: str, runs: Runs) -> Figure:
-    """The plot called `kind`.
+def figure(kind: str, runs: Runs, x: str | None = None, by: Sequence[str] = ()) -> Figure:
+    """The plot called `kind`; or of a column, `arrivals.delay_p99_ms`, along the key `x` with lines by other keys.
 
     Raises:
         ValueError: when there is no such plot, or this run does not have the data for it.
     """
-    if kind not in PLOTS:
-        raise ValueError(f"no plot `{kind}`: there are {', '.join(PLOTS)}")
+    choice = Choice(kind, x, [by] if isinstance(by, str) else by) if "." in kind else None
+    if choice is None and kind not in PLOTS:
+        raise ValueError(f"no plot `{kind}`: there are {', '.join(PLOTS)}, and any TABLE.COLUMN")
+    if choice is None and (x or by):
+        raise ValueError(f"plot `{kind}` has its own axes: x and by are for a TABLE.COLUMN")
     with style.styled():
-        drawn = PLOTS[kind](runs)
-        style.head(drawn, runs.name, about(kind))
+        drawn = chosen(runs, choice) if choice else PLOTS[kind](runs)
+        style.head(drawn, runs.name, choice.title if choice else about(kind))
     return drawn
 
 
 def about(kind: str) -> str:
     """What a plot shows, in one line."""
     return (PLOTS[kind].__doc__ or "").strip().rstrip(".")
-
-
-def chosen(runs: Runs, choice: Choice) -> Figure:
-    """The plot of any column of a table; see `choice.chosen`."""
-    with style.styled():
-        drawn = column_along(runs, choice)
-        style.head(drawn, runs.name, choice.title)
-    return drawn
 
 
 def plot(arguments: dict[str, Any]) -> int:
@@ -63,13 +57,13 @@ def plot(arguments: dict[str, Any]) -> int:
         for name in listed(opened(arguments["runs"])) if arguments["runs"] else []:
             print(f"--y {name}")
         return 0
-    kind, y = arguments["kind"] or "throughput", arguments["y"]
-    path = Path(arguments["output"] or f"{y or kind}.svg")
+    kind = arguments["y"] or arguments["kind"] or "throughput"
+    path = Path(arguments["output"] or f"{kind}.svg")
     if path.suffix.lower() not in style.FORMATS:
         raise ValueError(f"{path}: a picture's name ends with {', '.join(style.FORMATS)}")
     runs = opened(arguments["runs"])
     for note in runs.notes:
         print(f"note: {note}", file=sys.stderr)
-    style.save(chosen(runs, Choice(y, arguments["x"], arguments["by"])) if y else figure(kind, runs), path)
+    style.save(figure(kind, runs, arguments["x"], arguments["by"]), path)
     print(path)
     return 0

@@ -231,14 +231,14 @@ CHOICES: dict[str, tuple[Choice, str, set[str]]] = {
 @pytest.mark.parametrize("name", list(CHOICES))
 def test_any_column_along_any_key(swept_cir: Runs, name: str) -> None:
     choice, along, lines = CHOICES[name]
-    figure = plot.chosen(swept_cir, choice)
+    figure = plot.figure(choice.y, swept_cir, choice.x, choice.by)
     check(name, figure)
     assert {axes.get_xlabel() for axes in figure.axes} == {along}
     assert {text.get_text() for text in figure.legends[0].get_texts()} == lines
 
 
 def test_a_chosen_plot_shows_the_means(swept_cir: Runs) -> None:
-    figure = plot.chosen(swept_cir, Choice("summary.dropped_packets", "cir", ["flows"]))
+    figure = plot.figure("summary.dropped_packets", swept_cir, "cir", "flows")
     (axes,) = figure.axes
     expected = {
         flows: [
@@ -267,7 +267,14 @@ WRONG: dict[str, tuple[Choice, str]] = {
 def test_a_wrong_choice_says_what_there_is(swept_cir: Runs, name: str) -> None:
     choice, said = WRONG[name]
     with pytest.raises(ValueError, match=re.escape(said)):
-        plot.chosen(swept_cir, choice)
+        plot.figure(choice.y, swept_cir, choice.x, choice.by)
+
+
+def test_a_plot_with_a_name_has_its_own_axes(swept_cir: Runs) -> None:
+    with pytest.raises(ValueError, match="x and by are for a TABLE"):
+        plot.figure("delay", swept_cir, x="cir")
+    with pytest.raises(ValueError, match="no plot `delays`"):
+        plot.figure("delays", swept_cir)
 
 
 def test_the_command_line_draws_any_column(tmp_path: Path, perhop: Command) -> None:

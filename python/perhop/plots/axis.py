@@ -27,7 +27,7 @@ SHOWN = {"p": "packets"}
 LOGARITHMIC = 20.0
 """An axis whose largest number is this many times its smallest is logarithmic."""
 
-APART = 0.09
+APART = 0.12
 """Of the axis, between the labels of two ticks."""
 
 

@@ -20,7 +20,7 @@ from perhop.units import Scale
 
 MOST_BARS = 80
 MOST_PANELS = 12
-WIDTH = 6.4
+WIDTH = 5.4
 """Inches: narrow, for a phone."""
 
 
@@ -56,8 +56,8 @@ def _panels(runs: Runs, axis: Axis, found: Sequence[Answer]) -> Panels:
 def _areas(runs: Runs, axis: Axis, panels: Panels, scale: Scale) -> Figure:
     """A panel for each class, and for each value of what else is swept; the axis to scale."""
     others = list(dict.fromkeys(other for _, other in panels))
-    columns = len(others) if len(others) > 1 else min(len(panels), 3 if len(panels) != 4 else 2)
-    figure, every = style.panels(-(-len(panels) // columns), columns, 2.2, WIDTH)
+    columns = len(others) if len(others) > 1 else min(len(panels), 2)
+    figure, every = style.panels(-(-len(panels) // columns), columns, 2.0, max(WIDTH, 2.6 * columns))
     values = dict(zip(others, shortened(others), strict=True))
     titles = dict(zip((name for name, _ in panels), shortened([name for name, _ in panels]), strict=True))
     keys = ", ".join(short(key) for key in runs.keys if key != axis.key)

@@ -31,6 +31,9 @@ REASONS = {
     "overflow": "#d55e00",
     "wire": "#444444",
 }
+LEGENDS = 5
+"""In one row below a picture."""
+
 FORMATS = (".png", ".svg", ".pdf")
 
 _SETTINGS: dict[Any, Any] = {
@@ -68,9 +71,10 @@ def styled() -> Iterator[None]:
         yield
 
 
-def panels(rows: int, columns: int = 1, height: float = 2.2, width: float = 7.2) -> tuple[Figure, list[Axes]]:
+def panels(rows: int, columns: int = 1, height: float = 2.2, width: float = 0.0) -> tuple[Figure, list[Axes]]:
     """A figure of panels, read row by row; no window, no global state."""
-    figure = Picture(figsize=(max(width, 1.6 + 3.0 * columns), 1.2 + height * rows), layout="constrained")
+    wide = width or max(7.2, 1.6 + 3.0 * columns)
+    figure = Picture(figsize=(wide, 1.2 + height * rows), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False)
     return figure, list(axes.flat)
 
@@ -91,9 +95,10 @@ def _shown(figure: Figure) -> dict[str, Any]:
 
 
 def legend_below(figure: Figure) -> None:
-    """One legend for all panels, below them, in one row."""
+    """One legend for all panels, below them, in one row or two."""
     shown = _shown(figure)
-    figure.legend(list(shown.values()), list(shown), loc="outside lower center", ncols=max(1, len(shown)))
+    columns = len(shown) if len(shown) <= LEGENDS else -(-len(shown) // 2)
+    figure.legend(list(shown.values()), list(shown), loc="outside lower center", ncols=max(1, columns))
 
 
 def legend(figure: Figure, title: str = "") -> None:
