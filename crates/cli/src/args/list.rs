@@ -1,4 +1,4 @@
-//! What there is, what it costs, and how to begin: `list`, `bench`, `init`, `completions`, `man`.
+//! What is available, what it costs, and how to begin: `list`, `bench`, `init`, `completions`, `man`.
 
 use clap::Args;
 use std::path::PathBuf;

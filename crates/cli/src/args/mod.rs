@@ -25,7 +25,7 @@ const MOST_JOBS: u64 = 1024;
 #[derive(Debug, Parser)]
 #[command(name = "perhop", version, arg_required_else_help = true, max_term_width = 100)]
 pub struct Cli {
-    /// When to use colour; NO_COLOR, CLICOLOR and CLICOLOR_FORCE are heeded
+    /// When to use colour; `auto` follows NO_COLOR, CLICOLOR and CLICOLOR_FORCE
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
     /// What to do.
