@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from perhop.plots import packets, rates, series, stacked, style
 from perhop.plots.choice import Choice, chosen, listed
-from perhop.results import Runs, opened
+from perhop.results import Runs
+from perhop.show import near
+from perhop.side_by_side import opened
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,7 +37,7 @@ def figure(kind: str, runs: Runs, x: str | None = None, by: Sequence[str] = ()) 
     """
     choice = Choice(kind, x, [by] if isinstance(by, str) else by) if "." in kind else None
     if choice is None and kind not in PLOTS:
-        raise ValueError(f"no plot `{kind}`: there are {', '.join(PLOTS)}, and any TABLE.COLUMN")
+        raise ValueError(f"no plot `{kind}`: there are {', '.join(PLOTS)}, and any TABLE.COLUMN{near(kind, PLOTS)}")
     if choice is None and (x or by):
         raise ValueError(f"plot `{kind}` has its own axes: x and by are for a TABLE.COLUMN")
     with style.styled():

@@ -16,8 +16,9 @@ from perhop.reporting import first
 from perhop.reporting.changes import changes
 from perhop.reporting.first import AnswerTable
 from perhop.reporting.tables import TABLES, Tabled, tabled
-from perhop.results import Runs, opened
+from perhop.results import Runs
 from perhop.show import count
+from perhop.side_by_side import opened
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -88,13 +88,15 @@ class Views(ABC):
             raise ValueError(f"nothing identifies the rows of `{table}`: say by= which columns do")
         return table
 
-    def plot(self, kind: str = "throughput", **options: Any) -> Figure:
-        """A picture, as `perhop plot --kind` draws it; a notebook shows it.
+    def plot(self, kind: str = "throughput", *, x: str | None = None, by: Sequence[str] = ()) -> Figure:
+        """A picture, which a notebook shows: of a `kind`, as `perhop plot --kind`, or of any column.
+
+        A column, "arrivals.delay_p99_ms", is drawn along the key `x`, with a line for each value of the keys `by`.
 
         Raises:
-            ValueError: when there is no such plot, or these runs lack the data for it.
+            ValueError: when there is no such plot, column or key, or these runs lack the data for it.
         """
-        figure: Figure = import_module("perhop.plot").figure(kind, self, **options)  # a layer above this one
+        figure: Figure = import_module("perhop.plot").figure(kind, self, x, by)  # a layer above this one
         return figure
 
     def __repr__(self) -> str:

@@ -139,8 +139,15 @@ def test_a_picture_in_one_line(runs: Runs) -> None:
 
     assert isinstance(runs.plot(), Figure)
     assert runs.plot("colours")._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]
-    with pytest.raises(ValueError, match="no plot `nothing`"):
-        runs.plot("nothing")
+    with pytest.raises(ValueError, match=r"no plot `througput`: .*; did you mean `throughput`\?"):
+        runs.plot("througput")
+
+
+def test_a_picture_of_any_column(rates: Runs) -> None:
+    figure = rates.plot("arrivals.delay_p99_ms", x="cir", by=["colour"])
+    assert figure.axes[0].get_xlabel().startswith("cir")
+    with pytest.raises(ValueError, match="x and by are for a"):
+        rates.plot(x="cir")
 
 
 class Text(HTMLParser):

@@ -12,7 +12,7 @@ import pytest
 from conftest import SCENARIO, SWEPT, Command, files
 from perhop import Runs, Scenario
 from perhop.columns import Replication
-from perhop.results import joined
+from perhop.side_by_side import joined
 
 
 def same(a: Runs, b: Runs) -> None:
