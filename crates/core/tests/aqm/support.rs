@@ -8,9 +8,9 @@ use perhop_core::conditioner::pps_tagger::Unit;
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::{Colour, Ecn, Packet};
 use perhop_core::port::{Gate, Limit};
+use perhop_core::scope::Weights;
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
 use perhop_core::verdict::Fate;
-use perhop_core::scope::Weights;
 use perhop_core::{Rng, Scope};
 use proptest::prelude::*;
 
