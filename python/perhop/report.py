@@ -92,8 +92,9 @@ def about(runs: Runs) -> str:
     """One line: how it was simulated."""
     settings, many = runs.settings, len({r.replication for r in runs})
     points = f"{len(runs.points)} points, " if len(runs.points) > 1 else ""
-    simulated = f"{count(many, 'replication')} of {settings['duration_s']:g} s, the first {settings['warmup_s']:g} s"
-    return f"{points}{simulated} not counted; seed {runs.seed}; bytes counted as {settings['accounting']}"
+    warmup = f", the first {settings['warmup_s']:g} s not counted" if settings["warmup_s"] else ""
+    simulated = f"{count(many, 'replication')} of {settings['duration_s']:g} s"
+    return f"{points}{simulated}{warmup}; seed {runs.seed}; bytes counted as {settings['accounting']}"
 
 
 def _first(runs: Runs, found: list[Answer]) -> Pictured | None:

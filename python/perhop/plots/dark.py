@@ -25,19 +25,31 @@ COLOURS = {
     "#7c3aed": "#b595e3",
     "#2ca02c": "#43b943",
     "#d62728": "#f0595a",
+    "#12633b": "#3fb57c",
+    "#8a5a00": "#d9a03c",
+    "#c2410c": "#f0853a",
+    "#b42318": "#f0705f",
+    "#a05195": "#cf8ac5",
+    "#334155": "#b4bcc4",
+    "#46525e": "#a3b0bc",
+    "#5b6b7a": "#a3b0bc",
+    "#dfe5ea": "#2a343e",
 }
 """Colours on white, and what replaces each on a dark page."""
 
 
 @cache
 def css() -> str:
-    """Style that replaces the colours of matplotlib's SVG, which are in `style` attributes, on dark screens."""
+    """Style that replaces the colours of matplotlib's SVG, which are in `style` attributes, on dark screens.
+
+    A selector with an ancestor would not reach what `<use>` repeats: markers.
+    """
     rules = "".join(
-        f'svg [style*="{kind}: {light}"]{{{kind}:{dark}!important}}'
+        f'[style*="{kind}: {light}"]{{{kind}:{dark}!important}}'
         for light, dark in COLOURS.items()
         for kind in ("fill", "stroke")
     )
-    return f"@media screen and (prefers-color-scheme:dark){{{rules}}}"
+    return f"@media screen and (prefers-color-scheme:dark){{svg{{fill:{COLOURS['#000000']}}}{rules}}}"
 
 
 def inline(text: str, name: str) -> str:
