@@ -1,6 +1,6 @@
 //! Model -> plan of a run, with every check that needs more than one section.
 
-use crate::check::{advice, labels, queues, reached, settings, stability};
+use crate::check::{advice, labels, memory, queues, reached, settings, stability};
 use crate::resolve::arriving::Arrivals;
 use crate::resolve::indexed::Indexed;
 use crate::resolve::offered::{self, Flowline};
@@ -56,6 +56,7 @@ pub fn build(model: &Model, problems: &mut Problems) -> Option<Built> {
     labels::check(resolved, problems);
     settings::check_sampled(file, problems);
     settings::check_size(&links, &traffic, problems);
+    memory::check(resolved, problems);
     if !file.knows_traffic() {
         return None;
     }

@@ -1,7 +1,9 @@
 //! `perhop explain`: every effective value, every queue on each path, times of buckets and loops.
 
+use crate::check::bursts::{self, Contract};
+use crate::check::memory;
 use crate::resolve::offered::{Flowline, tables, tcp_section};
-use crate::resolve::ports::{Stage, longest_rtt, parameter};
+use crate::resolve::ports::{File, Stage, longest_rtt, parameter};
 use crate::scenario::Scenario;
 use crate::sections::at::Shown;
 use crate::sections::model::Model;
@@ -10,6 +12,7 @@ use crate::sweep::{Point, Sweep};
 use crate::text::tree::{self, leaves};
 use crate::text::write;
 use perhop_core::params::{Node, Tree, show_table};
+use perhop_core::port::edge::Action;
 use perhop_core::port::{Limit, QueueSpec};
 use perhop_core::units::{BitRate, Bytes, Span, counted};
 use perhop_sim::plan;
@@ -24,6 +27,7 @@ pub fn explain(scenario: &Scenario) -> String {
     tcp(scenario, &mut out);
     paths(scenario, &mut out);
     queues(scenario, &mut out);
+    series(scenario, &mut out);
     conditioners(scenario, &mut out);
     changes(scenario, &mut out);
     out
@@ -171,6 +175,16 @@ fn queues(scenario: &Scenario, out: &mut String) {
     }
 }
 
+/// How much is sampled.
+fn series(scenario: &Scenario, out: &mut String) {
+    let built = &scenario.built;
+    let file = File { model: &scenario.model, topology: &built.topology, traffic: &built.traffic };
+    let Some(series) = memory::series(file, links(scenario)) else { return };
+    heading(out, "Series: what a replication keeps");
+    let (samples, values, size) = (series.samples, series.values, memory::rounded(series.bytes()));
+    let _ = writeln!(out, "{samples} samples x {values} values: about {size} in memory");
+}
+
 fn conditioners(scenario: &Scenario, out: &mut String) {
     if scenario.built.stages.is_empty() {
         return;
@@ -198,6 +212,7 @@ fn conditioners(scenario: &Scenario, out: &mut String) {
             (parameter::<BitRate>(stage, "cir"), longest_rtt(&built.traffic, stage, links(scenario)))
         {
             hint(stage, cir, rtt, out);
+            need(scenario, stage, out);
         }
     }
 }
@@ -230,9 +245,21 @@ fn hint(stage: &Stage, cir: BitRate, rtt: Span, out: &mut String) {
     let product = cir * rtt;
     let _ = write!(out, "  cir x longest base RTT ({rtt}) = {product}");
     match parameter::<Bytes>(stage, "cbs") {
-        Some(cbs) if cbs < product => _ = writeln!(out, ", above cbs: TCP will stay below its contract"),
+        Some(cbs) if cbs < product => out.push_str(", above cbs\n"),
         Some(_) => out.push_str(", within cbs\n"),
         None => out.push('\n'),
+    }
+}
+
+/// What a policer's bucket needs; of what is only marked, who drops it.
+fn need(scenario: &Scenario, stage: &Stage, out: &mut String) {
+    let built = &scenario.built;
+    let file = File { model: &scenario.model, topology: &built.topology, traffic: &built.traffic };
+    if let Some(Contract { policed, burst }) = bursts::contract(file, stage, links(scenario)) {
+        let (need, flows) = (bursts::round(policed.need()), bursts::flows(&policed));
+        let _ = writeln!(out, "  {flows}: nine tenths of cir need a bucket of about {need}; it holds {burst}");
+    } else if !stage.spec.actions.contains(&Action::Drop) {
+        out.push_str("  nothing is dropped here: what exceeds cir is lost where a queue drops it\n");
     }
 }
 

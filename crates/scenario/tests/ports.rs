@@ -91,8 +91,9 @@ fn faults_stand_at_the_port_that_states_the_value() {
     assert_eq!(at(&file("cbs = \"20kB\"", "cbs = \"10B\"")), [("E212", "at.\"B -> C\".cbs = \"10B\"".into())]);
     assert_eq!(at(&file("cbs = \"10B\"", "cbs = \"20kB\"")), [("E212", "cbs = \"10B\"".into())]);
     assert_eq!(at(&file("cbs = \"10B\"", "cir = \"2Mbit/s\"")), [("E212", "cbs = \"10B\"".into())]);
-    let slow = |text: String| text.replace("\"5Mbit/s\"", "\"5Mbit/s\", delay = \"100ms\"");
-    let advice = at(&slow(file("cbs = \"60kB\"", "cbs = \"20kB\"")));
+    let far = |text: String| text.replace("\"5Mbit/s\"", "\"5Mbit/s\", delay = \"100ms\"");
+    let eager = |text: String| text.replace("to = \"D\"", "to = \"D\"\ntcp = { window = 100 }");
+    let advice = at(&eager(far(file("cbs = \"600kB\"\nred = \"drop\"", "cbs = \"20kB\""))));
     assert_eq!(advice, [("W301", "at.\"B -> C\".cbs = \"20kB\"".into())]);
 }
 

@@ -3,3 +3,4 @@
 pub mod fluid;
 pub mod lemma31;
 pub mod msvb;
+pub mod policer;

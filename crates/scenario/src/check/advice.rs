@@ -1,9 +1,10 @@
 //! Warnings: settings that run, but probably not as intended.
 
+use super::bursts;
 use super::load::marks;
 use crate::resolve::indexed::{Indexed, indexed};
 use crate::resolve::offered::Flowline;
-use crate::resolve::ports::{File, Resolved, Stage, longest_rtt, parameter};
+use crate::resolve::ports::{File, Resolved, Stage};
 use crate::sections::named::Named;
 use crate::sections::tcp::TcpRef;
 use perhop_core::conditioner::Writes;
@@ -11,7 +12,6 @@ use perhop_core::dscp::Dscp;
 use perhop_core::needs::Needs;
 use perhop_core::params::Problems;
 use perhop_core::port::edge::Action;
-use perhop_core::units::{BitRate, Bytes};
 use perhop_sim::plan;
 
 const EF: Dscp = Dscp::new(46).expect("46 is below 64");
@@ -19,29 +19,13 @@ const EF: Dscp = Dscp::new(46).expect("46 is below 64");
 /// All advice on a scenario.
 pub fn check(all: Resolved<'_>, problems: &mut Problems) {
     let Resolved { file, stages, links, .. } = all;
-    for stage in stages {
-        small_burst(all, stage, problems);
-    }
+    bursts::check(all, problems);
     if file.knows_traffic() {
         stages.iter().for_each(|stage| unanswered(file, stage, problems));
         unpoliced_ef(file, stages, problems);
         unused(file, problems);
         indexed(links).for_each(|link| unmarkable(file, link, problems));
     }
-}
-
-/// W301: a bucket that holds less than CIR x RTT keeps TCP below its contract.
-fn small_burst(all: Resolved<'_>, stage: &Stage, problems: &mut Problems) {
-    let (Some(cir), Some(cbs)) = (parameter::<BitRate>(stage, "cir"), parameter::<Bytes>(stage, "cbs")) else { return };
-    let Some(rtt) = longest_rtt(all.file.traffic, stage, all.links) else { return };
-    let needed = cir * rtt;
-    if cbs >= needed || cbs < stage.spec.scope.largest_packet {
-        return;
-    }
-    let message = format!("`{}` will hold TCP below its contract", stage.name);
-    let label = format!("cir x longest base RTT ({rtt}) = {needed}");
-    let help = format!("a burst of at least {needed} lets a window pass");
-    problems.warn("W301", stage.places.at("cbs"), message).label(label).help(help);
 }
 
 /// W320: a conditioner that measures round trips has to see the ACKs of its packets; datagrams have none.

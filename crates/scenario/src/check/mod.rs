@@ -2,6 +2,8 @@
 
 /// Settings that run, but probably not as intended.
 pub mod advice;
+/// Policers whose buckets hold TCP below its contract.
+pub mod bursts;
 /// Who writes labels and who reads them.
 pub mod labels;
 /// The load of a queue.
@@ -10,6 +12,8 @@ pub mod load;
 pub mod queues;
 /// Profiles, classes and code points that no packet reaches.
 pub mod reached;
+/// Memory that a run will take.
+pub mod memory;
 /// `[scenario]`.
 pub mod settings;
 /// Queues that will swing.

@@ -8,6 +8,9 @@ use perhop_core::units::NS_PER_S;
 use perhop_sim::engine::{MAX_COMPONENTS, MAX_DURATION};
 use perhop_sim::plan;
 
+/// Most replications; a directory each.
+const MOST_REPLICATIONS: u32 = 100_000;
+
 /// Times and counts of `[scenario]`, and its name.
 pub fn check_settings(settings: &Spanned<Settings>, problems: &mut Problems) {
     if *settings.duration > MAX_DURATION {
@@ -23,8 +26,10 @@ pub fn check_settings(settings: &Spanned<Settings>, problems: &mut Problems) {
         let help = "lower `warmup` (default: 10s) or raise `duration`: the rest of the run gives the statistics";
         problems.error("E203", place, message).help(help);
     }
-    if *settings.replications == 0 {
-        problems.error("E201", settings.replications.place, "`replications` is 0").help("above 0");
+    if !(1..=MOST_REPLICATIONS).contains(&*settings.replications) {
+        let message = format!("`replications` is {}", *settings.replications);
+        let help = format!("1 to {MOST_REPLICATIONS}: an interval shrinks with the root of their number");
+        problems.error("E201", settings.replications.place, message).help(help);
     }
     if let Some(sample) = settings.sample.filter(|every| every.ns() == 0) {
         problems.error("E201", sample.place, "`sample` is 0").help("above 0");

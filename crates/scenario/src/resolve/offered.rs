@@ -95,7 +95,7 @@ pub fn classes(model: &Model) -> Vec<&str> {
 
 /// Reads all traffic; sections with an error are skipped.
 pub fn read(model: &Model, topology: &Topology, links: &[plan::Link], problems: &mut Problems) -> Vec<Flowline> {
-    let net = Net { topology, links };
+    let net = Net { topology, router: &Router::new(links, topology.nodes.len()) };
     if model.traffic.declared().is_empty() {
         let help = "add [traffic.X] with model, from and to; `perhop list` shows the models";
         problems.error("E238", None, "scenario without traffic").help(help);
@@ -110,7 +110,7 @@ pub fn read(model: &Model, topology: &Topology, links: &[plan::Link], problems: 
 #[derive(Clone, Copy)]
 struct Net<'a> {
     topology: &'a Topology,
-    links: &'a [plan::Link],
+    router: &'a Router<'a>,
 }
 
 struct Reading<'a> {
@@ -241,7 +241,7 @@ impl Reading<'_> {
 
     /// Links there and back; nothing is known while a link has an error.
     fn ways(&mut self, from: usize, to: usize) -> Option<(Vec<u32>, Vec<u32>)> {
-        let Net { topology, links } = self.net;
+        let Net { topology, router } = self.net;
         if from == to {
             let message = format!("`to` is the sender, `{}`", *self.section.common.to);
             return self
@@ -253,7 +253,6 @@ impl Reading<'_> {
         if !topology.complete {
             return None;
         }
-        let router = Router::new(links, topology.nodes.len());
         let way = |from, to| router.route(from, to);
         let unreachable = |from: usize, to: usize| {
             let [from, to] = [from, to].map(|n| &topology.nodes[n].name);

@@ -11,6 +11,7 @@ use perhop_core::port::Limit;
 use perhop_core::sched::SchedulerParams;
 use perhop_core::units::{BitRate, Length, Probability, Span};
 use perhop_sim::plan;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
 /// One direction of a link.
@@ -61,8 +62,12 @@ pub struct Topology {
     pub nodes: Vec<plan::Node>,
     /// In the file's order; of a duplex link the direction as written comes first.
     pub links: Vec<Direction>,
+    /// Indices of the nodes by name.
+    node_of: BTreeMap<String, usize>,
+    /// Indices of the links by name.
+    link_of: BTreeMap<String, usize>,
     /// Names of the directions that have an error.
-    pub faulty: Vec<String>,
+    faulty: BTreeSet<String>,
     /// Whether every link and node is sound.
     pub complete: bool,
 }
@@ -70,13 +75,12 @@ pub struct Topology {
 impl Topology {
     /// Index of a node.
     pub fn node(&self, name: &str) -> Option<usize> {
-        self.nodes.iter().position(|n| n.name == name)
+        self.node_of.get(name).copied()
     }
 
     /// Index of a sound direction, however its arrow is spaced.
     pub fn link(&self, text: &str) -> Option<usize> {
-        let name = direction_name(text)?;
-        self.links.iter().position(|l| l.name == name)
+        self.link_of.get(&direction_name(text)?).copied()
     }
 
     /// Whether a direction itself is known to have an error.
@@ -126,8 +130,10 @@ impl Builder<'_> {
     fn node(&mut self, name: &str) -> usize {
         self.topology.node(name).unwrap_or_else(|| {
             let address = Ipv4Addr::UNSPECIFIED;
+            let index = self.topology.nodes.len();
             self.topology.nodes.push(plan::Node { name: name.to_owned(), address });
-            self.topology.nodes.len() - 1
+            self.topology.node_of.insert(name.to_owned(), index);
+            index
         })
     }
 
@@ -157,7 +163,7 @@ impl Builder<'_> {
         for (from, to) in [(from, to), (to, from)].into_iter().take(if both { 2 } else { 1 }) {
             if self.direction(link, from, to).is_none() {
                 let name = arrow(&self.topology.nodes[from].name, &self.topology.nodes[to].name);
-                self.topology.faulty.push(name);
+                self.topology.faulty.insert(name);
             }
         }
         Some(())
@@ -165,7 +171,7 @@ impl Builder<'_> {
 
     fn direction(&mut self, stated: &Declared<LinkSection>, from: usize, to: usize) -> Option<()> {
         let name = arrow(&self.topology.nodes[from].name, &self.topology.nodes[to].name);
-        if self.topology.links.iter().any(|l| l.name == name) {
+        if self.topology.link_of.contains_key(&name) {
             return self
                 .problems
                 .error("E002", stated.key, format!("duplicate link `{name}`"))
@@ -190,6 +196,7 @@ impl Builder<'_> {
         };
         let queue = entries.iter().find_map(|l| l.queue.as_ref())?;
         let link = self.queues(link, queue)?;
+        self.topology.link_of.insert(link.name.clone(), self.topology.links.len());
         self.topology.links.push(link);
         Some(())
     }
@@ -270,16 +277,16 @@ impl Builder<'_> {
 
     /// Stated addresses first; the rest are 10.0.n.1, n the number of the node, if that is free.
     fn addresses(&mut self) {
-        let mut taken: Vec<(Ipv4Addr, &str)> = Vec::new();
+        let mut taken = BTreeMap::<Ipv4Addr, &str>::new();
         for (name, section) in self.model.nodes.sound() {
             let Some(address) = section.address else { continue };
-            if let Some((_, other)) = taken.iter().find(|t| t.0 == address.0) {
+            if let Some(other) = taken.get(&address.0) {
                 let message = format!("address {} is also that of `{other}`", address.0);
                 self.problems.error("E243", address.place, message).help("an address belongs to one node");
             }
-            taken.push((address.0, name));
+            taken.entry(address.0).or_insert(name);
         }
-        let free = |a: &Ipv4Addr| taken.iter().all(|t| t.0 != *a);
+        let free = |a: &Ipv4Addr| !taken.contains_key(a);
         let mut automatic = (1u32..).map(|n| Ipv4Addr::from_bits((10 << 24) + (n << 8) + 1)).filter(free);
         for node in &mut self.topology.nodes {
             let stated = self.model.nodes.get(&node.name).and_then(|section| section.address);

@@ -2,6 +2,7 @@
 
 use super::chosen::table;
 use perhop_core::params::{Kind, Node, Place, Problems, Table, Tree, Value};
+use std::collections::BTreeMap;
 
 /// A section that the file declares, sound or not. Equality leaves places out.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ impl<T: PartialEq> PartialEq for Declared<T> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named<T> {
     list: Vec<Declared<T>>,
+    /// Indices by name.
+    of: BTreeMap<String, usize>,
     /// Whether the file states something else in their place.
     pub malformed: bool,
 }
@@ -38,9 +41,10 @@ impl<T> Named<T> {
         problems: &mut Problems,
         read: impl Fn(&Node, &mut Problems) -> Option<T>,
     ) -> Self {
-        let Some(node) = root.get(kind) else { return Self { list: Vec::new(), malformed: false } };
+        let none = |malformed| Self { list: Vec::new(), of: BTreeMap::new(), malformed };
+        let Some(node) = root.get(kind) else { return none(false) };
         problems.within(kind, |problems| {
-            let Some(table) = table(node, problems) else { return Self { list: Vec::new(), malformed: true } };
+            let Some(table) = table(node, problems) else { return none(true) };
             let one = |(name, key, node): &(String, Place, Node)| {
                 let before = problems.list.len();
                 let section = problems.within(name, |problems| read(node, problems));
@@ -51,7 +55,9 @@ impl<T> Named<T> {
                 let sound = is_plain(name, *key, problems);
                 Declared { name: name.clone(), key: *key, place: node.place, section: section.filter(|_| sound) }
             };
-            Self { list: table.entries.iter().map(one).collect(), malformed: false }
+            let list: Vec<_> = table.entries.iter().map(one).collect();
+            let of = list.iter().enumerate().map(|(i, it)| (it.name.clone(), i)).collect();
+            Self { list, of, malformed: false }
         })
     }
 
@@ -67,7 +73,7 @@ impl<T> Named<T> {
 
     /// The section called `name`, sound or not.
     pub fn find(&self, name: &str) -> Option<&Declared<T>> {
-        self.list.iter().find(|it| it.name == name)
+        self.of.get(name).map(|&i| &self.list[i])
     }
 
     /// The sound section called `name`.

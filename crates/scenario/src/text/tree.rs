@@ -1,10 +1,14 @@
 //! The tree of a file: dotted keys, looking up places, setting values (`-s`, sweeps).
 
 use crate::text::{items, toml};
-use perhop_core::params::{Node, Place, Problems, Table, Tree, key};
+use perhop_core::params::{Node, Place, Problems, Table, Tree, key, suggest};
+use std::collections::BTreeSet;
 
 /// A dotted key, `links."C -> E2".rate`, part by part with the place of each.
 pub type KeyPath = Vec<(String, Place)>;
+
+/// The sections whose keys are names of what has to be complete: a link, a conditioner.
+const SECTIONS: [&str; 5] = ["links", "conditioner", "traffic", "queue", "tcp"];
 
 /// What a conditioner's table keeps when another one replaces it: where it sits and what it takes.
 const KEPT: [&str; 3] = ["at", "match", "per"];
@@ -170,6 +174,11 @@ pub fn split(text: &str) -> Option<(&str, usize)> {
 /// `conditioner.X` keeps `at`, `match` and `per`, an item of a list its name.
 pub fn set(root: &mut Node, path: &[(String, Place)], value: Node, problems: &mut Problems) {
     let Some((last, parents)) = path.split_last() else { return };
+    if let Some((name, place)) = misnamed(root, path) {
+        let noun = path[0].0.trim_end_matches('s');
+        problems.error("E006", place, format!("no {noun} `{}`", path[1].0)).help(format!("did you mean `{name}`?"));
+        return;
+    }
     let mut at = root;
     for (depth, part) in parents.iter().enumerate() {
         at = match step(at, part) {
@@ -187,6 +196,21 @@ pub fn set(root: &mut Node, path: &[(String, Place)], value: Node, problems: &mu
         Ok(old) => *old = replaced(old, value, kept),
         Err(stuck) => stuck.report(path, problems),
     }
+}
+
+/// The section probably meant by a key of one that the file does not have: a key alone does not make a section.
+fn misnamed(root: &Node, path: &[(String, Place)]) -> Option<(String, Place)> {
+    let [(kind, _), (name, place), _, ..] = path else { return None };
+    let known = names(root, kind);
+    let ends =
+        |link: &str| -> BTreeSet<String> { link.replace("->", " - ").split(" - ").map(|e| e.trim().into()).collect() };
+    let is_known = |other: &&str| *other == name || kind == "links" && ends(other) == ends(name);
+    if !SECTIONS.contains(&kind.as_str()) || known.iter().any(|other| is_known(other) || other.contains('{')) {
+        return None;
+    }
+    let near = suggest(name, &known);
+    let near = near.strip_prefix("did you mean `")?.strip_suffix("`?")?;
+    Some((near.to_owned(), *place))
 }
 
 /// The value that a part of a path names, a new table if there is none.
@@ -282,6 +306,25 @@ mod tests {
         let text = "[conditioner.m]\nat = \"A -> B\"\nkind = \"pam\"\ncir = 1";
         let (tree, _) = after(text, "conditioner.m={ kind = \"tsw2cm\" }");
         assert_eq!(tree, "{ conditioner = { m = { at = \"A -> B\", kind = \"tsw2cm\" } } }");
+    }
+
+    #[test]
+    fn a_key_of_a_section_with_nearly_the_name_of_another() {
+        let text = "[conditioner.business]\ncir = 1\n[links]\n\"A - B2\" = { rate = 1 }";
+        let said = |pair: &str| {
+            let (_, problems) = after(text, pair);
+            problems.list.first().map(|p| format!("{}: {} {}", p.code, p.message, p.help))
+        };
+        let busines = said("conditioner.busines.cir=2");
+        assert_eq!(busines.as_deref(), Some("E006: no conditioner `busines` did you mean `business`?"));
+        let link = said("links.\"A - B3\".rate=2");
+        assert_eq!(link.as_deref(), Some("E006: no link `A - B3` did you mean `A - B2`?"));
+        for fine in
+            ["conditioner.business.cir=2", "links.\"A -> B2\".rate=2", "links.\"B2->A\".rate=2", "queue.q.aqm=1"]
+        {
+            assert_eq!(said(fine), None, "{fine}");
+        }
+        assert_eq!(said("conditioner.busines={ kind = 1 }"), None, "a whole section");
     }
 
     #[test]

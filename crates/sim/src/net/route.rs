@@ -1,8 +1,9 @@
 //! Static shortest-path routes: fewest hops, then least delay, then the file's order of nodes, and of links between two.
 
 use crate::plan::Link;
+use std::cell::RefCell;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 /// From one node to another and back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,11 +24,18 @@ impl Way {
     }
 }
 
-/// The links of a network by the node they leave.
+/// By node, the link over which the best route from some node comes to it.
+type Tree = Vec<Option<u32>>;
+
+/// Most entries of all trees that are kept.
+const KEPT: usize = 1 << 24;
+
+/// The links of a network by the node they leave, and the trees of routes found so far by the node where they begin.
 #[derive(Clone, Debug)]
 pub struct Router<'a> {
     links: &'a [Link],
     leaving: Vec<Vec<u32>>,
+    trees: RefCell<BTreeMap<usize, Tree>>,
 }
 
 impl<'a> Router<'a> {
@@ -37,19 +45,42 @@ impl<'a> Router<'a> {
         for (i, link) in links.iter().enumerate() {
             leaving[link.from].push(i as u32);
         }
-        Self { links, leaving }
+        Self { links, leaving, trees: RefCell::default() }
     }
 
     /// The links from one node to another, in order; `None` when there is no route.
     pub fn route(&self, from: usize, to: usize) -> Option<Vec<u32>> {
-        let mut reached_by: Vec<Option<u32>> = vec![None; self.leaving.len()];
+        let (mut path, at) = self.without_choice(from, to)?;
+        let mut trees = self.trees.borrow_mut();
+        if trees.len() * self.leaving.len() > KEPT {
+            trees.clear();
+        }
+        let tree = trees.entry(at).or_insert_with(|| self.tree(at));
+        path.extend(self.walk_back(tree, [at, to])?);
+        Some(path)
+    }
+
+    /// Along the only links that leave `from` and its followers, so that hosts share the tree of their router: the links,
+    /// and the first node with a choice, or `to`. `None` when they lead in a circle.
+    fn without_choice(&self, from: usize, to: usize) -> Option<(Vec<u32>, usize)> {
+        let (mut path, mut at) = (Vec::new(), from);
+        while let (true, [only]) = (at != to, self.leaving[at].as_slice()) {
+            path.push(*only);
+            at = self.links[*only as usize].to;
+            if path.len() > self.leaving.len() {
+                return None;
+            }
+        }
+        Some((path, at))
+    }
+
+    /// The best routes from one node.
+    fn tree(&self, from: usize) -> Tree {
+        let mut reached_by = vec![None; self.leaving.len()];
         let mut best = vec![(u32::MAX, u64::MAX); self.leaving.len()];
         let mut open = BinaryHeap::from([Reverse(((0, 0), from))]);
         best[from] = (0, 0);
         while let Some(Reverse((cost, node))) = open.pop() {
-            if node == to {
-                break;
-            }
             if cost > best[node] {
                 continue;
             }
@@ -63,7 +94,7 @@ impl<'a> Router<'a> {
                 }
             }
         }
-        self.walk_back(&reached_by, [from, to])
+        reached_by
     }
 
     fn walk_back(&self, reached_by: &[Option<u32>], [from, to]: [usize; 2]) -> Option<Vec<u32>> {
