@@ -22,14 +22,12 @@ MOST_BYTES = 150_000
 
 def shown(notebook: Any) -> list[list[dict[str, str]]]:
     """What each cell shows; of a picture that there is one."""
-    return [
-        [
-            {kind: "" if kind == "image/png" else str(text) for kind, text in output.get("data", output).items()}
-            for output in cell.outputs
-        ]
-        for cell in notebook.cells
-        if cell.cell_type == "code"
-    ]
+    cells = [cell.outputs for cell in notebook.cells if cell.cell_type == "code"]
+    return [[_texts(output.get("data", output)) for output in outputs] for outputs in cells]
+
+
+def _texts(data: dict[str, Any]) -> dict[str, str]:
+    return {"image/png": ""} if "image/png" in data else {kind: str(text) for kind, text in data.items()}
 
 
 @pytest.mark.slow
