@@ -6,8 +6,22 @@ use std::path::{Path, PathBuf};
 
 /// The order of `src/lib.rs`.
 const ORDER: [&str; 16] = [
-    "text", "sections", "expand", "resolve", "check", "build", "in_force", "change", "scenario", "sweep", "policy",
-    "schema", "explain", "contracts", "output", "tune",
+    "text",
+    "sections",
+    "expand",
+    "resolve",
+    "check",
+    "build",
+    "in_force",
+    "change",
+    "scenario",
+    "sweep",
+    "policy",
+    "schema",
+    "explain",
+    "contracts",
+    "output",
+    "tune",
 ];
 
 fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
