@@ -22,6 +22,8 @@ pub struct Pump<'a> {
     pub partial: bool,
     /// Stop when this becomes true, with `CaptureError::Interrupted`.
     pub interrupted: Option<&'a AtomicBool>,
+    /// That is where the capture ends, and no error: so one ends that is read while it is taken.
+    pub ends_there: bool,
 }
 
 /// What went through.
@@ -63,7 +65,13 @@ impl Pump<'_> {
     {
         let mut tally = Tally::default();
         loop {
-            self.check_interrupted(&tally)?;
+            if self.is_interrupted() {
+                return if self.ends_there {
+                    Ok(tally)
+                } else {
+                    Err(CaptureError::Interrupted { packets: tally.packets }.into())
+                };
+            }
             let mut chunk = match capture.next_chunk() {
                 Ok(Some(chunk)) => chunk,
                 Ok(None) => return Ok(tally),
@@ -85,11 +93,8 @@ impl Pump<'_> {
         }
     }
 
-    fn check_interrupted(&self, tally: &Tally) -> Result<(), CaptureError> {
-        match self.interrupted {
-            Some(flag) if flag.load(Ordering::Relaxed) => Err(CaptureError::Interrupted { packets: tally.packets }),
-            _ => Ok(()),
-        }
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 }
 

@@ -34,8 +34,10 @@ pub(crate) fn meter(args: &Meter) -> Result<Exit, Failure> {
         Some(policy) => marking(policy, &args.through)?,
         None => Marking { seed: args.through.seed, ..Marking::default() },
     };
-    let report =
-        mark::meter(&args.input, Marking { round_trips, bursts: args.bursts, ..marking }, &pump(&args.through));
+    let marking = Marking { round_trips, bursts: args.bursts, ..marking };
+    // Ctrl-C ends `tcpdump -w - | perhop meter -`: what came is reported.
+    let pump = Pump { ends_there: args.input.as_os_str() == STANDARD_INPUT, ..pump(&args.through) };
+    let report = mark::meter(&args.input, marking, &pump);
     finish(report, &args.through, &args.input)
 }
 
@@ -59,7 +61,7 @@ fn marking(policy: &Path, through: &Through) -> Result<Marking, Failure> {
 
 fn pump(through: &Through) -> Pump<'static> {
     watch::catch_interrupts();
-    Pump { partial: through.partial, interrupted: Some(watch::interrupted()) }
+    Pump { partial: through.partial, interrupted: Some(watch::interrupted()), ends_there: false }
 }
 
 fn finish(report: Result<Report, MarkError>, through: &Through, input: &Path) -> Result<Exit, Failure> {

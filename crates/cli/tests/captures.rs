@@ -155,3 +155,18 @@ fn what_a_killed_mark_leaves_is_removed_by_the_next() {
     assert!(busy.wait_with_output().unwrap().status.success());
     assert_eq!(names(&folder), ["in.pcap", "in.pcap.gz", "out.pcap", "policy.toml"]);
 }
+
+/// Ctrl-C is how a capture ends that is metered while it is taken: what came until then is reported.
+#[test]
+fn a_live_capture_ends_with_an_interrupt() {
+    let folder = folder();
+    let mut child = start(&folder, &["meter", "-", "--json"]);
+    child.stdin.as_mut().unwrap().write_all(&capture()[..19_922]).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    signal(&child, "INT");
+    std::thread::sleep(Duration::from_millis(100));
+    // tcpdump writes what it has, and ends
+    child.stdin.take().unwrap().write_all(&capture()[19_922..]).unwrap();
+    let said = text(&child.wait_with_output().unwrap());
+    assert!(said.contains("\"cut_off\":null") && !said.contains("\"packets\":0,\"original"), "{said}");
+}

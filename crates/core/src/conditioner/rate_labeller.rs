@@ -35,6 +35,10 @@ use crate::params::{Choice, ParamError, Params as Declared};
 use crate::rng::Rng;
 use crate::units::{BitRate, Span, Time};
 use crate::verdict::Verdict;
+use std::ops::RangeInclusive;
+
+/// Weights whose labels a 32-bit number holds at any rate.
+const WEIGHTS: RangeInclusive<f64> = 1e-12..=1e12;
 
 /// The rate a flow starts with.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +62,7 @@ pub struct Params {
     /// The rate a flow starts with.
     #[param(default = "zero")]
     pub first_label: FirstLabel,
-    /// Weight of the flow: its label is its rate divided by it, so its fair share grows with it.
+    /// Weight of the flow: its label is its rate divided by it, so its fair share grows with it; 1e-12 to 1e12.
     #[param(default = 1.0)]
     pub weight: f64,
     /// Rate of the link, only for `first-label = "half-link"`; default: the port's, if known.
@@ -96,10 +100,13 @@ impl Params {
     }
 
     /// # Errors
-    /// `k`, `expire` or `weight` not above zero; `link` missing with `half-link`, or given without.
+    /// `k` or `expire` not above zero; `weight` outside [`WEIGHTS`]; `link` missing with `half-link`, or given without.
     pub fn build(self, scope: &Scope) -> Result<RateLabeller, ParamError> {
         ParamError::above_zero("k", self.k)?;
-        ParamError::above_zero("weight", self.weight)?;
+        if !WEIGHTS.contains(&self.weight) {
+            let error = ParamError::new("weight", "E201", format!("`weight` is {}", self.weight));
+            return Err(error.help("from 1e-12 to 1e12: only the ratios of weights matter"));
+        }
         ParamError::above_zero("expire", self.expire)?;
         let rate = ExpRate::new(self.k, [0.0]);
         Ok(RateLabeller { half_link: self.half_link(scope)?, rate, last: None, rules: self })

@@ -80,9 +80,9 @@ fn red_with_defaults() {
 #[test]
 fn wred_as_written() {
     let class = |names: &[&str], min, max| {
-        let mut entries = thresholds(min, max);
-        entries.push(("for", list(names.iter().map(|n| text(n)).collect())));
-        Tree::table(entries)
+        let members = list(names.iter().map(|n| text(n)).collect());
+        let of = (!names.is_empty()).then_some(("for", members));
+        Tree::table(thresholds(min, max).into_iter().chain(of).collect())
     };
     let profiles = list(vec![class(&["AF11", "46", "green"], "20p", "40p"), class(&[], "10p", "20p")]);
     let dscp = |name: &str| Member::Dscp(name.parse().unwrap());
@@ -174,15 +174,18 @@ fn refused_in_rio() {
 fn refused_in_wred() {
     let wred = |classes: Vec<Vec<&str>>, max: &str| {
         let class = |names: Vec<&str>| {
-            let names = list(names.into_iter().map(text).collect());
-            Tree::table([thresholds("5p", max), vec![("for", names)]].concat())
+            let members = list(names.iter().copied().map(text).collect());
+            let of = (!names.is_empty()).then_some(("for", members));
+            Tree::table(thresholds("5p", max).into_iter().chain(of).collect())
         };
         let profiles = list(classes.into_iter().map(class).collect());
         build("wred", vec![("profiles", profiles)], &scope(50)).map_err(|e| (e.code, e.message))
     };
     let code = |classes, max| wred(classes, max).unwrap_err().0;
     assert_eq!(wred(vec![vec!["green"], vec!["AF11", "yellow"], vec![]], "15p"), Ok(()));
-    assert_eq!(code(vec![], "15p"), "E201");
+    assert_eq!(read("wred", vec![("profiles", list(vec![]))]), Err(vec!["E201"]), "no profile");
+    let nobody = Tree::table([thresholds("5p", "15p"), vec![("for", list(vec![]))]].concat());
+    assert_eq!(read("wred", vec![("profiles", list(vec![nobody]))]), Err(vec!["E201"]), "a profile for an empty list");
     assert_eq!(code(vec![vec![], vec!["green"]], "15p"), "E223");
     assert_eq!(code(vec![vec!["green"], vec!["red", "green"]], "15p"), "E223");
     let class = |name, thresholds: Entries| Tree::table([thresholds, vec![("for", text(name))]].concat());

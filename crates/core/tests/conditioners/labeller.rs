@@ -85,3 +85,15 @@ fn a_retune_changes_k_and_keeps_the_rate() {
     let keep = perhop_core::math::exp(-0.05);
     assert!(near(label(&mut it, 50, 1000), (1.0 - keep) * 20_000.0 + keep * 10_000.0));
 }
+
+/// Labels are 32-bit numbers: a weight that would make one infinite, or nothing, is refused.
+#[test]
+fn weights_have_bounds() {
+    let build = |weight: f64| {
+        let params = conditioner("rate-labeller", &[("weight", Tree::Float(weight))]);
+        params.build(&scope()).map(|_| ()).map_err(|error| (error.code, error.field))
+    };
+    assert_eq!([1e-12, 1e12].map(build), [Ok(()); 2]);
+    let refused = [0.0, -1.0, 1e-13, 1e13, 1e-300, 1e300];
+    assert!(refused.iter().all(|weight| build(*weight) == Err(("E201", "weight"))));
+}
