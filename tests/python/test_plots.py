@@ -17,7 +17,7 @@ from matplotlib.transforms import Bbox
 
 from conftest import ROOT, SCENARIO, Command
 from perhop import Runs, Scenario, plot, stats
-from perhop.plots import axis
+from perhop.plots import axis, grid
 from perhop.plots.choice import Choice
 from perhop.plots.names import LONGEST, shortened
 
@@ -235,6 +235,17 @@ def test_any_column_along_any_key(swept_cir: Runs, name: str) -> None:
     check(name, figure)
     assert {axes.get_xlabel() for axes in figure.axes} == {along}
     assert {text.get_text() for text in figure.legends[0].get_texts()} == lines
+
+
+def test_many_lines_look_different() -> None:
+    looks = [grid._look(i, "", "-") for i in range(grid.MOST_LINES)]
+    assert len({(look["color"], look["marker"], look["linestyle"]) for look in looks}) == grid.MOST_LINES
+    assert len({(look["color"], look["marker"]) for look in looks}) == grid.MOST_LINES
+
+
+def test_panels_say_which_value_of_which_key(swept_cir: Runs) -> None:
+    figure = plot.figure("summary.dropped_packets", swept_cir, "colour", ["class", "cir"])
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["flows 5", "flows 20"]
 
 
 def test_a_chosen_plot_shows_the_means(swept_cir: Runs) -> None:

@@ -138,7 +138,8 @@ def _chart(axis: Axis, roles: Roles, quantity: Quantity) -> grid.Chart:
     first = 1 + len(roles.lines)
     found: Rows = {}
     for group, values in quantity.values.items():
-        line = found.setdefault((", ".join(group[first:]), ", ".join(group[1:first])), [])
+        panel = ", ".join(f"{short(key)} {name}" for key, name in zip(roles.panels, group[first:], strict=True))
+        line = found.setdefault((panel, ", ".join(group[1:first])), [])
         if (estimate := grid.known(values)) is not None:
             line.append((axis.numbers[group[0]], estimate))
     chart: grid.Chart = {}

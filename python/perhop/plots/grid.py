@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from perhop.columns import Group, Values, short
 from perhop.plots import style
 from perhop.plots.axis import Axis, named, numeric, rows, x_axis
-from perhop.plots.names import shortened
+from perhop.plots.names import LONGEST, shortened
 from perhop.results import Runs
 from perhop.stats import Interval, interval
 
@@ -121,7 +121,7 @@ def draw(axis: Axis, quantities: Sequence[Quantity], charts: Sequence[Chart]) ->
         title, chart = titles[i // columns], charts[i % columns]
         panel = Panel(axis, quantities[i % columns].label, chart[title])
         panel.draw(axes, {line: (legends[line], looks[line]) for line in chart[title]})
-        axes.set_title(shortened(titles)[i // columns])
+        axes.set_title(title if len(title) <= LONGEST else shortened(titles)[i // columns])
         if not axis.key and i % wide:
             axes.tick_params(labelleft=False)
             axes.set_ylabel("")
@@ -163,7 +163,10 @@ class Panel:
 
 
 def _look(number: int, label: str, linestyle: str) -> dict[str, Any]:
-    colour, marker = style.SERIES[number % len(style.SERIES)], style.MARKERS[number % len(style.MARKERS)]
+    """Colours come twice, the second time with other markers and dashed."""
+    again, which = divmod(number, len(style.SERIES))
+    colour, marker = style.SERIES[which], style.MARKERS[(which + 3 * again) % len(style.MARKERS)]
+    linestyle = "--" if again and linestyle == "-" else linestyle
     return {"color": colour, "marker": marker, "linestyle": linestyle, "label": label, "capsize": 2.5}
 
 
