@@ -180,6 +180,8 @@ def chosen(every: list[Stored], kept: list[Stored]) -> list[str]:
     more = f" and {len(left_out) - MOST_SHOWN} more" if len(left_out) > MOST_SHOWN else ""
     first = min(taken)
     these = str(first) if len(taken) == 1 else f"{first} and {len(taken) - 1} more of its sweep"
+    overrides = max(kept, key=lambda s: s.written).manifest.get("overrides")
+    these += f" (with {', '.join(overrides)})" if overrides else ""
     return [f"several runs are here; the newest is taken: {these}; without {shown}{more}; `perhop runs` lists them"]
 
 

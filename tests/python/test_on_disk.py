@@ -272,6 +272,29 @@ def test_processes_may_share_a_directory(tmp_path: Path, scenario_file: Path, fr
             shutil.rmtree(tmp_path / "runs")
 
 
+def test_a_name_is_a_directory_and_an_address(tmp_path: Path, perhop: Command, scenario_file: Path) -> None:
+    base = Scenario.from_toml(SHORT)
+    many = Scenario.from_toml(SHORT, {"dumbbell.flows": 9})
+    runs = {name: scenario.run(out=tmp_path / "runs", name=name) for name, scenario in (("a", base), ("b", many))}
+    unnamed = base.run(out=tmp_path / "runs")
+    for name, named in runs.items():
+        assert named.points[0].name.startswith(f"{name}-")
+        same(named, Runs.open(tmp_path / "runs" / "small" / name))
+    newest = Runs.open(tmp_path / "runs")
+    assert newest.points == unnamed.points
+    assert "the newest is taken" in newest.notes[0]
+    with pytest.raises(FileNotFoundError, match="no run there has this name: `perhop runs` lists those there are"):
+        Runs.open(tmp_path / "runs" / "small" / "c")
+    done = perhop("plot", "runs/small/b", "-o", "b.svg")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "b.svg\n", "")
+    done = perhop("plot", "runs/small", "-o", "newest.svg")
+    assert done.returncode == 0
+    assert "the newest is taken: runs/small/base-" in done.stderr
+    assert perhop("compare", "runs/small/a", "runs/small/b").returncode == 0
+    assert perhop("run", scenario_file, "--name", "c", "--replications", 2).returncode == 0
+    assert perhop("report", "runs/small/c").returncode == 0
+
+
 def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
     scenario = Scenario.from_toml(SHORT)
     point = tmp_path / "small" / scenario.run(1, out=tmp_path).points[0].name

@@ -27,6 +27,8 @@ mod mark;
 mod run;
 /// What is printed.
 mod show;
+/// `runs`
+mod runs;
 /// Packets of a simulated link as a capture.
 mod pcap;
 /// `sweep`
@@ -100,6 +102,7 @@ fn carry_out(verb: args::Verb) -> Outcome {
         Verb::Explain(args) => explain::explain(&args),
         Verb::Run(args) => run::run(&args),
         Verb::Sweep(args) => sweep::sweep(&args),
+        Verb::Runs(args) => runs::runs(&args),
         Verb::Bench(args) => bench::bench(&args),
         Verb::List(args) => list::list(&args),
         Verb::Init(args) => begin::init(&args),

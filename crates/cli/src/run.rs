@@ -32,6 +32,14 @@ pub(crate) fn run_options(sweep: &Sweep, options: &Options, output: &Output) -> 
     })
 }
 
+/// `sweep` under the name that it was given.
+pub(crate) fn named(sweep: Sweep, output: &Output) -> Result<Sweep, Failure> {
+    match &output.name {
+        Some(name) => sweep.named(name).map_err(Failure::Error),
+        None => Ok(sweep),
+    }
+}
+
 pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
     let mut options = check::options(&args.source.file, &args.source.settings);
     let states = |options: &Options| {
@@ -41,7 +49,7 @@ pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
     if args.trace.is_some() && !states(&options) {
         options = options.set("scenario.sample=\"100ms\"");
     }
-    let sweep = check::load(&args.source, &options)?;
+    let sweep = named(check::load(&args.source, &options)?, &args.output)?;
     if sweep.is_grid() {
         complain!(
             "this scenario has a [sweep]: only its base point is run; `perhop sweep` runs {}",

@@ -17,7 +17,7 @@ pub(crate) fn sweep(args: &Sweep) -> Result<Exit, Failure> {
         .vary
         .iter()
         .fold(check::options(&args.source.file, &args.source.settings), |options, text| options.vary(text));
-    let sweep = check::load(&args.source, &options)?;
+    let sweep = run::named(check::load(&args.source, &options)?, &args.output)?;
     let all = sweep.points();
     let points = shard(&all, args.shard.as_deref())?;
     let asked = Asked::new(&args.shown, &args.output, &sweep.base)?;

@@ -54,6 +54,11 @@ Examples:
   perhop plot runs/scenario
   perhop plot runs/scenario --kind throughput -o throughput.png
   perhop plot --list";
+/// `runs`
+pub const RUNS: &str = "\
+Examples:
+  perhop runs
+  perhop runs runs/scenario --json";
 /// `report`
 pub const REPORT: &str = "\
 Examples:

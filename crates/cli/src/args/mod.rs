@@ -14,7 +14,7 @@ use clap::{ColorChoice, Parser, Subcommand};
 pub use capture::{Mark, Meter, Through};
 pub use list::{Bench, Completions, Init, List, Man};
 pub use request::Request;
-pub use results::{Compare, Plot, Report, Reproduce};
+pub use results::{Compare, Plot, Report, Reproduce, Runs};
 pub use simulate::{Check, Explain, Format, Output, Run, Settings, Shown, Source, Sweep};
 pub use tune::{ByHand, Tunable, Tune};
 
@@ -60,6 +60,9 @@ pub enum Verb {
     /// Re-run a paper's tables and figures, with a verdict on each claim
     #[command(after_help = examples::REPRODUCE)]
     Reproduce(Reproduce),
+    /// List what has been run, and how the runs differ
+    #[command(after_help = examples::RUNS)]
+    Runs(Runs),
     /// Draw a run
     #[command(after_help = examples::PLOT)]
     Plot(Plot),

@@ -1,4 +1,4 @@
-//! Results: `reproduce`, `plot`, `report`, `compare`.
+//! Results: `reproduce`, `runs`, `plot`, `report`, `compare`.
 
 use super::MOST_JOBS;
 use clap::Args;
@@ -37,10 +37,21 @@ pub struct Reproduce {
     pub readings: bool,
 }
 
+/// `runs`
+#[derive(Args, Debug)]
+pub struct Runs {
+    /// Directory of all runs, or of one scenario's
+    #[arg(default_value = "runs")]
+    pub dir: PathBuf,
+    /// One JSON object per line instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `plot`
 #[derive(Args, Debug)]
 pub struct Plot {
-    /// Directories of runs
+    /// Directories or names of runs: runs/SCENARIO, runs/SCENARIO/NAME
     #[arg(required_unless_present = "list")]
     pub runs: Vec<PathBuf>,
     /// Which plot [default: throughput]
@@ -66,7 +77,7 @@ pub struct Plot {
 /// `report`
 #[derive(Args, Debug)]
 pub struct Report {
-    /// Directories of runs
+    /// Directories or names of runs: runs/SCENARIO, runs/SCENARIO/NAME
     #[arg(required = true)]
     pub runs: Vec<PathBuf>,
     /// File to write

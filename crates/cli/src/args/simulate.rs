@@ -73,6 +73,9 @@ pub struct Output {
     /// Directory for all runs
     #[arg(long, default_value = "runs", value_name = "DIR")]
     pub out: PathBuf,
+    /// Name of this run, with which its directories' names begin; `plot`, `report` and `compare` take DIR/SCENARIO/NAME
+    #[arg(long)]
+    pub name: Option<String>,
     /// Threads; 0 is one for each core. Results do not depend on it
     #[arg(short, long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(0..=MOST_JOBS))]
     pub jobs: usize,

@@ -8,6 +8,10 @@ pub mod tables;
 pub mod parquet;
 /// A replication's directory.
 pub mod disk;
+/// What a directory of runs holds.
+pub mod inventory;
+/// The same as a table for the terminal.
+pub mod inventory_table;
 /// Points x replications on threads.
 pub mod run;
 /// Means and intervals over replications, for the terminal.

@@ -18,6 +18,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E021", "a capture cannot be read or marked"),
     ("E022", "a path that is not UTF-8 where it is printed as JSON or handed to Python"),
     ("E023", "results on disk are not those that were written"),
+    ("E024", "a directory of runs cannot be read"),
     ("E103", "a quantity without its unit"),
     ("E105", "a unit of another quantity, or an unknown one"),
     ("E106", "`K`, `M` or `G` alone: of 1000 or of 1024, bits or bytes?"),

@@ -75,7 +75,11 @@ pub fn existing(dir: &Path, point: &Point) -> Option<Result<Stored, Damaged>> {
     dir.exists().then(|| load(dir)).filter(|read| read.as_ref().map_or(true, ours))
 }
 
-fn manifest(dir: &Path) -> Result<Manifest, String> {
+/// A replication's manifest, with every field.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn manifest(dir: &Path) -> Result<Manifest, String> {
     let text = fs::read_to_string(dir.join(MANIFEST)).map_err(|e| format!("{MANIFEST} cannot be read: {e}"))?;
     serde_json::from_str(&text).map_err(|e| format!("{MANIFEST} cannot be read: {e}"))
 }

@@ -38,7 +38,7 @@ pub struct Manifest {
     pub identity: Identity,
 }
 
-/// How a run was called: the same for all its replications. Manifests of version 0.1 do not have it.
+/// How a run was called: the same for all its replications. Manifests once had none of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Identity {

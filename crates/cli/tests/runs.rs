@@ -1,0 +1,81 @@
+//! `runs`: what has been run, and `--name`.
+
+#[allow(dead_code)]
+mod command;
+
+use command::{Folder, SCENARIO};
+use serde_json::Value;
+
+fn printed(folder: &Folder, args: &[&str]) -> String {
+    let out = folder.perhop(args);
+    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8(out.stdout).unwrap()
+}
+
+/// Three runs: the file, the same with overrides and a name, a sweep.
+fn three() -> Folder {
+    let folder = Folder::with(&[("ok.toml", SCENARIO.as_bytes())]);
+    printed(&folder, &["run", "ok.toml", "--replications", "1"]);
+    std::thread::sleep(std::time::Duration::from_millis(1100)); // "newest" is told by whole seconds
+    printed(&folder, &["run", "ok.toml", "--name", "many flows", "-s", "traffic.bulk.flows=9", "--seed", "7"]);
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    printed(&folder, &["sweep", "ok.toml", "--vary", "traffic.bulk.flows=1,2,3"]);
+    folder
+}
+
+#[test]
+fn what_was_run_is_listed_with_what_made_it() {
+    let folder = three();
+    for dir in [&["runs"][..], &["runs", "runs/small"]] {
+        let text = printed(&folder, dir);
+        let lines: Vec<_> = text.lines().collect();
+        let has = |line: usize, words: &[&str]| {
+            words.iter().for_each(|word| assert!(lines[line].contains(word), "no `{word}` in line {line} of\n{text}"));
+        };
+        has(0, &["run", "points", "overrides", "seed", "replications", "written (UTC)", "size"]);
+        has(1, &["small/base-", "base", " 1", "kB"]);
+        has(2, &["small/many flows", "base", "scenario.seed=7", " 7", " 2"]);
+        has(3, &["traffic.bulk.flows=9"]);
+        has(4, &["small ", "3 points", " 2"]);
+        has(5, &["traffic.bulk.flows 1, 2, 3"]);
+        assert_eq!(lines.len(), 6, "{text}");
+    }
+}
+
+#[test]
+fn as_json_it_has_every_point() {
+    let text = printed(&three(), &["runs", "--json"]);
+    let runs: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let names: Vec<_> = runs.iter().map(|run| run["name"].as_str()).collect();
+    assert_eq!(names, [None, Some("many flows"), None]);
+    assert_eq!(runs[1]["overrides"], serde_json::json!(["scenario.seed=7", "traffic.bulk.flows=9"]));
+    assert_eq!((&runs[1]["file"], &runs[1]["seeds"]), (&"ok.toml".into(), &serde_json::json!([7])));
+    assert_eq!(runs[2]["vary"], serde_json::json!(["traffic.bulk.flows=1,2,3"]));
+    let points = runs[2]["points"].as_array().unwrap();
+    let labels: Vec<_> = points.iter().map(|p| p["labels"]["traffic.bulk.flows"].as_str().unwrap()).collect();
+    assert_eq!(labels, ["1", "2", "3"]);
+    assert!(points.iter().all(|point| point["replications"] == 2));
+    assert!(points[0]["dir"].as_str().unwrap().starts_with("runs/small/flows_1-"));
+    let started = runs[2]["started_s"].as_u64().unwrap();
+    assert!(started > 1_700_000_000 && runs[2]["written_s"].as_u64().unwrap() >= started);
+}
+
+#[test]
+fn damaged_results_are_said_beside_the_others() {
+    let folder = three();
+    let manifest = folder.names().into_iter().find(|p| p.ends_with("rep-001/manifest.json")).unwrap();
+    std::fs::write(&manifest, "{}").unwrap();
+    let out = folder.perhop(&["runs"]);
+    let said = String::from_utf8(out.stderr).unwrap();
+    assert_eq!(out.status.code(), Some(2));
+    assert!(said.contains("error[E023]") && said.contains("rep-001") && said.contains("missing field"), "{said}");
+    assert!(String::from_utf8(out.stdout).unwrap().contains("3 points"));
+}
+
+#[test]
+fn names_and_directories_that_will_not_do() {
+    let folder = Folder::with(&[("ok.toml", SCENARIO.as_bytes())]);
+    assert!(folder.refused(&["runs"]).contains("error[E024] cannot read runs:"));
+    assert!(folder.refused(&["run", "ok.toml", "--name", "a/b"]).contains("error[E011] name holds '/'"));
+    assert!(printed(&folder, &["runs", "."]).contains("no finished replication below .:"));
+}
