@@ -139,6 +139,10 @@ class Runs(Views):
             column = columns[key]
             if column.dtype == object:
                 keep &= np.array([value == wanted or value == str(wanted) for value in column], dtype=np.bool_)
+            elif isinstance(wanted, str):
+                ends = [swept for swept in self.keys if short(swept) == name]
+                meant = f"; the swept key is `{ends[0]}`" if ends else ""
+                raise ValueError(f"column `{name}` holds numbers, and {wanted!r} is a text: write a number{meant}")
             else:
                 keep &= column == wanted
         return keep

@@ -58,6 +58,13 @@ def test_values_by_group(swept: Runs) -> None:
     assert mean.mean == pytest.approx(np.mean(one[()]))
 
 
+def test_a_text_is_no_number(swept: Runs) -> None:
+    """`flows` is a column of `traffic`, and the end of a swept key: no row would be found, in silence."""
+    with pytest.raises(ValueError, match=r"`flows` holds numbers, and '2' is a text.*swept key is `dumbbell\.flows`"):
+        swept.values("traffic", "goodput_bit_s", {"flows": "2"}, by=["marker"])
+    assert len(swept.values("traffic", "goodput_bit_s", {"flows": 2}, by=["marker"])) == 2
+
+
 def test_several_rows_are_not_summed_in_silence(runs: Runs) -> None:
     with pytest.raises(ValueError, match="has 4 rows in a replication, not one"):
         runs.values("flows", "goodput_bit_s")
