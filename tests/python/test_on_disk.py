@@ -152,6 +152,13 @@ def test_directories_of_version_0_1_open(tmp_path: Path) -> None:
     assert [r.hash for r in again] == [r.hash for r in now], "each replication once"
 
 
+def test_a_copy_of_a_directory_counts_once(tmp_path: Path) -> None:
+    run = Scenario.from_toml(SHORT, vary=["dumbbell.flows=4,2"]).run(out=tmp_path)
+    first = tmp_path / "small" / run.points[0].name
+    shutil.copytree(first, first.with_name("flows=4-copy"))
+    assert [r.hash for r in Runs.open(tmp_path)] == [r.hash for r in run]
+
+
 def test_seeds_do_not_mix(tmp_path: Path) -> None:
     scenario = Scenario.from_toml(SHORT)
     scenario.run(2, seed=1, out=tmp_path)
