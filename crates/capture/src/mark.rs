@@ -26,6 +26,7 @@ mod report;
 mod round_trip_report;
 mod round_trips;
 mod table;
+mod volume;
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -47,9 +48,10 @@ pub use marking::{Marking, RoundTripsOf};
 pub use rate_report::{BurstRow, ContractRow, ExcessRow, When};
 pub use report::{
     CaptureReport, CodePointRow, ColourRow, ConditionerReport, Directions, Flaws, FlowRow, LabelReport, Report,
-    RttReport, TallyRow, Volume,
+    RttReport, TallyRow,
 };
 pub use round_trip_report::{AggregateRoundTrip, FlowRoundTrip, MeasuredRow, RoundTripReport, SampleRow};
+pub use volume::Volume;
 
 /// Sends the capture `input` through `marking` and writes it to `output`, which may be the same file; compressed with gzip
 /// if its name ends in `.gz`.

@@ -6,8 +6,8 @@ use serde::Serialize;
 use super::bursts::{Burst, Bursts};
 use super::demand::Demand;
 use super::rates::{FlowLoad, Load, Rates};
-use super::report::Volume;
 use super::round_trip_report::Names;
+use super::volume::Volume;
 use perhop_core::units::Span;
 
 /// When some packets came, in seconds after time zero.

@@ -18,23 +18,9 @@ use super::marker::Marker;
 use super::rate_report::{self, BurstRow, ContractRow, ExcessRow, When};
 use super::rates::FlowLoad;
 use super::round_trip_report::{Names, RoundTripReport};
+use super::volume::Volume;
 use crate::flows::FlowKey;
 use crate::pump::Tally;
-
-/// Packets and their bytes, as meters count them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Volume {
-    /// Packets.
-    pub packets: u64,
-    /// Bytes.
-    pub bytes: u64,
-}
-
-impl From<Count> for Volume {
-    fn from(count: Count) -> Self {
-        Self { packets: count.packets, bytes: count.bytes }
-    }
-}
 
 /// Packets that came with one colour and left with another, or were dropped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -3,8 +3,9 @@
 use comfy_table::{CellAlignment, Table, presets};
 
 use super::rate_report::When;
-use super::report::{ColourRow, FlowRow, Report, Volume};
+use super::report::{ColourRow, FlowRow, Report};
 use super::round_trip_report::{FlowRoundTrip, MeasuredRow};
+use super::volume::Volume;
 use crate::flows::{FlowKey, flow_name};
 use crate::headers::Ports;
 use perhop_core::units::counted;

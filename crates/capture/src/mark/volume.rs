@@ -1,0 +1,19 @@
+//! How much traffic.
+
+use perhop_core::count::Count;
+use serde::Serialize;
+
+/// Packets and their bytes, as meters count them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Volume {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl From<Count> for Volume {
+    fn from(count: Count) -> Self {
+        Self { packets: count.packets, bytes: count.bytes }
+    }
+}
