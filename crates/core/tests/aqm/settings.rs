@@ -184,8 +184,8 @@ fn refused_in_wred() {
     let code = |classes, max| wred(classes, max).unwrap_err().0;
     assert_eq!(wred(vec![vec!["green"], vec!["AF11", "yellow"], vec![]], "15p"), Ok(()));
     assert_eq!(read("wred", vec![("profiles", list(vec![]))]), Err(vec!["E201"]), "no profile");
-    let nobody = Tree::table([thresholds("5p", "15p"), vec![("for", list(vec![]))]].concat());
-    assert_eq!(read("wred", vec![("profiles", list(vec![nobody]))]), Err(vec!["E201"]), "a profile for an empty list");
+    let nothing = Tree::table([thresholds("5p", "15p"), vec![("for", list(vec![]))]].concat());
+    assert_eq!(read("wred", vec![("profiles", list(vec![nothing]))]), Err(vec!["E201"]), "a profile for an empty list");
     assert_eq!(code(vec![vec![], vec!["green"]], "15p"), "E223");
     assert_eq!(code(vec![vec!["green"], vec!["red", "green"]], "15p"), "E223");
     let class = |name, thresholds: Entries| Tree::table([thresholds, vec![("for", text(name))]].concat());
