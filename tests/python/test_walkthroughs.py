@@ -1,0 +1,64 @@
+"""The tutorial and the how-tos do what they say: every file is written, every command run, every line compared."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from walkthrough import FENCE, Reader, commands, edit, missing, replaced
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "docs/tutorial.md", *sorted((ROOT / "docs/how-to").glob("*.md"))]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A directory in which `examples/` and `tests/` are what a reader has."""
+    for name in ("examples", "tests", "studies"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+def test_a_page_can_be_followed(page: Path, checkout: Path) -> None:
+    reader = Reader(checkout)
+    reader.follow(page.read_text())
+    assert reader.ran >= 2
+
+
+def test_the_tutorial_ends_with_the_example(tmp_path: Path) -> None:
+    for found in FENCE.finditer((ROOT / "docs/tutorial.md").read_text()):
+        if found[1] == "toml":
+            edit(tmp_path, found[2])
+    built = tomllib.loads((tmp_path / "tutorial.toml").read_text())
+    assert built == tomllib.loads((ROOT / "examples/tutorial.toml").read_text())
+
+
+def test_numbers_in_the_tutorials_text_are_in_the_examples_output() -> None:
+    said = (ROOT / "docs/tutorial.md").read_text().split("## 4.")[1].split("## 5.")[0]
+    printed = (ROOT / "examples/expected/tutorial.txt").read_text()
+    rates = re.findall(r"(\d+\.\d) (?:Mbit/s|of the homes)", said)
+    assert len(rates) == 3
+    delivered = [f"{float(x):.1f}" for x in re.findall(r"^(?:business|home) +\w+ +(\d+\.\d+)", printed, re.MULTILINE)]
+    assert set(rates) <= set(delivered)
+
+
+def test_a_line_that_is_not_printed_is_found() -> None:
+    assert missing(["a", "...", "c 1.5 s"], "a\nb\nc 0.1 s (3 M)\n") is None
+    assert missing(["c", "a"], "a\nb\nc\n") == "a"
+    assert missing(["a b"], "a\nb\n") == "a b"
+
+
+def test_commands_and_their_output_are_told_apart() -> None:
+    found = commands("$ perhop check x\nfine\n$ perhop run x\n")
+    assert [(c.line, c.shown) for c in found] == [("perhop check x", ["fine"]), ("perhop run x", [])]
+
+
+def test_one_table_is_replaced() -> None:
+    text = "[a]\nx = 1\n\n[b]\ny = [\n  1,\n]\n\n[c]\nz = 3\n"
+    assert replaced(text, "b", "[b]\ny = 2\n") == "[a]\nx = 1\n\n[b]\ny = 2\n\n[c]\nz = 3\n"
+    with pytest.raises(AssertionError, match="0 times"):
+        replaced(text, "d", "")

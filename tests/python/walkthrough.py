@@ -1,0 +1,127 @@
+"""A page that is followed to the letter: its files are written, its commands run, its output compared.
+
+- A `toml` block whose first line is `# file: NAME` writes that file, `# add to NAME` appends to it, and
+  `# in NAME, in place of [TABLE]` replaces that table.
+- Each `$ perhop ...` line of a `console` block runs. The lines below it must appear in what it prints, in this order;
+  `...` stands for any lines. Times and rates of the machine are not compared.
+- A `python` block runs; a `text` block after it is what it prints.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PLACE = re.compile(r"# in (\S+), in place of \[(.+)\]")
+MACHINE = re.compile(r"\d+\.\d s( \(.*\))?$")
+
+
+@dataclass
+class Command:
+    """A command of a page with the output it shows."""
+
+    line: str
+    shown: list[str] = field(default_factory=list)
+
+
+def blocks(page: str) -> Iterator[tuple[str, str]]:
+    """The language and the text of every fenced block."""
+    return ((found[1], found[2]) for found in FENCE.finditer(page))
+
+
+def commands(block: str) -> list[Command]:
+    """The commands of a console block."""
+    found: list[Command] = []
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            found.append(Command(line.removeprefix("$ ")))
+        elif found:
+            found[-1].shown.append(line)
+    return found
+
+
+def edit(directory: Path, block: str) -> None:
+    """What a `toml` block says to do with a file; nothing if it names none."""
+    first, rest = block.split("\n", 1)
+    if first.startswith("# file: "):
+        (directory / first.removeprefix("# file: ")).write_text(rest)
+    elif first.startswith("# add to "):
+        path = directory / first.removeprefix("# add to ")
+        path.write_text(f"{path.read_text()}\n{rest}")
+    elif place := PLACE.fullmatch(first):
+        path = directory / place[1]
+        path.write_text(replaced(path.read_text(), place[2], rest))
+
+
+def replaced(text: str, table: str, by: str) -> str:
+    """A file's text with one of its tables replaced."""
+    pattern = re.compile(rf"^\[{re.escape(table)}\]\n.*?(?=^\[|\Z)", re.MULTILINE | re.DOTALL)
+    out, times = pattern.subn(lambda _: f"{by}\n", text)
+    assert times == 1, f"[{table}] is there {times} times"
+    return out
+
+
+def run(directory: Path, command: str) -> str:
+    """What a command prints, on both streams; 1 is the exit code of warnings."""
+    words = shlex.split(command, comments=True)
+    assert words[0] == "perhop", command
+    return _output(directory, ["-m", *words], fine=(0, 1))
+
+
+def _output(directory: Path, arguments: list[str], fine: tuple[int, ...] = (0,)) -> str:
+    env = os.environ | {"COLUMNS": "120", "NO_COLOR": "1"}
+    words = [sys.executable, *arguments]
+    done = subprocess.run(words, cwd=directory, env=env, check=False, text=True, capture_output=True)
+    assert done.returncode in fine, f"{arguments}\n{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def missing(shown: list[str], printed: str) -> str | None:
+    """The first line that is shown and not printed after those before it."""
+    rest = iter(MACHINE.sub("", line.rstrip()) for line in printed.splitlines())
+    for line in shown:
+        wanted = MACHINE.sub("", line.rstrip())
+        if wanted not in ("", "...") and wanted not in rest:
+            return line
+    return None
+
+
+@dataclass
+class Reader:
+    """Follows a page in a directory."""
+
+    directory: Path
+    ran: int = 0
+    printed: str = ""
+
+    def follow(self, page: str) -> None:
+        """Every block, in order."""
+        for language, block in blocks(page):
+            if language == "toml":
+                edit(self.directory, block)
+            elif language == "console":
+                for command in commands(block):
+                    self.run(command)
+            elif language == "python":
+                self.printed = _output(self.directory, ["-c", block])
+                self.ran += 1
+            elif language == "text":
+                self.compare("python", block.splitlines())
+
+    def run(self, command: Command) -> None:
+        """Runs a command and compares."""
+        self.printed = run(self.directory, command.line)
+        self.ran += 1
+        self.compare(f"$ {command.line}", command.shown)
+
+    def compare(self, what: str, shown: list[str]) -> None:
+        """Fails at the first line that was not printed."""
+        gone = missing(shown, self.printed)
+        assert gone is None, f"{what}\ndoes not print\n{gone}\nbut\n{self.printed}"
