@@ -67,22 +67,23 @@ impl Measure {
     }
 }
 
-/// Most decimals of a value.
-const DECIMALS: i32 = 6;
+/// Most decimals of a value of 0.1 or more, and of any value.
+const DECIMALS: (i32, i32) = (3, 6);
 
-/// `4.97 ±0.03`: the half-width has one digit, two if the first is 1, and the mean ends where it does. Without an
-/// interval, or one of width 0, a mean has four digits.
+/// `4.97 ±0.03`: the half-width has one digit, two if the first is 1, and the mean ends where it does, but after three
+/// decimals at the latest; below 0.1 after three digits. Without an interval, or one of width 0, a mean has four digits.
 pub fn digits(estimate: Estimate) -> String {
     let Estimate { mean, half_width } = estimate;
     let half = half_width.filter(|&half| half > 0.0);
+    let size = rounded(mean.abs()).1;
     let decimals = match half {
         Some(half) => {
             let (first, exponent) = rounded(half);
-            i32::from(first == '1') - exponent
+            (i32::from(first == '1') - exponent).min(DECIMALS.0.max(2 - size))
         }
-        None => 3 - rounded(mean.abs()).1,
+        None => 3 - size,
     };
-    let decimals = decimals.clamp(0, DECIMALS) as usize;
+    let decimals = decimals.clamp(0, DECIMALS.1) as usize;
     match half_width {
         Some(half) => format!("{mean:.decimals$} ±{half:.decimals$}"),
         None => format!("{mean:.decimals$}"),
@@ -107,6 +108,9 @@ mod tests {
             (4.96789, Some(0.0145), "4.968 ±0.015"),
             (4.96789, Some(0.0995), "4.97 ±0.10"),
             (12345.6, Some(321.0), "12346 ±321"),
+            (10.00001, Some(0.00007), "10.000 ±0.000"),
+            (4.7361, Some(0.0009), "4.736 ±0.001"),
+            (0.01234, Some(0.00003), "0.0123 ±0.0000"),
             (0.0000001, Some(0.0000002), "0.000000 ±0.000000"),
             (2.0, Some(0.0), "2.000 ±0.000"),
             (31.4159, None, "31.42"),
