@@ -100,7 +100,7 @@ fn a_selector_is_swept() {
     let varied = labels(&net().vary("@tred.n?=1,2"), text);
     assert_eq!(varied, labels(&net(), &format!("{text}[sweep]\n\"@tred.n?\" = [1, 2]")));
     let (name, label, effective) = &varied[1];
-    assert_eq!((&**name, &label[0]), ("n=2", &("@tred.n".to_owned(), "2".to_owned())));
+    assert_eq!((&**name, &label[0]), ("n_2", &("@tred.n".to_owned(), "2".to_owned())));
     let by_hand = read(text, &net().set("@tred.n=2")).unwrap().base.effective();
     assert_eq!(*effective, by_hand);
     let hash = |options: &Options| read(text, options).unwrap().points()[0].hash.clone();

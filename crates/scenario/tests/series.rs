@@ -113,10 +113,6 @@ fn overrides_and_axes_act_on_the_file_as_stated() {
     let options = Options::new("x.toml").vary("traffic.'f{1..3}'.flows=7,\"{i+1}\"");
     let points = Sweep::parse(NET, &options).unwrap().0.points();
     assert_eq!(points.iter().map(|p| flows(&p.scenario)).collect::<Vec<_>>(), [[7, 7, 7], [2, 3, 4]]);
-    for table in ["nodes={}", "nodes=1, { x = 1 }"] {
-        let refused = Scenario::parse(NET, &Options::new("x.toml").vary(table)).unwrap_err().to_string();
-        assert!(refused.contains("E010") && refused.contains("tables are swept in [sweep]"), "{refused}");
-    }
     let sweep = |text: &str| Sweep::parse(text, &Options::new("file.toml")).unwrap().0;
     let swept = sweep(&format!("{NET}[sweep]\n\"traffic.'f{{1..3}}'.flows\" = [1, 2]\n"));
     assert_eq!(swept.points().iter().map(|p| flows(&p.scenario)).collect::<Vec<_>>(), [[1, 1, 1], [2, 2, 2]]);
