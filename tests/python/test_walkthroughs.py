@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+
 from walkthrough import FENCE, Reader, commands, edit, missing, replaced
 
 ROOT = Path(__file__).resolve().parents[2]
