@@ -12,7 +12,7 @@ import numpy as np
 from perhop import _core
 from perhop.columns import Group, Values
 from perhop.results import Runs
-from perhop.shapes import ContractDict, PassedDict
+from perhop.shapes import ContractDict, Diagnostic, PassedDict
 from perhop.stats import Interval, interval
 
 COLOURS = ("green", "yellow", "red", "unmarked")
@@ -40,6 +40,8 @@ class Answer:
     delivered: Interval
     colours: dict[str, Interval]
     """What was delivered, by colour at the end of the path."""
+    green: Interval | None
+    """What was delivered in contract; `None` without a contract, or if all that arrived is unmarked."""
     lost: Interval | None
     """`None` if nothing was offered."""
     p50: Between | None
@@ -61,6 +63,7 @@ class Network:
 
     contracts: list[ContractDict]
     passed: list[PassedDict]
+    warnings: list[Diagnostic]
 
     def of(self, name: str) -> list[ContractDict]:
         """The contracts that a class's data may come under."""
@@ -75,7 +78,7 @@ class Network:
 def network(effective: str) -> Network:
     """From an effective scenario."""
     scenario = _core.Scenario(effective, "manifest.json", [], [])
-    return Network(scenario.contracts, scenario.passed)
+    return Network(scenario.contracts, scenario.passed, scenario.warnings)
 
 
 def answers(runs: Runs) -> list[Answer]:
@@ -127,14 +130,16 @@ class Tables:
         delivered = {
             c: _sum(self.throughput, at, [c]) for c in COLOURS if (str(at.point), at.name, c) in self.throughput
         }
-        some = offered > 0
+        some, contracts = offered > 0, known.of(at.name)
+        marked = contracts and delivered.keys() != {"unmarked"}
         return Answer(
             at.point,
             at.name,
-            known.of(at.name),
+            contracts,
             interval(offered * self.bit_s),
             interval(sum(delivered.values(), np.zeros(at.replications))),
             {colour: interval(values) for colour, values in delivered.items()},
+            interval(delivered.get("green", np.zeros(at.replications))) if marked else None,
             interval(100 * dropped[some] / offered[some]) if some.any() else None,
             _between(self.p50, at),
             _between(self.p99, at),

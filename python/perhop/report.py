@@ -16,6 +16,7 @@ from perhop.reporting import first
 from perhop.reporting.changes import changes
 from perhop.reporting.first import AnswerTable
 from perhop.reporting.tables import TABLES, Tabled, tabled
+from perhop.reporting.warned import MOST_OPEN, Warned, warned
 from perhop.results import Runs
 from perhop.show import count
 from perhop.side_by_side import opened
@@ -42,6 +43,7 @@ class Page:
     name: str
     about: str
     notes: list[str]
+    warned: list[Warned]
     changes: list[Tabled]
     answer: AnswerTable
     first: Pictured | None
@@ -51,6 +53,17 @@ class Page:
     scenarios: list[tuple[str, str]]
     method: list[str]
 
+    @property
+    def picture_first(self) -> bool:
+        """Whether the answer's table would push its picture off the first screen."""
+        return self.answer.names > 1 and len(self.answer.rows) > ROWS
+
+
+ROWS = 12
+"""A sweep whose answer has more rows has its picture before them."""
+
+SHOWN = 5
+"""Rows of what was changed; the others are folded."""
 
 DETAILS = ("delay", "drops", "over-time", "queue", "bucket")
 """Pictures below the first: what the first and the tables do not show."""
@@ -66,7 +79,7 @@ def html(runs: Runs) -> str:
     """The page."""
     from perhop.pages import environment
 
-    return environment().get_template("run.html").render(page=page(runs))
+    return environment().get_template("run.html").render(page=page(runs), shown=SHOWN, most_open=MOST_OPEN)
 
 
 def page(runs: Runs) -> Page:
@@ -77,6 +90,7 @@ def page(runs: Runs) -> Page:
         runs.name,
         about(runs),
         runs.notes,
+        warned(runs),
         changes(runs),
         first.table(runs, found),
         _first(runs, found),

@@ -161,6 +161,9 @@ def test_long_names_and_odd_signs_fit() -> None:
         (["runs/a/one", "runs/a/two"], ["one", "two"]),
         (["1.5Mbit/s", "1.7Mbit/s"], ["1.5Mbit/s", "1.7Mbit/s"]),
         (["cbs 1/2", "cbs 1/3"], ["1/2", "1/3"]),
+        (["cbs 5 kB", "cbs 9 kB"], ["5 kB", "9 kB"]),
+        (["5 kB", "5 MB"], ["5 kB", "5 MB"]),
+        (["2.5 Mbit/s, red", "10 Mbit/s, red"], ["2.5 Mbit/s", "10 Mbit/s"]),
         (["only one"], ["only one"]),
         (["a", "a b"], ["a", "a b"]),
         ([], []),
@@ -194,6 +197,25 @@ def test_a_wide_range_is_logarithmic() -> None:
     narrow = axis.numeric_axis("queue.af.limit", ["10p", "20p", "30p"])
     assert narrow is not None
     assert not narrow.logarithmic
+
+
+def test_a_logarithmic_axis_says_so() -> None:
+    scenario = Scenario.from_toml(ROOT / "examples" / "af-queue.toml", SHORT)
+    limits = {"decades": ["60p", "600p", "6000p"], "narrow": ["60p", "70p", "80p"]}
+    said = {}
+    for name, values in limits.items():
+        runs = scenario.sweep({"queue.af.limit": values}, replications=1)
+        choice = plot.figure("summary.dropped_packets", runs, "limit", ["class"])
+        said[name] = {axes.get_xlabel() for figure in (plot.figure("delivered", runs), choice) for axes in figure.axes}
+    assert said == {"decades": {"limit, packets (log scale)"}, "narrow": {"limit, packets"}}
+
+
+def test_stated_labels_keep_their_units_in_the_legend() -> None:
+    scenario = Scenario.from_toml(ROOT / "examples" / "af-queue.toml", SHORT)
+    labels = ["1 Mbit/s", "2 Mbit/s"]
+    axes = {f"{QUEUE}.cir": {"values": ["1Mbit/s", "2Mbit/s"], "labels": labels}, "traffic.far.flows": [5, 10, 20]}
+    figure = plot.figure("traffic.goodput_bit_s", scenario.sweep(axes, replications=1), "flows", ["cir"])
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == labels
 
 
 def test_the_delivered_bars_are_the_means(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from perhop import Runs, Scenario, report, stats, units
 from perhop.answer import Answer, answers
 from perhop.plots import dark
 from perhop.reporting.tables import tabled
+from perhop.reporting.warned import Warned
 
 SHORT = {"scenario.duration": "6s", "scenario.warmup": "1s"}
 SERIES = {"scenario.sample": "100ms"}
@@ -102,6 +103,7 @@ def test_the_first_table_by_hand(af: Runs) -> None:
     assert near.delivered == stats.interval(af.totals("arrivals", "throughput_bit_s", where={"class": "near"})[()])
     assert [(c["hop"], c["rate_bit_s"]) for c in far.contracts] == [("E2 -> C1", 2_000_000)]
     assert (near.contract_bit_s, far.contract_bit_s) == (2_000_000, 2_000_000)
+    assert far.green == af.means("arrivals", "throughput_bit_s", {"class": "far", "colour": "green"})[()]
     colours = af.values("arrivals", "delay_p99_ms", where={"class": "far"}, by=["colour"], missing=float("nan"))
     assert far.p99 is not None
     assert far.p99.low == stats.interval(np.nanmin(list(colours.values()), axis=0))
@@ -125,6 +127,50 @@ def test_a_shared_contract_belongs_to_no_class_alone() -> None:
     assert by_name["tcp"].contract_bit_s is None
     assert by_name["background"].contracts == []
     assert "contract at E1 -&gt; E2, with udp" in report.html(runs)
+
+
+def test_what_is_in_contract_stands_beside_the_contract(af: Runs, tutorial: Runs) -> None:
+    table = report.page(af).answer
+    at = table.headings.index("of it green, Mbit/s")
+    assert table.headings[at - 1] == "delivered, Mbit/s"
+    assert [row.contracts[0].rate for row in table.rows] == ["2", "2"]
+    assert all(abs(float(row.numbers[at - table.names - 1].split()[0]) - 2.0) < 0.3 for row in table.rows)
+    greens = {answer.name: answer.green for answer in answers(tutorial)}
+    assert greens["home"] is None, "no conditioner marks it"
+    assert greens["voice"] is not None, "a policer's green"
+    assert "what is green at the end of its way" in Reader(report.html(tutorial)).text
+
+
+def test_nothing_of_a_class_that_is_all_dropped_is_in_contract() -> None:
+    policed = {"conditioner.business.green": "drop"}
+    runs = Scenario.from_toml(ROOT / "examples" / "tutorial.toml", SHORT | policed).run(1)
+    (business,) = (answer for answer in answers(runs) if answer.name == "business")
+    assert business.green is not None
+    assert business.green.mean == 0.0
+    assert business.delivered.mean == 0.0
+
+
+def test_warnings_of_the_scenario_are_on_top(tutorial: Runs) -> None:
+    assert report.page(tutorial).warned == []
+    assert "warned" not in re.sub(r"<style>.*?</style>", "", report.html(tutorial), flags=re.DOTALL)
+    scenario = Scenario.from_toml(ROOT / "examples" / "tutorial.toml", SHORT)
+    cbs = "conditioner.business.cbs"
+    runs = scenario.sweep({cbs: ["2000B", "4000B", "2MB"]}, replications=1)
+    (found,) = report.page(runs).warned
+    assert (found.code, found.where) == ("W301", "cbs 2000B; cbs 4000B")
+    assert "`business` will hold TCP below its contract: " in found.text
+    page = report.html(runs)
+    assert page.index("W301") < page.index('class="scroll answer"')
+    assert '<details class="warned">' not in page
+
+
+def test_many_warnings_are_folded(tutorial: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    every = [Warned(f"W30{i}", f"text {i}", "") for i in range(4)]
+    for number, folded in ((3, 0), (4, 1)):
+        monkeypatch.setattr(report, "warned", lambda _runs, n=number: every[:n])
+        page = report.html(tutorial)
+        assert page.count('<details class="warned"') == folded
+        assert page.count("<b>warning W30") == number
 
 
 def test_without_contract_the_page_says_so(tmp_path: Path) -> None:
@@ -190,6 +236,30 @@ def test_runs_side_by_side_say_what_differs(tmp_path: Path) -> None:
     (changes,) = report.page(opened([tmp_path / "a", tmp_path / "b"])).changes
     assert changes.headings[0] == "differs"
     assert any(row[1:] == ["4", "8"] for row in changes.rows), changes.rows
+
+
+def test_what_differs_is_folded_after_five_rows(tmp_path: Path) -> None:
+    from perhop.side_by_side import opened
+
+    Scenario.from_toml(SCENARIO).run(1, out=tmp_path / "a")
+    Scenario.from_toml(ROOT / "examples" / "af-queue.toml", SHORT).run(1, out=tmp_path / "b")
+    runs = opened([tmp_path / "a", tmp_path / "b"])
+    (changes,) = report.page(runs).changes
+    assert len(changes.rows) > 20
+    listed, answered = report.html(runs).split('<div class="scroll answer">')[0], changes.rows
+    open_, folded = listed.split("<details>")
+    assert f"<summary>{len(answered) - 5} more</summary>" in folded
+    assert (open_.count('<th scope="row"'), folded.count('<th scope="row"')) == (15, 3 * (len(answered) - 5))
+
+
+def test_the_picture_of_a_long_sweep_comes_before_its_table(swept: Runs, tutorial: Runs) -> None:
+    flows = {"dumbbell.flows": list(range(1, 14))}
+    long = Scenario.from_toml(SCENARIO, {"scenario.duration": "2s"}).sweep(flows, replications=1)
+    for runs, first in ((long, "svg"), (swept, "table"), (tutorial, "table")):
+        page = report.html(runs).split('id="answer"')[1]
+        places = {"svg": page.index("<svg"), "table": page.index('class="scroll answer"')}
+        assert min(places, key=lambda name: places[name]) == first, runs.name
+        assert page.count('class="first"') == 1
 
 
 def test_overrides_are_shown_with_old_and_new_values(

@@ -102,7 +102,7 @@ def numeric(axes: Axes, axis: Axis) -> None:
     axes.xaxis.set_major_locator(FixedLocator(roomy(numbers, axes)))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter("{x:.5g}")
-    axes.set_xlabel(axis.label)
+    axes.set_xlabel(f"{axis.label} (log scale)" if axis.logarithmic else axis.label)
 
 
 def roomy(numbers: Sequence[float], axes: Axes) -> list[float]:

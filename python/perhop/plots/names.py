@@ -11,6 +11,9 @@ from perhop.show import printable
 LONGEST = 28
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 
+MEASURED = r"(?:[+-]?\d[\d.]*\s+(?=[^\s\d,:]))?"
+"""A number before a space and its unit, which are one word: `5 kB`."""
+
 
 def shortened(names: Sequence[str], longest: int = LONGEST) -> list[str]:
     """Without the words that all have at the beginning or at the end; what is still too long loses its middle."""
@@ -26,14 +29,14 @@ def shortened(names: Sequence[str], longest: int = LONGEST) -> list[str]:
 
 def _without_start(names: Sequence[str]) -> list[str]:
     """Without the first words that all share; parts of a path are words, those of a number are not."""
-    words = [re.findall(r"(?:[^\s/,:.]|[/.](?=\d))+[\s/,:.]*", name) for name in names]
+    words = [re.findall(MEASURED + r"(?:[^\s/,:.]|[/.](?=\d))+[\s/,:.]*", name) for name in names]
     shared = _shared(words)
     return ["".join(of[shared:]) for of in words]
 
 
 def _without_end(names: Sequence[str]) -> list[str]:
     """Without the last words that all share; a unit, `Mbit/s`, is part of its number's word."""
-    words = [re.findall(r"[^\s,:]+[\s,:]*", name) for name in names]
+    words = [re.findall(MEASURED + r"[^\s,:]+[\s,:]*", name) for name in names]
     shared = _shared([of[::-1] for of in words])
     return ["".join(of[: len(of) - shared]).rstrip(" ,:") for of in words]
 

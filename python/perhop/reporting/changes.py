@@ -9,9 +9,6 @@ from perhop.columns import Origin
 from perhop.reporting.tables import Tabled
 from perhop.results import Runs
 
-MOST = 20
-"""Rows; a note says how many more there are."""
-
 NOTHING = "\N{EN DASH}"
 """A key that is not in force."""
 
@@ -26,14 +23,15 @@ def changes(runs: Runs) -> list[Tabled]:
 
 def _swept(runs: Runs) -> Tabled:
     rows = [[key, ", ".join(dict.fromkeys(p.labels[key] for p in runs.points))] for key in runs.keys]
-    return Tabled("", ["swept", "values"], rows, 2)
+    return _named(["swept", "values"], rows)
 
 
 def _between(runs: Runs) -> Tabled:
     """Every key that is not the same in all."""
     every = [in_force.settings(point.effective) for point in runs.points]
     rows = [[key, *(of.get(key, NOTHING) for of in every)] for key in _differing(every)]
-    return _cut(["differs", *(", ".join(point.labels.values()) for point in runs.points)], rows, "all values in force")
+    note = "" if rows else "Nothing differs: all values in force are the same."
+    return _named(["differs", *(", ".join(point.labels.values()) for point in runs.points)], rows, note)
 
 
 def _differing(every: list[dict[str, str]]) -> list[str]:
@@ -41,12 +39,9 @@ def _differing(every: list[dict[str, str]]) -> list[str]:
     return [key for key in keys if len({of.get(key) for of in every}) > 1]
 
 
-def _cut(headings: list[str], rows: list[list[str]], what: str) -> Tabled:
-    more = len(rows) - MOST
-    note = "" if rows else f"Nothing differs: {what} are the same."
-    return Tabled(
-        "", headings, rows[:MOST], len(headings), f"The first {MOST}, {more} more differ." if more > 0 else note
-    )
+def _named(headings: list[str], rows: list[list[str]], note: str = "") -> Tabled:
+    """All of its columns are names."""
+    return Tabled("", headings, rows, len(headings), note)
 
 
 def _against_file(runs: Runs) -> list[Tabled]:
@@ -57,12 +52,12 @@ def _against_file(runs: Runs) -> list[Tabled]:
     stated = _stated(origin)
     if stated is None:
         rows = [[*override.partition("=")[::2]] for override in origin.overrides]
-        return [Tabled("", ["set", "value"], rows, 2)] if rows else []
+        return [_named(["set", "value"], rows)] if rows else []
     every = [in_force.settings(point.effective) for point in runs.points]
     swept = set(_differing(every))
     keys = [key for key in _differing([stated, every[0]]) if key not in swept]
     rows = [[key, stated.get(key, NOTHING), every[0].get(key, NOTHING)] for key in keys]
-    return [_cut(["changed", f"in {origin.file}", "in this run"], rows, "the file and this run")] if rows else []
+    return [_named(["changed", f"in {origin.file}", "in this run"], rows)] if rows else []
 
 
 def _stated(origin: Origin) -> dict[str, str] | None:

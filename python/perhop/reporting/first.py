@@ -13,6 +13,9 @@ from perhop.results import Runs
 from perhop.shapes import ContractDict
 from perhop.stats import Interval
 
+GREEN = "of it green"
+"""The column of what was delivered in contract."""
+
 MANY = 8
 """With more rows than this, the sources of contracts are below the table."""
 
@@ -48,31 +51,34 @@ class AnswerTable:
 
 def table(runs: Runs, found: Sequence[Answer]) -> AnswerTable:
     """Contract, offered, delivered, lost and delay, by class at each point."""
-    looks = _looks(found)
-    units_ = [look.scale.unit for look in looks]
-    names = ["contract", "offered", "delivered", "lost", "delay p50", "delay p99"]
-    headings = [f"{name}, {unit}" for name, unit in zip(names, [units_[0], *units_], strict=True)]
+    looks, rate = _looks(found), scale_of(found)
     rows = [
         AnswerRow(
             [*runs.points[a.point].labels.values(), a.name],
-            [_rate(a.name, contract, looks[0].scale, len(found)) for contract in a.contracts],
-            [_text(value, look) for value, look in zip(_numbers(a), looks, strict=True)],
+            [_rate(a.name, contract, rate, len(found)) for contract in a.contracts],
+            [_text(_numbers(a)[name], look) for name, look in looks.items()],
         )
         for a in found
     ]
+    headings = [f"contract, {rate.unit}", *(f"{name}, {look.scale.unit}" for name, look in looks.items())]
     return AnswerTable([*(short(key) for key in runs.keys), "class", *headings], rows, len(runs.keys) + 1)
 
 
-def _numbers(a: Answer) -> list[Interval | Between | None]:
-    return [a.offered, a.delivered, a.lost, a.p50, a.p99]
+def _numbers(a: Answer) -> dict[str, Interval | Between | None]:
+    """By the names of their columns."""
+    rates = {"offered": a.offered, "delivered": a.delivered, GREEN: a.green}
+    return rates | {"lost": a.lost, "delay p50": a.p50, "delay p99": a.p99}
 
 
-def _looks(found: Sequence[Answer]) -> list[Look]:
-    """Of each column: one unit for all rates, one for both delays."""
-    columns = [[_high(value) for value in column] for column in zip(*map(_numbers, found), strict=True)]
-    delay = units.scaled("_ms", max((value.mean for value in columns[4] if value), default=0.0))
-    scales = [scale_of(found), scale_of(found), units.Scale("%", 1.0), delay, delay]
-    return [Look.of(scale, column) for scale, column in zip(scales, columns, strict=True)]
+def _looks(found: Sequence[Answer]) -> dict[str, Look]:
+    """Of each column: one unit for all rates, one for both delays. What is in contract only where something is."""
+    rows = list(map(_numbers, found))
+    names = [name for name in (rows[0] if rows else ()) if name != GREEN or any(a.green for a in found)]
+    columns = {name: [_high(row[name]) for row in rows] for name in names}
+    longest = max((value.mean for value in columns.get("delay p99", ()) if value), default=0.0)
+    ms = units.scaled("_ms", longest)
+    scales = {"lost": units.Scale("%", 1.0), "delay p50": ms, "delay p99": ms}
+    return {name: Look.of(scales.get(name, scale_of(found)), column) for name, column in columns.items()}
 
 
 def _high(value: Interval | Between | None) -> Interval | None:
@@ -117,9 +123,12 @@ def explained(found: Sequence[Answer], *, changing: bool) -> list[str]:
             + (", at the start: the scenario has timed changes" if changing else "")
             + (f" ({_sources(found)})." if len(found) > MANY else ".")
         )
+        if any(a.green for a in found):
+            out.append("Of it green is what was delivered in contract: what is green at the end of its way.")
     else:
         out.append("No conditioner with a cir takes any of this traffic, so there is no contract to compare with.")
-    if any(" to " in _text(value, look) for a in found for value, look in zip(_numbers(a), _looks(found), strict=True)):
+    looks = _looks(found)
+    if any(" to " in _text(_numbers(a)[name], look) for a in found for name, look in looks.items()):
         out.append("A delay from one value to another: those of the class's colours; its own quantile is between them.")
     mixed = [a.name for a in found if a.mixed]
     if mixed:
@@ -136,7 +145,7 @@ def told(runs: Runs, found: Sequence[Answer]) -> str:
     """The picture in words."""
     scale = scale_of(found)
     if len(found) > MOST_TOLD:
-        return f"What {len(found)} classes and points got, by colour; the table above has the numbers."
+        return f"What {len(found)} classes and points got, by colour; the table has the numbers."
     return "; ".join(_told(runs, answer, scale) for answer in found)
 
 

@@ -1,0 +1,49 @@
+"""What `check` warns of in the scenario of a run, for the top of its page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from perhop.answer import network
+from perhop.results import Runs
+from perhop.shapes import Diagnostic
+
+MOST_OPEN = 3
+"""More warnings than this are folded."""
+
+MOST_NAMED = 4
+"""More points than this are counted, not named."""
+
+
+@dataclass(frozen=True)
+class Warned:
+    """A warning, and the points that it is said of; empty if of all."""
+
+    code: str
+    text: str
+    where: str
+
+
+def warned(runs: Runs) -> list[Warned]:
+    """Each warning once, in the order of the points and of `check`."""
+    points: dict[tuple[str, str], list[int]] = {}
+    for i, point in enumerate(runs.points):
+        for found in network(point.effective).warnings:
+            points.setdefault((found["code"], _text(found)), []).append(i)
+    return [Warned(code, text, _where(runs, at)) for (code, text), at in points.items()]
+
+
+def _text(found: Diagnostic) -> str:
+    """In one sentence: what, why, and what to do."""
+    why = f": {found['label']}" if found["label"] else ""
+    remedy = f" ({found['help']})" if found["help"] else ""
+    return f"{found['message']}{why}{remedy}"
+
+
+def _where(runs: Runs, at: list[int]) -> str:
+    different = list(dict.fromkeys(at))
+    if len(different) == len(runs.points):
+        return ""
+    if len(different) > MOST_NAMED:
+        return f"{len(different)} of {len(runs.points)} points"
+    return "; ".join(runs.points[i].title for i in different)
