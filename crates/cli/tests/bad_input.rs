@@ -40,7 +40,7 @@ fn faults_of_a_scenario() {
         ("\"small\"", "\"a\\u0000b\"", "E011", "bad.toml:2:8", &["holds '\\0'", "name of a directory"]),
         ("\"small\"", "\"../up\"", "E011", "bad.toml:2:8", &["holds '/'", "name of a directory"]),
         ("\"token-bucket\"", "\"f-sam\"", "E236", "bad.toml:18:8", &["reads rates", "rate-labeller"]),
-        ("replications = 2", "replications = 0", "E201", "bad.toml:5:16", &["`replications` is 0", "above 0"]),
+        ("replications = 2", "replications = 0", "E201", "bad.toml:5:16", &["`replications` is 0", "1 to 100000"]),
         ("[tcp.host]", "[traffic.bulk]", "E002", "bad.toml:29:10", &["bulk", "another name"]),
     ];
     for (from, to, code, place, words) in cases {
