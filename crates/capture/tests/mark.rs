@@ -395,7 +395,7 @@ fn packets_larger_than_the_bucket_are_warned_of() {
     let input = std::fs::read(file("tcp-offload.pcap")).unwrap();
     let report = marked(&input, marking(vec![stage("tb", bucket(CIR, 1500))])).unwrap().1;
     let long = packets(&input).iter().filter(|it| it.ip.is_some_and(|ip| ip.lengths.l3 > 1500)).count();
-    assert!(long > 10 && report.conditioners[0].packets_beyond_cbs == long as u64);
+    assert!(long > 10 && report.conditioners[0].packets_larger_than_cbs == long as u64);
     let says =
         |part: &str| assert!(report.warnings.iter().any(|text| text.contains(part)), "{part}: {:?}", report.warnings);
     says(&format!("{long} packets larger than the bucket (1500 B) can never be green"));
@@ -548,6 +548,27 @@ fn a_report_as_json_and_as_text() {
     assert!(text.lines().any(|line| line.starts_with("tb ") && line.ends_with("6000     40.0")), "{text}");
     assert!(text.contains("5 packets, 0.004000 s, forward 30.000 Mbit/s; bytes: IP length\n"), "{text}");
     assert_eq!(Marking::default().origin, Origin::Auto);
+}
+
+/// From its first packet, unless that is stamped within the first day of 1970: such a clock has no date, and its own zero
+/// stays.
+#[test]
+fn a_time_zero_other_than_the_first_packet_is_shown() {
+    const DAY_NS: u64 = 86_400_000_000_000;
+    let metered = |first_ns: u64| {
+        let load = [0, 250_000_000].map(|later| packet(first_ns + later, 1, (1000, None)));
+        let report = marked(&made(&load), marking(vec![stage("tb", bucket(CIR, CBS))])).unwrap().1;
+        let json = serde_json::to_value(&report).unwrap();
+        let third = report.text(9).lines().nth(2).unwrap().to_owned();
+        (json["time_zero_ns"].as_u64(), json["first_packet_s"].as_f64(), json["flows"][0]["first_s"].as_f64(), third)
+    };
+    let own =
+        |before: &str| format!("time zero: 0 on the capture's clock (1970-01-01), {before} s before the first packet");
+    assert_eq!(metered(1_500_000_000), (Some(0), Some(1.5), Some(1.5), own("1.5")));
+    assert_eq!(metered(DAY_NS - 1000), (Some(0), Some(86_399.999_999), Some(86_399.999_999), own("86399.999999")));
+    for (first, zero) in [(0, 0), (DAY_NS, DAY_NS), (20_000 * DAY_NS, 20_000 * DAY_NS)] {
+        assert_eq!(metered(first), (Some(zero), Some(0.0), Some(0.0), String::new()), "first packet at {first} ns");
+    }
 }
 
 /// A capture of 0.53 s: what it sends in its worst second is what it sends, not half of that.

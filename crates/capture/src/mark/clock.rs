@@ -24,6 +24,7 @@ pub enum Origin {
 pub(crate) struct Clock {
     origin: Origin,
     zero_ns: Option<u64>,
+    first: Option<Time>,
     now: Time,
 }
 
@@ -40,7 +41,13 @@ impl Clock {
             Origin::Auto | Origin::FirstPacket => stamp_ns,
         });
         self.now = self.now.max(Time::from_ns(stamp_ns.saturating_sub(zero)));
+        self.first = self.first.or(Some(self.now));
         self.now
+    }
+
+    /// The first packet's time, once a packet was seen: 0, or later where the capture's own zero is kept.
+    pub(crate) fn first(&self) -> Option<Time> {
+        self.first
     }
 
     /// Time zero in ns since 1970, once a packet was seen.

@@ -44,8 +44,8 @@ pub(crate) struct Demand {
     pub(crate) cir: Option<BitRate>,
     /// Committed burst, of conditioners that have one.
     pub(crate) cbs: Option<Bytes>,
-    /// Packets longer than the whole bucket.
-    pub(crate) beyond_cbs: u64,
+    /// Packets larger than the whole bucket.
+    pub(crate) larger_than_cbs: u64,
     /// The longest packet, bytes.
     pub(crate) largest: u32,
     bursts: Vec<Burst>,
@@ -63,7 +63,7 @@ impl Demand {
     /// Counts a packet that arrived at the conditioner's `instance`.
     pub(crate) fn add(&mut self, instance: usize, now: Time, size: u32) {
         self.largest = self.largest.max(size);
-        self.beyond_cbs += u64::from(self.cbs.is_some_and(|cbs| u64::from(size) > cbs.get()));
+        self.larger_than_cbs += u64::from(self.cbs.is_some_and(|cbs| u64::from(size) > cbs.get()));
         let Some(cir) = self.cir else { return };
         if self.bursts.len() <= instance {
             self.bursts.resize(instance + 1, Burst::default());

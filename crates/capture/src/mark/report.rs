@@ -61,8 +61,8 @@ pub struct ConditionerReport {
     /// The smallest burst at which, at that rate, every packet it took would conform (in the sense of RFC 2697); with
     /// several instances (`per`), of the one that needs most. `None` without a rate, without packets, or for a labeller.
     pub conforming_cbs_bytes: Option<u64>,
-    /// Packets longer than `cbs`: they can never be green.
-    pub packets_beyond_cbs: u64,
+    /// Packets larger than `cbs`: they can never be green.
+    pub packets_larger_than_cbs: u64,
 }
 
 /// Forward packets of one code point.
@@ -154,8 +154,10 @@ pub struct CaptureReport {
     pub overhead_bytes: u32,
     /// Seed of the conditioners' random streams.
     pub seed: u64,
-    /// Time zero of the meters, in ns since 1970: 0, or the first packet's time.
+    /// Time zero of the meters, in ns since 1970: the first packet's time, or 0 (see [`super::Origin`]).
     pub time_zero_ns: Option<u64>,
+    /// The first packet that has a time, in seconds after time zero: 0, unless that is the capture's own.
+    pub first_packet_s: Option<f64>,
     /// From the first to the last time of the capture; `None` without times.
     pub duration_s: Option<f64>,
     /// Forward traffic over that duration; `None` where it is 0.
@@ -244,6 +246,7 @@ impl Report {
                 overhead_bytes: marking.overhead,
                 seed: marking.seed,
                 time_zero_ns: clock.zero_ns(),
+                first_packet_s: clock.first().map(|first| first.seconds()),
                 duration_s,
                 offered_bit_s: rate_report::over(ledger.forward.bytes, duration_s),
             },
@@ -291,11 +294,11 @@ impl Report {
             if it.colours.is_empty() {
                 found.push(format!("no packet reached conditioner `{}`: check its `match`", it.name));
             }
-            if let (Some(cbs), 1..) = (it.cbs_bytes, it.packets_beyond_cbs) {
+            if let (Some(cbs), 1..) = (it.cbs_bytes, it.packets_larger_than_cbs) {
                 found.push(format!(
                     "conditioner `{}`: {} larger than the bucket ({cbs} B) can never be green; the largest counts {} B",
                     it.name,
-                    counted(it.packets_beyond_cbs, ["packet", "packets"]),
+                    counted(it.packets_larger_than_cbs, ["packet", "packets"]),
                     demand.largest
                 ));
             }
@@ -402,7 +405,7 @@ fn conditioner(spec: &StageSpec, counts: &ColourMatrix, demand: &Demand) -> Cond
         cir_bit_s: demand.cir.map(|cir| cir.bit_s()),
         cbs_bytes: demand.cbs.map(|cbs| cbs.get()),
         conforming_cbs_bytes: demand.conforming_cbs(),
-        packets_beyond_cbs: demand.beyond_cbs,
+        packets_larger_than_cbs: demand.larger_than_cbs,
     }
 }
 

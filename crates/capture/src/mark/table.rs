@@ -49,7 +49,15 @@ impl Report {
         ];
         let counts =
             directions.map(|(what, v)| format!("{what} {}, {} B", counted(v.packets, PACKETS), v.bytes)).join("; ");
-        format!("{}{time}; {bytes}\n{counts}", counted(self.capture.packets, PACKETS))
+        format!("{}{time}; {bytes}\n{counts}{}", counted(self.capture.packets, PACKETS), self.time_zero())
+    }
+
+    /// Where it is not the first packet.
+    fn time_zero(&self) -> String {
+        let later = self.capture.first_packet_s.filter(|s| *s > 0.0);
+        later.map_or(String::new(), |s| {
+            format!("\ntime zero: 0 on the capture's clock (1970-01-01), {s} s before the first packet")
+        })
     }
 
     fn colours(&self) -> String {
@@ -79,7 +87,8 @@ impl Report {
     /// Who exceeds a contract, by how much, when.
     fn excess(&self, most: usize) -> String {
         let header = ["conditioner", "of", "Mbit/s", "cir", "bucket B", "excess Mbit/s", "% of bytes"];
-        let mut table = new_table(&[&header[..], &["from s", "to s"], &WORST].concat(), 2);
+        let worst_sent = ["worst second sent Mbit/s", WORST[1]];
+        let mut table = new_table(&[&header[..], &["from s", "to s"], &worst_sent].concat(), 2);
         for row in self.contracts.iter().take(most) {
             let of = row.instance.clone().unwrap_or_else(|| "all".into());
             let rates = [mbps(row.offered_bit_s), mbps(Some(row.cir_bit_s as f64)), row.depth_bytes.to_string()];

@@ -47,7 +47,7 @@ pub struct Meter {
     /// a pair of addresses
     #[arg(long)]
     pub rtt: bool,
-    /// The most bytes within any 1, 10 and 100 ms: when, how fast, and the flow that sent most of them
+    /// The most bytes of all forward traffic within any 1, 10 and 100 ms: when, how fast, and the flow that sent most of it
     #[arg(long)]
     pub bursts: bool,
     /// Also list every sample of --rtt
