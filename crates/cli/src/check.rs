@@ -1,4 +1,4 @@
-//! `check`: all errors and warnings of files in one pass.
+//! `check`: all errors of files in one pass, and warnings.
 
 use crate::args::{Check, Format, Settings, Source};
 use crate::{Exit, Failure, complain, say, show};

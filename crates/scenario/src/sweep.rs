@@ -35,7 +35,7 @@ impl PartialEq for Sweep {
 }
 
 impl Sweep {
-    /// Reads and checks a file's text: all errors and warnings in one pass, those of every point included.
+    /// Reads and checks a file's text: all errors in one pass, and warnings, those of every point included.
     ///
     /// # Errors
     /// Everything that is wrong, if anything prevents a run; otherwise warnings come with the sweep.

@@ -36,7 +36,7 @@ pub struct Cli {
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Check a scenario or a policy: all errors and warnings in one pass
+    /// Check a scenario or a policy: all errors in one pass, and warnings
     #[command(after_help = examples::CHECK)]
     Check(Check),
     /// Show every effective value, every queue on a path, bucket times

@@ -18,11 +18,13 @@ const EF: Dscp = Dscp::new(46).expect("46 is below 64");
 
 /// All advice on a scenario.
 pub fn check(all: Resolved<'_>, problems: &mut Problems) {
-    let Resolved { file, stages, links, .. } = all;
+    let Resolved { file, stages, arrivals, links } = all;
     bursts::check(all, problems);
     if file.knows_traffic() {
         stages.iter().for_each(|stage| unanswered(file, stage, problems));
-        unpoliced_ef(file, stages, problems);
+        if arrivals.complete {
+            unpoliced_ef(file, stages, problems);
+        }
         unused(file, problems);
         indexed(links).for_each(|link| unmarkable(file, link, problems));
     }

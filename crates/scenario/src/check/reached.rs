@@ -13,9 +13,9 @@ use perhop_core::packet::Colour;
 use perhop_core::params::{Located, Node, Place, Places, Problems, Tree, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Looks at every queue, scheduler and match; all conditioners are sound.
+/// Looks at every queue, scheduler and match, once it is known what arrives there.
 pub fn check(all: Resolved<'_>, problems: &mut Problems) {
-    if !all.file.knows_conditioners() || all.stages.iter().any(|stage| stage.writes.is_none()) {
+    if !all.arrivals.complete {
         return;
     }
     let mut groups = BTreeMap::new();

@@ -58,6 +58,8 @@ pub struct Arrivals {
     pub gates: Vec<AtGate>,
     /// At each link's queue.
     pub queues: Vec<Vec<Arriving>>,
+    /// Whether all of it is here: false while an error hides a conditioner, a link or traffic.
+    pub complete: bool,
 }
 
 /// A conditioner at a port, as far as it decides what packets look like behind it.
@@ -108,7 +110,7 @@ pub fn walk(topology: &Topology, traffic: &[Flowline], gates: &[Gate<'_>]) -> Ar
     let links = topology.links.len();
     let mut here = vec![Vec::new(); links];
     indexed(gates).for_each(|gate| here[gate.it.link].push(gate.index));
-    let found = Arrivals { gates: vec![AtGate::default(); gates.len()], queues: vec![Vec::new(); links] };
+    let found = Arrivals { gates: vec![AtGate::default(); gates.len()], queues: vec![Vec::new(); links], complete: false };
     let sure = gates.iter().map(|gate| without_ports(gate.matches)).collect();
     let mut walk = Walk { topology, gates, here, sure, found };
     for flow in indexed(traffic) {

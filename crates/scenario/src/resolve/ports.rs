@@ -184,14 +184,18 @@ pub fn stages(file: File<'_>, problems: &mut Problems) -> (Vec<Stage>, Arrivals)
         stages.append(&mut placed(file, Conditioner { name, section }, problems));
     }
     let gates: Vec<_> = stages.iter().map(Stage::gate).collect();
-    let arrivals = arriving::walk(file.topology, file.traffic, &gates);
+    let mut arrivals = arriving::walk(file.topology, file.traffic, &gates);
     for (stage, arriving) in stages.iter_mut().zip(&arrivals.gates) {
         stage.meet(file, &arriving.taken);
         build(stage, problems);
     }
+    arrivals.complete = !problems.has_errors();
     if file.knows_traffic() {
         for (stages, arriving) in of_each(&stages, &arrivals) {
-            warn_idle(file, stages, arriving, problems);
+            warn_unpassed(file, stages, problems);
+            if arrivals.complete {
+                warn_idle(file, stages, arriving, problems);
+            }
         }
     }
     (stages, arrivals)
@@ -308,29 +312,40 @@ pub fn check_actions(spec: &StageSpec, writes: Writes, place: Place, problems: &
     }
 }
 
-fn warn_idle(file: File<'_>, stages: &[Stage], arriving: &[AtGate], problems: &mut Problems) {
-    let Some((first, section)) = stages.first().and_then(|s| Some((s, file.model.conditioners.get(&s.name)?))) else {
-        return;
-    };
+/// Whether traffic passes any of the ports, in either direction.
+fn passed(file: File<'_>, stages: &[Stage]) -> bool {
     let on_path = |s: &Stage| {
         let link = s.link as u32;
         file.traffic.iter().any(|f| f.forward.contains(&link) || f.backward.contains(&link))
     };
-    if !stages.iter().any(on_path) {
-        let message = format!("no traffic passes the port of conditioner `{}`", first.name);
-        problems.warn("W306", section.places.at("at"), message).help("put it on a link that traffic uses");
-    } else if stages.iter().all(Stage::is_idle) {
-        let message = format!("conditioner `{}` takes no traffic's data", first.name);
-        let codes = section.placement.matches.as_ref().map_or(&[][..], |it| &it.dscp);
-        let passing: BTreeSet<_> = arriving.iter().flat_map(|it| it.passing.iter().copied()).collect();
-        let hidden = passing.iter().any(|dscp| codes.is_empty() || codes.contains(dscp));
-        let label = if passing.is_empty() { String::new() } else { format!("what arrives: {}", names(&passing)) };
-        let help = match hidden {
-            true => "conditioners before it at its port take these packets: the file's order counts",
-            false => "no traffic that passes its port matches",
-        };
-        problems.warn("W305", section.places.at("match"), message).label(label).help(help);
+    stages.iter().any(on_path)
+}
+
+/// W306
+fn warn_unpassed(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
+    let Some(first) = stages.first().filter(|_| !passed(file, stages)) else { return };
+    let message = format!("no traffic passes the port of conditioner `{}`", first.name);
+    problems.warn("W306", first.keys.at, message).help("put it on a link that traffic uses");
+}
+
+/// W305
+fn warn_idle(file: File<'_>, stages: &[Stage], arriving: &[AtGate], problems: &mut Problems) {
+    let Some((first, section)) = stages.first().and_then(|s| Some((s, file.model.conditioners.get(&s.name)?))) else {
+        return;
+    };
+    if !passed(file, stages) || !stages.iter().all(Stage::is_idle) {
+        return;
     }
+    let message = format!("conditioner `{}` takes no traffic's data", first.name);
+    let codes = section.placement.matches.as_ref().map_or(&[][..], |it| &it.dscp);
+    let passing: BTreeSet<_> = arriving.iter().flat_map(|it| it.passing.iter().copied()).collect();
+    let hidden = passing.iter().any(|dscp| codes.is_empty() || codes.contains(dscp));
+    let label = if passing.is_empty() { String::new() } else { format!("what arrives: {}", names(&passing)) };
+    let help = match hidden {
+        true => "conditioners before it at its port take these packets: the file's order counts",
+        false => "no traffic that passes its port matches",
+    };
+    problems.warn("W305", section.places.at("match"), message).label(label).help(help);
 }
 
 /// Code points for messages.

@@ -99,7 +99,8 @@ pub fn meaning(code: &str) -> Option<&'static str> {
 pub fn page() -> String {
     let mut out = String::from(
         "# Diagnostics\n\nWhat `perhop check` and every command that reads a file may report. `E` prevents a run, `W` \
-         is a warning. Codes are stable.\nThis page is made from `crates/scenario/src/text/codes.rs`.\n\n| code | meaning |\n|------|---------|\n",
+         is a warning. Codes are stable.\nAll errors of a file come in one pass; \
+         warnings that need the whole scenario, as W302 and W321, come once there are no\nerrors. This page is made from `crates/scenario/src/text/codes.rs`.\n\n| code | meaning |\n|------|---------|\n",
     );
     for (code, meaning) in TABLE {
         out += &format!("| {code} | {meaning} |\n");
