@@ -57,6 +57,11 @@ to = "b"
 fn done(vary: &[&str]) -> (Vec<Point>, Vec<Replication>) {
     let options = vary.iter().fold(Options::new("net.toml"), |options, text| options.vary(text));
     let (sweep, _) = Sweep::parse(NET, &options).unwrap_or_else(|e| panic!("{e}"));
+    of(&sweep)
+}
+
+/// Three replications of each point.
+fn of(sweep: &Sweep) -> (Vec<Point>, Vec<Replication>) {
     let points = sweep.points();
     let options = RunOptions {
         replications: 0..3,
@@ -206,4 +211,33 @@ fn tables_fit_a_page() {
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert_eq!(text.lines().filter(|line| line.starts_with("1 ") || line.starts_with("2 ")).count(), 2, "{text}");
     assert!(text.starts_with("flows  cbs"), "{text}");
+}
+
+/// A policer that drops all of a class leaves its row: that nothing arrived is what matters most.
+#[test]
+fn a_class_of_which_nothing_arrived_has_its_row() {
+    let policer = "\n[conditioner.shut]\nat = \"a -> R\"\nmatch = { traffic = \"beacon\" }\nkind = \"marker\"\n\
+                   colour = \"red\"\nred = \"drop\"\n";
+    let options = Options::new("net.toml").vary("traffic.bulk.flows=1,2");
+    let (sweep, _) = Sweep::parse(&format!("{NET}{policer}"), &options).unwrap();
+    let (points, replications) = of(&sweep);
+    let words = |text: String, class: &str| {
+        let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+        lines.filter(|line| line.contains(class)).collect::<Vec<_>>()
+    };
+    let first: Vec<_> = replications.iter().filter(|r| r.point == 0).collect();
+    let run = words(summary::text(&points[0].scenario, &first), "beacon");
+    assert_eq!(run[0], "beacon - 0.000 ±0.000 - - - -", "in the first table: {run:?}");
+    let usual = rows(&points, &replications, &[]);
+    let swept = words(listing::text(&points, &usual), "beacon");
+    assert_eq!(swept, ["beacon - 0.000 ±0.000 0.000 ±0.000 100.0 ±0.0 - -"; 2]);
+    let text = ["arrivals.throughput_bit_s".to_owned(), "arrivals.delay_p99_ms".to_owned()];
+    let shown = shown::columns(&text, &points[0].scenario).unwrap();
+    let asked = rows(&points, &replications, &shown);
+    assert_eq!(words(listing::text(&points, &asked), "beacon"), ["beacon - 0.000 ±0.000 -"; 2]);
+    let classes: Vec<_> = asked[0].rows.iter().map(|row| (row.point, row.names[0].as_deref().unwrap())).collect();
+    assert!(classes.is_sorted_by_key(|(point, _)| point), "by point: {classes:?}");
+    let none = |row: &&serde_json::Value| row["class"] == "beacon" && row["colour"].is_null();
+    assert_eq!(usual[0].to_json(0).iter().filter(none).count(), 1);
+    assert_eq!(asked[0].to_json(1).iter().filter(none).count(), 1);
 }

@@ -2,7 +2,7 @@
 
 use super::rows::{Row, Rows};
 use super::stats::Estimate;
-use super::summary::{grid, titled};
+use super::summary::{NONE, grid, titled};
 use crate::sweep::{self, Point};
 use comfy_table::ContentArrangement;
 
@@ -38,7 +38,7 @@ fn table(points: &[Point], rows: &Rows) -> String {
 fn name(row: &Row, above: Option<&Row>, i: usize) -> String {
     let last = i + 1 == row.names.len();
     let repeated = above.is_some_and(|above| above.names[..=i] == row.names[..=i]);
-    if repeated && !last { String::new() } else { row.names[i].clone().unwrap_or_default() }
+    if repeated && !last { String::new() } else { row.names[i].clone().unwrap_or_else(|| NONE.into()) }
 }
 
 /// How a measure is shown.
@@ -63,7 +63,7 @@ impl Measure {
     fn show(&self, value: Option<Estimate>) -> String {
         let scaled =
             |e: Estimate| Estimate { mean: e.mean * self.scale, half_width: e.half_width.map(|h| h * self.scale) };
-        value.map(scaled).map_or_else(|| "-".into(), digits)
+        value.map(scaled).map_or_else(|| NONE.into(), digits)
     }
 }
 

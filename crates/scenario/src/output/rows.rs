@@ -9,12 +9,13 @@
 //! | `delay_p50_ms`, `delay_p99_ms` | of `arrivals` |
 //!
 //! Quantiles of several colours cannot be put together, so a class of several has a row for all of them, with its goodput
-//! and loss, and one for each colour, with its delays.
+//! and loss, and one for each colour, with its delays. A class of which nothing arrived has a row without a colour.
 
 use super::columns::{Table, Values};
 use super::run::Replication;
 use super::shown::{Column, is_key};
 use super::stats::{Estimate, estimate};
+use crate::resolve::indexed::Indexed;
 use crate::scenario::Scenario;
 use crate::sweep::Point;
 use perhop_core::packet::Colour;
@@ -64,7 +65,7 @@ pub fn rows(points: &[Point], replications: &[Replication], shown: &[Column]) ->
     }
     let mut all: Vec<Rows> = Vec::new();
     for (i, replications) in of.iter().enumerate() {
-        asked(replications, shown, i, &mut all);
+        asked(replications, shown, Indexed { index: i, it: &points[i] }, &mut all);
     }
     all
 }
@@ -111,6 +112,9 @@ impl Classes<'_> {
             let [p50, p99] = self.delays(class, colour);
             return vec![row(colour, vec![self.throughput(class, None), goodput, loss, p50, p99])];
         }
+        if colours.is_empty() {
+            return vec![without_colour(class, vec![self.throughput(class, None), goodput, loss, None, None])];
+        }
         let whole = row(ALL, vec![self.throughput(class, None), goodput, loss, None, None]);
         let part = |colour: &&str| {
             let [p50, p99] = self.delays(class, colour);
@@ -155,7 +159,7 @@ impl Classes<'_> {
             let (hops, lost) = (table.texts("hop"), table.integers("dropped_packets"));
             let of = rows_of(table, &[("class", class)]).into_iter();
             let here = of.filter(|&row| hops[row].as_deref().is_some_and(on_route));
-            let lost: f64 = here.filter_map(|row| lost[row]).map(|n| n as f64).sum();
+            let lost = here.filter_map(|row| lost[row]).sum::<i64>() as f64;
             let ended = lost + delivered(r, class, None, "delivered_packets");
             (ended > 0.0).then(|| 100.0 * lost / ended)
         })
@@ -170,6 +174,11 @@ impl Classes<'_> {
             })
         })
     }
+}
+
+/// The row of a class of which nothing arrived.
+fn without_colour<V>(class: &str, values: Vec<V>) -> (Names, Vec<V>) {
+    (vec![Some(class.to_owned()), None], values)
 }
 
 fn find<'a>(replication: &'a Replication, table: &str) -> &'a Table {
@@ -187,11 +196,12 @@ fn delivered(replication: &Replication, class: &str, colour: Option<&str>, colum
     let table = find(replication, "arrivals");
     let which = [("class", class), ("colour", colour.unwrap_or_default())];
     let rows = rows_of(table, if colour.is_some() { &which } else { &which[..1] });
-    rows.into_iter().filter_map(|row| table.integers(column)[row]).map(|n| n as f64).sum()
+    rows.into_iter().filter_map(|row| table.integers(column)[row]).sum::<i64>() as f64
 }
 
 /// Adds the rows of one point for columns that are asked for.
-fn asked(replications: &[&Replication], shown: &[Column], point: usize, all: &mut Vec<Rows>) {
+fn asked(replications: &[&Replication], shown: &[Column], at: Indexed<'_, Point>, all: &mut Vec<Rows>) {
+    let (point, classes) = (at.index, &at.it.scenario.built.plan.classes);
     let Some(first) = replications.first() else { return };
     for column in shown {
         let keys = key_names(find(first, &column.table));
@@ -201,7 +211,7 @@ fn asked(replications: &[&Replication], shown: &[Column], point: usize, all: &mu
         });
         let (rows, name) = (&mut all[at], full_name(column));
         let measure = rows.measures.iter().position(|m| *m == name).expect("it is among those of its keys");
-        for (names, value) in values(replications, column, &keys) {
+        for (names, value) in values(replications, column, &keys, classes) {
             let here = rows.rows.iter().rposition(|row| row.point != point).map_or(0, |last| last + 1);
             let known = rows.rows[here..].iter().position(|row| row.names == names);
             let row = known.map(|i| here + i).unwrap_or_else(|| {
@@ -231,12 +241,18 @@ fn key_names(table: &Table) -> Vec<String> {
 }
 
 /// A column's values over the replications, by the names of the row. Where a replication has no such row, it counted
-/// nothing, and what is measured of nothing is excluded.
-fn values(replications: &[&Replication], column: &Column, keys: &[String]) -> Vec<(Names, Option<Estimate>)> {
+/// nothing, and what is measured of nothing is excluded. `arrivals` has each of the classes.
+fn values(
+    replications: &[&Replication],
+    column: &Column,
+    keys: &[String],
+    classes: &[String],
+) -> Vec<(Names, Option<Estimate>)> {
     let mut found: Vec<(Names, Vec<Option<f64>>)> = Vec::new();
+    let mut absent = None;
     for (i, table) in replications.iter().map(|r| find(r, &column.table)).enumerate() {
         let values = table.column(&column.name);
-        let absent = (matches!(values, Values::Integers(_)) || column.name == "throughput_bit_s").then_some(0.0);
+        absent = (matches!(values, Values::Integers(_)) || column.name == "throughput_bit_s").then_some(0.0);
         for row in 0..table.rows() {
             let names: Vec<_> = keys.iter().map(|key| text(table.column(key), row)).collect();
             let at = found.iter().position(|f| f.0 == names).unwrap_or_else(|| {
@@ -245,6 +261,14 @@ fn values(replications: &[&Replication], column: &Column, keys: &[String]) -> Ve
             });
             found[at].1[i] = number(values, row);
         }
+    }
+    if column.table == "arrivals" {
+        for class in classes {
+            if found.iter().all(|f| f.0[0].as_ref() != Some(class)) {
+                found.push(without_colour(class, vec![absent; replications.len()]));
+            }
+        }
+        found.sort_by_key(|f| classes.iter().position(|class| Some(class) == f.0[0].as_ref()));
     }
     let over = |values: Vec<Option<f64>>| estimate(&values.into_iter().flatten().collect::<Vec<_>>());
     found.into_iter().map(|(names, values)| (names, over(values))).collect()

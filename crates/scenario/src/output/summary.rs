@@ -9,6 +9,9 @@ use perhop_core::packet::Colour;
 use perhop_core::verdict::Reason;
 use std::collections::BTreeMap;
 
+/// What stands where nothing was measured, or where nothing has a name.
+pub(crate) const NONE: &str = "-";
+
 /// A row of one replication's table, if it has it.
 type Row<'a> = Option<(&'a Table, usize)>;
 
@@ -38,6 +41,19 @@ impl<'a> Pooled<'a> {
         }
         pooled.sort();
         pooled
+    }
+
+    /// In the order of `classes`, each of them: one of which there is no row gets one without a name of its own, [`NONE`].
+    fn of_all(mut self, classes: &[String], replications: usize) -> Self {
+        for class in classes {
+            if self.order.iter().all(|key| key[0] != *class) {
+                let key = vec![class.clone(), NONE.to_owned()];
+                self.rows.insert(key.clone(), vec![None; replications]);
+                self.order.push(key);
+            }
+        }
+        self.order.sort_by_key(|key| classes.iter().position(|class| *class == key[0]));
+        self
     }
 
     /// A row that only a later replication has is placed with the others of its port and class.
@@ -80,7 +96,7 @@ impl<'a> Pooled<'a> {
 
 fn show(estimate: Option<Estimate>, decimals: usize) -> String {
     match estimate {
-        None => "-".into(),
+        None => NONE.into(),
         Some(Estimate { mean, half_width: None }) => format!("{mean:.decimals$}"),
         Some(Estimate { mean, half_width: Some(half) }) => format!("{mean:.decimals$} ±{half:.decimals$}"),
     }
@@ -111,9 +127,11 @@ pub fn text(scenario: &Scenario, replications: &[&Replication]) -> String {
     let seconds = (*settings.duration - *settings.warmup).seconds();
     let conditioned: Vec<_> = scenario.plan(0, 0).links.into_iter().filter(|l| !l.edge.is_empty()).collect();
     let names: Vec<_> = conditioned.iter().map(|l| l.name.as_str()).collect();
+    let arrived = Pooled::new(replications, "arrivals", &["class", "colour"], seconds)
+        .of_all(&scenario.built.plan.classes, replications.len());
     let parts = [
         heading(scenario, replications.len()),
-        destinations(&Pooled::new(replications, "arrivals", &["class", "colour"], seconds)),
+        destinations(&arrived),
         goodputs(&Pooled::new(replications, "traffic", &["class", "traffic"], seconds)),
         users(&Pooled::new(replications, "traffic", &["class", "traffic"], seconds)),
         ports(&Pooled::new(replications, "summary", &["hop", "class", "colour"], seconds), &names),
@@ -145,7 +163,7 @@ fn drops(replications: &[&Replication]) -> String {
     format!("packets dropped, all ports and replications: {}", Reason::ALL.map(total).join(", "))
 }
 
-/// What reached its destination.
+/// What reached its destination, of every class: also of one of which nothing did.
 fn destinations(pooled: &Pooled<'_>) -> String {
     let mut grid =
         grid(&["class", "colour", "delivered Mbit/s", "delay p50 ms", "p99 ms", "p99.9 ms", "jitter p99 ms"]);
