@@ -47,8 +47,8 @@ pub use error::{MarkError, Unchanged};
 pub use marking::{Marking, RoundTripsOf};
 pub use rate_report::{BurstRow, ContractRow, ExcessRow, When};
 pub use report::{
-    CaptureReport, CodePointRow, ColourRow, ConditionerReport, Directions, Flaws, FlowRow, LabelReport, Report,
-    RttReport, TallyRow,
+    CaptureReport, CodePointRow, ColourRow, ConditionerReport, Directions, Fates, Flaws, FlowRow, LabelReport,
+    LoadReport, Report, RttReport, TallyRow,
 };
 pub use round_trip_report::{AggregateRoundTrip, FlowRoundTrip, MeasuredRow, RoundTripReport, SampleRow};
 pub use volume::Volume;
@@ -70,7 +70,7 @@ pub fn mark(input: &Path, output: &Path, marking: Marking, pump: &Pump<'_>) -> R
         run(marking, &mut capture, Some(&mut file), pump)?
     };
     file.finish()?;
-    report.output = Some(output.display().to_string());
+    report.capture.output = Some(output.display().to_string());
     Ok(report)
 }
 

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use perhop_capture::export::{Exporter, SimulatedPacket, SimulatedTransport};
-use perhop_capture::mark::{MarkError, Marking, Origin, Report, changes_nothing, mark, meter};
+use perhop_capture::mark::{CaptureReport, MarkError, Marking, Origin, Report, changes_nothing, mark, meter};
 use perhop_capture::{CaptureError, Ports, Pump};
 use perhop_core::Scope;
 use perhop_core::classify::{Match, Prefix};
@@ -155,7 +155,7 @@ fn conserved(name: &str, report: &Report) {
         report.directions.forward.packets + report.directions.reverse.packets,
         "{name}"
     );
-    assert_eq!(flows(|row| row.dropped.bytes), report.directions.dropped.bytes, "{name}");
+    assert_eq!(flows(|row| row.fates.dropped.bytes), report.directions.dropped.bytes, "{name}");
     let unchanged: u64 = report.flaws.unchanged.iter().map(|it| it.packets).sum();
     assert_eq!(
         report.directions.forward.packets + report.directions.reverse.packets + unchanged,
@@ -202,7 +202,7 @@ fn f_sam_on_real_traffic_is_repeatable_and_conserves() {
         let once = marked(&input, marking(fair("500kbit/s"))).unwrap();
         assert_eq!(once, marked(&input, marking(fair("500kbit/s"))).unwrap(), "{name}");
         conserved(name, &once.1);
-        let green: u64 = once.1.flows.iter().map(|flow| flow.green.bytes).sum();
+        let green: u64 = once.1.flows.iter().map(|flow| flow.fates.green.bytes).sum();
         assert!(green > 0 && green < once.1.directions.forward.bytes, "{name}: {green}");
     }
 }
@@ -229,7 +229,7 @@ fn made(packets: &[SimulatedPacket]) -> Vec<u8> {
 
 fn green_share(report: &Report, host: u8) -> f64 {
     let flow = report.flows.iter().find(|flow| flow.source == IpAddr::from([10, 0, 0, host])).expect("it sent");
-    flow.green.bytes as f64 / flow.total.bytes as f64
+    flow.fates.green.bytes as f64 / flow.total.bytes as f64
 }
 
 /// 8 Mbit/s and 400 kbit/s against 2 Mbit/s for both: the labeller, one instance per flow, distinguishes them. The slow flow
@@ -440,8 +440,11 @@ fn a_cut_off_capture_is_an_error_unless_partial() {
     assert_eq!(packets(&output.bytes()).len(), all.len() - 1);
     assert!(report.flaws.cut_off.as_ref().is_some_and(|text| text.contains("cut off")));
     assert!(report.warnings.contains(report.flaws.cut_off.as_ref().unwrap()));
-    assert_eq!(report.output.as_deref(), output.0.to_str());
-    assert_eq!(meter(&input.0, tb(), &partial).unwrap(), Report { output: None, ..report });
+    assert_eq!(report.capture.output.as_deref(), output.0.to_str());
+    assert_eq!(
+        meter(&input.0, tb(), &partial).unwrap(),
+        Report { capture: CaptureReport { output: None, ..report.capture.clone() }, ..report }
+    );
 }
 
 #[test]
@@ -577,9 +580,9 @@ fn the_worst_second_of_a_short_capture_is_all_of_it() {
     let report = meter(&file("tcp.pcap"), marking(vec![stage("tb", bucket(CIR, CBS))]), &Pump::default()).unwrap();
     assert!(report.capture.duration_s.is_some_and(|s| s < 1.0));
     assert!(report.flows.iter().all(|flow| flow.when.worst_second_bit_s == flow.offered_bit_s));
-    let [tb] = &report.contracts[..] else { panic!("one instance") };
+    let [tb] = &report.load.contracts[..] else { panic!("one instance") };
     assert_eq!((tb.when.worst_second_bit_s, tb.offered_bit_s), (tb.offered_bit_s, report.capture.offered_bit_s));
-    let red: u64 = report.flows.iter().map(|flow| flow.red.bytes).sum();
+    let red: u64 = report.flows.iter().map(|flow| flow.fates.red.bytes).sum();
     assert_eq!(
         (tb.excess.volume.bytes, tb.depth_bytes, tb.cir_bit_s),
         (red, CBS, CIR),

@@ -198,7 +198,7 @@ fn conditioners(scenario: &Scenario, out: &mut String) {
         let largest = stage.spec.scope.largest_packet;
         let kind = stage.spec.params.name();
         let takes = if takes.is_empty() { "nothing".to_owned() } else { takes.join(", ") };
-        let codes: Vec<_> = stage.codes.iter().map(ToString::to_string).collect();
+        let codes: Vec<_> = stage.codes().iter().map(ToString::to_string).collect();
         let codes = match stage.spec.matches.dscp.is_empty() || codes.is_empty() {
             true => String::new(),
             false => format!(", arriving as {}", codes.join(", ")),

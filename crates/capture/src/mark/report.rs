@@ -103,6 +103,14 @@ pub struct FlowRow {
     pub when: When,
     /// Those that exceeded the contract of the conditioner's instance that took them.
     pub excess: ExcessRow,
+    /// What became of them.
+    #[serde(flatten)]
+    pub fates: Fates,
+}
+
+/// Packets of a flow by what became of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Fates {
     /// Left green.
     pub green: Volume,
     /// Left yellow.
@@ -144,7 +152,7 @@ pub struct RttReport {
 }
 
 /// A capture, and how it was metered.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CaptureReport {
     /// Packets of the capture.
     pub packets: u64,
@@ -162,6 +170,8 @@ pub struct CaptureReport {
     pub duration_s: Option<f64>,
     /// Forward traffic over that duration; `None` where it is 0.
     pub offered_bit_s: Option<f64>,
+    /// The capture that was written, by `mark`.
+    pub output: Option<String>,
 }
 
 /// Packets by direction and fate.
@@ -211,10 +221,9 @@ pub struct Report {
     pub rtt: Option<RttReport>,
     /// Round-trip times and windows of TCP; `None` if they were not asked for.
     pub round_trips: Option<RoundTripReport>,
-    /// Conditioners' instances that have a committed rate, most excess first.
-    pub contracts: Vec<ContractRow>,
-    /// The largest bursts by width; `None` if they were not asked for.
-    pub bursts: Option<Vec<BurstRow>>,
+    /// Contracts and bursts.
+    #[serde(flatten)]
+    pub load: LoadReport,
     /// By flow, most bytes first.
     pub flows: Vec<FlowRow>,
     /// Irregularities of the capture.
@@ -222,8 +231,15 @@ pub struct Report {
     pub flaws: Flaws,
     /// What the user should know, in sentences.
     pub warnings: Vec<String>,
-    /// The capture that was written, by `mark`.
-    pub output: Option<String>,
+}
+
+/// What was offered against what was agreed, and how unevenly.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LoadReport {
+    /// Conditioners' instances that have a committed rate, most excess first.
+    pub contracts: Vec<ContractRow>,
+    /// The largest bursts by width; `None` if they were not asked for.
+    pub bursts: Option<Vec<BurstRow>>,
 }
 
 impl Report {
@@ -249,6 +265,7 @@ impl Report {
                 first_packet_s: clock.first().map(|first| first.seconds()),
                 duration_s,
                 offered_bit_s: rate_report::over(ledger.forward.bytes, duration_s),
+                output: None,
             },
             directions: Directions {
                 forward: ledger.forward.into(),
@@ -261,8 +278,10 @@ impl Report {
             labels: label_report(&labels),
             rtt: handshakes.map(|it| rtt_report(&it, &ledger)),
             round_trips: round_trips.map(|it| RoundTripReport::new(it, &names)),
-            contracts: rate_report::contracts(&rates, &demands, &names, duration_s),
-            bursts: bursts.map(|it| rate_report::bursts(&it, &names)),
+            load: LoadReport {
+                contracts: rate_report::contracts(&rates, &demands, &names, duration_s),
+                bursts: bursts.map(|it| rate_report::bursts(&it, &names)),
+            },
             flows: flow_rows(flows.keys(), &ledger.flows, &rates.flows, duration_s),
             flaws: Flaws {
                 unchanged: unchanged(&ledger),
@@ -272,7 +291,6 @@ impl Report {
                 cut_off: tally.truncated.map(|cut| cut.to_string()),
             },
             warnings: Vec::new(),
-            output: None,
         };
         report.warnings = report.find_warnings(&ledger, &demands);
         report
@@ -461,11 +479,7 @@ fn flow_row(key: &FlowKey, counts: &FlowCounts) -> FlowRow {
         offered_bit_s: None,
         when: When::default(),
         excess: ExcessRow::default(),
-        green,
-        yellow,
-        red,
-        unmarked,
-        dropped: counts.dropped.into(),
+        fates: Fates { green, yellow, red, unmarked, dropped: counts.dropped.into() },
     }
 }
 

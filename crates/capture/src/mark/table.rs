@@ -3,7 +3,7 @@
 use comfy_table::{CellAlignment, Table, presets};
 
 use super::rate_report::When;
-use super::report::{ColourRow, FlowRow, Report};
+use super::report::{ColourRow, Fates, FlowRow, Report};
 use super::round_trip_report::{FlowRoundTrip, MeasuredRow};
 use super::volume::Volume;
 use crate::flows::{FlowKey, flow_name};
@@ -89,7 +89,7 @@ impl Report {
         let header = ["conditioner", "of", "Mbit/s", "cir", "bucket B", "excess Mbit/s", "% of bytes"];
         let worst_sent = ["worst second sent Mbit/s", WORST[1]];
         let mut table = new_table(&[&header[..], &["from s", "to s"], &worst_sent].concat(), 2);
-        for row in self.contracts.iter().take(most) {
+        for row in self.load.contracts.iter().take(most) {
             let of = row.instance.clone().unwrap_or_else(|| "all".into());
             let rates = [mbps(row.offered_bit_s), mbps(Some(row.cir_bit_s as f64)), row.depth_bytes.to_string()];
             let beyond = match row.excess.volume.packets {
@@ -104,13 +104,13 @@ impl Report {
             table.add_row([row.conditioner.clone(), of].into_iter().chain(rates).chain(beyond).chain(worst(&row.when)));
         }
         let title = "contracts: the excess finds no tokens in a bucket that fills at cir";
-        limited(&table, Rows { all: self.contracts.len(), most }, "instances", title)
+        limited(&table, Rows { all: self.load.contracts.len(), most }, "instances", title)
     }
 
     fn burst_table(&self) -> String {
         let header = ["burst within", "packets", "bytes", "Mbit/s", "at s", "most from flow", "% of bytes"];
         let mut table = new_table(&header, 1);
-        for row in self.bursts.iter().flatten() {
+        for row in self.load.bursts.iter().flatten() {
             let of_flow = Volume { packets: 0, bytes: row.flow_bytes };
             table.add_row([
                 format!("{} ms", row.width_s * 1e3),
@@ -195,7 +195,8 @@ impl Report {
         let mut table = new_table(&header, 1);
         let forward = self.flows.iter().filter(|flow| flow.direction == "forward");
         for flow in forward.clone().take(most) {
-            let parts = [flow.excess.volume, flow.green, flow.yellow, flow.red, flow.unmarked, flow.dropped];
+            let Fates { green, yellow, red, unmarked, dropped } = flow.fates;
+            let parts = [flow.excess.volume, green, yellow, red, unmarked, dropped];
             let shares = parts.map(|part| share(part, flow.total.bytes));
             table.add_row([flow_name(&flow.key())].into_iter().chain(shares));
         }
@@ -224,7 +225,7 @@ impl Report {
 
     fn written(&self) -> String {
         let kept = self.capture.packets - self.directions.dropped.packets;
-        self.output.as_ref().map_or(String::new(), |name| format!("written: {name}, {kept} packets"))
+        self.capture.output.as_ref().map_or(String::new(), |name| format!("written: {name}, {kept} packets"))
     }
 
     fn unchanged(&self) -> String {

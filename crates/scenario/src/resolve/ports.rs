@@ -120,7 +120,7 @@ pub struct Stage {
     /// Indices of the traffic whose data it may take.
     pub takes: Vec<usize>,
     /// The code points with which that data arrives.
-    pub codes: BTreeSet<Dscp>,
+    codes: BTreeSet<Dscp>,
     /// Indices of the traffic whose ACKs it may take.
     pub takes_acks: Vec<usize>,
     /// What it writes; `None` if its parameters are invalid.
@@ -136,6 +136,11 @@ pub struct Stage {
 }
 
 impl Stage {
+    /// The code points with which the data it may take arrives.
+    pub fn codes(&self) -> &BTreeSet<Dscp> {
+        &self.codes
+    }
+
     /// What decides how packets look behind it. One whose parameters are invalid may give any colour, and hides no other.
     fn gate(&self) -> Gate<'_> {
         Gate {
