@@ -9,7 +9,7 @@
 //! | `delay_p50_ms`, `delay_p99_ms` | of `arrivals` |
 //!
 //! Quantiles of several colours cannot be put together, so a class of several has a row for all of them, with its goodput
-//! and loss, and one for each colour, with its delays. A class of which nothing arrived has a row without a colour.
+//! and loss, and one for each colour, with its delays. A class none of whose packets arrived has a row without a colour.
 
 use super::columns::{Table, Values};
 use super::run::Replication;
@@ -176,7 +176,7 @@ impl Classes<'_> {
     }
 }
 
-/// The row of a class of which nothing arrived.
+/// The row of a class none of whose packets arrived.
 fn without_colour<V>(class: &str, values: Vec<V>) -> (Names, Vec<V>) {
     (vec![Some(class.to_owned()), None], values)
 }

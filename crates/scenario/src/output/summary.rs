@@ -43,7 +43,7 @@ impl<'a> Pooled<'a> {
         pooled
     }
 
-    /// In the order of `classes`, each of them: one of which there is no row gets one without a name of its own, [`NONE`].
+    /// In the order of `classes`, each of them: one without a row gets one under the name [`NONE`].
     fn of_all(mut self, classes: &[String], replications: usize) -> Self {
         for class in classes {
             if self.order.iter().all(|key| key[0] != *class) {
@@ -163,7 +163,7 @@ fn drops(replications: &[&Replication]) -> String {
     format!("packets dropped, all ports and replications: {}", Reason::ALL.map(total).join(", "))
 }
 
-/// What reached its destination, of every class: also of one of which nothing did.
+/// What reached its destination, of every class: also of one none of whose packets did.
 fn destinations(pooled: &Pooled<'_>) -> String {
     let mut grid =
         grid(&["class", "colour", "delivered Mbit/s", "delay p50 ms", "p99 ms", "p99.9 ms", "jitter p99 ms"]);
