@@ -47,6 +47,19 @@ def test_numbers_in_the_tutorials_text_are_in_the_examples_output() -> None:
     assert set(rates) <= set(delivered)
 
 
+def test_tables_of_the_readme_are_those_of_the_tutorial() -> None:
+    printed = (ROOT / "examples/expected/tutorial.txt").read_text() + (ROOT / "docs/tutorial.md").read_text()
+    texts = [found[2] for found in FENCE.finditer((ROOT / "README.md").read_text()) if found[1] == "text"]
+    rows = [line for text in texts for line in text.splitlines() if "±" in line]
+    assert len(rows) >= 10
+    assert [row for row in rows if row not in printed.splitlines()] == []
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: page.stem)
+def test_no_placeholder_is_left(page: Path) -> None:
+    assert re.findall(r"@[A-Z]+@|TODO", page.read_text()) == []
+
+
 def test_a_line_that_is_not_printed_is_found() -> None:
     assert missing(["a", "...", "c 1.5 s"], "a\nb\nc 0.1 s (3 M)\n") is None
     assert missing(["c", "a"], "a\nb\nc\n") == "a"
