@@ -110,7 +110,8 @@ pub fn walk(topology: &Topology, traffic: &[Flowline], gates: &[Gate<'_>]) -> Ar
     let links = topology.links.len();
     let mut here = vec![Vec::new(); links];
     indexed(gates).for_each(|gate| here[gate.it.link].push(gate.index));
-    let found = Arrivals { gates: vec![AtGate::default(); gates.len()], queues: vec![Vec::new(); links], complete: false };
+    let found =
+        Arrivals { gates: vec![AtGate::default(); gates.len()], queues: vec![Vec::new(); links], complete: false };
     let sure = gates.iter().map(|gate| without_ports(gate.matches)).collect();
     let mut walk = Walk { topology, gates, here, sure, found };
     for flow in indexed(traffic) {
