@@ -183,7 +183,7 @@ PYTHON_VERBS = {
     "plot of nothing": (["plot", "nothing"], "nothing is not a directory"),
     "report of nothing": (["report", "nothing"], "nothing is not a directory"),
     "compare nothing": (["compare", "nothing", "nothing"], "nothing is not a directory"),
-    "unknown plot": (["plot", "runs", "--kind", "throughputs"], "did you mean `throughput`?"),
+    "unknown plot": (["plot", "runs", "--kind", "throughputs"], "there are delivered, throughput, fairness,"),
     "unknown picture format": (["plot", "runs", "-o", "x.bmp"], "x.bmp: a picture's name ends with .png, .svg, .pdf"),
     "no series": (["plot", "runs", "--kind", "queue"], "this run has no series"),
     "unknown metric": (["compare", "runs", "runs", "--metric", "delay"], "no metric `delay`"),
