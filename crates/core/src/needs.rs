@@ -20,6 +20,9 @@ impl Needs {
     /// The round-trip time of a flow, where the host can measure it.
     pub const RTT: Self = Self(16);
 
+    /// `on_arrival` of a scheduler.
+    pub const ARRIVALS: Self = Self(32);
+
     /// Whether all of `other` are in it.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0

@@ -180,7 +180,7 @@ impl<H: Copy> Port<H> {
     pub fn next(&mut self, now: Time, host: &mut impl Buffers<H>) -> Option<Leaving<H>> {
         let mut drops = 0;
         loop {
-            let chosen = self.queues.pick()?;
+            let chosen = self.queues.pick(now)?;
             let first = self.queues.all()[chosen].first()?;
             let packet = host.packet(first.handle);
             if self.aqm_needs.contains(Needs::DEPARTURES)
@@ -193,7 +193,7 @@ impl<H: Copy> Port<H> {
             if self.edge_needs.contains(Needs::DEPARTURES) {
                 self.edge.departing(&Passage::of(now, packet.flow), packet);
             }
-            self.queues.take(chosen);
+            self.queues.take(chosen, now);
             return Some(Leaving { handle: first.handle, arrived: first.arrived, queue: chosen });
         }
     }

@@ -100,7 +100,7 @@ fn scheduler_ns(entry: &Entry) -> Result<f64, String> {
     };
     let params =
         read_table(eight(table(entry.fields)), |reader| SchedulerParams::read(entry.name, Place::default(), reader))?;
-    let classes = params.build(&scope()).map_err(|e| e.to_string())?.members().places();
+    let classes = params.build(&scope()).map_err(|e| e.to_string())?.places();
     through(build(&[], &vec![drop_tail(); classes], Some(&params))?, WAITING)
 }
 

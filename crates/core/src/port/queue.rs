@@ -6,7 +6,7 @@ use crate::aqm::{Aqm as _, AqmParams, Backlog, Departure};
 use crate::count::Count;
 use crate::packet::Packet;
 use crate::params::ParamError;
-use crate::sched::{AnyScheduler, Head, Scheduler as _, SchedulerParams};
+use crate::sched::{AnyScheduler, Head, Pick, Scheduler as _, SchedulerParams};
 use crate::scope::Scope;
 use crate::units::Time;
 use crate::verdict::Fate;
@@ -83,7 +83,7 @@ impl<H: Copy> Queue<H> {
     }
 
     fn head(&self) -> Head {
-        self.ring.first().map(|first| first.size)
+        self.ring.first().map_or(Head::Nothing, |first| Head::Bytes(first.size))
     }
 
     /// Asks the AQM about the packet at the head. If it is dropped it is gone, and the queue was not idle until now.
@@ -184,10 +184,13 @@ impl<H: Copy> Queues<H> {
     }
 
     /// The queue that sends next; `None` if nothing waits.
-    pub(super) fn pick(&mut self) -> Option<usize> {
+    pub(super) fn pick(&mut self, now: Time) -> Option<usize> {
         match self {
             Self::One(_) => Some(0),
-            Self::Several(classes) => classes.scheduler.pick(&classes.heads),
+            Self::Several(classes) => match classes.scheduler.pick(now, &classes.heads) {
+                Pick::Child(i) => Some(i),
+                Pick::Later(_) | Pick::Nothing => None,
+            },
         }
     }
 
@@ -198,10 +201,10 @@ impl<H: Copy> Queues<H> {
         }
     }
 
-    pub(super) fn take(&mut self, chosen: usize) {
+    pub(super) fn take(&mut self, chosen: usize, now: Time) {
         match self {
             Self::One(queue) => _ = queue.take(),
-            Self::Several(classes) => classes.take(chosen),
+            Self::Several(classes) => classes.take(chosen, now),
         }
     }
 
@@ -228,28 +231,34 @@ pub(super) struct Classes<H> {
 impl<H: Copy> Classes<H> {
     /// Empty queues behind `gates`, one for each class of the scheduler.
     pub(super) fn new(scheduler: AnyScheduler, gates: Vec<Gate>) -> Self {
-        let heads = vec![None; gates.len()];
+        let heads = vec![Head::Nothing; gates.len()];
         Self { scheduler, queues: gates.into_iter().map(Queue::new).collect(), heads }
     }
 
     pub(super) fn arrive(&mut self, now: Time, packet: &mut Packet, handle: H) -> Fate {
-        let i = self.scheduler.members().of(packet);
+        let i = self.scheduler.place(packet);
         let fate = self.queues[i].arrive(now, packet, handle);
+        if fate.stays() {
+            self.scheduler.queued(now, i, packet.size);
+        }
         self.heads[i] = self.queues[i].head();
         fate
     }
 
     fn depart(&mut self, chosen: usize, now: Time, packet: &mut Packet, may_drop: bool) -> Fate {
         let fate = self.queues[chosen].depart(now, packet, may_drop);
+        if !fate.stays() {
+            self.scheduler.dropped(now, chosen, packet.size, self.queues[chosen].waiting());
+        }
         self.heads[chosen] = self.queues[chosen].head();
         fate
     }
 
-    fn take(&mut self, chosen: usize) {
+    fn take(&mut self, chosen: usize, now: Time) {
         let queue = &mut self.queues[chosen];
         let Some(taken) = queue.take() else { return };
         self.heads[chosen] = queue.head();
-        self.scheduler.sent(taken.size, queue.head());
+        self.scheduler.sent(now, chosen, taken.size, queue.waiting());
     }
 
     pub(super) fn retune(&mut self, now: Time, params: &SchedulerParams, scope: &Scope) -> Result<(), ParamError> {

@@ -76,7 +76,7 @@ impl PortSpec<'_> {
             (None, Some(_)) if queues == 1 => Ok(Queues::One(Queue::new(gates.remove(0)))),
             (Some(params), Some(first)) => {
                 let scheduler = params.build(&first.scope).map_err(|error| PortError::Queue(Box::new(error)))?;
-                match scheduler.members().places() {
+                match scheduler.places() {
                     classes if classes == queues => Ok(Queues::Several(Box::new(Classes::new(scheduler, gates)))),
                     classes => Err(PortError::Queues { queues, classes }),
                 }

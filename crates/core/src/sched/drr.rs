@@ -27,9 +27,11 @@
 //! Deviations: classes are visited in the order of the list. The paper's list of active queues, which spares visits to
 //! empty ones, puts a queue that wakes at the end of the round; the bound holds for both.
 
-use super::{Head, HostKey, Scheduler, members, same_members};
+use super::{Head, HostKey, Pick, Scheduler, members, same_members};
 use crate::Scope;
 use crate::aqm::members::{Member, Members};
+use crate::count::Count;
+use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
 use crate::units::{Bytes, Time};
 
@@ -102,17 +104,25 @@ impl Drr {
 impl Scheduler for Drr {
     type Params = Params;
 
-    #[inline]
-    fn members(&self) -> &Members {
-        &self.members
+    fn places(&self) -> usize {
+        self.classes.len()
     }
 
-    fn pick(&mut self, heads: &[Head]) -> Option<usize> {
-        heads.iter().any(Option::is_some).then_some(())?;
+    #[inline]
+    fn place(&mut self, packet: &Packet) -> usize {
+        self.members.of(packet)
+    }
+
+    fn pick(&mut self, _now: Time, heads: &[Head]) -> Pick {
+        if !heads.iter().any(|head| head.is_ready()) {
+            return Pick::Nothing;
+        }
         loop {
             let class = &mut self.classes[self.current];
-            let Some(size) = heads[self.current] else {
-                class.deficit = 0;
+            let Head::Bytes(size) = heads[self.current] else {
+                if heads[self.current] == Head::Nothing {
+                    class.deficit = 0;
+                }
                 self.go_on();
                 continue;
             };
@@ -121,16 +131,16 @@ impl Scheduler for Drr {
                 self.visiting = true;
             }
             if u64::from(size) <= class.deficit {
-                return Some(self.current);
+                return Pick::Child(self.current);
             }
             self.go_on();
         }
     }
 
-    fn sent(&mut self, bytes: u32, behind: Head) {
-        let class = &mut self.classes[self.current];
+    fn sent(&mut self, _now: Time, child: usize, bytes: u32, behind: Count) {
+        let class = &mut self.classes[child];
         class.deficit -= u64::from(bytes);
-        if behind.is_none() {
+        if behind.packets == 0 {
             class.deficit = 0;
         }
     }

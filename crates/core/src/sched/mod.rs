@@ -1,7 +1,9 @@
 //! Scheduling: several queues wait for one link. Which of them sends next?
 //!
-//! A scheduler owns no queue and sees no packet but its size: it is given the head of each queue, and says which of
-//! them is sent. Each queue, one a class, has its own AQM, limit and counts.
+//! A scheduler owns no queue. Its children are numbered; each is a queue, one a class, or another scheduler with queues
+//! of its own, and may have a shaper. The scheduler says where an arriving packet goes, is told the [`Head`] of every
+//! child, and says which of them sends. One that is an AQM at the same time (its children are flows, or two coupled queues)
+//! judges packets, too, and may ask for room.
 //!
 //! The host reads a class's `queue`: a name of `[queue]` or a table of the same keys; the default is drop-tail with
 //! 1000 packets. Its AQM uses the rate of the whole link, since what the others leave is unknown: RED's average of an
@@ -12,9 +14,16 @@
 //! To add one: write its file, add its line to the list below.
 
 use crate::Scope;
+use crate::aqm::Departure;
 use crate::aqm::members::{Member, Members};
+use crate::classify::FlowHeaders;
+use crate::count::Count;
+use crate::needs::Needs;
+use crate::packet::{FlowId, Packet};
 use crate::params::{Kind, Node, ParamError, Problems, Tree, Value};
+use crate::rng::Rng;
 use crate::units::Time;
+use crate::verdict::Verdict;
 
 crate::algorithms! {
     $ "scheduler", Scheduler over Scope => AnyScheduler, SchedulerParams, dispatch;
@@ -27,8 +36,67 @@ crate::algorithms! {
     "strict-priority" => strict_priority::{Params, StrictPriority},
 }
 
-/// Bytes of the packet at the head of a queue; `None`: nothing waits.
-pub type Head = Option<u32>;
+/// What a child could send now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Head {
+    /// Nothing waits in it.
+    #[default]
+    Nothing,
+    /// Something waits that a shaper holds back.
+    Held,
+    /// The packet it would send, by its bytes.
+    Bytes(u32),
+}
+
+impl Head {
+    /// Bytes of the packet that it would send.
+    #[inline]
+    pub const fn bytes(self) -> Option<u32> {
+        match self {
+            Self::Bytes(bytes) => Some(bytes),
+            Self::Nothing | Self::Held => None,
+        }
+    }
+
+    /// Whether it could send.
+    #[inline]
+    pub const fn is_ready(self) -> bool {
+        matches!(self, Self::Bytes(_))
+    }
+}
+
+/// What a scheduler decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pick {
+    /// This child sends next.
+    Child(usize),
+    /// The scheduler itself lets nothing go before this time.
+    Later(Time),
+    /// No child could send.
+    Nothing,
+}
+
+/// A packet of a child, for schedulers that judge packets.
+#[derive(Clone, Copy, Debug)]
+pub struct Visit {
+    /// The child.
+    pub child: usize,
+    /// When it arrived, and what waits in the child besides it.
+    pub at: Departure,
+    /// What waits in all children besides it.
+    pub all: Count,
+}
+
+/// Packets to be dropped at the head of a child: at least one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Eviction {
+    /// The child.
+    pub child: usize,
+    /// At most this many.
+    pub packets: u32,
+    /// Until at least this many bytes are gone.
+    pub bytes: u64,
+}
 
 /// A key of a class that its host reads: the class's queue. Here it is known, and nothing more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,20 +116,75 @@ impl Value for HostKey {
     }
 }
 
-/// A scheduler over the queues of its classes.
+/// A scheduler over its children. Defaults do nothing; a host calls only what [`Scheduler::needs`] asks for.
 pub trait Scheduler {
     /// Its parameters.
     type Params;
 
-    /// Which packets go to which queue.
-    fn members(&self) -> &Members;
+    /// How many children it has.
+    fn places(&self) -> usize;
 
-    /// The queue that sends next, by what waits at the head of each; `None` if nothing does. Asked again with the same
-    /// heads before [`Scheduler::sent`], it says the same.
-    fn pick(&mut self, heads: &[Head]) -> Option<usize>;
+    /// The child that an arriving packet goes to.
+    fn place(&mut self, packet: &Packet) -> usize;
 
-    /// The packet at the head of the queue picked last is sent: its bytes, and what waits behind it.
-    fn sent(&mut self, _bytes: u32, _behind: Head) {}
+    /// Announces a flow before its first packet, and again when its number is given to another.
+    fn register(&mut self, _flow: FlowId, _headers: &FlowHeaders) {}
+
+    /// A packet of `bytes` now waits in a child.
+    fn queued(&mut self, _now: Time, _child: usize, _bytes: u32) {}
+
+    /// Which child sends next. Asked again with the same heads at the same time, before anything is sent or dropped, it
+    /// says the same.
+    fn pick(&mut self, now: Time, heads: &[Head]) -> Pick;
+
+    /// The packet at the head of the child picked last is sent: its bytes, and what waits in the child behind it.
+    fn sent(&mut self, _now: Time, _child: usize, _bytes: u32, _behind: Count) {}
+
+    /// The packet at the head of a child was dropped: its bytes, and what waits in the child behind it.
+    fn dropped(&mut self, _now: Time, _child: usize, _bytes: u32, _behind: Count) {}
+
+    /// Needs [`Needs::ARRIVALS`]. A packet arrives; asked before the AQM of its child.
+    fn on_arrival(&mut self, _at: &Visit, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+        Verdict::Pass
+    }
+
+    /// Needs [`Needs::DEPARTURES`]. The packet at the head of the child picked last is about to be sent. If it is dropped,
+    /// the scheduler is asked again which child sends.
+    fn on_departure(&mut self, _at: &Visit, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+        Verdict::Pass
+    }
+
+    /// Whether too much waits in all children together, now that a packet has arrived: what has to go. Asked until it
+    /// says `None`.
+    fn evict(&mut self, _all: Count) -> Option<Eviction> {
+        None
+    }
+
+    /// Whether [`Scheduler::evict`] may ever ask for room.
+    fn evicts(&self) -> bool {
+        false
+    }
+
+    /// Whether it hands out the packet that it shows: whoever looks at what it would send next has taken it.
+    fn takes(&self) -> bool {
+        false
+    }
+
+    /// Which hooks it needs.
+    fn needs(&self) -> Needs {
+        Needs::NOTHING
+    }
+
+    /// When it next needs [`Scheduler::on_timer`].
+    fn poll_at(&self) -> Option<Time> {
+        None
+    }
+
+    /// Time asked for by [`Scheduler::poll_at`] has come. `oldest` is when the packet at the head of each child arrived.
+    fn on_timer(&mut self, _now: Time, _oldest: &dyn Fn(usize) -> Option<Time>) {}
+
+    /// Values for series: name, value. Changes nothing.
+    fn gauges(&self, _now: Time, _each: &mut dyn FnMut(&'static str, f64)) {}
 
     /// Takes new parameters at `now`, keeping its state.
     ///
@@ -73,15 +196,55 @@ pub trait Scheduler {
 impl Scheduler for AnyScheduler {
     type Params = SchedulerParams;
 
+    fn places(&self) -> usize {
+        dispatch!(self, x => x.places())
+    }
     #[inline]
-    fn members(&self) -> &Members {
-        dispatch!(self, x => x.members())
+    fn place(&mut self, packet: &Packet) -> usize {
+        dispatch!(self, x => x.place(packet))
     }
-    fn pick(&mut self, heads: &[Head]) -> Option<usize> {
-        dispatch!(self, x => x.pick(heads))
+    fn register(&mut self, flow: FlowId, headers: &FlowHeaders) {
+        dispatch!(self, x => x.register(flow, headers));
     }
-    fn sent(&mut self, bytes: u32, behind: Head) {
-        dispatch!(self, x => x.sent(bytes, behind));
+    #[inline]
+    fn queued(&mut self, now: Time, child: usize, bytes: u32) {
+        dispatch!(self, x => x.queued(now, child, bytes));
+    }
+    fn pick(&mut self, now: Time, heads: &[Head]) -> Pick {
+        dispatch!(self, x => x.pick(now, heads))
+    }
+    fn sent(&mut self, now: Time, child: usize, bytes: u32, behind: Count) {
+        dispatch!(self, x => x.sent(now, child, bytes, behind));
+    }
+    fn dropped(&mut self, now: Time, child: usize, bytes: u32, behind: Count) {
+        dispatch!(self, x => x.dropped(now, child, bytes, behind));
+    }
+    fn on_arrival(&mut self, at: &Visit, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+        dispatch!(self, x => x.on_arrival(at, packet, rng))
+    }
+    fn on_departure(&mut self, at: &Visit, packet: &mut Packet, rng: &mut Rng) -> Verdict {
+        dispatch!(self, x => x.on_departure(at, packet, rng))
+    }
+    fn evict(&mut self, all: Count) -> Option<Eviction> {
+        dispatch!(self, x => x.evict(all))
+    }
+    fn evicts(&self) -> bool {
+        dispatch!(self, x => x.evicts())
+    }
+    fn takes(&self) -> bool {
+        dispatch!(self, x => x.takes())
+    }
+    fn needs(&self) -> Needs {
+        dispatch!(self, x => x.needs())
+    }
+    fn poll_at(&self) -> Option<Time> {
+        dispatch!(self, x => x.poll_at())
+    }
+    fn on_timer(&mut self, now: Time, oldest: &dyn Fn(usize) -> Option<Time>) {
+        dispatch!(self, x => x.on_timer(now, oldest));
+    }
+    fn gauges(&self, now: Time, each: &mut dyn FnMut(&'static str, f64)) {
+        dispatch!(self, x => x.gauges(now, each));
     }
     fn retune(&mut self, now: Time, params: &SchedulerParams, scope: &Scope) -> Result<(), ParamError> {
         self.retune(now, params, scope)

@@ -20,9 +20,10 @@
 //!
 //! Deviations: none.
 
-use super::{Head, HostKey, Scheduler, members, same_members};
+use super::{Head, HostKey, Pick, Scheduler, members, same_members};
 use crate::Scope;
 use crate::aqm::members::{Member, Members};
+use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
 use crate::units::Time;
 
@@ -60,13 +61,17 @@ impl Params {
 impl Scheduler for StrictPriority {
     type Params = Params;
 
-    #[inline]
-    fn members(&self) -> &Members {
-        &self.members
+    fn places(&self) -> usize {
+        self.members.places()
     }
 
-    fn pick(&mut self, heads: &[Head]) -> Option<usize> {
-        heads.iter().position(Option::is_some)
+    #[inline]
+    fn place(&mut self, packet: &Packet) -> usize {
+        self.members.of(packet)
+    }
+
+    fn pick(&mut self, _now: Time, heads: &[Head]) -> Pick {
+        heads.iter().position(|head| head.is_ready()).map_or(Pick::Nothing, Pick::Child)
     }
 
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {

@@ -23,9 +23,11 @@
 //!
 //! Deviations: none from the plain form: the w_i packets of a visit go in a burst (the chip spreads them over the round).
 
-use super::{Head, HostKey, Scheduler, members, same_members};
+use super::{Head, HostKey, Pick, Scheduler, members, same_members};
 use crate::Scope;
 use crate::aqm::members::{Member, Members};
+use crate::count::Count;
+use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
 use crate::units::Time;
 
@@ -76,21 +78,26 @@ impl Params {
 impl Scheduler for Wrr {
     type Params = Params;
 
-    #[inline]
-    fn members(&self) -> &Members {
-        &self.members
+    fn places(&self) -> usize {
+        self.weights.len()
     }
 
-    fn pick(&mut self, heads: &[Head]) -> Option<usize> {
-        if self.left == 0 || heads[self.current].is_none() {
+    #[inline]
+    fn place(&mut self, packet: &Packet) -> usize {
+        self.members.of(packet)
+    }
+
+    fn pick(&mut self, _now: Time, heads: &[Head]) -> Pick {
+        if self.left == 0 || !heads[self.current].is_ready() {
             let n = heads.len();
-            let next = (1..=n).map(|step| (self.current + step) % n).find(|&i| heads[i].is_some())?;
+            let next = (1..=n).map(|step| (self.current + step) % n).find(|&i| heads[i].is_ready());
+            let Some(next) = next else { return Pick::Nothing };
             (self.current, self.left) = (next, self.weights[next]);
         }
-        Some(self.current)
+        Pick::Child(self.current)
     }
 
-    fn sent(&mut self, _bytes: u32, _behind: Head) {
+    fn sent(&mut self, _now: Time, _child: usize, _bytes: u32, _behind: Count) {
         self.left -= 1;
     }
 

@@ -1,7 +1,7 @@
 //! What every scheduler of the list promises its host.
 
 use crate::line::{Line, NOW, Step, loaded, params, scope};
-use perhop_core::sched::{NAMES, Scheduler as _};
+use perhop_core::sched::{Head, NAMES};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
@@ -12,14 +12,14 @@ proptest! {
         let mut line = Line::new(&params(name, &shares));
         for step in steps {
             if let Step::Arrive(i, size) = step {
-                line.queues[i].push_back(size);
+                line.arrive(i, size);
                 continue;
             }
             let heads = line.heads();
-            let [first, again] = [0, 1].map(|_| line.scheduler.pick(&heads));
+            let [first, again] = [0, 1].map(|_| line.pick());
             prop_assert_eq!(first, again);
-            prop_assert_eq!(first.is_some(), heads.iter().any(Option::is_some));
-            prop_assert!(first.is_none_or(|i| heads[i].is_some()));
+            prop_assert_eq!(first.is_some(), heads.iter().any(|head| head.is_ready()));
+            prop_assert!(first.is_none_or(|i| heads[i].is_ready()));
             line.send();
         }
         prop_assert!(line.queues.iter().any(VecDeque::is_empty) || line.send().is_some());
@@ -31,8 +31,7 @@ proptest! {
         let mut line = Line::new(&params(name, &shares));
         for (n, step) in steps.into_iter().enumerate() {
             if let (Step::Send, 0) = (step, n % 3) {
-                let heads = line.heads();
-                line.scheduler.pick(&heads).map(|i| line.queues[i].pop_front());
+                line.pick().into_iter().for_each(|i| line.lose(i));
             }
             let waiting = line.queues.iter().any(|queue| !queue.is_empty());
             let sent = line.run(&[step]);
@@ -58,8 +57,8 @@ proptest! {
         for step in steps {
             let before = line.heads();
             if let [(i, size)] = line.run(&[step])[..] {
-                prop_assert_eq!(before[i], Some(size));
-                prop_assert!(before[..i].iter().all(Option::is_none));
+                prop_assert_eq!(before[i], Head::Bytes(size));
+                prop_assert!(before[..i].iter().all(|head| !head.is_ready()));
             }
         }
     }

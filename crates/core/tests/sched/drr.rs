@@ -2,7 +2,7 @@
 
 use crate::line::{LARGEST, Line, NOW, members, params, scope, shares};
 use perhop_core::Scope;
-use perhop_core::sched::{HostKey, Scheduler as _, SchedulerParams, drr};
+use perhop_core::sched::{HostKey, SchedulerParams, drr};
 use perhop_core::units::Bytes;
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -132,8 +132,8 @@ fn a_deficit_does_not_outlive_a_queue_emptied_by_its_aqm() {
     let mut line = Line::new(&of(&[1500, 1500]));
     line.queues = vec![VecDeque::from([1000, 900]), VecDeque::from([1500; 10])];
     assert_eq!([line.send(), line.send()], [Some((0, 1000)), Some((1, 1500))]);
-    assert_eq!(line.scheduler.pick(&line.heads()), Some(0));
-    line.queues[0].clear();
+    assert_eq!(line.pick(), Some(0));
+    line.lose(0);
     assert_eq!(line.send(), Some((1, 1500)));
     line.queues[0].extend([1500; 3]);
     let sent: Vec<_> = (0..4).map(|_| line.send().unwrap().0).collect();

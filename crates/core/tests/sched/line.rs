@@ -2,9 +2,10 @@
 
 use perhop_core::Scope;
 use perhop_core::aqm::members::Member;
+use perhop_core::count::Count;
 use perhop_core::packet::Colour;
 use perhop_core::params::{Field, Kind, Node, Params as _, Place, Problems, Reader, Tree, Value as _};
-use perhop_core::sched::{AnyScheduler, Head, LIST, Scheduler as _, SchedulerParams};
+use perhop_core::sched::{AnyScheduler, Head, LIST, Pick, Scheduler as _, SchedulerParams};
 use perhop_core::units::{Bytes, Time};
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -30,19 +31,45 @@ pub(crate) enum Step {
 impl Line {
     pub(crate) fn new(params: &SchedulerParams) -> Self {
         let scheduler = params.build(&scope()).unwrap();
-        let queues = vec![VecDeque::new(); scheduler.members().places()];
+        let queues = vec![VecDeque::new(); scheduler.places()];
         Self { scheduler, queues }
     }
 
     pub(crate) fn heads(&self) -> Vec<Head> {
-        self.queues.iter().map(|queue| queue.front().copied()).collect()
+        self.queues.iter().map(|queue| queue.front().map_or(Head::Nothing, |&size| Head::Bytes(size))).collect()
+    }
+
+    /// The queue that would send.
+    pub(crate) fn pick(&mut self) -> Option<usize> {
+        match self.scheduler.pick(NOW, &self.heads()) {
+            Pick::Child(i) => Some(i),
+            Pick::Nothing => None,
+            Pick::Later(_) => panic!("nothing holds it back"),
+        }
+    }
+
+    /// A packet arrives at a queue.
+    pub(crate) fn arrive(&mut self, i: usize, size: u32) {
+        self.queues[i].push_back(size);
+        self.scheduler.queued(NOW, i, size);
+    }
+
+    fn waiting(&self, i: usize) -> Count {
+        let bytes = self.queues[i].iter().map(|&size| u64::from(size)).sum();
+        Count { packets: self.queues[i].len() as u64, bytes }
+    }
+
+    /// The packet at the head of a queue is gone.
+    pub(crate) fn lose(&mut self, i: usize) {
+        let size = self.queues[i].pop_front().expect("it has a packet");
+        self.scheduler.dropped(NOW, i, size, self.waiting(i));
     }
 
     /// The queue that sends, and its packet's size.
     pub(crate) fn send(&mut self) -> Option<(usize, u32)> {
-        let i = self.scheduler.pick(&self.heads())?;
+        let i = self.pick()?;
         let size = self.queues[i].pop_front().expect("what is picked has a packet");
-        self.scheduler.sent(size, self.queues[i].front().copied());
+        self.scheduler.sent(NOW, i, size, self.waiting(i));
         Some((i, size))
     }
 
@@ -51,7 +78,7 @@ impl Line {
         let mut sent = Vec::new();
         for step in steps {
             match *step {
-                Step::Arrive(i, size) => self.queues[i].push_back(size),
+                Step::Arrive(i, size) => self.arrive(i, size),
                 Step::Send => sent.extend(self.send()),
             }
         }

@@ -24,10 +24,10 @@ fn refusal(params: &SchedulerParams) -> (&'static str, String) {
 fn packets_go_to_the_first_class_that_matches_or_else_to_the_last() {
     let of = |member: &str| [("for", text(member)), ("weight", Tree::Integer(1))];
     let params = read("wrr", classes(&[&of("AF11"), &of("yellow"), &[("weight", Tree::Integer(1))]])).unwrap();
-    let scheduler = params.build(&scope()).unwrap();
-    assert_eq!(scheduler.members().places(), 3);
+    let mut scheduler = params.build(&scope()).unwrap();
+    assert_eq!(scheduler.places(), 3);
     let packet = |dscp: &str, colour| Packet { dscp: dscp.parse().unwrap(), colour, ..Packet::default() };
-    let of = |dscp, colour| scheduler.members().of(&packet(dscp, colour));
+    let mut of = |dscp, colour| scheduler.place(&packet(dscp, colour));
     assert_eq!(of("AF11", Colour::Yellow), 0);
     assert_eq!(of("AF12", Colour::Yellow), 1);
     assert_eq!(of("AF12", Colour::Green), 2);
