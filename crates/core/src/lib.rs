@@ -17,6 +17,8 @@ pub mod flow_label;
 
 /// Which aggregate a packet belongs to.
 pub mod classify;
+/// Which bytes of a packet a rate counts.
+pub mod framing;
 /// Instruments that measure.
 pub mod estimate;
 /// Traffic conditioners at the edge.

@@ -37,6 +37,10 @@ pub struct BitRate(u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(u64);
 
+/// Bytes to add to a size, or below 0 to take from it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SignedBytes(i32);
+
 /// A number of packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Packets(u32);
@@ -159,6 +163,18 @@ impl Bytes {
 
     /// The number of bytes.
     pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl SignedBytes {
+    /// `n` bytes.
+    pub const fn new(n: i32) -> Self {
+        Self(n)
+    }
+
+    /// The number of bytes.
+    pub const fn get(self) -> i32 {
         self.0
     }
 }
@@ -322,6 +338,12 @@ impl fmt::Display for BitRate {
 }
 
 impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}B", self.0)
+    }
+}
+
+impl fmt::Display for SignedBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}B", self.0)
     }

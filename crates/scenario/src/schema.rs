@@ -239,6 +239,7 @@ fn kind(kind: &Kind) -> Value {
         Kind::Rate => quantity(RATE),
         Kind::Tickets => quantity(TICKETS),
         Kind::Size => quantity(SIZE),
+        Kind::SignedSize => json!({ "type": "string", "pattern": format!("^-?{NUMBER}{SIZE}$") }),
         Kind::Time => quantity(TIME),
         Kind::Count => quantity("p"),
         Kind::Length => quantity(LENGTH),

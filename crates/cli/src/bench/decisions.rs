@@ -197,6 +197,7 @@ fn value(name: &str, kind: &Kind) -> Tree {
         Kind::Tickets => text("1000t/s"),
         Kind::Rate => text(if name == "pir" || name == "eir" { "8Mbit/s" } else { "5Mbit/s" }),
         Kind::Size => text("62500B"),
+        Kind::SignedSize => text("18B"),
         Kind::Time => text("100ms"),
         Kind::Count => text("50p"),
         Kind::Length => text(if name.contains("min") { "20p" } else { "80p" }),

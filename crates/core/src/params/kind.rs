@@ -33,6 +33,8 @@ pub enum Kind {
     Rate,
     /// B
     Size,
+    /// B, with a sign.
+    SignedSize,
     /// s
     Time,
     /// Packets.
@@ -75,6 +77,7 @@ impl Kind {
         match self {
             Kind::Rate => "a rate".into(),
             Kind::Size => "a size".into(),
+            Kind::SignedSize => "a size, positive or negative".into(),
             Kind::Time => "a time".into(),
             Kind::Count => "a number of packets".into(),
             Kind::Tickets => "a ticket rate".into(),
@@ -98,7 +101,7 @@ impl Kind {
     pub fn unit(&self) -> &'static str {
         match self {
             Kind::Rate => "bit/s",
-            Kind::Size => "B",
+            Kind::Size | Kind::SignedSize => "B",
             Kind::Time => "s",
             Kind::Count => "p",
             Kind::Tickets => "t/s",
@@ -113,6 +116,7 @@ impl Kind {
         match self {
             Kind::Rate => "write it as text with its unit, as in \"5Mbit/s\"".into(),
             Kind::Size => "write it as text with its unit, as in \"62500B\"".into(),
+            Kind::SignedSize => "write it as text with its unit, as in \"18B\" or \"-14B\"".into(),
             Kind::Time => "write it as text with its unit, as in \"10ms\"".into(),
             Kind::Count => "write it as text with its unit, as in \"30p\"".into(),
             Kind::Tickets => "write it as text with its unit, as in \"900t/s\"".into(),

@@ -1,7 +1,7 @@
 //! What a key's value can be: quantities, numbers, names, lists.
 
 use super::{Kind, Node, Problems, Tree, Value};
-use crate::units::{BitRate, Bytes, Length, Packets, Probability, Span, TicketRate};
+use crate::units::{BitRate, Bytes, Length, Packets, Probability, SignedBytes, Span, TicketRate};
 
 macro_rules! quantities {
     ($($type:ty => $kind:expr, $base:expr;)*) => { $(
@@ -29,6 +29,7 @@ macro_rules! quantities {
 quantities! {
     BitRate => Kind::Rate, Some("bit/s");
     Bytes => Kind::Size, Some("B");
+    SignedBytes => Kind::SignedSize, Some("B");
     Span => Kind::Time, None::<&str>;
     Packets => Kind::Count, Some("p");
     TicketRate => Kind::Tickets, Some("t/s");

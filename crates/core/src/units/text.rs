@@ -1,6 +1,6 @@
 //! Quantities from text: a number and its unit, or an error that says what to write instead.
 
-use super::{BitRate, Bytes, Length, Packets, Span, TicketRate};
+use super::{BitRate, Bytes, Length, Packets, SignedBytes, Span, TicketRate};
 
 /// Why a text is not a quantity, with a suggested fix.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -207,6 +207,18 @@ impl std::str::FromStr for Bytes {
     }
 }
 
+impl std::str::FromStr for SignedBytes {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let (sign, size) = text.trim().strip_prefix('-').map_or((1, text), |size| (-1, size));
+        let bytes = i32::try_from(SIZE.read(size)?).or_else(|_| {
+            let message = format!("size `{text}` is out of range");
+            SIZE.fail(UnitFault::Range, message, format!("between -{0}B and {0}B", i32::MAX))
+        })?;
+        Ok(Self(sign * bytes))
+    }
+}
+
 impl std::str::FromStr for Span {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
@@ -273,6 +285,9 @@ mod tests {
         for text in ["62500B", "0B"] {
             assert_eq!(text.parse::<Bytes>().unwrap().to_string(), text);
         }
+        for text in ["-14B", "0B", "40B"] {
+            assert_eq!(text.parse::<SignedBytes>().unwrap().to_string(), text);
+        }
         for text in ["900t/s", "0t/s"] {
             assert_eq!(text.parse::<TicketRate>().unwrap().to_string(), text);
         }
@@ -308,6 +323,9 @@ mod tests {
         assert_eq!(fault("1e30Gbit/s"), UnitFault::Range);
         assert_eq!("1e30s".parse::<Span>().unwrap_err().fault, UnitFault::Range);
         assert_eq!("0.4B".parse::<Bytes>().unwrap_err().fault, UnitFault::Range);
+        assert_eq!("-3GB".parse::<SignedBytes>().unwrap_err().fault, UnitFault::Range);
+        assert_eq!("--3B".parse::<SignedBytes>().unwrap_err().fault, UnitFault::Range);
+        assert_eq!("-3".parse::<SignedBytes>().unwrap_err().fault, UnitFault::Missing);
         assert_eq!("30".parse::<Length>().unwrap_err().fault, UnitFault::Missing);
         assert_eq!("140%".parse::<Length>().unwrap_err().fault, UnitFault::Range);
         assert_eq!("".parse::<Span>().unwrap_err().fault, UnitFault::Syntax);

@@ -43,6 +43,7 @@ impl Generator {
             Kind::Tickets => text(format!("{}t/s", self.below(20_000))),
             Kind::Rate => text(format!("{}kbit/s", self.below(20_000))),
             Kind::Size => text(format!("{}B", self.below(20_000))),
+            Kind::SignedSize => text(format!("{}B", self.below(220) as i64 - 20)),
             Kind::Time => text(format!("{}ms", self.below(1000))),
             Kind::Count => text(format!("{}p", self.below(60))),
             Kind::Length => text(self.pick(&["3p", "7p", "11p", "25p", "40p", "5%", "60%"]).to_owned()),

@@ -27,6 +27,7 @@ fn any_value(kind: &Kind) -> BoxedStrategy<Tree> {
             9 => log_uniform(100.0, 1e6).prop_map(|x| text(x as u64, "B")),
         ]
         .boxed(),
+        Kind::SignedSize => (-20i32..200).prop_map(|x| text(x, "B")).boxed(),
         Kind::Time => log_uniform(1e3, 1e10).prop_map(|x| text(x as u64, "ns")).boxed(),
         Kind::Count => (1u32..1000).prop_map(|x| text(x, "p")).boxed(),
         Kind::Length => prop_oneof![
