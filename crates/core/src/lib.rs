@@ -35,6 +35,9 @@ pub mod port;
 /// From a link and its load to parameters.
 pub mod design;
 
+/// How exactly tokens are counted.
+pub mod arithmetic;
+
 /// Verdicts on a packet, and its fate.
 pub mod verdict;
 /// Packets and bytes, counted together.

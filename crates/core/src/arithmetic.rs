@@ -1,0 +1,102 @@
+//! How exactly time and tokens are counted: as they are, or as Linux counts them.
+//!
+//! Linux turns bytes into nanoseconds at a rate by one multiplication and a shift, rounded down:
+//!
+//! ```text
+//! ns = (bytes x mult) >> shift,   mult = 10^9 x 2^shift / (rate in B/s), shift the largest for which mult has 32 bits
+//! ```
+//!
+//! so a token of its shapers and policers is a nanosecond of the rate, and each packet may cost up to 1 ns less than it
+//! should. Source: behaviour of Linux 6.12, `psched_ratecfg_precompute` and `psched_l2t_ns`.
+
+use crate::params::Choice;
+use crate::units::{BitRate, NS_PER_S};
+
+/// How a shaper, policer or scheduler counts.
+#[derive(Choice, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// Exact: tokens in bits x ns.
+    #[default]
+    Exact,
+    /// As Linux does.
+    Linux,
+}
+
+/// The price of bytes in tokens, and how many tokens a nanosecond earns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tariff {
+    earned_per_ns: u64,
+    mult: u64,
+    shift: u32,
+}
+
+impl Tariff {
+    /// Tokens at `rate`, above 0.
+    pub fn new(rate: BitRate, arithmetic: Arithmetic) -> Self {
+        match arithmetic {
+            Arithmetic::Exact => Self { earned_per_ns: rate.bit_s(), mult: 8 * NS_PER_S, shift: 0 },
+            Arithmetic::Linux => Self::of_linux((rate.bit_s() / 8).max(1)),
+        }
+    }
+
+    fn of_linux(bytes_s: u64) -> Self {
+        let (mut factor, mut shift) = (NS_PER_S, 0);
+        loop {
+            let mult = factor / bytes_s;
+            if mult >> 31 & 1 == 1 || factor >> 63 == 1 {
+                return Self { earned_per_ns: 1, mult: mult & u64::from(u32::MAX), shift };
+            }
+            (factor, shift) = (factor << 1, shift + 1);
+        }
+    }
+
+    /// What `bytes` cost, in tokens.
+    #[inline]
+    pub fn cost(&self, bytes: u64) -> i64 {
+        i64::try_from((u128::from(bytes) * u128::from(self.mult)) >> self.shift).unwrap_or(i64::MAX)
+    }
+
+    /// What `ns` nanoseconds earn, in tokens.
+    #[inline]
+    pub fn earned(&self, ns: u64) -> i64 {
+        i64::try_from(u128::from(self.earned_per_ns) * u128::from(ns)).unwrap_or(i64::MAX)
+    }
+
+    /// Nanoseconds until `tokens` are earned, rounded up.
+    #[inline]
+    pub fn wait(&self, tokens: i64) -> u64 {
+        u64::try_from(tokens).unwrap_or(0).div_ceil(self.earned_per_ns)
+    }
+
+    /// Bytes that `tokens` pay for, as a real number.
+    pub fn bytes(&self, tokens: i64) -> f64 {
+        tokens as f64 * (1u64 << self.shift) as f64 / self.mult as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The price is the exact time, rounded down, and short of it by no more than the multiplier's last bit allows.
+        #[test]
+        fn a_packet_costs_its_time(hundreds in 1u64..400_000, bytes in 1u64..65_536) {
+            let rate = BitRate::kbps(hundreds * 100);
+            let exact = bytes as f64 * 8e9 / rate.bit_s() as f64;
+            let linux = Tariff::new(rate, Arithmetic::Linux).cost(bytes) as f64;
+            prop_assert!(linux <= exact && linux > exact - 1.0 - exact / f64::from(1u32 << 31), "{} {}", linux, exact);
+            let tariff = Tariff::new(rate, Arithmetic::Exact);
+            prop_assert_eq!(tariff.wait(tariff.cost(bytes)), (bytes * 8 * NS_PER_S).div_ceil(rate.bit_s()));
+        }
+    }
+
+    /// 10 Mbit/s are 1,250,000 B/s: 800 ns a byte, to the nanosecond.
+    #[test]
+    fn at_ten_megabits_a_byte_is_800_ns() {
+        let tariff = Tariff::new(BitRate::mbps(10), Arithmetic::Linux);
+        assert_eq!([1, 1214, 1514].map(|bytes| tariff.cost(bytes)), [800, 971_200, 1_211_200]);
+        assert_eq!((tariff.wait(971_200), tariff.wait(-5)), (971_200, 0));
+    }
+}
