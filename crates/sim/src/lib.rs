@@ -16,6 +16,8 @@ mod agenda;
 pub mod record;
 /// Links, their queues, packets between them, routes.
 pub mod net;
+/// Arrivals replayed into a port, without anybody who reacts.
+pub mod replay;
 /// The ends of flows.
 mod hosts;
 /// Events one after another: from a plan to an outcome.

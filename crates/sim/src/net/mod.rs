@@ -17,7 +17,7 @@ mod report;
 /// Static shortest paths.
 mod route;
 /// The line behind a port.
-mod serialiser;
+pub(crate) mod serialiser;
 /// Changes and reports, at the clock's time.
 mod timed;
 

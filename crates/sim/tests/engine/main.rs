@@ -32,6 +32,7 @@ mod ns2_pps_rtt;
 mod ns2_pps_table4;
 mod overhead;
 mod ns2_tsw3cm;
+mod replay;
 mod routes;
 mod series;
 mod sched;
