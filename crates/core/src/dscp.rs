@@ -1,6 +1,7 @@
 //! DiffServ code points: names, numbers, and the drop precedence that AF names carry.
 //!
-//! Sources: RFC 2474 (field, class selectors), RFC 2597 (AF), RFC 3246 (EF), RFC 8622 (LE).
+//! Sources: RFC 2474 (field, class selectors), RFC 2597 (AF), RFC 3246 (EF), RFC 5865 (VOICE-ADMIT: VA), RFC 8622 (LE),
+//! RFC 9956 (NQB).
 
 use crate::colour::Colour;
 use crate::params::{Kind, Node, Problems, Tree, Value};
@@ -11,7 +12,7 @@ use std::fmt;
 pub struct Dscp(u8);
 
 /// Code points with names; others are written as numbers.
-pub const NAMES: [(&str, u8); 23] = [
+pub const NAMES: [(&str, u8); 24] = [
     ("BE", 0),
     ("LE", 1),
     ("CS1", 8),
@@ -32,6 +33,7 @@ pub const NAMES: [(&str, u8); 23] = [
     ("AF43", 38),
     ("CS5", 40),
     ("VA", 44),
+    ("NQB", 45),
     ("EF", 46),
     ("CS6", 48),
     ("CS7", 56),
@@ -139,6 +141,7 @@ mod tests {
         assert_eq!("ef".parse(), Ok(Dscp(46)));
         assert_eq!("0x2e".parse(), Ok(Dscp(46)));
         assert_eq!("46".parse::<Dscp>().unwrap().to_string(), "EF");
+        assert_eq!("nqb".parse::<Dscp>().unwrap().get(), 45);
         assert_eq!("5".parse::<Dscp>().unwrap().to_string(), "5");
         assert!("0xb8".parse::<Dscp>().unwrap_err()[1].contains("EF written as a whole TOS octet"));
         assert!("AF14".parse::<Dscp>().unwrap_err()[1].contains("did you mean"));
