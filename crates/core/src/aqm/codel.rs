@@ -17,26 +17,44 @@
 //! dropping, not ok to drop:     not dropping any longer
 //! ```
 //!
-//! | symbol   | field      | unit | default |
-//! |----------|------------|------|---------|
-//! | target   | `target`   | s    | 5ms     |
-//! | interval | `interval` | s    | 100ms   |
-//! | mtu      | `mtu`      | B    | 1500B   |
+//! | symbol   | field          | unit | default | tc             |
+//! |----------|----------------|------|---------|----------------|
+//! | target   | `target`       | s    | 5ms     | `target`       |
+//! | interval | `interval`     | s    | 100ms   | `interval`     |
+//! | mtu      | `mtu`          | B    | 1500B   | the device's   |
+//! |          | `ecn`          | -    | false   | `ecn`          |
+//! |          | `ce-threshold` | s    | -       | `ce_threshold` |
+//! |          | `arithmetic`   |      | `rfc`   | `linux`        |
 //!
 //! Defaults are those of RFC 8289 sections 4.3 and 4.4; `mtu` is the pseudo-code's maxpacket, which is 512 there and
-//! should be
-//! the link's MTU. `target` is below `interval`: section 4.4 puts it at 5 to 10 % of it.
+//! should be the link's MTU. `target` is below `interval`: section 4.4 puts it at 5 to 10 % of it.
 //!
-//! Deviations: none. Its drops count as `early`. It drops and does not mark, as in section 5.
+//! With `ecn`, an ECN-capable packet is marked and sent where another is dropped; it counts as one, and drop_next moves
+//! on whatever waits behind it. With `ce-threshold`, ECN-capable packets that have waited for longer are marked
+//! besides. RFC 8289 has neither; both are as in Linux.
+//!
+//! `arithmetic = "linux"` computes as Linux 6.12 does: times in whole units of 1024 ns, `now > first_above` for `>=`,
+//! and 1 / sqrt(count) in 16 bits by one Newton step a drop. The `mtu` of a Linux device is its MTU and its header,
+//! 1514B with Ethernet, and what waits is counted with those 14 bytes.
+//!
+//! Deviations: none. Its drops count as `early`. Linux's clock has 32 bits and returns to 0 after 4398 s; here it does
+//! not.
+
+pub mod law;
+pub mod state;
 
 use crate::Scope;
+use crate::aqm::arithmetic::Arithmetic;
 use crate::aqm::{Aqm, Arrival, Departure};
 use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
 use crate::rng::Rng;
 use crate::units::{Bytes, Span, Time};
-use crate::verdict::{Reason, Verdict};
+use crate::verdict::Verdict;
+
+pub use law::{Control, Law};
+pub use state::{Head, State};
 
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
@@ -50,74 +68,30 @@ pub struct Params {
     /// A packet with no more than this behind it is never dropped.
     #[param(default = "1500B")]
     pub mtu: Bytes,
+    /// Whether ECN-capable packets are marked where others are dropped.
+    #[param(default = false)]
+    pub ecn: bool,
+    /// ECN-capable packets that have waited for longer than this are marked, whether it drops or not.
+    pub ce_threshold: Option<Span>,
+    /// Whose numbers: the RFC's or those of Linux.
+    #[param(default = "rfc")]
+    pub arithmetic: Arithmetic,
 }
 
 /// One queue's CoDel.
 #[derive(Clone, Debug)]
 pub struct CoDel {
-    params: Params,
-    /// When the wait will have been above `target` for an interval; `None` while it is below.
-    first_above: Option<Time>,
-    /// `Some` while dropping.
-    dropping: Option<Dropping>,
-    /// When the next packet is due to be dropped, or was when dropping ended.
-    drop_next: Time,
-    /// Drops since dropping began.
-    count: u32,
-    /// `count` when dropping began.
-    last_count: u32,
-}
-
-/// What the packet behind a dropped one still decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Dropping {
-    /// Nothing: `drop_next` is known.
-    Scheduled,
-    /// Whether `drop_next` moves on.
-    Pending,
+    law: Law,
+    state: State,
 }
 
 impl Params {
     /// # Errors
-    /// E201 for a `target` or `mtu` of 0; E214 unless `target` is below `interval`.
+    /// As [`Control::law`].
     pub fn build(self, _scope: &Scope) -> Result<CoDel, ParamError> {
-        ParamError::above_zero("target", self.target)?;
-        ParamError::above_zero("mtu", self.mtu)?;
-        if self.target >= self.interval {
-            let message = format!("`target` {} is not below `interval` {}", self.target, self.interval);
-            return Err(ParamError::new("target", "E214", message)
-                .help("RFC 8289 section 4.4: 5 to 10 % of `interval`, which is about the longest round-trip time"));
-        }
-        let (first_above, dropping) = (None, None);
-        Ok(CoDel { params: self, first_above, dropping, drop_next: Time::ZERO, count: 0, last_count: 0 })
-    }
-}
-
-impl CoDel {
-    /// RFC 8289 section 5.6, dodequeue: whether the wait has been long for an interval.
-    fn ok_to_drop(&mut self, at: &Departure) -> bool {
-        let short = at.now.since(at.arrived) < self.params.target || at.backlog.bytes <= self.params.mtu.get();
-        if short {
-            self.first_above = None;
-            return false;
-        }
-        let due = *self.first_above.get_or_insert(at.now + self.params.interval);
-        // One that has just been set is an interval away.
-        at.now >= due
-    }
-
-    /// RFC 8289 section 5.6, control law: when to drop after `from`.
-    fn control_law(&self, from: Time) -> Time {
-        from + Span::from_ns((self.params.interval.ns() as f64 / f64::from(self.count).sqrt()) as u64)
-    }
-
-    fn begin(&mut self, now: Time) {
-        let delta = self.count - self.last_count;
-        let recent = now.since(self.drop_next.min(now)).ns() < 16 * self.params.interval.ns();
-        self.count = if delta > 1 && recent { delta } else { 1 };
-        self.last_count = self.count;
-        self.drop_next = self.control_law(now);
-        self.dropping = Some(Dropping::Scheduled);
+        let Self { target, interval, mtu, ecn, ce_threshold, arithmetic } = self;
+        let law = Control { target, interval, mtu, ecn, ce_threshold, arithmetic }.law()?;
+        Ok(CoDel { law, state: State::default() })
     }
 }
 
@@ -129,29 +103,9 @@ impl Aqm for CoDel {
         Verdict::Pass
     }
 
-    /// RFC 8289 section 5.5: the dequeue routine, packet by packet.
     fn on_departure(&mut self, at: &Departure, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
-        let ok = self.ok_to_drop(at);
-        match self.dropping {
-            None if ok => self.begin(at.now),
-            Some(_) if !ok => {
-                self.dropping = None;
-                return Verdict::Pass;
-            }
-            Some(dropping) => {
-                if dropping == Dropping::Pending {
-                    self.drop_next = self.control_law(self.drop_next);
-                    self.dropping = Some(Dropping::Scheduled);
-                }
-                if at.now < self.drop_next {
-                    return Verdict::Pass;
-                }
-                self.count += 1;
-                self.dropping = Some(Dropping::Pending);
-            }
-            None => return Verdict::Pass,
-        }
-        Verdict::Drop(Reason::Early)
+        let (behind, ecn) = (at.backlog.bytes, at.backlog.ecn);
+        self.state.judge(&self.law, &Head { now: at.now, arrived: at.arrived, behind, ecn })
     }
 
     fn needs(&self) -> Needs {
@@ -159,12 +113,14 @@ impl Aqm for CoDel {
     }
 
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
-        self.params = params.clone().build(scope)?.params;
+        let new = params.clone().build(scope)?.law;
+        self.law.arithmetic().stays(new.arithmetic())?;
+        self.law = new;
         Ok(())
     }
 
     fn gauges(&self, _now: Time, each: &mut dyn FnMut(&'static str, f64)) {
-        each("dropping", f64::from(u8::from(self.dropping.is_some())));
-        each("drop_count", self.count.into());
+        each("dropping", f64::from(u8::from(self.state.is_dropping())));
+        each("drop_count", self.state.drop_count().into());
     }
 }

@@ -47,6 +47,7 @@ crate::algorithms! {
     "rem" => rem::{Params, Rem},
 }
 
+pub mod arithmetic;
 pub mod early;
 pub mod members;
 pub mod redistribution;

@@ -2,6 +2,8 @@
 
 #[path = "../oracle/codel.rs"]
 mod codel_oracle;
+#[path = "../oracle/codel_linux.rs"]
+mod codel_linux_oracle;
 #[path = "../oracle/csfq.rs"]
 mod csfq_oracle;
 #[path = "../oracle/tred.rs"]

@@ -4,6 +4,7 @@ mod edges;
 mod hooks;
 
 use perhop_core::Scope;
+use perhop_core::aqm::arithmetic::Arithmetic;
 use perhop_core::aqm::early::Weight;
 use perhop_core::aqm::members::Member;
 use perhop_core::aqm::{Aqm as _, AqmParams, codel, drop_tail, fred};
@@ -59,9 +60,14 @@ fn drop_tail(limit: u32) -> QueueSpec {
     queue(AqmParams::DropTail(drop_tail::Params {}), limit)
 }
 
+fn of_times(target: Span, interval: Span) -> codel::Params {
+    let (mtu, arithmetic) = (Bytes::new(1500), Arithmetic::Rfc);
+    codel::Params { target, interval, mtu, ecn: false, ce_threshold: None, arithmetic }
+}
+
 fn codel(limit: u32) -> QueueSpec {
     let (target, interval) = (Span::from_ms(5), Span::from_ms(100));
-    queue(AqmParams::CoDel(codel::Params { target, interval, mtu: Bytes::new(1500) }), limit)
+    queue(AqmParams::CoDel(of_times(target, interval)), limit)
 }
 
 fn spec<'a>(edge: &'a [StageSpec], queues: &'a [QueueSpec]) -> PortSpec<'a> {
@@ -214,10 +220,7 @@ fn what_does_not_fit_together_is_refused() {
     assert_eq!(three.build::<()>().unwrap_err(), PortError::Queues { queues: 3, classes: 2 });
     assert_eq!(spec(&[], &queues).build::<()>().unwrap_err(), PortError::Queues { queues: 3, classes: 1 });
     assert_eq!(spec(&[], &[]).build::<()>().unwrap_err(), PortError::Queues { queues: 0, classes: 1 });
-    let wrong = [queue(
-        AqmParams::CoDel(codel::Params { target: Span::ZERO, interval: Span::from_ms(1), mtu: Bytes::new(1) }),
-        1,
-    )];
+    let wrong = [queue(AqmParams::CoDel(of_times(Span::ZERO, Span::from_ms(1))), 1)];
     let PortError::Queue(error) = spec(&[], &wrong).build::<()>().unwrap_err() else { panic!("the AQM's fault") };
     assert_eq!((error.field, error.code), ("target", "E201"));
 }

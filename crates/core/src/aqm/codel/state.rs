@@ -1,0 +1,129 @@
+//! CoDel's state machine: what becomes of the packet at the head of one queue.
+//!
+//! Source: RFC 8289 sections 5.5 and 5.6; with Linux's numbers [`super::law`].
+
+use super::law::{Drops, Law};
+use crate::units::Time;
+use crate::verdict::{Reason, Verdict};
+
+/// The packet at the head, whose transmission would begin now.
+#[derive(Clone, Copy, Debug)]
+pub struct Head {
+    /// Now; never decreases.
+    pub now: Time,
+    /// When it arrived.
+    pub arrived: Time,
+    /// Bytes waiting behind it.
+    pub behind: u64,
+    /// Whether it is ECN-capable.
+    pub ecn: bool,
+}
+
+/// One queue's state; the default is that of a new queue.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct State {
+    /// When the wait will have been above `target` for an interval, ticks; `None` while it is below.
+    first_above: Option<u64>,
+    /// `Some` while dropping.
+    dropping: Option<Dropping>,
+    /// When the next packet is due to be dropped, or was when dropping ended, ticks.
+    drop_next: u64,
+    /// Since dropping began.
+    drops: Drops,
+    /// Drops counted when dropping began.
+    last_count: u32,
+}
+
+/// What the packet behind a dropped one still decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dropping {
+    /// Nothing: `drop_next` is known.
+    Scheduled,
+    /// Whether `drop_next` moves on.
+    Pending,
+}
+
+impl State {
+    /// RFC 8289 section 5.5: the dequeue routine, packet by packet. After a drop the next packet at the head is to be
+    /// judged at the same time, or the queue has [`emptied`](State::emptied).
+    pub fn judge(&mut self, law: &Law, head: &Head) -> Verdict {
+        let (now, wait) = (law.ticks(head.now.ns()), law.ticks(head.now.ns()) - law.ticks(head.arrived.ns()));
+        if self.is_due(law, head, [now, wait]) {
+            return self.punish(law, head.ecn);
+        }
+        let late = law.ce_threshold.is_some_and(|threshold| wait > threshold);
+        if late && head.ecn { Verdict::Mark } else { Verdict::Pass }
+    }
+
+    /// A packet was asked for and none waits: RFC 8289 section 5.6, the NULL of dodequeue. A queue of its own need not
+    /// tell, since a packet with nothing behind it ends the dropping too; one of several that share `behind` must.
+    pub fn emptied(&mut self) {
+        (self.first_above, self.dropping) = (None, None);
+    }
+
+    /// Whether it is dropping.
+    pub fn is_dropping(&self) -> bool {
+        self.dropping.is_some()
+    }
+
+    /// Drops since dropping began.
+    pub fn drop_count(&self) -> u32 {
+        self.drops.count
+    }
+
+    /// RFC 8289 section 5.6, dodequeue: whether the wait has been long for an interval.
+    fn ok_to_drop(&mut self, law: &Law, head: &Head, [now, wait]: [u64; 2]) -> bool {
+        if wait < law.target || head.behind <= law.mtu {
+            self.first_above = None;
+            return false;
+        }
+        let due = *self.first_above.get_or_insert(now + law.interval);
+        // One that has just been set is an interval away.
+        law.long_enough(now, due)
+    }
+
+    /// Whether the packet is to be dropped or marked; moves the schedule.
+    fn is_due(&mut self, law: &Law, head: &Head, [now, wait]: [u64; 2]) -> bool {
+        let ok = self.ok_to_drop(law, head, [now, wait]);
+        match self.dropping {
+            None if ok => self.begin(law, now),
+            Some(dropping) if ok => {
+                if dropping == Dropping::Pending {
+                    self.schedule(law);
+                }
+                if now < self.drop_next {
+                    return false;
+                }
+                self.drops = self.drops.counted(self.drops.count.wrapping_add(1));
+                self.dropping = Some(Dropping::Pending);
+            }
+            _ => self.dropping = None,
+        }
+        ok
+    }
+
+    /// A marked packet is sent: the next drop does not depend on the packet behind it.
+    fn punish(&mut self, law: &Law, capable: bool) -> Verdict {
+        if !(law.ecn && capable) {
+            return Verdict::Drop(Reason::Early);
+        }
+        if self.dropping == Some(Dropping::Pending) {
+            self.schedule(law);
+        }
+        Verdict::Mark
+    }
+
+    fn schedule(&mut self, law: &Law) {
+        self.drop_next = law.next(self.drop_next, self.drops);
+        self.dropping = Some(Dropping::Scheduled);
+    }
+
+    fn begin(&mut self, law: &Law, now: u64) {
+        let delta = self.drops.count.wrapping_sub(self.last_count);
+        let recent = now.saturating_sub(self.drop_next) < 16 * law.interval;
+        self.drops = if delta > 1 && recent { self.drops.counted(delta) } else { Drops::FIRST };
+        self.last_count = self.drops.count;
+        self.drop_next = law.next(now, self.drops);
+        self.dropping = Some(Dropping::Scheduled);
+    }
+}
