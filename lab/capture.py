@@ -1,0 +1,60 @@
+"""What passes an interface: number, time, size and TOS of our datagrams, stamped by the kernel."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import time
+from typing import NamedTuple
+
+from send import HEADERS, PORT
+
+_ETH_P_ALL, _SO_RCVBUFFORCE, _SO_TIMESTAMPNS, _UDP, _OUTGOING = 3, 33, 35, 17, 4
+_HEADER = struct.Struct("!BBHHHBBHII")
+
+
+class Seen(NamedTuple):
+    """A datagram at an interface."""
+
+    number: int
+    real_ns: int
+    size: int
+    tos: int
+    port: int
+
+
+def listen(device: str) -> socket.socket:
+    """A socket that keeps a copy of each packet that arrives over a device, in the namespace of the caller."""
+    made = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_ETH_P_ALL))
+    made.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, 1 << 27)
+    made.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
+    made.bind((device, _ETH_P_ALL))
+    made.setblocking(False)
+    return made
+
+
+def seen(listening: socket.socket) -> list[Seen]:
+    """All that a socket kept."""
+    found: list[Seen] = []
+    while True:
+        try:
+            data, ancillary, _, address = listening.recvmsg(64, 64)
+        except BlockingIOError:
+            return found
+        _, tos, length, _, _, _, protocol, _, _, _ = _HEADER.unpack_from(data)
+        port, to = struct.unpack_from("!HH", data, 20)
+        if protocol != _UDP or to != PORT or address[2] == _OUTGOING:
+            continue
+        seconds, nanoseconds = struct.unpack("qq", ancillary[0][2])
+        number = struct.unpack_from("!I", data, HEADERS)[0]
+        found.append(Seen(number, seconds * 1_000_000_000 + nanoseconds, length, tos, port))
+
+
+def real_minus_monotonic() -> int:
+    """The offset of the clock of time stamps. Reading a clock takes virtual time: the reading between two others."""
+    while True:
+        before = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        real = time.clock_gettime_ns(time.CLOCK_REALTIME)
+        after = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        if (after - before) % 2 == 0:
+            return real - (before + after) // 2

@@ -1,0 +1,82 @@
+"""Three namespaces, sender s, router r, receiver d: s0 - r0, r1 - d0. No offloads, no packets but ours."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+LINKS = (("s", "s0", "10.0.0.1"), ("r", "r0", "10.0.0.2"), ("r", "r1", "10.0.1.2"), ("d", "d0", "10.0.1.1"))
+RECEIVER = "10.0.1.1"
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def call(*words: str) -> str:
+    """What a command prints; its error is ours."""
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"lab: {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}")
+    return done.stdout
+
+
+def tc(commands: list[str]) -> None:
+    """Runs `tc` commands in the router, in one process."""
+    done = subprocess.run(
+        ["tc", "-n", "r", "-batch", "-"], input="\n".join(commands) + "\n", capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise SystemExit(f"lab: {done.stderr.strip()}\nof:\n" + "\n".join(commands))
+
+
+@contextmanager
+def inside(name: str) -> Iterator[None]:
+    """Sockets opened here belong to a namespace."""
+    home, there = os.open("/proc/self/ns/net", os.O_RDONLY), os.open(f"/run/netns/{name}", os.O_RDONLY)
+    _enter(there)
+    try:
+        yield
+    finally:
+        _enter(home)
+        os.close(home)
+        os.close(there)
+
+
+def _enter(namespace: int) -> None:
+    if _LIBC.setns(namespace, 0):
+        raise OSError(ctypes.get_errno(), "setns")
+
+
+def build() -> None:
+    """Namespaces, links, addresses and fixed neighbours."""
+    call("ip", "link", "set", "lo", "up")
+    for name in "srd":
+        call("ip", "netns", "add", name)
+        with inside(name):
+            _write("net/ipv6/conf/all/disable_ipv6", "1")
+            _write("net/ipv6/conf/default/disable_ipv6", "1")
+            _write("net/ipv4/ip_forward", "1")
+    for a, b in (("s0", "r0"), ("d0", "r1")):
+        call("ip", "link", "add", a, "netns", a[0], "type", "veth", "peer", "name", b, "netns", "r")
+    for name, device, address in LINKS:
+        call("ip", "-n", name, "addr", "add", f"{address}/24", "dev", device)
+        call("ip", "-n", name, "link", "set", device, "up")
+        with inside(name):
+            call("ethtool", "-K", device, "tso", "off", "gso", "off", "gro", "off")
+    call("ip", "-n", "s", "route", "add", "default", "via", "10.0.0.2")
+    call("ip", "-n", "d", "route", "add", "default", "via", "10.0.1.2")
+    for (name, device, _), (_, there, address) in zip(LINKS, (LINKS[1], LINKS[0], LINKS[3], LINKS[2]), strict=True):
+        call("ip", "-n", name, "neigh", "replace", address, "lladdr", _mac(there), "dev", device, "nud", "permanent")
+
+
+def _mac(device: str) -> str:
+    name = next(name for name, it, _ in LINKS if it == device)
+    with inside(name):
+        words = call("ip", "-o", "link", "show", device).split()
+    return words[words.index("link/ether") + 1]
+
+
+def _write(key: str, value: str) -> None:
+    with open(f"/proc/sys/{key}", "w", encoding="ascii") as file:
+        file.write(value)
