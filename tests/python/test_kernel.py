@@ -1,0 +1,69 @@
+"""The recorded cells of the kernel: complete, and what was sent is what arrived."""
+
+from __future__ import annotations
+
+import subprocess
+import tomllib
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import cells
+import patterns
+
+ROOT = Path(__file__).resolve().parents[2]
+CELLS = list(cells.all_cells())
+SENT = cells.all_patterns()
+
+
+def test_there_are_enough_cells() -> None:
+    assert len({cell.name for cell in CELLS}) == len(CELLS) >= 100
+    assert len({cell.pattern for cell in CELLS if cell.text["kind"] == "exact"}) >= 12
+
+
+def test_every_vector_has_a_cell_and_every_cell_a_vector() -> None:
+    files = {str(file.relative_to(cells.HERE)) for file in (cells.HERE / "vectors").rglob("*.gz")}
+    assert files == {str(cell.file.relative_to(cells.HERE)) for cell in CELLS}
+    assert sum((cells.HERE / file).stat().st_size for file in files) < 2_000_000
+
+
+@pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)
+def test_the_router_saw_what_was_sent(cell: cells.Cell) -> None:
+    sent, rows = SENT[cell.pattern], cells.read(cell.file)
+    assert [(it.size, it.tos, it.port) for it in sent] == [(it.size, it.dscp << 2 | it.ecn, it.port) for it in rows]
+    assert all(0 <= row.arrival - it.ns < 100 for row, it in zip(rows, sent, strict=True))
+    assert all(a.arrival < b.arrival for a, b in pairwise(rows))
+
+
+@pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)
+def test_packets_leave_after_they_came_and_only_the_capable_are_marked(cell: cells.Cell) -> None:
+    for row in cells.read(cell.file):
+        assert row.departure is None or row.departure >= row.arrival
+        assert row.ecn_out in ({row.ecn, 3} if row.ecn and row.departure is not None else {None, row.ecn})
+
+
+def test_the_commands_are_those_recorded() -> None:
+    recorded = tomllib.loads((cells.HERE / "kernel.toml").read_text())
+    assert recorded["commands"] == {cell.port: ["tc " + it for it in cell.commands()] for cell in CELLS}
+    assert {"kernel", "iproute2", "configuration"} < recorded.keys()
+
+
+def test_no_two_packets_of_a_pattern_are_sent_at_once() -> None:
+    for name, sent in SENT.items():
+        assert all(b.ns - a.ns >= patterns.APART_NS for a, b in pairwise(sent)), name
+
+
+def test_an_unknown_key_of_a_stream_is_an_error() -> None:
+    with pytest.raises(SystemExit, match=r"unknown keys \['rate'\]"):
+        patterns.datagrams("x", {"streams": [{"size": 100, "gap": 5, "stop": 1, "rate": 3}]})
+
+
+def test_where_the_kernel_cannot_be_built_one_line_says_why(tmp_path: Path) -> None:
+    for tool in ("sh", "dirname", "cat", "sha256sum", "cut", "uname"):
+        (tmp_path / tool).symlink_to(f"/usr/bin/{tool}")
+    env = {"PATH": str(tmp_path), "PERHOP_LAB": str(tmp_path / "cache"), "HOME": str(tmp_path)}
+    done = subprocess.run(["/bin/sh", ROOT / "lab" / "build.sh"], env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith("lab: ")
+    assert done.stderr.count("\n") == 1
