@@ -10,7 +10,7 @@
 //! should. Source: behaviour of Linux 6.12, `psched_ratecfg_precompute` and `psched_l2t_ns`.
 
 use crate::params::Choice;
-use crate::units::{BitRate, NS_PER_S};
+use crate::units::{BitRate, Bytes, NS_PER_S};
 
 /// How a shaper, policer or scheduler counts.
 #[derive(Choice, Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,6 +20,21 @@ pub enum Arithmetic {
     Exact,
     /// As Linux does.
     Linux,
+}
+
+impl Arithmetic {
+    /// What a bucket of `bytes` at `rate` holds, in tokens. `linux`: what tc (iproute2 6.1) hands to the kernel, the time of
+    /// the bytes in whole microseconds, and that in ticks of 64 ns, both rounded down.
+    pub fn depth(self, rate: BitRate, bytes: Bytes) -> i64 {
+        match self {
+            Self::Exact => Tariff::new(rate, self).cost(bytes.get()),
+            Self::Linux => {
+                let seconds = bytes.get() as f64 / (rate.bit_s() / 8).max(1) as f64;
+                let us = (1e6 * seconds) as u64;
+                (us * 1000 / 64 * 64) as i64
+            }
+        }
+    }
 }
 
 /// The price of bytes in tokens, and how many tokens a nanosecond earns.
@@ -98,5 +113,14 @@ mod tests {
         let tariff = Tariff::new(BitRate::mbps(10), Arithmetic::Linux);
         assert_eq!([1, 1214, 1514].map(|bytes| tariff.cost(bytes)), [800, 971_200, 1_211_200]);
         assert_eq!((tariff.wait(971_200), tariff.wait(-5)), (971_200, 0));
+    }
+
+    /// As seen in what tc sends for `htb rate 7mbit burst 1501`: 26796 ticks, and 28562 for its default of 1600 B.
+    #[test]
+    fn tc_rounds_bursts_down() {
+        let ticks = |bytes| Arithmetic::Linux.depth(BitRate::mbps(7), Bytes::new(bytes)) / 64;
+        assert_eq!([1501, 1600].map(ticks), [26_796, 28_562]);
+        let exact = Arithmetic::Exact.depth(BitRate::mbps(7), Bytes::new(1501));
+        assert_eq!(exact, 1501 * 8 * 1_000_000_000);
     }
 }

@@ -1,7 +1,7 @@
 //! Deficit round robin: each class in turn sends as many bytes as its quantum says, whatever its packets' sizes.
 //!
 //! Source: Shreedhar, Varghese, "Efficient fair queuing using deficit round robin", SIGCOMM 1995; IEEE/ACM Transactions
-//! on Networking 4(3), 1996, section III.
+//! on Networking 4(3), 1996, section III. `arithmetic = "linux"`: the behaviour of Linux 6.12, tc-drr(8).
 //!
 //! ```text
 //! visit class i, if anything waits:
@@ -19,17 +19,33 @@
 //! |        | `classes[].for`     |      | -       |
 //! | Q_i    | `classes[].quantum` | B    | -       |
 //! |        | `classes[].queue`   |      | -       |
+//! |        | `arithmetic`        |      | exact   |
 //!
 //! A packet belongs to the first class whose `for` has its colour or code point, else to the last, the only one that may
 //! omit `for`. A quantum is at least the largest packet: the paper's condition for bounded work per packet, since every visit
 //! then sends. Only the ratios of the quanta decide the shares, so all of them can be multiplied by the same number.
 //!
-//! Deviations: classes are visited in the order of the list. The paper's list of active queues, which spares visits to
-//! empty ones, puts a queue that wakes at the end of the round; the bound holds for both.
+//! `arithmetic = "linux"` keeps a list of the classes that wait, and looks only at its first:
+//!
+//! ```text
+//! a class begins to wait:  DC_i = Q_i, to the end of the list
+//! to send:                 while the packet of the first class is larger than DC_i: DC_i = DC_i + Q_i, to the end of the list
+//!                          send it, DC_i = DC_i - its size; a class with nothing left leaves the list
+//! ```
+//!
+//! So a class that wakes is served at the end of the round, whatever its place in the file, and gets its next quantum when it
+//! has sent the last, not when its turn comes. Shares and bound are the same. The packet that such a scheduler shows to a
+//! shaper above is taken out: what comes later cannot overtake it. A class that its own shaper holds back holds back all
+//! others once it is the first, as in Linux, which logs a warning: shape above the scheduler instead.
+//!
+//! Deviations: with `arithmetic = "exact"` classes are visited in the order of the file. The paper's list of active queues,
+//! which spares visits to empty ones, puts a queue that wakes at the end of the round; the bound holds for both.
 
-use super::{Head, HostKey, Pick, Scheduler, members, same_members};
+use super::rounds::Rounds;
+use super::{Head, HostKey, Pick, Scheduler, members, same_arithmetic, same_members};
 use crate::Scope;
 use crate::aqm::members::{Member, Members};
+use crate::arithmetic::Arithmetic;
 use crate::count::Count;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
@@ -40,6 +56,9 @@ use crate::units::{Bytes, Time};
 pub struct Params {
     /// The classes in the order of their visits; first match, else the last.
     pub classes: Vec<Class>,
+    /// Which class is next: by the order of the file, or as in Linux the one that has waited longest for its turn.
+    #[param(default = "exact")]
+    pub arithmetic: Arithmetic,
 }
 
 /// One class: which packets, and its quantum.
@@ -54,22 +73,12 @@ pub struct Class {
     pub queue: HostKey,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Running {
-    quantum: u64,
-    /// DC_i
-    deficit: u64,
-}
-
 /// One link's DRR.
 #[derive(Clone, Debug)]
 pub struct Drr {
     members: Members,
-    classes: Vec<Running>,
-    /// The class whose turn it is.
-    current: usize,
-    /// Whether it has had its quantum in this visit.
-    visiting: bool,
+    rounds: Rounds,
+    takes: bool,
 }
 
 impl Params {
@@ -79,33 +88,33 @@ impl Params {
     pub fn build(self, scope: &Scope) -> Result<Drr, ParamError> {
         let members = members(self.classes.iter().map(|class| &*class.members))?;
         for (i, class) in self.classes.iter().enumerate() {
-            let message = format!("class {}: `quantum` is {}", i + 1, class.quantum);
-            let least = scope.largest_packet;
-            if class.quantum == Bytes::new(0) {
-                let error = ParamError::new("classes", "E201", message);
-                return Err(error.help("such a class would never send: at least the largest packet"));
-            } else if class.quantum < least {
-                return Err(ParamError::new("classes", "E225", message)
-                    .label(format!("the largest packet of {} is {least}", scope.largest_of))
-                    .help(format!("at least {least}: multiply all quanta by one number, only their ratios matter")));
-            }
+            sound(i, class.quantum, scope)?;
         }
-        let classes = self.classes.iter().map(|class| Running { quantum: class.quantum.get(), deficit: 0 }).collect();
-        Ok(Drr { members, classes, current: 0, visiting: false })
+        let rounds = Rounds::new(self.classes.iter().map(|class| class.quantum), self.arithmetic);
+        Ok(Drr { members, rounds, takes: self.arithmetic == Arithmetic::Linux })
     }
 }
 
-impl Drr {
-    fn go_on(&mut self) {
-        (self.current, self.visiting) = ((self.current + 1) % self.classes.len(), false);
+/// Refuses the quantum of class `i` if it is below the largest packet.
+pub(super) fn sound(i: usize, quantum: Bytes, scope: &Scope) -> Result<(), ParamError> {
+    let (least, message) = (scope.largest_packet, format!("class {}: `quantum` is {quantum}", i + 1));
+    if quantum == Bytes::new(0) {
+        let error = ParamError::new("classes", "E201", message);
+        return Err(error.help("such a class would never send: at least the largest packet"));
     }
+    if quantum < least {
+        return Err(ParamError::new("classes", "E225", message)
+            .label(format!("the largest packet of {} is {least}", scope.largest_of))
+            .help(format!("at least {least}: multiply all quanta by one number, only their ratios matter")));
+    }
+    Ok(())
 }
 
 impl Scheduler for Drr {
     type Params = Params;
 
     fn places(&self) -> usize {
-        self.classes.len()
+        self.members.places()
     }
 
     #[inline]
@@ -113,45 +122,33 @@ impl Scheduler for Drr {
         self.members.of(packet)
     }
 
+    #[inline]
+    fn queued(&mut self, _now: Time, child: usize, _bytes: u32) {
+        self.rounds.queued(child);
+    }
+
     fn pick(&mut self, _now: Time, heads: &[Head]) -> Pick {
-        if !heads.iter().any(|head| head.is_ready()) {
-            return Pick::Nothing;
-        }
-        loop {
-            let class = &mut self.classes[self.current];
-            let Head::Bytes(size) = heads[self.current] else {
-                if heads[self.current] == Head::Nothing {
-                    class.deficit = 0;
-                }
-                self.go_on();
-                continue;
-            };
-            if !self.visiting {
-                class.deficit += class.quantum;
-                self.visiting = true;
-            }
-            if u64::from(size) <= class.deficit {
-                return Pick::Child(self.current);
-            }
-            self.go_on();
-        }
+        self.rounds.pick(heads)
     }
 
     fn sent(&mut self, _now: Time, child: usize, bytes: u32, behind: Count) {
-        let class = &mut self.classes[child];
-        class.deficit -= u64::from(bytes);
-        if behind.packets == 0 {
-            class.deficit = 0;
-        }
+        self.rounds.sent(child, bytes, behind);
     }
 
-    /// Deficits stay; a class gets its new quantum from its next visit on.
+    fn dropped(&mut self, _now: Time, child: usize, _bytes: u32, behind: Count) {
+        self.rounds.dropped(child, behind);
+    }
+
+    fn takes(&self) -> bool {
+        self.takes
+    }
+
+    /// Deficits stay; a class gets its new quantum from its next visit on. `arithmetic` is fixed.
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let new = params.clone().build(scope)?;
         same_members(&self.members, &new.members)?;
-        for (class, new) in self.classes.iter_mut().zip(new.classes) {
-            class.quantum = new.quantum;
-        }
+        same_arithmetic(self.takes, new.takes)?;
+        self.rounds.take_quanta(&new.rounds);
         Ok(())
     }
 }

@@ -13,6 +13,8 @@
 //!
 //! To add one: write its file, add its line to the list below.
 
+mod rounds;
+
 use crate::Scope;
 use crate::aqm::Departure;
 use crate::aqm::members::{Member, Members};
@@ -32,6 +34,8 @@ crate::algorithms! {
     "wrr" => wrr::{Params, Wrr},
     /// Deficit round robin: each class in turn sends as many bytes as its quantum says, whatever its packets' sizes.
     "drr" => drr::{Params, Drr},
+    /// Enhanced transmission selection: strict priority among the first classes, deficit round robin among the others.
+    "ets" => ets::{Params, Ets},
     /// Strict priority: a class sends only while no class before it has anything to send.
     "strict-priority" => strict_priority::{Params, StrictPriority},
 }
@@ -270,4 +274,13 @@ fn same_members(old: &Members, new: &Members) -> Result<(), ParamError> {
     }
     let error = ParamError::new("classes", "E202", "the classes would take other packets than before".into());
     Err(error.help("which packets a class takes is fixed when the run begins; a change may alter what a class gets"))
+}
+
+/// Refuses a new `arithmetic`: the order of those that wait would be lost.
+fn same_arithmetic(old_is_linux: bool, new_is_linux: bool) -> Result<(), ParamError> {
+    if old_is_linux == new_is_linux {
+        return Ok(());
+    }
+    let error = ParamError::new("arithmetic", "E202", "`arithmetic` of a running scheduler would change".into());
+    Err(error.help("it is fixed when the run begins: remove it from the change"))
 }

@@ -1,15 +1,15 @@
 //! What every scheduler of the list promises its host.
 
-use crate::line::{Line, NOW, Step, loaded, params, scope};
-use perhop_core::sched::{Head, NAMES};
+use crate::line::{Line, NOW, Step, kinds, loaded, params, scope};
+use perhop_core::sched::Head;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
 proptest! {
     /// It sends whenever anything waits, only from queues that hold a packet, and says the same when asked twice.
     #[test]
-    fn it_never_idles_and_never_picks_an_empty_queue((shares, steps) in loaded(), name in prop::sample::select(NAMES)) {
-        let mut line = Line::new(&params(name, &shares));
+    fn it_never_idles_and_never_picks_an_empty_queue((shares, steps) in loaded(), kind in prop::sample::select(kinds())) {
+        let mut line = Line::new(&params(&kind, &shares));
         for step in steps {
             if let Step::Arrive(i, size) = step {
                 line.arrive(i, size);
@@ -27,8 +27,8 @@ proptest! {
 
     /// A packet that its AQM drops when its turn has come is gone from its queue, and another is asked for.
     #[test]
-    fn a_packet_that_is_gone_is_not_sent((shares, steps) in loaded(), name in prop::sample::select(NAMES)) {
-        let mut line = Line::new(&params(name, &shares));
+    fn a_packet_that_is_gone_is_not_sent((shares, steps) in loaded(), kind in prop::sample::select(kinds())) {
+        let mut line = Line::new(&params(&kind, &shares));
         for (n, step) in steps.into_iter().enumerate() {
             if let (Step::Send, 0) = (step, n % 3) {
                 line.pick().into_iter().for_each(|i| line.lose(i));
@@ -41,8 +41,8 @@ proptest! {
 
     /// What is in force already changes nothing.
     #[test]
-    fn the_same_parameters_change_nothing((shares, steps) in loaded(), name in prop::sample::select(NAMES)) {
-        let params = params(name, &shares);
+    fn the_same_parameters_change_nothing((shares, steps) in loaded(), kind in prop::sample::select(kinds())) {
+        let params = params(&kind, &shares);
         let [mut plain, mut retuned] = [Line::new(&params), Line::new(&params)];
         for step in steps {
             retuned.scheduler.retune(NOW, &params, &scope()).unwrap();

@@ -2,6 +2,7 @@
 
 use crate::line::{LARGEST, Line, NOW, members, params, scope, shares};
 use perhop_core::Scope;
+use perhop_core::arithmetic::Arithmetic;
 use perhop_core::sched::{HostKey, SchedulerParams, drr};
 use perhop_core::units::Bytes;
 use proptest::prelude::*;
@@ -36,7 +37,8 @@ fn pseudo_code(quanta: &[u64], mut queues: Vec<VecDeque<u32>>) -> Vec<(usize, u3
 fn of(quanta: &[u64]) -> SchedulerParams {
     let class =
         |(i, &quantum)| drr::Class { members: members(i, quanta.len()), quantum: Bytes::new(quantum), queue: HostKey };
-    SchedulerParams::Drr(drr::Params { classes: quanta.iter().enumerate().map(class).collect() })
+    let classes = quanta.iter().enumerate().map(class).collect();
+    SchedulerParams::Drr(drr::Params { classes, arithmetic: Arithmetic::Exact })
 }
 
 fn quanta() -> impl Strategy<Value = Vec<u64>> {

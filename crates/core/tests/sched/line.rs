@@ -5,6 +5,7 @@ use perhop_core::aqm::members::Member;
 use perhop_core::count::Count;
 use perhop_core::packet::Colour;
 use perhop_core::params::{Field, Kind, Node, Params as _, Place, Problems, Reader, Tree, Value as _};
+use perhop_core::registry::Entry;
 use perhop_core::sched::{AnyScheduler, Head, LIST, Pick, Scheduler as _, SchedulerParams};
 use perhop_core::units::{Bytes, Time};
 use proptest::prelude::*;
@@ -96,8 +97,18 @@ pub(crate) fn members(i: usize, n: usize) -> Vec<Member> {
     own.into_iter().map(|&colour| Member::Colour(colour)).collect()
 }
 
-/// Parameters of any scheduler of the list, from its declaration: a share for each class, where it declares one.
-pub(crate) fn params(name: &str, shares: &[u32]) -> SchedulerParams {
+/// Every scheduler of the list, and once more with `arithmetic = "linux"` where it has one.
+pub(crate) fn kinds() -> Vec<String> {
+    let kinds = |entry: &Entry| {
+        let linux = Field::all(entry.fields).iter().any(|field| field.name == "arithmetic");
+        [Some(entry.name.to_owned()), linux.then(|| format!("{} linux", entry.name))]
+    };
+    LIST.iter().flat_map(kinds).flatten().collect()
+}
+
+/// Parameters of any of [`kinds`], from its declaration: a share for each class, where it declares one.
+pub(crate) fn params(kind: &str, shares: &[u32]) -> SchedulerParams {
+    let (name, arithmetic) = kind.split_once(' ').map_or((kind, None), |(name, of)| (name, Some(of)));
     let entry = LIST.iter().find(|e| e.name == name).unwrap();
     let classes = Field::all(entry.fields).into_iter().find(|f| f.name == "classes").unwrap();
     let (Kind::OneOrMany(Kind::Table(fields)) | Kind::List(Kind::Table(fields))) = classes.kind else {
@@ -114,12 +125,18 @@ pub(crate) fn params(name: &str, shares: &[u32]) -> SchedulerParams {
         let entries = Field::all(fields).into_iter().filter_map(|f| Some((f.name, value(&f)?))).collect();
         Node::from(Tree::table(entries))
     };
-    read(name, Tree::List(shares.iter().enumerate().map(class).collect())).unwrap()
+    let classes = Tree::List(shares.iter().enumerate().map(class).collect());
+    let arithmetic = arithmetic.map(|of| ("arithmetic", Tree::Text(of.to_owned())));
+    read_table(name, [Some(("classes", classes)), arithmetic].into_iter().flatten().collect()).unwrap()
 }
 
 /// Reads `classes`; the codes of what is wrong, else.
 pub(crate) fn read(name: &str, classes: Tree) -> Result<SchedulerParams, Vec<&'static str>> {
-    let Tree::Table(table) = Tree::table(vec![("classes", classes)]) else { unreachable!("a table") };
+    read_table(name, vec![("classes", classes)])
+}
+
+fn read_table(name: &str, entries: Vec<(&'static str, Tree)>) -> Result<SchedulerParams, Vec<&'static str>> {
+    let Tree::Table(table) = Tree::table(entries) else { unreachable!("a table") };
     let mut problems = Problems::default();
     let mut reader = Reader::new(&table, Place::default(), &mut problems);
     let params = SchedulerParams::read(name, Place::default(), &mut reader);

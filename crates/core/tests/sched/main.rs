@@ -2,6 +2,8 @@
 
 mod contract;
 mod drr;
+mod ets;
 mod line;
+mod linux_rounds;
 mod settings;
 mod wrr;

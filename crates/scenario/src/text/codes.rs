@@ -45,6 +45,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E224", "not an action"),
     ("E225", "a quantum below the largest packet"),
     ("E226", "a queue's own keys together with `scheduler`, or a scheduler within another"),
+    ("E227", "a strict class after one that shares by its quantum"),
     ("E230", "not a link"),
     ("E232", "an unknown node"),
     ("E233", "a destination that cannot be reached, or that has no route back"),

@@ -1,0 +1,160 @@
+//! Enhanced transmission selection: strict priority among the first classes, deficit round robin among the others.
+//!
+//! Source: IEEE 802.1Q-2018 (802.1Qaz), clause 37, enhanced transmission selection; the shape of most routers' ports.
+//! `arithmetic = "linux"`: the behaviour of Linux 6.12, tc-ets(8).
+//!
+//! ```text
+//! send from the first class without `quantum` that has a packet waiting
+//! if there is none: the classes with `quantum` share what is left, as in `drr`
+//! ```
+//!
+//! Classes without `quantum` are strict, the first the most urgent, and may starve all after them: police them at the edge.
+//! Those with `quantum` share what the strict ones leave, in bytes, by the ratios of their quanta. Not pre-emptive.
+//!
+//! | symbol | field               | unit | default |
+//! |--------|---------------------|------|---------|
+//! |        | `classes[].for`     |      | -       |
+//! | Q_i    | `classes[].quantum` | B    | -       |
+//! |        | `classes[].queue`   |      | -       |
+//! |        | `arithmetic`        |      | exact   |
+//!
+//! A packet belongs to the first class whose `for` has its colour or code point, else to the last, the only one that may
+//! omit `for`. A quantum is at least the largest packet; what else `drr` says about quanta and about `arithmetic` holds here.
+//!
+//! Deviations: 802.1Qaz gives shares in percent and leaves open how they are reached; here they are quanta, as in Linux.
+//! Linux's default quantum (the MTU) and its silent bounds of 256 B and 1 MiB are not taken over.
+
+use super::rounds::Rounds;
+use super::{Head, HostKey, Pick, Scheduler, drr, members, same_arithmetic, same_members};
+use crate::Scope;
+use crate::aqm::members::{Member, Members};
+use crate::arithmetic::Arithmetic;
+use crate::count::Count;
+use crate::packet::Packet;
+use crate::params::{ParamError, Params as Declared};
+use crate::units::{Bytes, Time};
+
+/// What a scenario states.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Params {
+    /// The classes: the strict ones in the order of their urgency, then those that share; first match, else the last.
+    pub classes: Vec<Class>,
+    /// Which sharing class is next: by the order of the file, or as in Linux the one that has waited longest for its turn.
+    #[param(default = "exact")]
+    pub arithmetic: Arithmetic,
+}
+
+/// One class: which packets, and its quantum.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Class {
+    /// Colours and code points of its packets; optional in the last class.
+    #[param(name = "for")]
+    pub members: Vec<Member>,
+    /// Bytes it may send in each round, at least the largest packet; a class without it is strict.
+    pub quantum: Option<Bytes>,
+    /// Its queue: a name of `[queue]`, or a table of the same keys; default: drop-tail.
+    pub queue: HostKey,
+}
+
+/// One link's ETS.
+#[derive(Clone, Debug)]
+pub struct Ets {
+    members: Members,
+    /// How many classes are strict: the first ones.
+    strict: usize,
+    rounds: Rounds,
+    takes: bool,
+}
+
+impl Params {
+    /// # Errors
+    /// E201 without classes or for a quantum of 0; E223 when a class can match no packet; E225 for a quantum below the
+    /// largest packet; E227 for a strict class after one with a quantum.
+    pub fn build(self, scope: &Scope) -> Result<Ets, ParamError> {
+        let members = members(self.classes.iter().map(|class| &*class.members))?;
+        let strict = self.classes.iter().take_while(|class| class.quantum.is_none()).count();
+        for (i, class) in self.classes.iter().enumerate().skip(strict) {
+            match class.quantum {
+                Some(quantum) => drr::sound(i, quantum, scope)?,
+                None => return Err(late(i, strict)),
+            }
+        }
+        let rounds = Rounds::new(self.classes.iter().filter_map(|class| class.quantum), self.arithmetic);
+        Ok(Ets { members, strict, rounds, takes: self.arithmetic == Arithmetic::Linux })
+    }
+}
+
+fn late(i: usize, first_shared: usize) -> ParamError {
+    let message = format!("class {} has no `quantum`, and class {} before it has one", i + 1, first_shared + 1);
+    ParamError::new("classes", "E227", message)
+        .label("a class without `quantum` is strict: it goes before all that share")
+        .help(format!("give class {} a quantum, or move it before class {}", i + 1, first_shared + 1))
+}
+
+impl Ets {
+    /// The place of a child among those that share.
+    fn shared(&self, child: usize) -> Option<usize> {
+        child.checked_sub(self.strict)
+    }
+}
+
+impl Scheduler for Ets {
+    type Params = Params;
+
+    fn places(&self) -> usize {
+        self.members.places()
+    }
+
+    #[inline]
+    fn place(&mut self, packet: &Packet) -> usize {
+        self.members.of(packet)
+    }
+
+    #[inline]
+    fn queued(&mut self, _now: Time, child: usize, _bytes: u32) {
+        if let Some(shared) = self.shared(child) {
+            self.rounds.queued(shared);
+        }
+    }
+
+    fn pick(&mut self, _now: Time, heads: &[Head]) -> Pick {
+        let (strict, shared) = heads.split_at(self.strict);
+        match strict.iter().position(|head| head.is_ready()) {
+            Some(first) => Pick::Child(first),
+            None => match self.rounds.pick(shared) {
+                Pick::Child(i) => Pick::Child(self.strict + i),
+                other => other,
+            },
+        }
+    }
+
+    fn sent(&mut self, _now: Time, child: usize, bytes: u32, behind: Count) {
+        if let Some(shared) = self.shared(child) {
+            self.rounds.sent(shared, bytes, behind);
+        }
+    }
+
+    fn dropped(&mut self, _now: Time, child: usize, _bytes: u32, behind: Count) {
+        if let Some(shared) = self.shared(child) {
+            self.rounds.dropped(shared, behind);
+        }
+    }
+
+    fn takes(&self) -> bool {
+        self.takes
+    }
+
+    /// As DRR; which classes are strict is fixed.
+    fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
+        let new = params.clone().build(scope)?;
+        same_members(&self.members, &new.members)?;
+        same_arithmetic(self.takes, new.takes)?;
+        if self.strict != new.strict {
+            let message = format!("{} classes would be strict, {} are", new.strict, self.strict);
+            let error = ParamError::new("classes", "E202", message);
+            return Err(error.help("which classes have a quantum is fixed when the run begins; its size may change"));
+        }
+        self.rounds.take_quanta(&new.rounds);
+        Ok(())
+    }
+}
