@@ -42,6 +42,11 @@ impl Entry {
         named(self.fields, "")
     }
 
+    /// Whether it has this parameter: schedulers whose children are classes have `classes`.
+    pub fn has(&self, name: &str) -> bool {
+        Field::all(self.fields).iter().any(|field| field.name == name)
+    }
+
     /// The head of the algorithm's file: source, equations, symbols, deviations, as Markdown.
     pub fn page(&self) -> String {
         let head = self.source.lines().take_while(|line| line.starts_with("//!"));

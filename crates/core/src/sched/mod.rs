@@ -38,7 +38,11 @@ crate::algorithms! {
     "ets" => ets::{Params, Ets},
     /// Strict priority: a class sends only while no class before it has anything to send.
     "strict-priority" => strict_priority::{Params, StrictPriority},
+    /// FQ-CoDel: a queue for each flow, served in turn by bytes, those of new flows first; CoDel in each of them.
+    "fq-codel" => fq_codel::{Params, FqCodel},
 }
+
+pub mod flows;
 
 /// What a child could send now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -46,7 +46,7 @@ pub trait Queue {
 /// Queue and state; the defaults of RFC 8289 sections 4.3 and 4.4 are its caller's.
 pub struct CoDel {
     settings: Settings,
-    queue: VecDeque<Waiting>,
+    pub queue: VecDeque<Waiting>,
     first_above_time: f64,
     drop_next: f64,
     count: u32,

@@ -7,12 +7,14 @@ use std::collections::VecDeque;
 
 pub struct Linux {
     settings: Settings,
-    queue: VecDeque<Waiting>,
+    pub queue: VecDeque<Waiting>,
+    /// Bytes in other queues of the same qdisc.
+    pub elsewhere: u64,
     log: Log,
     /// 0 while the wait is short.
     first_above: u32,
     drop_next: u32,
-    count: u32,
+    pub count: u32,
     count_at_entry: u32,
     dropping: bool,
     /// 2^16 / sqrt(count), about.
@@ -30,13 +32,12 @@ fn after(a: u32, b: u32) -> i32 {
 }
 
 /// y (3 - count y^2) / 2 with y = inverse / 2^16. The square is rounded down to 32 binary places, the bracket to 30, the
-/// product to 32, the result to 16.
+/// product to 32, the result to 16; bracket and product in 64 bits without sign, which a count that leaps makes wrap.
 fn better(inverse: u32, count: u32) -> u32 {
     let y = i128::from(inverse) * (1 << 16);
     let square = (y * y).div_euclid(1 << 32);
-    let bracket = (3 * (1i128 << 32) - i128::from(count) * square).div_euclid(4);
-    assert!(bracket >= 0, "count rises by one, or falls");
-    let product = (bracket * y).div_euclid(1 << 31);
+    let bracket = (3 * (1i128 << 32) - i128::from(count) * square).rem_euclid(1 << 64).div_euclid(4);
+    let product = (bracket * y).rem_euclid(1 << 64).div_euclid(1 << 31);
     product.div_euclid(1 << 16).rem_euclid(1 << 16) as u32
 }
 
@@ -53,7 +54,7 @@ impl Linux {
             self.first_above = 0;
             return None;
         };
-        let behind: u64 = self.queue.iter().map(|p| p.bytes).sum();
+        let behind = self.elsewhere + self.queue.iter().map(|p| p.bytes).sum::<u64>();
         let wait = now.wrapping_sub(clock(packet.arrived));
         if after(wait, clock(self.settings.target)) < 0 || behind <= self.settings.maxpacket {
             self.first_above = 0;
@@ -137,6 +138,7 @@ impl Queue for Linux {
         Self {
             settings,
             queue: VecDeque::new(),
+            elsewhere: 0,
             log: Log::default(),
             first_above: 0,
             drop_next: 0,

@@ -1,4 +1,4 @@
-//! What every scheduler of the list promises its host.
+//! What every scheduler of the list whose children are classes promises its host.
 
 use crate::line::{Line, NOW, Step, kinds, loaded, params, scope};
 use perhop_core::sched::Head;

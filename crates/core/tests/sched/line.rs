@@ -97,13 +97,16 @@ pub(crate) fn members(i: usize, n: usize) -> Vec<Member> {
     own.into_iter().map(|&colour| Member::Colour(colour)).collect()
 }
 
-/// Every scheduler of the list, and once more with `arithmetic = "linux"` where it has one.
+/// Every scheduler of the list whose children are classes, and once more with `arithmetic = "linux"` where it has one.
 pub(crate) fn kinds() -> Vec<String> {
-    let kinds = |entry: &Entry| {
-        let linux = Field::all(entry.fields).iter().any(|field| field.name == "arithmetic");
-        [Some(entry.name.to_owned()), linux.then(|| format!("{} linux", entry.name))]
-    };
-    LIST.iter().flat_map(kinds).flatten().collect()
+    let kinds =
+        |entry: &Entry| [Some(entry.name.to_owned()), entry.has("arithmetic").then(|| format!("{} linux", entry.name))];
+    LIST.iter().filter(|entry| entry.has("classes")).flat_map(kinds).flatten().collect()
+}
+
+/// The schedulers whose children are classes.
+pub(crate) fn classed() -> Vec<&'static str> {
+    LIST.iter().filter(|entry| entry.has("classes")).map(|entry| entry.name).collect()
 }
 
 /// Parameters of any of [`kinds`], from its declaration: a share for each class, where it declares one.
@@ -135,7 +138,8 @@ pub(crate) fn read(name: &str, classes: Tree) -> Result<SchedulerParams, Vec<&'s
     read_table(name, vec![("classes", classes)])
 }
 
-fn read_table(name: &str, entries: Vec<(&'static str, Tree)>) -> Result<SchedulerParams, Vec<&'static str>> {
+/// Reads any keys.
+pub(crate) fn read_table(name: &str, entries: Vec<(&'static str, Tree)>) -> Result<SchedulerParams, Vec<&'static str>> {
     let Tree::Table(table) = Tree::table(entries) else { unreachable!("a table") };
     let mut problems = Problems::default();
     let mut reader = Reader::new(&table, Place::default(), &mut problems);

@@ -1,8 +1,21 @@
 //! The schedulers: against their definitions, their laws, and every one of the list under random operations.
 
+#[allow(dead_code, unreachable_pub)]
+#[path = "../oracle/codel_linux.rs"]
+mod codel_linux_oracle;
+#[allow(dead_code, unreachable_pub)]
+#[path = "../oracle/codel.rs"]
+mod codel_oracle;
+#[allow(unreachable_pub)]
+#[path = "../oracle/fq_codel.rs"]
+mod fq_codel_oracle;
+
 mod contract;
 mod drr;
 mod ets;
+mod flow_contract;
+mod flow_line;
+mod fq_codel;
 mod line;
 mod linux_rounds;
 mod settings;

@@ -1,9 +1,9 @@
 //! Parameters from a file: as written, with their errors.
 
-use crate::line::{LARGEST, NOW, has_shares, params, read, scope};
+use crate::line::{LARGEST, NOW, classed, has_shares, params, read, scope};
 use perhop_core::packet::{Colour, Packet};
 use perhop_core::params::{Node, Tree};
-use perhop_core::sched::{NAMES, Scheduler as _, SchedulerParams};
+use perhop_core::sched::{Scheduler as _, SchedulerParams};
 
 fn classes(all: &[&[(&'static str, Tree)]]) -> Tree {
     Tree::List(all.iter().map(|class| Node::from(Tree::table(class.to_vec()))).collect())
@@ -36,7 +36,7 @@ fn packets_go_to_the_first_class_that_matches_or_else_to_the_last() {
 
 #[test]
 fn what_could_never_send_is_refused() {
-    for name in NAMES {
+    for name in classed() {
         assert_eq!(read(name, Tree::List(vec![])).unwrap_err(), ["E201"], "{name}: no class");
         let bare = params(name, &[1, 1]);
         if has_shares(&bare) {
@@ -62,10 +62,10 @@ fn a_class_that_no_packet_reaches_is_refused() {
 /// What waits would be overtaken by what comes to another queue.
 #[test]
 fn a_running_one_keeps_its_classes_and_its_kind() {
-    for name in NAMES {
+    for name in classed() {
         let mut running = params(name, &[1, 2, 3]).build(&scope()).unwrap();
         let before = format!("{running:?}");
-        for other in NAMES {
+        for other in classed() {
             let fewer = running.retune(NOW, &params(other, &[1, 2]), &scope()).unwrap_err();
             assert_eq!(fewer.code, "E202", "{name} {other}");
         }

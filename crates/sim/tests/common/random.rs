@@ -179,6 +179,11 @@ fn load(name: &'static str) -> impl Strategy<Value = Load> {
     (Just(name), (50u64..1500, 40u64..1500), tcp(), any::<[bool; 2]>(), 1u32..3)
 }
 
+/// The schedulers whose children are classes.
+pub fn classed() -> Vec<&'static str> {
+    sched::LIST.iter().filter(|entry| entry.has("classes")).map(|entry| entry.name).collect()
+}
+
 /// Parameters of a scheduler of the list, from its declaration: a share for each class, where it declares one. The first
 /// classes have a colour each.
 pub fn scheduler(name: &str, shares: &[u32]) -> SchedulerParams {
@@ -206,7 +211,7 @@ type Hop = (BitRate, Span, f64, Vec<(AqmParams, Limit)>, Option<(&'static str, u
 fn hop() -> impl Strategy<Value = Hop> {
     let loss = prop_oneof![2 => Just(0.0), 1 => 0.0..0.1f64];
     let queues = prop::collection::vec((aqm(), limit()), 1..4);
-    let scheduler = prop::option::of((prop::sample::select(sched::NAMES), 1u32..4));
+    let scheduler = prop::option::of((prop::sample::select(classed()), 1u32..4));
     (rate(), delay(), loss, queues, scheduler, prop::option::of(stage()))
 }
 

@@ -1,14 +1,13 @@
 //! Schedulers at work: one class is a FIFO, the link never idles, shares and priorities hold, waits are those of theory.
 
 use crate::common::net::{self, Net, bulk, cbr, poisson, red};
-use crate::common::random::{any_net, scheduler};
+use crate::common::random::{any_net, classed, scheduler};
 use crate::stats;
 use perhop_core::aqm::AqmParams;
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::Colour;
 use perhop_core::port::Limit;
 use perhop_core::port::QueueSpec;
-use perhop_core::sched::NAMES;
 use perhop_core::units::{BitRate, Span, Time};
 use perhop_sim::plan::TapPoint;
 use perhop_sim::plan::{Alteration, Change, Sampling};
@@ -64,7 +63,7 @@ proptest! {
 
     /// To the byte: delays, drops and draws of every AQM, conditioners at departure, wire losses, series.
     #[test]
-    fn with_one_class_every_scheduler_is_a_fifo(mut net in any_net(), name in prop::sample::select(NAMES)) {
+    fn with_one_class_every_scheduler_is_a_fifo(mut net in any_net(), name in prop::sample::select(classed())) {
         net.tap_all();
         for link in &mut net.plan.links {
             (link.scheduler, _) = (None, link.queues.truncate(1));
@@ -76,7 +75,7 @@ proptest! {
 
     /// What leaves keeps its order within each flow of a class, and no packet of the class that leaves first came later.
     #[test]
-    fn within_a_class_no_packet_overtakes(name in prop::sample::select(NAMES), shares in prop::collection::vec(1u32..5, 3), kbps in prop::collection::vec(1000u64..8000, 3)) {
+    fn within_a_class_no_packet_overtakes(name in prop::sample::select(classed()), shares in prop::collection::vec(1u32..5, 3), kbps in prop::collection::vec(1000u64..8000, 3)) {
         let mut net = scheduled(name, &shares, 20);
         net.plan.duration = Span::from_s(2);
         kbps.iter().enumerate().for_each(|(i, &kbps)| add(&mut net, i, poisson(BitRate::kbps(kbps), 1000)));
@@ -95,7 +94,7 @@ proptest! {
 
     /// Packets of one size: they leave a link that never idles at the same times, whoever goes first.
     #[test]
-    fn the_link_never_idles_while_anything_waits(name in prop::sample::select(NAMES), shares in prop::collection::vec(1u32..5, 3), kbps in prop::collection::vec(1000u64..5000, 3)) {
+    fn the_link_never_idles_while_anything_waits(name in prop::sample::select(classed()), shares in prop::collection::vec(1u32..5, 3), kbps in prop::collection::vec(1000u64..5000, 3)) {
         let mut net = scheduled(name, &shares, 100_000);
         net.plan.duration = Span::from_s(2);
         kbps.iter().enumerate().for_each(|(i, &kbps)| add(&mut net, i, poisson(BitRate::kbps(kbps), 1000)));

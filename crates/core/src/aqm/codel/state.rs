@@ -39,6 +39,8 @@ pub struct State {
 enum Dropping {
     /// Nothing: `drop_next` is known.
     Scheduled,
+    /// Nothing: dropping has just begun, and it is not dropped.
+    Begun,
     /// Whether `drop_next` moves on.
     Pending,
 }
@@ -59,6 +61,11 @@ impl State {
     /// tell, since a packet with nothing behind it ends the dropping too; one of several that share `behind` must.
     pub fn emptied(&mut self) {
         (self.first_above, self.dropping) = (None, None);
+    }
+
+    /// A packet was dropped at its head by another: as Linux's FQ-CoDel counts it, so that its own next drops come sooner.
+    pub fn dropped_besides(&mut self) {
+        self.drops.count = self.drops.count.wrapping_add(1);
     }
 
     /// Whether it is dropping.
@@ -90,6 +97,9 @@ impl State {
             Some(dropping) if ok => {
                 if dropping == Dropping::Pending {
                     self.schedule(law);
+                } else if dropping == Dropping::Begun {
+                    self.dropping = Some(Dropping::Scheduled);
+                    return false;
                 }
                 if now < self.drop_next {
                     return false;
@@ -107,8 +117,9 @@ impl State {
         if !(law.ecn && capable) {
             return Verdict::Drop(Reason::Early);
         }
-        if self.dropping == Some(Dropping::Pending) {
-            self.schedule(law);
+        match self.dropping {
+            Some(Dropping::Pending) => self.schedule(law),
+            _ => self.dropping = Some(Dropping::Scheduled),
         }
         Verdict::Mark
     }
@@ -120,10 +131,11 @@ impl State {
 
     fn begin(&mut self, law: &Law, now: u64) {
         let delta = self.drops.count.wrapping_sub(self.last_count);
-        let recent = now.saturating_sub(self.drop_next) < 16 * law.interval;
+        // One that has never dropped has no last time.
+        let recent = self.last_count > 0 && now.saturating_sub(self.drop_next) < 16 * law.interval;
         self.drops = if delta > 1 && recent { self.drops.counted(delta) } else { Drops::FIRST };
         self.last_count = self.drops.count;
         self.drop_next = law.next(now, self.drops);
-        self.dropping = Some(Dropping::Scheduled);
+        self.dropping = Some(Dropping::Begun);
     }
 }

@@ -1,0 +1,305 @@
+//! FQ-CoDel: a queue for each flow, served in turn by bytes, those of new flows first; CoDel in each of them.
+//!
+//! Source: RFC 8290 section 4; for `arithmetic = "linux"` the behaviour of Linux 6.12's qdisc of this name.
+//!
+//! ```text
+//! arrival:    to the end of its flow's queue; a queue in no list: to the end of the new ones, credits = quantum
+//!             more than `limit` or `memory` now: drop at the head of the fattest queue (by bytes), until half of it or
+//!             `drop-batch` packets are gone
+//! departure:  the first of the new queues, of the old ones if there is none:
+//!               credits <= 0:    credits = credits + quantum; to the end of the old ones; again
+//!               nothing in it:   a new one: to the end of the old ones; an old one: out of the list; again
+//!               else:            CoDel drops, marks or sends the packet at its head; credits = credits - its bytes
+//! ```
+//!
+//! A flow that sends less than a quantum in the time of a round is always among the new ones: it waits for one packet
+//! of each of the others that are new, whatever the old ones have waiting. All others share the link by bytes.
+//!
+//! | symbol   | field          | unit | default     | tc              |
+//! |----------|----------------|------|-------------|-----------------|
+//! |          | `flows`        |      | 1024        | `flows`         |
+//! | quantum  | `quantum`      | B    | 1514B       | `quantum`       |
+//! | limit    | `limit`        | p    | 10240p      | `limit`         |
+//! |          | `memory`       | B    | 33554432B   | `memory_limit`  |
+//! |          | `drop-batch`   |      | 64          | `drop_batch`    |
+//! | target   | `target`       | s    | 5ms         | `target`        |
+//! | interval | `interval`     | s    | 100ms       | `interval`      |
+//! | mtu      | `mtu`          | B    | 1514B       | the device's    |
+//! |          | `ecn`          | -    | true        | `ecn`           |
+//! |          | `ce-threshold` | s    | -           | `ce_threshold`  |
+//! |          | `hash`         |      | `salted`    | always salted   |
+//! |          | `salt`         |      | 0           | drawn at set-up |
+//! |          | `arithmetic`   |      | `rfc`       | linux           |
+//!
+//! CoDel's parameters are [CoDel's](codel.md). `hash = "salted"` gives a flow one of the queues by a hash with the key
+//! `salt`: of n flows, one shares its queue with another with probability 1 - (1 - 1/flows)^(n-1), 9 % of 100 flows with
+//! 1024 queues. `hash = "exact"` gives each its own while there are any, in order of appearance: what the hash costs is the difference.
+//!
+//! Where Linux departs from the RFC, `arithmetic = "linux"` does as well:
+//!
+//! | | `rfc` | `linux` |
+//! |---|---|---|
+//! | CoDel's numbers | real | [Linux's](codel.md) |
+//! | CoDel drops nothing while no more than `mtu` waits | in this flow's queue | in all queues |
+//! | a new queue that is found empty | to the end of the old ones | out of the list if there are no old ones |
+//! | drops for want of room | leave CoDel as it is | count as CoDel's drops: the next one comes sooner |
+//! | after them | as long as there is too much | once an arrival |
+//! | looked at by another scheduler or a shaper | shows its next packet | hands it out: it is in no flow's queue any more |
+//!
+//! Deviations: `memory` counts the packets' bytes, where Linux counts the buffers they occupy. A queue with credits of exactly
+//! 0 gets a new quantum, as in Linux; the RFC says "negative" and, in explanation, "at least a quantum". At most 256
+//! packets are dropped in a row by CoDel.
+
+use super::flows::{Flows, Hashing};
+use super::{Eviction, Head, Pick, Scheduler, Visit};
+use crate::Scope;
+use crate::aqm::arithmetic::Arithmetic;
+use crate::aqm::codel::{self, Control, Law, State};
+use crate::count::Count;
+use crate::needs::Needs;
+use crate::packet::Packet;
+use crate::params::{ParamError, Params as Declared};
+use crate::rng::Rng;
+use crate::units::{Bytes, Packets, Span, Time};
+use crate::verdict::Verdict;
+use std::collections::VecDeque;
+
+/// Least quantum, as in Linux: bounds the rounds that a large packet waits for.
+const LEAST_QUANTUM: Bytes = Bytes::new(256);
+
+/// What a scenario states.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Params {
+    /// Number of queues.
+    #[param(default = 1024)]
+    pub flows: u32,
+    /// Bytes a flow may send in each round.
+    #[param(default = "1514B")]
+    pub quantum: Bytes,
+    /// How many packets may wait in all queues together.
+    #[param(default = "10240p")]
+    pub limit: Packets,
+    /// How many bytes may wait in all queues together.
+    #[param(default = "33554432B")]
+    pub memory: Bytes,
+    /// Most packets dropped at once for want of room.
+    #[param(default = 64)]
+    pub drop_batch: u32,
+    /// The wait that is acceptable as a standing delay; below `interval`.
+    #[param(default = "5ms")]
+    pub target: Span,
+    /// How long the wait may stay above `target` before packets are dropped: about the longest round-trip time.
+    #[param(default = "100ms")]
+    pub interval: Span,
+    /// CoDel drops nothing while no more than this waits.
+    #[param(default = "1514B")]
+    pub mtu: Bytes,
+    /// Whether ECN-capable packets are marked where CoDel drops others.
+    #[param(default = true)]
+    pub ecn: bool,
+    /// ECN-capable packets that have waited for longer than this are marked, whether CoDel drops or not.
+    pub ce_threshold: Option<Span>,
+    /// Which flow has which queue.
+    #[param(flatten)]
+    pub hashing: Hashing,
+    /// Whose numbers and lists: the RFC's or those of Linux.
+    #[param(default = "rfc")]
+    pub arithmetic: Arithmetic,
+}
+
+/// The parameters as they are used.
+#[derive(Clone, Debug)]
+struct Rules {
+    quantum: i64,
+    limit: u64,
+    memory: u64,
+    drop_batch: u32,
+    law: Law,
+    linux: bool,
+}
+
+/// One flow's queue.
+#[derive(Clone, Debug, Default)]
+struct Queue {
+    credits: i64,
+    /// Whether it is in one of the lists.
+    listed: bool,
+    codel: State,
+}
+
+/// One link's FQ-CoDel.
+#[derive(Clone, Debug)]
+pub struct FqCodel {
+    rules: Rules,
+    flows: Flows,
+    queues: Vec<Queue>,
+    /// Bytes waiting, by queue.
+    waiting: Vec<u64>,
+    /// Their sum.
+    total: u64,
+    new: VecDeque<u32>,
+    old: VecDeque<u32>,
+    room: Room,
+}
+
+/// What has been done about room since the last arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Room {
+    /// Nothing.
+    Unasked,
+    /// This queue has lost packets.
+    Made(usize),
+}
+
+impl Params {
+    /// # Errors
+    /// E201 for no `flows` or too many, a `quantum` below 256 B, a `limit`, `memory` or `drop-batch` of 0; as CoDel's.
+    pub fn build(self, _scope: &Scope) -> Result<FqCodel, ParamError> {
+        let rules = self.rules()?;
+        let flows = self.hashing.over(self.flows)?;
+        let n = flows.queues();
+        let list = || VecDeque::with_capacity(n);
+        let (queues, waiting) = (vec![Queue::default(); n], vec![0; n]);
+        Ok(FqCodel { rules, flows, queues, waiting, total: 0, new: list(), old: list(), room: Room::Unasked })
+    }
+
+    fn rules(&self) -> Result<Rules, ParamError> {
+        ParamError::at_least("quantum", self.quantum, LEAST_QUANTUM)?;
+        ParamError::above_zero("limit", self.limit)?;
+        ParamError::above_zero("memory", self.memory)?;
+        ParamError::above_zero("drop-batch", self.drop_batch)?;
+        let Self { target, interval, mtu, ecn, ce_threshold, arithmetic, drop_batch, .. } = *self;
+        let law = Control { target, interval, mtu, ecn, ce_threshold, arithmetic }.law()?;
+        let (quantum, limit) = (self.quantum.get() as i64, u64::from(self.limit.get()));
+        let linux = arithmetic == Arithmetic::Linux;
+        Ok(Rules { quantum, limit, memory: self.memory.get(), drop_batch, law, linux })
+    }
+}
+
+impl FqCodel {
+    /// Bytes that come or go.
+    fn left(&mut self, queue: usize, bytes: u32) {
+        self.waiting[queue] -= u64::from(bytes);
+        self.total -= u64::from(bytes);
+    }
+
+    /// The queue at the front of the lists is empty.
+    fn pass_over(&mut self) {
+        let from_new = self.new.pop_front();
+        let Some(queue) = from_new.or_else(|| self.old.pop_front()) else { return };
+        let it = &mut self.queues[queue as usize];
+        it.codel.emptied();
+        it.listed = from_new.is_some() && !(self.rules.linux && self.old.is_empty());
+        if it.listed {
+            self.old.push_back(queue);
+        }
+    }
+
+    /// The queue at the front of the lists has sent its quantum.
+    fn renew(&mut self) {
+        let Some(queue) = self.new.pop_front().or_else(|| self.old.pop_front()) else { return };
+        self.queues[queue as usize].credits += self.rules.quantum;
+        self.old.push_back(queue);
+    }
+
+    /// The first of those that have most bytes waiting.
+    fn fattest(&self) -> Option<usize> {
+        let most = self.waiting.iter().copied().max().filter(|&bytes| bytes > 0)?;
+        self.waiting.iter().position(|&bytes| bytes == most)
+    }
+}
+
+impl Scheduler for FqCodel {
+    type Params = Params;
+
+    fn places(&self) -> usize {
+        self.flows.queues()
+    }
+
+    #[inline]
+    fn place(&mut self, packet: &Packet) -> usize {
+        self.flows.of(packet.flow)
+    }
+
+    fn queued(&mut self, _now: Time, child: usize, bytes: u32) {
+        self.waiting[child] += u64::from(bytes);
+        self.total += u64::from(bytes);
+        self.room = Room::Unasked;
+        let queue = &mut self.queues[child];
+        if !queue.listed {
+            (queue.listed, queue.credits) = (true, self.rules.quantum);
+            self.new.push_back(child as u32);
+        }
+    }
+
+    fn pick(&mut self, _now: Time, heads: &[Head]) -> Pick {
+        loop {
+            let Some(&queue) = self.new.front().or_else(|| self.old.front()) else { return Pick::Nothing };
+            let queue = queue as usize;
+            if self.queues[queue].credits <= 0 {
+                self.renew();
+            } else if heads[queue].is_ready() {
+                return Pick::Child(queue);
+            } else {
+                self.pass_over();
+            }
+        }
+    }
+
+    fn on_departure(&mut self, at: &Visit, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+        let backlog = at.at.backlog;
+        let behind = if self.rules.linux { at.all.bytes } else { backlog.bytes };
+        let head = codel::Head { now: at.at.now, arrived: at.at.arrived, behind, ecn: backlog.ecn };
+        self.queues[at.child].codel.judge(&self.rules.law, &head)
+    }
+
+    fn sent(&mut self, _now: Time, child: usize, bytes: u32, _behind: Count) {
+        self.left(child, bytes);
+        self.queues[child].credits -= i64::from(bytes);
+    }
+
+    fn dropped(&mut self, _now: Time, child: usize, bytes: u32, _behind: Count) {
+        self.left(child, bytes);
+        if self.rules.linux && self.room == Room::Made(child) {
+            self.queues[child].codel.dropped_besides();
+        }
+    }
+
+    fn evict(&mut self, all: Count) -> Option<Eviction> {
+        let full = all.packets > self.rules.limit || self.total > self.rules.memory;
+        let again = !self.rules.linux || self.room == Room::Unasked;
+        let child = if full && again { self.fattest() } else { None };
+        let Some(child) = child else {
+            self.room = Room::Unasked;
+            return None;
+        };
+        self.room = Room::Made(child);
+        Some(Eviction { child, packets: self.rules.drop_batch, bytes: self.waiting[child] / 2 })
+    }
+
+    fn evicts(&self) -> bool {
+        true
+    }
+
+    fn takes(&self) -> bool {
+        self.rules.linux
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::DEPARTURES
+    }
+
+    /// Queues, lists and credits stay.
+    fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
+        let new = params.clone().build(scope)?;
+        self.flows.stays(&new.flows)?;
+        self.rules.law.arithmetic().stays(new.rules.law.arithmetic())?;
+        self.rules = new.rules;
+        Ok(())
+    }
+
+    fn gauges(&self, _now: Time, each: &mut dyn FnMut(&'static str, f64)) {
+        each("new_flows", self.new.len() as f64);
+        each("old_flows", self.old.len() as f64);
+    }
+}

@@ -1,0 +1,152 @@
+//! Queues before a line for schedulers that judge packets and ask for room: what a port does, in the plainest form.
+
+use crate::codel_oracle::{Log, Waiting};
+use crate::line::scope;
+use perhop_core::Rng;
+use perhop_core::aqm::{Backlog, Departure};
+use perhop_core::count::Count;
+use perhop_core::needs::Needs;
+use perhop_core::packet::{Ecn, FlowId, Packet};
+use perhop_core::sched::{AnyScheduler, Head, Pick, Scheduler as _, SchedulerParams, Visit};
+use perhop_core::units::Time;
+use perhop_core::verdict::Verdict;
+use std::collections::VecDeque;
+
+/// A packet that waits, and its ECN field.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) packet: Waiting,
+    pub(crate) field: Ecn,
+}
+
+/// What waits besides a packet in its queue and in all queues.
+fn visit(now: Time, child: usize, entry: &Entry, [queue, all]: [Count; 2]) -> Visit {
+    let (packets, bytes, ecn) = (queue.packets as u32, queue.bytes, entry.field.capable());
+    let backlog = Backlog { packets, bytes, room: true, ecn, ..Backlog::default() };
+    Visit { child, at: Departure { now, arrived: Time::from_ns(entry.packet.arrived), backlog }, all }
+}
+
+/// Queues with their scheduler.
+pub(crate) struct Host {
+    pub(crate) scheduler: AnyScheduler,
+    pub(crate) queues: Vec<VecDeque<Entry>>,
+    /// What has been handed out and is not sent yet.
+    taken: Option<Entry>,
+    pub(crate) log: Log,
+    rng: Rng,
+}
+
+impl Host {
+    pub(crate) fn new(params: &SchedulerParams) -> Self {
+        let scheduler = params.build(&scope()).unwrap();
+        let queues = vec![VecDeque::new(); scheduler.places()];
+        Self { scheduler, queues, taken: None, log: Log::default(), rng: Rng::stream(1, 0, "queue") }
+    }
+
+    /// What waits, with what has been handed out.
+    pub(crate) fn all(&self) -> Count {
+        let mut all = Count::default();
+        self.queues.iter().flatten().chain(&self.taken).for_each(|entry| all.add(entry.packet.bytes as u32));
+        all
+    }
+
+    fn waiting(&self, child: usize) -> Count {
+        let mut all = Count::default();
+        self.queues[child].iter().for_each(|entry| all.add(entry.packet.bytes as u32));
+        all
+    }
+
+    fn tick(&mut self, now: Time) {
+        while let Some(due) = self.scheduler.poll_at().filter(|due| *due <= now) {
+            let oldest = |child: usize| self.queues[child].front().map(|entry| Time::from_ns(entry.packet.arrived));
+            self.scheduler.on_timer(due, &oldest);
+        }
+    }
+
+    fn lose(&mut self, child: usize, now: Time) -> u64 {
+        let lost = self.queues[child].pop_front().expect("it has a packet").packet;
+        self.log.dropped.push(lost.id);
+        self.scheduler.dropped(now, child, lost.bytes as u32, self.waiting(child));
+        lost.bytes
+    }
+
+    /// A packet arrives.
+    pub(crate) fn arrive(&mut self, flow: u32, entry: Entry) {
+        let now = Time::from_ns(entry.packet.arrived);
+        self.tick(now);
+        let size = entry.packet.bytes as u32;
+        let mut packet = Packet { size, flow: FlowId(flow), ecn: entry.field, ..Packet::default() };
+        let child = self.scheduler.place(&packet);
+        if self.scheduler.needs().contains(Needs::ARRIVALS) {
+            let at = visit(now, child, &entry, [self.waiting(child), self.all()]);
+            if let Verdict::Drop(_) = self.scheduler.on_arrival(&at, &mut packet, &mut self.rng) {
+                self.log.dropped.push(entry.packet.id);
+                return;
+            }
+        }
+        self.queues[child].push_back(entry);
+        self.scheduler.queued(now, child, size);
+        while let Some(room) = self.scheduler.evict(self.all()) {
+            let mut bytes = 0;
+            for n in 0..room.packets {
+                if n > 0 && bytes >= room.bytes {
+                    break;
+                }
+                bytes += self.lose(room.child, now);
+            }
+        }
+    }
+
+    fn heads(&self) -> Vec<Head> {
+        let head =
+            |queue: &VecDeque<Entry>| queue.front().map_or(Head::Nothing, |e| Head::Bytes(e.packet.bytes as u32));
+        self.queues.iter().map(head).collect()
+    }
+
+    /// Whether the packet at the head of a child is sent.
+    fn judge(&mut self, child: usize, now: Time) -> bool {
+        let Entry { packet, field } = *self.queues[child].front().expect("what is picked has a packet");
+        let own = Count { packets: 1, bytes: packet.bytes };
+        let at = visit(now, child, &Entry { packet, field }, [self.waiting(child) - own, self.all() - own]);
+        let mut shown = Packet { size: packet.bytes as u32, ecn: field, ..Packet::default() };
+        match self.scheduler.on_departure(&at, &mut shown, &mut self.rng) {
+            Verdict::Pass => true,
+            Verdict::Mark if field.capable() => {
+                self.log.marked.push(packet.id);
+                true
+            }
+            Verdict::Mark | Verdict::Drop(_) => false,
+        }
+    }
+
+    fn next(&mut self, now: Time) -> Option<Entry> {
+        self.tick(now);
+        loop {
+            let heads = self.heads();
+            let [first, again] = [0, 1].map(|_| self.scheduler.pick(now, &heads));
+            assert_eq!(first, again);
+            let Pick::Child(child) = first else {
+                assert!(self.queues.iter().all(VecDeque::is_empty), "it idles");
+                return None;
+            };
+            if self.judge(child, now) {
+                let sent = self.queues[child].pop_front()?;
+                self.scheduler.sent(now, child, sent.packet.bytes as u32, self.waiting(child));
+                return Some(sent);
+            }
+            self.lose(child, now);
+        }
+    }
+
+    /// Someone looks at what would be sent: it is taken out.
+    pub(crate) fn look(&mut self, now: u64) {
+        if self.taken.is_none() {
+            self.taken = self.next(Time::from_ns(now));
+        }
+    }
+
+    /// The packet that is sent.
+    pub(crate) fn send(&mut self, now: u64) -> Option<Waiting> {
+        self.taken.take().or_else(|| self.next(Time::from_ns(now))).map(|entry| entry.packet)
+    }
+}
