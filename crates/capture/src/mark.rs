@@ -20,6 +20,8 @@ mod labels;
 mod ledger;
 mod marker;
 mod marking;
+mod queue_report;
+mod queueing;
 mod rate_report;
 mod rates;
 mod report;
@@ -44,7 +46,8 @@ use marker::Marker;
 
 pub use clock::Origin;
 pub use error::{MarkError, Unchanged};
-pub use marking::{Marking, RoundTripsOf};
+pub use marking::{Behind, Marking, RoundTripsOf};
+pub use queue_report::{DropRow, QueueFlowRow, QueueReport, QueueRow, WaitRow};
 pub use rate_report::{BurstRow, ContractRow, ExcessRow, When};
 pub use report::{
     CaptureReport, CodePointRow, ColourRow, ConditionerReport, Directions, Fates, Flaws, FlowRow, LabelReport,
@@ -98,6 +101,7 @@ pub fn run<R: Read>(
 ) -> Result<Report, MarkError> {
     let mut marker = Marker::new(marking)?;
     let tally = pump.run(capture, output, |record| Ok::<_, CaptureError>(marker.visit(record)))?;
+    marker.finish();
     let report = Report::new(marker, &tally);
     match (report.ip_packets(), report.flaws.untimed) {
         (0, 0) => Err(MarkError::NoIp { packets: report.capture.packets, reasons: report.flaws.unchanged }),

@@ -2,9 +2,10 @@
 
 use crate::args::{Mark, Meter, Through};
 use crate::{Exit, Failure, complain, say, watch};
-use perhop_capture::mark::{self, MarkError, Marking, Report, RoundTripsOf};
+use perhop_capture::mark::{self, Behind, MarkError, Marking, Report, RoundTripsOf};
 use perhop_capture::{CaptureError, Pump, STANDARD_INPUT};
 use perhop_scenario::{Options, Policy};
+use perhop_sim::Plan;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
@@ -13,7 +14,15 @@ pub(crate) fn mark(args: &Mark) -> Result<Exit, Failure> {
         let help = "give the marked capture a name; the report goes to standard output";
         return Err(Failure::Error(format!("error[E020] `-` as output: `mark` writes a file\n   help: {help}")));
     }
-    let marking = marking(&args.policy, &args.through)?;
+    let options = Options::new(&args.policy.to_string_lossy());
+    let marking = marking(&args.policy, &options, &args.through)?;
+    if marking.queue.is_some() {
+        complain!(
+            "warning[W323] `queue` in [policy]: `mark` changes neither times nor order, so it has no queue\n   help: \
+             `perhop meter` says what the queue would have done"
+        );
+    }
+    let marking = Marking { queue: None, ..marking };
     if mark::changes_nothing(&marking) {
         complain!(
             "warning[W310] no colour of this policy has an action, and no label is carried: the output will be the input\n   \
@@ -31,7 +40,15 @@ pub(crate) fn meter(args: &Meter) -> Result<Exit, Failure> {
         (true, true) => RoundTripsOf::Samples,
     };
     let marking = match &args.policy {
-        Some(policy) => marking(policy, &args.through)?,
+        Some(policy) => {
+            let stated = [("queue", &args.queue), ("link", &args.link)];
+            let options = Options::new(&policy.to_string_lossy());
+            let options = stated.iter().fold(options, |options, (key, value)| match value {
+                Some(value) => options.of_policy(key, value),
+                None => options,
+            });
+            marking(policy, &options, &args.through)?
+        }
         None => Marking { seed: args.through.seed, ..Marking::default() },
     };
     let marking = Marking { round_trips, bursts: args.bursts, ..marking };
@@ -42,9 +59,8 @@ pub(crate) fn meter(args: &Meter) -> Result<Exit, Failure> {
 }
 
 /// The policy, checked.
-fn marking(policy: &Path, through: &Through) -> Result<Marking, Failure> {
-    let options = Options::new(&policy.to_string_lossy());
-    let (policy, warnings) = Policy::load(policy, &options)
+fn marking(policy: &Path, options: &Options, through: &Through) -> Result<Marking, Failure> {
+    let (policy, warnings) = Policy::load(policy, options)
         .map_err(|errors| Failure::Error(format!("{errors:#}\n{}, nothing was read", errors.summary())))?;
     if !warnings.list.is_empty() {
         complain!("{warnings:#}");
@@ -55,6 +71,10 @@ fn marking(policy: &Path, through: &Through) -> Result<Marking, Failure> {
         inside: policy.inside().to_vec(),
         flow_label: policy.encoding(),
         seed: through.seed,
+        queue: policy.line().zip(policy.queue()).map(|(plan, name)| {
+            let plan = Plan { seed: through.seed, ..plan.clone() };
+            Behind { name: name.to_owned(), plan }
+        }),
         ..Marking::default()
     })
 }

@@ -170,3 +170,90 @@ fn a_live_capture_ends_with_an_interrupt() {
     let said = text(&child.wait_with_output().unwrap());
     assert!(said.contains("\"cut_off\":null") && !said.contains("\"packets\":0,\"original"), "{said}");
 }
+
+const QUEUES: &str = r#"
+[conditioner.all]
+match = { dscp = "EF" }
+kind = "token-bucket"
+cir = "1Mbit/s"
+cbs = "15kB"
+green = "mark AF11"
+red = "mark AF12"
+
+[queue.fifo]
+limit = "20p"
+
+[queue.port]
+scheduler = "strict-priority"
+classes = [{ for = ["AF11"], queue = { limit = "10p" } }, { queue = { limit = "50p" } }]
+
+[queue.fair]
+aqm = "csfq"
+"#;
+
+fn queues() -> Folder {
+    Folder::with(&[("in.pcap", &capture()), ("policy.toml", QUEUES.as_bytes())])
+}
+
+fn metered(folder: &Folder, more: &[&str]) -> Output {
+    folder.perhop(&[&["meter", "in.pcap", "--policy", "policy.toml"], more].concat())
+}
+
+/// The queue of a class whose own rate is below the line's drops nothing; without a scheduler it pays for the others.
+#[test]
+fn a_capture_goes_into_a_queue() {
+    let folder = queues();
+    let dropped = |queue: &str, rate: &str| {
+        let out = text(&metered(&folder, &["--queue", queue, "--link", rate, "--json"]));
+        let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+        let queue = &report["queue"];
+        let of = |dscp: &str| {
+            let rows = queue["code_points"].as_array().unwrap().iter();
+            rows.filter(|row| row["of"] == dscp).map(|row| row["dropped"]["packets"].as_u64().unwrap()).sum::<u64>()
+        };
+        assert!(queue["note"].as_str().unwrap().contains("real senders would have reacted"));
+        [of("AF11"), of("AF12"), of("BE"), queue["all"]["dropped"]["packets"].as_u64().unwrap()]
+    };
+    let [green, red, other, all] = dropped("fifo", "1Mbit/s");
+    assert!(green > 50 && red > 5 && green + red + other == all);
+    let [green, red, ..] = dropped("port", "1500kbit/s");
+    assert!(green == 0 && red > 0);
+    assert_eq!(dropped("fifo", "100Mbit/s"), [0; 4]);
+    let shown = text(&metered(&folder, &["--queue", "port", "--link", "1Mbit/s"]));
+    for part in ["queue `port` on a line of 1.000 Mbit/s", "overflow", "wait ms mean", "flows at the queue"] {
+        assert!(shown.contains(part), "{shown}");
+    }
+}
+
+#[test]
+fn a_queue_that_cannot_be_is_an_error() {
+    let folder = queues();
+    let cases: [(&[&str], &str); 7] = [
+        (&["--queue", "prot", "--link", "1Mbit/s"], "unknown queue `prot`"),
+        (&["--queue", "port"], "`queue` without `link`"),
+        (&["--link", "1Mbit/s"], "`link` without `queue`"),
+        (&["--queue", "port", "--link", "0Mbit/s"], "`link` is 0bit/s"),
+        (&["--queue", "port", "--link", "10"], "E103"),
+        (&["--queue", "fifo", "--link", "fast"], "--link"),
+        (&["--queue", "fair", "--link", "1Mbit/s"], "reads rates, and no conditioner writes them"),
+    ];
+    for (args, message) in cases {
+        let out = metered(&folder, args);
+        let said = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(out.status.code(), Some(2), "{args:?}: {said}");
+        assert!(said.contains(message) && said.contains("help:"), "{args:?}: {said}");
+    }
+    let out = folder.perhop(&["meter", "in.pcap", "--queue", "fifo", "--link", "1Mbit/s"]);
+    assert!(String::from_utf8_lossy(&out.stderr).contains("--policy"));
+}
+
+/// A policy may name its queue itself; `mark`, which has none, says so.
+#[test]
+fn a_policy_may_name_its_queue() {
+    let stated = format!("[policy]\nqueue = \"fifo\"\nlink = \"1Mbit/s\"\n{QUEUES}");
+    let folder = Folder::with(&[("in.pcap", &capture()), ("policy.toml", stated.as_bytes())]);
+    let named = metered(&queues(), &["--queue", "fifo", "--link", "1Mbit/s"]);
+    assert_eq!(text(&metered(&folder, &[])), text(&named));
+    let out = folder.perhop(&["mark", "in.pcap", "out.pcap", "--policy", "policy.toml"]);
+    assert!(String::from_utf8_lossy(&out.stderr).contains("warning[W323]") && out.status.success());
+}

@@ -40,13 +40,9 @@ pub fn build(model: &Model, problems: &mut Problems) -> Option<Built> {
     let (stages, arrivals) = ports::stages(file, problems);
     advice::check(Resolved { file, stages: &stages, arrivals: &arrivals, links: &links }, problems);
     for (index, link) in links.iter_mut().enumerate() {
-        let surroundings = scope(file, Indexed { index, it: link });
-        for queue in &mut link.queues {
-            queue.scope = Scope { limit: Some(length(queue.limit)), ..surroundings.clone() };
-        }
         link.edge = ports::specs_at(&stages, index);
-        queues::check_queues(file, Indexed { index, it: link }, problems);
-        queues::check_scheduler(link, &topology.links[index], &surroundings, problems);
+        let surroundings = scope(file, Indexed { index, it: link });
+        finish(file, index, link, &surroundings, problems);
     }
     let resolved = Resolved { file, stages: &stages, arrivals: &arrivals, links: &links };
     if file.knows_traffic() {
@@ -62,6 +58,25 @@ pub fn build(model: &Model, problems: &mut Problems) -> Option<Built> {
     }
     let plan = plan(model, &topology, &traffic, links);
     Some(Built { plan, traffic, stages, arrivals, topology })
+}
+
+/// A link alone, the model's first, whatever arrives there.
+pub(crate) fn alone(model: &Model, around: &Scope, problems: &mut Problems) -> Option<Plan> {
+    let topology = topology::read(model, problems);
+    let mut link = topology.links.first().map(draft)?;
+    let file = File { model, topology: &topology, traffic: &[] };
+    let around = Scope { link_rate: Some(link.rate), ..around.clone() };
+    finish(file, 0, &mut link, &around, problems);
+    Some(Plan { classes: vec![String::new()], ..plan(model, &topology, &[], vec![link]) })
+}
+
+/// Tells a link's queues their surroundings, and checks them.
+fn finish(file: File<'_>, index: usize, link: &mut plan::Link, around: &Scope, problems: &mut Problems) {
+    for queue in &mut link.queues {
+        queue.scope = Scope { limit: Some(length(queue.limit)), ..around.clone() };
+    }
+    queues::check_queues(file, Indexed { index, it: link }, problems);
+    queues::check_scheduler(link, &file.topology.links[index], around, problems);
 }
 
 fn draft(link: &topology::Direction) -> plan::Link {

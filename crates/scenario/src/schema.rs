@@ -148,11 +148,13 @@ fn allow_series(schema: &mut Value) {
 pub fn policy_schema() -> Value {
     json!({
         "$schema": DRAFT, "title": "perhop policy", "type": "object", "additionalProperties": false,
-        "required": ["conditioner"],
+        "anyOf": [{ "required": ["conditioner"] }, { "required": ["queue"] }],
         "properties": {
             "policy": object(PolicySettings::FIELDS),
             "conditioner": { "type": "object", "additionalProperties": conditioner() },
+            "queue": { "type": "object", "additionalProperties": { "$ref": "#/$defs/queue" } },
         },
+        "$defs": { "queue": queue(), "one-queue": one_queue() },
     })
 }
 

@@ -20,6 +20,14 @@ pub enum MarkError {
         /// The offending parameter and its bound.
         error: String,
     },
+    /// Parameters that the queue refuses; a checked policy has none.
+    #[error("queue `{name}`: {error}")]
+    Queue {
+        /// Its name.
+        name: String,
+        /// The offending parameter and its bound.
+        error: String,
+    },
     /// No packet with an IP header that can be read.
     #[error("no IP packet in the capture ({}{}): there is nothing to meter; check what was captured", counted(.packets, ["packet", "packets"]), list(.reasons))]
     NoIp {

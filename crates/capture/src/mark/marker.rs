@@ -7,8 +7,10 @@ use perhop_core::estimate::Timestamps;
 use perhop_core::needs::Needs;
 use perhop_core::packet::{Ecn, FlowId, Packet, flags};
 use perhop_core::port::Port;
-use perhop_core::port::edge::{Edge, Mail, Per};
+use perhop_core::port::edge::{Edge, Per};
 use perhop_core::units::Time;
+use perhop_core::verdict::{self, Reason};
+use perhop_sim::replay::{Line, Replay};
 
 use super::bursts::Bursts;
 use super::clock::Clock;
@@ -17,7 +19,8 @@ use super::error::MarkError;
 use super::handshake::Handshakes;
 use super::labels::Labels;
 use super::ledger::Ledger;
-use super::marking::{Marking, RoundTripsOf};
+use super::marking::{Behind, Marking, RoundTripsOf};
+use super::queueing::Queueing;
 use super::rates::Rates;
 use super::round_trips::{Aggregate, RoundTrips, Segment, Shared};
 use crate::export::TCP_FLAGS;
@@ -47,7 +50,10 @@ enum Phase {
 
 /// An edge at work on a capture.
 pub(crate) struct Marker {
-    pub(crate) port: Port<()>,
+    /// Conditioners and queue; without a queue what passes leaves at once.
+    pub(crate) replay: Replay,
+    /// What the queue did, if there is one.
+    pub(crate) queueing: Option<Queueing>,
     pub(crate) marking: Marking,
     pub(crate) flows: FlowTable,
     pub(crate) clock: Clock,
@@ -59,8 +65,6 @@ pub(crate) struct Marker {
     pub(crate) bursts: Option<Bursts>,
     pub(crate) labels: Labels,
     pub(crate) needs: Needs,
-    /// Reports between its conditioners.
-    mail: Mail,
     /// Watched if a match asks for round-trip times.
     pub(crate) handshakes: Option<Handshakes>,
     pub(crate) round_trips: Option<RoundTrips>,
@@ -71,20 +75,18 @@ pub(crate) struct Marker {
 
 impl Marker {
     pub(crate) fn new(marking: Marking) -> Result<Self, MarkError> {
-        let edge = Edge::new(marking.stages.clone(), marking.seed, 0).map_err(|fault| {
-            let (name, error) = *fault;
-            MarkError::Conditioner { name, error: error.to_string() }
-        })?;
+        let replay = port(&marking)?;
+        let needs = replay.port().edge_needs();
         Ok(Self {
-            needs: edge.needs(),
-            mail: Mail::default(),
-            handshakes: edge.needs().contains(Needs::RTT).then(Handshakes::default),
+            needs,
+            queueing: marking.queue.as_ref().map(|_| Queueing::default()),
+            handshakes: needs.contains(Needs::RTT).then(Handshakes::default),
             round_trips: match marking.round_trips {
                 RoundTripsOf::Nothing => None,
                 of => Some(RoundTrips::new(of == RoundTripsOf::Samples)),
             },
             packets: 0,
-            port: Port::of_edge(edge),
+            replay,
             flows: FlowTable::new(),
             clock: Clock::new(marking.origin),
             ledger: Ledger::default(),
@@ -117,9 +119,7 @@ impl Marker {
         if let Some(tcp) = headers.tcp {
             self.watch(now, flow, tcp);
         }
-        if self.needs.contains(Needs::TIMER) {
-            self.port.catch_up(now, &mut self.mail);
-        }
+        self.replay.advance(now, &mut |trip| self.queueing.iter_mut().for_each(|it| it.add(trip)));
         let (came, forward) = (packet, self.is_forward(headers));
         self.rates.see(now, flow, packet.size);
         let fate = match forward {
@@ -151,7 +151,7 @@ impl Marker {
     fn forward(&mut self, now: Time, headers: &IpHeaders, packet: &mut Packet) -> Fate {
         self.announce(packet.flow, headers.tcp);
         let before = *packet;
-        let colouring = self.port.edge().colouring(packet);
+        let colouring = self.replay.port().edge().colouring(packet);
         if let Some(bursts) = &mut self.bursts {
             bursts.add(now, packet.flow, packet.size);
         }
@@ -162,13 +162,30 @@ impl Marker {
             }
         }
         let at = Passage { stamps: stamps(headers), ..Passage::of(now, packet.flow) };
-        // A capture has no queue: what passes leaves at once.
-        let fate = match self.port.arrive(&at, packet, ()).stays() && self.port.next(now, packet).is_some() {
-            true => Fate::Keep,
-            false => Fate::Drop,
-        };
+        let fate = self.pass(&at, headers.lengths.l3, packet);
         self.ledger.forward(&before, packet, colouring.is_some(), fate);
         fate
+    }
+
+    /// Through the conditioners and into the queue. What leaves at once is seen as it leaves, what waits as it came into
+    /// the queue, and only conditioners drop: the queue has a report of its own.
+    fn pass(&mut self, at: &Passage<'_>, wire: u32, packet: &mut Packet) -> Fate {
+        let number = self.replay.arrivals();
+        let (mut after, queueing) = (None, &mut self.queueing);
+        let fate = self.replay.arrive(at, packet, wire, &mut |trip| {
+            if trip.number == number {
+                after = Some(trip.packet);
+            }
+            queueing.iter_mut().for_each(|it| it.add(trip));
+        });
+        *packet = after.unwrap_or(*packet);
+        if fate == verdict::Fate::Dropped(Reason::Policer) { Fate::Drop } else { Fate::Keep }
+    }
+
+    /// Empties the queue after the last packet.
+    pub(crate) fn finish(&mut self) {
+        let queueing = &mut self.queueing;
+        self.replay.finish(&mut |trip| queueing.iter_mut().for_each(|it| it.add(trip)));
     }
 
     fn reverse(&mut self, now: Time, headers: &IpHeaders, packet: &mut Packet) -> Fate {
@@ -180,7 +197,7 @@ impl Marker {
                 self.register(mate);
                 self.phases[mate.0 as usize] = Phase::Open;
             }
-            self.port.reverse(&Passage { stamps: stamps(headers), ..Passage::of(now, mate) }, packet);
+            self.replay.port_mut().reverse(&Passage { stamps: stamps(headers), ..Passage::of(now, mate) }, packet);
         }
         Fate::Keep
     }
@@ -200,10 +217,10 @@ impl Marker {
     fn aggregate(&self, packet: &Packet) -> Option<Aggregate> {
         let FlowKey { source, destination, protocol, ports } = *self.flows.key(packet.flow.0)?;
         let pair = Shared::Pair(source, destination);
-        if self.port.edge().is_empty() {
+        if self.replay.port().edge().is_empty() {
             return Some(Aggregate { place: None, shared: pair });
         }
-        let (place, _) = self.port.edge().colouring(packet)?;
+        let (place, _) = self.replay.port().edge().colouring(packet)?;
         let shared = match self.marking.stages[place].per {
             Per::Aggregate => Shared::Everything,
             Per::Flow => Shared::Flow(packet.flow),
@@ -234,7 +251,7 @@ impl Marker {
 
     fn register(&mut self, flow: FlowId) {
         let headers = self.headers_of(flow);
-        self.port.register(flow, &headers);
+        self.replay.port_mut().register(flow, &headers);
     }
 
     /// What classifiers know about a flow so far.
@@ -253,10 +270,23 @@ impl Marker {
         for flow in flows {
             if self.phase(flow) != Phase::Unknown {
                 let headers = self.headers_of(flow);
-                self.port.reclassify(flow, &headers);
+                self.replay.port_mut().reclassify(flow, &headers);
             }
         }
     }
+}
+
+/// The conditioners, and the queue on its line, if there is one.
+fn port(marking: &Marking) -> Result<Replay, MarkError> {
+    if let Some(Behind { name, plan }) = &marking.queue {
+        return Replay::of_link(plan, 0)
+            .map_err(|error| MarkError::Queue { name: name.clone(), error: error.to_string() });
+    }
+    let edge = Edge::new(marking.stages.clone(), marking.seed, 0).map_err(|fault| {
+        let (name, error) = *fault;
+        MarkError::Conditioner { name, error: error.to_string() }
+    })?;
+    Ok(Replay::new(Port::of_edge(edge), Line::Infinite))
 }
 
 fn stamps(headers: &IpHeaders) -> Option<Timestamps> {

@@ -3,6 +3,7 @@
 use perhop_core::classify::Prefix;
 use perhop_core::flow_label::Encoding;
 use perhop_core::port::edge::StageSpec;
+use perhop_sim::Plan;
 
 use super::clock::Origin;
 
@@ -39,4 +40,15 @@ pub struct Marking {
     pub round_trips: RoundTripsOf,
     /// Whether the largest bursts are looked for.
     pub bursts: bool,
+    /// The queue on a line behind the conditioners; `None`: what passes leaves at once.
+    pub queue: Option<Behind>,
+}
+
+/// A queue on a line into which forward packets go behind the conditioners.
+#[derive(Clone, Debug)]
+pub struct Behind {
+    /// Its name.
+    pub name: String,
+    /// A plan whose first link is that line, with the stages of the [`Marking`] as its conditioners.
+    pub plan: Plan,
 }

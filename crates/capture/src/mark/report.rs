@@ -15,6 +15,7 @@ use super::handshake::Handshakes;
 use super::labels::{LabelCounts, Labels};
 use super::ledger::{ETHERNET_MTU, FlowCounts, Ledger};
 use super::marker::Marker;
+use super::queue_report::{Line, QueueReport};
 use super::rate_report::{self, BurstRow, ContractRow, ExcessRow, When};
 use super::rates::FlowLoad;
 use super::round_trip_report::{Names, RoundTripReport};
@@ -224,6 +225,8 @@ pub struct Report {
     /// Contracts and bursts.
     #[serde(flatten)]
     pub load: LoadReport,
+    /// The queue behind the conditioners; `None` without one.
+    pub queue: Option<QueueReport>,
     /// By flow, most bytes first.
     pub flows: Vec<FlowRow>,
     /// Irregularities of the capture.
@@ -244,14 +247,14 @@ pub struct LoadReport {
 
 impl Report {
     pub(super) fn new(marker: Marker, tally: &Tally) -> Self {
-        let Marker { port, marking, flows, clock, ledger, demands, rates, bursts, labels, .. } = marker;
+        let Marker { replay, queueing, marking, flows, clock, ledger, demands, rates, bursts, labels, .. } = marker;
         let (handshakes, round_trips) = (marker.handshakes, marker.round_trips);
         let names = Names { keys: flows.keys(), stages: &marking.stages };
         let duration_s = tally.span_ns.map(|(first, last)| (last - first) as f64 / 1e9);
-        let stages = marking.stages.iter().zip(port.edge().counts()).zip(&demands);
+        let stages = marking.stages.iter().zip(replay.port().edge().counts()).zip(&demands);
         let conditioners = stages.map(|((spec, it), demand)| conditioner(spec, it.counts, demand));
         let mut conditioners: Vec<_> = conditioners.collect();
-        port.edge().tallies(&mut |name, quantity, total| {
+        replay.port().edge().tallies(&mut |name, quantity, total| {
             let of_name = conditioners.iter_mut().filter(|it| it.name == name);
             of_name.for_each(|it| it.tallies.push(TallyRow { quantity, total }));
         });
@@ -282,6 +285,10 @@ impl Report {
                 contracts: rate_report::contracts(&rates, &demands, &names, duration_s),
                 bursts: bursts.map(|it| rate_report::bursts(&it, &names)),
             },
+            queue: queueing.zip(marking.queue.as_ref()).map(|(it, behind)| {
+                let link = Line { behind, duration_s };
+                QueueReport::new(&it, link, &names)
+            }),
             flows: flow_rows(flows.keys(), &ledger.flows, &rates.flows, duration_s),
             flaws: Flaws {
                 unchanged: unchanged(&ledger),

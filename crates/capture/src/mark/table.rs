@@ -23,6 +23,7 @@ impl Report {
             parts.extend([self.code_points_as_they_came(), self.flows(flows)]);
         }
         parts.push(self.burst_table());
+        parts.extend(self.queue.iter().map(|queue| queue.text(flows)));
         parts.extend([
             self.aggregate_round_trips(flows),
             self.flow_round_trips(flows),
@@ -238,7 +239,7 @@ impl Report {
     }
 }
 
-fn new_table(header: &[&str], first_number: usize) -> Table {
+pub(super) fn new_table(header: &[&str], first_number: usize) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(header.to_vec());
     for column in table.column_iter_mut().skip(first_number) {
@@ -248,7 +249,7 @@ fn new_table(header: &[&str], first_number: usize) -> Table {
 }
 
 /// Without rows, nothing.
-fn shown(table: &Table) -> String {
+pub(super) fn shown(table: &Table) -> String {
     if table.row_count() == 0 {
         return String::new();
     }
@@ -279,7 +280,7 @@ fn seconds(s: Option<f64>) -> String {
 }
 
 /// Share of bytes in per cent; `-` for nothing.
-fn share(part: Volume, total: u64) -> String {
+pub(super) fn share(part: Volume, total: u64) -> String {
     match part.bytes {
         0 => "-".into(),
         bytes => format!("{:.1}", bytes as f64 * 100.0 / total as f64),
@@ -318,20 +319,20 @@ fn measured(it: &MeasuredRow) -> [String; 11] {
 }
 
 /// How many rows there are, and how many of them a table shows at most.
-struct Rows {
-    all: usize,
-    most: usize,
+pub(super) struct Rows {
+    pub(super) all: usize,
+    pub(super) most: usize,
 }
 
 /// The table, with how many of its rows are not in it.
-fn limited(table: &Table, Rows { all, most }: Rows, what: &str, title: &str) -> String {
+pub(super) fn limited(table: &Table, Rows { all, most }: Rows, what: &str, title: &str) -> String {
     let more = all.saturating_sub(most);
     let lines =
         [title.to_owned(), shown(table), if more > 0 { format!("and {more} more {what}") } else { String::new() }];
     if all == 0 { String::new() } else { lines.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("\n") }
 }
 
-fn bit_rate(rate: f64) -> String {
+pub(super) fn bit_rate(rate: f64) -> String {
     let units = [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")];
     match units.into_iter().find(|(scale, _)| rate >= *scale) {
         Some((scale, unit)) => format!("{:.3} {unit}", rate / scale),

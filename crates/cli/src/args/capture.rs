@@ -40,7 +40,7 @@ pub struct Mark {
 pub struct Meter {
     /// Capture to read: pcap or pcapng, plain or compressed (.gz); `-` is standard input
     pub input: PathBuf,
-    /// Policy file: `[conditioner]` tables without `at`; without one: flows, rates and code points
+    /// Policy file: `[conditioner]` tables without `at`, `[queue]` tables; without one: flows, rates and code points
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
     /// Round-trip times, time-outs and windows of TCP, by flow and by aggregate: a conditioner of the policy, or without one
@@ -50,6 +50,13 @@ pub struct Meter {
     /// The most bytes of all forward traffic within any 1, 10 and 100 ms: when, how fast, and the flow that sent most of it
     #[arg(long)]
     pub bursts: bool,
+    /// Replay the forward packets, behind the conditioners, into this `[queue.X]` of the policy: what would have been
+    /// dropped, marked, delayed, for whom; with --link
+    #[arg(long, value_name = "NAME", requires = "policy")]
+    pub queue: Option<String>,
+    /// Rate of the line behind that queue, as in 10Mbit/s
+    #[arg(long, value_name = "RATE", requires = "policy")]
+    pub link: Option<String>,
     /// Also list every sample of --rtt
     #[arg(long, requires = "rtt", requires = "json")]
     pub samples: bool,

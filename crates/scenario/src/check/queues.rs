@@ -12,7 +12,9 @@ use perhop_sim::plan;
 /// AQMs and limits of a link's queues.
 pub fn check_queues(file: File<'_>, at: Indexed<'_, plan::Link>, problems: &mut Problems) {
     let (link, direction) = (at.it, &file.topology.links[at.index]);
-    let carries_data = file.traffic.iter().any(|flow| flow.forward.contains(&(at.index as u32)));
+    // Of what is replayed nothing is known: it may carry all.
+    let replayed = file.model.traffic.declared().is_empty();
+    let carries_data = replayed || file.traffic.iter().any(|flow| flow.forward.contains(&(at.index as u32)));
     for (queue, stated) in link.queues.iter().zip(&direction.queues) {
         match queue.aqm.build(&queue.scope) {
             Ok(aqm) if carries_data => {

@@ -1,16 +1,21 @@
-//! Policies: the `[conditioner]` tables of a scenario without `at`, for captures and interfaces.
+//! Policies: the `[conditioner]` tables of a scenario without `at`, for captures and interfaces, and its `[queue]`
+//! tables, for captures that are replayed into one of them.
 
-use crate::text::diagnostics::{Diagnostics, Findings};
 /// Labels in a policy.
 mod labels;
+/// The queue that a capture is replayed into.
+mod line;
 
 use self::labels::{Labeller, Labels};
+use self::line::Surroundings;
 use crate::check::settings::check_name;
 use crate::expand::stated;
 use crate::resolve::ports;
 use crate::sections::conditioner::ConditionerSection;
 use crate::sections::named::Named;
+use crate::sections::queue::QueueSection;
 use crate::sections::settings::PolicySettings;
+use crate::text::diagnostics::{Diagnostics, Findings};
 use crate::text::options::Options;
 use crate::text::{file, write};
 
@@ -22,18 +27,34 @@ use perhop_core::params::{Node, Problems, Reader, Spanned, Tree, read_table, sho
 use perhop_core::port::edge::StageSpec;
 use perhop_core::scope::Scope;
 use perhop_core::units::Bytes;
+use perhop_sim::Plan;
 
 /// The largest IP packet of an Ethernet.
 const LARGEST: u32 = 1500;
 
 /// The sections of a policy file.
-pub const SECTIONS: [&str; 2] = ["policy", "conditioner"];
+pub const SECTIONS: [&str; 3] = ["policy", "conditioner", "queue"];
 
 /// A checked policy.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Policy {
     settings: PolicySettings,
     conditioners: Named<ConditionerSection>,
+    queues: Named<QueueSection>,
+    line: Option<Plan>,
+}
+
+/// Two policies are equal if they state the same.
+impl PartialEq for Policy {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.settings, &self.conditioners, &self.queues) == (&other.settings, &other.conditioners, &other.queues)
+    }
+}
+
+/// The link with these conditioners before its queue.
+fn with_edge(mut plan: Plan, stages: Vec<StageSpec>) -> Plan {
+    plan.links[0].edge = stages;
+    plan
 }
 
 impl Policy {
@@ -71,12 +92,17 @@ impl Policy {
         let sound = settings.is_some();
         let mut settings: PolicySettings = settings.or_else(|| read_table(&empty, &mut Problems::default()))?;
         settings.name.get_or_insert_with(|| Spanned::new(stated.place, options.stem()));
-        let policy = Self { settings, conditioners };
+        let stated = Some(stated).filter(|_| sound);
+        let model = line::model(table, stated, problems);
+        let mut policy = Self { settings, conditioners, queues: model.queues.clone(), line: None };
         let built = policy.check(problems);
         if sound && policy.conditioners.all_sound() {
             let complete = built.len() == policy.conditioners.declared().len();
             labels::check(Labels { settings: &policy.settings, complete, conditioners: &built }, problems);
         }
+        let around = Surroundings { settings: &policy.settings, built: &built, scope: policy.scope() };
+        let line = line::read(model, &around, problems);
+        policy.line = line.map(|plan| with_edge(plan, policy.stages()));
         sound.then_some(policy)
     }
 
@@ -85,7 +111,7 @@ impl Policy {
         if let Some(name) = &self.settings.name {
             check_name(name, problems);
         }
-        if self.conditioners.declared().is_empty() {
+        if self.conditioners.declared().is_empty() && self.queues.declared().is_empty() {
             let help = "add [conditioner.X] with kind and its parameters";
             problems.error("E245", None, "policy without conditioner").help(help);
         }
@@ -143,15 +169,33 @@ impl Policy {
 
     /// Its conditioners in the file's order, for [`perhop_core::port::edge::Edge`].
     pub fn stages(&self) -> Vec<StageSpec> {
+        ports::policy_stages(&self.conditioners, &self.scope())
+    }
+
+    /// The queue on a line that a capture is replayed into, behind its conditioners: a plan of one link.
+    pub fn line(&self) -> Option<&Plan> {
+        self.line.as_ref()
+    }
+
+    /// The name of that queue.
+    pub fn queue(&self) -> Option<&str> {
+        self.settings.queue.as_ref().map(|name| name.as_str())
+    }
+
+    /// What is known about packets of a capture.
+    fn scope(&self) -> Scope {
         let largest_packet = Bytes::new(u64::from(LARGEST + self.overhead()));
-        let weights = ports::weights(&self.conditioners);
-        let scope = Scope { largest_packet, largest_of: "an Ethernet".into(), weights, ..Scope::default() };
-        ports::policy_stages(&self.conditioners, &scope)
+        let (largest_of, overhead) = ("an Ethernet".into(), self.overhead());
+        Scope { largest_packet, largest_of, overhead, weights: ports::weights(&self.conditioners), ..Scope::default() }
     }
 
     /// Every effective value as TOML; read again it gives an equal policy.
     pub fn effective(&self) -> String {
-        let conditioners = self.conditioners.tree(ConditionerSection::tree);
-        write::toml(&Tree::table(vec![("policy", show_table(&self.settings)), ("conditioner", conditioners)]))
+        let mut root = vec![("policy", show_table(&self.settings))];
+        root.push(("conditioner", self.conditioners.tree(ConditionerSection::tree)));
+        if !self.queues.declared().is_empty() {
+            root.push(("queue", self.queues.tree(QueueSection::tree)));
+        }
+        write::toml(&Tree::table(root))
     }
 }

@@ -2,7 +2,7 @@
 
 use perhop_core::flow_label::Carried;
 use perhop_core::params::{Choice, Node, Params, Place, Problems, Spanned, Table, Tree, read_table};
-use perhop_core::units::Span;
+use perhop_core::units::{BitRate, Span};
 
 /// Which bytes count.
 #[derive(Choice, Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,6 +73,11 @@ pub struct PolicySettings {
     /// The key of the random streams of probabilistic conditioners.
     #[param(default = 1)]
     pub seed: u64,
+    /// The `[queue.X]` behind the conditioners that `meter` replays a capture into. Default: none; what passes leaves at
+    /// once.
+    pub queue: Option<Spanned<String>>,
+    /// Rate of the line behind that queue.
+    pub link: Option<Spanned<BitRate>>,
 }
 
 /// `[scenario]`; keys with errors count as omitted, and no time is then too short or too long.

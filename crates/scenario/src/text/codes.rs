@@ -89,6 +89,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("W320", "a conditioner that measures round trips, and traffic whose ACKs do not return past it"),
     ("W321", "a profile, class or code point that no packet reaches"),
     ("W322", "traffic that falls to a last profile or class, which names other packets"),
+    ("W323", "a queue of a policy for `mark`, which has none"),
 ];
 
 /// What a code means.

@@ -38,6 +38,11 @@ impl Options {
         self.flag(&format!("--{key}"), format!("scenario.{key}={value}"))
     }
 
+    /// Adds `--queue` or `--link`: a key of `[policy]`.
+    pub fn of_policy(self, key: &str, value: &str) -> Self {
+        self.flag(&format!("--{key}"), format!("policy.{key}={value}"))
+    }
+
     /// Adds `--vary KEY=A,B,C`.
     pub fn vary(mut self, text: &str) -> Self {
         self.vary.push(text.to_owned());

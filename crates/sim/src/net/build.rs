@@ -5,7 +5,7 @@ use super::{Net, Pool};
 use crate::plan::{Plan, PlanError};
 use perhop_core::Rng;
 use perhop_core::needs::Needs;
-use perhop_core::port::PortError;
+use perhop_core::port::{Port, PortError};
 use perhop_core::port::edge::Mail;
 
 impl Net {
@@ -47,12 +47,17 @@ fn build_link(plan: &Plan, index: usize, transmit_done: bool) -> Result<Link, Pl
     let (probability, wire) = (link.loss.get(), format!("wire.{}", link.name));
     let loss = || WireLoss { probability, rng: Rng::stream(plan.seed, plan.replication, &wire) };
     Ok(Link::new(Parts {
-        port: plan.port(index).build().map_err(|error| refused(&link.name, error))?,
+        port: build_port(plan, index)?,
         rate: link.rate,
         delay: link.delay,
         wire_loss: (probability > 0.0).then(loss),
         force_transmit_done: transmit_done || plan.has_timed_rate(index),
     }))
+}
+
+/// The port that a link leaves from, empty.
+pub(crate) fn build_port<H: Copy>(plan: &Plan, link: usize) -> Result<Port<H>, PlanError> {
+    plan.port(link).build().map_err(|error| refused(&plan.links[link].name, error))
 }
 
 fn refused(link: &str, error: PortError) -> PlanError {

@@ -31,6 +31,7 @@ use perhop_core::port::edge::Mail;
 use perhop_core::units::Time;
 use perhop_core::verdict::Reason;
 
+pub(crate) use build::build_port;
 pub use link::Link;
 pub use pool::{Pool, Record, RecordId};
 pub use report::NetTotals;

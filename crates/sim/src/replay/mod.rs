@@ -7,7 +7,9 @@
 /// Packets at the port.
 mod held;
 
+use crate::net::build_port;
 use crate::net::serialiser::Serialiser;
+use crate::plan::{Plan, PlanError};
 use held::{Held, Waiting};
 use perhop_core::conditioner::Passage;
 use perhop_core::count::Count;
@@ -66,6 +68,14 @@ impl Replay {
         Self { port, line, held, mail, free_at: Time::ZERO, wake: None, arrived: 0 }
     }
 
+    /// The port of a plan's link, on that link.
+    ///
+    /// # Errors
+    /// Parameters that their algorithm refuses.
+    pub fn of_link(plan: &Plan, link: usize) -> Result<Self, PlanError> {
+        Ok(Self::new(build_port(plan, link)?, Line::Rate(plan.links[link].rate)))
+    }
+
     /// The port.
     pub fn port(&self) -> &Port<u32> {
         &self.port
@@ -74,6 +84,11 @@ impl Replay {
     /// The port, to announce flows and to show it what comes the other way.
     pub fn port_mut(&mut self) -> &mut Port<u32> {
         &mut self.port
+    }
+
+    /// How many have arrived: the next one's number.
+    pub fn arrivals(&self) -> u64 {
+        self.arrived
     }
 
     /// A packet arrives, after all that happens until then, and as it is after the conditioners remains in `packet`. The

@@ -1,0 +1,222 @@
+//! What the queue did, ready for JSON, and as tables for a terminal.
+
+use perhop_core::count::Count;
+use perhop_core::dscp::Dscp;
+use perhop_core::packet::{Colour, FlowId};
+use perhop_core::units::counted;
+use perhop_core::verdict::Reason;
+use serde::Serialize;
+
+use super::marking::Behind;
+use super::queueing::{Group, Met, Queueing};
+use super::rate_report::over;
+use super::round_trip_report::Names;
+use super::table::{Rows, bit_rate, limited, new_table, share, shown};
+use super::volume::Volume;
+use crate::flows::flow_name;
+
+/// What a replay cannot say.
+const NOTE: &str =
+    "the capture's packets at the capture's times: real senders would have reacted to drops, marks and waits";
+
+/// Packets that were dropped for one reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DropRow {
+    /// Why: `early`, `forced`, `overflow`, ...
+    pub reason: &'static str,
+    /// How many.
+    #[serde(flatten)]
+    pub volume: Volume,
+}
+
+/// Packets that came to the queue, and what became of them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct QueueRow {
+    /// Which packets: `all`, a code point, a colour.
+    pub of: String,
+    /// Those that came.
+    #[serde(flatten)]
+    pub came: Volume,
+    /// Those that were sent.
+    pub sent: Volume,
+    /// Of those, marked CE by the queue.
+    pub marked: Volume,
+    /// Those that were dropped.
+    pub dropped: Volume,
+    /// The same by reason; reasons without packets are omitted.
+    pub reasons: Vec<DropRow>,
+    /// From arrival to the start of transmission, of those sent; `None` if none was.
+    pub wait: Option<WaitRow>,
+}
+
+/// A distribution of waits.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct WaitRow {
+    /// Mean.
+    pub mean_s: f64,
+    /// Median.
+    pub p50_s: f64,
+    /// 99 %.
+    pub p99_s: f64,
+    /// Largest.
+    pub max_s: f64,
+}
+
+/// A flow at the queue.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct QueueFlowRow {
+    /// The flow.
+    pub flow: String,
+    /// Its packets that came.
+    #[serde(flatten)]
+    pub came: Volume,
+    /// Those that were sent.
+    pub sent: Volume,
+    /// Of those, marked CE by the queue.
+    pub marked: Volume,
+    /// Those that were dropped.
+    pub dropped: Volume,
+    /// Mean wait of those sent; `None` if none was.
+    pub mean_wait_s: Option<f64>,
+    /// Their longest wait.
+    pub max_wait_s: Option<f64>,
+}
+
+/// What a queue on a line would have done to the capture's forward packets.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct QueueReport {
+    /// Its name in the policy.
+    pub name: String,
+    /// Rate of the line; it sends IP packets.
+    pub link_bit_s: u64,
+    /// What came to it over the capture's duration, as meters count bytes; `None` where that is 0.
+    pub offered_bit_s: Option<f64>,
+    /// The most packets that waited when one came.
+    pub longest_packets: u64,
+    /// The most bytes that waited when a packet came.
+    pub longest_bytes: u64,
+    /// All packets.
+    pub all: QueueRow,
+    /// By code point, as they came to the queue.
+    pub code_points: Vec<QueueRow>,
+    /// By colour.
+    pub colours: Vec<QueueRow>,
+    /// By flow, most dropped first.
+    pub flows: Vec<QueueFlowRow>,
+    /// What such a replay cannot say.
+    pub note: &'static str,
+}
+
+/// The line that the queue was on.
+#[derive(Clone, Copy)]
+pub(super) struct Line<'a> {
+    pub(super) behind: &'a Behind,
+    pub(super) duration_s: Option<f64>,
+}
+
+impl QueueReport {
+    pub(super) fn new(it: &Queueing, line: Line<'_>, names: &Names<'_>) -> Self {
+        let code_point = |dscp: u8| Dscp::new(dscp).expect("below 64").to_string();
+        let colour = |index: usize| Colour::ALL[index].name().to_owned();
+        Self {
+            name: line.behind.name.clone(),
+            link_bit_s: line.behind.plan.links[0].rate.bit_s(),
+            offered_bit_s: over(it.all.met.came.bytes, line.duration_s),
+            longest_packets: it.longest.packets,
+            longest_bytes: it.longest.bytes,
+            all: row("all".into(), &it.all),
+            code_points: it.code_points.iter().map(|(dscp, group)| row(code_point(*dscp), group)).collect(),
+            colours: it.colours.iter().map(|(index, group)| row(colour(*index), group)).collect(),
+            flows: flow_rows(&it.flows, names),
+            note: NOTE,
+        }
+    }
+
+    /// As tables, with the `most` flows of which most was dropped.
+    pub(super) fn text(&self, most: usize) -> String {
+        let parts = [self.summary(), self.groups(), self.flow_table(most), self.note.to_owned()];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+    }
+
+    fn summary(&self) -> String {
+        let offered = self.offered_bit_s.map_or(String::new(), |rate| format!(", offered {}", bit_rate(rate)));
+        format!(
+            "queue `{}` on a line of {}{offered}; at most {} waiting, {} B",
+            self.name,
+            bit_rate(self.link_bit_s as f64),
+            counted(self.longest_packets, ["packet", "packets"]),
+            self.longest_bytes
+        )
+    }
+
+    fn groups(&self) -> String {
+        let header = ["at the queue", "packets", "bytes", "dropped", "% of bytes", "why", "marked"];
+        let mut table = new_table(&[&header[..], &["wait ms mean", "p50", "p99", "max"]].concat(), 1);
+        // With one of a kind it is all of them.
+        let kinds = [&self.code_points, &self.colours].map(|rows| rows.as_slice());
+        let several = kinds.into_iter().filter(|rows| rows.len() > 1).flatten();
+        for it in std::iter::once(&self.all).chain(several) {
+            let why: Vec<_> = it.reasons.iter().map(|it| format!("{} {}", it.reason, it.volume.packets)).collect();
+            let why = if why.is_empty() { "-".into() } else { why.join(", ") };
+            let counts = [it.came.packets, it.came.bytes, it.dropped.packets].map(|n| n.to_string());
+            let dropped = [share(it.dropped, it.came.bytes), why, it.marked.packets.to_string()];
+            let waits = it.wait.map_or([const { None }; 4], |w| [w.mean_s, w.p50_s, w.p99_s, w.max_s].map(Some));
+            table.add_row([it.of.clone()].into_iter().chain(counts).chain(dropped).chain(waits.map(ms)));
+        }
+        shown(&table)
+    }
+
+    fn flow_table(&self, most: usize) -> String {
+        let header = ["flow", "packets", "dropped", "% of bytes", "marked", "wait ms mean", "max"];
+        let mut table = new_table(&header, 1);
+        for it in self.flows.iter().take(most) {
+            let counts = [it.came.packets.to_string(), it.dropped.packets.to_string()];
+            let parts = [share(it.dropped, it.came.bytes), it.marked.packets.to_string()];
+            let waits = [it.mean_wait_s, it.max_wait_s].map(ms);
+            table.add_row([it.flow.clone()].into_iter().chain(counts).chain(parts).chain(waits));
+        }
+        limited(&table, Rows { all: self.flows.len(), most }, "flows", "flows at the queue: most dropped first")
+    }
+}
+
+fn ms(seconds: Option<f64>) -> String {
+    seconds.map_or("-".into(), |s| format!("{:.3}", s * 1e3))
+}
+
+fn row(of: String, group: &Group) -> QueueRow {
+    let met = &group.met;
+    let reason = |(reason, count): (Reason, Count)| DropRow { reason: reason.name(), volume: count.into() };
+    let reasons = Reason::ALL.into_iter().zip(met.dropped).map(reason).filter(|row| row.volume.packets > 0);
+    let wait = group.waits.quantiles().map(|q| WaitRow {
+        mean_s: q.mean / 1e9,
+        // The distribution has two significant digits: its steps may reach beyond the largest.
+        p50_s: q.p50.min(met.longest) as f64 / 1e9,
+        p99_s: q.p99.min(met.longest) as f64 / 1e9,
+        max_s: met.longest as f64 / 1e9,
+    });
+    QueueRow {
+        of,
+        came: met.came.into(),
+        sent: met.sent.into(),
+        marked: met.marked.into(),
+        dropped: met.lost().into(),
+        reasons: reasons.collect(),
+        wait,
+    }
+}
+
+fn flow_rows(flows: &[Met], names: &Names<'_>) -> Vec<QueueFlowRow> {
+    let met = (0..).zip(flows).filter(|(_, met)| met.came.packets > 0);
+    let row = |(flow, met): (u32, &Met)| QueueFlowRow {
+        flow: flow_name(names.flow(FlowId(flow))),
+        came: met.came.into(),
+        sent: met.sent.into(),
+        marked: met.marked.into(),
+        dropped: met.lost().into(),
+        mean_wait_s: met.mean().map(|ns| ns / 1e9),
+        max_wait_s: met.mean().map(|_| met.longest as f64 / 1e9),
+    };
+    let mut rows: Vec<_> = met.map(row).collect();
+    rows.sort_by_key(|row| std::cmp::Reverse((row.dropped.bytes, row.came.bytes)));
+    rows
+}
