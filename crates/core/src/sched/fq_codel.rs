@@ -51,7 +51,7 @@
 //! packets are dropped in a row by CoDel.
 
 use super::flows::{Flows, Hashing};
-use super::{Eviction, Head, Pick, Scheduler, Visit};
+use super::{End, Eviction, Head, Pick, Scheduler, Visit};
 use crate::Scope;
 use crate::aqm::arithmetic::Arithmetic;
 use crate::aqm::codel::{self, Control, Law, State};
@@ -274,7 +274,7 @@ impl Scheduler for FqCodel {
             return None;
         };
         self.room = Room::Made(child);
-        Some(Eviction { child, packets: self.rules.drop_batch, bytes: self.waiting[child] / 2 })
+        Some(Eviction { child, packets: self.rules.drop_batch, bytes: self.waiting[child] / 2, end: End::Head })
     }
 
     fn evicts(&self) -> bool {

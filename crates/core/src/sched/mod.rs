@@ -22,7 +22,7 @@ use crate::classify::FlowHeaders;
 use crate::count::Count;
 use crate::needs::Needs;
 use crate::packet::{FlowId, Packet};
-use crate::params::{Kind, Node, ParamError, Problems, Tree, Value};
+use crate::params::{Choice, Kind, Node, ParamError, Problems, Tree, Value};
 use crate::rng::Rng;
 use crate::units::Time;
 use crate::verdict::Verdict;
@@ -40,6 +40,10 @@ crate::algorithms! {
     "strict-priority" => strict_priority::{Params, StrictPriority},
     /// FQ-CoDel: a queue for each flow, served in turn by bytes, those of new flows first; CoDel in each of them.
     "fq-codel" => fq_codel::{Params, FqCodel},
+    /// SFQ: a queue for each flow, served in turn by bytes; the longest loses a packet when there is no room.
+    "sfq" => sfq::{Params, Sfq},
+    /// DualPI2: a queue for L4S traffic and one for all other, coupled so that flows of both get the same rate.
+    "dualpi2" => dualpi2::{Params, DualPi2},
 }
 
 pub mod flows;
@@ -95,7 +99,16 @@ pub struct Visit {
     pub all: Count,
 }
 
-/// Packets to be dropped at the head of a child: at least one.
+/// An end of a queue.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Where packets leave.
+    Head,
+    /// Where they come.
+    Tail,
+}
+
+/// Packets of a child to be dropped: at least one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Eviction {
     /// The child.
@@ -104,6 +117,8 @@ pub struct Eviction {
     pub packets: u32,
     /// Until at least this many bytes are gone.
     pub bytes: u64,
+    /// From which end.
+    pub end: End,
 }
 
 /// A key of a class that its host reads: the class's queue. Here it is known, and nothing more.
@@ -148,7 +163,7 @@ pub trait Scheduler {
     /// The packet at the head of the child picked last is sent: its bytes, and what waits in the child behind it.
     fn sent(&mut self, _now: Time, _child: usize, _bytes: u32, _behind: Count) {}
 
-    /// The packet at the head of a child was dropped: its bytes, and what waits in the child behind it.
+    /// A packet of a child was dropped, at its head or where [`Scheduler::evict`] said: its bytes, and what waits in the child behind it.
     fn dropped(&mut self, _now: Time, _child: usize, _bytes: u32, _behind: Count) {}
 
     /// Needs [`Needs::ARRIVALS`]. A packet arrives; asked before the AQM of its child.

@@ -7,11 +7,18 @@ mod codel_linux_oracle;
 #[path = "../oracle/codel.rs"]
 mod codel_oracle;
 #[allow(unreachable_pub)]
+#[path = "../oracle/dualpi2.rs"]
+mod dualpi2_oracle;
+#[allow(unreachable_pub)]
 #[path = "../oracle/fq_codel.rs"]
 mod fq_codel_oracle;
+#[allow(unreachable_pub)]
+#[path = "../oracle/sfq.rs"]
+mod sfq_oracle;
 
 mod contract;
 mod drr;
+mod dualpi2;
 mod ets;
 mod flow_contract;
 mod flow_line;
@@ -19,4 +26,5 @@ mod fq_codel;
 mod line;
 mod linux_rounds;
 mod settings;
+mod sfq;
 mod wrr;
