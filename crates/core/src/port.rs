@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! arrive:  conditioners -> ECN -> gate (AQM, limit) -> queue
-//! next:    scheduler -> gate (AQM again) -> conditioners once more -> the packet leaves
+//! next:    shapers, schedulers -> gate (AQM again) -> conditioners once more -> the packet leaves
 //! ```
 //!
 //! A port holds handles `H`: a record in a pool, a buffer's number, a place in a list. The packets stay with the host
@@ -13,11 +13,14 @@ pub mod edge;
 mod gate;
 mod queue;
 mod ring;
+mod shaper;
 mod spec;
+mod tree;
 
-pub use gate::{Fates, Gate, Limit};
+pub use gate::{Fates, Gate, Limit, Side};
 pub use queue::Queue;
-pub use spec::{PortError, PortSpec, QueueSpec};
+pub use shaper::{Shaper, ShaperParams};
+pub use spec::{Inside, NodeSpec, PortError, PortSpec, QueueSpec};
 
 use crate::aqm::{Aqm as _, AqmParams, Backlog};
 use crate::classify::FlowHeaders;
@@ -62,8 +65,10 @@ pub struct Leaving<H> {
     pub handle: H,
     /// When it arrived at the port.
     pub arrived: Time,
-    /// Index of its queue, in the scheduler's order; 0 without scheduler.
+    /// Index of its queue in the port's specification; 0 if there is one.
     pub queue: usize,
+    /// Index of its queue among all of the port, [`Port::queues`]: each flow of a scheduler has one.
+    pub leaf: usize,
 }
 
 /// A transmission on a line whose future is known.
@@ -103,14 +108,20 @@ pub struct Port<H> {
     /// By class; empty counts where there is no conditioner.
     offered: Vec<Offered>,
     edge_needs: Needs,
+    /// Of its AQMs and schedulers.
     aqm_needs: Needs,
+    evicts: bool,
 }
 
 impl<H: Copy> Port<H> {
     fn new(edge: Edge, queues: Queues<H>, classes: usize) -> Self {
-        let aqm_needs = queues.all().iter().fold(Needs::NOTHING, |all, queue| all | queue.gate().aqm().needs());
+        let of_aqms = queues.all().iter().fold(Needs::NOTHING, |all, queue| all | queue.gate().aqm().needs());
+        let (aqm_needs, evicts) = match &queues {
+            Queues::One(queue) => (of_aqms, queue.gate().drops_at_head()),
+            Queues::Several(tree) => (of_aqms | tree.needs(), tree.evicts()),
+        };
         let (edge_needs, offered) = (edge.needs(), vec![Offered::default(); classes]);
-        Self { edge, queues, offered, edge_needs, aqm_needs }
+        Self { edge, queues, offered, edge_needs, aqm_needs, evicts }
     }
 
     /// A port without conditioners before one queue, for packets of class 0.
@@ -123,15 +134,16 @@ impl<H: Copy> Port<H> {
         Self::new(edge, Queues::One(Queue::new(Gate::open())), 1)
     }
 
-    /// A packet arrives: through the conditioners and the gate into its queue.
+    /// A packet arrives: through the conditioners and the gate into its queue. If the port [evicts](Port::evicts), what
+    /// there is no room for now has to go: [`Port::evict`].
     #[inline]
     pub fn arrive(&mut self, at: &Passage<'_>, packet: &mut Packet, handle: H) -> Fate {
         if let Err(reason) = self.condition(at, packet) {
             return Fate::Dropped(reason);
         }
         match &mut self.queues {
-            Queues::One(queue) => queue.arrive(at.now, packet, handle),
-            Queues::Several(classes) => classes.arrive(at.now, packet, handle),
+            Queues::One(queue) => queue.arrive(at.now, packet, handle, Verdict::Pass),
+            Queues::Several(tree) => tree.arrive(at.now, packet, handle),
         }
     }
 
@@ -153,9 +165,24 @@ impl<H: Copy> Port<H> {
         queue.arrive_ahead(at.now, packet, handle, line)
     }
 
-    /// Whether a packet's departure is known when it arrives: one queue, and no hooks at departure.
+    /// Whether an arrival may cost packets that wait already their place.
+    #[inline]
+    pub fn evicts(&self) -> bool {
+        self.evicts
+    }
+
+    /// Drops what there is no room for since a packet has arrived; it goes back to `host`.
+    pub fn evict(&mut self, now: Time, host: &mut impl Buffers<H>) {
+        match &mut self.queues {
+            Queues::One(queue) => queue.make_room(now, host),
+            Queues::Several(tree) => tree.evict(now, host),
+        }
+    }
+
+    /// Whether a packet's departure is known when it arrives: one queue that drops what arrives, and no hooks at
+    /// departure.
     pub fn is_plain_fifo(&self) -> bool {
-        matches!(self.queues, Queues::One(_)) && !(self.edge_needs | self.aqm_needs).contains(Needs::DEPARTURES)
+        matches!(self.queues, Queues::One(_)) && !self.evicts && !(self.edge_needs | self.aqm_needs).contains(Needs::DEPARTURES)
     }
 
     /// Conditioners and their ECN marks.
@@ -176,31 +203,30 @@ impl<H: Copy> Port<H> {
     }
 
     /// The line is free at `now`: the packet that is sent next. Those that their AQM drops instead go back to `host`,
-    /// at most [`MOST_HEAD_DROPS`] of them.
+    /// at most [`MOST_HEAD_DROPS`] of them. If there is none, [`Port::opens_at`] says when a shaper lets one go.
     pub fn next(&mut self, now: Time, host: &mut impl Buffers<H>) -> Option<Leaving<H>> {
-        let mut drops = 0;
-        loop {
-            let chosen = self.queues.pick(now)?;
-            let first = self.queues.all()[chosen].first()?;
-            let packet = host.packet(first.handle);
-            if self.aqm_needs.contains(Needs::DEPARTURES)
-                && let Fate::Dropped(reason) = self.queues.depart(chosen, now, packet, drops < MOST_HEAD_DROPS)
-            {
-                drops += 1;
-                host.dropped(first.handle, reason);
-                continue;
-            }
-            if self.edge_needs.contains(Needs::DEPARTURES) {
-                self.edge.departing(&Passage::of(now, packet.flow), packet);
-            }
-            self.queues.take(chosen, now);
-            return Some(Leaving { handle: first.handle, arrived: first.arrived, queue: chosen });
+        let leaving = match &mut self.queues {
+            Queues::One(queue) => queue.next(now, self.aqm_needs, host),
+            Queues::Several(tree) => tree.next(now, host),
+        }?;
+        if self.edge_needs.contains(Needs::DEPARTURES) {
+            let packet = host.packet(leaving.handle);
+            self.edge.departing(&Passage::of(now, packet.flow), packet);
+        }
+        Some(leaving)
+    }
+
+    /// When to ask [`Port::next`] again, which has just found nothing although something waits, if nothing arrives before.
+    pub fn opens_at(&self) -> Option<Time> {
+        match &self.queues {
+            Queues::One(_) => None,
+            Queues::Several(tree) => tree.opens_at(),
         }
     }
 
     /// The packet that left last is in transmission until `ends`.
     pub fn busy_until(&mut self, leaving: &Leaving<H>, ends: Time) {
-        self.queues.all_mut()[leaving.queue].busy_until(ends);
+        self.queues.all_mut()[leaving.leaf].busy_until(ends);
     }
 
     /// On a line whose future is known: when the first packet not yet taken will have been sent.
@@ -226,6 +252,9 @@ impl<H: Copy> Port<H> {
     /// Announces a flow before its first packet, and again when its number is given to another.
     pub fn register(&mut self, flow: FlowId, headers: &FlowHeaders) {
         self.edge.register(flow, headers);
+        if let Queues::Several(tree) = &mut self.queues {
+            tree.register(flow, headers);
+        }
     }
 
     /// More is now known about an announced flow, see [`Edge::reclassify`].
@@ -233,17 +262,24 @@ impl<H: Copy> Port<H> {
         self.edge.reclassify(flow, headers);
     }
 
-    /// When an AQM next needs [`Port::on_timer`].
+    /// When an AQM or a scheduler next needs [`Port::on_timer`].
     pub fn poll_at(&self) -> Option<Time> {
         if !self.aqm_needs.contains(Needs::TIMER) {
             return None;
         }
-        self.queues.all().iter().filter_map(|queue| queue.gate().aqm().poll_at()).min()
+        let of_aqms = self.queues.all().iter().filter_map(|queue| queue.gate().aqm().poll_at());
+        match &self.queues {
+            Queues::One(_) => of_aqms.min(),
+            Queues::Several(tree) => of_aqms.chain(tree.poll_at()).min(),
+        }
     }
 
-    /// Calls the AQMs whose timers are due.
+    /// Calls the AQMs and schedulers whose timers are due.
     pub fn on_timer(&mut self, now: Time) {
         self.queues.all_mut().iter_mut().for_each(|queue| queue.on_timer(now));
+        if let Queues::Several(tree) = &mut self.queues {
+            tree.on_timer(now);
+        }
     }
 
     /// When a conditioner next publishes.
@@ -280,22 +316,53 @@ impl<H: Copy> Port<H> {
         self.edge.retune(now, name, params, scope)
     }
 
-    /// New parameters for the AQM of a queue.
+    /// New parameters for the AQM of a queue, by its index in the specification.
     ///
     /// # Errors
     /// The offending parameter; the old ones stay in force.
     pub fn retune_aqm(&mut self, now: Time, queue: usize, params: &AqmParams, scope: &Scope) -> Result<(), ParamError> {
-        self.queues.all_mut()[queue].retune(now, params, scope)
+        let mut all = self.queues.all_mut().iter_mut().filter(|it| it.row() == queue);
+        all.try_for_each(|queue| queue.retune(now, params, scope))
     }
 
-    /// New parameters for the scheduler.
+    /// New parameters for the scheduler of a node, by its index in the specification.
     ///
     /// # Errors
     /// The offending parameter, or that there is no scheduler; the old ones stay in force.
-    pub fn retune_scheduler(&mut self, now: Time, params: &SchedulerParams, scope: &Scope) -> Result<(), ParamError> {
+    pub fn retune_scheduler(
+        &mut self,
+        now: Time,
+        node: usize,
+        params: &SchedulerParams,
+        scope: &Scope,
+    ) -> Result<(), ParamError> {
         match &mut self.queues {
             Queues::One(_) => Err(ParamError::other_kind()),
-            Queues::Several(classes) => classes.retune(now, params, scope),
+            Queues::Several(tree) => tree.retune_scheduler(now, node, params, scope),
+        }
+    }
+
+    /// New parameters for the shaper of a node, by its index in the specification.
+    ///
+    /// # Errors
+    /// The offending parameter, or that there is no shaper; the old ones stay in force.
+    pub fn retune_shaper(
+        &mut self,
+        now: Time,
+        node: usize,
+        params: &ShaperParams,
+        scope: &Scope,
+    ) -> Result<(), ParamError> {
+        match &mut self.queues {
+            Queues::One(_) => Err(ParamError::other_kind()),
+            Queues::Several(tree) => tree.retune_shaper(now, node, params, scope),
+        }
+    }
+
+    /// Values of its shapers and schedulers for series: node of the specification, name, value.
+    pub fn gauges(&self, now: Time, each: &mut dyn FnMut(usize, &'static str, f64)) {
+        if let Queues::Several(tree) = &self.queues {
+            tree.gauges(now, each);
         }
     }
 
@@ -310,12 +377,17 @@ impl<H: Copy> Port<H> {
         self.edge_needs
     }
 
-    /// Its queues, in the scheduler's order; one without scheduler.
+    /// Its queues, in the order of the specification; each flow of a scheduler has one.
     pub fn queues(&self) -> &[Queue<H>] {
         self.queues.all()
     }
 
-    /// Whether a scheduler chooses among them.
+    /// Its queues as the specification counts them: the flows of a scheduler are one.
+    pub fn rows(&self) -> impl Iterator<Item = &[Queue<H>]> {
+        self.queues.all().chunk_by(|a, b| a.row() == b.row())
+    }
+
+    /// Whether schedulers or shapers decide when they send.
     pub fn is_scheduled(&self) -> bool {
         matches!(self.queues, Queues::Several(_))
     }
@@ -343,7 +415,11 @@ impl<H: Copy> Port<H> {
 
     /// Every packet the port holds. On a line whose future is known, also what is sent and not yet taken.
     pub fn handles(&self) -> impl Iterator<Item = H> {
-        self.queues().iter().flat_map(Queue::handles)
+        let kept = match &self.queues {
+            Queues::One(_) => None,
+            Queues::Several(tree) => Some(tree.kept()),
+        };
+        self.queues().iter().flat_map(Queue::handles).chain(kept.into_iter().flatten())
     }
 }
 

@@ -9,7 +9,7 @@ use crate::resolve::topology::{self, Topology};
 use crate::sections::model::Model;
 use crate::sections::settings::Settings;
 use perhop_core::params::Problems;
-use perhop_core::port::{Limit, QueueSpec};
+use perhop_core::port::{Inside, Limit, NodeSpec, QueueSpec};
 use perhop_core::scope::Scope;
 use perhop_core::units::{Bytes, Length, Packets};
 use perhop_sim::plan::{self, Plan};
@@ -70,13 +70,16 @@ pub(crate) fn alone(model: &Model, around: &Scope, problems: &mut Problems) -> O
     Some(Plan { classes: vec![String::new()], ..plan(model, &topology, &[], vec![link]) })
 }
 
-/// Tells a link's queues their surroundings, and checks them.
+/// Tells a link's queues, schedulers and shapers their surroundings, and checks them.
 fn finish(file: File<'_>, index: usize, link: &mut plan::Link, around: &Scope, problems: &mut Problems) {
-    for queue in &mut link.queues {
-        queue.scope = Scope { limit: Some(length(queue.limit)), ..around.clone() };
+    let direction = &file.topology.links[index];
+    for (queue, stated) in link.queues.iter_mut().zip(&direction.queues) {
+        let limit = Some(length(queue.limit));
+        queue.scope = Scope { limit, link_rate: Some(stated.rate), ..around.clone() };
     }
+    link.nodes.iter_mut().for_each(|node| node.scope = around.clone());
     queues::check_queues(file, Indexed { index, it: link }, problems);
-    queues::check_scheduler(link, &file.topology.links[index], around, problems);
+    queues::check_nodes(link, direction, problems);
 }
 
 fn draft(link: &topology::Direction) -> plan::Link {
@@ -88,13 +91,27 @@ fn draft(link: &topology::Direction) -> plan::Link {
         delay: link.delay,
         loss: link.loss,
         queues: link.queues.iter().map(draft_queue).collect(),
-        scheduler: link.scheduler.as_ref().map(|scheduler| scheduler.value.clone()),
+        nodes: link.nodes.iter().map(draft_node).collect(),
         edge: Vec::new(),
     }
 }
 
 fn draft_queue(queue: &topology::PortQueue) -> QueueSpec {
-    QueueSpec { aqm: queue.queue.aqm.value.clone(), limit: queue.limit, scope: Scope::default() }
+    QueueSpec {
+        aqm: queue.queue.aqm.value.clone(),
+        limit: queue.limit,
+        drop: queue.queue.common.drop.unwrap_or_default(),
+        scope: Scope::default(),
+    }
+}
+
+fn draft_node(node: &topology::PortNode) -> NodeSpec {
+    let inside = match (&node.scheduler, node.queue) {
+        (Some(scheduler), _) => Inside::Scheduler(scheduler.value.clone()),
+        (None, queue) => Inside::Queue(queue.unwrap_or(0)),
+    };
+    let shaper = node.shaper.as_ref().map(|shaper| shaper.value.clone());
+    NodeSpec { parent: node.parent, shaper, inside, scope: Scope::default() }
 }
 
 fn plan(model: &Model, topology: &Topology, traffic: &[Flowline], links: Vec<plan::Link>) -> Plan {

@@ -128,7 +128,7 @@ fn way(scenario: &Scenario, name: &str, way: &[u32], out: &mut String) {
 /// All queues of a port on one line.
 fn waiting(link: &plan::Link, overhead: u32) -> String {
     let queues: Vec<_> = link.queues.iter().map(|queue| one_queue(link, queue, overhead)).collect();
-    match &link.scheduler {
+    match link.scheduler() {
         Some(scheduler) => format!("{} over {}", scheduler.name(), queues.join(" + ")),
         None => queues.concat(),
     }

@@ -3,7 +3,7 @@
 use crate::expand::dumbbell::Dumbbell;
 use crate::sections::conditioner::{Actions, Placement};
 use crate::sections::link::{LinkSection, NodeSection};
-use crate::sections::queue::QueueCommon;
+use crate::sections::queue::{QueueCommon, Shaped};
 use crate::sections::settings::{PolicySettings, Settings};
 use crate::sections::tcp::{PRESETS, RtoPreset, RtoSection, TcpSection};
 use crate::sections::traffic::TrafficCommon;
@@ -40,7 +40,6 @@ pub fn schema() -> Value {
     });
     let mut definitions = json!({
         "queue": queue(),
-        "one-queue": one_queue(),
         "conditioner": conditioner_at_ports(),
         "traffic": chosen("model", None, perhop_sim::traffic::LIST, &[TrafficCommon::FIELDS]),
         "tcp": object(TcpSection::FIELDS),
@@ -55,7 +54,6 @@ pub fn schema() -> Value {
     })
 }
 
-/// A queue with its AQM, or a scheduler whose classes have one each, without a scheduler.
 /// An axis: its values, or a table of values, labels and a name.
 fn axis() -> Value {
     let values = json!({ "type": "array", "minItems": 1 });
@@ -71,29 +69,13 @@ fn axis() -> Value {
     }] })
 }
 
+/// A queue with its AQM, or a scheduler whose classes have one each.
 fn queue() -> Value {
-    let mut schema = chosen("aqm", Some("drop-tail"), perhop_core::aqm::LIST, &[QueueCommon::FIELDS]);
-    let mut schedulers = chosen("scheduler", None, perhop_core::sched::LIST, &[]);
-    refer(&mut schedulers, "#/$defs/queue", "#/$defs/one-queue");
+    let mut schema = chosen("aqm", Some("drop-tail"), perhop_core::aqm::LIST, &[QueueCommon::FIELDS, Shaped::FIELDS]);
+    let schedulers = chosen("scheduler", None, perhop_core::sched::LIST, &[Shaped::FIELDS]);
     let variants = schema["oneOf"].as_array_mut().expect("a list");
     variants.extend(schedulers["oneOf"].as_array().into_iter().flatten().cloned());
     schema
-}
-
-/// Replaces one reference by another, everywhere.
-fn refer(schema: &mut Value, from: &str, to: &str) {
-    match schema {
-        Value::Object(map) => map.values_mut().for_each(|value| refer(value, from, to)),
-        Value::Array(items) => items.iter_mut().for_each(|value| refer(value, from, to)),
-        Value::String(text) if text == from => to.clone_into(text),
-        _ => {}
-    }
-}
-
-/// A queue that has no scheduler.
-fn one_queue() -> Value {
-    let variants = 0..perhop_core::aqm::LIST.len();
-    json!({ "oneOf": variants.map(|i| json!({ "$ref": format!("#/$defs/queue/oneOf/{i}") })).collect::<Vec<_>>() })
 }
 
 /// `[[change]]`: parameters of running algorithms, all optional.

@@ -128,7 +128,7 @@ fn through(mut port: Port<()>, waiting: u32) -> Result<f64, String> {
 }
 
 fn drop_tail() -> QueueSpec {
-    QueueSpec { aqm: AqmParams::DropTail(drop_tail::Params {}), limit: Limit::Packets(100), scope: scope() }
+    QueueSpec { aqm: AqmParams::DropTail(drop_tail::Params {}), limit: Limit::Packets(100), drop: Side::Tail, scope: scope() }
 }
 
 fn headers(flow: u32) -> FlowHeaders {

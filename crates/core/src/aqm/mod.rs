@@ -108,6 +108,12 @@ pub trait Aqm {
     /// Time asked for by [`Aqm::poll_at`] has come.
     fn on_timer(&mut self, _now: Time, _backlog: &Backlog) {}
 
+    /// Whether its queue hands out the packet that it shows: whoever looks at what it would send next has taken it, and
+    /// the AQM has judged it.
+    fn takes(&self) -> bool {
+        false
+    }
+
     /// Which hooks beyond `on_arrival` and `on_fate` it needs.
     fn needs(&self) -> Needs {
         Needs::NOTHING
@@ -157,6 +163,9 @@ impl Aqm for AnyAqm {
     }
     fn on_timer(&mut self, now: Time, backlog: &Backlog) {
         dispatch!(self, x => x.on_timer(now, backlog));
+    }
+    fn takes(&self) -> bool {
+        dispatch!(self, x => x.takes())
     }
     fn needs(&self) -> Needs {
         dispatch!(self, x => x.needs())

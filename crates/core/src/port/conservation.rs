@@ -12,7 +12,7 @@ impl<H: Copy> Port<H> {
         gates.chain(self.queue_breaches()).chain(self.edge_breaches()).collect()
     }
 
-    /// Queued = sent + dropped at the head + waiting, at each queue of a scheduler.
+    /// Queued = sent + dropped at the head + waiting, at each queue of a tree.
     fn queue_breaches(&self) -> Vec<String> {
         let queues = if self.is_scheduled() { self.queues() } else { &[] };
         let breach = |(i, queue): (usize, &Queue<H>)| {
@@ -70,7 +70,7 @@ mod tests {
     use crate::packet::{FlowId, Packet};
     use crate::port::edge::{Action, Per, StageSpec};
     use crate::port::queue::Queues;
-    use crate::port::{Limit, PortSpec, QueueSpec};
+    use crate::port::{Limit, NodeSpec, PortSpec, QueueSpec, Side};
     use crate::sched::{HostKey, SchedulerParams, strict_priority};
     use crate::units::{BitRate, Bytes, Time};
     use crate::verdict::Verdict;
@@ -106,16 +106,17 @@ mod tests {
     /// A policer before two queues of three packets, of which the first two packets have been sent.
     fn busy() -> Port<()> {
         let aqm = AqmParams::DropTail(drop_tail::Params {});
-        let queue = QueueSpec { aqm, limit: Limit::Packets(3), scope: Scope::default() };
+        let queue = QueueSpec { aqm, limit: Limit::Packets(3), drop: Side::Tail, scope: Scope::default() };
         let class = |members| strict_priority::Class { members, queue: HostKey };
         let classes = vec![class(vec![Member::Colour(Colour::Green)]), class(vec![])];
         let scheduler = SchedulerParams::StrictPriority(strict_priority::Params { classes });
         let (edge, queues) = ([policer()], [queue.clone(), queue]);
+        let nodes = NodeSpec::flat(scheduler, &queues);
         let spec = PortSpec {
             name: "busy",
             edge: &edge,
             queues: &queues,
-            scheduler: Some(&scheduler),
+            nodes: &nodes,
             classes: 1,
             seed: 1,
             replication: 0,
@@ -145,7 +146,7 @@ mod tests {
             ("a packet gone from its queue", |port| assert!(queue(port).ring.take().is_some(), "something waits")),
             ("met only a gate", |port| {
                 let backlog = queue(port).backlog(Time::ZERO);
-                _ = queue(port).gate.arrive(Time::ZERO, backlog, &mut Packet { size: 500, ..Packet::default() });
+                _ = queue(port).gate.arrive(Time::ZERO, backlog, &mut Packet { size: 500, ..Packet::default() }, Verdict::Pass);
             }),
             ("met only a conditioner", |port| {
                 let at = Passage::of(Time::ZERO, FlowId(0));

@@ -4,6 +4,7 @@
 use crate::aqm::{AnyAqm, Aqm, Arrival, Backlog, Departure};
 use crate::count::Count;
 use crate::packet::{Ecn, Packet};
+use crate::params::Choice;
 use crate::rng::Rng;
 use crate::units::Time;
 use crate::verdict::{Fate, Reason, Verdict};
@@ -26,6 +27,16 @@ impl Limit {
             Self::Bytes(limit) => bytes + u64::from(size) <= limit,
         }
     }
+}
+
+/// Which packet goes when there is no room.
+#[derive(Choice, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Side {
+    /// The one that arrives.
+    #[default]
+    Tail,
+    /// The one that has waited longest.
+    Head,
 }
 
 /// A queue's counts for one colour.
@@ -83,6 +94,7 @@ impl Fates {
 pub struct Gate {
     aqm: AnyAqm,
     limit: Limit,
+    drop: Side,
     rng: Rng,
     fates: Vec<[Fates; 4]>,
     spared: u64,
@@ -91,7 +103,7 @@ pub struct Gate {
 impl Gate {
     /// A gate before a queue of `limit`, for packets of class 0.
     pub fn new(aqm: AnyAqm, limit: Limit, rng: Rng) -> Self {
-        Self { aqm, limit, rng, fates: vec![Default::default()], spared: 0 }
+        Self { aqm, limit, drop: Side::Tail, rng, fates: vec![Default::default()], spared: 0 }
     }
 
     /// A gate that lets everything in.
@@ -106,37 +118,95 @@ impl Gate {
         self
     }
 
-    /// Decides on an arriving packet. `backlog` says what waits and since when the queue is idle; whether there is room
+    /// Drops from this side when there is no room.
+    pub fn with_drop(self, drop: Side) -> Self {
+        Self { drop, ..self }
+    }
+
+    /// Whether the packet at the head goes when there is no room.
+    pub(super) fn drops_at_head(&self) -> bool {
+        self.drop == Side::Head
+    }
+
+    /// Whether the packet that it shows is as good as gone.
+    pub(super) fn takes(&self) -> bool {
+        self.aqm.takes()
+    }
+
+    /// Whether more waits than its limit, which happens only where the packet at the head goes.
+    #[inline]
+    pub(super) fn is_overfull(&self, packets: u32, bytes: u64) -> bool {
+        self.drop == Side::Head
+            && match self.limit {
+                Limit::Packets(limit) => packets > limit,
+                Limit::Bytes(limit) => bytes > limit,
+            }
+    }
+
+    /// The packet at the head is dropped for want of room; `backlog` is what waits behind it.
+    pub(super) fn evict(&mut self, now: Time, mut backlog: Backlog, packet: &mut Packet) {
+        (backlog.room, backlog.ecn) = (false, packet.ecn.capable());
+        let fate = Fate::Dropped(Reason::Overflow);
+        self.count_at_head(packet, fate);
+        self.aqm.on_fate(&Arrival { now, backlog }, packet, fate);
+    }
+
+    /// A packet that those above want dropped: the AQM is not asked.
+    #[cold]
+    fn refuse(&mut self, packet: &Packet, reason: Reason) -> Fate {
+        let fate = Fate::Dropped(reason);
+        self.count(packet, fate);
+        fate
+    }
+
+    /// Decides on an arriving packet, unless those above it in a tree (`above`) have. `backlog` says what waits and since when the queue is idle; whether there is room
     /// and whether the packet is ECN-capable is found here.
     #[inline]
-    pub(super) fn arrive(&mut self, now: Time, mut backlog: Backlog, packet: &mut Packet) -> Fate {
+    pub(super) fn arrive(&mut self, now: Time, mut backlog: Backlog, packet: &mut Packet, above: Verdict) -> Fate {
+        if let Verdict::Drop(reason) = above {
+            return self.refuse(packet, reason);
+        }
         backlog.room = self.limit.has_room(backlog.packets, backlog.bytes, packet.size);
         backlog.ecn = packet.ecn.capable();
         let at = Arrival { now, backlog };
         let fate = match self.aqm.on_arrival(&at, packet, &mut self.rng) {
             Verdict::Drop(reason) => Fate::Dropped(reason),
-            Verdict::Mark if !backlog.ecn => Fate::Dropped(Reason::Early),
-            _ if !backlog.room => Fate::Dropped(Reason::Overflow),
-            Verdict::Mark => {
-                packet.ecn = Ecn::Ce;
-                Fate::Marked
-            }
-            Verdict::Pass => Fate::Queued,
+            own => self.let_in(&backlog, packet, own == Verdict::Mark || above == Verdict::Mark),
         };
         self.count(packet, fate);
         self.aqm.on_fate(&at, packet, fate);
         fate
     }
 
-    /// Asks the AQM again about the packet at the head, whose transmission would begin now, and gives it the fate of a
+    /// The fate of a packet that is not dropped yet.
+    #[inline]
+    fn let_in(&self, backlog: &Backlog, packet: &mut Packet, marked: bool) -> Fate {
+        if marked && !backlog.ecn {
+            return Fate::Dropped(Reason::Early);
+        }
+        if !backlog.room && self.drop == Side::Tail {
+            return Fate::Dropped(Reason::Overflow);
+        }
+        if !marked {
+            return Fate::Queued;
+        }
+        packet.ecn = Ecn::Ce;
+        Fate::Marked
+    }
+
+    /// Asks the AQM again, unless those above it in a tree (`above`) have decided, about the packet at the head, whose transmission would begin now, and gives it the fate of a
     /// packet that it marks or drops. `at.backlog` says what waits behind it and since when the queue is idle; whether
     /// there is
     /// room for another such packet and whether it is ECN-capable is found here. Without `may_drop` a packet that the AQM
     /// drops is spared.
-    pub(super) fn depart(&mut self, mut at: Departure, packet: &mut Packet, may_drop: bool) -> Fate {
+    pub(super) fn depart(&mut self, mut at: Departure, packet: &mut Packet, may_drop: bool, above: Verdict) -> Fate {
         at.backlog.room = self.limit.has_room(at.backlog.packets, at.backlog.bytes, packet.size);
         at.backlog.ecn = packet.ecn.capable();
-        let fate = match self.aqm.on_departure(&at, packet, &mut self.rng) {
+        let verdict = match above {
+            Verdict::Pass => self.aqm.on_departure(&at, packet, &mut self.rng),
+            above => above,
+        };
+        let fate = match verdict {
             Verdict::Pass => return Fate::Queued,
             Verdict::Mark if at.backlog.ecn => {
                 packet.ecn = Ecn::Ce;
@@ -155,7 +225,7 @@ impl Gate {
     }
 
     fn count_at_head(&mut self, packet: &Packet, fate: Fate) {
-        let fates = &mut self.fates[usize::from(packet.class)][packet.colour.index()];
+        let fates = self.fates_of(packet);
         match fate {
             Fate::Queued => {}
             Fate::Marked => fates.marked.add(packet.size),
@@ -167,8 +237,23 @@ impl Gate {
     }
 
     #[inline]
+    fn fates_of(&mut self, packet: &Packet) -> &mut Fates {
+        let class = usize::from(packet.class);
+        if class >= self.fates.len() {
+            self.count_class(class);
+        }
+        &mut self.fates[class][packet.colour.index()]
+    }
+
+    /// The first packet of a class comes to one of many flows.
+    #[cold]
+    fn count_class(&mut self, class: usize) {
+        self.fates.resize(class + 1, Default::default());
+    }
+
+    #[inline]
     fn count(&mut self, packet: &Packet, fate: Fate) {
-        let fates = &mut self.fates[usize::from(packet.class)][packet.colour.index()];
+        let fates = self.fates_of(packet);
         fates.arrived.add(packet.size);
         match fate {
             Fate::Queued => fates.queued.add(packet.size),

@@ -1,15 +1,16 @@
-//! The queues of a port: one, or one for each class of a scheduler. Each has its own gate.
+//! The queues of a port: one, or a tree of them. Each has its own gate.
 
 use super::ring::{Entry, Ring};
-use super::{Gate, Sent, Transmission};
+use super::tree::Tree;
+use super::{Buffers, Gate, Leaving, MOST_HEAD_DROPS, Sent, Transmission};
 use crate::aqm::{Aqm as _, AqmParams, Backlog, Departure};
 use crate::count::Count;
+use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::ParamError;
-use crate::sched::{AnyScheduler, Head, Pick, Scheduler as _, SchedulerParams};
 use crate::scope::Scope;
 use crate::units::Time;
-use crate::verdict::Fate;
+use crate::verdict::{Fate, Reason, Verdict};
 
 const NOT_KNOWN: Transmission = Transmission { starts: Time::MAX, ends: Time::MAX };
 
@@ -21,11 +22,18 @@ pub struct Queue<H> {
     /// Until when a packet of it was or will be in transmission.
     busy_until: Time,
     pub(super) sent: Count,
+    /// Which queue of the specification it is; the flows of a scheduler are one.
+    row: usize,
 }
 
 impl<H: Copy> Queue<H> {
     pub(super) fn new(gate: Gate) -> Self {
-        Self { gate, ring: Ring::new(), busy_until: Time::ZERO, sent: Count::default() }
+        Self { gate, ring: Ring::new(), busy_until: Time::ZERO, sent: Count::default(), row: 0 }
+    }
+
+    /// The queue number `row` of its specification.
+    pub(super) fn in_row(self, row: usize) -> Self {
+        Self { row, ..self }
     }
 
     /// As its AQM sees it at `now`. It is idle while nothing waits in it and nothing from it is in transmission,
@@ -49,9 +57,10 @@ impl<H: Copy> Queue<H> {
         }
     }
 
+    /// A packet arrives, of which those above it in a tree said `above`.
     #[inline]
-    pub(super) fn arrive(&mut self, now: Time, packet: &mut Packet, handle: H) -> Fate {
-        let fate = self.gate.arrive(now, self.behind(now, 0, 0), packet);
+    pub(super) fn arrive(&mut self, now: Time, packet: &mut Packet, handle: H, above: Verdict) -> Fate {
+        let fate = self.gate.arrive(now, self.behind(now, 0, 0), packet, above);
         if fate.stays() {
             self.ring.push(Entry { handle, size: packet.size, arrived: now, sent: NOT_KNOWN });
         }
@@ -67,7 +76,7 @@ impl<H: Copy> Queue<H> {
         line: impl FnOnce(Time) -> Transmission,
     ) -> Fate {
         self.ring.start_until(now);
-        let fate = self.gate.arrive(now, self.behind(now, 0, 0), packet);
+        let fate = self.gate.arrive(now, self.behind(now, 0, 0), packet, Verdict::Pass);
         if fate.stays() {
             let sent = line(now);
             self.busy_until = sent.ends;
@@ -82,15 +91,56 @@ impl<H: Copy> Queue<H> {
         self.ring.first().copied()
     }
 
-    fn head(&self) -> Head {
-        self.ring.first().map_or(Head::Nothing, |first| Head::Bytes(first.size))
+    /// What waits without the packet at the head.
+    pub(super) fn without_first(&self, now: Time) -> Backlog {
+        self.ring.first().map_or_else(Backlog::default, |first| self.behind(now, 1, u64::from(first.size)))
+    }
+
+    /// The packet that is sent next; those that the AQM drops instead go back to `host`.
+    pub(super) fn next(&mut self, now: Time, needs: Needs, host: &mut impl Buffers<H>) -> Option<Leaving<H>> {
+        let mut drops = 0;
+        loop {
+            let first = self.first()?;
+            if needs.contains(Needs::DEPARTURES) {
+                let packet = host.packet(first.handle);
+                if let Fate::Dropped(reason) = self.depart(now, packet, drops < MOST_HEAD_DROPS, Verdict::Pass) {
+                    drops += 1;
+                    host.dropped(first.handle, reason);
+                    continue;
+                }
+            }
+            self.take();
+            return Some(Leaving { handle: first.handle, arrived: first.arrived, queue: 0, leaf: 0 });
+        }
+    }
+
+    /// Whether more waits than there is room for: where the packet that arrives is let in and the one at the head goes.
+    #[inline]
+    pub(super) fn is_overfull(&self) -> bool {
+        self.gate.is_overfull(self.ring.waiting(), self.ring.waiting_bytes())
+    }
+
+    /// The packet at the head is dropped for want of room.
+    pub(super) fn evict(&mut self, now: Time, packet: &mut Packet) {
+        let backlog = self.without_first(now);
+        self.gate.evict(now, backlog, packet);
+        self.ring.take();
+    }
+
+    /// Drops at the head what there is no room for.
+    pub(super) fn make_room(&mut self, now: Time, host: &mut impl Buffers<H>) {
+        while self.is_overfull() {
+            let Some(first) = self.first() else { return };
+            self.evict(now, host.packet(first.handle));
+            host.dropped(first.handle, Reason::Overflow);
+        }
     }
 
     /// Asks the AQM about the packet at the head. If it is dropped it is gone, and the queue was not idle until now.
-    fn depart(&mut self, now: Time, packet: &mut Packet, may_drop: bool) -> Fate {
+    pub(super) fn depart(&mut self, now: Time, packet: &mut Packet, may_drop: bool, above: Verdict) -> Fate {
         let Some(&Entry { arrived, size, .. }) = self.ring.first() else { return Fate::Queued };
         let at = Departure { now, arrived, backlog: self.behind(now, 1, u64::from(size)) };
-        let fate = self.gate.depart(at, packet, may_drop);
+        let fate = self.gate.depart(at, packet, may_drop, above);
         if !fate.stays() {
             self.ring.take();
             if arrived < now {
@@ -101,10 +151,10 @@ impl<H: Copy> Queue<H> {
     }
 
     /// The packet at the head leaves to be sent.
-    fn take(&mut self) -> Option<Entry<H>> {
-        let taken = *self.ring.take()?;
-        self.sent.add(taken.size);
-        Some(taken)
+    #[inline]
+    pub(super) fn take(&mut self) {
+        let taken = self.ring.take().map(|entry| entry.size);
+        taken.into_iter().for_each(|size| self.sent.add(size));
     }
 
     pub(super) fn busy_until(&mut self, ends: Time) {
@@ -135,6 +185,12 @@ impl<H: Copy> Queue<H> {
         self.gate.aqm_mut().retune(now, params, scope)
     }
 
+    /// Which queue of the specification it is; the flows of a scheduler are one.
+    #[inline]
+    pub fn row(&self) -> usize {
+        self.row
+    }
+
     /// AQM, limit, counts.
     #[inline]
     pub fn gate(&self) -> &Gate {
@@ -162,16 +218,16 @@ impl<H: Copy> Queue<H> {
 #[allow(clippy::large_enum_variant)]
 pub(super) enum Queues<H> {
     One(Queue<H>),
-    Several(Box<Classes<H>>),
+    Several(Box<Tree<H>>),
 }
 
 impl<H: Copy> Queues<H> {
-    /// In the scheduler's order.
+    /// In the order of the specification.
     #[inline]
     pub(super) fn all(&self) -> &[Queue<H>] {
         match self {
             Self::One(queue) => std::slice::from_ref(queue),
-            Self::Several(classes) => &classes.queues,
+            Self::Several(tree) => tree.queues(),
         }
     }
 
@@ -179,89 +235,18 @@ impl<H: Copy> Queues<H> {
     pub(super) fn all_mut(&mut self) -> &mut [Queue<H>] {
         match self {
             Self::One(queue) => std::slice::from_mut(queue),
-            Self::Several(classes) => &mut classes.queues,
-        }
-    }
-
-    /// The queue that sends next; `None` if nothing waits.
-    pub(super) fn pick(&mut self, now: Time) -> Option<usize> {
-        match self {
-            Self::One(_) => Some(0),
-            Self::Several(classes) => match classes.scheduler.pick(now, &classes.heads) {
-                Pick::Child(i) => Some(i),
-                Pick::Later(_) | Pick::Nothing => None,
-            },
-        }
-    }
-
-    pub(super) fn depart(&mut self, chosen: usize, now: Time, packet: &mut Packet, may_drop: bool) -> Fate {
-        match self {
-            Self::One(queue) => queue.depart(now, packet, may_drop),
-            Self::Several(classes) => classes.depart(chosen, now, packet, may_drop),
-        }
-    }
-
-    pub(super) fn take(&mut self, chosen: usize, now: Time) {
-        match self {
-            Self::One(queue) => _ = queue.take(),
-            Self::Several(classes) => classes.take(chosen, now),
+            Self::Several(tree) => tree.queues_mut(),
         }
     }
 
     /// The total of all queues, as a series shows it.
     pub(super) fn backlog(&self, now: Time) -> Backlog {
-        let Self::Several(classes) = self else { return self.all()[0].backlog(now) };
-        let all = classes.queues.iter().map(|queue| queue.backlog(now));
+        let Self::Several(_) = self else { return self.all()[0].backlog(now) };
+        let all = self.all().iter().map(|queue| queue.backlog(now));
         all.fold(Backlog::default(), |sum, queue| Backlog {
             packets: sum.packets + queue.packets,
             bytes: sum.bytes + queue.bytes,
             ..sum
         })
-    }
-}
-
-/// Queues and the scheduler that chooses among them.
-#[derive(Clone, Debug)]
-pub(super) struct Classes<H> {
-    scheduler: AnyScheduler,
-    queues: Vec<Queue<H>>,
-    heads: Vec<Head>,
-}
-
-impl<H: Copy> Classes<H> {
-    /// Empty queues behind `gates`, one for each class of the scheduler.
-    pub(super) fn new(scheduler: AnyScheduler, gates: Vec<Gate>) -> Self {
-        let heads = vec![Head::Nothing; gates.len()];
-        Self { scheduler, queues: gates.into_iter().map(Queue::new).collect(), heads }
-    }
-
-    pub(super) fn arrive(&mut self, now: Time, packet: &mut Packet, handle: H) -> Fate {
-        let i = self.scheduler.place(packet);
-        let fate = self.queues[i].arrive(now, packet, handle);
-        if fate.stays() {
-            self.scheduler.queued(now, i, packet.size);
-        }
-        self.heads[i] = self.queues[i].head();
-        fate
-    }
-
-    fn depart(&mut self, chosen: usize, now: Time, packet: &mut Packet, may_drop: bool) -> Fate {
-        let fate = self.queues[chosen].depart(now, packet, may_drop);
-        if !fate.stays() {
-            self.scheduler.dropped(now, chosen, packet.size, self.queues[chosen].waiting());
-        }
-        self.heads[chosen] = self.queues[chosen].head();
-        fate
-    }
-
-    fn take(&mut self, chosen: usize, now: Time) {
-        let queue = &mut self.queues[chosen];
-        let Some(taken) = queue.take() else { return };
-        self.heads[chosen] = queue.head();
-        self.scheduler.sent(now, chosen, taken.size, queue.waiting());
-    }
-
-    pub(super) fn retune(&mut self, now: Time, params: &SchedulerParams, scope: &Scope) -> Result<(), ParamError> {
-        self.scheduler.retune(now, params, scope)
     }
 }

@@ -1,12 +1,14 @@
 //! The specification of a port: plain data.
 
 use super::edge::{Edge, StageSpec};
-use super::queue::{Classes, Queue, Queues};
-use super::{Gate, Limit, Port};
+use super::queue::{Queue, Queues};
+use super::shaper::ShaperParams;
+use super::tree::{self, Tree};
+use super::{Gate, Limit, Port, Side};
 use crate::aqm::AqmParams;
 use crate::params::ParamError;
 use crate::rng::Rng;
-use crate::sched::{Scheduler as _, SchedulerParams};
+use crate::sched::SchedulerParams;
 use crate::scope::Scope;
 
 /// A queue of a port.
@@ -16,9 +18,52 @@ pub struct QueueSpec {
     pub aqm: AqmParams,
     /// How much may wait.
     pub limit: Limit,
+    /// Which packet goes when there is no room.
+    pub drop: Side,
     /// Surroundings of the AQM. The link's rate is that of the whole link, whatever share a scheduler leaves: an idle
     /// queue would be served at it.
     pub scope: Scope,
+}
+
+/// A node of the tree of a port's queues.
+#[derive(Clone, Debug)]
+pub struct NodeSpec {
+    /// Index of the node above; the root, the first, has none. Parents come before their children, and children in the
+    /// order of their scheduler.
+    pub parent: Option<usize>,
+    /// What holds back all that leaves it.
+    pub shaper: Option<ShaperParams>,
+    /// What it is.
+    pub inside: Inside,
+    /// Surroundings of shaper and scheduler.
+    pub scope: Scope,
+}
+
+/// What is inside a node.
+#[derive(Clone, Debug)]
+pub enum Inside {
+    /// A queue, by its index.
+    Queue(usize),
+    /// A scheduler over the nodes whose parent it is. If its children are flows there is one: what each flow has.
+    Scheduler(SchedulerParams),
+}
+
+impl NodeSpec {
+    /// A scheduler over as many queues as there are, each of its own.
+    pub fn flat(scheduler: SchedulerParams, queues: &[QueueSpec]) -> Vec<Self> {
+        let scope = queues.first().map(|queue| queue.scope.clone()).unwrap_or_default();
+        let node = |parent, inside| Self { parent, shaper: None, inside, scope: scope.clone() };
+        let leaves = (0..queues.len()).map(|i| node(Some(0), Inside::Queue(i)));
+        [node(None, Inside::Scheduler(scheduler))].into_iter().chain(leaves).collect()
+    }
+
+    /// Its scheduler, if it has one.
+    pub fn scheduler(&self) -> Option<&SchedulerParams> {
+        match &self.inside {
+            Inside::Scheduler(params) => Some(params),
+            Inside::Queue(_) => None,
+        }
+    }
 }
 
 /// A port.
@@ -28,10 +73,10 @@ pub struct PortSpec<'a> {
     pub name: &'a str,
     /// Conditioners, in order.
     pub edge: &'a [StageSpec],
-    /// One queue, or one for each class of the scheduler.
+    /// One queue, or those at the leaves of the tree.
     pub queues: &'a [QueueSpec],
-    /// Which of the queues sends next; `None`: there is one.
-    pub scheduler: Option<&'a SchedulerParams>,
+    /// The tree of schedulers and shapers above the queues; empty: there is one queue.
+    pub nodes: &'a [NodeSpec],
     /// Number of classes that packets are counted by.
     pub classes: usize,
     /// Seed of the run.
@@ -45,9 +90,9 @@ pub struct PortSpec<'a> {
 pub enum PortError {
     /// A conditioner, by name, refuses a parameter.
     Conditioner(String, Box<ParamError>),
-    /// The AQM of a queue or the scheduler refuses a parameter.
+    /// The AQM of a queue, a scheduler or a shaper refuses a parameter.
     Queue(Box<ParamError>),
-    /// This many queues, although the scheduler has that many classes; 1 without scheduler.
+    /// This many queues, although a scheduler has that many classes; 1 without scheduler.
     Queues {
         /// Of the specification.
         queues: usize,
@@ -70,25 +115,52 @@ impl PortSpec<'_> {
     }
 
     fn build_queues<H: Copy>(&self) -> Result<Queues<H>, PortError> {
-        let mut gates = (0..).zip(self.queues).map(|(i, queue)| self.gate(i, queue)).collect::<Result<Vec<_>, _>>()?;
-        let (queues, first) = (gates.len(), self.queues.first());
-        match (self.scheduler, first) {
-            (None, Some(_)) if queues == 1 => Ok(Queues::One(Queue::new(gates.remove(0)))),
-            (Some(params), Some(first)) => {
-                let scheduler = params.build(&first.scope).map_err(|error| PortError::Queue(Box::new(error)))?;
-                match scheduler.places() {
-                    classes if classes == queues => Ok(Queues::Several(Box::new(Classes::new(scheduler, gates)))),
-                    classes => Err(PortError::Queues { queues, classes }),
-                }
-            }
-            _ => Err(PortError::Queues { queues, classes: 1 }),
+        match (self.nodes, self.queues) {
+            ([], [queue]) => Ok(Queues::One(Queue::new(self.gate(0, queue)?.with_classes(self.classes)))),
+            ([], queues) => Err(PortError::Queues { queues: queues.len(), classes: 1 }),
+            _ => Ok(Queues::Several(Box::new(self.tree()?))),
         }
+    }
+
+    fn tree<H: Copy>(&self) -> Result<Tree<H>, PortError> {
+        let mut tree = Tree::new();
+        for (i, node) in self.nodes.iter().enumerate() {
+            if let Some((up, places)) = node.parent.and_then(|up| Some((up, tree.flows(up)?))) {
+                let Inside::Queue(queue) = node.inside else {
+                    return Err(PortError::Queues { queues: 1, classes: places });
+                };
+                let gate = self.gate(queue, self.queue(queue)?)?;
+                tree.add_flows(up, places, &Queue::new(gate).in_row(queue));
+                continue;
+            }
+            let refused = |error| PortError::Queue(Box::new(error));
+            let shaper = node.shaper.as_ref().map(|params| params.build(&node.scope)).transpose().map_err(refused)?;
+            let inside = match &node.inside {
+                Inside::Queue(queue) => {
+                    let gate = self.gate(*queue, self.queue(*queue)?)?.with_classes(self.classes);
+                    tree::Inside::Queue(Queue::new(gate).in_row(*queue))
+                }
+                Inside::Scheduler(params) => {
+                    let rng = Rng::stream(self.seed, self.replication, &format!("scheduler.{}.{i}", self.name));
+                    tree::Inside::Scheduler(params.build(&node.scope).map_err(refused)?, rng)
+                }
+            };
+            tree.add(node.parent, shaper, inside);
+        }
+        match tree.mismatch() {
+            None => Ok(tree),
+            Some((queues, classes)) => Err(PortError::Queues { queues, classes }),
+        }
+    }
+
+    fn queue(&self, i: usize) -> Result<&QueueSpec, PortError> {
+        self.queues.get(i).ok_or(PortError::Queues { queues: self.queues.len(), classes: i + 1 })
     }
 
     fn gate(&self, i: usize, queue: &QueueSpec) -> Result<Gate, PortError> {
         let aqm = queue.aqm.build(&queue.scope).map_err(|error| PortError::Queue(Box::new(error)))?;
         let rng = Rng::stream(self.seed, self.replication, &self.stream(i));
-        Ok(Gate::new(aqm, queue.limit, rng).with_classes(self.classes))
+        Ok(Gate::new(aqm, queue.limit, rng).with_drop(queue.drop))
     }
 
     /// The random stream of a queue. The first has the one it would have without a scheduler, so that both draw the

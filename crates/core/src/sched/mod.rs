@@ -188,6 +188,11 @@ pub trait Scheduler {
         false
     }
 
+    /// Whether its children are flows: queues of one kind, as many as it has places, reported as one.
+    fn has_flows(&self) -> bool {
+        false
+    }
+
     /// Whether it hands out the packet that it shows: whoever looks at what it would send next has taken it.
     fn takes(&self) -> bool {
         false
@@ -253,6 +258,9 @@ impl Scheduler for AnyScheduler {
     }
     fn evicts(&self) -> bool {
         dispatch!(self, x => x.evicts())
+    }
+    fn has_flows(&self) -> bool {
+        dispatch!(self, x => x.has_flows())
     }
     fn takes(&self) -> bool {
         dispatch!(self, x => x.takes())

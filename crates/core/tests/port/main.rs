@@ -53,7 +53,7 @@ fn scope() -> Scope {
 }
 
 fn queue(aqm: AqmParams, limit: u32) -> QueueSpec {
-    QueueSpec { aqm, limit: Limit::Packets(limit), scope: scope() }
+    QueueSpec { aqm, limit: Limit::Packets(limit), drop: Side::Tail, scope: scope() }
 }
 
 fn drop_tail(limit: u32) -> QueueSpec {
@@ -71,7 +71,7 @@ fn codel(limit: u32) -> QueueSpec {
 }
 
 fn spec<'a>(edge: &'a [StageSpec], queues: &'a [QueueSpec]) -> PortSpec<'a> {
-    PortSpec { name: "a -> b", edge, queues, scheduler: None, classes: 1, seed: 1, replication: 0 }
+    PortSpec { name: "a -> b", edge, queues, nodes: &[], classes: 1, seed: 1, replication: 0 }
 }
 
 /// Green packets before all others.
@@ -86,7 +86,8 @@ fn coloured(colour: Colour) -> Packet {
 }
 
 fn of_class(queues: &[QueueSpec; 2]) -> Port<usize> {
-    PortSpec { scheduler: Some(&green_first()), ..spec(&[], queues) }.build().unwrap()
+    let nodes = NodeSpec::flat(green_first(), queues);
+    PortSpec { nodes: &nodes, ..spec(&[], queues) }.build().unwrap()
 }
 
 /// Idle: nothing waits in it, and nothing of it is being sent; since the end of its own last transmission.
@@ -216,7 +217,8 @@ fn conditioners_see_what_leaves_and_not_what_is_dropped() {
 #[test]
 fn what_does_not_fit_together_is_refused() {
     let queues = [drop_tail(1), drop_tail(1), drop_tail(1)];
-    let three = PortSpec { scheduler: Some(&green_first()), ..spec(&[], &queues) };
+    let nodes = NodeSpec::flat(green_first(), &queues);
+    let three = PortSpec { nodes: &nodes, ..spec(&[], &queues) };
     assert_eq!(three.build::<()>().unwrap_err(), PortError::Queues { queues: 3, classes: 2 });
     assert_eq!(spec(&[], &queues).build::<()>().unwrap_err(), PortError::Queues { queues: 3, classes: 1 });
     assert_eq!(spec(&[], &[]).build::<()>().unwrap_err(), PortError::Queues { queues: 0, classes: 1 });

@@ -132,9 +132,13 @@ impl Step<'_> {
                 stage.expect("a stage of this plan").places.at(field)
             }
             Alteration::Aqm { link, queue, .. } => new.topology.links[*link].queues[*queue].place(field),
-            Alteration::Scheduler { link, .. } => {
-                let scheduler = new.topology.links[*link].scheduler.as_ref();
+            Alteration::Scheduler { link, node, .. } => {
+                let scheduler = new.topology.links[*link].nodes[*node].scheduler.as_ref();
                 scheduler.expect("a scheduler of this plan").place(field)
+            }
+            Alteration::Shaper { link, node, .. } => {
+                let shaper = new.topology.links[*link].nodes[*node].shaper.as_ref();
+                shaper.expect("a shaper of this plan").place(field)
             }
             Alteration::Rate { link, .. } => new.topology.links[*link].rate.place,
             Alteration::Traffic { table, .. } => {

@@ -91,7 +91,8 @@ fn unmarkable(file: File<'_>, at: Indexed<'_, plan::Link>, problems: &mut Proble
 /// W307: a `[queue]` or `[tcp]` that is not named anywhere.
 fn unused(file: File<'_>, problems: &mut Problems) {
     let links = file.topology.links.iter();
-    let queues: Vec<_> = links.flat_map(|l| l.queues.iter().map(|q| &q.name).chain([&l.queue])).flatten().collect();
+    let names = links.flat_map(|l| l.queues.iter().map(|q| &q.name).chain(l.nodes.iter().map(|n| &n.name)));
+    let queues: Vec<_> = names.flatten().collect();
     let tcp = file.model.traffic.sound().filter_map(|(_, t)| match &t.common.tcp.as_ref()?.value {
         TcpRef::Named(name) => Some(name),
         TcpRef::Inline(_) => None,

@@ -182,7 +182,7 @@ fn queues(file: File<'_>, at: Indexed<'_, plan::Link>, arriving: &[Arriving<'_>]
             format!("aqm \"{aqm}\" of link `{}` reads {noun}, and traffic `{name}`{others} arrives {lack}", link.name);
         if without.len() == arriving.len() {
             problems.error("E236", place, message).help(writer_of(read));
-        } else if link.scheduler.is_none() {
+        } else if link.scheduler().is_none() {
             problems.warn("W312", place, message).help("such packets are decided on without a label");
         }
     }

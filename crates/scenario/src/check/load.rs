@@ -61,7 +61,7 @@ pub(crate) fn queue_name(direction: &Direction) -> Option<&str> {
 
 /// A link's queue; `None` if a scheduler has several.
 pub(crate) fn only_queue(link: &plan::Link) -> Option<&QueueSpec> {
-    link.scheduler.is_none().then(|| &link.queues[0])
+    link.scheduler().is_none().then(|| &link.queues[0])
 }
 
 /// The link in packets of this many bytes.

@@ -83,7 +83,7 @@ pub fn series(file: File<'_>, links: &[plan::Link]) -> Option<Series> {
 /// Values of a port at each instant.
 fn gauges(link: &plan::Link) -> u64 {
     let mut count = 2;
-    let scheduled = link.scheduler.is_some();
+    let scheduled = !link.nodes.is_empty();
     for queue in &link.queues {
         count += if scheduled { 2 } else { 0 };
         if let Ok(aqm) = queue.aqm.build(&queue.scope) {

@@ -6,7 +6,6 @@ use crate::resolve::topology::Direction;
 use perhop_core::aqm::Aqm as _;
 use perhop_core::params::Problems;
 use perhop_core::port::Limit;
-use perhop_core::scope::Scope;
 use perhop_sim::plan;
 
 /// AQMs and limits of a link's queues.
@@ -34,10 +33,18 @@ pub fn check_queues(file: File<'_>, at: Indexed<'_, plan::Link>, problems: &mut 
     }
 }
 
-/// Its scheduler.
-pub fn check_scheduler(link: &plan::Link, direction: &Direction, scope: &Scope, problems: &mut Problems) {
-    let Some(stated) = &direction.scheduler else { return };
-    if let Some(Err(error)) = link.scheduler.as_ref().map(|scheduler| scheduler.build(scope)) {
-        problems.param(&error, stated.place(error.field));
+/// Its schedulers and shapers.
+pub fn check_nodes(link: &plan::Link, direction: &Direction, problems: &mut Problems) {
+    for (node, stated) in link.nodes.iter().zip(&direction.nodes) {
+        if let (Some(params), Some(stated)) = (node.scheduler(), &stated.scheduler)
+            && let Err(error) = params.build(&node.scope)
+        {
+            problems.param(&error, stated.place(error.field));
+        }
+        if let (Some(params), Some(stated)) = (&node.shaper, &stated.shaper)
+            && let Err(error) = params.build(&node.scope)
+        {
+            problems.param(&error, stated.place(error.field));
+        }
     }
 }

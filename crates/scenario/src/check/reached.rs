@@ -32,18 +32,15 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
 /// Lists of members as a file states them, by place: the same section at several ports is one.
 type Groups<'a> = BTreeMap<(usize, usize), Group<'a>>;
 
-/// The scheduler of a port and each of its queues.
+/// The schedulers of a port and each of its queues.
 fn port<'a>(direction: &'a Direction, arriving: &[Arriving], groups: &mut Groups<'a>) {
-    let mut shares: Vec<Vec<Arriving>> = vec![arriving.to_vec()];
-    if let Some(scheduler) = &direction.scheduler {
-        let mut shown = Vec::new();
-        scheduler.show(&mut shown);
-        if let Some(lists) = Lists::find(shown) {
-            shares = (0..direction.queues.len()).map(|i| lists.share(i, arriving)).collect();
-            lists.add(&scheduler.places, direction, arriving, groups);
-        }
+    let mut reaching: Vec<Vec<Arriving>> = vec![Vec::new(); direction.queues.len()];
+    if direction.nodes.is_empty() {
+        reaching = vec![arriving.to_vec()];
+    } else {
+        below(direction, Reached { node: 0, arriving }, &mut reaching, groups);
     }
-    for (queue, arriving) in direction.queues.iter().zip(&shares) {
+    for (queue, arriving) in direction.queues.iter().zip(&reaching) {
         let mut shown = Vec::new();
         queue.queue.aqm.show(&mut shown);
         if let Some(lists) = Lists::find(shown) {
@@ -52,10 +49,41 @@ fn port<'a>(direction: &'a Direction, arriving: &[Arriving], groups: &mut Groups
     }
 }
 
+/// A node of a port's tree and what arrives there.
+#[derive(Clone, Copy)]
+struct Reached<'a> {
+    node: usize,
+    arriving: &'a [Arriving],
+}
+
+/// What arrives at the queues below a node; notes what its schedulers do with it.
+fn below<'a>(direction: &'a Direction, at: Reached<'_>, queues: &mut [Vec<Arriving>], groups: &mut Groups<'a>) {
+    let node = &direction.nodes[at.node];
+    if let Some(queue) = node.queue {
+        queues[queue] = at.arriving.to_vec();
+        return;
+    }
+    let Some(scheduler) = &node.scheduler else { return };
+    let mut shown = Vec::new();
+    scheduler.show(&mut shown);
+    let lists = Lists::find(shown);
+    let children = (0..direction.nodes.len()).filter(|&child| direction.nodes[child].parent == Some(at.node));
+    for (i, child) in children.enumerate() {
+        let share = lists.as_ref().map(|lists| lists.share(i, at.arriving));
+        let arriving = share.as_deref().unwrap_or(at.arriving);
+        below(direction, Reached { node: child, arriving }, queues, groups);
+    }
+    if let Some(lists) = lists {
+        lists.add(&scheduler.places, direction, at.arriving, groups);
+    }
+}
+
 /// Profiles or classes, each with the packets it is for.
 struct Lists {
     /// `profiles` or `classes`.
     key: &'static str,
+    /// Which of the tables each is: those above others are for no packets themselves.
+    numbers: Vec<usize>,
     members: Vec<Vec<Member>>,
     table: Members,
 }
@@ -65,9 +93,11 @@ impl Lists {
     fn find(shown: Vec<(&'static str, Tree)>) -> Option<Self> {
         shown.into_iter().find_map(|(key, tree)| {
             let Tree::List(items) = tree else { return None };
-            let members: Vec<_> = items.iter().map(members).collect::<Option<_>>()?;
+            let leaves = items.iter().enumerate().filter(|(_, item)| !is_parent(item, &parents(&items)));
+            let (numbers, leaves): (Vec<_>, Vec<_>) = leaves.unzip();
+            let members: Vec<_> = leaves.into_iter().map(members).collect::<Option<_>>()?;
             let table = Members::new(["", ""], members.iter().map(Vec::as_slice)).ok()?;
-            members.iter().any(|list| !list.is_empty()).then_some(Self { key, members, table })
+            members.iter().any(|list| !list.is_empty()).then_some(Self { key, numbers, members, table })
         })
     }
 
@@ -119,7 +149,7 @@ impl Group<'_> {
             return;
         }
         for (i, members) in self.lists.members.iter().enumerate().filter(|(_, members)| !members.is_empty()) {
-            let place = self.places.at(&format!("{}.{i}.for", self.lists.key));
+            let place = self.places.at(&format!("{}.{}.for", self.lists.key, self.lists.numbers[i]));
             if looks.iter().any(|look| self.lists.table.of(&look.packet()) == i) {
                 self.unsent(members, place, &looks, problems);
             } else {
@@ -195,7 +225,7 @@ impl Group<'_> {
         let message = format!("traffic `{traffic}` {falls} to {} at `{}`", self.name(i), self.port);
         let label = format!("this is for {}, and it arrives as {}", either(last), list(looks));
         let help = "name it in the `for` that is meant for it, or end the list with one that has no `for`";
-        let place = self.places.at(&format!("{}.{i}.for", self.lists.key));
+        let place = self.places.at(&format!("{}.{}.for", self.lists.key, self.lists.numbers[i]));
         problems.warn("W322", place, message).label(label).help(help);
     }
 }

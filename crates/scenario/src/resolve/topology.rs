@@ -1,13 +1,12 @@
 //! `[links]` and `[nodes]` -> nodes with addresses, and one direction after another.
 
 use super::ends::{Ends, Keys, arrow, direction_name, ends};
-use super::indexed::{Indexed, indexed};
 use crate::sections::link::LinkSection;
 use crate::sections::model::Model;
 use crate::sections::named::{Declared, Named};
 use crate::sections::queue::{Queue, QueueRef, QueueSection, Scheduled, default_queue};
 use perhop_core::params::{Located, Place, Problems, Spanned, suggest};
-use perhop_core::port::Limit;
+use perhop_core::port::{Limit, ShaperParams};
 use perhop_core::sched::SchedulerParams;
 use perhop_core::units::{BitRate, Length, Probability, Span};
 use perhop_sim::plan;
@@ -29,12 +28,36 @@ pub struct Direction {
     pub delay: Span,
     /// Share lost on the wire.
     pub loss: Probability,
-    /// Its queues: one, or one for each class of the scheduler.
+    /// Its queues: one, or those at the leaves of the tree.
     pub queues: Vec<PortQueue>,
-    /// Which of them sends next.
-    pub scheduler: Option<Located<SchedulerParams>>,
+    /// The tree of schedulers and shapers above the queues; empty: there is one queue.
+    pub nodes: Vec<PortNode>,
     /// The `[queue.X]` that it names.
     pub queue: Option<String>,
+}
+
+impl Direction {
+    /// What is at the root of its tree.
+    pub fn scheduler(&self) -> Option<&Located<SchedulerParams>> {
+        self.nodes.first()?.scheduler.as_ref()
+    }
+}
+
+/// A node of the tree of a direction's queues; parents come before their children.
+#[derive(Clone, Debug)]
+pub struct PortNode {
+    /// Index of the node above.
+    pub parent: Option<usize>,
+    /// What holds back all that leaves it.
+    pub shaper: Option<Located<ShaperParams>>,
+    /// Its scheduler; `None` if it is a queue.
+    pub scheduler: Option<Located<SchedulerParams>>,
+    /// Index of its queue, if it is one.
+    pub queue: Option<usize>,
+    /// The `[queue.X]` that it is.
+    pub name: Option<String>,
+    /// Where it is stated.
+    pub place: Place,
 }
 
 /// A queue of a direction.
@@ -46,6 +69,8 @@ pub struct PortQueue {
     pub limit: Limit,
     /// The `[queue.X]` that it is.
     pub name: Option<String>,
+    /// What the queue can send at: the link's rate, or that of the slowest shaper above it.
+    pub rate: BitRate,
 }
 
 impl PortQueue {
@@ -119,6 +144,17 @@ pub fn read(model: &Model, problems: &mut Problems) -> Topology {
     topology
 }
 
+/// Where in a port's tree something is.
+#[derive(Clone, Copy)]
+struct Branch<'a> {
+    /// The node above.
+    parent: Option<usize>,
+    /// The link's rate, or that of the slowest shaper above.
+    rate: BitRate,
+    /// The named queues above.
+    above: &'a [&'a str],
+}
+
 struct Builder<'a> {
     model: &'a Model,
     problems: &'a mut Problems,
@@ -188,7 +224,7 @@ impl Builder<'_> {
             delay: entries.iter().find_map(|l| l.delay)?,
             loss: entries.iter().find_map(|l| l.loss)?,
             queues: Vec::new(),
-            scheduler: None,
+            nodes: Vec::new(),
             queue: None,
             name,
             from,
@@ -215,31 +251,47 @@ impl Builder<'_> {
     }
 
     fn queues(&mut self, mut link: Direction, stated: &Spanned<QueueRef>) -> Option<Direction> {
-        let (section, name) = self.section(stated)?;
-        link.queue.clone_from(&name);
-        match section {
-            QueueSection::One(queue) => link.queues.push(self.queue(queue, name, *link.rate)?),
-            QueueSection::Several(Scheduled { params, queues }) => {
-                link.scheduler = Some(params);
-                let own = indexed(&queues).map(|queue| self.class_queue(queue, &link));
-                link.queues = own.collect::<Vec<_>>().into_iter().collect::<Option<_>>()?;
-            }
-        }
+        let at = Branch { parent: None, rate: *link.rate, above: &[] };
+        self.branch(&mut link, stated, at)?;
+        link.queue = link.nodes.first().map_or_else(|| link.queues[0].name.clone(), |root| root.name.clone());
         Some(link)
     }
 
-    /// The queue of a scheduler's class, which itself has no scheduler.
-    fn class_queue(&mut self, class: Indexed<'_, Spanned<QueueRef>>, link: &Direction) -> Option<PortQueue> {
-        let Indexed { index: i, it: stated } = class;
-        match self.section(stated)? {
-            (QueueSection::One(queue), name) => self.queue(queue, name, *link.rate),
-            (QueueSection::Several(_), _) => {
-                let message =
-                    format!("class {} of the scheduler of link `{}` has a scheduler itself", i + 1, link.name);
-                let help = "a class has one queue: `aqm` with its parameters, and `limit`";
-                self.problems.error("E226", stated.place, message).help(help).none()
+    /// A node of a port's tree with all that is below it. A single queue without a shaper is no tree.
+    fn branch(&mut self, link: &mut Direction, stated: &Spanned<QueueRef>, at: Branch<'_>) -> Option<()> {
+        let (section, name) = self.section(stated)?;
+        if let Some(name) = name.as_ref().filter(|name| at.above.contains(&name.as_str())) {
+            let message = format!("[queue.{name}] is a class of itself");
+            let way = at.above.iter().chain([&name.as_str()]).copied().collect::<Vec<_>>().join(" > ");
+            let problem = self.problems.error("E255", stated.place, message).label(way);
+            return problem.help("the queue of a class has to be another").none();
+        }
+        let (shaped, index) = (section.shaped().clone(), link.nodes.len());
+        let rate = shaped.shape.as_ref().map_or(at.rate, |shape| shape.rate.min(at.rate));
+        let node = PortNode {
+            parent: at.parent,
+            shaper: shaped.shape,
+            scheduler: None,
+            queue: None,
+            name: name.clone(),
+            place: stated.place,
+        };
+        let above: Vec<_> = at.above.iter().copied().chain(name.as_deref()).collect();
+        match section {
+            QueueSection::One(queue) => {
+                if at.parent.is_some() || node.shaper.is_some() {
+                    link.nodes.push(PortNode { queue: Some(link.queues.len()), ..node });
+                }
+                link.queues.push(self.queue(queue, name, rate)?);
+            }
+            QueueSection::Several(Scheduled { params, queues, .. }) => {
+                link.nodes.push(PortNode { scheduler: Some(params), ..node });
+                let below = Branch { parent: Some(index), rate, above: &above };
+                let all = queues.iter().map(|queue| self.branch(link, queue, below));
+                all.collect::<Vec<_>>().into_iter().collect::<Option<()>>()?;
             }
         }
+        Some(())
     }
 
     /// What is stated, or what it names, with that name.
@@ -260,7 +312,7 @@ impl Builder<'_> {
                 "at least one packet: packets (\"50p\"), bytes (\"62500B\") or time at the link's rate (\"20ms\")";
             return self.problems.error("E217", place, format!("`limit` is {stated}")).help(help).none();
         };
-        Some(PortQueue { queue, limit, name })
+        Some(PortQueue { queue, limit, name, rate })
     }
 
     fn unknown_queue<T>(&mut self, name: &str, place: Place) -> Option<T> {

@@ -1,10 +1,11 @@
 //! `[queue]`: one queue with its AQM, or a scheduler with classes, each with what the scheduler needs to know about it
-//! and a queue.
+//! and a queue, which may have a scheduler again; either may have a shaper.
 
 use super::chosen::{Entries, chosen, name_of};
 use crate::text::tree;
 use perhop_core::aqm::{self, AqmParams};
 use perhop_core::params::{Field, Kind, Located, Node, Params, Place, Places, Problems, Reader, Spanned, Tree, Value};
+use perhop_core::port::{ShaperParams, Side};
 use perhop_core::sched::{self, SchedulerParams};
 use perhop_core::units::{Length, Packets};
 
@@ -17,6 +18,15 @@ pub struct QueueCommon {
     /// How much may wait, not counting the packet in transmission: packets, bytes, or time at the link's rate.
     #[param(default = "1000p")]
     pub limit: Spanned<Length>,
+    /// Which packet goes when there is no room; default: the one that arrives, `tail`.
+    pub drop: Option<Side>,
+}
+
+/// The key of every `[queue.X]`, with and without a scheduler.
+#[derive(Params, Clone, Debug, PartialEq)]
+pub struct Shaped {
+    /// What holds back all that leaves it: `rate`, `burst` and so on.
+    pub shape: Option<Located<ShaperParams>>,
 }
 
 /// `[queue.X]`
@@ -33,8 +43,10 @@ pub enum QueueSection {
 pub struct Scheduled {
     /// `scheduler` with its parameters.
     pub params: Located<SchedulerParams>,
-    /// The queue of each class.
+    /// The queue of each class that has one; of a scheduler without classes, what each of its flows has.
     pub queues: Vec<Spanned<QueueRef>>,
+    /// Its shaper.
+    pub shaped: Shaped,
 }
 
 /// A queue with its AQM.
@@ -42,6 +54,8 @@ pub struct Scheduled {
 pub struct Queue {
     /// Limit.
     pub common: QueueCommon,
+    /// Its shaper.
+    pub shaped: Shaped,
     /// `aqm` with its parameters; all keys of the queue have their places here.
     pub aqm: Located<AqmParams>,
 }
@@ -75,7 +89,18 @@ impl Value for QueueRef {
 pub fn default_queue(place: Place) -> Spanned<QueueRef> {
     let aqm = AqmParams::DropTail(perhop_core::aqm::drop_tail::Params {});
     let limit = Spanned::new(place, Length::Packets(Packets::new(DEFAULT_LIMIT)));
-    let queue = Queue { common: QueueCommon { limit }, aqm: Located { value: aqm, places: Places::whole(place) } };
+    drop_tail(place, limit, aqm)
+}
+
+/// What each flow of a scheduler has: the scheduler itself limits them.
+fn flow_queue(place: Place) -> Spanned<QueueRef> {
+    let aqm = AqmParams::DropTail(perhop_core::aqm::drop_tail::Params {});
+    drop_tail(place, Spanned::new(place, Length::Packets(Packets::new(u32::MAX))), aqm)
+}
+
+fn drop_tail(place: Place, limit: Spanned<Length>, aqm: AqmParams) -> Spanned<QueueRef> {
+    let (common, shaped) = (QueueCommon { limit, drop: None }, Shaped { shape: None });
+    let queue = Queue { common, shaped, aqm: Located { value: aqm, places: Places::whole(place) } };
     Spanned::new(place, QueueRef::Inline(QueueSection::One(queue)))
 }
 
@@ -86,6 +111,14 @@ impl QueueSection {
         match has("scheduler") || has("classes") && !has("aqm") {
             true => Scheduled::read(node, problems).map(Self::Several),
             false => Queue::read(node, problems).map(Self::One),
+        }
+    }
+
+    /// Its shaper.
+    pub fn shaped(&self) -> &Shaped {
+        match self {
+            Self::One(queue) => &queue.shaped,
+            Self::Several(scheduled) => &scheduled.shaped,
         }
     }
 
@@ -102,17 +135,19 @@ impl Queue {
     fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
         chosen(node, problems, |reader| {
             let common = <QueueCommon as Params>::read(reader);
+            let shaped = <Shaped as Params>::read(reader);
             let name = name_of(reader, "aqm", Some("drop-tail"), aqm::NAMES);
             let aqm = name.as_ref().and_then(|name| AqmParams::read(name, name.place, reader));
             let aqm = aqm.map(|value| Located { value, places: reader.places() });
             let known = name.is_some_and(|name| aqm::NAMES.contains(&name.as_str()));
-            (known, common.zip(aqm).map(|(common, aqm)| Self { common, aqm }))
+            (known, common.zip(shaped).zip(aqm).map(|((common, shaped), aqm)| Self { common, shaped, aqm }))
         })
     }
 
     fn tree(&self) -> Tree {
         let mut entries: Entries = vec![("aqm", Tree::Text(self.aqm.name().into()))];
         self.common.show(&mut entries);
+        self.shaped.show(&mut entries);
         self.aqm.show(&mut entries);
         Tree::table(entries)
     }
@@ -121,19 +156,24 @@ impl Queue {
 impl Scheduled {
     fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
         let queues = queues(node, problems);
-        let params = chosen(node, problems, |reader| {
-            let sound = refuse_queue(reader);
+        let both = chosen(node, problems, |reader| {
+            let shaped = <Shaped as Params>::read(reader);
             let name = name_of(reader, "scheduler", None, sched::NAMES);
+            let entry = name.as_ref().and_then(|name| sched::LIST.iter().find(|entry| entry.name == **name));
+            let sound = refuse_queue(reader, entry.map_or(&[], |entry| entry.fields));
             let params = name.as_ref().and_then(|name| SchedulerParams::read(name, name.place, reader));
             let params = params.filter(|_| sound).map(|value| Located { value, places: reader.places() });
-            (name.is_some_and(|name| sched::NAMES.contains(&name.as_str())), params)
+            (entry.is_some(), params.zip(shaped).zip(entry))
         });
-        let (params, queues) = (params?, queues?);
+        let (((params, shaped), entry), mut queues) = (both?, queues?);
+        if !Field::all(entry.fields).iter().any(|field| field.name == "classes") {
+            queues = vec![flow_queue(node.place)];
+        }
         if queues.is_empty() {
             let help = "at least one, the last of which takes all other packets";
             return problems.error("E201", node.place, "`classes` is missing").help(help).none();
         }
-        Some(Self { params, queues })
+        Some(Self { params, queues, shaped })
     }
 
     fn tree(&self) -> Tree {
@@ -141,7 +181,8 @@ impl Scheduled {
         self.params.show(&mut shown);
         for (_, tree) in shown.iter_mut().filter(|e| e.0 == "classes") {
             let Tree::List(classes) = tree else { continue };
-            for (class, queue) in classes.iter_mut().zip(&self.queues) {
+            let parents = parents(classes);
+            for (class, queue) in classes.iter_mut().filter(|class| !is_parent(class, &parents)).zip(&self.queues) {
                 let Tree::Table(class) = &mut class.tree else { continue };
                 let queue = queue.tree().map(|queue| ("queue", queue));
                 let Tree::Table(queue) = Tree::table(queue.into_iter().collect()) else { continue };
@@ -149,6 +190,7 @@ impl Scheduled {
             }
         }
         shown.insert(0, ("scheduler", Tree::Text(self.params.name().into())));
+        self.shaped.show(&mut shown);
         Tree::table(shown)
     }
 }
@@ -164,13 +206,30 @@ fn queues(node: &Node, problems: &mut Problems) -> Option<Vec<Spanned<QueueRef>>
         Some(queue) => Spanned::read(queue, problems),
         None => Some(default_queue(class.place)),
     };
-    classes.iter().map(queue).collect::<Vec<_>>().into_iter().collect()
+    let parents = parents(classes);
+    let leaves = classes.iter().filter(|class| !is_parent(class, &parents));
+    leaves.map(queue).collect::<Vec<_>>().into_iter().collect()
 }
 
-/// Keys of a queue that do not go with a scheduler.
-fn refuse_queue(reader: &mut Reader<'_>) -> bool {
+/// The names of classes that others name as their `parent`.
+fn parents(classes: &[Node]) -> Vec<String> {
+    let named = |class: &Node| match &tree::get(class, &["parent"])?.tree {
+        Tree::Text(name) => Some(name.clone()),
+        _ => None,
+    };
+    classes.iter().filter_map(named).collect()
+}
+
+/// Whether a class has other classes below it, and so no queue.
+fn is_parent(class: &Node, parents: &[String]) -> bool {
+    tree::get(class, &["name"]).is_some_and(|name| matches!(&name.tree, Tree::Text(name) if parents.contains(name)))
+}
+
+/// Keys of a queue that do not go with a scheduler, unless it has them itself.
+fn refuse_queue(reader: &mut Reader<'_>, own: &'static [Field]) -> bool {
+    let own = Field::all(own);
     let common = Field::all(QueueCommon::FIELDS).into_iter().map(|field| field.name);
-    let stated = |key: &&str| reader.entries().iter().any(|e| e.0 == **key);
+    let stated = |key: &&str| reader.entries().iter().any(|e| e.0 == **key) && own.iter().all(|it| it.name != *key);
     let keys: Vec<_> = ["aqm"].into_iter().chain(common).filter(stated).collect();
     for key in &keys {
         reader.take(key);

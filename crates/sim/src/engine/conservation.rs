@@ -25,7 +25,7 @@ mod tests {
     use perhop_core::dscp::Dscp;
     use perhop_core::packet::{FlowId, Packet};
     use perhop_core::port::edge::{Action, Per, StageSpec};
-    use perhop_core::port::{Limit, QueueSpec};
+    use perhop_core::port::{Limit, QueueSpec, Side};
     use perhop_core::units::{BitRate, Bytes, Probability, Span, Time};
     use std::net::Ipv4Addr;
 
@@ -38,12 +38,13 @@ mod tests {
             rate: BitRate::mbps(1),
             delay: Span::from_ms(5),
             loss: Probability::new(0.05).unwrap(),
-            queues: vec![QueueSpec {
+            nodes: vec![],
+        queues: vec![QueueSpec {
+                drop: Side::Tail,
                 aqm: AqmParams::DropTail(drop_tail::Params {}),
                 limit: Limit::Packets(3),
                 scope: Scope::default(),
             }],
-            scheduler: None,
             edge,
         }
     }

@@ -35,7 +35,15 @@ impl Simulation {
         match net.forward(now, At { link, id }, recorder, |flow| hosts.truth(flow)) {
             Err(_reason) => self.drop(id),
             Ok(wakes) if wakes.begin => self.begin(now, link),
+            Ok(wakes) if wakes.evicted => self.drop_evicted(),
             Ok(wakes) => self.wake_link(link, wakes),
+        }
+    }
+
+    /// Packets that were dropped at the heads of queues.
+    fn drop_evicted(&mut self) {
+        while let Some(id) = self.net.take_dropped() {
+            self.drop(id);
         }
     }
 
@@ -52,9 +60,7 @@ impl Simulation {
     /// A link's next transmission begins.
     pub(super) fn begin(&mut self, now: Time, link: usize) {
         let wakes = self.net.begin(now, link);
-        while let Some(id) = self.net.take_dropped() {
-            self.drop(id);
-        }
+        self.drop_evicted();
         self.wake_link(link, wakes);
     }
 

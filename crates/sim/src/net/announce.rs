@@ -54,7 +54,7 @@ mod tests {
     use perhop_core::classify::Match;
     use perhop_core::conditioner::{ConditionerParams, token_bucket};
     use perhop_core::port::edge::{Action, Per, StageSpec};
-    use perhop_core::port::{Limit, QueueSpec};
+    use perhop_core::port::{Limit, QueueSpec, Side};
     use perhop_core::units::{BitRate, Bytes, Probability, Span};
     use std::net::Ipv4Addr;
 
@@ -76,12 +76,13 @@ mod tests {
             rate: BitRate::mbps(1),
             delay: Span::ZERO,
             loss: Probability::ZERO,
-            queues: vec![QueueSpec {
+            nodes: vec![],
+        queues: vec![QueueSpec {
+                drop: Side::Tail,
                 aqm: AqmParams::DropTail(drop_tail::Params {}),
                 limit: Limit::Packets(10),
                 scope: Scope::default(),
             }],
-            scheduler: None,
             edge: vec![stage.clone()],
         };
         let plan = Plan {

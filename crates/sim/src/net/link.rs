@@ -62,6 +62,10 @@ pub struct Link {
     /// Whether it has an event at the end of each transmission.
     transmit_done: bool,
     transmitting: bool,
+    /// When the transmission ends that began last.
+    ends: Time,
+    /// When it next looks whether a shaper lets something go.
+    wake: Time,
     /// Arrived at the other end, by colour.
     delivered: [Count; Colour::ALL.len()],
     /// By class and colour, after the gate.
@@ -75,10 +79,12 @@ pub struct Link {
 pub struct Wakes {
     /// When its first packet reaches the other end, if no event waits for that yet.
     pub delivery: Option<Time>,
-    /// When the transmission that has just begun ends.
+    /// When the transmission that has just begun ends, or a shaper may let the next begin.
     pub transmit_done: Option<Time>,
-    /// The link has nothing to do except this packet: [`Link::begin`] it.
+    /// The link is not transmitting: [`Link::begin`].
     pub begin: bool,
+    /// Packets that were waiting may have been dropped.
+    pub evicted: bool,
 }
 
 /// The port's view of the records; takes note of what it drops at the head.
@@ -101,7 +107,7 @@ impl Link {
     /// A link at rest.
     pub fn new(parts: Parts) -> Self {
         let Parts { port, rate, delay, wire_loss, force_transmit_done } = parts;
-        let queues = if port.is_scheduled() { port.queues().len() } else { 0 };
+        let queues = if port.is_scheduled() { port.rows().count() } else { 0 };
         Self {
             serialiser: Serialiser::new(rate),
             wire: VecDeque::new(),
@@ -109,6 +115,8 @@ impl Link {
             wire_loss,
             transmit_done: force_transmit_done || !port.is_plain_fifo(),
             transmitting: false,
+            ends: Time::ZERO,
+            wake: Time::MAX,
             delivered: Default::default(),
             passed: vec![Default::default(); port.offered().len()],
             waits: vec![Delays::default(); queues],
@@ -122,18 +130,28 @@ impl Link {
         self.serialiser.set_rate(rate);
     }
 
-    /// A packet comes to the port.
+    /// A packet comes to the port. What was waiting and has no room now is added to `dropped`.
     ///
     /// # Errors
     /// Why it was dropped.
     #[inline(always)]
-    pub fn arrive(&mut self, at: &Passage<'_>, id: RecordId, pool: &mut Pool) -> Result<Wakes, Reason> {
+    pub fn arrive(
+        &mut self,
+        at: &Passage<'_>,
+        id: RecordId,
+        pool: &mut Pool,
+        dropped: &mut Vec<RecordId>,
+    ) -> Result<Wakes, Reason> {
         let record = pool.get_mut(id);
         if self.transmit_done {
-            return match self.port.arrive(at, &mut record.packet, id) {
-                Fate::Dropped(reason) => Err(reason),
-                _ => Ok(Wakes { begin: !self.transmitting, ..Wakes::default() }),
-            };
+            if let Fate::Dropped(reason) = self.port.arrive(at, &mut record.packet, id) {
+                return Err(reason);
+            }
+            let evicts = self.port.evicts();
+            if evicts {
+                self.port.evict(at.now, &mut Held { pool, dropped });
+            }
+            return Ok(Wakes { begin: !self.transmitting, evicted: evicts, ..Wakes::default() });
         }
         let (wire, serialiser) = (record.wire, &mut self.serialiser);
         let alone = self.port.sent_at().is_none();
@@ -152,9 +170,12 @@ impl Link {
     /// The transmission before has ended, or the link was idle: the next packet's begins. What the port drops instead is
     /// added to `dropped`.
     pub fn begin(&mut self, now: Time, pool: &mut Pool, dropped: &mut Vec<RecordId>) -> Wakes {
+        if self.transmitting && now < self.ends {
+            return Wakes::default(); // It was to look after a shaper that has let something go meanwhile.
+        }
         self.transmitting = false;
         let Some(leaving) = self.port.next(now, &mut Held { pool: &mut *pool, dropped }) else {
-            return Wakes::default();
+            return self.wait(now);
         };
         let sent = self.serialiser.send(now, pool.get(leaving.handle).wire);
         self.port.busy_until(&leaving, sent.ends);
@@ -163,8 +184,19 @@ impl Link {
         }
         let delivery = self.wire.is_empty().then_some(sent.ends + self.delay);
         self.wire.push_back(Sent { handle: leaving.handle, arrived: leaving.arrived, sent });
-        self.transmitting = true;
-        Wakes { delivery, transmit_done: Some(sent.ends), begin: false }
+        (self.transmitting, self.ends) = (true, sent.ends);
+        Wakes { delivery, transmit_done: Some(sent.ends), ..Wakes::default() }
+    }
+
+    /// Nothing may go now: looks again when a shaper lets something go, unless it does so earlier.
+    fn wait(&mut self, now: Time) -> Wakes {
+        let Some(at) = self.port.opens_at() else { return Wakes::default() };
+        let at = at.max(now + Span::from_ns(1));
+        if now < self.wake && self.wake <= at {
+            return Wakes::default();
+        }
+        self.wake = at;
+        Wakes { transmit_done: Some(at), ..Wakes::default() }
     }
 
     /// Takes the packet that reaches the other end now, and says when the next one does.

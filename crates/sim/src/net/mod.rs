@@ -53,7 +53,7 @@ pub struct Net {
     timed_edges: Vec<u32>,
     mail: Mail,
     packet_hops: u64,
-    /// Dropped at the head of a queue by the transmission that began last.
+    /// Dropped at the heads of queues, not yet taken note of.
     dropped: Vec<RecordId>,
 }
 
@@ -144,7 +144,7 @@ impl Net {
         let (link, packet) = (&mut self.links[link], &self.pool.get(id).packet);
         let truth = if link.port().edge_needs().contains(Needs::TRUTH) { truth(packet.flow) } else { None };
         let at = Passage { truth: truth.as_ref(), ..Passage::of(now, packet.flow) };
-        link.arrive(&at, id, &mut self.pool)
+        link.arrive(&at, id, &mut self.pool, &mut self.dropped)
     }
 
     /// A link's next transmission begins. Packets dropped instead are left to [`Net::take_dropped`].

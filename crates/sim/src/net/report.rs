@@ -63,7 +63,7 @@ impl Net {
         LinkTotals {
             passed: (0..gates.len()).map(passed).collect(),
             offered: port.offered().to_vec(),
-            queues: scheduled(link).iter().map(queue_totals).collect(),
+            queues: scheduled(link).map(queue_totals).collect(),
             edge: port.edge().counts().map(|of| *of.counts).collect(),
             gates,
         }
@@ -121,11 +121,10 @@ impl Net {
     fn tallies(&self) -> Vec<Tally> {
         let mut all = Vec::new();
         for (link, it) in self.links.iter().enumerate() {
-            for (i, of) in it.port().queues().iter().enumerate() {
+            for (i, row) in it.port().rows().enumerate() {
                 let queue = it.port().is_scheduled().then_some(i);
-                of.gate().aqm().tallies(&mut |quantity, value| {
-                    all.push(Tally { link, conditioner: None, queue, quantity, value });
-                });
+                let mut add = |quantity, value| add_tally(&mut all, Tally { link, conditioner: None, queue, quantity, value });
+                row.iter().for_each(|of| of.gate().aqm().tallies(&mut add));
             }
             it.port().edge().tallies(&mut |name, quantity, value| {
                 all.push(Tally { link, conditioner: Some(name.to_owned()), queue: None, quantity, value });
@@ -151,11 +150,14 @@ impl Net {
             if let ([queue], false) = (link.port().queues(), link.port().is_scheduled()) {
                 queue.gate().aqm().gauges(at, &mut |quantity, value| add(all, quantity, value));
             }
-            for (i, queue) in scheduled(link).iter().enumerate() {
-                let (of, backlog) = (Sampled { queue: Some(i), ..all }, queue.backlog(at));
-                add(of, "packets", f64::from(backlog.packets));
-                add(of, "bytes", backlog.bytes as f64);
-                queue.gate().aqm().gauges(at, &mut |quantity, value| add(of, quantity, value));
+            for (i, row) in scheduled(link).enumerate() {
+                let (of, backlogs) = (Sampled { queue: Some(i), ..all }, row.iter().map(|queue| queue.backlog(at)));
+                let (packets, bytes) = backlogs.fold((0, 0), |sum, it| (sum.0 + it.packets, sum.1 + it.bytes));
+                add(of, "packets", f64::from(packets));
+                add(of, "bytes", bytes as f64);
+                if let [queue] = row {
+                    queue.gate().aqm().gauges(at, &mut |quantity, value| add(of, quantity, value));
+                }
             }
             link.port().edge().gauges(at, &mut |name, quantity, value| {
                 add(Sampled { conditioner: Some(name), queue: None }, quantity, value);
@@ -179,14 +181,23 @@ struct Hop {
     colour: Colour,
 }
 
-/// The queues of a link's scheduler; none without one.
-fn scheduled(link: &Link) -> &[Queue<RecordId>] {
-    if link.port().is_scheduled() { link.port().queues() } else { &[] }
+/// The queues of a link's tree, the flows of a scheduler together; none without a tree.
+fn scheduled(link: &Link) -> impl Iterator<Item = &[Queue<RecordId>]> {
+    link.port().rows().filter(|_| link.port().is_scheduled())
 }
 
-fn queue_totals(queue: &Queue<RecordId>) -> QueueTotals {
-    let fates = queue.gate().fates().iter().flatten().fold(Fates::default(), |sum, fates| sum.plus(fates));
-    QueueTotals { fates, sent: queue.sent() }
+fn queue_totals(row: &[Queue<RecordId>]) -> QueueTotals {
+    let fates = row.iter().flat_map(|queue| queue.gate().fates()).flatten();
+    let sent = row.iter().map(Queue::sent).sum();
+    QueueTotals { fates: fates.fold(Fates::default(), |sum, fates| sum.plus(fates)), sent }
+}
+
+/// Adds to the tally of the same name, or as a new one.
+fn add_tally(all: &mut Vec<Tally>, tally: Tally) {
+    match all.iter_mut().rev().find(|it| it.same(&tally)) {
+        Some(known) => known.value += tally.value,
+        None => all.push(tally),
+    }
 }
 
 /// A tally that had not begun at the end of the warm-up was 0.

@@ -42,9 +42,13 @@ impl Net {
             Alteration::Aqm { link, queue, params, scope } => {
                 self.links[*link].port_mut().retune_aqm(now, *queue, params, scope)
             }
-            Alteration::Scheduler { link, params } => {
-                let scope = &plan.links[*link].queues[0].scope;
-                self.links[*link].port_mut().retune_scheduler(now, params, scope)
+            Alteration::Scheduler { link, node, params } => {
+                let scope = &plan.links[*link].nodes[*node].scope;
+                self.links[*link].port_mut().retune_scheduler(now, *node, params, scope)
+            }
+            Alteration::Shaper { link, node, params } => {
+                let scope = &plan.links[*link].nodes[*node].scope;
+                self.links[*link].port_mut().retune_shaper(now, *node, params, scope)
             }
             Alteration::Rate { link, rate } => {
                 self.links[*link].set_rate(*rate);

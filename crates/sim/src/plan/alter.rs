@@ -7,6 +7,7 @@ use crate::traffic::{LARGEST_PACKET, TrafficScope};
 use perhop_core::aqm::Aqm as _;
 use perhop_core::conditioner::Conditioner as _;
 use perhop_core::params::ParamError;
+use perhop_core::port::Inside;
 use perhop_core::units::{Bytes, Span, Time};
 
 impl Plan {
@@ -34,12 +35,17 @@ impl Plan {
                 same_hooks(before == (running.needs(), running.reads()), params.name())?;
                 (queue.aqm, queue.scope) = (params.clone(), scope.clone());
             }
-            Alteration::Scheduler { link, params } => {
-                let link = &mut self.links[*link];
-                let scope = &link.queues[0].scope;
-                let old = link.scheduler.as_ref().ok_or_else(ParamError::other_kind)?;
-                old.build(scope)?.retune(Time::ZERO, params, scope)?;
-                link.scheduler = Some(params.clone());
+            Alteration::Scheduler { link, node, params } => {
+                let node = &mut self.links[*link].nodes[*node];
+                let old = node.scheduler().ok_or_else(ParamError::other_kind)?;
+                old.build(&node.scope)?.retune(Time::ZERO, params, &node.scope)?;
+                node.inside = Inside::Scheduler(params.clone());
+            }
+            Alteration::Shaper { link, node, params } => {
+                let node = &mut self.links[*link].nodes[*node];
+                node.shaper.as_ref().ok_or_else(ParamError::other_kind)?;
+                params.build(&node.scope)?;
+                node.shaper = Some(params.clone());
             }
             Alteration::Rate { link, rate } => {
                 ParamError::above_zero("rate", *rate)?;
@@ -84,8 +90,13 @@ impl Plan {
                     what.push(Alteration::Aqm { link, queue, params: new.aqm.clone(), scope: new.scope.clone() });
                 }
             }
-            if let Some(params) = new.scheduler.clone().filter(|new| old.scheduler.as_ref() != Some(new)) {
-                what.push(Alteration::Scheduler { link, params });
+            for (node, (old, new)) in old.nodes.iter().zip(&new.nodes).enumerate() {
+                if let Some(params) = new.scheduler().filter(|new| old.scheduler() != Some(*new)) {
+                    what.push(Alteration::Scheduler { link, node, params: params.clone() });
+                }
+                if let Some(params) = new.shaper.as_ref().filter(|new| old.shaper.as_ref() != Some(*new)) {
+                    what.push(Alteration::Shaper { link, node, params: params.clone() });
+                }
             }
             let stages = old.edge.iter().zip(&new.edge);
             let differing = stages.filter(|(old, new)| (&old.params, &old.scope) != (&new.params, &new.scope));

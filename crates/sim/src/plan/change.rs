@@ -3,6 +3,7 @@
 use crate::traffic::TrafficParams;
 use perhop_core::aqm::AqmParams;
 use perhop_core::conditioner::ConditionerParams;
+use perhop_core::port::ShaperParams;
 use perhop_core::sched::SchedulerParams;
 use perhop_core::scope::Scope;
 use perhop_core::units::{BitRate, Time};
@@ -42,12 +43,23 @@ pub enum Alteration {
         /// Its surroundings from then.
         scope: Scope,
     },
-    /// Of a link's scheduler.
+    /// Of a scheduler.
     Scheduler {
         /// Index of the link.
         link: usize,
+        /// Index of its node in the tree of queues.
+        node: usize,
         /// Of the same scheduler, for the same classes.
         params: SchedulerParams,
+    },
+    /// Of a shaper.
+    Shaper {
+        /// Index of the link.
+        link: usize,
+        /// Index of its node in the tree of queues.
+        node: usize,
+        /// From then.
+        params: ShaperParams,
     },
     /// Of a link: its rate.
     Rate {

@@ -4,7 +4,7 @@ use crate::traffic::TrafficParams;
 use crate::transport;
 use perhop_core::dscp::Dscp;
 use perhop_core::port::edge::StageSpec;
-use perhop_core::port::{PortSpec, QueueSpec};
+use perhop_core::port::{NodeSpec, PortSpec, QueueSpec};
 use perhop_core::sched::SchedulerParams;
 use perhop_core::units::{BitRate, Probability, Span, Time};
 use std::net::Ipv4Addr;
@@ -72,7 +72,7 @@ impl Plan {
             name: &link.name,
             edge: &link.edge,
             queues: &link.queues,
-            scheduler: link.scheduler.as_ref(),
+            nodes: &link.nodes,
             classes: self.classes.len(),
             seed: self.seed,
             replication: self.replication,
@@ -104,12 +104,19 @@ pub struct Link {
     pub delay: Span,
     /// Share of packets lost on the wire.
     pub loss: Probability,
-    /// Its queues: one, or one for each class of the scheduler.
+    /// Its queues: one, or those at the leaves of the tree.
     pub queues: Vec<QueueSpec>,
-    /// Which of the queues sends next; `None`: there is one.
-    pub scheduler: Option<SchedulerParams>,
+    /// The tree of schedulers and shapers above the queues; empty: there is one queue.
+    pub nodes: Vec<NodeSpec>,
     /// Conditioners at the port, in order.
     pub edge: Vec<StageSpec>,
+}
+
+impl Link {
+    /// The scheduler at the root of its tree.
+    pub fn scheduler(&self) -> Option<&SchedulerParams> {
+        self.nodes.first()?.scheduler()
+    }
 }
 
 /// A `[traffic]` table.

@@ -55,8 +55,13 @@ impl Net {
             rate,
             delay,
             loss: Probability::ZERO,
-            queues: vec![QueueSpec { aqm: drop_tail(), limit: Limit::Packets(1000), scope: scope(rate, 1000) }],
-            scheduler: None,
+            queues: vec![QueueSpec {
+                aqm: drop_tail(),
+                limit: Limit::Packets(1000),
+                drop: Side::Tail,
+                scope: scope(rate, 1000),
+            }],
+            nodes: vec![],
             edge: Vec::new(),
         });
         self.plan.links.last_mut().unwrap()

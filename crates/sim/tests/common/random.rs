@@ -219,12 +219,12 @@ fn add_link(net: &mut Net, ends: [usize; 2], (rate, delay, loss, queues, schedul
     let place = net.plan.links.len();
     let link = net.link(ends, rate, delay);
     link.loss = Probability::new(loss).unwrap();
-    let queue = |(aqm, limit)| QueueSpec { aqm, limit, scope: net::scope(rate, 30) };
+    let queue = |(aqm, limit)| QueueSpec { aqm, limit, drop: Side::Tail, scope: net::scope(rate, 30) };
     link.queues = queues.into_iter().map(queue).collect();
     match scheduler {
         Some((name, share)) => {
             let shares: Vec<_> = (0..link.queues.len() as u32).map(|i| share + i).collect();
-            link.scheduler = Some(self::scheduler(name, &shares));
+            link.nodes = NodeSpec::flat(self::scheduler(name, &shares), &link.queues);
         }
         None => link.queues.truncate(1),
     }
@@ -283,9 +283,9 @@ fn alterations(net: &Net, (place, scale): (usize, u32)) -> Vec<Alteration> {
         let scope = perhop_core::Scope { link_rate: Some(rate), ..it.scope.clone() };
         Alteration::Aqm { link, queue, params: it.aqm.clone(), scope }
     }));
-    what.extend(it.scheduler.iter().map(|old| {
+    what.extend(it.scheduler().into_iter().map(|old| {
         let shares: Vec<_> = (0..it.queues.len() as u32).map(|i| scale + i).collect();
-        Alteration::Scheduler { link, params: scheduler(old.name(), &shares) }
+        Alteration::Scheduler { link, node: 0, params: scheduler(old.name(), &shares) }
     }));
     what.extend(it.edge.iter().map(|spec| Alteration::Conditioner {
         link,

@@ -29,7 +29,7 @@ fn net() -> Net {
     // The return route has two queues, of which ACKs use the last.
     let back = &mut net.plan.links[3];
     back.queues = vec![back.queues[0].clone(), back.queues[0].clone()];
-    back.scheduler = Some(scheduler("drr", &[1, 1]));
+    back.nodes = NodeSpec::flat(scheduler("drr", &[1, 1]), &back.queues);
     net.plan.links[2].loss = Probability::new(0.001).unwrap();
     for ecn in [false, true] {
         let delayed_ack = ecn.then_some(Span::from_ms(100));

@@ -6,8 +6,7 @@ use crate::stats;
 use perhop_core::aqm::AqmParams;
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::Colour;
-use perhop_core::port::Limit;
-use perhop_core::port::QueueSpec;
+use perhop_core::port::{Limit, NodeSpec, QueueSpec, Side};
 use perhop_core::units::{BitRate, Span, Time};
 use perhop_sim::plan::TapPoint;
 use perhop_sim::plan::{Alteration, Change, Sampling};
@@ -26,9 +25,14 @@ fn scheduled(name: &str, shares: &[u32], limit: u32) -> Net {
     let mut net = Net::new(2, Span::from_s(20));
     net.duplex([0, 1], RATE, DELAY);
     let link = &mut net.plan.links[0];
-    let queue = QueueSpec { aqm: net::drop_tail(), limit: Limit::Packets(limit), scope: net::scope(RATE, limit) };
+    let queue = QueueSpec {
+        aqm: net::drop_tail(),
+        limit: Limit::Packets(limit),
+        drop: Side::Tail,
+        scope: net::scope(RATE, limit),
+    };
     link.queues = vec![queue; shares.len()];
-    link.scheduler = Some(scheduler(name, shares));
+    link.nodes = NodeSpec::flat(scheduler(name, shares), &link.queues);
     net.tap_all();
     net
 }
@@ -66,10 +70,13 @@ proptest! {
     fn with_one_class_every_scheduler_is_a_fifo(mut net in any_net(), name in prop::sample::select(classed())) {
         net.tap_all();
         for link in &mut net.plan.links {
-            (link.scheduler, _) = (None, link.queues.truncate(1));
+            link.nodes.clear();
+            link.queues.truncate(1);
         }
         let fifo = rows(&net);
-        net.plan.links.iter_mut().for_each(|link| link.scheduler = Some(scheduler(name, &[2])));
+        for link in &mut net.plan.links {
+            link.nodes = NodeSpec::flat(scheduler(name, &[2]), &link.queues);
+        }
         prop_assert!(rows(&net) == fifo);
     }
 
@@ -101,7 +108,8 @@ proptest! {
         let times = |net: &Net| at_link(&net.run(), TapPoint::Output).iter().map(|c| c.at).collect::<Vec<_>>();
         let with = times(&net);
         let link = &mut net.plan.links[0];
-        (link.scheduler, _) = (None, link.queues.truncate(1));
+        link.nodes.clear();
+            link.queues.truncate(1);
         prop_assert!(with == times(&net));
     }
 }
@@ -248,7 +256,7 @@ fn each_queue_is_sampled_and_dropped_from_by_itself() {
 fn weights_change_on_the_way() {
     let mut net = scheduled("wrr", &[1, 1], 10);
     (0..2).for_each(|i| add(&mut net, i, cbr(BitRate::mbps(9), 1000)));
-    let what = vec![Alteration::Scheduler { link: 0, params: scheduler("wrr", &[1, 4]) }];
+    let what = vec![Alteration::Scheduler { link: 0, node: 0, params: scheduler("wrr", &[1, 4]) }];
     let half = Time::ZERO + Span::from_s(10);
     net.plan.changes = vec![Change { at: half, what }];
     let left = at_link(&net.run(), TapPoint::Output);
@@ -259,7 +267,7 @@ fn weights_change_on_the_way() {
     let refused =
         |net: &Net| perhop_sim::Simulation::new(net.plan.clone(), Default::default()).map(|_| ()).unwrap_err();
     for (name, shares) in [("wrr", &[1, 2, 3][..]), ("drr", &[1, 1])] {
-        let what = vec![Alteration::Scheduler { link: 0, params: scheduler(name, shares) }];
+        let what = vec![Alteration::Scheduler { link: 0, node: 0, params: scheduler(name, shares) }];
         net.plan.changes = vec![Change { at: half, what }];
         assert!(refused(&net).to_string().contains("E202"), "{name}");
     }
