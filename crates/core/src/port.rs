@@ -182,7 +182,9 @@ impl<H: Copy> Port<H> {
     /// Whether a packet's departure is known when it arrives: one queue that drops what arrives, and no hooks at
     /// departure.
     pub fn is_plain_fifo(&self) -> bool {
-        matches!(self.queues, Queues::One(_)) && !self.evicts && !(self.edge_needs | self.aqm_needs).contains(Needs::DEPARTURES)
+        matches!(self.queues, Queues::One(_))
+            && !self.evicts
+            && !(self.edge_needs | self.aqm_needs).contains(Needs::DEPARTURES)
     }
 
     /// Conditioners and their ECN marks.

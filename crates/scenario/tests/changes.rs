@@ -94,8 +94,9 @@ fn each_alteration_names_what_it_changes() {
     let what = "links.\"B -> C\".rate = \"2Mbit/s\"\nconditioner.m.cir = \"1Mbit/s\"\ntraffic.t.rate = \"2Mbit/s\"";
     let plan = good(&line("500kbit/s", &change("5s", what))).plan(1, 0);
     let shown = |what: &Alteration| match what {
-        Alteration::Scheduler { link, params } => format!("{} {}", plan.links[*link].name, params.name()),
+        Alteration::Scheduler { link, params, .. } => format!("{} {}", plan.links[*link].name, params.name()),
         Alteration::Rate { link, rate } => format!("{} {rate}", plan.links[*link].name),
+        Alteration::Shaper { link, params, .. } => format!("{} {}", plan.links[*link].name, params.rate),
         Alteration::Aqm { link, scope, .. } => {
             format!(
                 "{} {} at {}",

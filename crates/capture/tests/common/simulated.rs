@@ -6,8 +6,7 @@ use perhop_core::classify::FlowHeaders;
 use perhop_core::conditioner::{ConditionerParams, LIST};
 use perhop_core::dscp::Dscp;
 use perhop_core::params::{Field, Kind, Place, Problems, Reader, Table, Tree};
-use perhop_core::port::Limit;
-use perhop_core::port::QueueSpec;
+use perhop_core::port::{Limit, QueueSpec, Side};
 use perhop_core::units::{BitRate, Probability, Span, Time};
 use perhop_sim::plan::{Link, Offered};
 use perhop_sim::record::Captured;
@@ -66,11 +65,12 @@ pub(crate) fn link(from: usize, to: usize) -> Link {
         delay: Span::from_ms(5),
         loss: Probability::ZERO,
         queues: vec![QueueSpec {
+            drop: Side::Tail,
             aqm: AqmParams::read("drop-tail", Place::default(), &mut reader).expect("without parameters"),
             limit: Limit::Packets(100_000),
             scope: Scope::default(),
         }],
-        scheduler: None,
+        nodes: vec![],
         edge: vec![],
     }
 }

@@ -10,7 +10,7 @@ use perhop_core::dscp::Dscp;
 use perhop_core::packet::{Colour, FlowId, Packet};
 use perhop_core::params::{Field, Kind, Literal, Node, Place, Problems, Reader, Table, Tree};
 use perhop_core::port::edge::{Action, Per, StageSpec};
-use perhop_core::port::{Limit, Port, PortSpec, QueueSpec};
+use perhop_core::port::{Limit, NodeSpec, Port, PortSpec, QueueSpec, Side};
 use perhop_core::registry::Entry;
 use perhop_core::sched::{self, Scheduler as _, SchedulerParams};
 use perhop_core::units::{BitRate, Length, Packets, Time};
@@ -105,7 +105,8 @@ fn scheduler_ns(entry: &Entry) -> Result<f64, String> {
 }
 
 fn build(edge: &[StageSpec], queues: &[QueueSpec], scheduler: Option<&SchedulerParams>) -> Result<Port<()>, String> {
-    let spec = PortSpec { name: "bench", edge, queues, scheduler, classes: 1, seed: 1, replication: 0 };
+    let nodes = scheduler.map(|params| NodeSpec::flat(params.clone(), queues)).unwrap_or_default();
+    let spec = PortSpec { name: "bench", edge, queues, nodes: &nodes, classes: 1, seed: 1, replication: 0 };
     let mut port: Port<()> = spec.build().map_err(|e| format!("{e:?}"))?;
     for flow in 0..FLOWS {
         port.register(FlowId(flow), &headers(flow));
@@ -128,7 +129,12 @@ fn through(mut port: Port<()>, waiting: u32) -> Result<f64, String> {
 }
 
 fn drop_tail() -> QueueSpec {
-    QueueSpec { aqm: AqmParams::DropTail(drop_tail::Params {}), limit: Limit::Packets(100), drop: Side::Tail, scope: scope() }
+    QueueSpec {
+        aqm: AqmParams::DropTail(drop_tail::Params {}),
+        limit: Limit::Packets(100),
+        drop: Side::Tail,
+        scope: scope(),
+    }
 }
 
 fn headers(flow: u32) -> FlowHeaders {

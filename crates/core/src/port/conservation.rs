@@ -112,15 +112,8 @@ mod tests {
         let scheduler = SchedulerParams::StrictPriority(strict_priority::Params { classes });
         let (edge, queues) = ([policer()], [queue.clone(), queue]);
         let nodes = NodeSpec::flat(scheduler, &queues);
-        let spec = PortSpec {
-            name: "busy",
-            edge: &edge,
-            queues: &queues,
-            nodes: &nodes,
-            classes: 1,
-            seed: 1,
-            replication: 0,
-        };
+        let spec =
+            PortSpec { name: "busy", edge: &edge, queues: &queues, nodes: &nodes, classes: 1, seed: 1, replication: 0 };
         let (mut port, mut packet) = (spec.build().unwrap(), Packet { size: 500, ..Packet::default() });
         port.register(FlowId(0), &headers());
         (0..10).for_each(|_| _ = port.arrive(&Passage::of(Time::ZERO, FlowId(0)), &mut packet.clone(), ()));
@@ -146,7 +139,12 @@ mod tests {
             ("a packet gone from its queue", |port| assert!(queue(port).ring.take().is_some(), "something waits")),
             ("met only a gate", |port| {
                 let backlog = queue(port).backlog(Time::ZERO);
-                _ = queue(port).gate.arrive(Time::ZERO, backlog, &mut Packet { size: 500, ..Packet::default() }, Verdict::Pass);
+                _ = queue(port).gate.arrive(
+                    Time::ZERO,
+                    backlog,
+                    &mut Packet { size: 500, ..Packet::default() },
+                    Verdict::Pass,
+                );
             }),
             ("met only a conditioner", |port| {
                 let at = Passage::of(Time::ZERO, FlowId(0));

@@ -168,7 +168,8 @@ impl Shaper {
             let bytes = old.tariff.bytes(level).min(new.tariff.bytes(new.depth));
             Bucket { level: new.tariff.cost(bytes as u64), ..new }
         };
-        let (rate, peak) = (kept(&self.rate, new.rate), new.peak.map(|peak| self.peak.map_or(peak, |old| kept(&old, peak))));
+        let (rate, peak) =
+            (kept(&self.rate, new.rate), new.peak.map(|peak| self.peak.map_or(peak, |old| kept(&old, peak))));
         *self = Self { rate, peak, filled: now, ..new };
         Ok(())
     }

@@ -153,8 +153,7 @@ impl<H: Copy> Tree<H> {
     fn inner(&mut self, up: Option<usize>, scheduler: AnyScheduler, rng: Rng) -> usize {
         let (takes, needs, evicts) = (scheduler.takes(), scheduler.needs(), scheduler.evicts());
         let (children, heads, stale, timed) = (vec![], vec![], vec![], vec![]);
-        let inner =
-            Inner { scheduler, needs, rng, children, heads, stale, timed, all: Count::default(), chosen: 0 };
+        let inner = Inner { scheduler, needs, rng, children, heads, stale, timed, all: Count::default(), chosen: 0 };
         let number = self.link(up, takes, Kind::Scheduler(Box::new(inner)));
         if evicts {
             self.evicting.push(number);
@@ -495,7 +494,8 @@ impl<H: Copy> Tree<H> {
 
     /// A scheduler looks at the children that have changed, and chooses.
     fn choose(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> Offer {
-        while let Some((place, child)) = self.inner_mut(node).stale.pop().map(|place| (place, self.child(node, place))) {
+        while let Some((place, child)) = self.inner_mut(node).stale.pop().map(|place| (place, self.child(node, place)))
+        {
             let head = self.offer(child, now, host).head();
             self.inner_mut(node).heads[place] = head;
         }
@@ -547,10 +547,7 @@ impl<H: Copy> Tree<H> {
     /// Takes the packet that a node offers out of what is below it.
     fn pull(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> Option<Taken<H>> {
         match &mut self.nodes[node].kind {
-            Kind::Queue(queue) => {
-                let queue = *queue;
-                self.pull_queue(now, node, queue, Verdict::Pass, host)
-            }
+            Kind::Queue(_) => self.pull_leaf(now, node, Verdict::Pass, host),
             Kind::Shaper(_, child) => {
                 let child = *child;
                 let taken = self.release(child, now, host)?;
@@ -565,7 +562,7 @@ impl<H: Copy> Tree<H> {
                 let taken = match self.nodes[child].kind {
                     Kind::Queue(queue) if judges && self.nodes[child].kept.is_none() => {
                         let above = self.judge_departure(now, node, queue, host);
-                        let taken = self.pull_queue(now, child, queue, above, host)?;
+                        let taken = self.pull_leaf(now, child, above, host)?;
                         self.touch(child);
                         taken
                     }
@@ -592,14 +589,9 @@ impl<H: Copy> Tree<H> {
         scheduler.on_departure(&visit, packet, rng)
     }
 
-    fn pull_queue(
-        &mut self,
-        now: Time,
-        leaf: usize,
-        queue: usize,
-        above: Verdict,
-        host: &mut impl Buffers<H>,
-    ) -> Option<Taken<H>> {
+    /// Takes the packet at the head of a leaf's queue, of which a scheduler above has said `above`.
+    fn pull_leaf(&mut self, now: Time, leaf: usize, above: Verdict, host: &mut impl Buffers<H>) -> Option<Taken<H>> {
+        let Kind::Queue(queue) = self.nodes[leaf].kind else { return None };
         let first = self.queues[queue].first()?;
         let packet = host.packet(first.handle);
         let may_drop = self.drops < MOST_HEAD_DROPS;
@@ -620,6 +612,7 @@ impl<H: Copy> Tree<H> {
 }
 
 /// What is inside a node of a specification.
+#[allow(clippy::large_enum_variant)]
 pub(super) enum Inside<H> {
     Queue(Queue<H>),
     Scheduler(AnyScheduler, Rng),

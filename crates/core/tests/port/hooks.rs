@@ -12,7 +12,7 @@ const SHARED: [(&str, &[&str]); 4] = [
     ("forward", &["self", "net", "ledger"]),
     ("reverse", &["port", "port_mut()", "self", "ledger", "path"]),
     ("on_timer", &["port", "self", "hosts", "sender", "receiver"]),
-    ("sent", &["queue"]),
+    ("sent", &["queue", "packet"]),
 ];
 
 /// The port, and the algorithms with their lists.

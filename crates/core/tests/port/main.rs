@@ -13,7 +13,9 @@ use perhop_core::conditioner::{ConditionerParams, Passage, pps_relabeller};
 use perhop_core::packet::{Colour, FlowId, Packet};
 use perhop_core::params::{Node, Params as _, Place, Problems, Reader, Table, Tree};
 use perhop_core::port::edge::{Action, Per, StageSpec};
-use perhop_core::port::{Buffers, Fates, Limit, MOST_HEAD_DROPS, Port, PortError, PortSpec, QueueSpec, Transmission};
+use perhop_core::port::{
+    Buffers, Fates, Limit, MOST_HEAD_DROPS, NodeSpec, Port, PortError, PortSpec, QueueSpec, Side, Transmission,
+};
 use perhop_core::sched::{HostKey, SchedulerParams, strict_priority};
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
 use perhop_core::verdict::{Fate, Reason};

@@ -7,6 +7,7 @@
 use crate::resolve::arriving::{Arriving, Look};
 use crate::resolve::ports::{File, Resolved, Stage, names, of_each};
 use crate::resolve::topology::Direction;
+use crate::sections::queue::{is_parent, parents};
 use perhop_core::aqm::members::{Member, Members};
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::Colour;

@@ -62,6 +62,7 @@ pub struct Queue {
 
 /// A link's queue.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant)]
 pub enum QueueRef {
     /// Name of a `[queue.X]`.
     Named(String),
@@ -212,7 +213,7 @@ fn queues(node: &Node, problems: &mut Problems) -> Option<Vec<Spanned<QueueRef>>
 }
 
 /// The names of classes that others name as their `parent`.
-fn parents(classes: &[Node]) -> Vec<String> {
+pub fn parents(classes: &[Node]) -> Vec<String> {
     let named = |class: &Node| match &tree::get(class, &["parent"])?.tree {
         Tree::Text(name) => Some(name.clone()),
         _ => None,
@@ -221,7 +222,7 @@ fn parents(classes: &[Node]) -> Vec<String> {
 }
 
 /// Whether a class has other classes below it, and so no queue.
-fn is_parent(class: &Node, parents: &[String]) -> bool {
+pub fn is_parent(class: &Node, parents: &[String]) -> bool {
     tree::get(class, &["name"]).is_some_and(|name| matches!(&name.tree, Tree::Text(name) if parents.contains(name)))
 }
 

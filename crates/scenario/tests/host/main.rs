@@ -44,7 +44,9 @@ fn plan(path: &Path) -> Option<Plan> {
 /// The names of a link's AQMs, scheduler and conditioners.
 fn parts(link: &Link) -> impl Iterator<Item = &'static str> {
     let queues = link.queues.iter().map(|queue| queue.aqm.name());
-    queues.chain(link.scheduler.iter().map(|it| it.name())).chain(link.edge.iter().map(|stage| stage.params.name()))
+    queues
+        .chain(link.scheduler().into_iter().map(|it| it.name()))
+        .chain(link.edge.iter().map(|stage| stage.params.name()))
 }
 
 /// Whether its conditioners have this need.
@@ -109,7 +111,7 @@ fn every_example_passes_through_a_small_host_as_through_the_simulator() {
         let reused = !outcome.transfers.is_empty() || plan.traffic.iter().any(|t| t.model.name() == "transfers");
         for (i, link) in plan.links.iter().enumerate() {
             let queues =
-                link.queues.iter().map(|queue| queue.aqm.name()).chain(link.scheduler.iter().map(|s| s.name()));
+                link.queues.iter().map(|queue| queue.aqm.name()).chain(link.scheduler().into_iter().map(|s| s.name()));
             wanted.extend(queues);
             // A flow number that is reused is announced again each time, and the port's conditioners reset its state.
             let announced = !link.edge.is_empty() && reused;

@@ -39,7 +39,7 @@ mod tests {
             delay: Span::from_ms(5),
             loss: Probability::new(0.05).unwrap(),
             nodes: vec![],
-        queues: vec![QueueSpec {
+            queues: vec![QueueSpec {
                 drop: Side::Tail,
                 aqm: AqmParams::DropTail(drop_tail::Params {}),
                 limit: Limit::Packets(3),

@@ -77,7 +77,7 @@ mod tests {
             delay: Span::ZERO,
             loss: Probability::ZERO,
             nodes: vec![],
-        queues: vec![QueueSpec {
+            queues: vec![QueueSpec {
                 drop: Side::Tail,
                 aqm: AqmParams::DropTail(drop_tail::Params {}),
                 limit: Limit::Packets(10),

@@ -123,7 +123,8 @@ impl Net {
         for (link, it) in self.links.iter().enumerate() {
             for (i, row) in it.port().rows().enumerate() {
                 let queue = it.port().is_scheduled().then_some(i);
-                let mut add = |quantity, value| add_tally(&mut all, Tally { link, conditioner: None, queue, quantity, value });
+                let mut add =
+                    |quantity, value| add_tally(&mut all, Tally { link, conditioner: None, queue, quantity, value });
                 row.iter().for_each(|of| of.gate().aqm().tallies(&mut add));
             }
             it.port().edge().tallies(&mut |name, quantity, value| {

@@ -17,7 +17,7 @@ use perhop_core::needs::Needs;
 use perhop_core::packet::Packet;
 use perhop_core::port::edge::Mail;
 use perhop_core::port::{Port, Transmission};
-use perhop_core::units::{BitRate, Time};
+use perhop_core::units::{BitRate, Span, Time};
 use perhop_core::verdict::Fate;
 
 pub use held::Trip;
@@ -101,6 +101,10 @@ impl Replay {
         self.arrived += 1;
         let fate = self.port.arrive(at, packet, place);
         self.held.places[place as usize] = Waiting { number, arrived: at.now, packet: *packet, wire, came_with, found };
+        if fate.stays() && self.port.evicts() {
+            self.port.evict(at.now, &mut self.held);
+            self.report_dropped(at.now, each);
+        }
         match fate {
             Fate::Dropped(reason) => each(&self.held.leave(place).dropped(at.now, reason)),
             _ if self.free_at <= at.now => self.begin(at.now, each),
@@ -143,15 +147,22 @@ impl Replay {
         }
     }
 
+    fn report_dropped(&mut self, now: Time, each: &mut impl FnMut(&Trip)) {
+        for (place, reason) in std::mem::take(&mut self.held.dropped) {
+            each(&self.held.leave(place).dropped(now, reason));
+        }
+    }
+
     /// The line is free: the next packet's transmission begins; on an infinite line those of all that may go.
     fn begin(&mut self, now: Time, each: &mut impl FnMut(&Trip)) {
         self.wake = None;
         loop {
             let next = self.port.next(now, &mut self.held);
-            for (place, reason) in std::mem::take(&mut self.held.dropped) {
-                each(&self.held.leave(place).dropped(now, reason));
-            }
-            let Some(leaving) = next else { return };
+            self.report_dropped(now, each);
+            let Some(leaving) = next else {
+                self.wake = self.port.opens_at().map(|at| at.max(now + Span::from_ns(1)));
+                return;
+            };
             let packet = self.held.leave(leaving.handle);
             let sent = match &mut self.line {
                 Some(line) => line.send(now, packet.wire),

@@ -4,6 +4,7 @@ use crate::common::net::{Net, bulk, cbr, poisson, red, stage};
 use crate::common::random::scheduler;
 use perhop_core::aqm::AqmParams;
 use perhop_core::conditioner::{ConditionerParams, token_bucket, tsw3cm};
+use perhop_core::port::NodeSpec;
 use perhop_core::port::edge::Per;
 use perhop_core::units::{BitRate, Bytes, Probability, Span, Time};
 use perhop_sim::transport::{Config, Delays};

@@ -252,7 +252,8 @@ fn restated(net: &Net) -> Vec<Alteration> {
                 params: it.aqm.clone(),
                 scope: it.scope.clone(),
             });
-            let scheduler = it.scheduler().into_iter().map(move |it| Alteration::Scheduler { link, node: 0, params: it.clone() });
+            let scheduler =
+                it.scheduler().into_iter().map(move |it| Alteration::Scheduler { link, node: 0, params: it.clone() });
             edge.chain([Alteration::Rate { link, rate: it.rate }]).chain(aqms).chain(scheduler)
         })
         .collect();

@@ -7,7 +7,7 @@ use perhop_core::aqm::AqmParams;
 use perhop_core::count::Count;
 use perhop_core::packet::{Ecn, Packet};
 use perhop_core::params::{Place, Problems, Reader, Table};
-use perhop_core::port::{Limit, Port, QueueSpec, Transmission};
+use perhop_core::port::{Limit, Port, QueueSpec, Side, Transmission};
 use perhop_core::units::{BitRate, Probability, Span, Time};
 use perhop_core::verdict::{Fate, Reason};
 use perhop_sim::Outcome;
@@ -51,7 +51,8 @@ proptest! {
 fn port(aqm: AqmParams, limit: u32) -> Port<u32> {
     let mut net = Net::new(2, Span::from_s(1));
     let scope = net::scope(RATE, limit);
-    net.link([0, 1], RATE, Span::ZERO).queues = vec![QueueSpec { aqm, limit: Limit::Packets(limit), scope }];
+    net.link([0, 1], RATE, Span::ZERO).queues =
+        vec![QueueSpec { aqm, limit: Limit::Packets(limit), drop: Side::Tail, scope }];
     net.plan.port(0).build().unwrap()
 }
 
