@@ -9,7 +9,7 @@ use perhop_capture::{Capture, Pump};
 use perhop_core::aqm::AqmParams;
 use perhop_core::params::{Place, Problems, Reader, Tree};
 use perhop_core::port::edge::{Action, StageSpec};
-use perhop_core::port::{Limit, QueueSpec};
+use perhop_core::port::{Limit, QueueSpec, Side};
 use perhop_core::scope::Scope;
 use perhop_core::units::{BitRate, Length, Packets, Span, Time};
 use perhop_core::verdict::Reason;
@@ -52,7 +52,7 @@ fn plan(aqm: AqmParams) -> Plan {
     let scope = Scope { link_rate: Some(RATE), limit: length, ..Scope::default() };
     let mut line = link(0, 1);
     (line.rate, line.edge) = (RATE, vec![stage()]);
-    line.queues = vec![QueueSpec { aqm, limit: Limit::Packets(50), scope }];
+    line.queues = vec![QueueSpec { aqm, limit: Limit::Packets(50), drop: Side::Tail, scope }];
     let node = |i: u8| Node { name: format!("n{i}"), address: [10, 0, i, 1].into() };
     Plan {
         seed: 3,

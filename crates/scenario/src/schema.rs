@@ -136,7 +136,7 @@ pub fn policy_schema() -> Value {
             "conditioner": { "type": "object", "additionalProperties": conditioner() },
             "queue": { "type": "object", "additionalProperties": { "$ref": "#/$defs/queue" } },
         },
-        "$defs": { "queue": queue(), "one-queue": one_queue() },
+        "$defs": { "queue": queue() },
     })
 }
 

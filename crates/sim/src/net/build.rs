@@ -5,8 +5,8 @@ use super::{Net, Pool};
 use crate::plan::{Plan, PlanError};
 use perhop_core::Rng;
 use perhop_core::needs::Needs;
-use perhop_core::port::{Port, PortError};
 use perhop_core::port::edge::Mail;
+use perhop_core::port::{Port, PortError};
 
 impl Net {
     /// The links that `plan` describes, nothing on them; with an event at the end of each transmission on all of them, if
