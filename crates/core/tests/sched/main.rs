@@ -23,6 +23,7 @@ mod ets;
 mod flow_contract;
 mod flow_line;
 mod fq_codel;
+mod kernel;
 mod line;
 mod linux_rounds;
 mod settings;

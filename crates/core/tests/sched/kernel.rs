@@ -1,0 +1,128 @@
+//! FQ-CoDel and SFQ against what Linux 6.12 did with the same packets (`tests/kernel`), asked at the times at which the kernel
+//! was: every packet sent, dropped and marked. The shaper above them is not part of it.
+
+use crate::codel_oracle::Waiting;
+use crate::flow_line::{Entry, Host};
+use crate::line::read_table;
+use perhop_core::packet::Ecn;
+use perhop_core::params::Tree;
+use perhop_core::sched::SchedulerParams;
+use std::io::Read;
+
+/// The kernel counts Ethernet's header.
+const HEADER: u64 = 14;
+
+/// A packet of a recording; times in ns.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    came: u64,
+    bytes: u64,
+    field: Ecn,
+    flow: u32,
+    /// When it left, and how.
+    left: Option<(u64, Ecn)>,
+}
+
+/// Times in a file are differences: of arrivals, and of departures in the order of arrivals.
+fn rows(port: &str, pattern: &str) -> Vec<Row> {
+    let path = format!("{}/../../tests/kernel/vectors/{port}/{pattern}.csv.gz", env!("CARGO_MANIFEST_DIR"));
+    let file = std::fs::File::open(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap();
+    let (mut came, mut left) = (0, 0);
+    let row = |line: &str| {
+        let cells: Vec<_> = line.split(',').collect();
+        let number = |i: usize| cells[i].parse::<i64>().unwrap();
+        let field = |i: usize| Ecn::from_bits(number(i) as u8);
+        came += number(0);
+        let fate = (!cells[5].is_empty()).then(|| {
+            left += number(5);
+            (left as u64, field(6))
+        });
+        Row {
+            came: came as u64,
+            bytes: number(1) as u64 + HEADER,
+            field: field(3),
+            flow: number(4) as u32 - 5001,
+            left: fate,
+        }
+    };
+    text.lines().skip(1).map(row).collect()
+}
+
+/// A token bucket looks at what is next whenever a packet has come or gone; `looks`: HTB does not.
+fn follow(port: &str, pattern: &str, params: &SchedulerParams, looks: bool) {
+    let (rows, mut host) = (rows(port, pattern), Host::new(params));
+    let arrivals = (0u32..).zip(&rows).map(|(id, row)| (row.came, false, id));
+    let departures = (0u32..).zip(&rows).filter_map(|(id, row)| Some((row.left?.0, true, id)));
+    let mut events: Vec<_> = arrivals.chain(departures).collect();
+    events.sort_unstable();
+    for (at, leaves, id) in events {
+        let Row { bytes, field, flow, .. } = rows[id as usize];
+        if leaves {
+            assert_eq!(host.send(at).map(|packet| packet.id), Some(id), "{port} {pattern} at {at} ns");
+        } else {
+            host.arrive(flow, Entry { packet: Waiting { id, arrived: at, bytes, ecn: field.capable() }, field });
+        }
+        if looks {
+            host.look(at);
+        }
+    }
+    let of = |wanted: fn(&Row) -> bool| -> Vec<u32> {
+        (0..).zip(&rows).filter(|(_, row)| wanted(row)).map(|(id, _)| id).collect()
+    };
+    let sorted = |mut ids: Vec<u32>| {
+        ids.sort_unstable();
+        ids
+    };
+    assert_eq!(sorted(host.log.dropped), of(|row| row.left.is_none()), "{port} {pattern}: dropped");
+    let marked = of(|row| row.field != Ecn::Ce && row.left.is_some_and(|left| left.1 == Ecn::Ce));
+    assert_eq!(sorted(host.log.marked), marked, "{port} {pattern}: marked");
+}
+
+fn text(text: &str) -> Tree {
+    Tree::Text(text.into())
+}
+
+/// 16 queues, each flow its own.
+fn params(name: &str, keys: &[(&'static str, Tree)]) -> SchedulerParams {
+    let fixed = [("flows", Tree::Integer(16)), ("hash", text("exact")), ("arithmetic", text("linux"))];
+    read_table(name, fixed.into_iter().chain(keys.iter().cloned()).collect()).unwrap()
+}
+
+#[test]
+fn fq_codel_does_as_the_kernel_did() {
+    let fq =
+        |ecn: bool, keys: &[(&'static str, Tree)]| params("fq-codel", &[&[("ecn", Tree::Bool(ecn))], keys].concat());
+    let plain = fq(false, &[("limit", text("500p"))]);
+    let small = fq(false, &[("limit", text("24p")), ("quantum", text("300B"))]);
+    let batch = fq(false, &[("limit", text("1000p")), ("interval", text("30ms")), ("drop-batch", Tree::Integer(4))]);
+    let ecn = fq(true, &[("limit", text("500p")), ("interval", text("50ms"))]);
+    let ce = fq(true, &[("limit", text("500p")), ("interval", text("50ms")), ("ce-threshold", text("1ms"))]);
+    let cells: [(&str, _, &[&str]); 5] = [
+        ("fq-codel", plain, &["classes-bursts", "classes-idle-back", "classes-join", "flows-even", "flows-fat-thin"]),
+        ("fq-codel-small", small, &["classes-bursts", "classes-even", "flows-fat-thin"]),
+        ("fq-codel-memory", batch, &["classes-hog", "flows-even"]),
+        ("fq-codel-ecn", ecn, &["ecn-above", "ecn-flows"]),
+        ("fq-codel-ce", ce, &["ecn-above", "ecn-flows"]),
+    ];
+    for (port, params, patterns) in cells {
+        patterns.iter().for_each(|pattern| follow(port, pattern, &params, true));
+    }
+}
+
+#[test]
+fn fq_codel_under_htb_does_as_the_kernel_did() {
+    let keys = [("ecn", Tree::Bool(false)), ("limit", text("300p")), ("interval", text("60ms"))];
+    for pattern in ["classes-bursts", "flows-fat-thin"] {
+        follow("htb-over-fq-codel", pattern, &params("fq-codel", &keys), false);
+    }
+}
+
+#[test]
+fn sfq_does_as_the_kernel_did() {
+    let params = params("sfq", &[("limit", text("60p")), ("depth", text("30p"))]);
+    for pattern in ["classes-bursts", "classes-even", "classes-hog", "classes-join"] {
+        follow("sfq", pattern, &params, true);
+    }
+}
