@@ -17,7 +17,8 @@ mod shaper;
 mod spec;
 mod tree;
 
-pub use gate::{Fates, Gate, Limit, Side};
+pub use crate::verdict::Side;
+pub use gate::{Fates, Gate, Limit};
 pub use queue::Queue;
 pub use shaper::{Shaper, ShaperParams};
 pub use spec::{Inside, NodeSpec, PortError, PortSpec, QueueSpec};

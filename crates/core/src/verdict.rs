@@ -1,5 +1,7 @@
 //! Verdicts of algorithms, and the one fate that a queue records for each packet.
 
+use crate::params::Choice;
+
 /// An algorithm's verdict on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -9,6 +11,16 @@ pub enum Verdict {
     Mark,
     /// Drop it.
     Drop(Reason),
+}
+
+/// Which packet goes when there is no room.
+#[derive(Choice, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Side {
+    /// The one that came last.
+    #[default]
+    Tail,
+    /// The one that has waited longest.
+    Head,
 }
 
 /// Why a packet was dropped.

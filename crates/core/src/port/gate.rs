@@ -4,10 +4,9 @@
 use crate::aqm::{AnyAqm, Aqm, Arrival, Backlog, Departure};
 use crate::count::Count;
 use crate::packet::{Ecn, Packet};
-use crate::params::Choice;
 use crate::rng::Rng;
 use crate::units::Time;
-use crate::verdict::{Fate, Reason, Verdict};
+use crate::verdict::{Fate, Reason, Side, Verdict};
 
 /// How much may wait. The packet in transmission does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,16 +26,6 @@ impl Limit {
             Self::Bytes(limit) => bytes + u64::from(size) <= limit,
         }
     }
-}
-
-/// Which packet goes when there is no room.
-#[derive(Choice, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Side {
-    /// The one that arrives.
-    #[default]
-    Tail,
-    /// The one that has waited longest.
-    Head,
 }
 
 /// A queue's counts for one colour.
@@ -143,7 +132,7 @@ impl Gate {
             }
     }
 
-    /// The packet at the head is dropped for want of room; `backlog` is what waits behind it.
+    /// A packet of the queue is dropped for want of room; `backlog` is what waits besides it.
     pub(super) fn evict(&mut self, now: Time, mut backlog: Backlog, packet: &mut Packet) {
         (backlog.room, backlog.ecn) = (false, packet.ecn.capable());
         let fate = Fate::Dropped(Reason::Overflow);

@@ -10,7 +10,7 @@ use crate::packet::Packet;
 use crate::params::ParamError;
 use crate::scope::Scope;
 use crate::units::Time;
-use crate::verdict::{Fate, Reason, Verdict};
+use crate::verdict::{Fate, Reason, Side, Verdict};
 
 const NOT_KNOWN: Transmission = Transmission { starts: Time::MAX, ends: Time::MAX };
 
@@ -120,18 +120,25 @@ impl<H: Copy> Queue<H> {
         self.gate.is_overfull(self.ring.waiting(), self.ring.waiting_bytes())
     }
 
-    /// The packet at the head is dropped for want of room.
-    pub(super) fn evict(&mut self, now: Time, packet: &mut Packet) {
-        let backlog = self.without_first(now);
-        self.gate.evict(now, backlog, packet);
-        self.ring.take();
+    /// The packet at the tail.
+    pub(super) fn last(&self) -> Option<Entry<H>> {
+        self.ring.last().copied()
+    }
+
+    /// The packet at the head or at the tail is dropped for want of room.
+    pub(super) fn evict(&mut self, now: Time, packet: &mut Packet, side: Side) {
+        self.gate.evict(now, self.behind(now, 1, packet.size.into()), packet);
+        match side {
+            Side::Head => _ = self.ring.take(),
+            Side::Tail => self.ring.take_last(),
+        }
     }
 
     /// Drops at the head what there is no room for.
     pub(super) fn make_room(&mut self, now: Time, host: &mut impl Buffers<H>) {
         while self.is_overfull() {
             let Some(first) = self.first() else { return };
-            self.evict(now, host.packet(first.handle));
+            self.evict(now, host.packet(first.handle), Side::Head);
             host.dropped(first.handle, Reason::Overflow);
         }
     }

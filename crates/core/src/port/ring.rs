@@ -107,6 +107,18 @@ impl<H: Copy> Ring<H> {
         Some(self.at(self.head - 1))
     }
 
+    /// The last waiting packet.
+    pub(super) fn last(&self) -> Option<&Entry<H>> {
+        (self.started < self.tail).then(|| self.at(self.tail - 1))
+    }
+
+    /// Takes the last waiting packet.
+    pub(super) fn take_last(&mut self) {
+        let Some(size) = self.last().map(|last| last.size) else { return };
+        self.waiting_bytes -= u64::from(size);
+        self.tail -= 1;
+    }
+
     /// Packets waiting.
     #[inline]
     pub(super) const fn waiting(&self) -> u32 {

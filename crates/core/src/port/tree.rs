@@ -18,7 +18,7 @@ use crate::rng::Rng;
 use crate::sched::{AnyScheduler, Eviction, Head, Pick, Scheduler as _, SchedulerParams, Visit};
 use crate::scope::Scope;
 use crate::units::Time;
-use crate::verdict::{Fate, Reason, Verdict};
+use crate::verdict::{Fate, Reason, Side, Verdict};
 
 /// What a node has to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +107,8 @@ pub(super) struct Tree<H> {
     numbers: Vec<Numbers>,
     /// Nodes whose schedulers may ask for room.
     evicting: Vec<usize>,
+    /// Queues that may hold more than their limit, until the packet at the head goes.
+    overfull: Vec<usize>,
     /// Dropped at heads since the last packet left.
     drops: u32,
 }
@@ -114,7 +116,15 @@ pub(super) struct Tree<H> {
 impl<H: Copy> Tree<H> {
     /// No queues yet.
     pub(super) fn new() -> Self {
-        Self { nodes: vec![], queues: vec![], leaves: vec![], numbers: vec![], evicting: vec![], drops: 0 }
+        Self {
+            nodes: vec![],
+            queues: vec![],
+            leaves: vec![],
+            numbers: vec![],
+            evicting: vec![],
+            overfull: vec![],
+            drops: 0,
+        }
     }
 
     /// Adds a node of the specification, without its children: a scheduler if given, else a queue, below a shaper if
@@ -145,6 +155,9 @@ impl<H: Copy> Tree<H> {
     fn leaf(&mut self, up: Option<usize>, queue: Queue<H>) -> usize {
         let takes = queue.gate().takes();
         let number = self.link(up, takes, Kind::Queue(self.queues.len()));
+        if queue.gate().drops_at_head() {
+            self.overfull.push(self.queues.len());
+        }
         self.queues.push(queue);
         self.leaves.push(number);
         number
@@ -369,7 +382,7 @@ impl<H: Copy> Tree<H> {
 
     /// Whether something may have to go to make room for what has arrived.
     pub(super) fn evicts(&self) -> bool {
-        !self.evicting.is_empty() || self.queues.iter().any(|queue| queue.gate().drops_at_head())
+        !self.evicting.is_empty() || !self.overfull.is_empty()
     }
 
     /// Drops what there is no room for, now that a packet has arrived.
@@ -380,16 +393,18 @@ impl<H: Copy> Tree<H> {
                 self.evict_child(now, node, eviction, host);
             }
         }
-        for queue in 0..self.queues.len() {
+        for i in 0..self.overfull.len() {
+            let queue = self.overfull[i];
             while self.queues[queue].is_overfull() {
-                self.drop_first(now, self.leaves[queue], host);
+                self.drop_one(now, self.leaves[queue], Side::Head, host);
             }
         }
     }
 
+    /// What a scheduler wants to go. What it has handed out counts as long as it has not been sent.
     fn eviction(&mut self, node: usize) -> Option<Eviction> {
+        let all = self.waiting(node);
         let Kind::Scheduler(inner) = &mut self.nodes[node].kind else { return None };
-        let all = inner.all;
         inner.scheduler.evict(all)
     }
 
@@ -397,21 +412,23 @@ impl<H: Copy> Tree<H> {
         let Kind::Scheduler(inner) = &self.nodes[node].kind else { return };
         let (leaf, mut gone) = (inner.children[eviction.child], 0);
         for _ in 0..eviction.packets.max(1) {
-            gone += u64::from(self.drop_first(now, leaf, host));
+            gone += u64::from(self.drop_one(now, leaf, eviction.side, host));
             if gone >= eviction.bytes {
                 break;
             }
         }
     }
 
-    /// Drops the packet at the head of a leaf's queue, which was full; its bytes.
-    fn drop_first(&mut self, now: Time, leaf: usize, host: &mut impl Buffers<H>) -> u32 {
+    /// Drops the packet at the head or the tail of a leaf's queue, for want of room; its bytes.
+    fn drop_one(&mut self, now: Time, leaf: usize, side: Side, host: &mut impl Buffers<H>) -> u32 {
         let Kind::Queue(queue) = self.nodes[leaf].kind else { unreachable!("flows are queues") };
-        let Some(first) = self.queues[queue].first() else { return u32::MAX };
-        self.queues[queue].evict(now, host.packet(first.handle));
-        self.lost(now, leaf, first.size);
-        host.dropped(first.handle, Reason::Overflow);
-        first.size
+        let queue = &mut self.queues[queue];
+        let gone = if side == Side::Head { queue.first() } else { queue.last() };
+        let Some(gone) = gone else { return u32::MAX };
+        queue.evict(now, host.packet(gone.handle), side);
+        self.lost(now, leaf, gone.size);
+        host.dropped(gone.handle, Reason::Overflow);
+        gone.size
     }
 
     /// A packet that waited in a leaf's queue was dropped.

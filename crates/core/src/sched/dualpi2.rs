@@ -274,6 +274,10 @@ impl Scheduler for DualPi2 {
         self.queues[child].arrivals.pop_front();
     }
 
+    fn has_flows(&self) -> bool {
+        true
+    }
+
     fn needs(&self) -> Needs {
         Needs::ARRIVALS | Needs::DEPARTURES | Needs::TIMER
     }

@@ -51,7 +51,7 @@
 //! packets are dropped in a row by CoDel.
 
 use super::flows::{Flows, Hashing};
-use super::{End, Eviction, Head, Pick, Scheduler, Visit};
+use super::{Eviction, Head, Pick, Scheduler, Visit};
 use crate::Scope;
 use crate::aqm::arithmetic::Arithmetic;
 use crate::aqm::codel::{self, Control, Law, State};
@@ -61,7 +61,7 @@ use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
 use crate::rng::Rng;
 use crate::units::{Bytes, Packets, Span, Time};
-use crate::verdict::Verdict;
+use crate::verdict::{Side, Verdict};
 use std::collections::VecDeque;
 
 /// Least quantum, as in Linux: bounds the rounds that a large packet waits for.
@@ -274,10 +274,14 @@ impl Scheduler for FqCodel {
             return None;
         };
         self.room = Room::Made(child);
-        Some(Eviction { child, packets: self.rules.drop_batch, bytes: self.waiting[child] / 2, end: End::Head })
+        Some(Eviction { child, packets: self.rules.drop_batch, bytes: self.waiting[child] / 2, side: Side::Head })
     }
 
     fn evicts(&self) -> bool {
+        true
+    }
+
+    fn has_flows(&self) -> bool {
         true
     }
 

@@ -22,10 +22,10 @@ use crate::classify::FlowHeaders;
 use crate::count::Count;
 use crate::needs::Needs;
 use crate::packet::{FlowId, Packet};
-use crate::params::{Choice, Kind, Node, ParamError, Problems, Tree, Value};
+use crate::params::{Kind, Node, ParamError, Problems, Tree, Value};
 use crate::rng::Rng;
 use crate::units::Time;
-use crate::verdict::Verdict;
+use crate::verdict::{Side, Verdict};
 
 crate::algorithms! {
     $ "scheduler", Scheduler over Scope => AnyScheduler, SchedulerParams, dispatch;
@@ -99,15 +99,6 @@ pub struct Visit {
     pub all: Count,
 }
 
-/// An end of a queue.
-#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// Where packets leave.
-    Head,
-    /// Where they come.
-    Tail,
-}
-
 /// Packets of a child to be dropped: at least one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Eviction {
@@ -117,8 +108,8 @@ pub struct Eviction {
     pub packets: u32,
     /// Until at least this many bytes are gone.
     pub bytes: u64,
-    /// From which end.
-    pub end: End,
+    /// The first ones, or the last.
+    pub side: Side,
 }
 
 /// A key of a class that its host reads: the class's queue. Here it is known, and nothing more.

@@ -38,7 +38,7 @@
 //! Deviations: the hash is not changed during a run (`perturb`).
 
 use super::flows::{Flows, Hashing};
-use super::{End, Eviction, Head, Pick, Scheduler, Visit, same_arithmetic};
+use super::{Eviction, Head, Pick, Scheduler, Visit, same_arithmetic};
 use crate::Scope;
 use crate::arithmetic::Arithmetic;
 use crate::count::Count;
@@ -47,7 +47,7 @@ use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
 use crate::rng::Rng;
 use crate::units::{Bytes, Packets, Time};
-use crate::verdict::{Reason, Verdict};
+use crate::verdict::{Reason, Side, Verdict};
 use std::collections::VecDeque;
 
 /// Least quantum, as in Linux: bounds the rounds that a large packet waits for.
@@ -73,7 +73,7 @@ pub struct Params {
     pub depth: Packets,
     /// Which packet of a queue goes when there is no room.
     #[param(default = "tail")]
-    pub drop: End,
+    pub drop: Side,
     /// Which flow has which queue.
     #[param(flatten)]
     pub hashing: Hashing,
@@ -157,7 +157,7 @@ impl Scheduler for Sfq {
         let Params { active, depth, drop, .. } = self.params;
         let waiting = self.queues[at.child].packets;
         let one_more = waiting == 0 && self.round.len() >= active as usize;
-        let too_deep = drop == End::Tail && waiting >= depth.get();
+        let too_deep = drop == Side::Tail && waiting >= depth.get();
         if one_more || too_deep { Verdict::Drop(Reason::Overflow) } else { Verdict::Pass }
     }
 
@@ -208,14 +208,18 @@ impl Scheduler for Sfq {
 
     fn evict(&mut self, all: Count) -> Option<Eviction> {
         if let Some(child) = self.too_deep {
-            return Some(Eviction { child, packets: 1, bytes: 0, end: End::Head });
+            return Some(Eviction { child, packets: 1, bytes: 0, side: Side::Head });
         }
         let full = all.packets > u64::from(self.params.limit.get());
         let child = if full { self.longest() } else { None }?;
-        Some(Eviction { child, packets: 1, bytes: 0, end: self.params.drop })
+        Some(Eviction { child, packets: 1, bytes: 0, side: self.params.drop })
     }
 
     fn evicts(&self) -> bool {
+        true
+    }
+
+    fn has_flows(&self) -> bool {
         true
     }
 

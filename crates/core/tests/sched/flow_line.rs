@@ -7,9 +7,9 @@ use perhop_core::aqm::{Backlog, Departure};
 use perhop_core::count::Count;
 use perhop_core::needs::Needs;
 use perhop_core::packet::{Ecn, FlowId, Packet};
-use perhop_core::sched::{AnyScheduler, End, Head, Pick, Scheduler as _, SchedulerParams, Visit};
+use perhop_core::sched::{AnyScheduler, Head, Pick, Scheduler as _, SchedulerParams, Visit};
 use perhop_core::units::Time;
-use perhop_core::verdict::Verdict;
+use perhop_core::verdict::{Side, Verdict};
 use std::collections::VecDeque;
 
 /// A packet that waits, and its ECN field.
@@ -63,9 +63,9 @@ impl Host {
         }
     }
 
-    fn lose(&mut self, child: usize, end: End, now: Time) -> u64 {
+    fn lose(&mut self, child: usize, side: Side, now: Time) -> u64 {
         let queue = &mut self.queues[child];
-        let lost = if end == End::Head { queue.pop_front() } else { queue.pop_back() };
+        let lost = if side == Side::Head { queue.pop_front() } else { queue.pop_back() };
         let lost = lost.expect("it has a packet").packet;
         self.log.dropped.push(lost.id);
         self.scheduler.dropped(now, child, lost.bytes as u32, self.waiting(child));
@@ -94,7 +94,7 @@ impl Host {
                 if n > 0 && bytes >= room.bytes {
                     break;
                 }
-                bytes += self.lose(room.child, room.end, now);
+                bytes += self.lose(room.child, room.side, now);
             }
         }
     }
@@ -136,7 +136,7 @@ impl Host {
                 self.scheduler.sent(now, child, sent.packet.bytes as u32, self.waiting(child));
                 return Some(sent);
             }
-            self.lose(child, End::Head, now);
+            self.lose(child, Side::Head, now);
         }
     }
 

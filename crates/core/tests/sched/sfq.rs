@@ -7,8 +7,9 @@ use crate::sfq_oracle::{Limits, Sfq};
 use perhop_core::arithmetic::Arithmetic;
 use perhop_core::packet::Ecn;
 use perhop_core::sched::flows::{Hash, Hashing};
-use perhop_core::sched::{End, SchedulerParams, sfq::Params};
+use perhop_core::sched::{SchedulerParams, sfq::Params};
 use perhop_core::units::{Bytes, Packets};
+use perhop_core::verdict::Side;
 use proptest::prelude::*;
 
 fn defaults() -> Params {
@@ -18,7 +19,7 @@ fn defaults() -> Params {
         quantum: Bytes::new(1514),
         limit: Packets::new(127),
         depth: Packets::new(127),
-        drop: End::Tail,
+        drop: Side::Tail,
         hashing: Hashing { hash: Hash::Exact, salt: 0 },
         arithmetic: Arithmetic::Linux,
     }
@@ -50,7 +51,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 fn params() -> impl Strategy<Value = Params> {
     let limits = (2u32..40, 1u32..15, 2u32..10, prop_oneof![256u64..4000, Just(757), Just(1514)]);
-    let drop = prop::sample::select(vec![End::Head, End::Tail]);
+    let drop = prop::sample::select(vec![Side::Head, Side::Tail]);
     let arithmetic = prop::sample::select(vec![Arithmetic::Exact, Arithmetic::Linux]);
     (limits, drop, arithmetic).prop_map(|((limit, depth, active, quantum), drop, arithmetic)| Params {
         limit: Packets::new(limit),
@@ -75,7 +76,7 @@ proptest! {
             quantum: params.quantum.get() as i64,
             packets: params.limit.get() as usize,
             depth: params.depth.get() as usize,
-            head_drop: params.drop == End::Head,
+            head_drop: params.drop == Side::Head,
             linux: params.arithmetic == Arithmetic::Linux,
         });
         let (mut id, mut shown) = (0, None);
