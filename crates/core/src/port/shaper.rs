@@ -10,6 +10,7 @@
 //! needs a bucket of a millisecond to keep its rate.
 
 use crate::arithmetic::{Arithmetic, Tariff};
+use crate::framing::{Frame, Framing};
 use crate::params::{ParamError, Params as Declared};
 use crate::scope::Scope;
 use crate::units::{BitRate, Bytes, Span, Time};
@@ -33,6 +34,9 @@ pub struct ShaperParams {
     /// How tokens are counted.
     #[param(default = "exact")]
     pub arithmetic: Arithmetic,
+    /// Which bytes of a packet count.
+    #[param(flatten)]
+    pub framing: Framing,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +72,7 @@ pub struct Shaper {
     granularity: u64,
     largest: u64,
     takes: bool,
+    frame: Frame,
     /// When a packet last went.
     filled: Time,
 }
@@ -102,6 +107,7 @@ impl ShaperParams {
             granularity: self.granularity.map_or(0, Span::ns),
             largest: largest.get(),
             takes: self.arithmetic == Arithmetic::Linux,
+            frame: self.framing.build(scope)?,
             filled: Time::ZERO,
         })
     }
@@ -126,7 +132,7 @@ impl Shaper {
     pub fn opens(&self, now: Time, bytes: u32) -> Time {
         let ns = now.since(self.filled).ns();
         let wait = |bucket: &Bucket| {
-            let needed = if self.debt { 0 } else { bucket.tariff.cost(bytes.into()) };
+            let needed = if self.debt { 0 } else { bucket.tariff.cost(self.frame.bytes(bytes).into()) };
             bucket.wait(ns, needed)
         };
         match wait(&self.rate).max(self.peak.as_ref().map_or(0, wait)) {
@@ -144,7 +150,7 @@ impl Shaper {
 
     /// A packet of this size goes.
     pub fn spend(&mut self, now: Time, bytes: u32) {
-        let ns = now.since(self.filled).ns();
+        let (ns, bytes) = (now.since(self.filled).ns(), self.frame.bytes(bytes));
         for bucket in [Some(&mut self.rate), self.peak.as_mut()].into_iter().flatten() {
             bucket.level = bucket.level_after(ns) - bucket.tariff.cost(bytes.into());
         }

@@ -2,8 +2,9 @@
 //!
 //! Every node *offers*: a packet of so many bytes, nothing before a given time, or nothing at all. A scheduler chooses among
 //! the offers of its children, a shaper delays that of its child. What a node offers is computed again only after something
-//! below it has changed or its time has come. A node that *takes* (Linux's queues do) has the packet that it offers taken
-//! out and kept until it is sent, so that nothing that comes later goes first; any other chooses when the packet is sent.
+//! below it has changed or its time has come. A shaper looks at what its child offers, a scheduler at what the chosen child
+//! does. A node that *takes* (many of Linux's queues do) has the packet that is looked at taken out and kept until it is
+//! sent, so that nothing that comes later goes first; any other chooses when the packet is sent.
 
 use super::queue::Queue;
 use super::shaper::{Shaper, ShaperParams};
@@ -464,25 +465,28 @@ impl<H: Copy> Tree<H> {
         }
     }
 
+    /// What a node would send, without taking it.
     fn offer(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> Offer {
-        let it = &self.nodes[node];
+        let it = &mut self.nodes[node];
+        if let Some(taken) = &it.kept {
+            it.stale = false;
+            return Offer::Ready(taken.size);
+        }
         if !it.stale && !it.offer.is_due(now) {
             return it.offer;
         }
-        let offer = self.fresh(node, now, host);
+        let offer = self.inside(node, now, host);
         let it = &mut self.nodes[node];
         (it.stale, it.offer) = (false, offer);
         offer
     }
 
-    /// What a node offers now. One that takes takes it out.
-    fn fresh(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> Offer {
+    /// The node above looks at what a node would send: one that takes has taken it out then.
+    fn look(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> Offer {
         loop {
-            if let Some(taken) = &self.nodes[node].kept {
-                return Offer::Ready(taken.size);
-            }
-            let offer = self.inside(node, now, host);
-            if !self.nodes[node].takes || !matches!(offer, Offer::Ready(_)) {
+            let offer = self.offer(node, now, host);
+            let it = &self.nodes[node];
+            if !it.takes || it.kept.is_some() || !matches!(offer, Offer::Ready(_)) {
                 return offer;
             }
             self.nodes[node].kept = self.pull(node, now, host);
@@ -496,7 +500,8 @@ impl<H: Copy> Tree<H> {
                 None => Offer::Nothing,
             },
             Kind::Shaper(_, child) => {
-                let below = self.offer(*child, now, host);
+                let child = *child;
+                let below = self.look(child, now, host);
                 let (Offer::Ready(bytes), Kind::Shaper(shaper, _)) = (below, &self.nodes[node].kind) else {
                     return below;
                 };
@@ -509,11 +514,31 @@ impl<H: Copy> Tree<H> {
         }
     }
 
-    /// A scheduler looks at the children that have changed, and chooses.
+    /// A scheduler chooses among what its children offer, and looks at what it has chosen.
     fn choose(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> Offer {
-        while let Some((place, child)) = self.inner_mut(node).stale.pop().map(|place| (place, self.child(node, place)))
-        {
-            let head = self.offer(child, now, host).head();
+        loop {
+            let opens = self.refresh(node, now, host);
+            let inner = self.inner_mut(node);
+            let place = match inner.scheduler.pick(now, &inner.heads) {
+                Pick::Child(place) => place,
+                Pick::Later(at) => return Offer::Later(opens.map_or(at, |opens| opens.min(at))),
+                Pick::Nothing => return opens.map_or(Offer::Nothing, Offer::Later),
+            };
+            let (head, child) = (inner.heads[place], inner.children[place]);
+            let offer = self.look(child, now, host);
+            let inner = self.inner_mut(node);
+            inner.chosen = place;
+            if inner.stale.is_empty() && offer.head() == head {
+                return offer;
+            }
+            inner.heads[place] = offer.head();
+        }
+    }
+
+    /// Computes the offers of those children again that have changed; when the first opens that a shaper holds back.
+    fn refresh(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> Option<Time> {
+        while let Some(place) = self.inner_mut(node).stale.pop() {
+            let head = self.offer(self.child(node, place), now, host).head();
             self.inner_mut(node).heads[place] = head;
         }
         let mut opens = None::<Time>;
@@ -525,15 +550,7 @@ impl<H: Copy> Tree<H> {
                 opens = Some(opens.map_or(at, |opens| opens.min(at)));
             }
         }
-        let inner = self.inner_mut(node);
-        match inner.scheduler.pick(now, &inner.heads) {
-            Pick::Child(place) => {
-                inner.chosen = place;
-                Offer::Ready(inner.heads[place].bytes().unwrap_or(0))
-            }
-            Pick::Later(at) => Offer::Later(opens.map_or(at, |opens| opens.min(at))),
-            Pick::Nothing => opens.map_or(Offer::Nothing, Offer::Later),
-        }
+        opens
     }
 
     fn inner_mut(&mut self, node: usize) -> &mut Inner {
