@@ -120,6 +120,8 @@ mod tests {
     fn tc_rounds_bursts_down() {
         let ticks = |bytes| Arithmetic::Linux.depth(BitRate::mbps(7), Bytes::new(bytes)) / 64;
         assert_eq!([1501, 1600].map(ticks), [26_796, 28_562]);
+        // 65088 us, were it not for floating point.
+        assert_eq!(Arithmetic::Linux.depth(BitRate::kbps(1500), Bytes::new(12_204)) / 64, 1_016_984);
         let exact = Arithmetic::Exact.depth(BitRate::mbps(7), Bytes::new(1501));
         assert_eq!(exact, 1501 * 8 * 1_000_000_000);
     }

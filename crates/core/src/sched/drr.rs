@@ -22,8 +22,8 @@
 //! |        | `arithmetic`        |      | exact   |
 //!
 //! A packet belongs to the first class whose `for` has its colour or code point, else to the last, the only one that may
-//! omit `for`. A quantum is at least the largest packet: the paper's condition for bounded work per packet, since every visit
-//! then sends. Only the ratios of the quanta decide the shares, so all of them can be multiplied by the same number.
+//! omit `for`. A quantum is at least the largest packet (below it, a warning with `arithmetic = "linux"`): the paper's
+//! condition for bounded work per packet, since every visit then sends. Only the ratios of the quanta decide the shares, so all of them can be multiplied by the same number.
 //!
 //! `arithmetic = "linux"` keeps a list of the classes that wait, and looks only at its first:
 //!
@@ -79,6 +79,7 @@ pub struct Drr {
     members: Members,
     rounds: Rounds,
     takes: bool,
+    advice: Vec<ParamError>,
 }
 
 impl Params {
@@ -87,27 +88,38 @@ impl Params {
     /// largest packet.
     pub fn build(self, scope: &Scope) -> Result<Drr, ParamError> {
         let members = members(self.classes.iter().map(|class| &*class.members))?;
-        for (i, class) in self.classes.iter().enumerate() {
-            sound(i, class.quantum, scope)?;
-        }
-        let rounds = Rounds::new(self.classes.iter().map(|class| class.quantum), self.arithmetic);
-        Ok(Drr { members, rounds, takes: self.arithmetic == Arithmetic::Linux })
+        let quanta: Vec<_> = self.classes.iter().map(|class| class.quantum).collect();
+        let advice = sound(0, &quanta, scope, self.arithmetic)?;
+        let rounds = Rounds::new(quanta.into_iter(), self.arithmetic);
+        Ok(Drr { members, rounds, takes: self.arithmetic == Arithmetic::Linux, advice })
     }
 }
 
-/// Refuses the quantum of class `i` if it is below the largest packet.
-pub(super) fn sound(i: usize, quantum: Bytes, scope: &Scope) -> Result<(), ParamError> {
-    let (least, message) = (scope.largest_packet, format!("class {}: `quantum` is {quantum}", i + 1));
-    if quantum == Bytes::new(0) {
-        let error = ParamError::new("classes", "E201", message);
-        return Err(error.help("such a class would never send: at least the largest packet"));
+/// Refuses quanta of 0, and those below the largest packet unless Linux takes them: then warnings. `before` classes have none.
+pub(super) fn sound(
+    before: usize,
+    quanta: &[Bytes],
+    scope: &Scope,
+    arithmetic: Arithmetic,
+) -> Result<Vec<ParamError>, ParamError> {
+    let (least, mut advice) = (scope.largest_packet, Vec::new());
+    for (i, &quantum) in quanta.iter().enumerate().filter(|(_, quantum)| **quantum < least) {
+        let message = format!("class {}: `quantum` is {quantum}", before + i + 1);
+        if quantum == Bytes::new(0) {
+            let error = ParamError::new("classes", "E201", message);
+            return Err(error.help("such a class would never send: at least the largest packet"));
+        }
+        let help = format!("at least {least}: multiply all quanta by one number, only their ratios matter");
+        let found = |code| {
+            let label = format!("the largest packet of {} is {least}", scope.largest_of);
+            ParamError::new("classes", code, message.clone()).label(label).help(help)
+        };
+        match arithmetic {
+            Arithmetic::Exact => return Err(found("E225")),
+            Arithmetic::Linux => advice.push(found("W327")),
+        }
     }
-    if quantum < least {
-        return Err(ParamError::new("classes", "E225", message)
-            .label(format!("the largest packet of {} is {least}", scope.largest_of))
-            .help(format!("at least {least}: multiply all quanta by one number, only their ratios matter")));
-    }
-    Ok(())
+    Ok(advice)
 }
 
 impl Scheduler for Drr {
@@ -141,6 +153,10 @@ impl Scheduler for Drr {
 
     fn takes(&self) -> bool {
         self.takes
+    }
+
+    fn warnings(&self) -> Vec<ParamError> {
+        self.advice.clone()
     }
 
     /// Deficits stay; a class gets its new quantum from its next visit on. `arithmetic` is fixed.

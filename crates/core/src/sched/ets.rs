@@ -64,23 +64,23 @@ pub struct Ets {
     strict: usize,
     rounds: Rounds,
     takes: bool,
+    advice: Vec<ParamError>,
 }
 
 impl Params {
     /// # Errors
     /// E201 without classes or for a quantum of 0; E223 when a class can match no packet; E225 for a quantum below the
-    /// largest packet; E227 for a strict class after one with a quantum.
+    /// largest packet unless Linux takes it; E227 for a strict class after one with a quantum.
     pub fn build(self, scope: &Scope) -> Result<Ets, ParamError> {
         let members = members(self.classes.iter().map(|class| &*class.members))?;
         let strict = self.classes.iter().take_while(|class| class.quantum.is_none()).count();
-        for (i, class) in self.classes.iter().enumerate().skip(strict) {
-            match class.quantum {
-                Some(quantum) => drr::sound(i, quantum, scope)?,
-                None => return Err(late(i, strict)),
-            }
+        if let Some(i) = (strict..self.classes.len()).find(|&i| self.classes[i].quantum.is_none()) {
+            return Err(late(i, strict));
         }
-        let rounds = Rounds::new(self.classes.iter().filter_map(|class| class.quantum), self.arithmetic);
-        Ok(Ets { members, strict, rounds, takes: self.arithmetic == Arithmetic::Linux })
+        let quanta: Vec<_> = self.classes.iter().filter_map(|class| class.quantum).collect();
+        let advice = drr::sound(strict, &quanta, scope, self.arithmetic)?;
+        let rounds = Rounds::new(quanta.into_iter(), self.arithmetic);
+        Ok(Ets { members, strict, rounds, takes: self.arithmetic == Arithmetic::Linux, advice })
     }
 }
 
@@ -142,6 +142,10 @@ impl Scheduler for Ets {
 
     fn takes(&self) -> bool {
         self.takes
+    }
+
+    fn warnings(&self) -> Vec<ParamError> {
+        self.advice.clone()
     }
 
     /// As DRR; which classes are strict is fixed.

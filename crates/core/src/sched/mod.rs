@@ -36,6 +36,8 @@ crate::algorithms! {
     "drr" => drr::{Params, Drr},
     /// Enhanced transmission selection: strict priority among the first classes, deficit round robin among the others.
     "ets" => ets::{Params, Ets},
+    /// Hierarchical token bucket: each class is sure of its rate, and borrows up to its ceil what others leave.
+    "htb" => htb::{Params, Htb},
     /// Strict priority: a class sends only while no class before it has anything to send.
     "strict-priority" => strict_priority::{Params, StrictPriority},
     /// FQ-CoDel: a queue for each flow, served in turn by bytes, those of new flows first; CoDel in each of them.
@@ -202,6 +204,11 @@ pub trait Scheduler {
     /// Time asked for by [`Scheduler::poll_at`] has come. `oldest` is when the packet at the head of each child arrived.
     fn on_timer(&mut self, _now: Time, _oldest: &dyn Fn(usize) -> Option<Time>) {}
 
+    /// Settings that run, but probably not as intended.
+    fn warnings(&self) -> Vec<ParamError> {
+        Vec::new()
+    }
+
     /// Values for series: name, value. Changes nothing.
     fn gauges(&self, _now: Time, _each: &mut dyn FnMut(&'static str, f64)) {}
 
@@ -264,6 +271,9 @@ impl Scheduler for AnyScheduler {
     }
     fn on_timer(&mut self, now: Time, oldest: &dyn Fn(usize) -> Option<Time>) {
         dispatch!(self, x => x.on_timer(now, oldest));
+    }
+    fn warnings(&self) -> Vec<ParamError> {
+        dispatch!(self, x => x.warnings())
     }
     fn gauges(&self, now: Time, each: &mut dyn FnMut(&'static str, f64)) {
         dispatch!(self, x => x.gauges(now, each));

@@ -31,7 +31,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E205", "more links and sources than the simulator holds"),
     ("E206", "series or counters of a replication that take too much memory"),
     ("E212", "a bucket smaller than the largest packet it meters"),
-    ("E213", "`pir` below `cir`"),
+    ("E213", "`pir` below `cir`, or `ceil` below `rate`"),
     ("E214", "a lower threshold or probability that is not below its upper one"),
     ("E215", "a threshold that the queue's limit keeps out of reach"),
     ("E216", "a probability outside [0, 1]"),
@@ -46,6 +46,8 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E225", "a quantum below the largest packet"),
     ("E226", "a queue's own keys together with `scheduler`, or a scheduler within another"),
     ("E227", "a strict class after one that shares by its quantum"),
+    ("E228", "a class that is its own ancestor"),
+    ("E229", "a class that has packets of its own and children"),
     ("E230", "not a link"),
     ("E232", "an unknown node"),
     ("E233", "a destination that cannot be reached, or that has no route back"),
@@ -90,6 +92,10 @@ pub const TABLE: &[(&str, &str)] = &[
     ("W321", "a profile, class or code point that no packet reaches"),
     ("W322", "traffic that falls to a last profile or class, which names other packets"),
     ("W323", "a queue of a policy for `mark`, which has none"),
+    ("W324", "rates of classes that add up to more than what is above them has"),
+    ("W325", "a key of a class with children that only leaves use"),
+    ("W326", "a class with a burst smaller than one packet"),
+    ("W327", "a quantum smaller than one packet, or one by `r2q` that is replaced by a bound"),
 ];
 
 /// What a code means.

@@ -1,0 +1,234 @@
+//! Hierarchical token bucket: each class is sure of its rate, and borrows up to its ceil what others leave.
+//!
+//! Source: the behaviour of HTB in Linux 6.12, tc-htb(8); Devera, "HTB Linux queuing discipline manual, user guide" and
+//! "theory", 2002-2003; link sharing after Floyd, Jacobson, "Link-sharing and resource management models for packet
+//! networks", IEEE/ACM Transactions on Networking 3(4), 1995.
+//!
+//! ```text
+//! two buckets for a class: tokens at `rate`, at most `burst`; ctokens at `ceil`, at most `cburst`. Both may be negative.
+//! mode:  cant-send if ctokens < 0;  else may-borrow if tokens < 0;  else can-send
+//! to send, for level = 0 (leaves), 1, ... and there for prio = 0, 1, ...:
+//!     among the classes of that level that can send, and have something to send at prio, it is somebody's turn; if that is
+//!     no leaf, among those of its children that may borrow it is somebody's turn, and so on down to a leaf: that leaf sends
+//! the leaf pays:  its deficit of that level falls by the packet; below 0, it gets a quantum and its turn is over
+//! all pay:        the leaf and all above it the packet from ctokens; those from the level that lent it upwards also from tokens
+//! ```
+//!
+//! A packet goes while nothing is owed and may leave a debt, so that rates hold exactly and a burst may exceed `burst` by one
+//! packet. Nobody above is asked by a class within its rate. What a class does not use goes to those that may borrow from
+//! its parent, first to the most urgent `prio`, among equals in turn by `quantum`; from the parent's parent only once the
+//! parent is beyond its rate. If all who have packets are held back, the link waits for the first of them.
+//!
+//! `rate` is thus a minimum rate, `ceil` a maximum, and the ratio of the quanta the ratio in which siblings share the
+//! excess: bandwidth, shape and "bandwidth remaining ratio" of routers.
+//!
+//! | symbol | field               | unit  | default |
+//! |--------|---------------------|-------|---------|
+//! |        | `classes[].name`    |       | -       |
+//! |        | `classes[].parent`  |       | -       |
+//! |        | `classes[].for`     |       | -       |
+//! | R      | `classes[].rate`    | bit/s | -       |
+//! |        | `classes[].ceil`    | bit/s | -       |
+//! |        | `classes[].prio`    |       | -       |
+//! | Q      | `classes[].quantum` | B     | -       |
+//! |        | `classes[].burst`   | B     | -       |
+//! |        | `classes[].cburst`  | B     | -       |
+//! |        | `classes[].queue`   |       | -       |
+//! |        | `r2q`               |       | 10      |
+//! |        | `overhead`          | B     | -       |
+//! |        | `mpu`               | B     | -       |
+//! |        | `link-layer`        |       | -       |
+//! |        | `arithmetic`        |       | exact   |
+//!
+//! `classes` is a flat list; a class names its parent. Those that are a parent have neither `for` nor `queue`. A packet
+//! belongs to the first leaf whose `for` has its colour or code point, else to the last leaf, the only one that may omit
+//! `for`. Turns go by the order of the list, as in Linux by that of the class numbers.
+//!
+//! Defaults: `ceil` = `rate`, `prio` = 0; `quantum` = rate in B/s / `r2q`, from 1000 B to 200000 B, with a warning where a
+//! bound is taken; `burst` and `cburst` what tc takes on a kernel with timers of 1 ns, 1600 B and a nanosecond of the rate. A
+//! debt is counted up to a minute of the rate.
+//!
+//! `arithmetic = "linux"` counts tokens in nanoseconds of the rate (a packet costs up to 1 ns less than it should), bursts as
+//! tc hands them to the kernel (whole microseconds of the rate, in ticks of 64 ns), and takes out the packet that it shows to
+//! a shaper above.
+//!
+//! Deviations: `overhead`, `mpu` and `link-layer` are stated once for all classes. Packets that match no class do not pass
+//! unshaped, as in Linux: the last leaf takes them. No hysteresis (Linux's default).
+
+mod advice;
+mod bucket;
+mod form;
+mod ring;
+mod tree;
+
+use super::{Head, HostKey, Pick, Scheduler, members, same_arithmetic, same_members};
+use crate::Scope;
+use crate::aqm::members::{Member, Members};
+use crate::arithmetic::Arithmetic;
+use crate::count::Count;
+use crate::framing::Framing;
+use crate::packet::Packet;
+use crate::params::{ParamError, Params as Declared};
+use crate::units::{BitRate, Bytes, NS_PER_S, Time};
+use bucket::Bucket;
+use form::Form;
+use tree::{Plan, Tree};
+
+/// Deepest bucket.
+const DEEPEST: Bytes = Bytes::new(1 << 30);
+/// Bounds of a quantum that nobody stated.
+const SMALLEST_QUANTUM: u64 = 1000;
+const LARGEST_QUANTUM: u64 = 200_000;
+/// What tc adds to the burst of a timer's tick: its idea of a packet.
+const TC_PACKET: u64 = 1600;
+
+/// What a scenario states.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Params {
+    /// The classes: leaves take packets, the first that matches, else the last; the others are their parents.
+    pub classes: Vec<Class>,
+    /// What the rate, in B/s, is divided by to make a quantum, where none is stated.
+    #[param(default = 10)]
+    pub r2q: u32,
+    /// Which bytes the rates count.
+    #[param(flatten)]
+    pub framing: Framing,
+    /// How tokens are counted.
+    #[param(default = "exact")]
+    pub arithmetic: Arithmetic,
+}
+
+/// One class of the tree.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Class {
+    /// Its name, for its children and for messages.
+    pub name: Option<String>,
+    /// Name of the class it borrows from; without it, it borrows from nobody.
+    pub parent: Option<String>,
+    /// Colours and code points of its packets; for leaves only, optional in the last.
+    #[param(name = "for")]
+    pub members: Vec<Member>,
+    /// Rate that it is sure of.
+    pub rate: BitRate,
+    /// Rate that it may reach by borrowing; default: `rate`.
+    pub ceil: Option<BitRate>,
+    /// From 0, served first of what is borrowed or free, to 7; default: 0; for leaves only.
+    pub prio: Option<u32>,
+    /// Bytes that it sends in its turn; default: by `r2q`; for leaves only.
+    pub quantum: Option<Bytes>,
+    /// Bytes that may go at once at the rate of the ceil; default: 1600B and a nanosecond of the rate.
+    pub burst: Option<Bytes>,
+    /// Bytes that may go at once as fast as the link; default: 1600B and a nanosecond of the ceil.
+    pub cburst: Option<Bytes>,
+    /// Its queue: a name of `[queue]`, or a table of the same keys; default: drop-tail; for leaves only.
+    pub queue: Option<HostKey>,
+}
+
+/// One link's HTB.
+#[derive(Clone, Debug)]
+pub struct Htb {
+    members: Members,
+    form: Form,
+    tree: Tree,
+    takes: bool,
+    advice: Vec<ParamError>,
+}
+
+impl Params {
+    /// # Errors
+    /// E201 without classes, for numbers out of bounds or too many levels; E002, E006, E228, E229, E223 for a list that is no
+    /// tree of classes with packets of their own; E213 for a ceil below the rate; as [`Framing::build`].
+    pub fn build(self, scope: &Scope) -> Result<Htb, ParamError> {
+        let form = Form::of(&self.classes)?;
+        let members = members(form.leaves.iter().map(|&leaf| &*self.classes[leaf].members))?;
+        (0..self.classes.len()).try_for_each(|i| form::numbers(&self, i))?;
+        ParamError::above_zero("r2q", self.r2q)?;
+        let (frame, levels) = (self.framing.build(scope)?, form.levels());
+        let plans = (0..self.classes.len()).map(|i| self.plan(i, form.parents[i], levels[i])).collect();
+        let tree = Tree::new(plans, form.leaves.clone(), frame);
+        let advice = advice::all(&self, &form, scope, frame.scope(scope).largest_packet);
+        Ok(Htb { members, form, tree, takes: self.arithmetic == Arithmetic::Linux, advice })
+    }
+
+    fn plan(&self, i: usize, parent: Option<usize>, level: usize) -> Plan {
+        let (class, arithmetic) = (&self.classes[i], self.arithmetic);
+        let rate = Bucket::full(class.rate, self.burst(i), arithmetic);
+        let ceil = Bucket::full(class.ceil.unwrap_or(class.rate), self.cburst(i), arithmetic);
+        let (prio, quantum) = (class.prio.unwrap_or(0) as usize, self.quantum(i).get() as i64);
+        Plan { parent, level, rate, ceil, prio, quantum }
+    }
+
+    fn burst(&self, i: usize) -> Bytes {
+        self.classes[i].burst.unwrap_or_else(|| default_burst(self.classes[i].rate))
+    }
+
+    fn cburst(&self, i: usize) -> Bytes {
+        let class = &self.classes[i];
+        class.cburst.unwrap_or_else(|| default_burst(class.ceil.unwrap_or(class.rate)))
+    }
+
+    fn rate_by_r2q(&self, i: usize) -> u64 {
+        self.classes[i].rate.bit_s() / 8 / u64::from(self.r2q)
+    }
+
+    fn quantum(&self, i: usize) -> Bytes {
+        let bounded = || Bytes::new(self.rate_by_r2q(i).clamp(SMALLEST_QUANTUM, LARGEST_QUANTUM));
+        self.classes[i].quantum.unwrap_or_else(bounded)
+    }
+}
+
+fn default_burst(rate: BitRate) -> Bytes {
+    Bytes::new(TC_PACKET + rate.bit_s() / 8 / NS_PER_S)
+}
+
+impl Scheduler for Htb {
+    type Params = Params;
+
+    fn places(&self) -> usize {
+        self.tree.places()
+    }
+
+    #[inline]
+    fn place(&mut self, packet: &Packet) -> usize {
+        self.members.of(packet)
+    }
+
+    #[inline]
+    fn queued(&mut self, _now: Time, child: usize, _bytes: u32) {
+        self.tree.queued(child);
+    }
+
+    fn pick(&mut self, now: Time, heads: &[Head]) -> Pick {
+        self.tree.pick(now, heads)
+    }
+
+    fn sent(&mut self, now: Time, child: usize, bytes: u32, behind: Count) {
+        self.tree.sent(now, child, bytes, behind);
+    }
+
+    fn dropped(&mut self, _now: Time, child: usize, _bytes: u32, behind: Count) {
+        self.tree.dropped(child, behind);
+    }
+
+    fn takes(&self) -> bool {
+        self.takes
+    }
+
+    fn warnings(&self) -> Vec<ParamError> {
+        self.advice.clone()
+    }
+
+    /// Tokens stay as far as they fit, and so do deficits. The form of the tree and `arithmetic` are fixed.
+    fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
+        let new = params.clone().build(scope)?;
+        same_members(&self.members, &new.members)?;
+        same_arithmetic(self.takes, new.takes)?;
+        if self.form != new.form {
+            let error = ParamError::new("classes", "E202", "the tree of classes would have another form".into());
+            return Err(error.help("who is whose parent is fixed when the run begins; rates may change"));
+        }
+        self.tree.retune(now, &new.tree);
+        self.advice = new.advice;
+        Ok(())
+    }
+}

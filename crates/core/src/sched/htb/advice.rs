@@ -1,0 +1,73 @@
+//! Settings of HTB that run, but probably not as intended.
+
+use super::form::{Form, called};
+use super::{LARGEST_QUANTUM, Params, SMALLEST_QUANTUM};
+use crate::params::ParamError;
+use crate::scope::Scope;
+use crate::units::{BitRate, Bytes};
+
+fn advice(code: &'static str, message: String) -> ParamError {
+    ParamError::new("classes", code, message)
+}
+
+/// `largest` is the largest packet as the rates count it.
+pub(super) fn all(params: &Params, form: &Form, scope: &Scope, largest: Bytes) -> Vec<ParamError> {
+    let each = (0..params.classes.len()).flat_map(|i| match form.leaves.contains(&i) {
+        true => {
+            of_quantum(params, i, scope).into_iter().chain(of_bursts(params, i, scope, largest)).collect::<Vec<_>>()
+        }
+        false => of_parent(params, i).chain(of_bursts(params, i, scope, largest)).collect(),
+    });
+    over_promised(params, form, scope).into_iter().chain(each).collect()
+}
+
+/// W324: what is promised together is more than there is.
+fn over_promised(params: &Params, form: &Form, scope: &Scope) -> Vec<ParamError> {
+    let tops = params.classes.iter().zip(&form.parents).filter(|(_, parent)| parent.is_none());
+    let sum: u64 = tops.map(|(class, _)| class.rate.bit_s()).sum();
+    let of_link = scope.link_rate.filter(|link| sum > link.bit_s()).map(|link| ("the link".to_owned(), link, sum));
+    let of_parent = |(i, sum): (usize, u64)| (called(&params.classes, i), params.classes[i].rate, sum);
+    let said = |(whose, rate, sum): (String, BitRate, u64)| {
+        let message = format!("the rates below {whose} add up to {}, above its {rate}", BitRate::bps(sum));
+        let label = "a class within its rate asks nobody: what is above it goes beyond its own rate";
+        advice("W324", message).label(label).help("lower the rates; `ceil` lets a class have what others leave")
+    };
+    of_link.into_iter().chain(form.promised(&params.classes).into_iter().map(of_parent)).map(said).collect()
+}
+
+/// W325: what only leaves use.
+fn of_parent(params: &Params, i: usize) -> impl Iterator<Item = ParamError> {
+    let (class, name) = (&params.classes[i], called(&params.classes, i));
+    let stated = [("quantum", class.quantum.is_some()), ("prio", class.prio.is_some())];
+    stated.into_iter().filter(|&(_, stated)| stated).map(move |(key, _)| {
+        let message = format!("{name}: `{key}` has no effect, it has children");
+        advice("W325", message).help("leaves have a quantum and a priority; remove it here")
+    })
+}
+
+/// W326: a burst below one packet keeps its rate only if it is woken in time.
+fn of_bursts(params: &Params, i: usize, scope: &Scope, largest: Bytes) -> impl Iterator<Item = ParamError> {
+    let name = called(&params.classes, i);
+    let bursts = [("burst", params.burst(i)), ("cburst", params.cburst(i))];
+    bursts.into_iter().filter(move |&(_, burst)| burst < largest).map(move |(key, burst)| {
+        advice("W326", format!("{name}: `{key}` is {burst}, less than one packet"))
+            .label(format!("the largest packet of {} counts {largest}", scope.largest_of))
+            .help(format!("on timers that are late it gets less than its rate: at least {largest}"))
+    })
+}
+
+/// W327: shares that are not those of the rates, or of the quanta.
+fn of_quantum(params: &Params, i: usize, scope: &Scope) -> Option<ParamError> {
+    let (name, quantum) = (called(&params.classes, i), params.quantum(i));
+    if params.classes[i].quantum.is_none() && params.rate_by_r2q(i) != quantum.get() {
+        let by_rate = Bytes::new(params.rate_by_r2q(i));
+        let message = format!("{name}: its rate divided by `r2q` is a quantum of {by_rate}, {quantum} is taken");
+        let help = format!("state `quantum`, or an `r2q` that gives {SMALLEST_QUANTUM}B to {LARGEST_QUANTUM}B");
+        return Some(advice("W327", message).help(help));
+    }
+    (quantum < scope.largest_packet).then(|| {
+        advice("W327", format!("{name}: its quantum is {quantum}, less than one packet"))
+            .label(format!("the largest packet of {} is {}", scope.largest_of, scope.largest_packet))
+            .help("it then sends a packet in each turn, whatever its quantum: at least the largest packet")
+    })
+}

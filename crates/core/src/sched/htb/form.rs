@@ -1,0 +1,136 @@
+//! The tree that a list of classes describes, and what is wrong with it.
+
+use super::tree::{LEVELS, PRIOS};
+use super::{Class, DEEPEST, Params};
+use crate::params::{ParamError, suggest};
+use crate::units::{BitRate, Bytes};
+
+/// Parents by index, leaves in the order of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Form {
+    pub(super) parents: Vec<Option<usize>>,
+    pub(super) leaves: Vec<usize>,
+}
+
+/// ``class 2 (`voice`)``
+pub(super) fn called(classes: &[Class], i: usize) -> String {
+    let name = classes[i].name.as_ref().map_or(String::new(), |name| format!(" (`{name}`)"));
+    format!("class {}{name}", i + 1)
+}
+
+fn fault(code: &'static str, message: String) -> ParamError {
+    ParamError::new("classes", code, message)
+}
+
+impl Form {
+    /// # Errors
+    /// E002 for a name that two have; E006 for an unknown parent; E228 for a loop; E201 for too many levels; E229 for a
+    /// parent that takes packets itself; E223 for a leaf that takes none.
+    pub(super) fn of(classes: &[Class]) -> Result<Self, ParamError> {
+        let mut names: Vec<&str> = Vec::new();
+        for (i, name) in classes.iter().enumerate().filter_map(|(i, class)| Some((i, class.name.as_deref()?))) {
+            if names.contains(&name) {
+                let message = format!("class {}: the name `{name}` is taken by a class before it", i + 1);
+                return Err(fault("E002", message).help("give each class a name of its own"));
+            }
+            names.push(name);
+        }
+        let find = |i: usize| classes[i].parent.as_ref().map(|name| parent(classes, &names, i, name)).transpose();
+        let parents: Vec<_> = (0..classes.len()).map(find).collect::<Result<_, _>>()?;
+        for i in 0..classes.len() {
+            climb(classes, &parents, i)?;
+        }
+        let is_leaf = |i: &usize| !parents.contains(&Some(*i));
+        let form = Self { leaves: (0..classes.len()).filter(is_leaf).collect(), parents };
+        (0..classes.len()).try_for_each(|i| form.takes_packets(classes, i))?;
+        Ok(form)
+    }
+
+    /// A leaf says which packets it takes, a parent takes none.
+    fn takes_packets(&self, classes: &[Class], i: usize) -> Result<(), ParamError> {
+        let (class, name) = (&classes[i], called(classes, i));
+        if !self.leaves.contains(&i) {
+            let key = if class.members.is_empty() { class.queue.map(|_| "queue") } else { Some("for") };
+            return key.map_or(Ok(()), |key| {
+                let message = format!("{name} has `{key}`, and other classes name it as their parent");
+                let help = "packets wait in leaves only: move the key to one of its children, or to a new child";
+                Err(fault("E229", message).help(help))
+            });
+        }
+        if class.members.is_empty() && self.leaves.last() != Some(&i) {
+            let message = format!("{name} takes no packets: no `for`, no children, and not the last leaf");
+            let help = "say which packets it is for, name it as the `parent` of another, or move it to the end";
+            return Err(fault("E223", message).help(help));
+        }
+        Ok(())
+    }
+
+    /// Level of each class: 0 for leaves, one less than its parent's for others, from the highest.
+    pub(super) fn levels(&self) -> Vec<usize> {
+        let above = |i: usize| std::iter::successors(self.parents[i], |&up| self.parents[up]).count();
+        let level = |i: usize| if self.leaves.contains(&i) { 0 } else { LEVELS - 1 - above(i) };
+        (0..self.parents.len()).map(level).collect()
+    }
+
+    /// Parents whose children have rates that exceed their own: the parent and that sum, bit/s.
+    pub(super) fn promised(&self, classes: &[Class]) -> Vec<(usize, u64)> {
+        let sum = |up: usize| {
+            let below = classes.iter().zip(&self.parents).filter(|(_, parent)| **parent == Some(up));
+            below.map(|(class, _)| class.rate.bit_s()).sum::<u64>()
+        };
+        (0..classes.len()).map(|i| (i, sum(i))).filter(|&(i, sum)| sum > classes[i].rate.bit_s()).collect()
+    }
+}
+
+fn parent(classes: &[Class], names: &[&str], i: usize, name: &str) -> Result<usize, ParamError> {
+    let found = classes.iter().position(|class| class.name.as_deref() == Some(name));
+    found.ok_or_else(|| {
+        let message = format!("{}: no class is called `{name}`, its `parent`", called(classes, i));
+        let help = if names.is_empty() { "no class has a name".to_owned() } else { suggest(name, names) };
+        fault("E006", message).help(help)
+    })
+}
+
+/// Follows the parents of a class to the top.
+fn climb(classes: &[Class], parents: &[Option<usize>], i: usize) -> Result<(), ParamError> {
+    let mut path = vec![i];
+    while let Some(up) = parents[path[path.len() - 1]] {
+        path.push(up);
+        if up == i {
+            let names: Vec<_> = path.iter().map(|&at| classes[at].name.as_deref().unwrap_or_default()).collect();
+            let message = format!("{} is its own ancestor: {}", called(classes, i), names.join(" -> "));
+            return Err(fault("E228", message).help("one of them has no parent: the top of the tree"));
+        }
+        if path.len() > LEVELS {
+            let message = format!("{} is more than {LEVELS} levels below the top", called(classes, i));
+            return Err(fault("E201", message).help(format!("at most {LEVELS} levels, as in Linux")));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the numbers of a class make sense.
+///
+/// # Errors
+/// E201 for a rate, burst or quantum of 0, a burst beyond the counters, an unknown priority; E213 for a ceil below the rate.
+pub(super) fn numbers(params: &Params, i: usize) -> Result<(), ParamError> {
+    let (class, name) = (&params.classes[i], called(&params.classes, i));
+    let zero = [("rate", class.rate == BitRate::bps(0)), ("quantum", class.quantum == Some(Bytes::new(0)))];
+    if let Some((key, _)) = zero.into_iter().find(|&(_, zero)| zero) {
+        let help = "above 0; who should get only what others leave has a small rate and a ceil";
+        return Err(fault("E201", format!("{name}: `{key}` is 0")).help(help));
+    }
+    if let Some(ceil) = class.ceil.filter(|&ceil| ceil < class.rate) {
+        let message = format!("{name}: `ceil` {ceil} is below `rate` {}", class.rate);
+        return Err(fault("E213", message).help("the ceil is what it may reach by borrowing: at least the rate"));
+    }
+    for (key, burst) in [("burst", class.burst), ("cburst", class.cburst)] {
+        let Some(burst) = burst.filter(|&burst| burst == Bytes::new(0) || burst > DEEPEST) else { continue };
+        return Err(fault("E201", format!("{name}: `{key}` is {burst}")).help(format!("from 1B to {DEEPEST}")));
+    }
+    if let Some(prio) = class.prio.filter(|&prio| prio as usize >= PRIOS) {
+        let message = format!("{name}: `prio` is {prio}");
+        return Err(fault("E201", message).help(format!("from 0, the most urgent, to {}", PRIOS - 1)));
+    }
+    Ok(())
+}

@@ -1,0 +1,381 @@
+//! The classes of HTB while they run: who may send, who borrows from whom, whose turn it is, who pays.
+//!
+//! A class that has something to send, itself or below it, stands where its mode puts it: in the row of its level if it may
+//! send, among the borrowers of its parent if it may borrow, nowhere if it may not. Leaves are on level 0, the children of
+//! nobody on the highest, and a row or a set of borrowers is kept for every priority.
+
+use super::bucket::{Bucket, LONGEST_NS};
+use super::ring::Ring;
+use crate::count::Count;
+use crate::framing::Frame;
+use crate::sched::{Head, Pick};
+use crate::units::{Span, Time};
+
+/// Levels, and the longest path from a class without parent to a leaf.
+pub(super) const LEVELS: usize = 8;
+/// Priorities.
+pub(super) const PRIOS: usize = 8;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// Beyond its ceil.
+    CantSend,
+    /// Beyond its rate.
+    MayBorrow,
+    /// Within its rate.
+    CanSend,
+}
+
+/// What a class is made of.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) parent: Option<usize>,
+    pub(super) level: usize,
+    pub(super) rate: Bucket,
+    pub(super) ceil: Bucket,
+    pub(super) prio: usize,
+    pub(super) quantum: i64,
+}
+
+#[derive(Clone, Debug)]
+struct Class {
+    plan: Plan,
+    /// Its places among the children of its parent and among the classes of its level.
+    among: u8,
+    beside: u8,
+    /// When its tokens were counted.
+    counted: Time,
+    mode: Mode,
+    /// When its mode may change without a packet, and the order of those that change at once.
+    wakes: Option<(Time, u64)>,
+    /// Priorities, a bit each, at which it has something to send.
+    active: u8,
+    children: Vec<usize>,
+    /// The children that borrow, by priority.
+    borrowers: [Ring; PRIOS],
+    /// Bytes it may still send in its turn, by the level it borrows from.
+    deficits: [i64; LEVELS],
+    /// Of a leaf: its number among the children of the scheduler.
+    child: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Level {
+    classes: Vec<usize>,
+    /// Classes that may send, by priority.
+    rows: [Ring; PRIOS],
+    /// No mode of this level changes by itself before.
+    next_event: Time,
+}
+
+/// All classes.
+#[derive(Clone, Debug)]
+pub(super) struct Tree {
+    classes: Vec<Class>,
+    /// By their number among the children of the scheduler.
+    leaves: Vec<usize>,
+    levels: [Level; LEVELS],
+    frame: Frame,
+    /// The level that pays for the packet picked last.
+    lender: usize,
+    events: u64,
+}
+
+fn bits(mask: u8) -> impl Iterator<Item = usize> {
+    (0..PRIOS).filter(move |prio| mask & 1 << prio != 0)
+}
+
+impl Tree {
+    /// Of classes in the order of the file; `leaves` are those that hold packets.
+    pub(super) fn new(plans: Vec<Plan>, leaves: Vec<usize>, frame: Frame) -> Self {
+        let level = || Level { classes: vec![], rows: Default::default(), next_event: Time::MAX };
+        let mut levels: [Level; LEVELS] = std::array::from_fn(|_| level());
+        let mut classes: Vec<Class> = Vec::with_capacity(plans.len());
+        for (i, plan) in plans.into_iter().enumerate() {
+            let beside = levels[plan.level].classes.len() as u8;
+            levels[plan.level].classes.push(i);
+            let child = leaves.iter().position(|&leaf| leaf == i).unwrap_or(0);
+            let (borrowers, deficits) = Default::default();
+            let (counted, mode, wakes) = (Time::ZERO, Mode::CanSend, None);
+            let (among, active, children) = (0, 0, vec![]);
+            let class =
+                Class { plan, among, beside, counted, mode, wakes, active, children, borrowers, deficits, child };
+            classes.push(class);
+        }
+        for i in 0..classes.len() {
+            if let Some(parent) = classes[i].plan.parent {
+                classes[i].among = classes[parent].children.len() as u8;
+                classes[parent].children.push(i);
+            }
+        }
+        Self { classes, leaves, levels, frame, lender: 0, events: 0 }
+    }
+
+    pub(super) fn places(&self) -> usize {
+        self.leaves.len()
+    }
+
+    /// A packet waits in a child.
+    pub(super) fn queued(&mut self, child: usize) {
+        let leaf = self.leaves[child];
+        let class = &mut self.classes[leaf];
+        if class.active == 0 {
+            class.active = 1 << class.plan.prio;
+            self.join(leaf);
+        }
+    }
+
+    /// Nothing waits in a leaf any more.
+    fn emptied(&mut self, leaf: usize) {
+        if self.classes[leaf].active != 0 {
+            self.part(leaf);
+            self.classes[leaf].active = 0;
+        }
+    }
+
+    /// A child lost a packet.
+    pub(super) fn dropped(&mut self, child: usize, behind: Count) {
+        if behind.packets == 0 {
+            self.emptied(self.leaves[child]);
+        }
+    }
+
+    /// Puts an active class where its mode wants it, and those above it that begin to lend by that.
+    fn join(&mut self, mut at: usize) {
+        let mut prios = self.classes[at].active;
+        while let (Mode::MayBorrow, Some(up)) = (self.classes[at].mode, self.classes[at].plan.parent) {
+            let (place, parent) = (self.classes[at].among, &mut self.classes[up]);
+            for prio in bits(prios) {
+                if !parent.borrowers[prio].is_empty() {
+                    prios &= !(1 << prio);
+                }
+                parent.borrowers[prio].insert(place);
+            }
+            parent.active |= prios;
+            at = up;
+        }
+        let Class { mode: Mode::CanSend, plan, beside, .. } = &self.classes[at] else { return };
+        bits(prios).for_each(|prio| self.levels[plan.level].rows[prio].insert(*beside));
+    }
+
+    /// The inverse of [`Tree::join`], while the mode is still the old one.
+    fn part(&mut self, mut at: usize) {
+        let mut prios = self.classes[at].active;
+        while let (Mode::MayBorrow, Some(up)) = (self.classes[at].mode, self.classes[at].plan.parent) {
+            let (place, parent) = (self.classes[at].among, &mut self.classes[up]);
+            for prio in bits(prios) {
+                parent.borrowers[prio].leave_for_a_while(place);
+                if !parent.borrowers[prio].is_empty() {
+                    prios &= !(1 << prio);
+                }
+            }
+            parent.active &= !prios;
+            at = up;
+        }
+        let Class { mode: Mode::CanSend, plan, beside, .. } = &self.classes[at] else { return };
+        bits(prios).for_each(|prio| self.levels[plan.level].rows[prio].leave(*beside));
+    }
+
+    /// Brings the mode of a class up to date, `ns` after its tokens were counted; how long it then lasts.
+    fn change_mode(&mut self, at: usize, ns: u64) -> u64 {
+        let class = &self.classes[at];
+        let (mode, lasts) = match (class.plan.ceil.owes(ns), class.plan.rate.owes(ns)) {
+            (0, 0) => (Mode::CanSend, 0),
+            (0, wait) => (Mode::MayBorrow, wait),
+            (wait, _) => (Mode::CantSend, wait),
+        };
+        if mode != class.mode {
+            if class.active != 0 && class.mode != Mode::CantSend {
+                self.part(at);
+            }
+            self.classes[at].mode = mode;
+            if self.classes[at].active != 0 && mode != Mode::CantSend {
+                self.join(at);
+            }
+        }
+        lasts
+    }
+
+    fn wake_after(&mut self, at: usize, now: Time, ns: u64) {
+        let wakes = now + Span::from_ns(ns.max(1));
+        self.events += 1;
+        self.classes[at].wakes = Some((wakes, self.events));
+        let level = &mut self.levels[self.classes[at].plan.level];
+        level.next_event = level.next_event.min(wakes);
+    }
+
+    /// Time since the tokens of a class were counted, as far as it is counted at once.
+    fn elapsed(&self, at: usize, now: Time) -> u64 {
+        now.since(self.classes[at].counted).ns().min(LONGEST_NS)
+    }
+
+    /// The modes of a level that change by themselves until `now`; when the next one does.
+    fn events_of(&mut self, level: usize, now: Time) -> Time {
+        loop {
+            let wakes = |&at: &usize| self.classes[at].wakes.map(|wakes| (wakes, at));
+            let Some(((at, _), class)) = self.levels[level].classes.iter().filter_map(wakes).min() else {
+                return Time::MAX;
+            };
+            if at > now {
+                return at;
+            }
+            self.classes[class].wakes = None;
+            let lasts = self.change_mode(class, self.elapsed(class, now));
+            if self.classes[class].mode != Mode::CanSend {
+                self.wake_after(class, now, lasts);
+            }
+        }
+    }
+
+    /// Who sends next.
+    pub(super) fn pick(&mut self, now: Time, heads: &[Head]) -> Pick {
+        if !heads.iter().any(|head| head.is_ready()) {
+            return Pick::Nothing;
+        }
+        let mut next = Time::MAX;
+        for level in 0..LEVELS {
+            if self.levels[level].next_event <= now {
+                self.levels[level].next_event = self.events_of(level, now);
+            }
+            next = next.min(self.levels[level].next_event);
+            for prio in 0..PRIOS {
+                if let Some(leaf) = self.first_ready(level, prio, heads) {
+                    self.lender = level;
+                    return Pick::Child(self.classes[leaf].child);
+                }
+            }
+        }
+        if next == Time::MAX { Pick::Nothing } else { Pick::Later(next) }
+    }
+
+    /// The leaf whose turn it is in a row, of those that could send.
+    fn first_ready(&mut self, level: usize, prio: usize, heads: &[Head]) -> Option<usize> {
+        let mut first = None;
+        loop {
+            let leaf = self.turn(level, prio)?;
+            match heads[self.classes[leaf].child] {
+                Head::Bytes(_) => return Some(leaf),
+                Head::Nothing => self.emptied(leaf),
+                Head::Held if first == Some(leaf) => return None,
+                Head::Held => {
+                    first = first.or(Some(leaf));
+                    self.pass(level, prio, leaf);
+                }
+            }
+        }
+    }
+
+    /// The leaf whose turn it is in a row: each ring on the way down has its own turn, and one that has come round gives
+    /// the turn to the next of the ring above.
+    fn turn(&mut self, level: usize, prio: usize) -> Option<usize> {
+        if self.levels[level].rows[prio].is_empty() {
+            return None;
+        }
+        let mut lender = None;
+        loop {
+            let Some(place) = self.ring(lender, level, prio).turn() else {
+                self.ring(lender, level, prio).rewind();
+                if let Some(at) = lender {
+                    lender = self.classes[at].plan.parent.filter(|_| self.classes[at].plan.level != level);
+                    self.ring(lender, level, prio).advance();
+                }
+                continue;
+            };
+            let members = lender.map_or(&self.levels[level].classes, |at| &self.classes[at].children);
+            let at = members[usize::from(place)];
+            if self.classes[at].children.is_empty() {
+                return Some(at);
+            }
+            lender = Some(at);
+        }
+    }
+
+    /// The borrowers of a class, or the row of the level.
+    fn ring(&mut self, lender: Option<usize>, level: usize, prio: usize) -> &mut Ring {
+        match lender {
+            Some(at) => &mut self.classes[at].borrowers[prio],
+            None => &mut self.levels[level].rows[prio],
+        }
+    }
+
+    /// The turn of a leaf is over.
+    fn pass(&mut self, level: usize, prio: usize, leaf: usize) {
+        let lender = self.classes[leaf].plan.parent.filter(|_| level > 0);
+        self.ring(lender, level, prio).advance();
+    }
+
+    /// The packet of the child picked last has gone.
+    pub(super) fn sent(&mut self, now: Time, child: usize, bytes: u32, behind: Count) {
+        let (leaf, lender) = (self.leaves[child], self.lender);
+        let class = &mut self.classes[leaf];
+        class.deficits[lender] -= i64::from(bytes);
+        if class.deficits[lender] < 0 {
+            class.deficits[lender] += class.plan.quantum;
+            self.pass(lender, self.classes[leaf].plan.prio, leaf);
+        }
+        if behind.packets == 0 {
+            self.emptied(leaf);
+        }
+        self.charge(leaf, lender, now, bytes);
+    }
+
+    /// A leaf and all above it pay for a packet: each at its ceil, and at its rate from the level that lends.
+    fn charge(&mut self, leaf: usize, lender: usize, now: Time, bytes: u32) {
+        let (bytes, mut at) = (self.frame.bytes(bytes), Some(leaf));
+        while let Some(class) = at {
+            let (ns, old) = (self.elapsed(class, now), self.classes[class].mode);
+            let Plan { rate, ceil, level, .. } = &mut self.classes[class].plan;
+            if *level >= lender {
+                rate.spend(ns, bytes)
+            } else {
+                rate.earn(ns)
+            }
+            ceil.spend(ns, bytes);
+            self.classes[class].counted = now;
+            let lasts = self.change_mode(class, 0);
+            let mode = self.classes[class].mode;
+            if mode == Mode::CanSend {
+                self.classes[class].wakes = None;
+            } else if mode != old {
+                self.wake_after(class, now, lasts);
+            }
+            at = self.classes[class].plan.parent;
+        }
+    }
+
+    /// Takes rates, ceils, bursts, quanta and priorities of `new`, a tree of the same form.
+    pub(super) fn retune(&mut self, now: Time, new: &Self) {
+        self.frame = new.frame;
+        for at in 0..self.classes.len() {
+            let ns = self.elapsed(at, now);
+            let class = &mut self.classes[at];
+            for (bucket, new) in
+                [(&mut class.plan.rate, &new.classes[at].plan.rate), (&mut class.plan.ceil, &new.classes[at].plan.ceil)]
+            {
+                bucket.earn(ns);
+                bucket.retune(new);
+            }
+            (class.counted, class.plan.quantum) = (now, new.classes[at].plan.quantum);
+            self.move_to(at, new.classes[at].plan.prio);
+            let lasts = self.change_mode(at, 0);
+            self.classes[at].wakes = None;
+            if self.classes[at].mode != Mode::CanSend {
+                self.wake_after(at, now, lasts);
+            }
+        }
+    }
+
+    /// A leaf has another priority.
+    fn move_to(&mut self, at: usize, prio: usize) {
+        let active = self.classes[at].active;
+        let changes = self.classes[at].plan.prio != prio && self.classes[at].children.is_empty();
+        if changes && active != 0 {
+            self.emptied(at);
+        }
+        self.classes[at].plan.prio = prio;
+        if changes && active != 0 {
+            self.classes[at].active = 1 << prio;
+            self.join(at);
+        }
+    }
+}
