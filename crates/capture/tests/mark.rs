@@ -23,7 +23,7 @@ const CBS: u64 = 15_000;
 const NS: u128 = 1_000_000_000;
 
 fn bucket(cir: u64, cbs: u64) -> ConditionerParams {
-    let params = token_bucket::Params { cir: BitRate::bps(cir), cbs: Bytes::new(cbs) };
+    let params = token_bucket::Params::new(BitRate::bps(cir), Bytes::new(cbs));
     ConditionerParams::TokenBucketMarker(params)
 }
 

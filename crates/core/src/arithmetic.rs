@@ -89,6 +89,18 @@ impl Tariff {
     }
 }
 
+/// What tc can hand over, in whole seconds of nanoseconds: below 2^32 ticks of 64 ns.
+pub const LONGEST_TC_TIME: u64 = 274 * NS_PER_S;
+
+/// The time of `bytes` at `rate` as tc hands a burst over to Linux: whole microseconds, then whole ticks of 64 ns, both
+/// rounded down. In ns, below [`LONGEST_TC_TIME`]; `None` if it is longer. Source: messages of tc (iproute2 6.1.0) to the
+/// kernel.
+pub fn tc_time(rate: BitRate, bytes: u64) -> Option<u64> {
+    let us = 1e6 * (bytes as f64 / (rate.bit_s() / 8).max(1) as f64);
+    let ns = (us as u64).saturating_mul(1000) / 64 * 64;
+    (ns < LONGEST_TC_TIME).then_some(ns)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,6 +117,15 @@ mod tests {
             let tariff = Tariff::new(rate, Arithmetic::Exact);
             prop_assert_eq!(tariff.wait(tariff.cost(bytes)), (bytes * 8 * NS_PER_S).div_ceil(rate.bit_s()));
         }
+    }
+
+    /// What tc 6.1.0 sent: 10001 bytes at 3 Mbit/s are 416,703 ticks, where 26,669.33 us would be 416,708.
+    #[test]
+    fn tc_rounds_to_microseconds_and_ticks() {
+        assert_eq!(tc_time(BitRate::mbps(3), 10_001), Some(416_703 * 64));
+        assert_eq!(tc_time(BitRate::mbps(1), 10_000), Some(80_000_000));
+        assert_eq!(tc_time(BitRate::bps(8), 273), Some(273_000_000_000));
+        assert_eq!(tc_time(BitRate::bps(8), 274), None);
     }
 
     /// 10 Mbit/s are 1,250,000 B/s: 800 ns a byte, to the nanosecond.

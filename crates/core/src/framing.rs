@@ -46,6 +46,13 @@ pub struct Frame {
 }
 
 impl Framing {
+    /// The first key that is stated.
+    pub fn stated(self) -> Option<&'static str> {
+        let stated = [("overhead", self.overhead.is_some()), ("mpu", self.mpu.is_some())];
+        let all = stated.into_iter().chain([("link-layer", self.link_layer.is_some())]);
+        all.filter(|key| key.1).map(|key| key.0).next()
+    }
+
     /// # Errors
     /// E201 when `overhead` would leave nothing of an IP header, or exceeds 32767B; when `mpu` exceeds 65535B.
     pub fn build(self, scope: &Scope) -> Result<Frame, ParamError> {

@@ -4,8 +4,10 @@
 //! whole bytes. Text carries its unit (`"5Mbit/s"`, `"62500B"`, `"10ms"`, `"30p"`, `"40%"`); a bare
 //! number, a bare `K` and a unit of the wrong kind are errors that say what to write instead.
 
+mod meter;
 mod text;
 
+pub use meter::{Burst, MeterRate};
 pub use text::{UnitError, UnitFault, column};
 
 use std::fmt;
@@ -44,6 +46,10 @@ pub struct SignedBytes(i32);
 /// A number of packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Packets(u32);
+
+/// A rate in packets per second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PacketRate(u64);
 
 /// A rate of tickets, in tickets per second: what one entity of PPS issues to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -187,6 +193,18 @@ impl Packets {
 
     /// The number of packets.
     pub const fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl PacketRate {
+    /// `n` packets per second.
+    pub const fn per_second(n: u64) -> Self {
+        Self(n)
+    }
+
+    /// Packets per second.
+    pub const fn packets_s(self) -> u64 {
         self.0
     }
 }
@@ -352,6 +370,12 @@ impl fmt::Display for SignedBytes {
 impl fmt::Display for Packets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}p", self.0)
+    }
+}
+
+impl fmt::Display for PacketRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}p/s", self.0)
     }
 }
 

@@ -15,6 +15,8 @@ const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 const NUMBER: &str = r"[0-9][0-9_]*(\.[0-9_]+)?([eE][+-]?[0-9]+)?\s*";
 const TICKETS: &str = "(t/s|kt/s|Mt/s)";
 const RATE: &str = "(bit/s|kbit/s|Mbit/s|Gbit/s|bps|kbps|Mbps|Gbps)";
+const METER_RATE: &str = "(bit/s|kbit/s|Mbit/s|Gbit/s|bps|kbps|Mbps|Gbps|p/s|kp/s|Mp/s)";
+const BURST: &str = "(p|B|kB|MB|GB|KiB|MiB|GiB|ns|us|ms|s|min|h)";
 const SIZE: &str = "(B|kB|MB|GB|KiB|MiB|GiB)";
 const TIME: &str = "(ns|us|ms|s|min|h)";
 /// A key of `[links]`.
@@ -221,6 +223,8 @@ fn quantity(units: &str) -> Value {
 fn kind(kind: &Kind) -> Value {
     match kind {
         Kind::Rate => quantity(RATE),
+        Kind::MeterRate => quantity(METER_RATE),
+        Kind::Burst => quantity(BURST),
         Kind::Tickets => quantity(TICKETS),
         Kind::Size => quantity(SIZE),
         Kind::SignedSize => json!({ "type": "string", "pattern": format!("^-?{NUMBER}{SIZE}$") }),

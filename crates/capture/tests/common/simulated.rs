@@ -39,8 +39,8 @@ pub(crate) fn needed(name: &str) -> Entries {
     let fields = Field::all(entry.fields).into_iter().filter(|field| field.default.is_none() && !field.optional);
     let value = |field: &Field| match field.kind {
         Kind::Tickets => text("1000t/s"),
-        Kind::Rate => text("3Mbit/s"),
-        Kind::Size => text("20000B"),
+        Kind::Rate | Kind::MeterRate => text("3Mbit/s"),
+        Kind::Size | Kind::Burst => text("20000B"),
         Kind::Time => text("100ms"),
         _ => panic!("add parameters for {name}: what should `{}` be?", field.name),
     };

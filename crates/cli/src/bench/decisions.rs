@@ -201,8 +201,8 @@ fn value(name: &str, kind: &Kind) -> Tree {
     let text = |t: &str| Tree::Text(t.to_owned());
     match kind {
         Kind::Tickets => text("1000t/s"),
-        Kind::Rate => text(if name == "pir" || name == "eir" { "8Mbit/s" } else { "5Mbit/s" }),
-        Kind::Size => text("62500B"),
+        Kind::Rate | Kind::MeterRate => text(if name == "pir" || name == "eir" { "8Mbit/s" } else { "5Mbit/s" }),
+        Kind::Size | Kind::Burst => text("62500B"),
         Kind::SignedSize => text("18B"),
         Kind::Time => text("100ms"),
         Kind::Count => text("50p"),

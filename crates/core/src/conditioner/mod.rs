@@ -58,6 +58,8 @@ crate::algorithms! {
     "pps-ack-relabeller" => pps_ack_relabeller::{Params, PpsAckRelabeller},
 }
 
+pub mod meter;
+mod police;
 pub mod pps;
 pub mod rtt;
 
@@ -194,6 +196,11 @@ pub trait Conditioner {
         &Colour::METERED
     }
 
+    /// What the tokens of its buckets are: which bytes its rates count.
+    fn tokens(&self) -> meter::Tokens {
+        meter::Tokens::Bytes
+    }
+
     /// How it writes tickets, if it does: what a flow label carries them as.
     fn tags(&self) -> Option<&pps::Tags> {
         None
@@ -223,11 +230,7 @@ pub trait Conditioner {
 /// # Errors
 /// E213 when `pir` is below `cir`.
 fn peak_above_committed(pir: BitRate, cir: BitRate) -> Result<(), ParamError> {
-    if pir >= cir {
-        return Ok(());
-    }
-    let error = ParamError::new("pir", "E213", "`pir` is below `cir`".into()).label(format!("`cir` is {cir}"));
-    Err(error.help(format!("at least {cir}")))
+    meter::peak_above_committed(pir.into(), cir.into())
 }
 
 /// A threshold on a bucket in bytes: stated so, or as a share of the bucket's depth.
@@ -290,6 +293,9 @@ impl Conditioner for AnyConditioner {
     }
     fn gives(&self, arriving: Colour) -> &'static [Colour] {
         dispatch!(self, x => x.gives(arriving))
+    }
+    fn tokens(&self) -> meter::Tokens {
+        dispatch!(self, x => x.tokens())
     }
     fn tags(&self) -> Option<&pps::Tags> {
         dispatch!(self, x => x.tags())

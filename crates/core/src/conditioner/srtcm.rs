@@ -9,37 +9,48 @@
 //! colour-aware:  the same, but a yellow packet asks only E and a red one stays red
 //! ```
 //!
+//! Rates are in bits or packets per second, bursts in bytes, packets or time; `overhead`, `mpu` and `link-layer` say which
+//! bytes the rates count: as in `token-bucket`.
+//!
 //! | symbol | field          | unit  | default |
 //! |--------|----------------|-------|---------|
 //! | CIR    | `cir`          | bit/s | -       |
 //! | CBS    | `cbs`          | B     | -       |
 //! | EBS    | `ebs`          | B     | -       |
 //! | mode   | `colour-aware` | -     | false   |
+//! |        | `overhead`     | B     | -       |
+//! |        | `mpu`          | B     | -       |
+//! |        | `link-layer`   | -     | -       |
 //!
 //! Deviations: none. CBS or EBS may be 0, not both; one that is not 0 must hold the largest packet (RFC 2697
 //! section 2 recommends it). An unmarked packet counts as green.
 
+use super::meter::{self, Counting, Stated, Tokens};
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage};
 use crate::estimate::TokenBucket;
+use crate::framing::Framing;
 use crate::packet::{Colour, Packet};
 use crate::params::{ParamError, Params as Declared};
 use crate::rng::Rng;
-use crate::units::{BitRate, Bytes, Time};
+use crate::units::{Burst, MeterRate, Time};
 use crate::verdict::Verdict;
 
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {
     /// Committed information rate.
-    pub cir: BitRate,
+    pub cir: MeterRate,
     /// Committed burst size; 0, or at least the largest packet.
-    pub cbs: Bytes,
+    pub cbs: Burst,
     /// Excess burst size; 0, or at least the largest packet.
-    pub ebs: Bytes,
+    pub ebs: Burst,
     /// Whether a packet's colour on arrival counts.
     #[param(default = false)]
     pub colour_aware: bool,
+    /// Which bytes the rates count.
+    #[param(flatten)]
+    pub framing: Framing,
 }
 
 /// One aggregate's marker.
@@ -48,25 +59,32 @@ pub struct SrTcm {
     committed: TokenBucket,
     excess: TokenBucket,
     colour_aware: bool,
+    tokens: Tokens,
 }
 
 impl Params {
     /// # Errors
     /// `cir` zero; `cbs` and `ebs` both zero; one of them not zero and below the largest packet.
     pub fn build(self, scope: &Scope) -> Result<SrTcm, ParamError> {
-        ParamError::above_zero("cir", self.cir)?;
-        if self.cbs + self.ebs == Bytes::new(0) {
-            let error = ParamError::new("cbs", "E201", "`cbs` and `ebs` are both 0B".into());
+        meter::above_zero("cir", self.cir)?;
+        if self.cbs.is_zero() && self.ebs.is_zero() {
+            let error = ParamError::new("cbs", "E201", format!("`cbs` and `ebs` are both {}", self.cbs));
             return Err(error.help("at least one above 0 (RFC 2697 section 2): every packet would be red"));
         }
-        for (field, depth) in [("cbs", self.cbs), ("ebs", self.ebs)] {
-            if depth > Bytes::new(0) {
-                scope.holds_largest_packet(field, depth)?;
-            }
+        let counting = Counting::new(self.framing, &[("cir", self.cir)], scope)?;
+        let [committed, excess] = [("cbs", self.cbs), ("ebs", self.ebs)]
+            .map(|(field, burst)| Stated { field, burst, rate: self.cir })
+            .map(|stated| Self::bucket(&counting, stated));
+        let (committed, excess) = (committed?, excess?.without_rate());
+        Ok(SrTcm { committed, excess, colour_aware: self.colour_aware, tokens: counting.tokens })
+    }
+
+    /// None at all, or one that holds the largest packet.
+    fn bucket(counting: &Counting, stated: Stated) -> Result<TokenBucket, ParamError> {
+        if !stated.burst.is_zero() {
+            counting.holds_largest(stated, 0)?;
         }
-        let committed = TokenBucket::full(self.cir, self.cbs, "cbs")?;
-        let excess = TokenBucket::full(BitRate::bps(0), self.ebs, "ebs")?;
-        Ok(SrTcm { committed, excess, colour_aware: self.colour_aware })
+        counting.bucket(stated)
     }
 }
 
@@ -95,8 +113,12 @@ impl Conditioner for SrTcm {
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         self.refill(at.now);
         let before = if self.colour_aware { packet.colour.presumed() } else { Colour::Green };
-        packet.colour = self.colour(packet.size, before);
+        packet.colour = self.colour(self.tokens.of(packet.size), before);
         Verdict::Pass
+    }
+
+    fn tokens(&self) -> Tokens {
+        self.tokens
     }
 
     fn gives(&self, arriving: Colour) -> &'static [Colour] {
@@ -104,18 +126,19 @@ impl Conditioner for SrTcm {
     }
 
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
-        params.clone().build(scope)?;
+        let next = params.clone().build(scope)?;
+        meter::same_tokens("cir", self.tokens, next.tokens)?;
         self.refill(now);
-        self.committed.retune(now, params.cir, params.cbs, "cbs")?;
-        self.excess.retune(now, BitRate::bps(0), params.ebs, "ebs")?;
-        self.colour_aware = params.colour_aware;
+        self.committed.become_at(now, next.committed);
+        self.excess.become_at(now, next.excess);
+        (self.colour_aware, self.tokens) = (next.colour_aware, next.tokens);
         Ok(())
     }
 
     fn gauges(&self, now: Time, each: &mut dyn FnMut(&'static str, f64)) {
         let mut probe = self.clone();
         probe.refill(now);
-        each("bucket_bytes", probe.committed.level());
-        each("excess_bucket_bytes", probe.excess.level());
+        each(self.tokens.named(meter::BUCKET), probe.committed.level());
+        each(self.tokens.named(meter::EXCESS), probe.excess.level());
     }
 }

@@ -10,6 +10,9 @@
 //! colour-aware:  the same, but a red packet stays red and a yellow one is at best yellow
 //! ```
 //!
+//! Rates are in bits or packets per second, bursts in bytes, packets or time; `overhead`, `mpu` and `link-layer` say which
+//! bytes the rates count: as in `token-bucket`.
+//!
 //! | symbol | field          | unit  | default |
 //! |--------|----------------|-------|---------|
 //! | CIR    | `cir`          | bit/s | -       |
@@ -17,33 +20,41 @@
 //! | PIR    | `pir`          | bit/s | -       |
 //! | PBS    | `pbs`          | B     | -       |
 //! | mode   | `colour-aware` | -     | false   |
+//! |        | `overhead`     | B     | -       |
+//! |        | `mpu`          | B     | -       |
+//! |        | `link-layer`   | -     | -       |
 //!
 //! Deviations: none. CBS and PBS must hold the largest packet (the RFC recommends it). An unmarked packet counts as
 //! green.
 
+use super::meter::{self, Counting, Stated, Tokens};
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage};
 use crate::estimate::TokenBucket;
+use crate::framing::Framing;
 use crate::packet::{Colour, Packet};
 use crate::params::{ParamError, Params as Declared};
 use crate::rng::Rng;
-use crate::units::{BitRate, Bytes, Time};
+use crate::units::{Burst, MeterRate, Time};
 use crate::verdict::Verdict;
 
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {
     /// Committed information rate.
-    pub cir: BitRate,
+    pub cir: MeterRate,
     /// Committed burst size; at least the largest packet.
-    pub cbs: Bytes,
+    pub cbs: Burst,
     /// Peak information rate; at least `cir`.
-    pub pir: BitRate,
+    pub pir: MeterRate,
     /// Peak burst size; at least the largest packet.
-    pub pbs: Bytes,
+    pub pbs: Burst,
     /// Whether a packet's colour on arrival counts.
     #[param(default = false)]
     pub colour_aware: bool,
+    /// Which bytes the rates count.
+    #[param(flatten)]
+    pub framing: Framing,
 }
 
 /// One aggregate's marker.
@@ -52,19 +63,22 @@ pub struct TrTcm {
     committed: TokenBucket,
     peak: TokenBucket,
     colour_aware: bool,
+    tokens: Tokens,
 }
 
 impl Params {
     /// # Errors
     /// `cir` zero; `pir` below `cir`; `cbs` or `pbs` below the largest packet.
     pub fn build(self, scope: &Scope) -> Result<TrTcm, ParamError> {
-        ParamError::above_zero("cir", self.cir)?;
-        super::peak_above_committed(self.pir, self.cir)?;
-        scope.holds_largest_packet("cbs", self.cbs)?;
-        scope.holds_largest_packet("pbs", self.pbs)?;
-        let committed = TokenBucket::full(self.cir, self.cbs, "cbs")?;
-        let peak = TokenBucket::full(self.pir, self.pbs, "pbs")?;
-        Ok(TrTcm { committed, peak, colour_aware: self.colour_aware })
+        meter::above_zero("cir", self.cir)?;
+        let counting = Counting::new(self.framing, &[("cir", self.cir), ("pir", self.pir)], scope)?;
+        meter::peak_above_committed(self.pir, self.cir)?;
+        let committed = Stated { field: "cbs", burst: self.cbs, rate: self.cir };
+        let peak = Stated { field: "pbs", burst: self.pbs, rate: self.pir };
+        counting.holds_largest(committed, 0)?;
+        counting.holds_largest(peak, 0)?;
+        let (committed, peak) = (counting.bucket(committed)?, counting.bucket(peak)?);
+        Ok(TrTcm { committed, peak, colour_aware: self.colour_aware, tokens: counting.tokens })
     }
 }
 
@@ -88,8 +102,12 @@ impl Conditioner for TrTcm {
         self.peak.refill(at.now);
         self.committed.refill(at.now);
         let before = if self.colour_aware { packet.colour.presumed() } else { Colour::Green };
-        packet.colour = self.colour(packet.size, before);
+        packet.colour = self.colour(self.tokens.of(packet.size), before);
         Verdict::Pass
+    }
+
+    fn tokens(&self) -> Tokens {
+        self.tokens
     }
 
     fn gives(&self, arriving: Colour) -> &'static [Colour] {
@@ -97,15 +115,16 @@ impl Conditioner for TrTcm {
     }
 
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
-        params.clone().build(scope)?;
-        self.committed.retune(now, params.cir, params.cbs, "cbs")?;
-        self.peak.retune(now, params.pir, params.pbs, "pbs")?;
-        self.colour_aware = params.colour_aware;
+        let next = params.clone().build(scope)?;
+        meter::same_tokens("cir", self.tokens, next.tokens)?;
+        self.committed.become_at(now, next.committed);
+        self.peak.become_at(now, next.peak);
+        (self.colour_aware, self.tokens) = (next.colour_aware, next.tokens);
         Ok(())
     }
 
     fn gauges(&self, now: Time, each: &mut dyn FnMut(&'static str, f64)) {
-        each("bucket_bytes", self.committed.level_at(now));
-        each("peak_bucket_bytes", self.peak.level_at(now));
+        each(self.tokens.named(meter::BUCKET), self.committed.level_at(now));
+        each(self.tokens.named(meter::PEAK), self.peak.level_at(now));
     }
 }

@@ -12,6 +12,9 @@
 //! colour-blind:   every packet counts as green
 //! ```
 //!
+//! Rates are in bits or packets per second, bursts in bytes, packets or time; `overhead`, `mpu` and `link-layer` say which
+//! bytes the rates count: as in `token-bucket`.
+//!
 //! | symbol | field          | unit  | default |
 //! |--------|----------------|-------|---------|
 //! | CIR    | `cir`          | bit/s | -       |
@@ -19,34 +22,42 @@
 //! | EIR    | `eir`          | bit/s | -       |
 //! | EBS    | `ebs`          | B     | -       |
 //! | mode   | `colour-aware` | -     | false   |
+//! |        | `overhead`     | B     | -       |
+//! |        | `mpu`          | B     | -       |
+//! |        | `link-layer`   | -     | -       |
 //!
 //! Deviations: none. As the RFC is worded, "exactly enough" is not enough, unlike in RFC 2697 and 2698; so a bucket
 //! must hold one byte more than the largest packet. One rate may be 0 if its burst is 0, which removes its colour; not
 //! both. An unmarked packet counts as green.
 
+use super::meter::{self, Counting, Stated, Tokens};
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage};
 use crate::estimate::TokenBucket;
+use crate::framing::Framing;
 use crate::packet::{Colour, Packet};
 use crate::params::{ParamError, Params as Declared};
 use crate::rng::Rng;
-use crate::units::{BitRate, Bytes, Time};
+use crate::units::{Burst, MeterRate, Time};
 use crate::verdict::Verdict;
 
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {
     /// Committed information rate; 0 only with `cbs` 0.
-    pub cir: BitRate,
+    pub cir: MeterRate,
     /// Committed burst size; more than the largest packet.
-    pub cbs: Bytes,
+    pub cbs: Burst,
     /// Excess information rate, on top of `cir`; 0 only with `ebs` 0.
-    pub eir: BitRate,
+    pub eir: MeterRate,
     /// Excess burst size; more than the largest packet.
-    pub ebs: Bytes,
+    pub ebs: Burst,
     /// Whether a packet's colour on arrival counts.
     #[param(default = false)]
     pub colour_aware: bool,
+    /// Which bytes the rates count.
+    #[param(flatten)]
+    pub framing: Framing,
 }
 
 /// One aggregate's marker.
@@ -55,37 +66,38 @@ pub struct TrTcm4115 {
     committed: TokenBucket,
     excess: TokenBucket,
     colour_aware: bool,
+    tokens: Tokens,
 }
 
-/// No bucket at all, or one that lets the largest packet through.
-fn bucket(
-    rate: (&'static str, BitRate),
-    burst: (&'static str, Bytes),
-    scope: &Scope,
-) -> Result<TokenBucket, ParamError> {
-    let (field, depth) = burst;
-    if rate.1 == BitRate::bps(0) && depth == Bytes::new(0) {
-        return TokenBucket::full(rate.1, depth, field);
+/// No bucket at all, or one that lets the largest packet through; `field` is the key of its rate.
+fn bucket(counting: &Counting, field: &'static str, stated: Stated) -> Result<TokenBucket, ParamError> {
+    let burst = stated.field;
+    if !(stated.rate.is_zero() && stated.burst.is_zero()) {
+        meter::above_zero(field, stated.rate).map_err(|e| e.help(format!("above 0, or 0 together with `{burst}`")))?;
+        counting.holds_largest(stated, 1).map_err(|e| {
+            let help = e.help.replacen(
+                "such packets could never conform;",
+                "RFC 4115 requires more tokens than the packet has bytes:",
+                1,
+            );
+            e.help(help)
+        })?;
     }
-    ParamError::above_zero(rate.0, rate.1).map_err(|e| e.help(format!("above 0, or 0 together with `{field}`")))?;
-    let largest = scope.largest_packet.get();
-    scope.holds_largest_packet(field, Bytes::new(depth.get().saturating_sub(1))).map_err(|e| {
-        e.help(format!("RFC 4115 requires more tokens than the packet has bytes: at least {}B", largest + 1))
-    })?;
-    TokenBucket::full(rate.1, depth, field)
+    counting.bucket(stated)
 }
 
 impl Params {
     /// # Errors
     /// `cir` and `eir` both zero; a rate zero whose burst is not, or the reverse; a burst not above the largest packet.
     pub fn build(self, scope: &Scope) -> Result<TrTcm4115, ParamError> {
-        if self.cir == BitRate::bps(0) && self.eir == BitRate::bps(0) {
-            let error = ParamError::new("cir", "E201", "`cir` and `eir` are both 0bit/s".into());
+        if self.cir.is_zero() && self.eir.is_zero() {
+            let error = ParamError::new("cir", "E201", format!("`cir` and `eir` are both {}", self.cir));
             return Err(error.help("at least one above 0: every packet would be red"));
         }
-        let committed = bucket(("cir", self.cir), ("cbs", self.cbs), scope)?;
-        let excess = bucket(("eir", self.eir), ("ebs", self.ebs), scope)?;
-        Ok(TrTcm4115 { committed, excess, colour_aware: self.colour_aware })
+        let counting = Counting::new(self.framing, &[("cir", self.cir), ("eir", self.eir)], scope)?;
+        let committed = bucket(&counting, "cir", Stated { field: "cbs", burst: self.cbs, rate: self.cir })?;
+        let excess = bucket(&counting, "eir", Stated { field: "ebs", burst: self.ebs, rate: self.eir })?;
+        Ok(TrTcm4115 { committed, excess, colour_aware: self.colour_aware, tokens: counting.tokens })
     }
 }
 
@@ -111,8 +123,12 @@ impl Conditioner for TrTcm4115 {
         self.committed.refill(at.now);
         self.excess.refill(at.now);
         let before = if self.colour_aware { packet.colour.presumed() } else { Colour::Green };
-        packet.colour = self.colour(packet.size, before);
+        packet.colour = self.colour(self.tokens.of(packet.size), before);
         Verdict::Pass
+    }
+
+    fn tokens(&self) -> Tokens {
+        self.tokens
     }
 
     fn gives(&self, arriving: Colour) -> &'static [Colour] {
@@ -120,15 +136,16 @@ impl Conditioner for TrTcm4115 {
     }
 
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
-        params.clone().build(scope)?;
-        self.committed.retune(now, params.cir, params.cbs, "cbs")?;
-        self.excess.retune(now, params.eir, params.ebs, "ebs")?;
-        self.colour_aware = params.colour_aware;
+        let next = params.clone().build(scope)?;
+        meter::same_tokens("cir", self.tokens, next.tokens)?;
+        self.committed.become_at(now, next.committed);
+        self.excess.become_at(now, next.excess);
+        (self.colour_aware, self.tokens) = (next.colour_aware, next.tokens);
         Ok(())
     }
 
     fn gauges(&self, now: Time, each: &mut dyn FnMut(&'static str, f64)) {
-        each("bucket_bytes", self.committed.level_at(now));
-        each("excess_bucket_bytes", self.excess.level_at(now));
+        each(self.tokens.named(meter::BUCKET), self.committed.level_at(now));
+        each(self.tokens.named(meter::EXCESS), self.excess.level_at(now));
     }
 }

@@ -104,10 +104,20 @@ impl TokenBucket {
     /// # Errors
     /// As [`TokenBucket::full`].
     pub fn retune(&mut self, now: Time, rate: BitRate, depth: Bytes, field: &'static str) -> Result<(), ParamError> {
-        self.refill(now);
         let next = Self::full(rate, depth, field)?;
-        *self = Self { credit: self.credit.min(next.depth), filled: self.filled, ..next };
+        self.become_at(now, next);
         Ok(())
+    }
+
+    /// The same, filled by [`TokenBucket::pour`] alone.
+    pub fn without_rate(self) -> Self {
+        Self { rate: 0, ..self }
+    }
+
+    /// Takes the rate and depth of `next` at `now`, keeping the credit as far as it fits.
+    pub fn become_at(&mut self, now: Time, next: Self) {
+        self.refill(now);
+        *self = Self { credit: self.credit.min(next.depth), filled: self.filled, ..next };
     }
 }
 

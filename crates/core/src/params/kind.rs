@@ -39,6 +39,10 @@ pub enum Kind {
     Time,
     /// Packets.
     Count,
+    /// Bits or packets per second, of a meter.
+    MeterRate,
+    /// What a meter's bucket holds: bytes, packets or time at its rate.
+    Burst,
     /// Tickets per second.
     Tickets,
     /// Packets, bytes, time or percent of a queue.
@@ -80,6 +84,8 @@ impl Kind {
             Kind::SignedSize => "a size, positive or negative".into(),
             Kind::Time => "a time".into(),
             Kind::Count => "a number of packets".into(),
+            Kind::MeterRate => "a rate, or one in packets".into(),
+            Kind::Burst => "a size, a number of packets or a time".into(),
             Kind::Tickets => "a ticket rate".into(),
             Kind::Length => "a queue length".into(),
             Kind::Probability => "a probability".into(),
@@ -100,8 +106,8 @@ impl Kind {
     /// Its unit in a table of parameters.
     pub fn unit(&self) -> &'static str {
         match self {
-            Kind::Rate => "bit/s",
-            Kind::Size | Kind::SignedSize => "B",
+            Kind::Rate | Kind::MeterRate => "bit/s",
+            Kind::Size | Kind::SignedSize | Kind::Burst => "B",
             Kind::Time => "s",
             Kind::Count => "p",
             Kind::Tickets => "t/s",
@@ -119,6 +125,8 @@ impl Kind {
             Kind::SignedSize => "write it as text with its unit, as in \"18B\" or \"-14B\"".into(),
             Kind::Time => "write it as text with its unit, as in \"10ms\"".into(),
             Kind::Count => "write it as text with its unit, as in \"30p\"".into(),
+            Kind::MeterRate => "write it as text with its unit, as in \"5Mbit/s\" or \"1000p/s\"".into(),
+            Kind::Burst => "write it as text with its unit, as in \"62500B\", \"50p\" or \"10ms\"".into(),
             Kind::Tickets => "write it as text with its unit, as in \"900t/s\"".into(),
             Kind::Length => "write it as text with its unit, as in \"30p\", \"45kB\", \"5ms\" or \"40%\"".into(),
             Kind::Probability => "a number between 0 and 1".into(),

@@ -1,7 +1,7 @@
 //! What a key's value can be: quantities, numbers, names, lists.
 
 use super::{Kind, Node, Problems, Tree, Value};
-use crate::units::{BitRate, Bytes, Length, Packets, Probability, SignedBytes, Span, TicketRate};
+use crate::units::{BitRate, Burst, Bytes, Length, MeterRate, Packets, Probability, SignedBytes, Span, TicketRate};
 
 macro_rules! quantities {
     ($($type:ty => $kind:expr, $base:expr;)*) => { $(
@@ -30,6 +30,8 @@ quantities! {
     BitRate => Kind::Rate, Some("bit/s");
     Bytes => Kind::Size, Some("B");
     SignedBytes => Kind::SignedSize, Some("B");
+    MeterRate => Kind::MeterRate, Some("bit/s");
+    Burst => Kind::Burst, Some("B");
     Span => Kind::Time, None::<&str>;
     Packets => Kind::Count, Some("p");
     TicketRate => Kind::Tickets, Some("t/s");

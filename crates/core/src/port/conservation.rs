@@ -77,7 +77,7 @@ mod tests {
     use std::net::Ipv4Addr;
 
     fn policer() -> StageSpec {
-        let bucket = token_bucket::Params { cir: BitRate::kbps(900), cbs: Bytes::new(3000) };
+        let bucket = token_bucket::Params::new(BitRate::kbps(900), Bytes::new(3000));
         let mut actions = [Action::Transmit; Colour::ALL.len()];
         actions[Colour::Red.index()] = Action::Drop;
         StageSpec {

@@ -1,6 +1,6 @@
 //! Quantities from text: a number and its unit, or an error that says what to write instead.
 
-use super::{BitRate, Bytes, Length, Packets, SignedBytes, Span, TicketRate};
+use super::{BitRate, Bytes, Length, PacketRate, Packets, SignedBytes, Span, TicketRate};
 
 /// Why a text is not a quantity, with a suggested fix.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +68,8 @@ const TIME: Reader = Reader {
     units: &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3600e9)],
 };
 const COUNT: Reader = Reader { quantity: "number of packets", example: "30p", units: &[("p", 1.0)] };
-
+const PACKET_RATE: Reader =
+    Reader { quantity: "packet rate", example: "1000p/s", units: &[("p/s", 1.0), ("kp/s", 1e3), ("Mp/s", 1e6)] };
 const TICKETS: Reader =
     Reader { quantity: "ticket rate", example: "900t/s", units: &[("t/s", 1.0), ("kt/s", 1e3), ("Mt/s", 1e6)] };
 
@@ -170,11 +171,12 @@ impl Reader {
 }
 
 /// What a column's name ends with, and what one of it is in the base unit of its reader.
-const ENDINGS: [(&Reader, &str, f64); 5] = [
+const ENDINGS: [(&Reader, &str, f64); 6] = [
     (&RATE, "bit_s", 1.0),
     (&SIZE, "bytes", 1.0),
     (&TIME, "s", 1e9),
     (&COUNT, "packets", 1.0),
+    (&PACKET_RATE, "packets_s", 1.0),
     (&TICKETS, "tickets_s", 1.0),
 ];
 
@@ -236,6 +238,13 @@ impl std::str::FromStr for Packets {
     }
 }
 
+impl std::str::FromStr for PacketRate {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        PACKET_RATE.read(text).map(Self)
+    }
+}
+
 impl std::str::FromStr for TicketRate {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
@@ -288,6 +297,10 @@ mod tests {
         for text in ["-14B", "0B", "40B"] {
             assert_eq!(text.parse::<SignedBytes>().unwrap().to_string(), text);
         }
+        for text in ["1000p/s", "0p/s"] {
+            assert_eq!(text.parse::<PacketRate>().unwrap().to_string(), text);
+        }
+        assert_eq!("1.5kp/s".parse::<PacketRate>().unwrap(), PacketRate::per_second(1500));
         for text in ["900t/s", "0t/s"] {
             assert_eq!(text.parse::<TicketRate>().unwrap().to_string(), text);
         }
@@ -303,7 +316,12 @@ mod tests {
     #[test]
     fn a_column_holds_base_units() {
         let known = [("3Mbit/s", 3e6, "bit_s"), ("62.5kB", 62_500.0, "bytes"), ("10ms", 0.01, "s"), ("-5", -5.0, "")];
-        let others = [("30p", 30.0, "packets"), ("40%", 40.0, "percent"), ("1.5kt/s", 1500.0, "tickets_s")];
+        let others = [
+            ("30p", 30.0, "packets"),
+            ("40%", 40.0, "percent"),
+            ("1.5kt/s", 1500.0, "tickets_s"),
+            ("2kp/s", 2000.0, "packets_s"),
+        ];
         for (text, value, ending) in known.into_iter().chain(others) {
             assert_eq!(column(text), Some((value, ending)), "{text}");
         }

@@ -41,8 +41,8 @@ impl Generator {
         let text = |text: String| Tree::Text(text);
         match kind {
             Kind::Tickets => text(format!("{}t/s", self.below(20_000))),
-            Kind::Rate => text(format!("{}kbit/s", self.below(20_000))),
-            Kind::Size => text(format!("{}B", self.below(20_000))),
+            Kind::Rate | Kind::MeterRate => text(format!("{}kbit/s", self.below(20_000))),
+            Kind::Size | Kind::Burst => text(format!("{}B", self.below(20_000))),
             Kind::SignedSize => text(format!("{}B", self.below(220) as i64 - 20)),
             Kind::Time => text(format!("{}ms", self.below(1000))),
             Kind::Count => text(format!("{}p", self.below(60))),

@@ -28,6 +28,13 @@ fn any_value(kind: &Kind) -> BoxedStrategy<Tree> {
         ]
         .boxed(),
         Kind::SignedSize => (-20i32..200).prop_map(|x| text(x, "B")).boxed(),
+        Kind::MeterRate => {
+            prop_oneof![4 => any_value(&Kind::Rate), 1 => log_uniform(1.0, 1e6).prop_map(|x| text(x as u64, "p/s"))]
+                .boxed()
+        }
+        Kind::Burst => {
+            prop_oneof![4 => any_value(&Kind::Size), 1 => any_value(&Kind::Count), 1 => any_value(&Kind::Time)].boxed()
+        }
         Kind::Time => log_uniform(1e3, 1e10).prop_map(|x| text(x as u64, "ns")).boxed(),
         Kind::Count => (1u32..1000).prop_map(|x| text(x, "p")).boxed(),
         Kind::Length => prop_oneof![

@@ -77,7 +77,7 @@ fn a_chain_of_markers_is_a_classifier_with_a_default() {
 
 /// A bucket of one packet that never fills again: its second packet is red, whoever sends it.
 fn bucket(per: Per, matches: Match) -> StageSpec {
-    let params = token_bucket::Params { cir: BitRate::bps(8), cbs: Bytes::new(1500) };
+    let params = token_bucket::Params::new(BitRate::bps(8), Bytes::new(1500));
     StageSpec { per, ..stage("bucket", matches, ConditionerParams::TokenBucketMarker(params)) }
 }
 

@@ -5,12 +5,14 @@ use crate::common::generate::{any_conditioner, any_tree, read_conditioner};
 use crate::common::load::{Offered, arrivals, run};
 use crate::scope;
 use perhop_core::Rng;
+use perhop_core::arithmetic::Arithmetic;
+use perhop_core::conditioner::meter::Tokens;
 use perhop_core::conditioner::{AnyConditioner, Conditioner, ConditionerParams, LIST, Writes};
 use perhop_core::needs::Needs;
 use perhop_core::packet::{Colour, Packet, flags};
 use perhop_core::params::{Field, Tree};
 use perhop_core::registry::Entry;
-use perhop_core::units::{BitRate, Bytes, Time};
+use perhop_core::units::{Burst, MeterRate, Time};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseResult, TestRunner};
 
@@ -35,17 +37,48 @@ fn played(conditioner: AnyConditioner, steps: &[Step], seed: u64) -> Vec<Option<
     steps.iter().map(|step| host.step(step, |it, now, packet| call(it, step.event, (now, packet), &mut rng))).collect()
 }
 
+/// What a conditioner counts, and whether as Linux does.
+struct Counts {
+    tokens: Tokens,
+    linux: bool,
+}
+
+impl Counts {
+    fn of(params: &ConditionerParams) -> Self {
+        let linux =
+            matches!(params, ConditionerParams::TokenBucketMarker(p) if p.arithmetic == Some(Arithmetic::Linux));
+        Self { tokens: params.build(&scope()).unwrap().tokens(), linux }
+    }
+
+    /// Nanobits that a packet takes; Linux charges up to 1 ns less than its time, and what its 32 bits lose.
+    fn cost(&self, rate: MeterRate, packet: &Packet) -> u128 {
+        let exact = nanobits(self.tokens.of(packet.size).into());
+        let rate = u128::from(rate.tokens().bit_s());
+        let free = if self.linux { rate * (2 + ((exact / rate) >> 31)) } else { 0 };
+        exact.saturating_sub(free)
+    }
+}
+
+/// Nanobits that the bucket of a burst holds.
+fn burst(params: &ConditionerParams, name: &str, rate: MeterRate) -> u128 {
+    nanobits(shown::<Burst>(params, name).tokens(rate).unwrap().get())
+}
+
 /// The value of a shown parameter.
 fn shown<T: std::str::FromStr>(params: &ConditionerParams, name: &str) -> T {
+    shown_if(params, name).unwrap_or_else(|| panic!("no `{name}`"))
+}
+
+fn shown_if<T: std::str::FromStr>(params: &ConditionerParams, name: &str) -> Option<T> {
     let mut all = Vec::new();
     params.show(&mut all);
-    let Some((_, Tree::Text(text))) = all.iter().find(|(n, _)| *n == name) else { panic!("no `{name}`") };
-    text.parse().unwrap_or_else(|_| panic!("{text}"))
+    let (_, Tree::Text(text)) = all.iter().find(|(n, _)| *n == name)? else { return None };
+    text.parse().ok()
 }
 
 /// Nanobits that a rate earns between two times.
-fn earned(rate: BitRate, from: Time, to: Time) -> u128 {
-    u128::from(rate.bit_s()) * u128::from((to - from).ns())
+fn earned(rate: MeterRate, from: Time, to: Time) -> u128 {
+    u128::from(rate.tokens().bit_s()) * u128::from((to - from).ns())
 }
 
 fn nanobits(bytes: u64) -> u128 {
@@ -53,12 +86,17 @@ fn nanobits(bytes: u64) -> u128 {
 }
 
 /// A promise: in no interval [s, t] do packets of these colours exceed rate x (t - s) + burst. Exact.
-fn bounded(load: &[Offered], marked: &[Packet], colours: &[Colour], contract: (BitRate, u64)) -> TestCaseResult {
+fn bounded(
+    counts: &Counts,
+    (load, marked): (&[Offered], &[Packet]),
+    colours: &[Colour],
+    (rate, burst): (MeterRate, u128),
+) -> TestCaseResult {
     for (i, first) in load.iter().enumerate() {
         let mut total = 0;
         for (j, last) in load.iter().enumerate().skip(i) {
-            total += if colours.contains(&marked[j].colour) { nanobits(marked[j].size.into()) } else { 0 };
-            prop_assert!(total <= earned(contract.0, first.at, last.at) + nanobits(contract.1), "packets {i} to {j}");
+            total += if colours.contains(&marked[j].colour) { counts.cost(rate, &marked[j]) } else { 0 };
+            prop_assert!(total <= earned(rate, first.at, last.at) + burst, "packets {i} to {j}");
         }
     }
     Ok(())
@@ -98,9 +136,8 @@ fn green_never_exceeds_the_contract() {
     let names = ["token-bucket", "srtcm", "trtcm", "trtcm-4115", "pam", "f-sam", "redp"];
     let input = |entry| (any_conditioner(entry, scope()), arrivals(120), any::<u64>()).boxed();
     for_all(&names, input, |(params, load, seed)| {
-        let out = marked(&params, &load, seed);
-        let contract = (shown(&params, "cir"), shown::<Bytes>(&params, "cbs").get());
-        bounded(&load, &out, &[Colour::Green], contract)
+        let (out, cir) = (marked(&params, &load, seed), shown(&params, "cir"));
+        bounded(&Counts::of(&params), (&load, &out), &[Colour::Green], (cir, burst(&params, "cbs", cir)))
     });
 }
 
@@ -108,19 +145,41 @@ fn green_never_exceeds_the_contract() {
 #[test]
 fn yellow_never_exceeds_the_contract() {
     let input = |entry| (any_conditioner(entry, scope()), arrivals(120)).boxed();
-    let burst = |params: &_, name| shown::<Bytes>(params, name).get();
+    let both = [Colour::Green, Colour::Yellow];
     for_all(&["srtcm"], input, |(params, load)| {
-        let contract = (shown(&params, "cir"), burst(&params, "cbs") + burst(&params, "ebs"));
-        bounded(&load, &marked(&params, &load, 0), &[Colour::Green, Colour::Yellow], contract)
+        let cir = shown(&params, "cir");
+        let burst = burst(&params, "cbs", cir) + burst(&params, "ebs", cir);
+        bounded(&Counts::of(&params), (&load, &marked(&params, &load, 0)), &both, (cir, burst))
     });
-    for_all(&["trtcm"], input, |(params, load)| {
-        let contract = (shown(&params, "pir"), burst(&params, "pbs"));
-        bounded(&load, &marked(&params, &load, 0), &[Colour::Green, Colour::Yellow], contract)
+    for (name, rate, size, colours) in [("trtcm", "pir", "pbs", &both[..]), ("trtcm-4115", "eir", "ebs", &both[1..])] {
+        for_all(&[name], input, |(params, load)| {
+            let rate = shown(&params, rate);
+            let contract = (rate, burst(&params, size, rate));
+            bounded(&Counts::of(&params), (&load, &marked(&params, &load, 0)), colours, contract)
+        });
+    }
+}
+
+/// What no packet above `mtu` is, and what the peak bucket bounds.
+#[test]
+fn a_peak_and_an_mtu_bound_what_is_green() {
+    let input = |entry| (any_conditioner(entry, scope()), arrivals(120)).boxed();
+    let seen = std::cell::Cell::new((0, 0));
+    for_all(&["token-bucket"], input, |(params, load)| {
+        let ConditionerParams::TokenBucketMarker(of) = &params else { unreachable!() };
+        let (out, counts) = (marked(&params, &load, 0), Counts::of(&params));
+        if let Some(mtu) = of.mtu {
+            seen.set((seen.get().0 + 1, seen.get().1));
+            prop_assert!(out.iter().all(|p| p.colour == Colour::Red || u64::from(p.size) <= mtu.get()));
+        }
+        let Some((pir, mtu)) = of.pir.zip(of.mtu) else { return Ok(()) };
+        seen.set((seen.get().0, seen.get().1 + 1));
+        let depth = nanobits(counts.tokens.of(mtu.get() as u32).into());
+        // Linux's peak bucket starts with what an MTU costs, rounded down.
+        bounded(&counts, (&load, &out), &[Colour::Green], (pir.into(), depth))
     });
-    for_all(&["trtcm-4115"], input, |(params, load)| {
-        let contract = (shown(&params, "eir"), burst(&params, "ebs"));
-        bounded(&load, &marked(&params, &load, 0), &[Colour::Yellow], contract)
-    });
+    let (mtus, peaks) = seen.get();
+    assert!(mtus > 10 && peaks > 5, "{mtus} and {peaks}");
 }
 
 /// A retune at any moment keeps the promise piecewise: an interval that begins under the old contract holds at most the
@@ -134,19 +193,21 @@ fn a_retune_keeps_the_contract_piecewise() {
         (params, arrivals(120), any::<prop::sample::Index>(), any::<u64>()).boxed()
     };
     for_all(&names, input, |((old, new), load, index, seed)| {
-        let middle = index.index(load.len());
+        let Some(new) = counting_as(&new, &old) else { return Ok(()) };
+        let (middle, counts) = (index.index(load.len()), Counts::of(&old));
         let when = load[middle].at;
         let mut marker = old.build(&scope()).unwrap();
         let mut rng = Rng::stream(seed, 0, "marker");
         let mut out = run(&mut marker, &load[..middle], &mut rng);
         marker.retune(when, &new, &scope()).unwrap();
         out.extend(run(&mut marker, &load[middle..], &mut rng));
-        let cir = [shown::<BitRate>(&old, "cir"), shown(&new, "cir")];
-        let cbs = [&old, &new].map(|p| nanobits(shown::<Bytes>(p, "cbs").get()));
+        let cir = [shown::<MeterRate>(&old, "cir"), shown(&new, "cir")];
+        let cbs = [burst(&old, "cbs", cir[0]), burst(&new, "cbs", cir[1])];
         for (i, first) in load.iter().enumerate() {
             let mut total = 0;
             for (j, last) in load.iter().enumerate().skip(i) {
-                total += if out[j].colour == Colour::Green { nanobits(out[j].size.into()) } else { 0 };
+                let green = out[j].colour == Colour::Green;
+                total += if green { counts.cost(cir[usize::from(j >= middle)], &out[j]) } else { 0 };
                 let change = when.clamp(first.at, last.at);
                 let allowed = earned(cir[0], first.at, change) + earned(cir[1], change, last.at);
                 prop_assert!(total <= allowed + cbs[usize::from(i >= middle)], "packets {i} to {j}");
@@ -154,6 +215,24 @@ fn a_retune_keeps_the_contract_piecewise() {
         }
         Ok(())
     });
+}
+
+/// `new` with the keys that say what a meter counts as in `old`; `None` if they do not fit its rates, or if one is in bits
+/// and the other in packets, which a running meter refuses.
+fn counting_as(new: &ConditionerParams, old: &ConditionerParams) -> Option<ConditionerParams> {
+    let (mut entries, mut theirs) = (Vec::new(), Vec::new());
+    new.show(&mut entries);
+    old.show(&mut theirs);
+    take_over(&mut entries, &theirs, &["overhead", "mpu", "link-layer", "arithmetic"]);
+    let unit = |params| shown::<MeterRate>(params, "cir").in_packets();
+    let same = unit(new) == unit(old);
+    read_conditioner(new.name(), &Tree::table(entries)).ok().filter(|p| same && p.build(&scope()).is_ok())
+}
+
+/// Replaces these keys of `entries` by those of `theirs`, whether they are there or not.
+fn take_over(entries: &mut Vec<(&'static str, Tree)>, theirs: &[(&'static str, Tree)], keys: &[&str]) {
+    entries.retain(|entry| !keys.contains(&entry.0));
+    entries.extend(theirs.iter().filter(|entry| keys.contains(&entry.0)).cloned());
 }
 
 /// Retuned to its own parameters before each packet a conditioner continues as if nothing had happened, and its gauges
@@ -206,17 +285,25 @@ fn with_state_of(old: &ConditionerParams, new: &ConditionerParams) -> Option<Con
     let (mut entries, mut theirs) = (Vec::new(), Vec::new());
     old.show(&mut entries);
     new.show(&mut theirs);
-    let initial: &[&str] = if old.name().starts_with("tsw") || old.name().starts_with("rtt") {
-        &["cir"]
-    } else {
-        &["cbs", "ebs", "pbs", "kdec", "relabel"]
-    };
-    for (name, value) in &mut entries {
-        if let Some(other) = theirs.iter().find(|t| t.0 == *name && initial.contains(name)) {
-            *value = other.1.clone();
-        }
+    let timed = ["tsw", "rtt"].iter().any(|family| old.name().starts_with(family));
+    let initial: &[&str] = if timed { &["cir"] } else { &["cbs", "ebs", "pbs", "kdec", "relabel"] };
+    take_over(&mut entries, &theirs, initial);
+    if let ConditionerParams::TokenBucketMarker(new) = new {
+        take_over(&mut entries, &theirs, &["mtu", "arithmetic"]);
+        // The peak bucket's depth is the MTU as the rates count it.
+        let framing: &[&str] = if new.pir.is_some() { &["overhead", "mpu", "link-layer"] } else { &[] };
+        take_over(&mut entries, &theirs, framing);
     }
-    read_conditioner(old.name(), &Tree::table(entries)).ok().filter(|p| p.build(&scope()).is_ok())
+    if ["token-bucket", "srtcm", "trtcm", "trtcm-4115"].contains(&old.name()) {
+        // A time is another burst at another rate, and Linux keeps all bursts as times.
+        let time = |entry: &(&str, Tree)| entry.1.to_string().ends_with("s\"") && initial.contains(&entry.0);
+        let linux = theirs.iter().any(|entry| entry.0 == "arithmetic" && entry.1.to_string().contains("linux"));
+        let rates: &[&str] = if linux || theirs.iter().any(time) { &["cir", "pir", "eir"] } else { &[] };
+        take_over(&mut entries, &theirs, rates);
+    }
+    let unit = |params: &ConditionerParams| shown_if::<MeterRate>(params, "cir").map(MeterRate::in_packets);
+    let built = read_conditioner(old.name(), &Tree::table(entries)).ok().filter(|p| p.build(&scope()).is_ok());
+    built.filter(|built| unit(built) == unit(new))
 }
 
 /// Invariants 6 of PAM and 8 of F-SAM: flow ids are not read. Permuting them leaves every other field unchanged.

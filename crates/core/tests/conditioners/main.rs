@@ -13,6 +13,7 @@ mod ns2;
 mod oracle;
 mod oracles;
 mod pam;
+mod police;
 mod pps_exchange;
 mod pps_policing;
 mod pps_tags;

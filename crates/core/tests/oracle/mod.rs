@@ -14,6 +14,7 @@ pub mod tags;
 pub mod tsw;
 
 use perhop_core::Scope;
+use perhop_core::arithmetic::Arithmetic;
 use perhop_core::conditioner::ConditionerParams;
 use perhop_core::packet::{Colour, Packet};
 
@@ -56,6 +57,7 @@ pub fn of(params: &ConditionerParams, scope: &Scope) -> Option<Box<dyn Oracle>> 
     use ConditionerParams as P;
     #[allow(unreachable_patterns)] // until a line is added to the list
     let slow: Box<dyn Oracle> = match params {
+        P::TokenBucketMarker(p) if p.arithmetic == Some(Arithmetic::Linux) => Box::new(buckets::ActPolice::new(p)),
         P::TokenBucketMarker(p) => Box::new(buckets::TwoColour::new(p)),
         P::SrTcm(p) => Box::new(buckets::Rfc2697::new(p)),
         P::TrTcm(p) => Box::new(buckets::Rfc2698::new(p)),

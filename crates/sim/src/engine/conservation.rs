@@ -50,7 +50,7 @@ mod tests {
     }
 
     fn policer() -> StageSpec {
-        let bucket = token_bucket::Params { cir: BitRate::kbps(900), cbs: Bytes::new(3000) };
+        let bucket = token_bucket::Params::new(BitRate::kbps(900), Bytes::new(3000));
         StageSpec {
             name: "policer".into(),
             matches: Match::default(),

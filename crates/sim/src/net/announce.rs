@@ -60,7 +60,7 @@ mod tests {
 
     /// Data go 0 -> 1 over link 0 and come back 1 -> 2 -> 0 over links 1 and 2; links 3 and 4 lead the other way.
     fn triangle() -> (Net, Way) {
-        let bucket = token_bucket::Params { cir: BitRate::mbps(1), cbs: Bytes::new(3000) };
+        let bucket = token_bucket::Params::new(BitRate::mbps(1), Bytes::new(3000));
         let stage = StageSpec {
             name: "m".into(),
             matches: Match::default(),

@@ -20,7 +20,7 @@ fn net() -> Net {
         pir: BitRate::mbps(3),
         window: Span::from_s(1),
     });
-    let bucket = token_bucket::Params { cir: BitRate::kbps(500), cbs: Bytes::new(10_000) };
+    let bucket = token_bucket::Params::new(BitRate::kbps(500), Bytes::new(10_000));
     net.plan.links[0].edge = vec![stage("tsw", marker)];
     net.plan.links[4].edge = vec![stage("bucket", ConditionerParams::TokenBucketMarker(bucket))];
     net.plan.links[4].edge[0].per = Per::Flow;

@@ -65,7 +65,7 @@ fn a_source_that_changes_twice_at_its_own_time() {
 }
 
 fn bucket(kbps: u64) -> ConditionerParams {
-    ConditionerParams::TokenBucketMarker(token_bucket::Params { cir: BitRate::kbps(kbps), cbs: Bytes::new(1500) })
+    ConditionerParams::TokenBucketMarker(token_bucket::Params::new(BitRate::kbps(kbps), Bytes::new(1500)))
 }
 
 fn conditioner(link: usize, name: &str, params: ConditionerParams) -> Alteration {
@@ -90,7 +90,7 @@ fn a_bucket_fills_at_the_new_rate_from_then_on() {
 /// warm-up comes before both.
 #[test]
 fn a_sample_at_the_time_of_a_change_shows_what_held_until_then() {
-    let of = |cbs| token_bucket::Params { cir: BitRate::mbps(10), cbs: Bytes::new(cbs) };
+    let of = |cbs| token_bucket::Params::new(BitRate::mbps(10), Bytes::new(cbs));
     let of = |cbs| ConditionerParams::TokenBucketMarker(of(cbs));
     let mut net = steady(1005);
     net.plan.links[1].edge = vec![stage("m", of(3000))];
@@ -106,7 +106,7 @@ fn a_sample_at_the_time_of_a_change_shows_what_held_until_then() {
 /// the second segment is red, with 2500 B none. Transfers after the change have the deeper one.
 #[test]
 fn instances_made_later_have_the_new_parameters() {
-    let of = |cbs| token_bucket::Params { cir: BitRate::bps(1), cbs: Bytes::new(cbs) };
+    let of = |cbs| token_bucket::Params::new(BitRate::bps(1), Bytes::new(cbs));
     let of = |cbs| ConditionerParams::TokenBucketMarker(of(cbs));
     let mut net = Net::new(2, Span::from_s(60));
     net.duplex([0, 1], BitRate::mbps(10), Span::from_ms(1));
@@ -299,7 +299,7 @@ fn a_plan_with_a_change_that_nothing_could_take_is_refused() {
         net.plan.changes = vec![at(ms(500), vec![what])];
         refusal(&net)
     };
-    let shallow = token_bucket::Params { cir: BitRate::kbps(80), cbs: Bytes::new(100) };
+    let shallow = token_bucket::Params::new(BitRate::kbps(80), Bytes::new(100));
     assert!(said(conditioner(0, "m", ConditionerParams::TokenBucketMarker(shallow))).contains("E212"));
     let bytes = step(Length::Bytes(Bytes::new(5000)));
     assert!(said(Alteration::Aqm { link: 0, queue: 0, params: bytes, scope: scope.clone() }).contains("E202"));

@@ -106,7 +106,7 @@ fn aqm(case: &Case) -> AqmParams {
 
 fn buckets(case: &Case) -> StageSpec {
     let cir = BitRate::kbps((case.number("cir", 1.0) * 1000.0) as u64);
-    let params = token_bucket::Params { cir, cbs: Bytes::new(8000) };
+    let params = token_bucket::Params::new(cir, Bytes::new(8000));
     StageSpec { per: Per::Pair, ..stage("contract", ConditionerParams::TokenBucketMarker(params)) }
 }
 

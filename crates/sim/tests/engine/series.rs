@@ -58,8 +58,7 @@ fn a_port_knows_the_classes_of_its_flows() {
         for (offered, class) in net.plan.traffic.iter_mut().zip(classes) {
             offered.class = class;
         }
-        let params =
-            ConditionerParams::TokenBucketMarker(token_bucket::Params { cir: BitRate::bps(8), cbs: Bytes::new(1500) });
+        let params = ConditionerParams::TokenBucketMarker(token_bucket::Params::new(BitRate::bps(8), Bytes::new(1500)));
         let (matches, scope) = (Match::default(), Scope::default());
         let actions = [Action::Transmit; 4];
         net.plan.links[0].edge = vec![StageSpec { name: "m".into(), matches, per: Per::Class, params, actions, scope }];
