@@ -7,19 +7,25 @@ use crate::resolve::ports::{File, Stage, longest_rtt, parameter};
 use crate::scenario::Scenario;
 use crate::sections::at::Shown;
 use crate::sections::model::Model;
+use crate::sections::settings::Accounting;
 use crate::sections::tcp::TcpRef;
 use crate::sweep::{Point, Sweep};
 use crate::text::tree::{self, leaves};
 use crate::text::write;
+use perhop_core::conditioner::meter::Tokens;
+use perhop_core::framing::LinkLayer;
 use perhop_core::params::{Node, Tree, show_table};
 use perhop_core::port::edge::Action;
 use perhop_core::port::{Limit, QueueSpec};
-use perhop_core::units::{BitRate, Bytes, Span, counted};
+use perhop_core::units::{BitRate, Burst, Bytes, MeterRate, Span, counted};
 use perhop_sim::plan;
 use std::fmt::Write;
 
 /// Sizes of buckets, with the rate that fills each.
 const BUCKETS: [(&str, &str); 3] = [("cbs", "cir"), ("ebs", "cir"), ("pbs", "pir")];
+
+/// Those whose rates may count something else than `accounting` says.
+const METERS: [&str; 4] = ["token-bucket", "srtcm", "trtcm", "trtcm-4115"];
 
 /// All of it as text.
 pub fn explain(scenario: &Scenario) -> String {
@@ -205,6 +211,9 @@ fn conditioners(scenario: &Scenario, out: &mut String) {
         };
         let _ = writeln!(out, "{} at {port}: {kind} takes {takes}{codes}; largest packet {largest}", stage.name);
         own(scenario, stage, out);
+        if METERS.contains(&kind) {
+            counted_bytes(stage, scenario.model.settings.accounting, out);
+        }
         for (size, fill) in BUCKETS {
             bucket(stage, size, fill, out);
         }
@@ -227,24 +236,53 @@ fn own(scenario: &Scenario, stage: &Stage, out: &mut String) {
     }
 }
 
-/// `cbs 62500B = 60 packets, full in 500 ms at cir 1Mbit/s`
+/// Which bytes the rates of a meter count.
+fn counted_bytes(stage: &Stage, accounting: Accounting, out: &mut String) {
+    let shown = |name| parameter::<String>(stage, name);
+    let mut more = Vec::new();
+    more.extend(
+        (accounting.overhead() > 0)
+            .then(|| format!("{}B of accounting \"{}\"", accounting.overhead(), accounting.name())),
+    );
+    more.extend(shown("overhead").map(|bytes| format!("{bytes} of overhead")));
+    let mut out_of = match stage.tokens {
+        Tokens::Packets => "packets, whatever their size".to_owned(),
+        _ => ["IP bytes".to_owned()].into_iter().chain(more).collect::<Vec<_>>().join(" and "),
+    };
+    out_of.extend(shown("mpu").map(|least| format!(", at least {least} a packet")));
+    if shown("link-layer").is_some_and(|layer| layer == LinkLayer::Atm.name()) {
+        out_of += ", in cells of 53B for every 48B";
+    }
+    if matches!(stage.tokens, Tokens::Framed(_)) {
+        let _ = write!(out_of, "; the largest packet counts {}B", stage.largest());
+    }
+    let _ = writeln!(out, "  its rates count {out_of}");
+}
+
+/// `cbs 62500B = 60 largest packets, full in 500 ms at cir 1Mbit/s`
 fn bucket(stage: &Stage, size: &str, fill: &str, out: &mut String) {
-    let (Some(depth), Some(rate)) = (parameter::<Bytes>(stage, size), parameter::<BitRate>(stage, fill)) else {
+    let (Some(burst), Some(rate)) = (parameter::<Burst>(stage, size), parameter::<MeterRate>(stage, fill)) else {
         return;
     };
-    if rate.bit_s() == 0 {
-        return;
-    }
-    let packets = depth.get() / stage.spec.scope.largest_packet.get().max(1);
-    let full = depth.get() as f64 * 8.0 / rate.bit_s() as f64;
-    let _ =
-        writeln!(out, "  {size} {depth} = {packets} largest packets, full in {} at {fill} {rate}", approximately(full));
+    let Some(depth) = burst.tokens(rate).filter(|_| !rate.is_zero()) else { return };
+    let full = approximately(depth.get() as f64 * 8.0 / rate.tokens().bit_s() as f64);
+    let depth = match (rate.in_packets(), burst) {
+        (true, Burst::Time(_)) => format!("{burst} = {}p", depth.get()),
+        (true, _) => burst.to_string(),
+        (false, Burst::Time(_)) => format!("{burst} = {depth} = {} largest packets", packets(stage, depth)),
+        (false, _) => format!("{depth} = {} largest packets", packets(stage, depth)),
+    };
+    let _ = writeln!(out, "  {size} {depth}, full in {full} at {fill} {rate}");
+}
+
+fn packets(stage: &Stage, depth: Bytes) -> u64 {
+    depth.get() / u64::from(stage.largest()).max(1)
 }
 
 fn hint(stage: &Stage, cir: BitRate, rtt: Span, out: &mut String) {
     let product = cir * rtt;
     let _ = write!(out, "  cir x longest base RTT ({rtt}) = {product}");
-    match parameter::<Bytes>(stage, "cbs") {
+    match parameter::<Burst>(stage, "cbs").and_then(|burst| burst.tokens(cir.into())) {
         Some(cbs) if cbs < product => out.push_str(", above cbs\n"),
         Some(_) => out.push_str(", within cbs\n"),
         None => out.push('\n'),

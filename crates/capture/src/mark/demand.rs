@@ -9,9 +9,11 @@
 //!
 //! It is exact: kept in bits x ns, like the bucket itself.
 
+use perhop_core::conditioner::Conditioner as _;
+use perhop_core::conditioner::meter::Tokens;
 use perhop_core::params::Tree;
 use perhop_core::port::edge::StageSpec;
-use perhop_core::units::{BitRate, Bytes, NS_PER_S, Time};
+use perhop_core::units::{self, BitRate, Bytes, NS_PER_S, Time};
 
 const NANOBITS_PER_BYTE: u128 = 8 * NS_PER_S as u128;
 
@@ -40,7 +42,9 @@ impl Burst {
 /// The demand on one conditioner of the policy, over all its instances.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Demand {
-    /// Committed rate, of conditioners that have one.
+    /// What the rate counts of a packet.
+    pub(crate) tokens: Tokens,
+    /// Committed rate in bits, of conditioners that have one.
     pub(crate) cir: Option<BitRate>,
     /// Committed burst, of conditioners that have one.
     pub(crate) cbs: Option<Bytes>,
@@ -53,9 +57,12 @@ pub(crate) struct Demand {
 
 impl Demand {
     pub(crate) fn new(spec: &StageSpec) -> Self {
+        let cir: Option<BitRate> = value(spec, "cir").and_then(|text| text.parse().ok());
+        let cbs = value(spec, "cbs").and_then(|text| text.parse::<units::Burst>().ok());
         Self {
-            cir: value(spec, "cir").and_then(|text| text.parse().ok()),
-            cbs: value(spec, "cbs").and_then(|text| text.parse().ok()),
+            cir,
+            cbs: cir.zip(cbs).and_then(|(cir, cbs)| cbs.tokens(cir.into())),
+            tokens: spec.params.build(&spec.scope).map(|it| it.tokens()).unwrap_or_default(),
             ..Self::default()
         }
     }
@@ -63,6 +70,7 @@ impl Demand {
     /// Counts a packet that arrived at the conditioner's `instance`.
     pub(crate) fn add(&mut self, instance: usize, now: Time, size: u32) {
         self.largest = self.largest.max(size);
+        let size = self.tokens.of(size);
         self.larger_than_cbs += u64::from(self.cbs.is_some_and(|cbs| u64::from(size) > cbs.get()));
         let Some(cir) = self.cir else { return };
         if self.bursts.len() <= instance {

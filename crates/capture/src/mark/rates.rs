@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use perhop_core::conditioner::meter::Tokens;
 use perhop_core::count::Count;
 use perhop_core::estimate::TokenBucket;
 use perhop_core::packet::FlowId;
@@ -71,9 +72,9 @@ impl Contract {
     }
 
     /// Whether a packet exceeds it.
-    fn exceeds(&mut self, now: Time, size: u32) -> bool {
+    fn exceeds(&mut self, now: Time, size: u32, tokens: Tokens) -> bool {
         self.offered.add(now, size);
-        let beyond = !self.bucket.take(now, size);
+        let beyond = !self.bucket.take(now, tokens.of(size));
         if beyond {
             self.excess.add(now, size);
         }
@@ -109,7 +110,7 @@ impl Rates {
         let (aggregate, demand) = by;
         let Some(cir) = demand.cir else { return };
         let contract = self.contracts.entry(aggregate).or_insert_with(|| Contract::new(cir, demand.cbs));
-        if contract.exceeds(now, size) {
+        if contract.exceeds(now, size, demand.tokens) {
             self.flow(flow).excess.add(now, size);
         }
     }

@@ -22,7 +22,7 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
     for stage in all.stages {
         let Some(Contract { policed, burst }) = contract(all.file, stage, all.links) else { continue };
         let need = policed.need();
-        if burst < stage.spec.scope.largest_packet || burst.get() as f64 >= SURE * need.get() as f64 {
+        if burst.get() < u64::from(stage.largest()) || burst.get() as f64 >= SURE * need.get() as f64 {
             continue;
         }
         let message = format!("`{}` will hold TCP below its contract", stage.name);
@@ -57,8 +57,8 @@ pub fn contract(file: File<'_>, stage: &Stage, links: &[plan::Link]) -> Option<C
         taken.iter().map(|flow| value(flow) * f64::from(flow.offered.flows)).sum::<f64>() / all
     };
     let rtt = mean(&|flow| flow.base_rtt(links).unwrap_or_default().seconds());
-    let overhead = f64::from(stage.spec.scope.overhead);
-    let packet = mean(&|flow| f64::from(flow.data) + overhead);
+    let overhead = stage.spec.scope.overhead;
+    let packet = mean(&|flow| f64::from(stage.tokens.of(flow.data + overhead)));
     let policed = Policed { rate, flows, rtt, packet };
     let window = mean(&|flow| f64::from(flow.offered.tcp.window));
     (rtt > 0.0 && window > policed.window()).then_some(Contract { policed, burst })
@@ -85,11 +85,13 @@ fn burst(stage: &Stage) -> Option<Bytes> {
     let above = [Colour::Yellow, Colour::Red].map(drops);
     match (&stage.spec.params, above) {
         _ if drops(Colour::Green) => None,
-        (ConditionerParams::TokenBucketMarker(params), [_, true]) => Some(params.cbs),
-        (ConditionerParams::SrTcm(params), [false, true]) => Some(params.cbs + params.ebs),
-        (ConditionerParams::SrTcm(params), [true, true]) => Some(params.cbs),
-        (ConditionerParams::TrTcm(params), [true, true]) => Some(params.cbs),
-        (ConditionerParams::TrTcm4115(params), [true, true]) => Some(params.cbs),
+        (ConditionerParams::TokenBucketMarker(params), [_, true]) => params.cbs.tokens(params.cir),
+        (ConditionerParams::SrTcm(params), [false, true]) => {
+            Some(params.cbs.tokens(params.cir)? + params.ebs.tokens(params.cir)?)
+        }
+        (ConditionerParams::SrTcm(params), [true, true]) => params.cbs.tokens(params.cir),
+        (ConditionerParams::TrTcm(params), [true, true]) => params.cbs.tokens(params.cir),
+        (ConditionerParams::TrTcm4115(params), [true, true]) => params.cbs.tokens(params.cir),
         _ => None,
     }
 }

@@ -8,6 +8,7 @@ use crate::sections::at::Port;
 use crate::sections::conditioner::ConditionerSection;
 use crate::sections::model::Model;
 use crate::sections::named::Named;
+use perhop_core::conditioner::meter::Tokens;
 use perhop_core::conditioner::{Conditioner as _, ConditionerParams, Writes};
 use perhop_core::dscp::Dscp;
 use perhop_core::needs::Needs;
@@ -131,6 +132,8 @@ pub struct Stage {
     pub rewrites: bool,
     /// Which hooks it needs.
     pub needs: Needs,
+    /// What its rates count.
+    pub tokens: Tokens,
     /// The colours it may give, by the colour that arrives.
     gives: [&'static [Colour]; 4],
 }
@@ -139,6 +142,11 @@ impl Stage {
     /// The code points with which the data it may take arrives.
     pub fn codes(&self) -> &BTreeSet<Dscp> {
         &self.codes
+    }
+
+    /// Tokens that the largest packet costs.
+    pub fn largest(&self) -> u32 {
+        self.tokens.of(u32::try_from(self.spec.scope.largest_packet.get()).unwrap_or(u32::MAX))
     }
 
     /// What decides how packets look behind it. One whose parameters are invalid may give any colour, and hides no other.
@@ -294,6 +302,7 @@ fn stage(file: File<'_>, conditioner: Conditioner<'_>, port: Indexed<'_, Port>, 
         reads: probe.as_ref().and_then(|it| it.reads()),
         rewrites: probe.as_ref().is_some_and(|it| it.rewrites()),
         needs: probe.as_ref().map_or(Needs::NOTHING, |it| it.needs()),
+        tokens: probe.as_ref().map_or(Tokens::Bytes, |it| it.tokens()),
         gives: Colour::ALL.map(|arriving| probe.as_ref().map_or(&Colour::METERED[..], |it| it.gives(arriving))),
     }
 }
