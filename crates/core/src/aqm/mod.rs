@@ -43,6 +43,8 @@ crate::algorithms! {
     "avq" => avq::{Params, Avq},
     /// Proportional-integral controller: adjusts the probability until the queue settles at its reference.
     "pi" => pi::{Params, Pi},
+    /// PI enhanced: holds the queue's delay, in small steps while the probability is small.
+    "pie" => pie::{Params, Pie},
     /// Random exponential marking: a price of the link from queue and load.
     "rem" => rem::{Params, Rem},
 }

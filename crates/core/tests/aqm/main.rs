@@ -12,6 +12,10 @@ mod expectation;
 mod fred_oracle;
 #[path = "../oracle/aqm_early.rs"]
 mod oracle;
+#[path = "../oracle/pie_linux.rs"]
+mod pie_linux_oracle;
+#[path = "../oracle/pie.rs"]
+mod pie_oracle;
 #[path = "../common/port.rs"]
 mod port;
 #[path = "../oracle/virtual_buffer.rs"]
@@ -35,6 +39,7 @@ mod idle_and_retune;
 mod kinship;
 mod ns2;
 mod operations;
+mod pie;
 mod redistribution;
 mod settings;
 mod sio;
