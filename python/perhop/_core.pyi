@@ -61,4 +61,5 @@ class Scenario:
         out: str | None,
         resume: bool,
         progress: Callable[[int, int], object] | None,
+        events: bool = ...,
     ) -> list[ReplicationDict]: ...

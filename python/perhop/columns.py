@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,6 +58,8 @@ class Replication:
     hash: str
     tables: dict[str, Columns]
     reused: bool = False
+    directory: Path | None = field(default=None, repr=False, compare=False)
+    """Where it is on disk; without one it is in memory alone."""
 
     @property
     def run(self) -> Run:

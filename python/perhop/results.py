@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from perhop import stats
+from perhop import events, stats
 from perhop.columns import Column, Columns, Group, Point, Replication, Run, Values, short
 from perhop.frames import Frame
 from perhop.show import near
@@ -170,7 +170,21 @@ class Runs(Views):
         connection = connect()
         for name in self.tables:
             connection.register(name, self.table(name))
+        traced = events.having(self.replications)
+        if traced:
+            events.register(connection, self.points, traced)
         return connection
+
+    def events(self, where: str | None = None, columns: Sequence[str] | None = None) -> Frame:
+        """A row for each packet at each port, of runs with `--trace events`: swept keys, `point`, `replication` first.
+
+        There may be many: `where` is an SQL condition, as in `"fate = 'dropped' and hop = 'C -> E2'"`, and `columns`
+        names those that are wanted. `sql` knows them as the table `events`.
+
+        Raises:
+            ValueError: when these runs have none, or a file is damaged.
+        """
+        return Frame(events.read(self.points, self.replications, where, columns))
 
     def select(self, **labels: object) -> Runs:
         """The runs at the points that carry these labels (the last part of a key is enough)."""
@@ -179,7 +193,7 @@ class Runs(Views):
         kept = [i for i, p in enumerate(self.points) if all(p.labels[k] == v for k, v in wanted.items())]
         new = {old: i for i, old in enumerate(kept)}
         replications = [
-            Replication(new[r.point], r.replication, r.hash, r.tables, r.reused)
+            Replication(new[r.point], r.replication, r.hash, r.tables, r.reused, r.directory)
             for r in self.replications
             if r.point in new
         ]

@@ -12,7 +12,7 @@ from perhop import _core, in_force, show
 from perhop.builder import Builder, stated
 from perhop.columns import Point, Replication
 from perhop.results import Runs
-from perhop.shapes import Diagnostic, PointDict
+from perhop.shapes import Diagnostic, PointDict, ReplicationDict
 from perhop.sweep import Values, axis
 
 Overrides = Mapping[str, object] | Iterable[str]
@@ -125,6 +125,7 @@ class Scenario:
         out: str | os.PathLike[str] | None = None,
         name: str | None = None,
         resume: bool = True,
+        events: bool = False,
         progress: Progress | bool | None = None,
     ) -> Runs:
         """Simulates every point; Ctrl-C keeps the finished replications on disk.
@@ -136,18 +137,21 @@ class Scenario:
             out: directory for the results; without it they stay in memory.
             name: of this run, and the beginning of its directories' names; `Runs.open("runs/SCENARIO/NAME")` finds it.
             resume: take from `out` what it already holds.
+            events: also write a row for each packet at each port to `out`, for `Runs.events`.
             progress: called with (done, total); `True` shows a bar, `None` shows one on a terminal.
         """
         from perhop.progress import shown
 
+        if events and out is None:
+            raise ValueError("events=True without out=: packets at ports are written to disk while the run goes on")
         chosen = self._replications(replications)
         core = self._core if seed is None else self._core.seeded(seed)
         core = core if name is None else core.named(name)
         place = None if out is None else os.fspath(out)
         with shown(progress, self.name) as report:
-            done = core.run((chosen.start, chosen.stop), jobs, place, resume, report)
+            done = core.run((chosen.start, chosen.stop), jobs, place, resume, report, events)
         points = core.points
-        finished = [Replication(r["point"], r["replication"], r["hash"], r["tables"], r["reused"]) for r in done]
+        finished = [_replication(r) for r in done]
         settings = points[0]["settings"]
         notes = [r["note"] for r in done if r["note"] is not None]
         return Runs(self.name, settings["seed"], _points(points), finished, settings, notes)
@@ -183,6 +187,11 @@ class Scenario:
             + (show.table(swept, rows) if swept else "")
             + show.folded("every value in force", self.effective())
         )
+
+
+def _replication(done: ReplicationDict) -> Replication:
+    directory = None if done["directory"] is None else Path(done["directory"])
+    return Replication(done["point"], done["replication"], done["hash"], done["tables"], done["reused"], directory)
 
 
 def _points(points: Sequence[PointDict]) -> list[Point]:

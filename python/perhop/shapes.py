@@ -41,6 +41,7 @@ class ReplicationDict(TypedDict):
     hash: str
     reused: bool
     note: str | None
+    directory: str | None
     tables: dict[str, dict[str, npt.NDArray[Any]]]
 
 

@@ -199,7 +199,7 @@ def settings(stored: Stored) -> dict[str, Any]:
 def _replication(stored: Stored, index: dict[str, int], tables: dict[str, Columns]) -> Replication:
     manifest = stored.manifest
     point, number = index[manifest["point_hash"]], manifest["replication"]
-    return Replication(point, number, manifest["result_hash"], tables, reused=True)
+    return Replication(point, number, manifest["result_hash"], tables, reused=True, directory=stored.path)
 
 
 def _natural(values: Iterable[str]) -> list[list[tuple[float, str]]]:

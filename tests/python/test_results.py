@@ -182,3 +182,35 @@ def test_the_command_line_and_python_write_the_same(tmp_path: Path, scenario_fil
     assert done.returncode == 0, done.stderr
     Scenario.from_toml(scenario_file).run(out=tmp_path / "b")
     assert files(tmp_path / "a") == files(tmp_path / "b")
+
+
+def test_events_add_up_to_the_counts(tmp_path: Path) -> None:
+    """Without a warm-up every packet that was counted at a port has a row there; written, read back, by SQL."""
+    scenario = Scenario.from_toml(SCENARIO + SWEPT, overrides={"scenario.warmup": "0s"})
+    runs = scenario.run(2, out=tmp_path, events=True)
+    assert [r.hash for r in runs] == [r.hash for r in scenario.run(2)]
+    events, summary = runs.events(), runs.table("summary")
+    assert list(events)[:5] == ["dumbbell.flows", "dumbbell.marker", "point", "replication", "packet"]
+    dropped = runs.events("fate = 'dropped'", ["point", "hop", "reason"])
+    assert len(dropped["hop"]) == summary["dropped_packets"].sum() > 0
+    assert np.isnan(events["out_ns"][events["fate"] == "waiting"]).all()
+    both = "select e.n, s.n from (select hop, count(*) as n from events where fate in ('sent', 'marked') group by all) e"
+    both += " join (select hop, sum(delivered_packets) as n from summary group by all) s using (hop)"
+    answer = runs.sql(both)
+    np.testing.assert_array_equal(answer["n"], answer["n_1"])
+    read = Runs.open(tmp_path)
+    np.testing.assert_array_equal(read.events()["in_ns"], events["in_ns"])
+    few = read.select(**{"dumbbell.flows": "2"}).events(columns=["packet"])
+    assert 0 < len(few["packet"]) < len(events["packet"])
+
+
+def test_missing_and_damaged_events_say_so(tmp_path: Path, runs: Runs) -> None:
+    with pytest.raises(ValueError, match="run with `--trace events`"):
+        runs.events()
+    with pytest.raises(ValueError, match="events=True without out="):
+        Scenario.from_toml(SCENARIO).run(1, events=True)
+    Scenario.from_toml(SCENARIO).run(1, out=tmp_path, events=True)
+    (file,) = tmp_path.rglob("events.parquet")
+    file.write_bytes(file.read_bytes()[:-100])
+    with pytest.raises(ValueError, match="E023.*events.parquet cannot be read"):
+        Runs.open(tmp_path).events()

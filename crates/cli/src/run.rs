@@ -1,7 +1,7 @@
 //! `run`: one point, all its replications, tables on the terminal and Parquet on disk.
 
 use crate::answer::{self, Asked};
-use crate::args::{Output, Run};
+use crate::args::{Output, Run, Trace, Traced};
 use crate::watch::Terminal;
 use crate::{Exit, Failure, check, complain, pcap, say, show, watch};
 use perhop_core::units::counted;
@@ -29,6 +29,7 @@ pub(crate) fn run_options(sweep: &Sweep, options: &Options, output: &Output) -> 
         resume: false,
         identity: Identity::of(sweep, options, watch::now()),
         taps: Vec::new(),
+        events: false,
     })
 }
 
@@ -40,15 +41,21 @@ pub(crate) fn named(sweep: Sweep, output: &Output) -> Result<Sweep, Failure> {
     }
 }
 
-pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
-    let mut options = check::options(&args.source.file, &args.source.settings);
+/// With an interval of series, if series are asked for and the file states none.
+pub(crate) fn sampled(options: Options, file: &Path, traced: &Traced) -> Options {
     let states = |options: &Options| {
-        let read = check::text(&args.source.file).and_then(|text| Scenario::parse(&text, options));
+        let read = check::text(file).and_then(|text| Scenario::parse(&text, options));
         read.is_ok_and(|found| found.0.settings().sample.is_some())
     };
-    if args.trace.is_some() && !states(&options) {
-        options = options.set("scenario.sample=\"100ms\"");
+    match traced.trace.contains(&Trace::Series) && !states(&options) {
+        true => options.set("scenario.sample=\"100ms\""),
+        false => options,
     }
+}
+
+pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
+    let options = check::options(&args.source.file, &args.source.settings);
+    let options = sampled(options, &args.source.file, &args.traced);
     let sweep = named(check::load(&args.source, &options)?, &args.output)?;
     if sweep.is_grid() {
         complain!(
@@ -61,7 +68,8 @@ pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
     let taps = taps(scenario, args)?;
     let asked = Asked::new(&args.shown, &args.output, scenario)?;
     let terminal = Terminal::new("replications");
-    let options = run_options(&sweep, &options, &args.output)?;
+    let events = args.traced.trace.contains(&Trace::Events);
+    let options = RunOptions { events, ..run_options(&sweep, &options, &args.output)? };
     let recorded = record(&point, &options, &taps)?;
     let replications = run_points(std::slice::from_ref(&point), &options, &terminal)?;
     terminal.clear();

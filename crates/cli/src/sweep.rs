@@ -1,7 +1,7 @@
 //! `sweep`: every point of a grid; existing results are not run again.
 
 use crate::answer::{self, Asked};
-use crate::args::Sweep;
+use crate::args::{Sweep, Trace};
 use crate::watch::Terminal;
 use crate::{Exit, Failure, check, complain, run, say};
 use perhop_core::units::counted;
@@ -17,12 +17,14 @@ pub(crate) fn sweep(args: &Sweep) -> Result<Exit, Failure> {
         .vary
         .iter()
         .fold(check::options(&args.source.file, &args.source.settings), |options, text| options.vary(text));
+    let options = run::sampled(options, &args.source.file, &args.traced);
     let sweep = run::named(check::load(&args.source, &options)?, &args.output)?;
     let all = sweep.points();
     let points = shard(&all, args.shard.as_deref())?;
     let asked = Asked::new(&args.shown, &args.output, &sweep.base)?;
     let terminal = Terminal::new("replications");
-    let options = RunOptions { resume: !args.fresh, ..run::run_options(&sweep, &options, &args.output)? };
+    let events = args.traced.trace.contains(&Trace::Events);
+    let options = RunOptions { resume: !args.fresh, events, ..run::run_options(&sweep, &options, &args.output)? };
     let replications = run_points(&points, &options, &terminal)?;
     terminal.clear();
     for note in replications.iter().filter_map(|r| r.note.as_ref()) {

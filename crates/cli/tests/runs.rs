@@ -79,3 +79,55 @@ fn names_and_directories_that_will_not_do() {
     assert!(folder.refused(&["run", "ok.toml", "--name", "a/b"]).contains("error[E011] name holds '/'"));
     assert!(printed(&folder, &["runs", "."]).contains("no finished replication below .:"));
 }
+
+/// The replications' directories of the one point below `runs`.
+fn replications(folder: &Folder) -> Vec<std::path::PathBuf> {
+    let names = folder.names().into_iter().filter(|path| path.ends_with("manifest.json"));
+    names.map(|path| path.parent().unwrap().to_owned()).collect()
+}
+
+fn events(folder: &Folder) -> usize {
+    folder.names().iter().filter(|path| path.ends_with("events.parquet")).count()
+}
+
+fn hash(text: &str) -> String {
+    text.lines().find_map(|line| Some(line.split_once("result hash ")?.1[..16].to_owned())).unwrap()
+}
+
+/// Packets at ports come beside the results and are none of them: not in their hash, kept by a run without them, added by
+/// one with them.
+#[test]
+fn events_are_written_beside_the_results() {
+    let folder = Folder::with(&[("ok.toml", SCENARIO.as_bytes())]);
+    let plain = hash(&printed(&folder, &["run", "ok.toml"]));
+    assert_eq!((events(&folder), replications(&folder).len()), (0, 2));
+    for (trace, there) in [(&["--trace", "events"][..], 2), (&[], 2), (&["--trace", "series,events"], 4)] {
+        let hash = hash(&printed(&folder, &[&["run", "ok.toml"], trace].concat()));
+        assert_eq!((events(&folder), hash == plain), (there, trace != ["--trace", "series,events"]), "{trace:?}");
+    }
+    assert!(folder.names().iter().all(|path| !path.to_string_lossy().contains("partial")));
+}
+
+#[test]
+fn a_sweep_makes_points_again_that_lack_events() {
+    let folder = Folder::with(&[("ok.toml", SCENARIO.as_bytes())]);
+    let sweep = |more: &[&str]| {
+        printed(&folder, &[&["sweep", "ok.toml", "--vary", "traffic.bulk.flows=1,2"], more].concat())
+    };
+    assert!(sweep(&[]).contains("(0 already there)"));
+    assert!(sweep(&["--trace", "events"]).contains("(0 already there)"));
+    assert_eq!(events(&folder), 4);
+    assert!(sweep(&["--trace", "events"]).contains("(4 already there)"));
+    assert!(sweep(&[]).contains("(4 already there)"));
+    assert_eq!(events(&folder), 4);
+}
+
+/// A full disk: the run ends with the place that could not be written, and nothing half-written stays.
+#[test]
+fn events_without_room_are_an_error() {
+    let folder = Folder::with(&[("ok.toml", SCENARIO.as_bytes())]);
+    let out = folder.limited(&["run", "ok.toml", "--duration", "100s", "--replications", "1", "--trace", "events"]);
+    let said = command::error(&out);
+    assert!(said.contains("error[E020] cannot write") && said.contains("events.parquet"), "{said}");
+    assert_eq!(folder.names().iter().filter(|path| path.extension().is_some_and(|it| it == "parquet")).count(), 0);
+}

@@ -105,6 +105,7 @@ impl Scenario {
     }
 
     /// Simulates every point; see `perhop.Scenario.run`.
+    #[pyo3(signature = (replications, jobs, out, resume, progress, events = false))]
     #[allow(clippy::too_many_arguments)] // Python's keywords
     fn run<'py>(
         &self,
@@ -114,10 +115,11 @@ impl Scenario {
         out: Option<PathBuf>,
         resume: bool,
         progress: Option<Py<PyAny>>,
+        events: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let replications = replications.0..replications.1;
         let identity = Identity::of(&self.sweep, &self.options, run::now());
-        let options = RunOptions { replications, jobs, out, resume, identity, taps: Vec::new() };
+        let options = RunOptions { replications, jobs, out, resume, identity, taps: Vec::new(), events };
         run::run(py, &self.sweep.points(), &options, progress)
     }
 }

@@ -70,6 +70,7 @@ fn of(sweep: &Sweep) -> (Vec<Point>, Vec<Replication>) {
         resume: false,
         identity: Identity::default(),
         taps: Vec::new(),
+        events: false,
     };
     let replications = run(&points, &options, &Unwatched).unwrap();
     (points, replications)
@@ -154,6 +155,7 @@ fn no_loss_where_it_is_not_known() {
         resume: false,
         identity: Identity::default(),
         taps: Vec::new(),
+        events: false,
     };
     let replications = run(&sweep.points(), &options, &Unwatched).unwrap();
     let all = rows(&sweep.points(), &replications, &[]);

@@ -95,6 +95,24 @@ pub struct Shown {
     pub csv: Option<PathBuf>,
 }
 
+/// What is written beside the results.
+#[derive(Args, Debug)]
+pub struct Traced {
+    /// Also write series of queue lengths and gauges (every 100 ms unless the scenario sets an interval), or a row for each
+    /// packet at each port
+    #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
+    pub trace: Vec<Trace>,
+}
+
+/// What may be traced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Trace {
+    /// `series.parquet`, `flow_series.parquet`
+    Series,
+    /// `events.parquet`
+    Events,
+}
+
 /// `run`
 #[derive(Args, Debug)]
 pub struct Run {
@@ -107,9 +125,9 @@ pub struct Run {
     /// Which are shown.
     #[command(flatten)]
     pub shown: Shown,
-    /// Write a series of queue lengths and gauges (every 100 ms unless the scenario sets an interval)
-    #[arg(long, value_name = "WHAT", value_parser = ["series"])]
-    pub trace: Option<String>,
+    /// What else is written.
+    #[command(flatten)]
+    pub traced: Traced,
     /// Write the packets of the first replication that passed a link, as in `--pcap 'C -> E2'`
     #[arg(long, value_name = "LINK")]
     pub pcap: Vec<String>,
@@ -133,6 +151,9 @@ pub struct Sweep {
     /// An axis of the grid, as in `--vary traffic.bulk.flows=5,10,20`; replaces the file's axis of that key
     #[arg(long, value_name = "KEY=A,B,C")]
     pub vary: Vec<String>,
+    /// What else is written.
+    #[command(flatten)]
+    pub traced: Traced,
     /// Run part i of n: points i, i+n, i+2n, ... (from 1)
     #[arg(long, value_name = "I/N")]
     pub shard: Option<String>,

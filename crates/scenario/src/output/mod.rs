@@ -6,6 +6,8 @@ pub mod columns;
 pub mod tables;
 /// Tables as Parquet.
 pub mod parquet;
+/// Packets at ports, as Parquet.
+pub mod events;
 /// A replication's directory.
 pub mod disk;
 /// What a directory of runs holds.

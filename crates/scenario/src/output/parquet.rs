@@ -4,12 +4,12 @@ use super::columns::{Table, Values};
 use bytes::Bytes;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::column::writer::ColumnWriter;
+use parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::file::writer::SerializedFileWriter;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 use std::io::Write;
 use std::sync::Arc;
@@ -19,59 +19,68 @@ use std::sync::Arc;
 /// # Errors
 /// When `to` cannot be written.
 pub fn write(table: &Table, to: impl Write + Send) -> Result<()> {
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
-        .set_created_by("perhop".into())
-        .build();
-    let mut file = SerializedFileWriter::new(to, Arc::new(schema(table)?), Arc::new(properties))?;
+    let mut file = SerializedFileWriter::new(to, Arc::new(schema(table)?), Arc::new(properties()?))?;
     let mut group = file.next_row_group()?;
     for (_, values) in &table.columns {
-        let mut column = group.next_column()?.expect("as many columns as the schema has");
-        write_column(column.untyped(), values)?;
-        column.close()?;
+        column(&mut group, |to| write_column(to, values))?;
     }
     group.close()?;
     file.close()?;
     Ok(())
 }
 
+/// How all files are written.
+pub(super) fn properties() -> Result<WriterProperties> {
+    let compression = Compression::ZSTD(ZstdLevel::try_new(1)?);
+    Ok(WriterProperties::builder().set_compression(compression).set_created_by("perhop".into()).build())
+}
+
+/// Writes the next column of a group.
+pub(super) fn column<W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    write: impl FnOnce(&mut ColumnWriter<'_>) -> Result<usize>,
+) -> Result<()> {
+    let mut column = group.next_column()?.expect("as many columns as the schema has");
+    write(column.untyped())?;
+    column.close()
+}
+
 fn schema(table: &Table) -> Result<Type> {
-    let field = |(name, values): &(String, Values)| {
-        let (physical, logical) = match values {
-            Values::Integers(_) => (Physical::INT64, None),
-            Values::Reals(_) => (Physical::DOUBLE, None),
-            Values::Texts(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-        };
+    let physical = |values: &Values| match values {
+        Values::Integers(_) => Physical::INT64,
+        Values::Reals(_) => Physical::DOUBLE,
+        Values::Texts(_) => Physical::BYTE_ARRAY,
+    };
+    schema_of(table.name, table.columns.iter().map(|(name, values)| (name.as_str(), physical(values))))
+}
+
+/// A table of these columns; each may lack values, and bytes are text.
+pub(super) fn schema_of<'a>(name: &str, columns: impl IntoIterator<Item = (&'a str, Physical)>) -> Result<Type> {
+    let field = |(name, physical)| {
+        let logical = (physical == Physical::BYTE_ARRAY).then_some(LogicalType::String);
         let column = Type::primitive_type_builder(name, physical).with_logical_type(logical);
         column.with_repetition(Repetition::OPTIONAL).build().map(Arc::new)
     };
-    let fields = table.columns.iter().map(field).collect::<Result<Vec<_>>>()?;
-    Type::group_type_builder(table.name).with_fields(fields).build()
+    let fields = columns.into_iter().map(field).collect::<Result<Vec<_>>>()?;
+    Type::group_type_builder(name).with_fields(fields).build()
 }
 
 fn write_column(column: &mut ColumnWriter<'_>, values: &Values) -> Result<usize> {
     match (column, values) {
-        (ColumnWriter::Int64ColumnWriter(w), Values::Integers(v)) => {
-            w.write_batch(&present(v), Some(&definitions(v)), None)
-        }
-        (ColumnWriter::DoubleColumnWriter(w), Values::Reals(v)) => {
-            w.write_batch(&present(v), Some(&definitions(v)), None)
-        }
+        (ColumnWriter::Int64ColumnWriter(w), Values::Integers(v)) => values_of(w, v),
+        (ColumnWriter::DoubleColumnWriter(w), Values::Reals(v)) => values_of(w, v),
         (ColumnWriter::ByteArrayColumnWriter(w), Values::Texts(v)) => {
-            let texts: Vec<ByteArray> = v.iter().flatten().map(|t| t.as_str().into()).collect();
-            w.write_batch(&texts, Some(&definitions(v)), None)
+            values_of(w, &v.iter().map(|t| t.as_deref().map(ByteArray::from)).collect::<Vec<_>>())
         }
         _ => unreachable!("the schema is made from the table"),
     }
 }
 
-fn present<T: Copy>(values: &[Option<T>]) -> Vec<T> {
-    values.iter().flatten().copied().collect()
-}
-
-/// 1 where there is a value, 0 where there is none.
-fn definitions<T>(values: &[Option<T>]) -> Vec<i16> {
-    values.iter().map(|v| i16::from(v.is_some())).collect()
+/// Writes a column's values: 1 as its definition where there is one, 0 where there is none.
+pub(super) fn values_of<T: DataType>(to: &mut ColumnWriterImpl<'_, T>, values: &[Option<T::T>]) -> Result<usize> {
+    let present: Vec<_> = values.iter().flatten().cloned().collect();
+    let definitions: Vec<_> = values.iter().map(|v| i16::from(v.is_some())).collect();
+    to.write_batch(&present, Some(&definitions), None)
 }
 
 /// Reads a table that [`write`] wrote.

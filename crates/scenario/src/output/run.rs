@@ -4,11 +4,13 @@
 use super::columns::Table;
 use super::disk::home::Home;
 use super::disk::manifest::Labels;
+use super::disk::write::Draft;
 use super::disk::{self, Identity, Manifest, Stored};
+use super::events::{self, Writer};
 use super::tables::tables;
 use crate::sweep::Point;
 use perhop_core::units::counted;
-use perhop_sim::plan::Tap;
+use perhop_sim::plan::{Plan, Tap};
 use perhop_sim::{EngineOptions, Outcome, PlanError, Simulation};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -33,6 +35,8 @@ pub struct RunOptions {
     pub identity: Identity,
     /// Links whose packets are recorded.
     pub taps: Vec<Tap>,
+    /// Write a row for each packet at each port (`events.parquet`), where results are written.
+    pub events: bool,
 }
 
 /// How far a run is.
@@ -176,6 +180,14 @@ fn homes(points: &[Point], options: &RunOptions) -> Result<Vec<Home>, RunError> 
     names.into_iter().map(enter).collect()
 }
 
+fn written((path, error): (PathBuf, std::io::Error)) -> RunError {
+    RunError::Write { path, error }
+}
+
+fn begin_events(draft: &Draft, plan: &Plan) -> Result<Writer, RunError> {
+    Writer::begin(&draft.file(events::NAME), plan).map_err(|error| written((draft.dir().to_owned(), error)))
+}
+
 struct Job<'a> {
     point: &'a Point,
     replication: u32,
@@ -187,7 +199,9 @@ impl Job<'_> {
     /// `None` when interrupted.
     fn run(&self) -> Result<Option<Replication>, RunError> {
         let dir = self.options.out.as_ref().map(|out| disk::replication_dir(out, self.point, self.replication));
-        let existing = dir.as_ref().filter(|_| self.options.resume).and_then(|dir| disk::existing(dir, self.point));
+        let usable = |dir: &&PathBuf| !self.options.events || disk::events_file(dir).exists();
+        let kept = dir.as_ref().filter(|_| self.options.resume).filter(usable);
+        let existing = kept.and_then(|dir| disk::existing(dir, self.point));
         let damaged = match (existing, &dir) {
             (Some(Ok(stored)), Some(dir)) => return self.reused(dir, stored).map(Some),
             (Some(Err(damaged)), _) => Some(damaged),
@@ -199,21 +213,30 @@ impl Job<'_> {
         let began = self.watch.clock();
         let mut plan = self.point.scenario.plan(self.seed(), self.replication);
         plan.taps.extend_from_slice(&self.options.taps);
-        let simulation =
+        let mut simulation =
             Simulation::new(plan.clone(), EngineOptions::default()).map_err(|e| RunError::Plan(Box::new(e)))?;
-        let Some(outcome) = simulation.run(|_| !self.watch.stop()) else { return Ok(None) };
+        let draft = dir.as_ref().map(|dir| Draft::begin(dir)).transpose().map_err(written)?;
+        let events = draft.as_ref().filter(|_| self.options.events).map(|draft| begin_events(draft, &plan));
+        let events = events.transpose()?;
+        events.iter().for_each(|events| simulation.record_events(events.sink()));
+        let failed = || events.as_ref().is_some_and(Writer::failed);
+        let outcome = simulation.run(|_| !self.watch.stop() && !failed());
+        if let (Some(events), Some(dir)) = (events, &dir) {
+            events.finish().map_err(|error| written((disk::events_file(dir), error)))?;
+        }
+        let Some(outcome) = outcome else { return Ok(None) };
         self.check(&outcome)?;
         let tables = tables(&plan, &outcome);
         let files = disk::files(&tables);
         let (hash, wall) = (disk::hash(&files), self.watch.clock().saturating_sub(began));
-        if let Some(dir) = dir {
+        if let Some(draft) = draft {
             let manifest = Manifest {
                 result_hash: hash.clone(),
                 packet_hops: outcome.work.packet_hops,
                 wall_s: wall.as_secs_f64(),
                 ..self.manifest()
             };
-            disk::write::write(&dir, &manifest, &files).map_err(|(path, error)| RunError::Write { path, error })?;
+            draft.complete(&manifest, &files).map_err(written)?;
         }
         Ok(Some(Replication {
             point: 0,
@@ -276,7 +299,7 @@ impl Job<'_> {
         let ours = Manifest { result_hash, packet_hops, wall_s, ..self.manifest() };
         let place = |m: &Manifest| (m.point.clone(), m.index, m.identity.base_hash.clone());
         if place(&ours) != place(&manifest) {
-            disk::write::rewrite(dir, &ours).map_err(|(path, error)| RunError::Write { path, error })?;
+            disk::write::rewrite(dir, &ours).map_err(written)?;
         }
         Ok(Replication {
             point: 0,

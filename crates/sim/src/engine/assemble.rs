@@ -29,7 +29,8 @@ impl Simulation {
             return Err(PlanError::Other(format!("more than {MAX_COMPONENTS} links and sources")));
         }
         let recorder = Recorder::new(&plan);
-        let mut it = Self { plan, agenda, net, hosts, recorder, warm: None, next_sample: Time::ZERO, changes_made: 0 };
+        let (next_sample, changes_made) = (Time::ZERO, 0);
+        let mut it = Self { plan, agenda, net, hosts, recorder, warm: None, next_sample, changes_made, trace: None };
         it.start();
         Ok(it)
     }

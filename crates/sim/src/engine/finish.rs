@@ -42,6 +42,7 @@ impl Simulation {
     }
 
     fn finish(mut self) -> Outcome {
+        self.end_trace();
         let (end, since) = (self.totals(), Time::ZERO + self.plan.warmup);
         let base = self.warm.take().unwrap_or_else(|| end.clone());
         let faults = Faults { refused: self.hosts.refused(), breaches: self.breaches() };

@@ -12,6 +12,8 @@ mod endpoints;
 mod finish;
 /// Between links.
 mod packets;
+/// Rows of packets at ports.
+mod trace;
 
 use crate::agenda::{Agenda, Component};
 use crate::hosts::Hosts;
@@ -38,6 +40,8 @@ pub struct Simulation {
     warm: Option<Totals>,
     next_sample: Time,
     changes_made: usize,
+    /// Packets at ports, if they are asked for.
+    trace: Option<Box<trace::Trace>>,
 }
 
 impl Simulation {

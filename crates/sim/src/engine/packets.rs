@@ -5,16 +5,21 @@ use crate::agenda::Component;
 use crate::net::link::Wakes;
 use crate::net::{At, Onward, RecordId};
 use perhop_core::units::Time;
+use perhop_core::verdict::Reason;
 
 impl Simulation {
     /// A packet reaches the end of a link.
     #[inline]
     pub(super) fn deliver(&mut self, now: Time, link: usize) {
-        let (id, next) = self.net.deliver(link);
+        let (sent, next) = self.net.deliver(link);
+        let id = sent.handle;
         if let Some(at) = next {
             self.agenda.add(at, Component::Delivery(link));
         }
         let to = self.net.onward(now, At { link, id }, &mut self.recorder);
+        if self.trace.is_some() {
+            self.trace_delivery(link, &sent, to);
+        }
         self.go(now, id, to);
     }
 
@@ -24,26 +29,29 @@ impl Simulation {
         match to {
             Onward::Port(link) => self.forward(now, link, id),
             Onward::Host => self.arrive(now, id),
-            Onward::Lost => self.drop(id),
+            Onward::Lost => self.drop(id, None),
         }
     }
 
     /// A packet arrives at a port.
     #[inline]
     fn forward(&mut self, now: Time, link: usize, id: RecordId) {
+        if self.trace.is_some() {
+            self.trace_arrival(now, link, id);
+        }
         let Self { net, hosts, recorder, .. } = self;
         match net.forward(now, At { link, id }, recorder, |flow| hosts.truth(flow)) {
-            Err(_reason) => self.drop(id),
+            Err(reason) => self.drop(id, Some((link, reason))),
             Ok(wakes) if wakes.begin => self.begin(now, link),
-            Ok(wakes) if wakes.evicted => self.drop_evicted(),
+            Ok(wakes) if wakes.evicted => self.drop_evicted(link),
             Ok(wakes) => self.wake_link(link, wakes),
         }
     }
 
     /// Packets that were dropped at the heads of queues.
-    fn drop_evicted(&mut self) {
-        while let Some(id) = self.net.take_dropped() {
-            self.drop(id);
+    fn drop_evicted(&mut self, link: usize) {
+        while let Some((id, reason)) = self.net.take_dropped() {
+            self.drop(id, Some((link, reason)));
         }
     }
 
@@ -60,7 +68,7 @@ impl Simulation {
     /// A link's next transmission begins.
     pub(super) fn begin(&mut self, now: Time, link: usize) {
         let wakes = self.net.begin(now, link);
-        self.drop_evicted();
+        self.drop_evicted(link);
         self.wake_link(link, wakes);
     }
 
@@ -70,9 +78,14 @@ impl Simulation {
         }
     }
 
-    /// A packet ends before its destination.
+    /// A packet ends before its destination: at this link's port, or on a wire.
     #[cold]
-    fn drop(&mut self, id: RecordId) {
+    fn drop(&mut self, id: RecordId, at_port: Option<(usize, Reason)>) {
+        match at_port {
+            _ if self.trace.is_none() => {}
+            Some((link, reason)) => self.trace_drop(link, id, reason),
+            None => self.trace_gone(id),
+        }
         let record = self.net.leave(id);
         self.hosts.lost(&record);
     }

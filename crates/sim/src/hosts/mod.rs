@@ -46,3 +46,10 @@ pub struct Hosts {
     /// Bytes that meters and queues count beyond the IP length of a packet.
     overhead: u32,
 }
+
+impl Hosts {
+    /// The `[traffic]` table of a flow.
+    pub fn table_of(&self, flow: usize) -> u16 {
+        self.flows[flow].table
+    }
+}

@@ -90,7 +90,7 @@ pub struct Wakes {
 /// The port's view of the records; takes note of what it drops at the head.
 struct Held<'a> {
     pool: &'a mut Pool,
-    dropped: &'a mut Vec<RecordId>,
+    dropped: &'a mut Vec<(RecordId, Reason)>,
 }
 
 impl Buffers<RecordId> for Held<'_> {
@@ -98,8 +98,8 @@ impl Buffers<RecordId> for Held<'_> {
         &mut self.pool.get_mut(id).packet
     }
 
-    fn dropped(&mut self, id: RecordId, _reason: Reason) {
-        self.dropped.push(id);
+    fn dropped(&mut self, id: RecordId, reason: Reason) {
+        self.dropped.push((id, reason));
     }
 }
 
@@ -140,7 +140,7 @@ impl Link {
         at: &Passage<'_>,
         id: RecordId,
         pool: &mut Pool,
-        dropped: &mut Vec<RecordId>,
+        dropped: &mut Vec<(RecordId, Reason)>,
     ) -> Result<Wakes, Reason> {
         let record = pool.get_mut(id);
         if self.transmit_done {
@@ -169,7 +169,7 @@ impl Link {
 
     /// The transmission before has ended, or the link was idle: the next packet's begins. What the port drops instead is
     /// added to `dropped`.
-    pub fn begin(&mut self, now: Time, pool: &mut Pool, dropped: &mut Vec<RecordId>) -> Wakes {
+    pub fn begin(&mut self, now: Time, pool: &mut Pool, dropped: &mut Vec<(RecordId, Reason)>) -> Wakes {
         if self.transmitting && now < self.ends {
             return Wakes::default(); // It was to look after a shaper that has let something go meanwhile.
         }
@@ -201,19 +201,19 @@ impl Link {
 
     /// Takes the packet that reaches the other end now, and says when the next one does.
     #[inline(always)]
-    pub fn deliver(&mut self, pool: &Pool) -> (RecordId, Option<Time>) {
+    pub fn deliver(&mut self, pool: &Pool) -> (Sent<RecordId>, Option<Time>) {
         let (first, next) = match self.transmit_done {
             true => (self.wire.pop_front(), self.wire.front().map(|next| next.sent.ends)),
             false => (self.port.take_sent(), self.port.sent_at()),
         };
-        let Sent { handle, arrived, sent } = first.expect("an event waited for it");
-        let packet = &pool.get(handle).packet;
+        let first = first.expect("an event waited for it");
+        let packet = &pool.get(first.handle).packet;
         self.delivered[packet.colour.index()].add(packet.size);
-        let wait = sent.starts.since(arrived).ns();
+        let wait = first.sent.starts.since(first.arrived).ns();
         if wait > 0 {
             self.passed[usize::from(packet.class)][packet.colour.index()].waits.observe(wait);
         }
-        (handle, next.map(|ends| ends + self.delay))
+        (first, next.map(|ends| ends + self.delay))
     }
 
     /// Whether the packet that has just reached the end of the wire was lost on it.

@@ -27,6 +27,7 @@ use link::Wakes;
 use perhop_core::conditioner::{Passage, SenderTruth};
 use perhop_core::needs::Needs;
 use perhop_core::packet::FlowId;
+use perhop_core::port::Sent;
 use perhop_core::port::edge::Mail;
 use perhop_core::units::Time;
 use perhop_core::verdict::Reason;
@@ -54,7 +55,7 @@ pub struct Net {
     mail: Mail,
     packet_hops: u64,
     /// Dropped at the heads of queues, not yet taken note of.
-    dropped: Vec<RecordId>,
+    dropped: Vec<(RecordId, Reason)>,
 }
 
 /// A packet at a link.
@@ -102,7 +103,7 @@ impl Net {
 
     /// The packet that reaches the far end of a link now, and when the next one will.
     #[inline(always)]
-    pub fn deliver(&mut self, link: usize) -> (RecordId, Option<Time>) {
+    pub fn deliver(&mut self, link: usize) -> (Sent<RecordId>, Option<Time>) {
         self.packet_hops += 1;
         self.links[link].deliver(&self.pool)
     }
@@ -153,9 +154,9 @@ impl Net {
         self.links[link].begin(now, &mut self.pool, &mut self.dropped)
     }
 
-    /// A packet that was dropped at the head of a queue.
+    /// A packet that was dropped at the head of a queue, and why.
     #[inline]
-    pub fn take_dropped(&mut self) -> Option<RecordId> {
+    pub fn take_dropped(&mut self) -> Option<(RecordId, Reason)> {
         self.dropped.pop()
     }
 
@@ -169,6 +170,21 @@ impl Net {
     /// When each link's AQMs first ask for the time.
     pub fn aqm_timers(&self) -> impl Iterator<Item = (usize, Time)> {
         self.links.iter().enumerate().filter_map(|(i, link)| Some((i, link.port().poll_at()?)))
+    }
+
+    /// A packet in the network.
+    pub fn record(&self, id: RecordId) -> &Record {
+        self.pool.get(id)
+    }
+
+    /// A link.
+    pub fn link(&self, link: usize) -> &Link {
+        &self.links[link]
+    }
+
+    /// How many links there are.
+    pub fn links(&self) -> usize {
+        self.links.len()
     }
 
     /// A link, for tests that tamper with it.

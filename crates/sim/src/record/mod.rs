@@ -4,6 +4,8 @@
 mod arrivals;
 /// Distributions of delays.
 mod delays;
+/// Packets at ports.
+mod events;
 /// The results of a run.
 mod outcome;
 /// The owner of what is recorded.
@@ -17,6 +19,7 @@ mod totals;
 
 pub use arrivals::OneWay;
 pub use delays::{Delays, Quantiles};
+pub use events::{Came, EventSink, Events, FlowOf, PortEvent, PortFate, Went};
 pub use outcome::{
     ArrivalRow, ConditionerRow, Faults, FlowRow, HopRow, Outcome, PortRows, QueueRow, Series, SessionRow, TableRow,
     Work,

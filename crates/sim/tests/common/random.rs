@@ -107,7 +107,7 @@ pub fn conditioner(name: &str, [cir, pir]: [u32; 2], depth: u32) -> ConditionerP
         "cir" => Some(text(cir, "kbit/s")),
         "pir" => Some(text(cir + pir, "kbit/s")),
         "eir" => Some(text(pir, "kbit/s")),
-        "cbs" | "pbs" | "ebs" => Some(text(depth, "B")),
+        "cbs" | "pbs" | "ebs" | "mtu" => Some(text(depth, "B")),
         _ => None,
     };
     let entries = Field::all(entry.fields).into_iter().filter_map(|f| Some((f.name, value(f)?))).collect();

@@ -19,6 +19,7 @@ mod conservation;
 mod csfq;
 mod determinism;
 mod ecn;
+mod events;
 mod fill;
 mod kinds;
 mod loss;

@@ -33,6 +33,11 @@ pub fn replication_dir(out: &Path, point: &Point, replication: u32) -> PathBuf {
     point_dir(out, point).join(format!("rep-{replication:03}"))
 }
 
+/// Where a replication's directory has its packets at ports, if they were asked for.
+pub fn events_file(dir: &Path) -> PathBuf {
+    dir.join(format!("{}.parquet", super::events::NAME))
+}
+
 /// Hash of tables: BLAKE3 of their Parquet bytes, 16 hexadecimal digits.
 pub fn hash(files: &[(&'static str, Vec<u8>)]) -> String {
     let mut hasher = blake3::Hasher::new_derive_key("perhop results v1");

@@ -1,6 +1,6 @@
 //! From tables to disk, whole or not at all, whoever else writes the same directory.
 
-use super::{MANIFEST, Manifest, load};
+use super::{MANIFEST, Manifest, events_file, load};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -10,21 +10,55 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// How often another process may come first; more is a fault of the file system.
 const ATTEMPTS: usize = 1000;
 
-/// Writes a replication's directory.
-///
-/// # Errors
-/// The path that could not be written; nothing is left of the attempt.
-pub fn write(dir: &Path, manifest: &Manifest, files: &[(&'static str, Vec<u8>)]) -> Result<(), (PathBuf, io::Error)> {
-    let parent = dir.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(parent).map_err(|e| (parent.to_owned(), e))?;
-    let temporary = beside(dir, "partial");
-    let written = write_all(&temporary, manifest, files).and_then(|()| place(&temporary, dir, manifest));
-    written.map_err(|e| {
-        let _ = fs::remove_dir_all(&temporary);
-        // The point's and the scenario's directories are removed too if they hold nothing else.
-        let _ = fs::remove_dir(parent).and_then(|()| fs::remove_dir(parent.parent().unwrap_or(parent)));
-        (dir.to_owned(), e)
-    })
+/// A replication's directory before it has its name. What is not completed goes when this is dropped.
+#[derive(Debug)]
+pub struct Draft {
+    dir: PathBuf,
+    temporary: PathBuf,
+}
+
+impl Draft {
+    /// An empty one.
+    ///
+    /// # Errors
+    /// The path that could not be written.
+    pub fn begin(dir: &Path) -> Result<Self, (PathBuf, io::Error)> {
+        let draft = Self { dir: dir.to_owned(), temporary: beside(dir, "partial") };
+        let parent = dir.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(parent).map_err(|e| (parent.to_owned(), e))?;
+        fs::create_dir(&draft.temporary).map_err(|e| (draft.dir.clone(), e))?;
+        Ok(draft)
+    }
+
+    /// The name that it will have.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Where a file of it is until then.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.temporary.join(format!("{name}.parquet"))
+    }
+
+    /// Adds tables and manifest, and gives it its name.
+    ///
+    /// # Errors
+    /// The path that could not be written; nothing is left of the attempt.
+    pub fn complete(self, manifest: &Manifest, files: &[(&'static str, Vec<u8>)]) -> Result<(), (PathBuf, io::Error)> {
+        let written = write_all(&self.temporary, manifest, files);
+        written.and_then(|()| place(&self.temporary, &self.dir, manifest)).map_err(|e| (self.dir.clone(), e))
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        // After completion there is nothing here.
+        if fs::remove_dir_all(&self.temporary).is_ok() {
+            // The point's and the scenario's directories are removed too if they hold nothing else.
+            let parent = self.dir.parent().unwrap_or(Path::new("."));
+            let _ = fs::remove_dir(parent).and_then(|()| fs::remove_dir(parent.parent().unwrap_or(parent)));
+        }
+    }
 }
 
 /// Replaces the manifest of a replication whose tables stay; readers see the old one or the new one.
@@ -49,7 +83,6 @@ fn beside(dir: &Path, ending: &str) -> PathBuf {
 }
 
 fn write_all(dir: &Path, manifest: &Manifest, files: &[(&'static str, Vec<u8>)]) -> io::Result<()> {
-    fs::create_dir_all(dir)?;
     for (name, bytes) in files {
         write_file(&dir.join(format!("{name}.parquet")), bytes)?;
     }
@@ -68,7 +101,7 @@ fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Renames the complete directory `new` to `dir`. If `dir` has the same results, from before or from another process
-/// that was faster, its tables stay and only the manifest is replaced; any other directory there goes.
+/// that was faster, its tables stay and only the manifest is replaced, and new events; any other directory there goes.
 fn place(new: &Path, dir: &Path, manifest: &Manifest) -> io::Result<()> {
     for _ in 0..ATTEMPTS {
         match fs::rename(new, dir) {
@@ -76,7 +109,7 @@ fn place(new: &Path, dir: &Path, manifest: &Manifest) -> io::Result<()> {
             done => return done,
         }
         if is_same(dir, manifest) {
-            match fs::rename(new.join(MANIFEST), dir.join(MANIFEST)) {
+            match replace(new, dir) {
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 renamed => return renamed.and_then(|()| fs::remove_dir_all(new)),
             }
@@ -84,6 +117,15 @@ fn place(new: &Path, dir: &Path, manifest: &Manifest) -> io::Result<()> {
         remove(dir)?;
     }
     Err(io::Error::other("other processes keep writing it"))
+}
+
+/// Moves what may differ between directories of the same results.
+fn replace(new: &Path, dir: &Path) -> io::Result<()> {
+    let events = events_file(new);
+    if events.exists() {
+        fs::rename(events, events_file(dir))?;
+    }
+    fs::rename(new.join(MANIFEST), dir.join(MANIFEST))
 }
 
 fn is_taken(error: &io::Error) -> bool {
