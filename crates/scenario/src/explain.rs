@@ -10,7 +10,7 @@ use crate::sections::model::Model;
 use crate::sections::settings::Accounting;
 use crate::sections::tcp::TcpRef;
 use crate::sweep::{Point, Sweep};
-use crate::text::tree::{self, leaves};
+use crate::text::tree::leaves;
 use crate::text::write;
 use perhop_core::conditioner::meter::Tokens;
 use perhop_core::framing::LinkLayer;
@@ -20,6 +20,9 @@ use perhop_core::port::{Limit, QueueSpec};
 use perhop_core::units::{BitRate, Burst, Bytes, MeterRate, Span, counted};
 use perhop_sim::plan;
 use std::fmt::Write;
+
+/// The tree of a port's queues.
+mod tree;
 
 /// Sizes of buckets, with the rate that fills each.
 const BUCKETS: [(&str, &str); 3] = [("cbs", "cir"), ("ebs", "cir"), ("pbs", "pir")];
@@ -142,8 +145,10 @@ fn waiting(link: &plan::Link, overhead: u32) -> String {
 
 /// A queue's AQM, its limit and the time it takes to empty at the link's rate.
 fn one_queue(link: &plan::Link, queue: &QueueSpec, overhead: u32) -> String {
-    let (aqm, time) = (queue.aqm.name(), approximately(bytes(queue, overhead) as f64 * 8.0 / link.rate.bit_s() as f64));
+    let rate = queue.scope.link_rate.unwrap_or(link.rate);
+    let (aqm, time) = (queue.aqm.name(), approximately(bytes(queue, overhead) as f64 * 8.0 / rate.bit_s() as f64));
     match queue.limit {
+        Limit::Packets(u32::MAX) => aqm.to_owned(),
         Limit::Packets(n) => format!("{aqm} {n}p ({time} of {}B)", serialised(queue, overhead)),
         Limit::Bytes(n) => format!("{aqm} {n}B ({time})"),
     }
@@ -164,8 +169,10 @@ fn bytes(queue: &QueueSpec, overhead: u32) -> u64 {
 
 /// How long it takes until all full queues of a link are empty.
 fn wait(link: &plan::Link, overhead: u32) -> f64 {
-    let all: u64 = link.queues.iter().map(|queue| bytes(queue, overhead)).sum();
-    all as f64 * 8.0 / link.rate.bit_s() as f64
+    let limited = link.queues.iter().filter(|queue| queue.limit != Limit::Packets(u32::MAX));
+    let all: u64 = limited.map(|queue| bytes(queue, overhead)).sum();
+    let shaped = link.nodes.first().and_then(|root| root.shaper.as_ref()).map_or(link.rate, |shaper| shaper.rate);
+    all as f64 * 8.0 / shaped.min(link.rate).bit_s() as f64
 }
 
 fn loop_rtt(flow: &Flowline, scenario: &Scenario) -> f64 {
@@ -177,7 +184,13 @@ fn loop_rtt(flow: &Flowline, scenario: &Scenario) -> f64 {
 fn queues(scenario: &Scenario, out: &mut String) {
     heading(out, "Queues: every port");
     for link in links(scenario) {
-        let _ = writeln!(out, "{}: {}, rate {}", link.name, waiting(link, scenario.built.plan.overhead), link.rate);
+        let overhead = scenario.built.plan.overhead;
+        if link.nodes.is_empty() {
+            let _ = writeln!(out, "{}: {}, rate {}", link.name, waiting(link, overhead), link.rate);
+        } else {
+            let _ = writeln!(out, "{}: rate {}", link.name, link.rate);
+            tree::draw(link, overhead, out);
+        }
     }
 }
 
@@ -312,12 +325,12 @@ fn changes(scenario: &Scenario, out: &mut String) {
     for change in &scenario.model.changes {
         let _ = writeln!(out, "{}:", change.at);
         for path in leaves(&change.what) {
-            let text = |root: &Node| tree::get(root, &path).map(|node| write::inline(&node.tree));
+            let text = |root: &Node| crate::text::tree::get(root, &path).map(|node| write::inline(&node.tree));
             let what = Node::from(change.what.clone());
             let (old, new) = (text(&now).unwrap_or("(as the link)".into()), text(&what).unwrap_or_default());
             let _ = writeln!(out, "  {}: {old} -> {new}", write::dotted(&path));
         }
-        tree::lay(&mut now, &change.what.clone().into());
+        crate::text::tree::lay(&mut now, &change.what.clone().into());
     }
 }
 

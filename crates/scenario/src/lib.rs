@@ -29,6 +29,8 @@ pub mod policy;
 pub mod schema;
 /// Effective values, queues, times.
 pub mod explain;
+/// A scenario as commands for Linux.
+pub mod as_tc;
 /// Where classes enter, and what is committed to them.
 pub mod contracts;
 /// Runs and their results.
@@ -36,6 +38,7 @@ pub mod output;
 /// Parameters from a link and its flows.
 pub mod tune;
 
+pub use as_tc::as_tc;
 pub use explain::{explain, explain_sweep};
 pub use policy::Policy;
 pub use scenario::Scenario;

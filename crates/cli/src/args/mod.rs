@@ -15,7 +15,7 @@ pub use capture::{Mark, Meter, Through};
 pub use list::{Bench, Completions, Init, List, Man};
 pub use request::Request;
 pub use results::{Compare, Plot, Report, Reproduce, Runs};
-pub use simulate::{Check, Explain, Format, Output, Run, Settings, Shown, Source, Sweep, Trace, Traced};
+pub use simulate::{Check, Explain, Format, Output, Run, Settings, Shown, Source, Sweep, System, Trace, Traced};
 pub use tune::{ByHand, Tunable, Tune};
 
 /// Most threads that can be asked for.

@@ -65,6 +65,16 @@ pub struct Explain {
     /// What to explain.
     #[command(flatten)]
     pub source: Source,
+    /// Write it in the words of another system: `tc`, the commands that make its nodes, links and ports on Linux
+    #[arg(long = "as", value_name = "SYSTEM")]
+    pub written_as: Option<System>,
+}
+
+/// Whose words a scenario is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum System {
+    /// `ip`, `tc` and `sysctl` of Linux.
+    Tc,
 }
 
 /// Where results go and how they are made.

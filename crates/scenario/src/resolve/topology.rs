@@ -261,9 +261,9 @@ impl Builder<'_> {
     fn branch(&mut self, link: &mut Direction, stated: &Spanned<QueueRef>, at: Branch<'_>) -> Option<()> {
         let (section, name) = self.section(stated)?;
         if let Some(name) = name.as_ref().filter(|name| at.above.contains(&name.as_str())) {
-            let message = format!("[queue.{name}] is a class of itself");
+            let message = format!("[queue.{name}] is its own ancestor");
             let way = at.above.iter().chain([&name.as_str()]).copied().collect::<Vec<_>>().join(" > ");
-            let problem = self.problems.error("E255", stated.place, message).label(way);
+            let problem = self.problems.error("E228", stated.place, message).label(way);
             return problem.help("the queue of a class has to be another").none();
         }
         let (shaped, index) = (section.shaped().clone(), link.nodes.len());

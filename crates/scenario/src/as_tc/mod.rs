@@ -1,0 +1,158 @@
+//! `perhop explain --as tc`: a scenario's nodes, links and ports as commands for Linux.
+//!
+//! A node is a network namespace, a link a pair of virtual interfaces, its rate a token bucket of one frame, its delay a
+//! netem at the far end; conditioners are policers at the egress. The port of link number i is the interface `p<i>`. The rates of these
+//! interfaces are without bounds, so a link's transmission time appears as the time between departures, not as a delay.
+//!
+//! A size table takes Ethernet's 14 bytes from what a queue counts and adds those of `accounting`.
+
+/// Queues, schedulers, shapers.
+mod ports;
+/// Policers.
+mod police;
+/// Quantities as tc writes them.
+mod words;
+
+use crate::scenario::Scenario;
+use perhop_sim::plan::{self, Plan};
+use std::collections::BTreeMap;
+
+/// Ethernet's header, which Linux's queues count.
+const ETHERNET: i64 = 14;
+
+/// The commands, one a line.
+///
+/// # Errors
+/// Everything that Linux's tools cannot say, each with its place in the scenario.
+pub fn as_tc(scenario: &Scenario) -> Result<Vec<String>, Vec<String>> {
+    let plan = &scenario.built.plan;
+    let mut said = Said::default();
+    nodes(plan, &mut said);
+    for (i, link) in plan.links.iter().enumerate() {
+        interface(plan, i, &mut said);
+        let port = Port { device: device(i), node: plan.nodes[link.from].name.clone(), overhead: plan.overhead, link };
+        ports::say(&port, &mut said);
+        police::say(&port, &mut said);
+        wire(plan, i, &mut said);
+    }
+    routes(scenario, &mut said);
+    if said.refused.is_empty() { Ok(said.commands) } else { Err(said.refused) }
+}
+
+/// What has been said, and what cannot be.
+#[derive(Default)]
+struct Said {
+    commands: Vec<String>,
+    refused: Vec<String>,
+}
+
+impl Said {
+    fn say(&mut self, command: String) {
+        self.commands.push(command);
+    }
+
+    /// `what` is not among what tc knows.
+    fn refuse(&mut self, port: &Port<'_>, what: &str) {
+        let refused = format!("tc cannot say {what} at `{}`", port.link.name);
+        if !self.refused.contains(&refused) {
+            self.refused.push(refused);
+        }
+    }
+}
+
+/// A port, as Linux knows it.
+struct Port<'a> {
+    device: String,
+    node: String,
+    /// Bytes that queues count beyond the IP length.
+    overhead: u32,
+    link: &'a plan::Link,
+}
+
+impl Port<'_> {
+    fn tc(&self, object: &str, rest: &str) -> String {
+        format!("tc -n {} {object} add dev {} {rest}", self.node, self.device)
+    }
+}
+
+/// The interface by which packets leave on a link.
+fn device(link: usize) -> String {
+    format!("p{link}")
+}
+
+fn nodes(plan: &Plan, said: &mut Said) {
+    for node in &plan.nodes {
+        let (name, address) = (&node.name, node.address);
+        said.say(format!("ip netns add {name}"));
+        said.say(format!("ip -n {name} link set lo up"));
+        said.say(format!("ip -n {name} addr add {address}/32 dev lo"));
+        said.say(format!("ip netns exec {name} sysctl -q -w net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0"));
+    }
+}
+
+/// The other direction of a link, if there is one.
+fn mate(plan: &Plan, link: usize) -> Option<usize> {
+    let it = &plan.links[link];
+    plan.links.iter().position(|other| (other.from, other.to) == (it.to, it.from))
+}
+
+/// The interface at the far end of a link.
+fn far_device(plan: &Plan, link: usize) -> String {
+    mate(plan, link).map_or_else(|| format!("q{link}"), device)
+}
+
+/// The address of a link's interface at its near or far end.
+fn address(link: usize, far: bool) -> String {
+    format!("172.{}.{}.{}", 16 + link / 16_384, link / 64 % 256, link % 64 * 4 + if far { 2 } else { 1 })
+}
+
+/// The pair of interfaces, once for both directions.
+fn interface(plan: &Plan, i: usize, said: &mut Said) {
+    let (link, mate) = (&plan.links[i], mate(plan, i));
+    if mate.is_some_and(|mate| mate < i) {
+        return;
+    }
+    let (here, there) = (&plan.nodes[link.from].name, &plan.nodes[link.to].name);
+    let far = far_device(plan, i);
+    said.say(format!("ip link add p{i} netns {here} type veth peer name {far} netns {there}"));
+    for (name, device, far_end) in [(here, device(i), false), (there, far, true)] {
+        said.say(format!("ip -n {name} addr add {}/30 dev {device}", address(i, far_end)));
+        said.say(format!("ip -n {name} link set {device} up mtu 65535 txqueuelen 1000"));
+        said.say(format!("ip netns exec {name} ethtool -K {device} tso off gso off gro off"));
+    }
+}
+
+/// Delay and loss of the wire, where packets arrive.
+fn wire(plan: &Plan, i: usize, said: &mut Said) {
+    let link = &plan.links[i];
+    let (there, device) = (&plan.nodes[link.to].name, far_device(plan, i));
+    let loss = link.loss.get();
+    if link.delay.ns() == 0 && loss <= 0.0 {
+        return;
+    }
+    let loss = if loss > 0.0 { format!(" loss {}%", loss * 100.0) } else { String::new() };
+    said.say(format!("ip -n {there} link add d{i} type ifb"));
+    said.say(format!("ip -n {there} link set d{i} up"));
+    said.say(format!("tc -n {there} qdisc add dev d{i} root netem delay {}{loss} limit 1000000", words::time(link.delay)));
+    said.say(format!("tc -n {there} qdisc add dev {device} handle ffff: ingress"));
+    said.say(format!("tc -n {there} filter add dev {device} parent ffff: matchall action mirred egress redirect dev d{i}"));
+}
+
+/// A route to every traffic's ends at each node on its way.
+fn routes(scenario: &Scenario, said: &mut Said) {
+    let plan = &scenario.built.plan;
+    let mut known = BTreeMap::new();
+    for flow in &scenario.built.traffic {
+        let (from, to) = (flow.offered.from.get(flow.sender).copied().unwrap_or_default(), flow.offered.to);
+        for (way, end) in [(&flow.forward, to), (&flow.backward, from)] {
+            way.iter().for_each(|&link| _ = known.insert((plan.links[link as usize].from, end), link as usize));
+        }
+    }
+    for ((at, end), link) in known {
+        let (name, end) = (&plan.nodes[at], &plan.nodes[end]);
+        let first = mate(plan, link).filter(|mate| *mate < link);
+        let via = first.map_or_else(|| address(link, true), |first| address(first, false));
+        let device = device(link);
+        said.say(format!("ip -n {} route add {}/32 via {via} dev {device} src {}", name.name, end.address, name.address));
+    }
+}

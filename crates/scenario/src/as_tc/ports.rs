@@ -1,0 +1,285 @@
+//! The tree of a port's queues as queueing disciplines, classes and filters.
+
+use super::words::{ecn, rate, time};
+use super::{ETHERNET, Port, Said};
+use crate::sections::queue::{is_parent, parents};
+use perhop_core::aqm::{AqmParams, codel, pie};
+use perhop_core::params::{Node, Tree, show_table};
+use perhop_core::port::{Inside, Limit, NodeSpec, QueueSpec, ShaperParams, Side};
+use perhop_core::sched::{SchedulerParams, ets, fq_codel, htb, sfq};
+use perhop_core::units::Bytes;
+
+/// Most bands of `prio` and `ets`.
+const MOST_BANDS: usize = 16;
+/// A limit that never counts: what waits below a shaper has its own.
+const NO_LIMIT: u32 = 1_000_000_000;
+
+/// Says a port's rate and its queues.
+pub(super) fn say(port: &Port<'_>, said: &mut Said) {
+    let mut writer = Writer { port, said, handles: 0 };
+    let stab = format!("root stab overhead {} linklayer ethernet", i64::from(port.overhead) - ETHERNET);
+    let shaped = port.link.nodes.first().is_some_and(|root| root.shaper.is_some());
+    let at = if shaped { stab } else { writer.token_bucket(&stab, &bucket(port)) };
+    match port.link.nodes.is_empty() {
+        true => writer.queue(&at, &port.link.queues[0]),
+        false => writer.node(&at, 0),
+    }
+}
+
+/// The link's own rate: no packet goes before its bytes have been paid for.
+fn bucket(port: &Port<'_>) -> String {
+    let largest = port.link.queues.iter().map(|queue| queue.scope.largest_packet.get()).max().unwrap_or_default();
+    format!("rate {} burst {largest} limit {NO_LIMIT}", rate(port.link.rate))
+}
+
+struct Writer<'a, 'b> {
+    port: &'a Port<'a>,
+    said: &'b mut Said,
+    handles: usize,
+}
+
+impl Writer<'_, '_> {
+    fn handle(&mut self) -> String {
+        self.handles += 1;
+        format!("{:x}:", self.handles)
+    }
+
+    fn refuse(&mut self, what: &str) {
+        self.said.refuse(self.port, what);
+    }
+
+    fn qdisc(&mut self, at: &str, what: &str) -> String {
+        let handle = self.handle();
+        self.said.say(self.port.tc("qdisc", &format!("{at} handle {handle} {what}")));
+        handle
+    }
+
+    fn leaf(&mut self, at: &str, what: &str) {
+        self.qdisc(at, what);
+    }
+
+    fn token_bucket(&mut self, at: &str, what: &str) -> String {
+        let handle = self.qdisc(at, &format!("tbf {what}"));
+        format!("parent {handle}1")
+    }
+
+    fn node(&mut self, at: &str, index: usize) {
+        let link = self.port.link;
+        let node = &link.nodes[index];
+        let at = match &node.shaper {
+            Some(shaper) => self.shaper(at, shaper),
+            None => at.to_owned(),
+        };
+        match &node.inside {
+            Inside::Queue(queue) => self.queue(&at, &link.queues[*queue]),
+            Inside::Scheduler(params) => self.scheduler(&at, index, node, params),
+        }
+    }
+
+    fn shaper(&mut self, at: &str, shaper: &ShaperParams) -> String {
+        if shaper.debt {
+            self.refuse("`debt = true` of a shaper: write it as `scheduler = \"htb\"` with one class, a shaper");
+        }
+        if shaper.granularity.is_some() {
+            self.refuse("`granularity`, which is that of the kernel's timers,");
+        }
+        let peak = shaper.peak.map(|peak| (peak, shaper.peak_burst.unwrap_or(Bytes::new(1514))));
+        let peak = peak.map(|(peak, burst)| format!(" peakrate {} mtu {}", rate(peak), burst.get()));
+        let what = format!(
+            "rate {} burst {} limit {NO_LIMIT}{}{}",
+            rate(shaper.rate),
+            shaper.burst.get(),
+            peak.unwrap_or_default(),
+            framing(&show_table(&shaper.framing))
+        );
+        self.token_bucket(at, &what)
+    }
+
+    fn queue(&mut self, at: &str, queue: &QueueSpec) {
+        let packets = match queue.limit {
+            Limit::Packets(n) => Some(n),
+            Limit::Bytes(_) => None,
+        };
+        let what = match (&queue.aqm, packets) {
+            (AqmParams::DropTail(_), None) if queue.drop == Side::Tail => match queue.limit {
+                Limit::Bytes(bytes) => format!("bfifo limit {bytes}"),
+                Limit::Packets(_) => String::new(),
+            },
+            (AqmParams::DropTail(_), Some(n)) if queue.drop == Side::Tail => format!("pfifo limit {n}"),
+            (AqmParams::DropTail(_), Some(n)) => format!("pfifo_head_drop limit {n}"),
+            (AqmParams::CoDel(params), Some(n)) if queue.drop == Side::Tail => codel(params, n),
+            (AqmParams::Pie(params), Some(n)) if queue.drop == Side::Tail => pie(params, n),
+            (aqm, _) => return self.refuse(&format!("a queue of `{}` with this limit", aqm.name())),
+        };
+        if what.is_empty() {
+            return self.refuse("this queue");
+        }
+        self.leaf(at, &what);
+    }
+
+    fn scheduler(&mut self, at: &str, index: usize, node: &NodeSpec, params: &SchedulerParams) {
+        let nodes = &self.port.link.nodes;
+        let children: Vec<_> = (0..nodes.len()).filter(|&child| nodes[child].parent == Some(index)).collect();
+        let handle = match params {
+            SchedulerParams::StrictPriority(_) if children.len() <= MOST_BANDS => {
+                let last = vec![(children.len() - 1).to_string(); MOST_BANDS].join(" ");
+                self.qdisc(at, &format!("prio bands {} priomap {last}", children.len().max(2)))
+            }
+            SchedulerParams::Drr(drr) => {
+                let handle = self.qdisc(at, "drr");
+                for (i, class) in drr.classes.iter().enumerate() {
+                    self.class(&handle, i, &format!("drr quantum {}", class.quantum.get()));
+                }
+                handle
+            }
+            SchedulerParams::Ets(ets) if children.len() <= MOST_BANDS => self.qdisc(at, &ets_bands(ets)),
+            SchedulerParams::Htb(htb) => self.htb(at, htb),
+            SchedulerParams::FqCodel(params) => return self.leaf(at, &fq_codel(params)),
+            SchedulerParams::Sfq(params) => return self.leaf(at, &sfq(params)),
+            other => return self.refuse(&format!("scheduler `{}` with {} classes", other.name(), children.len())),
+        };
+        let members = members(node);
+        for (i, child) in children.into_iter().enumerate() {
+            let class = match params {
+                SchedulerParams::Htb(htb) => format!("{handle}{:x}", leaves(htb)[i] + 1),
+                _ => format!("{handle}{:x}", i + 1),
+            };
+            self.filters(&handle, &class, members.get(i));
+            self.node(&format!("parent {class}"), child);
+        }
+    }
+
+    fn class(&mut self, handle: &str, i: usize, what: &str) {
+        self.said.say(self.port.tc("class", &format!("parent {handle} classid {handle}{:x} {what}", i + 1)));
+    }
+
+    fn htb(&mut self, at: &str, htb: &htb::Params) -> String {
+        let handle = self.qdisc(at, &format!("htb r2q {}", htb.r2q));
+        let framing = framing(&show_table(&htb.framing));
+        let number = |name: &str| htb.classes.iter().position(|class| class.name.as_deref() == Some(name));
+        for (i, class) in htb.classes.iter().enumerate() {
+            let parent = class.parent.as_deref().and_then(number).map_or(handle.clone(), |up| format!("{handle}{:x}", up + 1));
+            let optional = |key: &str, value: Option<String>| value.map_or(String::new(), |value| format!(" {key} {value}"));
+            let bytes = |size: Option<Bytes>| size.map(|size| size.get().to_string());
+            let what = format!(
+                "htb rate {} ceil {}{}{}{}{}{framing}",
+                rate(class.rate),
+                rate(class.ceil.unwrap_or(class.rate)),
+                optional("prio", class.prio.map(|prio| prio.to_string())),
+                optional("quantum", bytes(class.quantum)),
+                optional("burst", bytes(class.burst)),
+                optional("cburst", bytes(class.cburst)),
+            );
+            self.said.say(self.port.tc("class", &format!("parent {parent} classid {handle}{:x} {what}", i + 1)));
+        }
+        handle
+    }
+
+    /// The packets of a class: its code points; all that no other takes, if it has none.
+    fn filters(&mut self, handle: &str, class: &str, members: Option<&Vec<Option<u8>>>) {
+        let filter = |what: &str| self.port.tc("filter", &format!("parent {handle} protocol ip {what} flowid {class}"));
+        let Some(members) = members.filter(|members| !members.is_empty()) else {
+            let all = filter("prio 2 matchall");
+            return self.said.say(all);
+        };
+        let filters: Vec<_> = members
+            .iter()
+            .map(|code| code.map(|code| filter(&format!("prio 1 u32 match ip dsfield {:#04x} 0xfc", code << 2))))
+            .collect();
+        for said in filters {
+            match said {
+                Some(said) => self.said.say(said),
+                None => self.refuse("a class by colour: write code points in `for`, a class"),
+            }
+        }
+    }
+}
+
+/// Which of HTB's classes have queues.
+fn leaves(htb: &htb::Params) -> Vec<usize> {
+    let is_parent = |name: &Option<String>| name.is_some() && htb.classes.iter().any(|class| class.parent == *name);
+    (0..htb.classes.len()).filter(|&i| !is_parent(&htb.classes[i].name)).collect()
+}
+
+/// The code points of each class with a queue; `None` for a colour.
+fn members(node: &NodeSpec) -> Vec<Vec<Option<u8>>> {
+    let mut shown = Vec::new();
+    node.scheduler().into_iter().for_each(|params| params.show(&mut shown));
+    let Some(Tree::List(items)) = shown.into_iter().find(|(key, _)| *key == "classes").map(|(_, tree)| tree) else {
+        return Vec::new();
+    };
+    let parents = parents(&items);
+    items.iter().filter(|item| !is_parent(item, &parents)).map(codes).collect()
+}
+
+fn codes(item: &Node) -> Vec<Option<u8>> {
+    let Tree::Table(table) = &item.tree else { return Vec::new() };
+    let code = |node: &Node| match &node.tree {
+        Tree::Text(text) => text.parse::<perhop_core::dscp::Dscp>().ok().map(|dscp| dscp.get()),
+        _ => None,
+    };
+    match table.get("for").map(|node| &node.tree) {
+        Some(Tree::List(items)) => items.iter().map(code).collect(),
+        Some(one @ Tree::Text(_)) => vec![code(&Node::from(one.clone()))],
+        _ => Vec::new(),
+    }
+}
+
+/// `overhead 24 mpu 64 linklayer atm`, of what is stated.
+fn framing(stated: &Tree) -> String {
+    let Tree::Table(table) = stated else { return String::new() };
+    let word = |(key, _, node): &(String, _, Node)| {
+        let Tree::Text(value) = &node.tree else { return String::new() };
+        let key = if key == "link-layer" { "linklayer" } else { key };
+        format!(" {key} {}", value.trim_end_matches('B'))
+    };
+    table.entries.iter().map(word).collect()
+}
+
+fn codel(params: &codel::Params, limit: u32) -> String {
+    let threshold = params.ce_threshold.map_or(String::new(), |at| format!(" ce_threshold {}", time(at)));
+    let (target, interval) = (time(params.target), time(params.interval));
+    format!("codel limit {limit} target {target} interval {interval} {}{threshold}", ecn(params.ecn))
+}
+
+fn pie(params: &pie::Params, limit: u32) -> String {
+    // Linux takes alpha and beta in sixteenths, tupdate in time.
+    let (alpha, beta) = ((params.alpha * 16.0).round(), (params.beta * 16.0).round());
+    let (target, update) = (time(params.target), time(params.interval));
+    format!("pie limit {limit} target {target} tupdate {update} alpha {alpha} beta {beta} {}", ecn(params.ecn))
+}
+
+fn fq_codel(params: &fq_codel::Params) -> String {
+    let threshold = params.ce_threshold.map_or(String::new(), |at| format!(" ce_threshold {}", time(at)));
+    format!(
+        "fq_codel limit {} flows {} quantum {} memory_limit {} drop_batch {} target {} interval {} {}{threshold}",
+        params.limit.get(),
+        params.flows,
+        params.quantum.get(),
+        params.memory.get(),
+        params.drop_batch,
+        time(params.target),
+        time(params.interval),
+        ecn(params.ecn),
+    )
+}
+
+fn sfq(params: &sfq::Params) -> String {
+    let head = if params.drop == Side::Head { " headdrop" } else { "" };
+    format!(
+        "sfq limit {} depth {} divisor {} flows {} quantum {}{head}",
+        params.limit.get(),
+        params.depth.get(),
+        params.flows,
+        params.active,
+        params.quantum.get()
+    )
+}
+
+fn ets_bands(ets: &ets::Params) -> String {
+    let strict = ets.classes.iter().filter(|class| class.quantum.is_none()).count();
+    let quanta: Vec<_> = ets.classes.iter().filter_map(|class| class.quantum).map(|q| q.get().to_string()).collect();
+    let quanta = if quanta.is_empty() { String::new() } else { format!(" quanta {}", quanta.join(" ")) };
+    let last = vec![(ets.classes.len() - 1).to_string(); MOST_BANDS].join(" ");
+    format!("ets bands {} strict {strict}{quanta} priomap {last}", ets.classes.len())
+}
