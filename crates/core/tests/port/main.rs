@@ -1,6 +1,7 @@
 //! The port: its classes, its hooks at departure, and that a line known in advance gives what one step at a time gives.
 
 mod edges;
+mod tree;
 mod hooks;
 
 use perhop_core::Scope;

@@ -133,9 +133,14 @@ fn wire(plan: &Plan, i: usize, said: &mut Said) {
     let loss = if loss > 0.0 { format!(" loss {}%", loss * 100.0) } else { String::new() };
     said.say(format!("ip -n {there} link add d{i} type ifb"));
     said.say(format!("ip -n {there} link set d{i} up"));
-    said.say(format!("tc -n {there} qdisc add dev d{i} root netem delay {}{loss} limit 1000000", words::time(link.delay)));
+    said.say(format!(
+        "tc -n {there} qdisc add dev d{i} root netem delay {}{loss} limit 1000000",
+        words::time(link.delay)
+    ));
     said.say(format!("tc -n {there} qdisc add dev {device} handle ffff: ingress"));
-    said.say(format!("tc -n {there} filter add dev {device} parent ffff: matchall action mirred egress redirect dev d{i}"));
+    said.say(format!(
+        "tc -n {there} filter add dev {device} parent ffff: matchall action mirred egress redirect dev d{i}"
+    ));
 }
 
 /// A route to every traffic's ends at each node on its way.
@@ -153,6 +158,9 @@ fn routes(scenario: &Scenario, said: &mut Said) {
         let first = mate(plan, link).filter(|mate| *mate < link);
         let via = first.map_or_else(|| address(link, true), |first| address(first, false));
         let device = device(link);
-        said.say(format!("ip -n {} route add {}/32 via {via} dev {device} src {}", name.name, end.address, name.address));
+        said.say(format!(
+            "ip -n {} route add {}/32 via {via} dev {device} src {}",
+            name.name, end.address, name.address
+        ));
     }
 }

@@ -158,8 +158,10 @@ impl Writer<'_, '_> {
         let framing = framing(&show_table(&htb.framing));
         let number = |name: &str| htb.classes.iter().position(|class| class.name.as_deref() == Some(name));
         for (i, class) in htb.classes.iter().enumerate() {
-            let parent = class.parent.as_deref().and_then(number).map_or(handle.clone(), |up| format!("{handle}{:x}", up + 1));
-            let optional = |key: &str, value: Option<String>| value.map_or(String::new(), |value| format!(" {key} {value}"));
+            let parent =
+                class.parent.as_deref().and_then(number).map_or(handle.clone(), |up| format!("{handle}{:x}", up + 1));
+            let optional =
+                |key: &str, value: Option<String>| value.map_or(String::new(), |value| format!(" {key} {value}"));
             let bytes = |size: Option<Bytes>| size.map(|size| size.get().to_string());
             let what = format!(
                 "htb rate {} ceil {}{}{}{}{}{framing}",

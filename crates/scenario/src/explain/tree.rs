@@ -74,5 +74,8 @@ fn shaped(shaper: &ShaperParams, overhead: u32) -> String {
         none if none == "{}" || none == "{ }" => String::new(),
         stated => format!(" with {stated}"),
     };
-    format!("shaped to {} (burst {}, {time} of it{peak}; counts the IP length + {overhead}B{framing})", shaper.rate, shaper.burst)
+    format!(
+        "shaped to {} (burst {}, {time} of it{peak}; counts the IP length + {overhead}B{framing})",
+        shaper.rate, shaper.burst
+    )
 }

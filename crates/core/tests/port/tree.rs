@@ -1,0 +1,274 @@
+//! Trees of queues: shapers against their definition, schedulers within schedulers against flat ones, room made at the
+//! head.
+
+use perhop_core::Scope;
+use perhop_core::aqm::members::Member;
+use perhop_core::aqm::{AqmParams, drop_tail};
+use perhop_core::arithmetic::Arithmetic;
+use perhop_core::conditioner::Passage;
+use perhop_core::framing::Framing;
+use perhop_core::packet::{Colour, Packet};
+use perhop_core::port::{Buffers, Inside, Limit, NodeSpec, Port, PortSpec, QueueSpec, ShaperParams, Side};
+use perhop_core::sched::{HostKey, SchedulerParams, strict_priority};
+use perhop_core::units::{BitRate, Bytes, Span, Time};
+use perhop_core::verdict::Reason;
+use proptest::prelude::*;
+
+const RATE: BitRate = BitRate::mbps(8); // a byte a microsecond
+const BURST: u64 = 3000;
+
+#[derive(Default)]
+struct Held {
+    packets: Vec<Packet>,
+    dropped: Vec<(usize, Reason)>,
+}
+
+impl Buffers<usize> for Held {
+    fn packet(&mut self, handle: usize) -> &mut Packet {
+        &mut self.packets[handle]
+    }
+
+    fn dropped(&mut self, handle: usize, reason: Reason) {
+        self.dropped.push((handle, reason));
+    }
+}
+
+/// A packet, and when it comes.
+#[derive(Clone, Copy, Debug)]
+struct Coming {
+    at: Time,
+    size: u32,
+    colour: Colour,
+}
+
+/// What left, and when.
+type Left = Vec<(usize, Time)>;
+
+/// A port before a line that takes no time: what left when, what was dropped.
+fn run(port: &mut Port<usize>, coming: &[Coming]) -> (Left, Held) {
+    let (mut held, mut left) = (Held::default(), Left::new());
+    for (i, it) in coming.iter().enumerate() {
+        drain(port, &mut held, &mut left, it.at);
+        let mut packet = Packet { size: it.size, colour: it.colour, ..Packet::default() };
+        let fate = port.arrive(&Passage::of(it.at, packet.flow), &mut packet, i);
+        held.packets.push(packet);
+        if fate.stays() {
+            port.evict(it.at, &mut held);
+        }
+        send(port, &mut held, &mut left, it.at);
+    }
+    drain(port, &mut held, &mut left, Time::MAX);
+    assert_eq!(port.breaches(), Vec::<String>::new());
+    (left, held)
+}
+
+fn send(port: &mut Port<usize>, held: &mut Held, left: &mut Left, now: Time) {
+    while let Some(leaving) = port.next(now, held) {
+        port.busy_until(&leaving, now);
+        left.push((leaving.handle, now));
+    }
+}
+
+fn drain(port: &mut Port<usize>, held: &mut Held, left: &mut Left, until: Time) {
+    while let Some(at) = port.opens_at().filter(|at| *at <= until) {
+        send(port, held, left, at);
+    }
+}
+
+fn queue(limit: u32, drop: Side) -> QueueSpec {
+    let aqm = AqmParams::DropTail(drop_tail::Params {});
+    QueueSpec { aqm, limit: Limit::Packets(limit), drop, scope: Scope::default() }
+}
+
+fn shaper(debt: bool, arithmetic: Arithmetic) -> ShaperParams {
+    ShaperParams {
+        rate: RATE,
+        burst: Bytes::new(BURST),
+        peak: None,
+        peak_burst: None,
+        debt,
+        granularity: None,
+        arithmetic,
+        framing: Framing::default(),
+    }
+}
+
+fn leaf(parent: Option<usize>, queue: usize) -> NodeSpec {
+    NodeSpec { parent, shaper: None, inside: Inside::Queue(queue), scope: Scope::default() }
+}
+
+fn strict(parent: Option<usize>, members: &[Option<Colour>]) -> NodeSpec {
+    let class = |colour: &Option<Colour>| strict_priority_class(*colour);
+    let params = strict_priority::Params { classes: members.iter().map(class).collect() };
+    let inside = Inside::Scheduler(SchedulerParams::StrictPriority(params));
+    NodeSpec { parent, shaper: None, inside, scope: Scope::default() }
+}
+
+fn strict_priority_class(colour: Option<Colour>) -> strict_priority::Class {
+    let members = colour.map(Member::Colour).into_iter().collect();
+    strict_priority::Class { members, queue: HostKey }
+}
+
+fn build(queues: &[QueueSpec], nodes: &[NodeSpec]) -> Port<usize> {
+    PortSpec { name: "a -> b", edge: &[], queues, nodes, classes: 1, seed: 1, replication: 0 }.build().unwrap()
+}
+
+fn shaped(params: ShaperParams, limit: u32) -> Port<usize> {
+    let root = NodeSpec { shaper: Some(params), ..leaf(None, 0) };
+    build(&[queue(limit, Side::Tail)], &[root])
+}
+
+fn coming() -> impl Strategy<Value = Vec<Coming>> {
+    let one = (0u64..2_000_000, 40u32..1500, prop::sample::select(vec![Colour::Green, Colour::Yellow, Colour::Red]));
+    prop::collection::vec(one, 1..120).prop_map(|all| {
+        let mut now = 0;
+        let at = |(gap, size, colour)| {
+            now += gap;
+            Coming { at: Time::from_ns(now), size, colour }
+        };
+        all.into_iter().map(at).collect()
+    })
+}
+
+/// A token bucket before an unlimited queue, packet by packet, in nanoseconds of a microsecond a byte: when each leaves.
+fn slow(coming: &[Coming], debt: bool) -> Left {
+    let (depth, mut tokens, mut filled) = (BURST as i64 * 1000, BURST as i64 * 1000, 0i64);
+    let mut left = Left::new();
+    for (i, it) in coming.iter().enumerate() {
+        let arrived = it.at.ns() as i64;
+        let cost = i64::from(it.size) * 1000;
+        let earliest = arrived.max(filled);
+        tokens = (tokens + earliest - filled).min(depth);
+        let wait = (if debt { -tokens } else { cost - tokens }).max(0);
+        filled = earliest + wait;
+        tokens = (tokens + wait).min(depth) - cost;
+        left.push((i, Time::from_ns(filled as u64)));
+    }
+    left
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_shaper_is_a_token_bucket(
+        coming in coming(), debt in any::<bool>(),
+        arithmetic in prop::sample::select(vec![Arithmetic::Exact, Arithmetic::Linux]),
+    ) {
+        let (left, held) = run(&mut shaped(shaper(debt, arithmetic), u32::MAX), &coming);
+        prop_assert!(held.dropped.is_empty());
+        prop_assert_eq!(left, slow(&coming, debt));
+    }
+
+    /// In any interval at most the burst and what the rate earns in it; without debt.
+    #[test]
+    fn a_shaper_keeps_its_rate(coming in coming()) {
+        let (left, _) = run(&mut shaped(shaper(false, Arithmetic::Exact), u32::MAX), &coming);
+        for from in 0..left.len() {
+            let mut bytes = 0;
+            for (i, at) in &left[from..] {
+                bytes += u64::from(coming[*i].size);
+                prop_assert!(bytes <= BURST + at.since(left[from].1).ns() / 1000 + 1);
+            }
+        }
+    }
+
+    /// Wake-ups at multiples of a millisecond: nothing leaves between two of them but what finds tokens on arrival, and
+    /// nothing before it could without.
+    #[test]
+    fn a_coarse_timer_delays_only(coming in coming()) {
+        let fine = run(&mut shaped(shaper(false, Arithmetic::Exact), u32::MAX), &coming).0;
+        let tick = Span::from_ms(1);
+        let coarse = ShaperParams { granularity: Some(tick), ..shaper(false, Arithmetic::Exact) };
+        let coarse = run(&mut shaped(coarse, u32::MAX), &coming).0;
+        for ((i, at), (same, early)) in coarse.iter().zip(&fine) {
+            prop_assert!(i == same && at >= early);
+            prop_assert!(at.ns() % tick.ns() == 0 || coming.iter().any(|it| it.at == *at));
+        }
+    }
+
+    /// Strict priority within strict priority is strict priority, below a shaper too.
+    #[test]
+    fn nested_priorities_are_flat_ones(coming in coming(), limit in 1u32..20) {
+        let [green, yellow] = [Some(Colour::Green), Some(Colour::Yellow)];
+        let queues: Vec<_> = (0..3).map(|_| queue(limit, Side::Tail)).collect();
+        let below = |root: NodeSpec| NodeSpec { shaper: Some(shaper(false, Arithmetic::Exact)), ..root };
+        let flat = [below(strict(None, &[green, yellow, None])), leaf(Some(0), 0), leaf(Some(0), 1), leaf(Some(0), 2)];
+        let nested = [below(strict(None, &[green, None])), leaf(Some(0), 0), strict(Some(0), &[yellow, None]), leaf(Some(2), 1), leaf(Some(2), 2)];
+        let (left, held) = run(&mut build(&queues, &flat), &coming);
+        let (same, also) = run(&mut build(&queues, &nested), &coming);
+        prop_assert_eq!(left, same);
+        prop_assert_eq!(held.dropped, also.dropped);
+    }
+
+    /// A shaper of a class holds back that class alone.
+    #[test]
+    fn a_held_class_does_not_hold_the_others(coming in coming()) {
+        let queues: Vec<_> = (0..2).map(|_| queue(u32::MAX, Side::Tail)).collect();
+        let held_back = NodeSpec { shaper: Some(shaper(false, Arithmetic::Exact)), ..leaf(Some(0), 0) };
+        let nodes = [strict(None, &[Some(Colour::Green), None]), held_back, leaf(Some(0), 1)];
+        let left = run(&mut build(&queues, &nodes), &coming).0;
+        let green: Vec<_> = coming.iter().copied().filter(|it| it.colour == Colour::Green).collect();
+        let alone: Vec<_> = slow(&green, false).into_iter().map(|(_, at)| at).collect();
+        let (of_green, others): (Left, Left) = left.into_iter().partition(|(i, _)| coming[*i].colour == Colour::Green);
+        prop_assert_eq!(of_green.iter().map(|(_, at)| *at).collect::<Vec<_>>(), alone);
+        prop_assert!(others.iter().all(|(i, at)| *at == coming[*i].at));
+    }
+
+    /// The oldest go: what is left are the last ones that came.
+    #[test]
+    fn room_is_made_at_the_head(n in 1usize..30, limit in 1u32..10) {
+        let root = NodeSpec { shaper: Some(shaper(false, Arithmetic::Exact)), ..leaf(None, 0) };
+        let mut port = build(&[queue(limit, Side::Head)], &[root]);
+        let all: Vec<_> = (0..n).map(|_| Coming { at: Time::ZERO, size: 1500, colour: Colour::Green }).collect();
+        let (left, held) = run(&mut port, &all);
+        let (at_once, limit) = (2.min(n), limit as usize);
+        let gone = n.saturating_sub(at_once + limit);
+        let kept: Vec<_> = (0..at_once).chain(at_once + gone..n).collect();
+        prop_assert_eq!(left.iter().map(|(i, _)| *i).collect::<Vec<_>>(), kept);
+        prop_assert_eq!(held.dropped.len(), gone);
+        prop_assert!(held.dropped.iter().all(|(_, reason)| *reason == Reason::Overflow));
+    }
+}
+
+/// Two red packets wait for tokens, then a green one comes: it goes first, unless the shaper has been shown a red one that
+/// the scheduler has taken out.
+#[test]
+fn what_is_taken_out_goes_first() {
+    let mut all: Vec<_> = (0..4).map(|_| Coming { at: Time::ZERO, size: 1500, colour: Colour::Red }).collect();
+    all.push(Coming { at: Time::from_ns(1000), size: 1500, colour: Colour::Green });
+    let queues: Vec<_> = (0..2).map(|_| queue(u32::MAX, Side::Tail)).collect();
+    let order = |inner: Option<ShaperParams>| {
+        let root = NodeSpec { shaper: Some(shaper(false, Arithmetic::Linux)), ..strict(None, &[None]) };
+        let below = NodeSpec { shaper: inner, ..strict(Some(0), &[Some(Colour::Green), None]) };
+        let nodes = [root, below, leaf(Some(1), 0), leaf(Some(1), 1)];
+        run(&mut build(&queues, &nodes), &all).0.into_iter().map(|(i, _)| i).collect::<Vec<_>>()
+    };
+    assert_eq!(order(None), [0, 1, 4, 2, 3]);
+    // The shaper in between never waits, but it is one of Linux's: it keeps what it shows.
+    let open =
+        ShaperParams { rate: BitRate::mbps(8000), burst: Bytes::new(1_000_000), ..shaper(false, Arithmetic::Linux) };
+    assert_eq!(order(Some(open)), [0, 1, 2, 4, 3]);
+}
+
+#[test]
+fn a_packet_larger_than_the_burst_never_goes() {
+    let big = Coming { at: Time::ZERO, size: BURST as u32 + 1, colour: Colour::Green };
+    let (left, _) = run(&mut shaped(shaper(false, Arithmetic::Exact), 10), &[big, Coming { size: 100, ..big }]);
+    assert_eq!(left, [(1, Time::ZERO)]);
+    assert_eq!(run(&mut shaped(shaper(true, Arithmetic::Exact), 10), &[big]).0, [(0, Time::ZERO)]);
+}
+
+/// A bucket kept over a change holds the same bytes, and pays at the new rate.
+#[test]
+fn a_new_rate_keeps_the_tokens() {
+    let mut port = shaped(shaper(false, Arithmetic::Exact), 10);
+    let packet = Coming { at: Time::ZERO, size: 1500, colour: Colour::Green };
+    let (left, _) = run(&mut port, &[packet; 2]);
+    assert_eq!(left, [(0, Time::ZERO), (1, Time::ZERO)]);
+    let half = ShaperParams { rate: BitRate::mbps(4), ..shaper(false, Arithmetic::Exact) };
+    port.retune_shaper(Time::from_ns(750_000), 0, &half, &Scope::default()).unwrap();
+    let later = Coming { at: Time::from_ns(750_000), ..packet };
+    // 750 B were earned at 1 B/us; the other 750 B take 1500 us.
+    assert_eq!(run(&mut port, &[later]).0, [(0, Time::from_ns(2_250_000))]);
+}
