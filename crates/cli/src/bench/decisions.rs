@@ -33,6 +33,9 @@ const CLASSES: i64 = 8;
 
 const FLOWS: u32 = 10;
 
+/// Queues of a scheduler over flows.
+const FLOW_QUEUES: i64 = 16;
+
 /// What was measured.
 pub(super) struct Decision {
     /// Conditioner, AQM or scheduler.
@@ -96,12 +99,16 @@ fn scheduler_ns(entry: &Entry) -> Result<f64, String> {
             let Tree::List(items) = &mut classes.tree else { continue };
             *items = (0..CLASSES).flat_map(|dscp| items.iter().map(move |class| for_dscp(class, dscp))).collect();
         }
+        if entry.has("flows") {
+            table.entries.push(("flows".to_owned(), Place::default(), Tree::Integer(FLOW_QUEUES).into()));
+        }
         table
     };
     let params =
         read_table(eight(table(entry.fields)), |reader| SchedulerParams::read(entry.name, Place::default(), reader))?;
-    let classes = params.build(&scope()).map_err(|e| e.to_string())?.places();
-    through(build(&[], &vec![drop_tail(); classes], Some(&params))?, WAITING)
+    let scheduler = params.build(&scope()).map_err(|e| e.to_string())?;
+    let queues = if scheduler.has_flows() { 1 } else { scheduler.places() };
+    through(build(&[], &vec![drop_tail(); queues], Some(&params))?, WAITING)
 }
 
 fn build(edge: &[StageSpec], queues: &[QueueSpec], scheduler: Option<&SchedulerParams>) -> Result<Port<()>, String> {

@@ -9,19 +9,19 @@ use perhop_core::sched::{LIST, SchedulerParams};
 use perhop_core::units::Time;
 use proptest::prelude::*;
 
-fn flowing() -> Vec<&'static str> {
+pub(crate) fn flowing() -> Vec<&'static str> {
     LIST.iter().filter(|entry| !entry.has("classes")).map(|entry| entry.name).collect()
 }
 
 /// As declared, with few queues and little room.
-fn params(name: &str) -> SchedulerParams {
+pub(crate) fn params(name: &str) -> SchedulerParams {
     let entry = LIST.iter().find(|e| e.name == name).unwrap();
     let keys = [("flows", Tree::Integer(8)), ("limit", Tree::Text("30p".into()))];
     read_table(name, keys.into_iter().filter(|key| entry.has(key.0)).collect()).unwrap()
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Step {
+pub(crate) enum Step {
     /// A packet of a flow: flow, bytes, ECN field.
     Arrive(u32, u32, Ecn),
     /// ns
@@ -29,7 +29,7 @@ enum Step {
     Send,
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
     let field = prop::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]);
     let step = prop_oneof![
         5 => (0u32..20, 40u32..=1500, field).prop_map(|(flow, bytes, field)| Step::Arrive(flow, bytes, field)),
@@ -40,7 +40,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 /// What is sent.
-fn run(host: &mut Host, steps: &[Step], mut before_each: impl FnMut(&mut Host, u64)) -> Vec<Waiting> {
+pub(crate) fn run(host: &mut Host, steps: &[Step], mut before_each: impl FnMut(&mut Host, u64)) -> Vec<Waiting> {
     let (mut now, mut sent) = (0, Vec::new());
     for (id, step) in (0..).zip(steps) {
         before_each(host, now);

@@ -1,12 +1,17 @@
 //! FQ-CoDel and SFQ against what Linux 6.12 did with the same packets (`tests/kernel`), asked at the times at which the kernel
-//! was: every packet sent, dropped and marked. The shaper above them is not part of it.
+//! was: every packet sent, dropped and marked; and with perhop's token bucket above them, at its own times.
 
 use crate::codel_oracle::Waiting;
 use crate::flow_line::{Entry, Host};
-use crate::line::read_table;
-use perhop_core::packet::Ecn;
-use perhop_core::params::Tree;
+use crate::line::{read_table, scope};
+use perhop_core::aqm::{AqmParams, drop_tail};
+use perhop_core::conditioner::Passage;
+use perhop_core::packet::{Ecn, FlowId, Packet};
+use perhop_core::params::{Node, Problems, Tree};
+use perhop_core::port::{Buffers, Inside, Limit, NodeSpec, Port, PortSpec, QueueSpec, Side};
 use perhop_core::sched::SchedulerParams;
+use perhop_core::units::Time;
+use perhop_core::verdict::{Fate, Reason};
 use std::io::Read;
 
 /// The kernel counts Ethernet's header.
@@ -80,6 +85,79 @@ fn follow(port: &str, pattern: &str, params: &SchedulerParams, looks: bool) {
     assert_eq!(sorted(host.log.marked), marked, "{port} {pattern}: marked");
 }
 
+/// The kernel's clock, ns.
+const TICK: u64 = 256;
+
+/// Packets by number.
+#[derive(Default)]
+struct Store {
+    packets: Vec<Packet>,
+    dropped: Vec<u32>,
+}
+
+impl Buffers<u32> for Store {
+    fn packet(&mut self, handle: u32) -> &mut Packet {
+        &mut self.packets[handle as usize]
+    }
+
+    fn dropped(&mut self, handle: u32, _reason: Reason) {
+        self.dropped.push(handle);
+    }
+}
+
+/// A port of the recordings: a token bucket of 10 Mbit/s and 4000 B above the scheduler.
+fn port(params: &SchedulerParams) -> Port<u32> {
+    let keys = vec![("rate", text("10Mbit/s")), ("burst", text("4000B")), ("arithmetic", text("linux"))];
+    let shaper = perhop_core::params::read_table(&Node::from(Tree::table(keys)), &mut Problems::default());
+    let scheduler = NodeSpec { parent: None, shaper, inside: Inside::Scheduler(params.clone()), scope: scope() };
+    let flows = NodeSpec { parent: Some(0), shaper: None, inside: Inside::Queue(0), scope: scope() };
+    let aqm = AqmParams::DropTail(drop_tail::Params {});
+    let queues = [QueueSpec { aqm, limit: Limit::Packets(u32::MAX), drop: Side::Tail, scope: scope() }];
+    let nodes = [scheduler, flows];
+    let spec = PortSpec { name: "p", edge: &[], queues: &queues, nodes: &nodes, classes: 1, seed: 1, replication: 0 };
+    spec.build().unwrap()
+}
+
+/// The whole port at its own times: the same packets, within a tick of the kernel's clock and one that its timer may add.
+fn follow_port(port_name: &str, pattern: &str, params: &SchedulerParams) {
+    let (rows, mut port, mut store) = (rows(port_name, pattern), port(params), Store::default());
+    let mut left = vec![None; rows.len()];
+    let mut arrivals = (0u32..).zip(&rows).peekable();
+    let mut opens = None::<Time>;
+    loop {
+        let next = arrivals.peek().map(|(_, row)| Time::from_ns(row.came));
+        let now = match (next, opens) {
+            (Some(next), Some(opens)) => next.min(opens),
+            (next, opens) => match next.or(opens) {
+                Some(now) => now,
+                None => break,
+            },
+        };
+        if next == Some(now)
+            && let Some((id, row)) = arrivals.next()
+        {
+            let mut packet =
+                Packet { size: row.bytes as u32, flow: FlowId(row.flow), ecn: row.field, ..Packet::default() };
+            store.packets.push(packet);
+            if let Fate::Dropped(_) = port.arrive(&Passage::of(now, packet.flow), &mut packet, id) {
+                store.dropped.push(id);
+            }
+            port.evict(now, &mut store);
+        }
+        while let Some(leaving) = port.next(now, &mut store) {
+            left[leaving.handle as usize] = Some(now.ns());
+        }
+        opens = port.opens_at();
+    }
+    for (id, (row, left)) in rows.iter().zip(&left).enumerate() {
+        let apart = row.left.zip(*left).map(|(kernel, own)| kernel.0.abs_diff(own));
+        assert_eq!(left.is_some(), row.left.is_some(), "{port_name} {pattern}: packet {id} of {row:?}");
+        assert!(apart.is_none_or(|ns| ns <= 2 * TICK), "{port_name} {pattern}: packet {id} {left:?} of {row:?}");
+        let field = store.packets[id].ecn;
+        assert!(row.left.is_none_or(|kernel| kernel.1 == field), "{port_name} {pattern}: packet {id} of {row:?}");
+    }
+}
+
 fn text(text: &str) -> Tree {
     Tree::Text(text.into())
 }
@@ -107,7 +185,10 @@ fn fq_codel_does_as_the_kernel_did() {
         ("fq-codel-ce", ce, &["ecn-above", "ecn-flows"]),
     ];
     for (port, params, patterns) in cells {
-        patterns.iter().for_each(|pattern| follow(port, pattern, &params, true));
+        for pattern in patterns {
+            follow(port, pattern, &params, true);
+            follow_port(port, pattern, &params);
+        }
     }
 }
 
@@ -124,5 +205,6 @@ fn sfq_does_as_the_kernel_did() {
     let params = params("sfq", &[("limit", text("60p")), ("depth", text("30p"))]);
     for pattern in ["classes-bursts", "classes-even", "classes-hog", "classes-join"] {
         follow("sfq", pattern, &params, true);
+        follow_port("sfq", pattern, &params);
     }
 }

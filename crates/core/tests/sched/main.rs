@@ -31,4 +31,5 @@ mod line;
 mod linux_rounds;
 mod settings;
 mod sfq;
+mod through_port;
 mod wrr;

@@ -5,6 +5,7 @@ use super::load::marks;
 use crate::resolve::indexed::{Indexed, indexed};
 use crate::resolve::offered::Flowline;
 use crate::resolve::ports::{File, Resolved, Stage};
+use crate::resolve::topology::Direction;
 use crate::sections::named::Named;
 use crate::sections::tcp::TcpRef;
 use perhop_core::conditioner::Writes;
@@ -12,6 +13,7 @@ use perhop_core::dscp::Dscp;
 use perhop_core::needs::Needs;
 use perhop_core::params::Problems;
 use perhop_core::port::edge::Action;
+use perhop_core::sched::SchedulerParams;
 use perhop_sim::plan;
 
 const EF: Dscp = Dscp::new(46).expect("46 is below 64");
@@ -85,6 +87,19 @@ fn unmarkable(file: File<'_>, at: Indexed<'_, plan::Link>, problems: &mut Proble
             .warn("W318", stated.place("ecn"), message)
             .label("packets that would be marked are dropped")
             .help(help);
+    }
+    coupled_for_nothing(at.it, &file.topology.links[at.index], problems);
+}
+
+/// W318 of DualPI2, whose L queue then stays empty.
+fn coupled_for_nothing(link: &plan::Link, direction: &Direction, problems: &mut Problems) {
+    let schedulers = link.nodes.iter().zip(&direction.nodes).filter_map(|(node, stated)| {
+        matches!(node.scheduler(), Some(SchedulerParams::DualPi2(_))).then_some(stated.scheduler.as_ref()?)
+    });
+    for stated in schedulers {
+        let message = format!("no traffic over `{}` is ECN-capable", link.name);
+        let help = "`ecn = true`, and `l4s = true` for the L queue, in its `[traffic]`; or `aqm = \"pi\"` here";
+        problems.warn("W318", stated.place("scheduler"), message).label("the L queue stays empty").help(help);
     }
 }
 

@@ -141,11 +141,19 @@ impl Reading<'_> {
         let ack = header + if asked { u32::from(config.mss) } else { 0 };
         let load = source.load().map(|each| each * f64::from(*self.section.common.flows));
         let offered = self.offered(from, to, config);
+        self.l4s(if tcp { offered.tcp.ecn } else { offered.ect })?;
         let one = |(sender, (forward, backward))| {
             let (ack, backward) = if tcp { (ack, backward) } else { (0, Vec::new()) };
             Flowline { offered: offered.clone(), sender, load, tcp, data, ack, forward, backward }
         };
         Some(ways.into_iter().enumerate().map(one).collect())
+    }
+
+    /// What is not ECN-capable cannot carry ECT(1).
+    fn l4s(&mut self, capable: bool) -> Option<()> {
+        let Some(Spanned { place, value: true }) = self.section.common.l4s.filter(|_| !capable) else { return Some(()) };
+        let message = format!("traffic `{}` has `l4s` on, and is not ECN-capable", self.name);
+        self.problems.error("E246", place, message).help("add `ecn = true`, or remove `l4s`").none()
     }
 
     /// The nodes that send.
@@ -291,6 +299,7 @@ impl Reading<'_> {
             tcp,
             dscp: *common.dscp,
             ect: common.ecn.is_some_and(|ecn| *ecn),
+            l4s: common.l4s.is_some_and(|l4s| *l4s),
         }
     }
 }

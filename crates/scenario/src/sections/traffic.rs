@@ -33,6 +33,8 @@ pub struct TrafficCommon {
     pub class: Option<Name>,
     /// ECN (RFC 3168); default: for TCP as its preset or table says, else off.
     pub ecn: Option<Spanned<bool>>,
+    /// L4S (RFC 9331): its ECN-capable packets carry ECT(1); default: ECT(0).
+    pub l4s: Option<Spanned<bool>>,
     /// TCP: "reno", "newreno" (default), a name of `[tcp]`, or a table of the same keys.
     pub tcp: Option<Spanned<TcpRef>>,
 }

@@ -63,7 +63,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E243", "not an address, or one that two nodes have"),
     ("E244", "a scenario without links"),
     ("E245", "a policy without conditioner"),
-    ("E246", "ECN of a traffic that contradicts its `tcp`"),
+    ("E246", "ECN of a traffic that contradicts its `tcp`, or L4S without ECN"),
     ("E250", "not a series of names, or not an expression in one"),
     ("E251", "tickets on ACKs that do not return by the route of their data"),
     ("E252", "a currency loop"),

@@ -65,7 +65,9 @@ pub fn drive(port: &mut Port<usize>, rate: u64, events: &[Event], end: Time) -> 
             }
         }
         let Some(event) = event else { break };
-        if port.arrive(&Passage::of(now, event.packet.flow), &mut held.0[i], i).stays() && busy.is_none() {
+        port.arrive(&Passage::of(now, event.packet.flow), &mut held.0[i], i);
+        port.evict(now, &mut held);
+        if busy.is_none() {
             busy = begin(port, &mut held, now);
         }
     }

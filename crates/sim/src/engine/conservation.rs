@@ -75,6 +75,7 @@ mod tests {
             tcp: transport::Config::default(),
             dscp: Dscp::BE,
             ect: false,
+            l4s: false,
         }
     }
 

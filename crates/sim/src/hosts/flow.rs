@@ -27,6 +27,8 @@ pub struct Flow {
     pub dscp: Dscp,
     /// ECN field of its datagrams.
     pub ecn: Ecn,
+    /// ECN field of TCP's data where ECN is agreed on.
+    ect: Ecn,
     /// TCP's two ends.
     pub tcp: Option<Connection>,
     /// Packets of it in the network, both ways.
@@ -56,6 +58,7 @@ pub struct Place {
 impl Flow {
     /// A flow of the table `offered` that has sent nothing.
     pub fn new(offered: &Offered, place: Place) -> Self {
+        let ect = if offered.l4s { Ecn::Ect1 } else { Ecn::Ect0 };
         Self {
             table: place.table,
             class: offered.class,
@@ -63,7 +66,8 @@ impl Flow {
             way: place.way,
             routes: place.routes,
             dscp: offered.dscp,
-            ecn: if offered.ect { Ecn::Ect0 } else { Ecn::NotEct },
+            ecn: if offered.ect { ect } else { Ecn::NotEct },
+            ect,
             tcp: None,
             in_network: 0,
             counts: FlowCounts::default(),
@@ -99,7 +103,7 @@ impl Flow {
             seq_end: first.wrapping_add(1 + u32::from(segment.payload)),
             // the receiver has sent its SYN-ACK, and no data
             ack: u32::from(!segment.syn),
-            ecn: if segment.ect { Ecn::Ect0 } else { Ecn::NotEct },
+            ecn: if segment.ect { self.ect } else { Ecn::NotEct },
             flags: segment_flags(segment),
             ..self.blank()
         };

@@ -146,6 +146,8 @@ pub struct Offered {
     pub dscp: Dscp,
     /// Whether its datagrams are ECN-capable.
     pub ect: bool,
+    /// Whether its ECN-capable packets carry ECT(1) (RFC 9331), not ECT(0).
+    pub l4s: bool,
 }
 
 /// A link whose packets are recorded.

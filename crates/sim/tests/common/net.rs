@@ -87,6 +87,7 @@ impl Net {
             tcp: Config::default(),
             dscp: Dscp::BE,
             ect: false,
+            l4s: false,
         });
         self.plan.traffic.last_mut().unwrap()
     }
