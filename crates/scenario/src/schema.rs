@@ -195,8 +195,20 @@ fn object(fields: &'static [Field]) -> Value {
 
 fn table(fields: &[&Field]) -> Value {
     let properties: Map<String, Value> = fields.iter().map(|f| (f.name.to_owned(), property(f))).collect();
-    json!({ "type": "object", "additionalProperties": false, "properties": properties, "required": needed(fields) })
+    let needed = needed(fields);
+    let mut schema =
+        json!({ "type": "object", "additionalProperties": false, "properties": properties, "required": needed });
+    let (ramp, curve) = INSTEAD;
+    if fields.iter().any(|f| f.name == curve) {
+        let others: Vec<_> = needed.into_iter().filter(|name| !ramp.contains(name)).collect();
+        schema["required"] = json!(others);
+        schema["anyOf"] = json!([{ "required": ramp }, { "required": [curve] }]);
+    }
+    schema
 }
+
+/// RED's thresholds, and the key that may stand in their place.
+const INSTEAD: ([&str; 2], &str) = (["min", "max"], "curve");
 
 fn needed(fields: &[&Field]) -> Vec<&'static str> {
     fields.iter().filter(|f| f.default.is_none() && !f.optional).map(|f| f.name).collect()

@@ -114,6 +114,11 @@ impl Aqm for CoDel {
         Needs::DEPARTURES
     }
 
+    /// Linux's judges the packet when its parent looks at it.
+    fn takes(&self) -> bool {
+        self.law.arithmetic() == Arithmetic::Linux
+    }
+
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let new = params.clone().build(scope)?.law;
         self.law.arithmetic().stays(new.arithmetic())?;

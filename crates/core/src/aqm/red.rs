@@ -15,18 +15,24 @@
 //!                      gentle: up to 2 max as above with p_b = maxp + (1 - maxp) (avg - max) / max
 //! ```
 //!
-//! | symbol   | field         | unit       | default       | ns-2            |
-//! |----------|---------------|------------|---------------|-----------------|
-//! | min      | `min`         | p, B, s, % | -             | `thresh_`       |
-//! | max      | `max`         | p, B, s, % | -             | `maxthresh_`    |
-//! | maxp     | `max-p`       | -          | 0.1           | 1 / `linterm_`  |
-//! | wq       | `wq`          | -          | 0.002         | `q_weight_`     |
-//! | -log2 wq | `weight`      | -          | -             |                 |
-//! |          | `mean-packet` | B          | 500B          | `mean_pktsize_` |
-//! | p_a      | `spacing`     |            | `uniformised` | `wait_`         |
-//! |          | `beyond`      |            | `drop`        | `gentle_`       |
-//! |          | `ecn`         |            | false         | `setbit_`       |
-//! |          | `min-waiting` | p          | 0p            | 2, fixed        |
+//! | symbol   | field         | unit       | default       | ns-2            | tc              |
+//! |----------|---------------|------------|---------------|-----------------|-----------------|
+//! | min      | `min`         | p, B, s, % | -             | `thresh_`       | `min`           |
+//! | max      | `max`         | p, B, s, % | -             | `maxthresh_`    | `max`           |
+//! | maxp     | `max-p`       | -          | 0.1           | 1 / `linterm_`  | `probability`   |
+//! |          | `curve`       |            | -             |                 |                 |
+//! |          | `interpolate` |            | -             |                 |                 |
+//! |          | `ecn-min`     | p, B, s, % | -             |                 |                 |
+//! |          | `ecn-max`     | p, B, s, % | -             |                 |                 |
+//! |          | `ecn-p`       | -          | -             |                 |                 |
+//! | wq       | `wq`          | -          | 0.002         | `q_weight_`     | from `burst`    |
+//! | -log2 wq | `weight`      | -          | -             |                 | shown as `ewma` |
+//! |          | `mean-packet` | B          | 500B          | `mean_pktsize_` | `avpkt`         |
+//! | p_a      | `spacing`     |            | `uniformised` | `wait_`         | `uniformised`   |
+//! |          | `beyond`      |            | `drop`        | `gentle_`       | `drop`          |
+//! |          | `ecn`         |            | false         | `setbit_`       | `ecn`           |
+//! |          | `min-waiting` | p          | 0p            | 2, fixed        | 0               |
+//! |          | `arithmetic`  |            | `exact`       |                 | `linux`         |
 //!
 //! Thresholds in packets make the average one of packets, in bytes or time one of bytes (ns-2 `bytes_`,
 //! `queue_in_bytes_`). `spacing` is `uniformised`, `bernoulli`, `wait` (ns-2's `wait_ true`) or `ds-red`.
@@ -34,14 +40,30 @@
 //! difference when the link is not always busy.
 //! With `ecn`, an ECN-capable packet is marked where another is dropped early; beyond the ramp all are dropped.
 //!
+//! `curve = [["20%", 0.0], ["50%", 0.05], ["80%", 1.0]]` replaces `min`, `max` and `max-p`: p_b follows lines between
+//! the points, or with `interpolate = "step"` keeps the value of the last point passed; before the first it is 0, from
+//! the last on it stays, and where it is 1 all are dropped. `wq = 1` (`weight = 0`) makes avg the queue as it is.
+//! `ecn-min`, `ecn-max` and `ecn-p` (0.1) are thresholds apart for ECN-capable packets: marked by a ramp of their own
+//! with a count of its own, all from `ecn-max` on, and dropped only where all packets are. With `wq = 1` and
+//! `ecn-min` = `ecn-max` that is the step of DCTCP (RFC 8257).
+//!
+//! `arithmetic = "linux"` computes as Linux 6.12 does, in bytes. avg is a fixed-point number, which a burst after idle
+//! time finds lowered by a table of 256 entries that tc makes; tc counts its steps in ticks of 64 ns, the kernel takes
+//! them as us, so that it lowers the average 15.6 times more slowly than is meant. One random number is drawn for each
+//! gap, not for each packet. From max on ECN-capable packets are marked, not dropped. tc chooses wq = 2^-n for a `burst` as
+//! the least n with burst + 1 - min / avpkt <= (1 - (1 - wq)^burst) / wq, and shows n as `ewma`.
+//!
 //! Deviations: a packet's drop probability does not depend on its size, even in byte mode (RFC 7141; the paper offers
 //! p_b x size / largest size, ns-2 does so with `bytes_`). Idle time counts once and m is real (see `early/average.rs`).
 //! A drop by the queue's own limit also sets count = 0, like any other drop. Not taken from ns-2: the first packet above the
 //! minimum always passes; no marks where p >= `mark_p_`.
 
-use super::early::{self, Average, Common, Precedence, Profile};
+mod linux;
+
+use super::early::{self, Average, Common, Precedence, Shape};
 use crate::Scope;
 use crate::aqm::{Aqm, Arrival};
+use crate::arithmetic::Arithmetic;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
 use crate::rng::Rng;
@@ -53,18 +75,30 @@ use crate::verdict::{Fate, Verdict};
 pub struct Params {
     /// The thresholds.
     #[param(flatten)]
-    pub profile: Profile,
+    pub profile: Shape,
     /// Average, spacing, ECN.
     #[param(flatten)]
     pub common: Common,
     /// Fewest waiting packets at which any is dropped or marked (ns-2: 2).
     #[param(default = "0p")]
     pub min_waiting: Packets,
+    /// Real numbers, or those of Linux.
+    #[param(default = "exact")]
+    pub arithmetic: Arithmetic,
 }
 
 /// One queue's RED.
 #[derive(Clone, Debug)]
-pub struct Red {
+pub struct Red(Numbers);
+
+#[derive(Clone, Debug)]
+enum Numbers {
+    Exact(Exact),
+    Linux(linux::Red),
+}
+
+#[derive(Clone, Debug)]
+struct Exact {
     average: Average,
     precedence: Precedence,
     min_waiting: u32,
@@ -72,13 +106,34 @@ pub struct Red {
 
 impl Params {
     /// # Errors
-    /// E214 unless min < max, E215 min not below the limit, E219 mixed units, E201 wq or mean packet out of range,
-    /// E218 link rate or limit not known.
+    /// E214 unless min < max, or the points of the curve rise; E215 min not below the limit, E219 mixed units, E201 wq
+    /// or mean packet out of range, E218 link rate or limit not known, E239 for what has no effect.
     pub fn build(self, scope: &Scope) -> Result<Red, ParamError> {
-        Profile::any_in_reach([&self.profile], scope)?;
-        let (precedence, unit) = self.common.precedence(&self.profile, scope)?;
+        Shape::any_in_reach([&self.profile], scope)?;
+        if self.arithmetic == Arithmetic::Linux {
+            return linux::Red::new(&self, scope).map(|red| Red(Numbers::Linux(red)));
+        }
+        let (precedence, unit) = self.common.shaped(&self.profile, scope)?;
         let average = self.common.average(unit, scope)?;
-        Ok(Red { average, precedence, min_waiting: self.min_waiting.get() })
+        Ok(Red(Numbers::Exact(Exact { average, precedence, min_waiting: self.min_waiting.get() })))
+    }
+}
+
+impl Exact {
+    #[inline]
+    fn on_arrival(&mut self, at: &Arrival, rng: &mut Rng) -> Verdict {
+        let average = self.average.on_arrival(at);
+        if at.backlog.packets < self.min_waiting {
+            return self.precedence.spare();
+        }
+        self.precedence.decide(average, at.backlog.ecn, rng)
+    }
+
+    fn resume(&mut self, old: &Self) -> Result<(), ParamError> {
+        early::same_unit(old.average.unit(), self.average.unit(), "min")?;
+        self.average.resume(&old.average);
+        self.precedence.resume(&old.precedence);
+        Ok(())
     }
 }
 
@@ -87,32 +142,43 @@ impl Aqm for Red {
 
     #[inline]
     fn on_arrival(&mut self, at: &Arrival, _packet: &mut Packet, rng: &mut Rng) -> Verdict {
-        let average = self.average.on_arrival(at);
-        if at.backlog.packets < self.min_waiting {
-            return self.precedence.spare();
+        match &mut self.0 {
+            Numbers::Exact(red) => red.on_arrival(at, rng),
+            Numbers::Linux(red) => red.on_arrival(at, rng),
         }
-        self.precedence.decide(average, rng)
     }
 
     fn on_fate(&mut self, _at: &Arrival, _packet: &Packet, fate: Fate) {
-        self.precedence.on_fate(fate);
+        if let Numbers::Exact(red) = &mut self.0 {
+            red.precedence.on_fate(fate);
+        }
     }
 
     fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
-        self.precedence.warnings(self.average.unit(), scope)
+        match &self.0 {
+            Numbers::Exact(red) => red.precedence.warnings(red.average.unit(), scope),
+            Numbers::Linux(red) => red.warnings(scope),
+        }
     }
 
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let mut new = params.clone().build(scope)?;
-        early::same_unit(self.average.unit(), new.average.unit(), "min")?;
-        new.average.resume(&self.average);
-        new.precedence.resume(&self.precedence);
+        match (&mut new.0, &self.0) {
+            (Numbers::Exact(new), Numbers::Exact(old)) => new.resume(old)?,
+            (Numbers::Linux(new), Numbers::Linux(old)) => new.resume(old)?,
+            _ => return Err(linux::changed()),
+        }
         *self = new;
         Ok(())
     }
 
     fn gauges(&self, _now: Time, each: &mut dyn FnMut(&'static str, f64)) {
-        each(self.average.gauge(), self.average.value());
-        each("drop_p", self.precedence.drop_p(self.average.value()));
+        match &self.0 {
+            Numbers::Exact(red) => {
+                each(red.average.gauge(), red.average.value());
+                each("drop_p", red.precedence.drop_p(red.average.value()));
+            }
+            Numbers::Linux(red) => red.gauges(each),
+        }
     }
 }

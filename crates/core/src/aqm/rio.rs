@@ -121,7 +121,7 @@ impl Aqm for Rio {
     fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let place = side(packet);
         let average = self.averages.on_arrival(at, place);
-        self.sides[place].decide(average, rng)
+        self.sides[place].decide(average, at.backlog.ecn, rng)
     }
 
     fn on_fate(&mut self, _at: &Arrival, packet: &Packet, fate: Fate) {

@@ -277,7 +277,7 @@ impl Aqm for Tred {
     #[inline]
     fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let average = self.average.on_arrival(at);
-        let Some(tickets) = tickets(packet) else { return self.precedence.decide(average, rng) };
+        let Some(tickets) = tickets(packet) else { return self.precedence.decide(average, at.backlog.ecn, rng) };
         let ratio = self.expectation.take(at.now, tickets, packet.size);
         let scaled = Scaled { ratio, exponent: self.n, order: self.scaling };
         self.precedence.decide_scaled(average, scaled, rng)

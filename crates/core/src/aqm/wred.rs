@@ -12,20 +12,26 @@
 //! queue idle before:  every average decays as in RED
 //! ```
 //!
-//! | symbol    | field              | unit       | default       | ns-2 dsRED    |
-//! |-----------|--------------------|------------|---------------|---------------|
-//! |           | `profiles[].for`   |            | -             | `addPHBEntry` |
-//! | min       | `profiles[].min`   | p, B, s, % | -             | `configQ`     |
-//! | max       | `profiles[].max`   | p, B, s, % | -             | `configQ`     |
-//! | maxp      | `profiles[].max-p` | -          | 0.1           | `configQ`     |
-//! |           | `averages`         |            | `common`      | `setMREDMode` |
-//! | wq        | `wq`               | -          | 0.002         | `configQ`     |
-//! | -log2 wq  | `weight`           | -          | -             |               |
-//! |           | `mean-packet`      | B          | 500B          | `meanPktSize` |
-//! | p_a       | `spacing`          |            | `uniformised` | `ds-red`      |
-//! |           | `beyond`           |            | `drop`        |               |
-//! |           | `ecn`              |            | false         |               |
+//! | symbol    | field                    | unit       | default       | ns-2 dsRED    |
+//! |-----------|--------------------------|------------|---------------|---------------|
+//! |           | `profiles[].for`         |            | -             | `addPHBEntry` |
+//! | min       | `profiles[].min`         | p, B, s, % | -             | `configQ`     |
+//! | max       | `profiles[].max`         | p, B, s, % | -             | `configQ`     |
+//! | maxp      | `profiles[].max-p`       | -          | 0.1           | `configQ`     |
+//! |           | `profiles[].curve`       |            | -             |               |
+//! |           | `profiles[].interpolate` |            | -             |               |
+//! |           | `profiles[].ecn-min`     | p, B, s, % | -             |               |
+//! |           | `profiles[].ecn-max`     | p, B, s, % | -             |               |
+//! |           | `profiles[].ecn-p`       | -          | -             |               |
+//! |           | `averages`               |            | `common`      | `setMREDMode` |
+//! | wq        | `wq`                     | -          | 0.002         | `configQ`     |
+//! | -log2 wq  | `weight`                 | -          | -             |               |
+//! |           | `mean-packet`            | B          | 500B          | `meanPktSize` |
+//! | p_a       | `spacing`                |            | `uniformised` | `ds-red`      |
+//! |           | `beyond`                 |            | `drop`        |               |
+//! |           | `ecn`                    |            | false         |               |
 //!
+//! `curve`, `interpolate` and the thresholds of marks (`ecn-min`, `ecn-max`, `ecn-p`) are those of RED, for each profile.
 //! `averages`: `common` is dsRED's mode WRED, `coupled` its RIO-C, `separate` its RIO-D.
 //! Only the last profile may omit `for`. `for` takes colours (`green`, `yellow`, `red`, `unmarked`) and code
 //! points; a code point does not imply its colour: write what the packets carry.
@@ -39,7 +45,7 @@
 
 use std::sync::LazyLock;
 
-use super::early::{self, Averages, Common, Counted, Precedence, Profile};
+use super::early::{self, Averages, Common, Counted, Precedence, Shape};
 use crate::Scope;
 use crate::aqm::members::{MOST, Members};
 use crate::aqm::{Aqm, Arrival, Departure};
@@ -73,7 +79,7 @@ pub struct Class {
     pub members: Vec<Member>,
     /// The thresholds.
     #[param(flatten)]
-    pub profile: Profile,
+    pub profile: Shape,
 }
 
 /// Names of series, by profile: the average in packets, in bytes, its p_b.
@@ -105,12 +111,12 @@ impl Params {
         for (i, class) in self.profiles.iter().enumerate() {
             let name = format!("profile {}", i + 1);
             let (precedence, unit) =
-                self.common.precedence(&class.profile, scope).map_err(early::inside("profiles", &name))?;
+                self.common.shaped(&class.profile, scope).map_err(early::inside("profiles", &name))?;
             early::one_unit(*units.first().unwrap_or(&unit), unit, "profiles")?;
             precedences.push(precedence);
             units.push(unit);
         }
-        Profile::any_in_reach(self.profiles.iter().map(|class| &class.profile), scope)
+        Shape::any_in_reach(self.profiles.iter().map(|class| &class.profile), scope)
             .map_err(early::inside("profiles", &format!("profile {}", units.len())))?;
         let averages = self.common.averages(self.averages, precedences.len(), units[0], scope)?;
         Ok(Wred { averages, precedences, members })
@@ -140,7 +146,7 @@ impl Aqm for Wred {
     fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let place = self.members.of(packet);
         let average = self.averages.on_arrival(at, place);
-        self.precedences[place].decide(average, rng)
+        self.precedences[place].decide(average, at.backlog.ecn, rng)
     }
 
     fn on_fate(&mut self, _at: &Arrival, packet: &Packet, fate: Fate) {

@@ -96,6 +96,8 @@ impl Kind {
             Kind::Dscp => "a DSCP".into(),
             Kind::Choice(names) => format!("one of {}", names.join(", ")),
             Kind::Table(_) | Kind::Flat(_) => "a table".into(),
+            Kind::List(of @ Kind::Either(_)) => format!("a list, each {}", of.noun()),
+            Kind::OneOrMany(of @ Kind::List(_)) => format!("a list of {}", of.noun().replacen("a list", "lists", 1)),
             Kind::List(of) => format!("a list of {}s", of.noun().trim_start_matches("a ")),
             Kind::OneOrMany(of) => format!("{} or a list", of.noun()),
             Kind::Either(kinds) => kinds.iter().map(Kind::noun).collect::<Vec<_>>().join(" or "),

@@ -43,9 +43,10 @@ fn gap(aqm: &mut AnyAqm, rng: &mut Rng) -> usize {
 fn a_short_queue_is_spared() {
     let params = |min_waiting| {
         AqmParams::Red(red::Params {
-            profile: profile(packets(1), packets(2), 1.0),
+            profile: profile(packets(1), packets(2), 1.0).into(),
             common: common(1.0, Spacing::Bernoulli),
             min_waiting: Packets::new(min_waiting),
+            arithmetic: perhop_core::arithmetic::Arithmetic::Exact,
         })
     };
     let dropped = |min_waiting, waiting| {

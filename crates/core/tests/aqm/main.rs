@@ -18,6 +18,8 @@ mod pie_linux_oracle;
 mod pie_oracle;
 #[path = "../common/port.rs"]
 mod port;
+#[path = "../oracle/red_linux.rs"]
+mod red_linux_oracle;
 #[path = "../oracle/virtual_buffer.rs"]
 mod virtual_buffer_oracle;
 
@@ -32,6 +34,7 @@ mod controllers;
 mod csfq;
 mod csfq_laws;
 mod csfq_weights;
+mod curves;
 mod fluid;
 mod fred;
 mod gaps;

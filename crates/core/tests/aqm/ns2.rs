@@ -79,7 +79,7 @@ fn params(name: &str) -> AqmParams {
     };
     let packets = |n| Length::Packets(Packets::new(n));
     AqmParams::Red(red::Params {
-        profile: Profile { min: packets(20), max: packets(80), max_p: Probability::new(0.1).unwrap() },
+        profile: Profile { min: packets(20), max: packets(80), max_p: Probability::new(0.1).unwrap() }.into(),
         common: Common {
             weight: Weight(0.002),
             mean_packet: Bytes::new(u64::from(SIZE)),
@@ -88,6 +88,7 @@ fn params(name: &str) -> AqmParams {
             ecn: false,
         },
         min_waiting: Packets::new(0),
+        arithmetic: perhop_core::arithmetic::Arithmetic::Exact,
     })
 }
 

@@ -30,7 +30,9 @@ impl Generator {
         let mut entries = Vec::new();
         for field in Field::all(fields) {
             let needed = field.default.is_none() && !field.optional;
-            if needed || self.0.uniform() < 0.5 {
+            // Keys that exclude others or need them.
+            let rare = ["curve", "interpolate", "ecn-min", "ecn-max", "ecn-p"].contains(&field.name);
+            if needed || self.0.uniform() < if rare { 0.1 } else { 0.5 } {
                 entries.push((field.name, self.value(&field.kind)));
             }
         }

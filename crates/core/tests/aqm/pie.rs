@@ -72,8 +72,8 @@ struct Line<Q> {
 impl<Q: Queue> Line<Q> {
     fn new(params: &Params, rng: Rng) -> Self {
         let pie = Q::new(settings(params), rng);
-        let update = pie.first_update();
-        Self { pie, until: None, update, interval: params.interval.ns(), sent: 0 }
+        let interval = params.interval.ns();
+        Self { pie, until: None, update: interval, interval, sent: 0 }
     }
 
     /// Departures go before the timer, and both before an arrival.

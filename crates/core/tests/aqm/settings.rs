@@ -5,6 +5,7 @@ use perhop_core::aqm::early::{Beyond, Common, Counted, Level, Spacing, Unit, Wei
 use perhop_core::aqm::rio::{self, Mode};
 use perhop_core::aqm::wred::{self, Member};
 use perhop_core::aqm::{AqmParams, red};
+use perhop_core::arithmetic::Arithmetic;
 use perhop_core::packet::Colour;
 use perhop_core::params::{Node, Place, Problems, Reader, Tree};
 use perhop_core::units::{Bytes, Length, Packets};
@@ -70,9 +71,10 @@ fn rio_as_written() {
 #[test]
 fn red_with_defaults() {
     let expected = red::Params {
-        profile: profile(packets(5), packets(15), 0.1),
+        profile: profile(packets(5), packets(15), 0.1).into(),
         common: defaults(),
         min_waiting: Packets::new(0),
+        arithmetic: Arithmetic::Exact,
     };
     assert_eq!(read("red", thresholds("5p", "15p")), Ok(AqmParams::Red(expected)));
 }
@@ -89,8 +91,8 @@ fn wred_as_written() {
     let members = vec![dscp("AF11"), dscp("EF"), Member::Colour(Colour::Green)];
     let expected = wred::Params {
         profiles: vec![
-            wred::Class { members, profile: profile(packets(20), packets(40), 0.1) },
-            wred::Class { members: vec![], profile: profile(packets(10), packets(20), 0.1) },
+            wred::Class { members, profile: profile(packets(20), packets(40), 0.1).into() },
+            wred::Class { members: vec![], profile: profile(packets(10), packets(20), 0.1).into() },
         ],
         averages: Counted::Common,
         common: defaults(),

@@ -4,6 +4,7 @@ use crate::port::Port;
 use perhop_core::aqm::early::{Beyond, Common, Counted, Order, Profile, Spacing, Weight};
 use perhop_core::aqm::tred::{self, Expected, Minimum};
 use perhop_core::aqm::{AnyAqm, AqmParams, red, rio, wred};
+use perhop_core::arithmetic::Arithmetic;
 use perhop_core::conditioner::pps_tagger::Unit;
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::{Colour, Ecn, Packet};
@@ -37,7 +38,8 @@ pub(crate) fn common(wq: f64, spacing: Spacing) -> Common {
 }
 
 pub(crate) fn red(profile: Profile, common: Common) -> AqmParams {
-    AqmParams::Red(red::Params { profile, common, min_waiting: Packets::new(0) })
+    let (profile, min_waiting) = (profile.into(), Packets::new(0));
+    AqmParams::Red(red::Params { profile, common, min_waiting, arithmetic: Arithmetic::Exact })
 }
 
 pub(crate) fn rio([in_profile, out_profile]: [Profile; 2], mode: rio::Mode, common: Common) -> AqmParams {
@@ -49,7 +51,8 @@ pub(crate) fn wred(profiles: Vec<(Vec<wred::Member>, Profile)>, common: Common) 
 }
 
 pub(crate) fn wred_of(averages: Counted, profiles: Vec<(Vec<wred::Member>, Profile)>, common: Common) -> AqmParams {
-    let profiles = profiles.into_iter().map(|(members, profile)| wred::Class { members, profile }).collect();
+    let profiles =
+        profiles.into_iter().map(|(members, profile)| wred::Class { members, profile: profile.into() }).collect();
     AqmParams::Wred(wred::Params { profiles, averages, common })
 }
 

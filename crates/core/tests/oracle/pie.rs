@@ -52,9 +52,8 @@ pub trait Queue {
     fn enque(&mut self, now: u64, packet: Waiting) -> Outcome;
     /// The packet that is sent.
     fn deque(&mut self, now: u64) -> Option<Waiting>;
-    /// Every T_UPDATE; the first time, ns.
+    /// Every T_UPDATE.
     fn calculate_drop_prob(&mut self, now: u64);
-    fn first_update(&self) -> u64;
     fn waiting(&self) -> usize;
     fn drop_prob(&self) -> f64;
 }
@@ -145,6 +144,7 @@ impl Pie {
         Outcome::Queued
     }
 
+    /// RFC 8033 section 5.3 turns it on and off.
     fn extended(&mut self, now: u64, packet: Waiting, queue_small: u64) -> Outcome {
         // "If the queue has been idle for a while": this arrival finds it empty.
         let idle = self.queue.is_empty();
@@ -177,6 +177,7 @@ impl Pie {
         outcome
     }
 
+    /// RFC 8033 section 5.2.
     fn estimate_rate(&mut self, now: u64, packet: Waiting) {
         if self.in_measurement {
             self.dq_count += packet.bytes;
@@ -198,6 +199,7 @@ impl Pie {
         }
     }
 
+    /// RFC 8033 section 4.2, the table of auto-tuning.
     fn tuned(&self, p: f64) -> f64 {
         if self.drop_prob < 0.000001 {
             p / 2048.0
@@ -283,10 +285,6 @@ impl Queue for Pie {
         self.qdelay_old = self.current_qdelay;
         self.last_timestamp = now;
         self.burst_allowance = (self.burst_allowance - self.set.t_update as i64).max(0);
-    }
-
-    fn first_update(&self) -> u64 {
-        self.set.t_update
     }
 
     fn waiting(&self) -> usize {

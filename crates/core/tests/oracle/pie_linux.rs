@@ -212,10 +212,6 @@ impl Queue for Linux {
         }
     }
 
-    fn first_update(&self) -> u64 {
-        500_000_000
-    }
-
     fn waiting(&self) -> usize {
         self.queue.len()
     }

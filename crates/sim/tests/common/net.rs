@@ -3,6 +3,7 @@
 use perhop_core::Scope;
 use perhop_core::aqm::early::{Beyond, Common, Profile, Spacing, Weight};
 use perhop_core::aqm::{AqmParams, drop_tail, red};
+use perhop_core::arithmetic::Arithmetic;
 use perhop_core::classify::Match;
 use perhop_core::conditioner::ConditionerParams;
 use perhop_core::dscp::Dscp;
@@ -132,7 +133,7 @@ pub fn drop_tail() -> AqmParams {
 pub fn red(min: u32, max: u32, max_p: f64) -> red::Params {
     let packets = |n| Length::Packets(Packets::new(n));
     red::Params {
-        profile: Profile { min: packets(min), max: packets(max), max_p: Probability::new(max_p).unwrap() },
+        profile: Profile { min: packets(min), max: packets(max), max_p: Probability::new(max_p).unwrap() }.into(),
         common: Common {
             weight: Weight(0.002),
             mean_packet: Bytes::new(1000),
@@ -141,6 +142,7 @@ pub fn red(min: u32, max: u32, max_p: f64) -> red::Params {
             ecn: false,
         },
         min_waiting: Packets::new(0),
+        arithmetic: Arithmetic::Exact,
     }
 }
 

@@ -1,9 +1,10 @@
 //! Networks at random: a chain of routers with hosts, every traffic model, AQM and conditioner of the lists.
 
 use super::net::{self, Net};
-use perhop_core::aqm::early::{Beyond, Common, Counted, Spacing, Weight};
+use perhop_core::aqm::early::{Beyond, Common, Counted, Profile, Spacing, Weight};
 use perhop_core::aqm::virtual_buffer::{Common as Buffer, Counting};
 use perhop_core::aqm::{AqmParams, msvb, red, rio, wred};
+use perhop_core::arithmetic::Arithmetic;
 use perhop_core::conditioner::{self, ConditionerParams};
 use perhop_core::packet::Colour;
 use perhop_core::params::{Field, Kind, Place, Problems, Reader, Tree, Value as _};
@@ -40,18 +41,21 @@ fn aqm() -> impl Strategy<Value = AqmParams> {
         let packets = |n| Length::Packets(Packets::new(n));
         let profile = |min| {
             let max_p = Probability::new(0.3).unwrap();
-            perhop_core::aqm::early::Profile { min: packets(min), max: packets(min + width), max_p }
+            Profile { min: packets(min), max: packets(min + width), max_p }
         };
         let [tight, wide] = [profile(min), profile(min + 3)];
         match name {
             "drop-tail" => net::drop_tail(),
-            "red" => AqmParams::Red(red::Params { profile: tight, common, min_waiting: Packets::new(min % 3) }),
+            "red" => {
+                let (profile, min_waiting) = (tight.into(), Packets::new(min % 3));
+                AqmParams::Red(red::Params { profile, common, min_waiting, arithmetic: Arithmetic::Exact })
+            }
             "rio" => {
                 AqmParams::Rio(rio::Params { in_profile: wide, out_profile: tight, mode: rio::Mode::RioC, common })
             }
             "wred" => {
                 let green = vec![wred::Member::Colour(Colour::Green)];
-                let class = |members, profile| wred::Class { members, profile };
+                let class = |members, profile: Profile| wred::Class { members, profile: profile.into() };
                 let averages = [Counted::Common, Counted::Coupled, Counted::Separate][min as usize % 3];
                 let profiles = vec![class(green, wide), class(vec![], tight)];
                 AqmParams::Wred(wred::Params { profiles, averages, common })

@@ -172,11 +172,12 @@ fn an_idle_link_changes_too() {
 /// RED on the instantaneous queue that drops from `max` waiting on, and nothing before.
 fn step(max: Length) -> AqmParams {
     let mut params = red(1, 2, 0.0);
-    params.profile.min = match max {
+    let min = match max {
         Length::Packets(_) => Length::Packets(Packets::new(1)),
         _ => Length::Bytes(Bytes::new(1)),
     };
-    (params.profile.max, params.common.weight) = (max, Weight(1.0));
+    let max_p = Probability::new(0.0).unwrap();
+    (params.profile, params.common.weight) = (Profile { min, max, max_p }.into(), Weight(1.0));
     AqmParams::Red(params)
 }
 

@@ -113,7 +113,7 @@ fn queue(averages: Counted) -> AqmParams {
     let packets = |n| Length::Packets(Packets::new(n));
     let class = |(colour, (min, max, p))| wred::Class {
         members: vec![Member::Colour(colour)],
-        profile: Profile { min: packets(min), max: packets(max), max_p: Probability::new(p).unwrap() },
+        profile: Profile { min: packets(min), max: packets(max), max_p: Probability::new(p).unwrap() }.into(),
     };
     let common = Common {
         weight: Weight(0.002),

@@ -7,8 +7,10 @@
 
 pub mod average;
 pub mod averages;
+pub mod curve;
 pub mod level;
 pub mod ramp;
+pub mod shape;
 pub mod spacing;
 pub mod weight;
 
@@ -22,8 +24,10 @@ use crate::verdict::{Fate, Reason, Verdict};
 
 pub use average::{Average, Idle};
 pub use averages::{Averages, Counted};
+pub use curve::Curve;
 pub use level::{Level, Unit};
 pub use ramp::{Beyond, Profile, Ramp, Zone};
+pub use shape::Shape;
 pub use spacing::{Spacer, Spacing};
 pub use weight::Weight;
 
@@ -78,8 +82,22 @@ impl Common {
     /// As [`Profile::ramp`].
     pub fn precedence(&self, profile: &Profile, scope: &Scope) -> Result<(Precedence, Unit), ParamError> {
         let (ramp, unit) = profile.ramp(self.beyond, scope)?;
+        Ok((self.judge(Drops::Ramp(ramp), None), unit))
+    }
+
+    /// The same with a curve for a ramp, or marks apart from drops.
+    ///
+    /// # Errors
+    /// As [`Profile::ramp`] and [`curve::Points::curve`]; E239 for what has no effect.
+    pub fn shaped(&self, shape: &Shape, scope: &Scope) -> Result<(Precedence, Unit), ParamError> {
+        let (drops, marks, unit) = shape.numbers([self.beyond == Beyond::Gentle, self.ecn], scope)?;
+        Ok((self.judge(drops, marks), unit))
+    }
+
+    fn judge(&self, drops: Drops, marks: Option<Marks>) -> Precedence {
         let early = if self.ecn { Verdict::Mark } else { Verdict::Drop(Reason::Early) };
-        Ok((Precedence { ramp, spacer: Spacer::new(self.spacing), early }, unit))
+        let spacer = Spacer::new(self.spacing);
+        Precedence { drops, marks: marks.map(|marks| (marks, spacer.clone())), spacer, early }
     }
 }
 
@@ -103,19 +121,81 @@ pub struct Scaled {
     pub order: Order,
 }
 
+/// What drops depend on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Drops {
+    /// RED's ramp.
+    Ramp(Ramp),
+    /// Points.
+    Curve(Curve),
+}
+
+impl Drops {
+    #[inline]
+    fn zone(&self, average: f64) -> Zone {
+        match self {
+            Self::Ramp(ramp) => ramp.zone(average),
+            Self::Curve(curve) => curve.zone(average),
+        }
+    }
+
+    fn warnings(&self, unit: Unit, scope: &Scope) -> Vec<ParamError> {
+        match self {
+            Self::Ramp(ramp) => ramp.warnings(unit, scope),
+            Self::Curve(curve) => {
+                Level { unit, value: curve.start() }.out_of_reach("curve", scope).into_iter().collect()
+            }
+        }
+    }
+}
+
+/// The ramp of marks, where it is not that of drops: all are marked from its end on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Marks {
+    min: f64,
+    max: f64,
+    max_p: f64,
+}
+
+impl Marks {
+    /// Between these two lengths the probability rises to `max_p`.
+    pub fn new([min, max]: [f64; 2], max_p: f64) -> Self {
+        Self { min, max, max_p }
+    }
+
+    fn zone(&self, average: f64) -> Zone {
+        if average >= self.max {
+            Zone::Beyond
+        } else if average < self.min {
+            Zone::Below
+        } else {
+            Zone::Between(self.max_p * (average - self.min) / (self.max - self.min))
+        }
+    }
+
+    fn warning(&self, unit: Unit, scope: &Scope) -> Option<ParamError> {
+        Level { unit, value: self.min }.out_of_reach("ecn-min", scope)
+    }
+}
+
 /// One drop precedence: thresholds, spacing, and what an early drop is.
 #[derive(Clone, Debug)]
 pub struct Precedence {
-    ramp: Ramp,
+    drops: Drops,
     spacer: Spacer,
+    /// Marks that are apart, with a count of their own.
+    marks: Option<(Marks, Spacer)>,
     early: Verdict,
 }
 
 impl Precedence {
-    /// The verdict on an arrival that finds `average`.
+    /// The verdict on an arrival that finds `average`; `capable` says whether it is ECN-capable.
     #[inline]
-    pub fn decide(&mut self, average: f64, rng: &mut Rng) -> Verdict {
-        match self.ramp.zone(average) {
+    pub fn decide(&mut self, average: f64, capable: bool, rng: &mut Rng) -> Verdict {
+        if capable && self.marks.is_some() {
+            return self.mark(average, rng);
+        }
+        match self.drops.zone(average) {
             Zone::Below => {
                 self.spacer.rest();
                 Verdict::Pass
@@ -129,11 +209,37 @@ impl Precedence {
         }
     }
 
+    /// An ECN-capable packet where marks are apart: dropped only where all are.
+    fn mark(&mut self, average: f64, rng: &mut Rng) -> Verdict {
+        let zone = self.drops.zone(average);
+        let Some((marks, spacer)) = self.marks.as_mut().filter(|_| zone != Zone::Beyond) else {
+            self.restart();
+            return Verdict::Drop(Reason::Forced);
+        };
+        match marks.zone(average) {
+            Zone::Below => {
+                spacer.rest();
+                Verdict::Pass
+            }
+            Zone::Between(p) if spacer.hits(p, rng) => Verdict::Mark,
+            Zone::Between(_) => Verdict::Pass,
+            Zone::Beyond => {
+                spacer.restart();
+                Verdict::Mark
+            }
+        }
+    }
+
+    fn restart(&mut self) {
+        self.spacer.restart();
+        self.marks.iter_mut().for_each(|(_, spacer)| spacer.restart());
+    }
+
     /// The verdict on an arrival whose probability is a multiple of RED's: with a factor of 1 that of
     /// [`Precedence::decide`], draw for draw. Where it reaches 1 the packet is dropped, not marked.
     #[inline]
     pub fn decide_scaled(&mut self, average: f64, scaled: Scaled, rng: &mut Rng) -> Verdict {
-        let Zone::Between(p_b) = self.ramp.zone(average) else { return self.decide(average, rng) };
+        let Zone::Between(p_b) = self.drops.zone(average) else { return self.decide(average, false, rng) };
         let factor = math::pow(scaled.ratio, scaled.exponent);
         let hit = match scaled.order {
             Order::BeforeSpacing => self.spacer.hits((p_b * factor).min(1.0), rng),
@@ -150,6 +256,7 @@ impl Precedence {
     #[inline]
     pub fn spare(&mut self) -> Verdict {
         self.spacer.rest();
+        self.marks.iter_mut().for_each(|(_, spacer)| spacer.rest());
         Verdict::Pass
     }
 
@@ -157,23 +264,27 @@ impl Precedence {
     #[inline]
     pub fn on_fate(&mut self, fate: Fate) {
         if fate == Fate::Dropped(Reason::Overflow) {
-            self.spacer.restart();
+            self.restart();
         }
     }
 
     /// The probability p_b at `average`, for series; 1 beyond the maximum.
     pub fn drop_p(&self, average: f64) -> f64 {
-        self.ramp.drop_p(average)
+        self.drops.zone(average).p()
     }
 
     /// As [`Ramp::warnings`].
     pub fn warnings(&self, unit: Unit, scope: &Scope) -> Vec<ParamError> {
-        self.ramp.warnings(unit, scope)
+        let marks = self.marks.as_ref().and_then(|(marks, _)| marks.warning(unit, scope));
+        self.drops.warnings(unit, scope).into_iter().chain(marks).collect()
     }
 
-    /// Continues the count of `other`.
+    /// Continues the counts of `other`.
     pub fn resume(&mut self, other: &Self) {
         self.spacer.resume(&other.spacer);
+        if let (Some((_, new)), Some((_, old))) = (&mut self.marks, &other.marks) {
+            new.resume(old);
+        }
     }
 }
 

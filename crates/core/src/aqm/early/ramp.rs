@@ -47,6 +47,17 @@ pub enum Zone {
     Beyond,
 }
 
+impl Zone {
+    /// The probability p_b; 1 beyond the maximum.
+    pub fn p(self) -> f64 {
+        match self {
+            Self::Below => 0.0,
+            Self::Between(p_b) => p_b,
+            Self::Beyond => 1.0,
+        }
+    }
+}
+
 /// Thresholds as numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ramp {
@@ -136,10 +147,6 @@ impl Ramp {
 
     /// The probability p_b at `average`, for series; 1 beyond the maximum.
     pub fn drop_p(&self, average: f64) -> f64 {
-        match self.zone(average) {
-            Zone::Below => 0.0,
-            Zone::Between(p_b) => p_b,
-            Zone::Beyond => 1.0,
-        }
+        self.zone(average).p()
     }
 }

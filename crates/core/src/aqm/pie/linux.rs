@@ -7,9 +7,6 @@ use crate::rng::Rng;
 use crate::units::Span;
 use crate::verdict::{Reason, Verdict};
 
-/// When the probability changes for the first time.
-pub const FIRST: Span = Span::from_ms(500);
-
 /// A probability of 1, and units of time in a second.
 const ONE: u64 = u64::MAX >> 8;
 const SECOND: u64 = 1_000_000_000 >> 6;

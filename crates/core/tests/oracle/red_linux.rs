@@ -1,0 +1,101 @@
+//! RED as Linux 6.12 and tc behave, from a description of their integers, in wide integers and whole formulas.
+
+use perhop_core::Rng;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Pass,
+    /// By the draw of its gap.
+    Drawn,
+    /// The average is beyond the ramp.
+    Forced,
+}
+
+pub struct Linux {
+    thresholds: [u64; 2],
+    log: u32,
+    /// Of 2^32, by byte.
+    slope: u128,
+    rng: Rng,
+    /// Bytes x 2^log.
+    average: u128,
+    /// `None` outside the ramp.
+    since: Option<u128>,
+    limit: u128,
+    /// Ticks of 64 ns that a mean packet takes.
+    packet: f64,
+    last: u64,
+}
+
+impl Linux {
+    pub fn new(thresholds: [u64; 2], max_p: f64, [log, mean]: [u32; 2], link: f64, rng: Rng) -> Self {
+        let of = (max_p * 4_294_967_296.0).floor().min(4_294_967_295.0) as u128;
+        let slope = (of / u128::from(thresholds[1] - thresholds[0])).max(1);
+        let packet = (f64::from(mean) / link * 15_625_000.0).floor();
+        Self { thresholds, log, slope, rng, average: 0, since: None, limit: 0, packet, last: 0 }
+    }
+
+    /// By how many binary places idle time of `us` lowers the average; `Err` for less than one place, with the cell.
+    fn damping(&self, us: u64) -> Result<u32, u32> {
+        let per_tick = -perhop_core::math::ln(1.0 - 0.5f64.powi(self.log as i32)) / self.packet;
+        let mut cell = 0;
+        while 31.0 / per_tick / 2f64.powi(cell) >= 512.0 {
+            cell += 1;
+        }
+        let entry = (us / 2u64.pow(cell as u32)).min(255);
+        if entry == 255 {
+            return Ok(31);
+        }
+        let shift = (entry as f64 * 2f64.powi(cell) * per_tick).floor().min(31.0) as u32;
+        if shift > 0 { Ok(shift) } else { Err(cell as u32) }
+    }
+
+    fn idle(&mut self, us: u64) {
+        self.average = match self.damping(us) {
+            Ok(shift) => self.average / 2u128.pow(shift),
+            Err(cell) => {
+                let us = us.min(255 * 2u64.pow(cell));
+                let loss = self.average * u128::from(us) / 2u128.pow(cell);
+                if loss < self.average / 2 { self.average - loss } else { self.average / 2 }
+            }
+        };
+    }
+
+    fn draw(&mut self) {
+        self.limit = (self.rng.uniform() * 4_294_967_296.0) as u128 / self.slope;
+    }
+
+    /// `idle` since: ns.
+    pub fn arrive(&mut self, now: u64, backlog: u64, idle: Option<u64>) -> Outcome {
+        match idle {
+            Some(since) => self.idle((now - since.max(self.last)) / 1000),
+            None => self.average = self.average + u128::from(backlog) - self.average / 2u128.pow(self.log),
+        }
+        self.last = now;
+        let [min, max] = self.thresholds.map(|bytes| u128::from(bytes) * 2u128.pow(self.log));
+        if self.average < min {
+            self.since = None;
+            return Outcome::Pass;
+        }
+        if self.average >= max {
+            self.since = None;
+            return Outcome::Forced;
+        }
+        let Some(since) = self.since else {
+            self.since = Some(0);
+            self.draw();
+            return Outcome::Pass;
+        };
+        self.since = Some(since + 1);
+        if (self.average - min) / 2u128.pow(self.log) * (since + 1) < self.limit {
+            return Outcome::Pass;
+        }
+        self.since = Some(0);
+        self.draw();
+        Outcome::Drawn
+    }
+
+    pub fn average(&self) -> f64 {
+        self.average as f64 / 2f64.powi(self.log as i32)
+    }
+}
