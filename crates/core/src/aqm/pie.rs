@@ -36,7 +36,7 @@
 //! `byte-mode`: the probability of a packet of up to `mtu` is p size / mtu. `ecn`: ECN-capable packets are marked where
 //! others are dropped, as long as p is below `ecn-below`.
 //!
-//! With `active-above` (a third of the limit in appendix B) PIE rests until so much waits, starts anew with
+//! With `active-above` (a third of the limit in appendix B) PIE rests until so much waits, starts again with
 //! `max-burst`, and rests again once p and both delays are 0 and the queue is empty; p then decays where both delays are
 //! below target / 2.
 //!

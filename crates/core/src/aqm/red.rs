@@ -43,8 +43,8 @@
 //! `curve = [["20%", 0.0], ["50%", 0.05], ["80%", 1.0]]` replaces `min`, `max` and `max-p`: p_b follows lines between
 //! the points, or with `interpolate = "step"` keeps the value of the last point passed; before the first it is 0, from
 //! the last on it stays, and where it is 1 all are dropped. `wq = 1` (`weight = 0`) makes avg the queue as it is.
-//! `ecn-min`, `ecn-max` and `ecn-p` (0.1) are thresholds apart for ECN-capable packets: marked by a ramp of their own
-//! with a count of its own, all from `ecn-max` on, and dropped only where all packets are. With `wq = 1` and
+//! `ecn-min`, `ecn-max` and `ecn-p` (0.1) are thresholds apart for ECN-capable packets: marked by a separate ramp
+//! with a separate count, all from `ecn-max` on, and dropped only where all packets are. With `wq = 1` and
 //! `ecn-min` = `ecn-max` that is the step of DCTCP (RFC 8257).
 //!
 //! `arithmetic = "linux"` computes as Linux 6.12 does, in bytes. avg is a fixed-point number, which a burst after idle

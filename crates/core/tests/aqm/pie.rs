@@ -208,7 +208,7 @@ fn settled(params: &Params) -> (f64, u32) {
         let now = Time::from_ns(i * 800_000);
         advance(&mut port, now);
         let p = port.gauge(now, "drop_p");
-        // RFC 8033 section 5.5; Linux adds 0.02 where the delay is above 250 ms.
+        // The cap; Linux adds 0.02 where the delay is above 250 ms.
         let step = if params.arithmetic == Arithmetic::Linux { 0.04 } else { 0.02 };
         assert!(last < 0.1 || p - last <= step + 1e-12, "{last} {p}");
         last = p;

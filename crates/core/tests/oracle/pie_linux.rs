@@ -41,7 +41,7 @@ impl Linux {
         self.queue.iter().map(|p| i128::from(p.bytes)).sum()
     }
 
-    fn starts_anew(&mut self) {
+    fn starts_again(&mut self) {
         self.burst = clock(150_000_000);
         self.stamp = None;
         self.accumulated = 0;
@@ -143,7 +143,7 @@ impl Queue for Linux {
             counted: -1,
             drain: 0,
         };
-        new.starts_anew();
+        new.starts_again();
         new
     }
 
@@ -205,7 +205,7 @@ impl Queue for Linux {
         self.delay = delay;
         let low = |delay| delay < target / 2;
         if low(self.delay) && low(self.delay_before) && self.prob == 0 && (!self.set.rate || self.drain > 0) {
-            self.starts_anew();
+            self.starts_again();
         }
         if !self.set.rate {
             self.delay_before = delay;

@@ -4,7 +4,7 @@ use crate::common::net::{self, Net, bulk, cbr, red, stage, transfers};
 use crate::common::random::{any_net, changed};
 use perhop_core::Scope;
 use perhop_core::aqm::AqmParams;
-use perhop_core::aqm::early::Weight;
+use perhop_core::aqm::early::{Profile, Weight};
 use perhop_core::conditioner::{ConditionerParams, token_bucket};
 use perhop_core::packet::Colour;
 use perhop_core::port::edge::{Per, StageSpec};

@@ -183,7 +183,7 @@ impl Marks {
 pub struct Precedence {
     drops: Drops,
     spacer: Spacer,
-    /// Marks that are apart, with a count of their own.
+    /// Marks that are apart, with a separate count.
     marks: Option<(Marks, Spacer)>,
     early: Verdict,
 }

@@ -43,7 +43,7 @@ struct Set {
     timestamps: bool,
 }
 
-/// What departures tell; it starts anew when the queue has been short.
+/// What departures tell; it starts again when the queue has been short.
 #[derive(Clone, Copy, Debug)]
 struct Leaving {
     burst: u64,
