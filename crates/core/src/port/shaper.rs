@@ -94,20 +94,24 @@ impl ShaperParams {
                 return Err(error.help(format!("at most {DEEPEST}")));
             }
         }
+        let (frame, takes) = (self.framing.build(scope)?, self.arithmetic == Arithmetic::Linux);
         if !self.debt {
+            let scope = if takes { scope.clone() } else { frame.scope(scope) };
             scope.holds_largest_packet("burst", self.burst)?;
             scope.holds_largest_packet("peak-burst", peak_burst)?;
         }
-        let peak = self.peak.map(|peak| self.peak_bucket(peak, peak_burst)).transpose()?;
+        // Linux fills its bucket with what a packet of `burst` costs.
+        let depth = |burst: Bytes| if takes { Bytes::new(frame.bytes(burst.get() as u32).into()) } else { burst };
+        let peak = self.peak.map(|peak| self.peak_bucket(peak, depth(peak_burst))).transpose()?;
         let largest = if peak.is_some() { self.burst.min(peak_burst) } else { self.burst };
         Ok(Shaper {
-            rate: Bucket::full(self.rate, self.burst, self.arithmetic),
+            rate: Bucket::full(self.rate, depth(self.burst), self.arithmetic),
             peak,
             debt: self.debt,
             granularity: self.granularity.map_or(0, Span::ns),
             largest: largest.get(),
-            takes: self.arithmetic == Arithmetic::Linux,
-            frame: self.framing.build(scope)?,
+            takes,
+            frame,
             filled: Time::ZERO,
         })
     }
@@ -125,7 +129,8 @@ impl Shaper {
     /// Whether a packet of this size ever goes.
     #[inline]
     pub fn admits(&self, bytes: u32) -> bool {
-        self.debt || u64::from(bytes) <= self.largest
+        let counted = if self.takes { bytes } else { self.frame.bytes(bytes) };
+        self.debt || u64::from(counted) <= self.largest
     }
 
     /// When a packet of this size may go: `now`, or later.

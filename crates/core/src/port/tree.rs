@@ -43,6 +43,13 @@ impl Offer {
     }
 }
 
+/// What a node offers that has not been looked at: always due.
+const UNKNOWN: Offer = Offer::Later(Time::ZERO);
+
+fn earlier(at: Time, other: Option<Time>) -> Time {
+    other.map_or(at, |other| other.min(at))
+}
+
 /// A packet that has left its queue.
 #[derive(Clone, Copy, Debug)]
 struct Taken<H> {
@@ -64,6 +71,8 @@ struct Node<H> {
     takes: bool,
     kept: Option<Taken<H>>,
     offer: Offer,
+    /// When something below it opens that may go before what it offers.
+    opens: Option<Time>,
     stale: bool,
 }
 
@@ -182,7 +191,7 @@ impl<H: Copy> Tree<H> {
         let up = up.map(|node| Up { node, place: self.nodes[node].adopt(number, timed) });
         // Nothing is above the root to look at what it offers.
         let takes = takes && up.is_some();
-        self.nodes.push(Node { up, kind, takes, kept: None, offer: Offer::Nothing, stale: false });
+        self.nodes.push(Node { up, kind, takes, kept: None, offer: Offer::Nothing, opens: None, stale: false });
         number
     }
 
@@ -295,12 +304,13 @@ impl<H: Copy> Tree<H> {
         Ok(())
     }
 
-    /// Something has changed at a node: what it offers, and whoever is above it, is computed again.
+    /// Something has changed at a node: what it offers, and whoever is above it, is computed again. One that has not been
+    /// computed since the last change may be below others that have, so this goes up to the root.
     fn touch(&mut self, mut node: usize) {
-        while !self.nodes[node].stale {
-            self.nodes[node].stale = true;
+        loop {
+            let known = std::mem::replace(&mut self.nodes[node].stale, true);
             let Some(up) = self.nodes[node].up else { return };
-            if let Kind::Scheduler(inner) = &mut self.nodes[up.node].kind {
+            if let (Kind::Scheduler(inner), false) = (&mut self.nodes[up.node].kind, known) {
                 inner.stale.push(up.place);
             }
             node = up.node;
@@ -472,13 +482,27 @@ impl<H: Copy> Tree<H> {
             it.stale = false;
             return Offer::Ready(taken.size);
         }
-        if !it.stale && !it.offer.is_due(now) {
+        if !it.stale && !it.offer.is_due(now) && it.opens.is_none_or(|at| at > now) {
             return it.offer;
         }
-        let offer = self.inside(node, now, host);
+        let (offer, opens) = self.inside(node, now, host);
         let it = &mut self.nodes[node];
-        (it.stale, it.offer) = (false, offer);
+        (it.stale, it.offer, it.opens) = (false, offer, opens);
         offer
+    }
+
+    /// What a scheduler has to know of a child that it may not choose: of a queue its first packet; of others, and of
+    /// queues that take what is looked at, what is known, or only whether anything waits there.
+    fn glance(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> Offer {
+        let it = &self.nodes[node];
+        let known = it.kept.is_some() || matches!(it.kind, Kind::Queue(_)) && !it.takes;
+        if known || !it.stale && !it.offer.is_due(now) && it.opens.is_none_or(|at| at > now) {
+            return self.offer(node, now, host);
+        }
+        let waits = self.waiting(node).packets > 0;
+        let it = &mut self.nodes[node];
+        (it.stale, it.offer, it.opens) = (false, UNKNOWN, None);
+        if waits { Offer::Ready(0) } else { Offer::Nothing }
     }
 
     /// The node above looks at what a node would send: one that takes has taken it out then.
@@ -493,43 +517,51 @@ impl<H: Copy> Tree<H> {
         }
     }
 
-    fn inside(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> Offer {
+    /// What is inside a node offers, and when something there opens that may go before it.
+    fn inside(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> (Offer, Option<Time>) {
         match &self.nodes[node].kind {
             Kind::Queue(queue) => match self.queues[*queue].first() {
-                Some(first) => Offer::Ready(first.size),
-                None => Offer::Nothing,
+                Some(first) => (Offer::Ready(first.size), None),
+                None => (Offer::Nothing, None),
             },
             Kind::Shaper(_, child) => {
                 let child = *child;
                 let below = self.look(child, now, host);
+                let opens = self.opens_below(child);
                 let (Offer::Ready(bytes), Kind::Shaper(shaper, _)) = (below, &self.nodes[node].kind) else {
-                    return below;
+                    return (below, opens);
                 };
                 match shaper.opens(now, bytes) {
-                    at if at <= now => below,
-                    at => Offer::Later(at),
+                    at if at <= now => (below, opens),
+                    at => (Offer::Later(earlier(at, opens)), None),
                 }
             }
             Kind::Scheduler(_) => self.choose(node, now, host),
         }
     }
 
+    /// When something below a node opens that may go before what it offers; never before what it keeps.
+    fn opens_below(&self, node: usize) -> Option<Time> {
+        let it = &self.nodes[node];
+        it.opens.filter(|_| it.kept.is_none())
+    }
+
     /// A scheduler chooses among what its children offer, and looks at what it has chosen.
-    fn choose(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> Offer {
+    fn choose(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> (Offer, Option<Time>) {
         loop {
             let opens = self.refresh(node, now, host);
             let inner = self.inner_mut(node);
             let place = match inner.scheduler.pick(now, &inner.heads) {
                 Pick::Child(place) => place,
-                Pick::Later(at) => return Offer::Later(opens.map_or(at, |opens| opens.min(at))),
-                Pick::Nothing => return opens.map_or(Offer::Nothing, Offer::Later),
+                Pick::Later(at) => return (Offer::Later(earlier(at, opens)), None),
+                Pick::Nothing => return (opens.map_or(Offer::Nothing, Offer::Later), None),
             };
             let (head, child) = (inner.heads[place], inner.children[place]);
             let offer = self.look(child, now, host);
             let inner = self.inner_mut(node);
             inner.chosen = place;
             if inner.stale.is_empty() && offer.head() == head {
-                return offer;
+                return (offer, opens);
             }
             inner.heads[place] = offer.head();
         }
@@ -538,17 +570,17 @@ impl<H: Copy> Tree<H> {
     /// Computes the offers of those children again that have changed; when the first opens that a shaper holds back.
     fn refresh(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> Option<Time> {
         while let Some(place) = self.inner_mut(node).stale.pop() {
-            let head = self.offer(self.child(node, place), now, host).head();
+            let head = self.glance(self.child(node, place), now, host).head();
             self.inner_mut(node).heads[place] = head;
         }
         let mut opens = None::<Time>;
         for i in 0..self.inner_mut(node).timed.len() {
             let place = self.inner_mut(node).timed[i];
-            let offer = self.offer(self.child(node, place), now, host);
+            let child = self.child(node, place);
+            let offer = self.glance(child, now, host);
             self.inner_mut(node).heads[place] = offer.head();
-            if let Offer::Later(at) = offer {
-                opens = Some(opens.map_or(at, |opens| opens.min(at)));
-            }
+            let later = if let Offer::Later(at) = offer { Some(at) } else { self.opens_below(child) };
+            opens = later.map(|at| earlier(at, opens)).or(opens);
         }
         opens
     }
