@@ -124,14 +124,27 @@ fn way(scenario: &Scenario, name: &str, way: &[u32], out: &mut String) {
         let stages: Vec<_> = link.edge.iter().map(|s| format!("[{}: {}] ", s.name, s.params.name())).collect();
         let _ = writeln!(
             out,
-            "  {name} {}: {}{}, then {} and {}",
+            "  {name} {}: {}{}, then {} and {}{}",
             link.name,
             stages.concat(),
             waiting(link, scenario.built.plan.overhead),
             link.rate,
-            link.delay
+            link.delay,
+            transit(&link.transit)
         );
     }
+}
+
+/// How packets' times on a wire differ from its delay.
+fn transit(transit: &plan::Transit) -> String {
+    let mut out = String::new();
+    if transit.jitter > Span::ZERO {
+        let _ = write!(out, " +- {} ({})", transit.jitter, transit.spread.name());
+    }
+    if transit.reorder.get() > 0.0 {
+        let _ = write!(out, ", a share of {} overtakes", transit.reorder);
+    }
+    out
 }
 
 /// All queues of a port on one line.

@@ -12,3 +12,5 @@ pub mod offered;
 pub mod ports;
 /// Links and nodes.
 pub mod topology;
+/// Jitter and reordering of a link.
+pub mod wire;

@@ -72,6 +72,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E261", "a mean given for a law that has none"),
     ("E262", "several senders for a model that has one"),
     ("E263", "a conditioner in a policy that needs what only a simulator knows"),
+    ("E276", "packets larger than the MTU of a link on their way"),
     ("E900", "packets do not add up: a bug in perhop"),
     ("W301", "a policer whose bucket is too small for the TCP that it holds to a contract"),
     ("W302", "EF traffic that nothing polices"),

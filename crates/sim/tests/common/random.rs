@@ -12,7 +12,7 @@ use perhop_core::port::edge::{Action, Per, StageSpec};
 use perhop_core::port::{Limit, NodeSpec, QueueSpec, Side};
 use perhop_core::sched::{self, SchedulerParams};
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
-use perhop_sim::plan::{Alteration, Change, Sampling};
+use perhop_sim::plan::{Alteration, Change, Sampling, Spread, Transit};
 use perhop_sim::traffic::law::Drawn;
 use perhop_sim::traffic::{self, TrafficParams, app_limited, on_off, transfers, web};
 use perhop_sim::transport::{Config, Delays, PartialAckTimer, Recovery};
@@ -211,20 +211,31 @@ pub fn scheduler(name: &str, shares: &[u32]) -> SchedulerParams {
     read(vec![("classes", classes)], |reader| SchedulerParams::read(name, Place::default(), reader))
 }
 
-/// One link: rate, delay, loss, queues, scheduler, conditioner. Without scheduler the first queue counts.
-type Hop = (BitRate, Span, f64, Vec<(AqmParams, Limit)>, Option<(&'static str, u32)>, Option<StageSpec>);
+/// Loss, and how packets' times differ: the jitter as a share of what the delay allows, its law, the share that overtakes.
+type OnWire = (f64, f64, Spread, f64);
 
-fn hop() -> impl Strategy<Value = Hop> {
-    let loss = prop_oneof![2 => Just(0.0), 1 => 0.0..0.1f64];
-    let queues = prop::collection::vec((aqm(), limit()), 1..4);
-    let scheduler = prop::option::of((prop::sample::select(classed()), 1u32..4));
-    (rate(), delay(), loss, queues, scheduler, prop::option::of(stage()))
+fn on_wire() -> impl Strategy<Value = OnWire> {
+    let often_none = |most: f64| prop_oneof![2 => Just(0.0), 1 => 0.0..most];
+    let spread = prop::sample::select(vec![Spread::Uniform, Spread::Normal]);
+    (often_none(0.1), often_none(1.0), spread, often_none(0.5))
 }
 
-fn add_link(net: &mut Net, ends: [usize; 2], (rate, delay, loss, queues, scheduler, stage): Hop) {
+/// One link: rate, delay, wire, queues, scheduler, conditioner. Without scheduler the first queue counts.
+type Hop = (BitRate, Span, OnWire, Vec<(AqmParams, Limit)>, Option<(&'static str, u32)>, Option<StageSpec>);
+
+fn hop() -> impl Strategy<Value = Hop> {
+    let queues = prop::collection::vec((aqm(), limit()), 1..4);
+    let scheduler = prop::option::of((prop::sample::select(classed()), 1u32..4));
+    (rate(), delay(), on_wire(), queues, scheduler, prop::option::of(stage()))
+}
+
+fn add_link(net: &mut Net, ends: [usize; 2], (rate, delay, wire, queues, scheduler, stage): Hop) {
     let place = net.plan.links.len();
     let link = net.link(ends, rate, delay);
-    link.loss = Probability::new(loss).unwrap();
+    let ((loss, share, spread, reorder), probability) = (wire, |p| Probability::new(p).unwrap());
+    let jitter = Span::from_ns((delay.ns() as f64 * share) as u64 / spread.reach());
+    let reorder = probability(if delay > Span::ZERO { reorder } else { 0.0 });
+    (link.loss, link.transit) = (probability(loss), Transit { jitter, spread, reorder });
     let queue = |(aqm, limit)| QueueSpec { aqm, limit, drop: Side::Tail, scope: net::scope(rate, 30) };
     link.queues = queues.into_iter().map(queue).collect();
     match scheduler {
