@@ -6,7 +6,8 @@ use perhop_core::aqm::virtual_buffer::{Common as Buffer, Counting};
 use perhop_core::aqm::{AqmParams, msvb, red, rio, wred};
 use perhop_core::arithmetic::Arithmetic;
 use perhop_core::conditioner::{self, ConditionerParams};
-use perhop_core::packet::Colour;
+use perhop_core::dscp::Dscp;
+use perhop_core::packet::{Colour, Ecn};
 use perhop_core::params::{Field, Kind, Place, Problems, Reader, Tree, Value as _};
 use perhop_core::port::edge::{Action, Per, StageSpec};
 use perhop_core::port::{Limit, NodeSpec, QueueSpec, Side};
@@ -14,7 +15,7 @@ use perhop_core::sched::{self, SchedulerParams};
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
 use perhop_sim::plan::{Alteration, Change, Sampling, Spread, Transit};
 use perhop_sim::traffic::law::Drawn;
-use perhop_sim::traffic::{self, TrafficParams, app_limited, on_off, transfers, web};
+use perhop_sim::traffic::{self, TrafficParams, app_limited, capture, on_off, transfers, web};
 use perhop_sim::transport::{Config, Delays, PartialAckTimer, Recovery};
 use proptest::prelude::*;
 
@@ -135,6 +136,19 @@ fn stage() -> impl Strategy<Value = StageSpec> {
     )
 }
 
+/// A capture of three flows in bursts of two, 300 packets.
+pub fn recording(kbps: u64, size: u64) -> capture::Params {
+    let packet = |i: u64| capture::Replayed {
+        at: Span::from_us(i / 2 * 2 * 8_000 * size / kbps),
+        flow: (i % 3) as u32,
+        wire: size as u32,
+        dscp: Dscp::new((i % 64) as u8).unwrap(),
+        ecn: Ecn::from_bits(i as u8),
+    };
+    let file = capture::Recording { file: "random".into(), packets: (0..300).map(packet).collect() };
+    capture::Params { file, matches: None, code_points: capture::CodePoints::Capture, hash: None }
+}
+
 /// A traffic model of the list at a moderate load.
 fn model(name: &str, kbps: u64, size: u64) -> TrafficParams {
     let (rate, gap) = (BitRate::kbps(kbps), Span::from_ms(100));
@@ -153,6 +167,7 @@ fn model(name: &str, kbps: u64, size: u64) -> TrafficParams {
             let gaps = Drawn::Constant(gap);
             TrafficParams::Web(web::Params { session_gap: Some(gaps), ..net::web([2, 3], 10 * size, gap) })
         }
+        "capture" => TrafficParams::Capture(recording(kbps, size)),
         "telnet" => net::telnet(Drawn::Constant(kbps as u32), Span::from_ms(20)),
         other => panic!("the tests do not know the traffic model {other}"),
     }
