@@ -42,7 +42,7 @@ def cell(job: dict[str, Any], folder: Path) -> None:
     time.sleep(DRAIN)
     offset = capture.real_minus_monotonic()
     came, left = capture.seen(before), {it.number: it for it in capture.seen(behind)}
-    shown = [network.call("tc", "-n", "r", "-s", *words.split()) for words in job["show"]]
+    shown = [network.call("tc", "-n", "r", "-s", "-d", *words.split()) for words in job["show"]]
     network.tc(job["down"])
     for socket in (*opened.values(), before, behind):
         socket.close()

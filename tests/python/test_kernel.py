@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import subprocess
 import tomllib
 from itertools import pairwise
@@ -11,6 +12,7 @@ import pytest
 
 import cells
 import patterns
+import repeats
 
 ROOT = Path(__file__).resolve().parents[2]
 CELLS = list(cells.all_cells())
@@ -52,6 +54,13 @@ def test_the_commands_are_those_recorded() -> None:
 def test_no_two_packets_of_a_pattern_are_sent_at_once() -> None:
     for name, sent in SENT.items():
         assert all(b.ns - a.ns >= patterns.APART_NS for a, b in pairwise(sent)), name
+
+
+def test_the_repeats_are_those_of_the_random_cells() -> None:
+    with repeats.FILE.open(encoding="ascii", newline="") as text:
+        rows = [(row["port"], row["pattern"], row["run"]) for row in csv.DictReader(text)]
+    random = {(cell.port, cell.pattern) for cell in CELLS if cell.text["kind"] == "random"}
+    assert set(rows) == {(*cell, str(run)) for cell in random for run in range(10)}
 
 
 def test_an_unknown_key_of_a_stream_is_an_error() -> None:

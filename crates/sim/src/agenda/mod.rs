@@ -1,8 +1,7 @@
 //! The agenda: who acts next, and when.
 //!
 //! Components are numbered: ends of transmission of each link, deliveries of each link, timers of each
-//! link's AQM, sources, then the engine's own clock (end of warm-up, samples, timed changes, reports of conditioners), and
-//! arrivals over links on which each packet takes a time of its own, if there are any. So at equal
+//! link's AQM, sources, then the engine's own clock (end of warm-up, samples, timed changes, reports of conditioners). So at equal
 //! times departures come before arrivals, and a change holds for what comes after it. TCP's timers have a separate
 //! heap; at equal times they come last.
 
@@ -26,8 +25,6 @@ pub enum Component {
     Source(usize),
     /// The engine's own clock.
     Clock,
-    /// A packet on a link with jitter.
-    Wire(usize),
     /// One end of a TCP connection.
     Timer(usize),
 }
@@ -51,7 +48,6 @@ pub struct Agenda {
     /// When the clock's next event is due.
     clock_at: Time,
     done: u64,
-    wires: bool,
 }
 
 impl Agenda {
@@ -60,17 +56,12 @@ impl Agenda {
         let source = 3 * links;
         let first = First { delivery: links, aqm_timer: 2 * links, source, clock: source + sources };
         let (events, timers) = (Heap::default(), Heap::default());
-        Self { now: Time::ZERO, events, timers, first, clock_at: Time::MAX, done: 0, wires: false }
+        Self { now: Time::ZERO, events, timers, first, clock_at: Time::MAX, done: 0 }
     }
 
     /// Components that events of links, sources and the clock name.
     pub fn components(&self) -> usize {
-        self.first.clock + 1 + if self.wires { self.first.delivery } else { 0 }
-    }
-
-    /// There are links on which packets take times of their own.
-    pub fn with_wires(self, wires: bool) -> Self {
-        Self { wires, ..self }
+        self.first.clock + 1
     }
 
     /// The time reached.
@@ -94,7 +85,6 @@ impl Agenda {
             Component::AqmTimer(link) => first.aqm_timer + link,
             Component::Source(source) => first.source + source,
             Component::Clock => first.clock,
-            Component::Wire(link) => first.clock + 1 + link,
             Component::Timer(end) => return self.timers.push(Key::new(at, end)),
         };
         self.events.push(Key::new(at, index));
@@ -127,8 +117,7 @@ impl Agenda {
             i if i < first.aqm_timer => Component::Delivery(i - first.delivery),
             i if i < first.source => Component::AqmTimer(i - first.aqm_timer),
             i if i < first.clock => Component::Source(i - first.source),
-            i if i == first.clock => Component::Clock,
-            i => Component::Wire(i - first.clock - 1),
+            _ => Component::Clock,
         }
     }
 

@@ -1,0 +1,88 @@
+//! The kernel's arrivals through perhop's port.
+
+use crate::cells::{Cell, Left, Row};
+use perhop_core::classify::FlowHeaders;
+use perhop_core::conditioner::Passage;
+use perhop_core::dscp::Dscp;
+use perhop_core::packet::{Ecn, FlowId, Packet};
+use perhop_core::port::Port;
+use perhop_core::port::edge::Edge;
+use perhop_core::units::Time;
+use perhop_scenario::{Options, Policy};
+use perhop_sim::replay::{Line, Replay, Trip};
+use std::net::IpAddr;
+
+/// What became of the packets, by their numbers.
+pub type Fates = Vec<Left>;
+
+/// A cell begins this long after its port was set up, or up to twice as long: timers of the port have begun.
+const BEGIN_NS: u64 = 1 << 30;
+
+/// The line behind the queue takes no time; a rate is stated because a policy's queue needs one.
+const LINE: &str = "100Gbit/s";
+
+/// What perhop does with the arrivals of a cell.
+///
+/// # Errors
+/// Why perhop has no such port.
+pub fn replayed(cell: &Cell, rows: &[Row], seed: u64) -> Result<Fates, String> {
+    let policy = policy(cell, seed)?;
+    let mut replay = Replay::new(port(&policy, seed)?, Line::Infinite);
+    for flow in rows.iter().map(|row| row.port).collect::<std::collections::BTreeSet<_>>() {
+        replay.port_mut().register(FlowId(flow.into()), &headers(flow));
+    }
+    let mut fates = vec![None; rows.len()];
+    let mut each = |trip: &Trip| {
+        fates[trip.number as usize] = trip.sent.map(|sent| (sent.starts.ns() - BEGIN_NS, trip.packet.ecn as u8));
+    };
+    for row in rows {
+        let at = Passage::of(Time::from_ns(BEGIN_NS + row.came), FlowId(row.port.into()));
+        replay.arrive(&at, &mut packet(row, policy.overhead()), row.bytes, &mut each);
+    }
+    replay.finish(&mut each);
+    Ok(fates)
+}
+
+fn policy(cell: &Cell, seed: u64) -> Result<Policy, String> {
+    let options = Options::new(&format!("{}.toml", cell.port)).set(&format!("policy.seed={seed}"));
+    let queued = cell.perhop.contains("[queue.port]");
+    let options = if queued { options.set("policy.queue=port").set(&format!("policy.link={LINE}")) } else { options };
+    match Policy::parse(&cell.perhop, &options) {
+        Ok((policy, _)) => Ok(policy),
+        Err(found) => {
+            Err(found.list.first().map_or_else(|| "refused".into(), |it| format!("{} {}", it.code, it.message)))
+        }
+    }
+}
+
+fn port(policy: &Policy, seed: u64) -> Result<Port<u32>, String> {
+    match policy.line() {
+        Some(plan) => plan.port(0).build().map_err(|error| format!("{error:?}")),
+        None => Edge::new(policy.stages(), seed, 0).map(Port::of_edge).map_err(|error| format!("{error:?}")),
+    }
+}
+
+fn packet(row: &Row, overhead: u32) -> Packet {
+    let dscp = Dscp::new(row.dscp).unwrap();
+    Packet {
+        size: row.bytes + overhead,
+        flow: FlowId(row.port.into()),
+        colour: dscp.colour(),
+        dscp,
+        ecn: Ecn::from_bits(row.ecn),
+        ..Packet::default()
+    }
+}
+
+fn headers(port: u16) -> FlowHeaders {
+    FlowHeaders {
+        protocol: 17,
+        source: IpAddr::from([10, 0, 0, 1]),
+        destination: IpAddr::from([10, 0, 1, 1]),
+        source_port: port,
+        destination_port: 9,
+        traffic: String::new(),
+        class: String::new(),
+        rtt: None,
+    }
+}
