@@ -1,6 +1,6 @@
 //! Model -> plan of a run, with every check that needs more than one section.
 
-use crate::check::{advice, labels, memory, queues, reached, settings, stability};
+use crate::check::{advice, labels, memory, mtu, queues, reached, settings, stability};
 use crate::resolve::arriving::Arrivals;
 use crate::resolve::indexed::Indexed;
 use crate::resolve::offered::{self, Flowline};
@@ -49,6 +49,7 @@ pub fn build(model: &Model, problems: &mut Problems) -> Option<Built> {
         stability::check(resolved, problems);
         reached::check(resolved, problems);
     }
+    mtu::check(file, problems);
     labels::check(resolved, problems);
     settings::check_sampled(file, problems);
     settings::check_size(&links, &traffic, problems);
@@ -90,6 +91,7 @@ fn draft(link: &topology::Direction) -> plan::Link {
         rate: *link.rate,
         delay: link.delay,
         loss: link.loss,
+        transit: link.transit,
         queues: link.queues.iter().map(draft_queue).collect(),
         nodes: link.nodes.iter().map(draft_node).collect(),
         edge: Vec::new(),

@@ -19,6 +19,7 @@ use perhop_core::port::edge::Action;
 use perhop_core::port::{Limit, QueueSpec};
 use perhop_core::units::{BitRate, Burst, Bytes, MeterRate, Span, counted};
 use perhop_sim::plan;
+use perhop_sim::traffic::{TrafficParams, capture};
 use std::fmt::Write;
 
 /// The tree of a port's queues.
@@ -100,6 +101,9 @@ fn paths(scenario: &Scenario, out: &mut String) {
             offered.model.name(),
             flow.data
         );
+        if let TrafficParams::Capture(params) = &offered.model {
+            let _ = write!(out, "; {}", replayed(params));
+        }
         if let Some(rtt) = flow.base_rtt(links(scenario)) {
             let full = loop_rtt(flow, scenario);
             let _ = write!(out, ", base RTT {rtt}, {} with every queue full", approximately(full));
@@ -118,20 +122,45 @@ fn paths(scenario: &Scenario, out: &mut String) {
     }
 }
 
+/// What a capture holds, and what its replay is not.
+fn replayed(params: &capture::Params) -> String {
+    let packets = &params.file.packets;
+    let lasts = packets.last().map_or(0.0, |last| last.at.seconds());
+    format!(
+        "{} packets of {} in {lasts:.3} s, open loop: whatever happens to them, the next ones come as captured; real TCP \
+         would have reacted",
+        packets.len(),
+        params.file.file
+    )
+}
+
 fn way(scenario: &Scenario, name: &str, way: &[u32], out: &mut String) {
     for &index in way {
         let link = &links(scenario)[index as usize];
         let stages: Vec<_> = link.edge.iter().map(|s| format!("[{}: {}] ", s.name, s.params.name())).collect();
         let _ = writeln!(
             out,
-            "  {name} {}: {}{}, then {} and {}",
+            "  {name} {}: {}{}, then {} and {}{}",
             link.name,
             stages.concat(),
             waiting(link, scenario.built.plan.overhead),
             link.rate,
-            link.delay
+            link.delay,
+            transit(&link.transit)
         );
     }
+}
+
+/// How packets' times on a wire differ from its delay.
+fn transit(transit: &plan::Transit) -> String {
+    let mut out = String::new();
+    if transit.jitter > Span::ZERO {
+        let _ = write!(out, " +- {} ({})", transit.jitter, transit.spread.name());
+    }
+    if transit.reorder.get() > 0.0 {
+        let _ = write!(out, ", a share of {} overtakes", transit.reorder);
+    }
+    out
 }
 
 /// All queues of a port on one line.

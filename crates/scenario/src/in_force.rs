@@ -1,7 +1,7 @@
 //! What is in force for some stretch of time.
 
 use crate::build::{self, Built};
-use crate::resolve::{offered, topology};
+use crate::resolve::{captured, offered, topology};
 use crate::sections::model::Model;
 use perhop_core::params::{Node, Problems, Spanned};
 
@@ -24,6 +24,7 @@ impl InForce {
         model.settings.name.get_or_insert_with(|| Spanned::new(place, stem.to_owned()));
         topology::fill_defaults(&mut model.links);
         offered::fill_defaults(&mut model.traffic);
+        captured::load(&mut model.traffic, *model.settings.duration, problems);
         let built = build::build(&model, problems);
         Self { root, model, built }
     }

@@ -64,6 +64,7 @@ pub(crate) fn link(from: usize, to: usize) -> Link {
         rate: BitRate::mbps(50),
         delay: Span::from_ms(5),
         loss: Probability::ZERO,
+        transit: Default::default(),
         queues: vec![QueueSpec {
             drop: Side::Tail,
             aqm: AqmParams::read("drop-tail", Place::default(), &mut reader).expect("without parameters"),

@@ -48,8 +48,8 @@
 //! timer's ticks: write the rounded one.
 //!
 //! What that does: in `examples/pie.toml` with 20 replications nothing to speak of, 6.30 % dropped and a median wait
-//! of 14.6 ms, with Linux's numbers 6.29 % and 14.5 ms. With 100 flows p is about 0.2, where the rule of p < 0.2 comes
-//! and goes: 23.1 % and 13.2 ms, with Linux's numbers 20.6 % and 5.6 ms (95 % intervals of 0.3 % and 0.3 ms).
+//! of 14.6 ms, with Linux's numbers 6.31 % and 14.5 ms. With 100 flows, which need a p of about 0.2, it does: 23.1 %
+//! and 13.2 ms, with Linux's numbers 21.6 % and 7.2 ms (95 % intervals of 0.3 % and 0.5 ms).
 //!
 //! Spread drops (`derandomise`) are rarer than p: one every ceil(0.85 / p) - 1 + 1 / p packets in the mean, every fifth
 //! at p = 1/3. p settles where drops are what they need to be, so it is higher than without.

@@ -103,7 +103,9 @@ pub(super) fn sound(
     arithmetic: Arithmetic,
 ) -> Result<Vec<ParamError>, ParamError> {
     let (least, mut advice) = (scope.largest_packet, Vec::new());
-    for (i, &quantum) in quanta.iter().enumerate().filter(|(_, quantum)| **quantum < least) {
+    // Where nothing passes, no packet is known.
+    let small = |quantum: &Bytes| *quantum < least.max(Bytes::new(1));
+    for (i, &quantum) in quanta.iter().enumerate().filter(|(_, quantum)| small(quantum)) {
         let message = format!("class {}: `quantum` is {quantum}", before + i + 1);
         if quantum == Bytes::new(0) {
             let error = ParamError::new("classes", "E201", message);

@@ -14,6 +14,8 @@ pub mod queues;
 pub mod reached;
 /// Memory that a run will take.
 pub mod memory;
+/// Packets that links cannot carry.
+pub mod mtu;
 /// `[scenario]`.
 pub mod settings;
 /// Queues that will swing.

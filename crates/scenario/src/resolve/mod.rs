@@ -2,6 +2,8 @@
 
 /// What arrives at each conditioner and queue.
 pub mod arriving;
+/// Captures that traffic replays.
+pub mod captured;
 /// Keys of `[links]`.
 pub mod ends;
 /// Items of a list with their indices.
@@ -12,3 +14,5 @@ pub mod offered;
 pub mod ports;
 /// Links and nodes.
 pub mod topology;
+/// Jitter and reordering of a link.
+pub mod wire;

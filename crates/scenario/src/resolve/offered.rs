@@ -10,7 +10,7 @@ use perhop_core::units::{Bytes, Span, Time};
 use perhop_sim::net::Router;
 use perhop_sim::plan;
 use perhop_sim::traffic::LARGEST_PACKET;
-use perhop_sim::traffic::{AnyTraffic, Carrier, TrafficScope};
+use perhop_sim::traffic::{AnyTraffic, Carrier, TrafficParams, TrafficScope};
 use perhop_sim::transport;
 
 /// One `[traffic]` with the routes between one of its senders and its receiver.
@@ -68,13 +68,21 @@ pub fn tcp_section(model: &Model, stated: Option<&TcpRef>) -> Option<TcpSection>
 pub fn fill_defaults(traffic: &mut Named<TrafficSection>) {
     for (name, place, section) in traffic.sound_mut() {
         section.common.class.get_or_insert_with(|| Name(name.to_owned()));
-        let scope = TrafficScope { largest: LARGEST_PACKET, segment: LARGEST_PACKET, senders: 1 };
+        let captured = matches!(section.model.value, TrafficParams::Capture(_));
+        let spread = if captured { Span::ZERO } else { Span::from_s(1) };
+        section.common.spread.get_or_insert(Spanned::new(place, spread));
+        let scope = TrafficScope { segment: LARGEST_PACKET, senders: 1, ..scope_of(section) };
         let source = section.model.build(&scope);
         if source.is_ok_and(|source| source.carrier() != Carrier::Datagrams) {
             let preset = || TcpRef::Named(PRESETS[1].to_owned());
             section.common.tcp.get_or_insert_with(|| Spanned::new(place, preset()));
         }
     }
+}
+
+/// What its first source knows whatever its connection is.
+fn scope_of(section: &TrafficSection) -> TrafficScope {
+    TrafficScope { largest: LARGEST_PACKET, sources: *section.common.flows, ..TrafficScope::default() }
 }
 
 /// The class that a traffic's packets are counted in.
@@ -173,7 +181,7 @@ impl Reading<'_> {
 
     fn source(&mut self, segment: Bytes) -> Option<AnyTraffic> {
         let senders = self.section.common.from.0.len() as u32;
-        let source = match self.section.model.build(&TrafficScope { largest: LARGEST_PACKET, segment, senders }) {
+        let source = match self.section.model.build(&TrafficScope { segment, senders, ..scope_of(self.section) }) {
             Ok(source) => source,
             Err(error) => return self.problems.param(&error, self.section.model.place(error.field)).none(),
         };
@@ -293,7 +301,7 @@ impl Reading<'_> {
             to,
             flows: *common.flows,
             start: Time::from_ns(common.start.ns()),
-            spread: common.spread,
+            spread: common.spread.map_or(Span::ZERO, |spread| *spread),
             stop: common.stop.map(|s| Time::from_ns(s.ns())),
             model: self.section.model.value.clone(),
             tcp,

@@ -1,6 +1,7 @@
 //! `[links]` and `[nodes]` -> nodes with addresses, and one direction after another.
 
 use super::ends::{Ends, Keys, arrow, direction_name, ends};
+use super::wire;
 use crate::sections::link::LinkSection;
 use crate::sections::model::Model;
 use crate::sections::named::{Declared, Named};
@@ -8,8 +9,8 @@ use crate::sections::queue::{Queue, QueueRef, QueueSection, Scheduled, default_q
 use perhop_core::params::{Located, Place, Problems, Spanned, suggest};
 use perhop_core::port::{Limit, ShaperParams};
 use perhop_core::sched::SchedulerParams;
-use perhop_core::units::{BitRate, Length, Probability, Span};
-use perhop_sim::plan;
+use perhop_core::units::{BitRate, Bytes, Length, Probability, Span};
+use perhop_sim::plan::{self, Transit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
@@ -28,6 +29,10 @@ pub struct Direction {
     pub delay: Span,
     /// Share lost on the wire.
     pub loss: Probability,
+    /// How packets' times on the wire differ.
+    pub transit: Transit,
+    /// The largest packet it carries.
+    pub mtu: Option<Spanned<Bytes>>,
     /// Its queues: one, or those at the leaves of the tree.
     pub queues: Vec<PortQueue>,
     /// The tree of schedulers and shapers above the queues; empty: there is one queue.
@@ -223,6 +228,8 @@ impl Builder<'_> {
             rate: self.rate(stated, &entries)?,
             delay: entries.iter().find_map(|l| l.delay)?,
             loss: entries.iter().find_map(|l| l.loss)?,
+            transit: wire::transit(&entries, self.problems)?,
+            mtu: entries.iter().find_map(|l| l.mtu),
             queues: Vec::new(),
             nodes: Vec::new(),
             queue: None,

@@ -3,7 +3,8 @@
 use super::chosen::text;
 use super::queue::QueueRef;
 use perhop_core::params::{Kind, Node, Params, Problems, Spanned, Tree, Value};
-use perhop_core::units::{BitRate, Probability, Span};
+use perhop_core::units::{BitRate, Bytes, Probability, Span};
+use perhop_sim::plan::Spread;
 use std::net::Ipv4Addr;
 
 /// `[nodes.X]`
@@ -24,6 +25,14 @@ pub struct LinkSection {
     pub queue: Option<Spanned<QueueRef>>,
     /// Share of packets lost on the wire.
     pub loss: Option<Probability>,
+    /// How far a packet's time on the wire may be from `delay`, of a normal distribution its standard deviation.
+    pub jitter: Option<Spanned<Span>>,
+    /// The jitter's distribution; default: `uniform`.
+    pub distribution: Option<Spanned<Spread>>,
+    /// Share of packets that overtake all that are on the wire.
+    pub reorder: Option<Spanned<Probability>>,
+    /// The largest IP packet that it carries.
+    pub mtu: Option<Spanned<Bytes>>,
 }
 
 /// A node's address.

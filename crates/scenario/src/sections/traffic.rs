@@ -21,9 +21,8 @@ pub struct TrafficCommon {
     /// Earliest start.
     #[param(default = "0s")]
     pub start: Spanned<Span>,
-    /// Each source starts a uniform draw from [0, spread) after `start`.
-    #[param(default = "1s")]
-    pub spread: Span,
+    /// Each source starts a uniform draw from [0, spread) after `start`; default: 1s, for `capture` 0s.
+    pub spread: Option<Spanned<Span>>,
     /// When a source stops offering; default: at the end.
     pub stop: Option<Spanned<Span>>,
     /// Code point of its packets.

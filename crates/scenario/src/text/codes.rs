@@ -72,6 +72,8 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E261", "a mean given for a law that has none"),
     ("E262", "several senders for a model that has one"),
     ("E263", "a conditioner in a policy that needs what only a simulator knows"),
+    ("E264", "a capture that cannot be replayed"),
+    ("E276", "packets larger than the MTU of a link on their way"),
     ("E900", "packets do not add up: a bug in perhop"),
     ("W301", "a policer whose bucket is too small for the TCP that it holds to a contract"),
     ("W302", "EF traffic that nothing polices"),
@@ -96,6 +98,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("W325", "a key of a class with children that only leaves use"),
     ("W326", "a class with a burst smaller than one packet"),
     ("W327", "a quantum smaller than one packet, or one by `r2q` that is replaced by a bound"),
+    ("W330", "a capture that lasts longer than the run"),
 ];
 
 /// What a code means.

@@ -1,7 +1,8 @@
 //! The agenda: who acts next, and when.
 //!
 //! Components are numbered: ends of transmission of each link, deliveries of each link, timers of each
-//! link's AQM, sources, then the engine's own clock (end of warm-up, samples, timed changes, reports of conditioners). So at equal
+//! link's AQM, sources, then the engine's own clock (end of warm-up, samples, timed changes, reports of conditioners), and
+//! arrivals over links on which each packet takes a time of its own, if there are any. So at equal
 //! times departures come before arrivals, and a change holds for what comes after it. TCP's timers have a separate
 //! heap; at equal times they come last.
 
@@ -25,6 +26,8 @@ pub enum Component {
     Source(usize),
     /// The engine's own clock.
     Clock,
+    /// A packet on a link with jitter.
+    Wire(usize),
     /// One end of a TCP connection.
     Timer(usize),
 }
@@ -48,6 +51,7 @@ pub struct Agenda {
     /// When the clock's next event is due.
     clock_at: Time,
     done: u64,
+    wires: bool,
 }
 
 impl Agenda {
@@ -56,12 +60,17 @@ impl Agenda {
         let source = 3 * links;
         let first = First { delivery: links, aqm_timer: 2 * links, source, clock: source + sources };
         let (events, timers) = (Heap::default(), Heap::default());
-        Self { now: Time::ZERO, events, timers, first, clock_at: Time::MAX, done: 0 }
+        Self { now: Time::ZERO, events, timers, first, clock_at: Time::MAX, done: 0, wires: false }
     }
 
     /// Components that events of links, sources and the clock name.
     pub fn components(&self) -> usize {
-        self.first.clock + 1
+        self.first.clock + 1 + if self.wires { self.first.delivery } else { 0 }
+    }
+
+    /// There are links on which packets take times of their own.
+    pub fn with_wires(self, wires: bool) -> Self {
+        Self { wires, ..self }
     }
 
     /// The time reached.
@@ -85,6 +94,7 @@ impl Agenda {
             Component::AqmTimer(link) => first.aqm_timer + link,
             Component::Source(source) => first.source + source,
             Component::Clock => first.clock,
+            Component::Wire(link) => first.clock + 1 + link,
             Component::Timer(end) => return self.timers.push(Key::new(at, end)),
         };
         self.events.push(Key::new(at, index));
@@ -117,7 +127,8 @@ impl Agenda {
             i if i < first.aqm_timer => Component::Delivery(i - first.delivery),
             i if i < first.source => Component::AqmTimer(i - first.aqm_timer),
             i if i < first.clock => Component::Source(i - first.source),
-            _ => Component::Clock,
+            i if i == first.clock => Component::Clock,
+            i => Component::Wire(i - first.clock - 1),
         }
     }
 

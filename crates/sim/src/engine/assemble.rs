@@ -24,7 +24,7 @@ impl Simulation {
         let mut net = Net::new(&plan, options.transmit_done)?;
         plan.check_changes()?;
         let hosts = Hosts::new(&plan, &mut net)?;
-        let agenda = Agenda::new(plan.links.len(), hosts.sources());
+        let agenda = Agenda::new(plan.links.len(), hosts.sources()).with_wires(net.varies());
         if agenda.components() > MAX_COMPONENTS {
             return Err(PlanError::Other(format!("more than {MAX_COMPONENTS} links and sources")));
         }

@@ -38,6 +38,11 @@ mod tests {
             rate: BitRate::mbps(1),
             delay: Span::from_ms(5),
             loss: Probability::new(0.05).unwrap(),
+            transit: plan::Transit {
+                jitter: Span::from_ms(5),
+                reorder: Probability::new(0.1).unwrap(),
+                ..Default::default()
+            },
             nodes: vec![],
             queues: vec![QueueSpec {
                 drop: Side::Tail,

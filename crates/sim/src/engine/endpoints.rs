@@ -96,6 +96,10 @@ impl Simulation {
                 let record = self.hosts.datagram(now, flow, wire);
                 self.send(now, flow, End::Sender, record);
             }
+            Offer::Replayed { wire, dscp, ecn } => {
+                let record = self.hosts.replayed(now, flow, (wire, dscp, ecn));
+                self.send(now, flow, End::Sender, record);
+            }
             Offer::Endless => {
                 if stop < Time::MAX {
                     self.agenda.add(stop, Component::Source(source));

@@ -57,6 +57,7 @@ impl Simulation {
                 Component::Source(source) => self.wake_source(now, source),
                 Component::AqmTimer(link) => self.on_aqm_timer(now, link),
                 Component::Clock => self.on_clock(now),
+                Component::Wire(link) => self.leave_wire(now, link),
             }
         }
         self.agenda.rest_until(stop);

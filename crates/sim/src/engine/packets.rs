@@ -20,6 +20,22 @@ impl Simulation {
         if self.trace.is_some() {
             self.trace_delivery(link, &sent, to);
         }
+        match to {
+            Onward::Wire(Some(at)) => self.agenda.add(at, Component::Wire(link)),
+            to => self.go(now, id, to),
+        }
+    }
+
+    /// A packet arrives over a link on which each takes a time of its own.
+    pub(super) fn leave_wire(&mut self, now: Time, link: usize) {
+        let (id, next) = self.net.leave_wire(link);
+        if let Some(at) = next {
+            self.agenda.add(at, Component::Wire(link));
+        }
+        let to = self.net.beyond(now, At { link, id }, &mut self.recorder);
+        if to == Onward::Host {
+            self.trace_gone(id);
+        }
         self.go(now, id, to);
     }
 
@@ -30,6 +46,7 @@ impl Simulation {
             Onward::Port(link) => self.forward(now, link, id),
             Onward::Host => self.arrive(now, id),
             Onward::Lost => self.drop(id, None),
+            Onward::Wire(_) => {}
         }
     }
 

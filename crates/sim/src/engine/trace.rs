@@ -68,7 +68,7 @@ impl Simulation {
     pub(super) fn end_trace(&mut self) {
         let Self { trace: Some(trace), net, .. } = self else { return };
         for link in 0..net.links() {
-            for id in net.link(link).records() {
+            for id in net.link(link).before_wire() {
                 let record = net.record(id);
                 trace.events.waits(id, link, (&record.packet, record.wire));
             }

@@ -7,7 +7,7 @@ use super::table::Table;
 use crate::agenda::MAX_COMPONENTS;
 use crate::net::{Net, Router, Way};
 use crate::plan::{Alteration, Offered, Plan, PlanError};
-use crate::traffic::Carrier;
+use crate::traffic::{Carrier, TrafficScope};
 use perhop_core::Rng;
 use perhop_core::classify::{FlowHeaders, Protocol};
 use perhop_core::params::ParamError;
@@ -33,7 +33,8 @@ impl Hosts {
         let offered = &plan.traffic[table];
         let refused = |error| PlanError::Param(format!("[traffic.{}]", offered.name), Box::new(error));
         for i in 0..offered.flows {
-            let traffic = offered.model.build(&plan.traffic_scope(table)).map_err(refused)?;
+            let scope = TrafficScope { source: i, ..plan.traffic_scope(table) };
+            let traffic = offered.model.build(&scope).map_err(refused)?;
             let rng = Rng::stream(plan.seed, plan.replication, &format!("traffic.{}.{i}", offered.name));
             let asked = traffic.carrier() == Carrier::Responses;
             let flow = if asked { u32::MAX } else { self.flows.len() as u32 };

@@ -10,7 +10,8 @@ use crate::record::Recorder;
 use crate::traffic::Carrier;
 use crate::transport::AckInfo;
 use perhop_core::conditioner::SenderTruth;
-use perhop_core::packet::FlowId;
+use perhop_core::dscp::Dscp;
+use perhop_core::packet::{Ecn, FlowId, Packet};
 use perhop_core::units::{Span, Time};
 
 /// What a data packet of a connection leads to.
@@ -132,6 +133,14 @@ impl Hosts {
     #[inline]
     pub fn datagram(&self, now: Time, slot: usize, wire: u32) -> Record {
         self.flows[slot].datagram(now, wire)
+    }
+
+    /// A datagram of `wire` bytes with its own code point and ECN field.
+    #[inline]
+    pub fn replayed(&self, now: Time, slot: usize, (wire, dscp, ecn): (u32, Dscp, Ecn)) -> Record {
+        let mut record = self.flows[slot].datagram(now, wire);
+        record.packet = Packet { dscp, ecn, colour: dscp.colour(), ..record.packet };
+        record
     }
 
     /// When an event has to be added for the timer of one end of a connection, so that one waits at its time or before.

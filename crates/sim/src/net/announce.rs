@@ -76,6 +76,7 @@ mod tests {
             rate: BitRate::mbps(1),
             delay: Span::ZERO,
             loss: Probability::ZERO,
+            transit: Default::default(),
             nodes: vec![],
             queues: vec![QueueSpec {
                 drop: Side::Tail,

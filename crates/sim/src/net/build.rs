@@ -1,9 +1,9 @@
 //! From a plan to links at rest.
 
-use super::link::{Link, Parts, WireLoss};
+use super::link::{Link, Parts};
+use super::wire::Wire;
 use super::{Net, Pool};
 use crate::plan::{Plan, PlanError};
-use perhop_core::Rng;
 use perhop_core::needs::Needs;
 use perhop_core::port::edge::Mail;
 use perhop_core::port::{Port, PortError};
@@ -44,13 +44,11 @@ fn mates(plan: &Plan, links: &[Link]) -> Vec<Option<u32>> {
 
 fn build_link(plan: &Plan, index: usize, transmit_done: bool) -> Result<Link, PlanError> {
     let link = &plan.links[index];
-    let (probability, wire) = (link.loss.get(), format!("wire.{}", link.name));
-    let loss = || WireLoss { probability, rng: Rng::stream(plan.seed, plan.replication, &wire) };
     Ok(Link::new(Parts {
         port: build_port(plan, index)?,
         rate: link.rate,
         delay: link.delay,
-        wire_loss: (probability > 0.0).then(loss),
+        uneven: Wire::new(plan, index),
         force_transmit_done: transmit_done || plan.has_timed_rate(index),
     }))
 }

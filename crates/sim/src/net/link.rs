@@ -5,9 +5,9 @@
 //! the run, and those with a scheduler have that event, on themselves only. Both kinds give the same bytes.
 
 use super::serialiser::Serialiser;
+use super::wire::{Passage as OnWire, Wire};
 use super::{Pool, RecordId};
 use crate::record::Delays;
-use perhop_core::Rng;
 use perhop_core::conditioner::Passage;
 use perhop_core::count::Count;
 use perhop_core::packet::{Colour, Packet};
@@ -26,15 +26,6 @@ pub struct Passed {
     pub waits: Delays,
 }
 
-/// Loss on the wire.
-#[derive(Clone, Debug)]
-pub struct WireLoss {
-    /// Share of the packets that are lost.
-    pub probability: f64,
-    /// The stream that decides.
-    pub rng: Rng,
-}
-
 /// What a link is made of.
 #[derive(Debug)]
 pub struct Parts {
@@ -44,8 +35,8 @@ pub struct Parts {
     pub rate: BitRate,
     /// Propagation delay.
     pub delay: Span,
-    /// Loss on the wire.
-    pub wire_loss: Option<WireLoss>,
+    /// What happens on the wire beyond the delay.
+    pub uneven: Option<Box<Wire>>,
     /// Have the event at the end of a transmission even if nothing needs it.
     pub force_transmit_done: bool,
 }
@@ -57,8 +48,9 @@ pub struct Link {
     serialiser: Serialiser,
     /// Sent and not yet at the other end. Without an event at the end of each transmission the port holds them.
     wire: VecDeque<Sent<RecordId>>,
+    /// Up to where the other end is, or a wire on which packets take different times begins.
     delay: Span,
-    wire_loss: Option<WireLoss>,
+    uneven: Option<Box<Wire>>,
     /// Whether it has an event at the end of each transmission.
     transmit_done: bool,
     transmitting: bool,
@@ -106,13 +98,13 @@ impl Buffers<RecordId> for Held<'_> {
 impl Link {
     /// A link at rest.
     pub fn new(parts: Parts) -> Self {
-        let Parts { port, rate, delay, wire_loss, force_transmit_done } = parts;
+        let Parts { port, rate, delay, uneven, force_transmit_done } = parts;
         let queues = if port.is_scheduled() { port.rows().count() } else { 0 };
         Self {
             serialiser: Serialiser::new(rate),
             wire: VecDeque::new(),
-            delay,
-            wire_loss,
+            delay: if uneven.as_ref().is_some_and(|wire| wire.varies()) { Span::ZERO } else { delay },
+            uneven,
             transmit_done: force_transmit_done || !port.is_plain_fifo(),
             transmitting: false,
             ends: Time::ZERO,
@@ -216,17 +208,36 @@ impl Link {
         (first, next.map(|ends| ends + self.delay))
     }
 
-    /// Whether the packet that has just reached the end of the wire was lost on it.
+    /// What becomes of the packet that was just delivered: a wire may lose it, or let it arrive later.
     #[inline]
-    pub fn loses(&mut self, packet: &Packet) -> bool {
-        let Some(WireLoss { probability, rng }) = &mut self.wire_loss else { return false };
-        let lost = rng.uniform() < *probability;
-        if lost {
+    pub fn passes(&mut self, now: Time, id: RecordId, packet: &Packet) -> OnWire {
+        if self.uneven.is_none() { OnWire::Through } else { self.goes_on(now, id, packet) }
+    }
+
+    fn goes_on(&mut self, now: Time, id: RecordId, packet: &Packet) -> OnWire {
+        let Some(wire) = &mut self.uneven else { return OnWire::Through };
+        let becomes = wire.enter(now, id);
+        if becomes != OnWire::Through {
             let delivered = &mut self.delivered[packet.colour.index()];
             *delivered = *delivered - Count { packets: 1, bytes: u64::from(packet.size) };
+        }
+        if becomes == OnWire::Lost {
             self.passed[usize::from(packet.class)][packet.colour.index()].lost.add(packet.size);
         }
-        lost
+        becomes
+    }
+
+    /// Takes the packet that was on a wire for a time of its own, and says when the next one arrives.
+    pub fn leave_wire(&mut self, pool: &Pool) -> (RecordId, Option<Time>) {
+        let (id, next) = self.uneven.as_mut().expect("only such links have this event").leave();
+        let packet = &pool.get(id).packet;
+        self.delivered[packet.colour.index()].add(packet.size);
+        (id, next)
+    }
+
+    /// Whether packets take different times on the wire: the link has another event.
+    pub fn varies(&self) -> bool {
+        self.uneven.as_ref().is_some_and(|wire| wire.varies())
     }
 
     /// The port.
@@ -274,6 +285,11 @@ impl Link {
 
     /// Every packet on the link, waiting, sent or propagating.
     pub fn records(&self) -> impl Iterator<Item = RecordId> {
+        self.before_wire().chain(self.uneven.iter().flat_map(|wire| wire.records()))
+    }
+
+    /// Those of them that are not on a wire for a time of their own.
+    pub fn before_wire(&self) -> impl Iterator<Item = RecordId> {
         self.wire.iter().map(|sent| sent.handle).chain(self.port.handles())
     }
 }

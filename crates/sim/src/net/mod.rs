@@ -20,6 +20,8 @@ mod route;
 pub(crate) mod serialiser;
 /// Changes and reports, at the clock's time.
 mod timed;
+/// Loss, jitter and reordering on a link.
+pub mod wire;
 
 use crate::plan::TapPoint;
 use crate::record::Recorder;
@@ -76,6 +78,8 @@ pub enum Onward {
     Port(usize),
     /// Nowhere: it was lost on the wire.
     Lost,
+    /// It is on the wire for a time of its own; with the time when it arrives if it is the only one there.
+    Wire(Option<Time>),
 }
 
 impl Net {
@@ -112,9 +116,28 @@ impl Net {
     #[inline(always)]
     pub fn onward(&mut self, now: Time, At { link, id }: At, recorder: &mut Recorder) -> Onward {
         let record = self.pool.get_mut(id);
-        if self.links[link].loses(&record.packet) {
-            return Onward::Lost;
+        match self.links[link].passes(now, id, &record.packet) {
+            wire::Passage::Through => {}
+            wire::Passage::Lost => return Onward::Lost,
+            wire::Passage::UnderWay(alone) => return Onward::Wire(alone),
         }
+        self.beyond(now, At { link, id }, recorder)
+    }
+
+    /// The packet that arrives at the far end of a link on which each takes a time of its own, and when the next one does.
+    pub fn leave_wire(&mut self, link: usize) -> (RecordId, Option<Time>) {
+        self.links[link].leave_wire(&self.pool)
+    }
+
+    /// Whether packets take different times on some link.
+    pub fn varies(&self) -> bool {
+        self.links.iter().any(Link::varies)
+    }
+
+    /// Where a packet goes that has arrived at the far end of a link.
+    #[inline(always)]
+    pub fn beyond(&mut self, now: Time, At { link, id }: At, recorder: &mut Recorder) -> Onward {
+        let record = self.pool.get_mut(id);
         if let Some(mate) = self.mates[link] {
             let flow = number::mate(record.packet.flow);
             self.links[mate as usize].port_mut().reverse(&Passage::of(now, flow), &mut record.packet);

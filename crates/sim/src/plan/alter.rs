@@ -119,7 +119,7 @@ impl Plan {
     pub(crate) fn traffic_scope(&self, table: usize) -> TrafficScope {
         let offered = &self.traffic[table];
         let (segment, senders) = (Bytes::new(offered.tcp.mss.into()), offered.from.len() as u32);
-        TrafficScope { largest: LARGEST_PACKET, segment, senders }
+        TrafficScope { largest: LARGEST_PACKET, segment, senders, source: 0, sources: offered.flows }
     }
 
     /// Whether a link's rate ever changes: only the end of each transmission then determines when the next one ends.

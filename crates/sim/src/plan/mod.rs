@@ -1,8 +1,10 @@
 //! The plan of a run: plain data that a validated scenario becomes and the engine is built from.
 
+use crate::net::wire::LARGEST_SIGMAS;
 use crate::traffic::TrafficParams;
 use crate::transport;
 use perhop_core::dscp::Dscp;
+use perhop_core::params::Choice;
 use perhop_core::port::edge::StageSpec;
 use perhop_core::port::{NodeSpec, PortSpec, QueueSpec};
 use perhop_core::sched::SchedulerParams;
@@ -89,6 +91,49 @@ pub struct Node {
     pub address: Ipv4Addr,
 }
 
+/// How packets' times on a wire differ from its delay; by default they do not.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Transit {
+    /// Half the range of a uniform jitter, standard deviation of a normal one; neither may reach below no delay.
+    pub jitter: Span,
+    /// The jitter's law.
+    pub spread: Spread,
+    /// Share of packets that overtake all that are under way.
+    pub reorder: Probability,
+}
+
+impl Transit {
+    /// Whether packets take different times.
+    pub fn varies(&self) -> bool {
+        self.jitter > Span::ZERO || self.reorder > Probability::ZERO
+    }
+
+    /// The largest difference from the delay.
+    pub fn largest(&self) -> Span {
+        self.jitter * self.spread.reach()
+    }
+}
+
+/// The law of a jitter.
+#[derive(Choice, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spread {
+    /// Every difference from -jitter to jitter equally often.
+    #[default]
+    Uniform,
+    /// Normal with standard deviation `jitter`, no further than four of them.
+    Normal,
+}
+
+impl Spread {
+    /// The largest difference as a multiple of the jitter.
+    pub const fn reach(self) -> u64 {
+        match self {
+            Self::Uniform => 1,
+            Self::Normal => LARGEST_SIGMAS,
+        }
+    }
+}
+
 /// One direction of a link, with the port it leaves from.
 #[derive(Clone, Debug)]
 pub struct Link {
@@ -104,6 +149,8 @@ pub struct Link {
     pub delay: Span,
     /// Share of packets lost on the wire.
     pub loss: Probability,
+    /// How packets' times on the wire differ from the delay.
+    pub transit: Transit,
     /// Its queues: one, or those at the leaves of the tree.
     pub queues: Vec<QueueSpec>,
     /// The tree of schedulers and shapers above the queues; empty: there is one queue.

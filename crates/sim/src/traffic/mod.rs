@@ -6,6 +6,8 @@
 //!
 //! To add one: write its file, add its line to the list below.
 
+use perhop_core::dscp::Dscp;
+use perhop_core::packet::Ecn;
 use perhop_core::params::ParamError;
 use perhop_core::rng::Rng;
 use perhop_core::units::{Bytes, Time};
@@ -29,6 +31,8 @@ perhop_core::algorithms! {
     "telnet" => telnet::{Params, Telnet},
     /// HTTP/1.0 users: sessions of pages of objects, a TCP connection for each object.
     "web" => web::{Params, Web},
+    /// The packets of a capture at their own times and sizes, over UDP.
+    "capture" => capture::{Params, Capture},
 }
 
 pub mod law;
@@ -45,6 +49,10 @@ pub struct TrafficScope {
     pub segment: Bytes,
     /// Nodes that send.
     pub senders: u32,
+    /// Number of the source within its table, from 0.
+    pub source: u32,
+    /// Sources of its table; 0 counts as one.
+    pub sources: u32,
 }
 
 /// What goes through TCP, and what straight into the network.
@@ -74,6 +82,15 @@ pub enum Offer {
     Nothing,
     /// One datagram of this many bytes (IP length).
     Datagram(u32),
+    /// One datagram with a code point and an ECN field of its own.
+    Replayed {
+        /// IP length, bytes.
+        wire: u32,
+        /// Its code point.
+        dscp: Dscp,
+        /// Its ECN field.
+        ecn: Ecn,
+    },
     /// Opens the connection with unlimited data.
     Endless,
     /// This many more full segments for the long-lived connection.

@@ -55,6 +55,7 @@ impl Net {
             rate,
             delay,
             loss: Probability::ZERO,
+            transit: Default::default(),
             queues: vec![QueueSpec {
                 aqm: drop_tail(),
                 limit: Limit::Packets(1000),

@@ -6,15 +6,16 @@ use perhop_core::aqm::virtual_buffer::{Common as Buffer, Counting};
 use perhop_core::aqm::{AqmParams, msvb, red, rio, wred};
 use perhop_core::arithmetic::Arithmetic;
 use perhop_core::conditioner::{self, ConditionerParams};
-use perhop_core::packet::Colour;
+use perhop_core::dscp::Dscp;
+use perhop_core::packet::{Colour, Ecn};
 use perhop_core::params::{Field, Kind, Place, Problems, Reader, Tree, Value as _};
 use perhop_core::port::edge::{Action, Per, StageSpec};
 use perhop_core::port::{Limit, NodeSpec, QueueSpec, Side};
 use perhop_core::sched::{self, SchedulerParams};
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
-use perhop_sim::plan::{Alteration, Change, Sampling};
+use perhop_sim::plan::{Alteration, Change, Sampling, Spread, Transit};
 use perhop_sim::traffic::law::Drawn;
-use perhop_sim::traffic::{self, TrafficParams, app_limited, on_off, transfers, web};
+use perhop_sim::traffic::{self, TrafficParams, app_limited, capture, on_off, transfers, web};
 use perhop_sim::transport::{Config, Delays, PartialAckTimer, Recovery};
 use proptest::prelude::*;
 
@@ -135,6 +136,19 @@ fn stage() -> impl Strategy<Value = StageSpec> {
     )
 }
 
+/// A capture of three flows in bursts of two, 300 packets.
+pub fn recording(kbps: u64, size: u64) -> capture::Params {
+    let packet = |i: u64| capture::Replayed {
+        at: Span::from_us(i / 2 * 2 * 8_000 * size / kbps),
+        flow: (i % 3) as u32,
+        wire: size as u32,
+        dscp: Dscp::new((i % 64) as u8).unwrap(),
+        ecn: Ecn::from_bits(i as u8),
+    };
+    let file = capture::Recording { file: "random".into(), packets: (0..300).map(packet).collect() };
+    capture::Params { file, matches: None, code_points: capture::CodePoints::Capture, hash: None }
+}
+
 /// A traffic model of the list at a moderate load.
 fn model(name: &str, kbps: u64, size: u64) -> TrafficParams {
     let (rate, gap) = (BitRate::kbps(kbps), Span::from_ms(100));
@@ -153,6 +167,7 @@ fn model(name: &str, kbps: u64, size: u64) -> TrafficParams {
             let gaps = Drawn::Constant(gap);
             TrafficParams::Web(web::Params { session_gap: Some(gaps), ..net::web([2, 3], 10 * size, gap) })
         }
+        "capture" => TrafficParams::Capture(recording(kbps, size)),
         "telnet" => net::telnet(Drawn::Constant(kbps as u32), Span::from_ms(20)),
         other => panic!("the tests do not know the traffic model {other}"),
     }
@@ -211,20 +226,31 @@ pub fn scheduler(name: &str, shares: &[u32]) -> SchedulerParams {
     read(vec![("classes", classes)], |reader| SchedulerParams::read(name, Place::default(), reader))
 }
 
-/// One link: rate, delay, loss, queues, scheduler, conditioner. Without scheduler the first queue counts.
-type Hop = (BitRate, Span, f64, Vec<(AqmParams, Limit)>, Option<(&'static str, u32)>, Option<StageSpec>);
+/// Loss, and how packets' times differ: the jitter as a share of what the delay allows, its law, the share that overtakes.
+type OnWire = (f64, f64, Spread, f64);
 
-fn hop() -> impl Strategy<Value = Hop> {
-    let loss = prop_oneof![2 => Just(0.0), 1 => 0.0..0.1f64];
-    let queues = prop::collection::vec((aqm(), limit()), 1..4);
-    let scheduler = prop::option::of((prop::sample::select(classed()), 1u32..4));
-    (rate(), delay(), loss, queues, scheduler, prop::option::of(stage()))
+fn on_wire() -> impl Strategy<Value = OnWire> {
+    let often_none = |most: f64| prop_oneof![2 => Just(0.0), 1 => 0.0..most];
+    let spread = prop::sample::select(vec![Spread::Uniform, Spread::Normal]);
+    (often_none(0.1), often_none(1.0), spread, often_none(0.5))
 }
 
-fn add_link(net: &mut Net, ends: [usize; 2], (rate, delay, loss, queues, scheduler, stage): Hop) {
+/// One link: rate, delay, wire, queues, scheduler, conditioner. Without scheduler the first queue counts.
+type Hop = (BitRate, Span, OnWire, Vec<(AqmParams, Limit)>, Option<(&'static str, u32)>, Option<StageSpec>);
+
+fn hop() -> impl Strategy<Value = Hop> {
+    let queues = prop::collection::vec((aqm(), limit()), 1..4);
+    let scheduler = prop::option::of((prop::sample::select(classed()), 1u32..4));
+    (rate(), delay(), on_wire(), queues, scheduler, prop::option::of(stage()))
+}
+
+fn add_link(net: &mut Net, ends: [usize; 2], (rate, delay, wire, queues, scheduler, stage): Hop) {
     let place = net.plan.links.len();
     let link = net.link(ends, rate, delay);
-    link.loss = Probability::new(loss).unwrap();
+    let ((loss, share, spread, reorder), probability) = (wire, |p| Probability::new(p).unwrap());
+    let jitter = Span::from_ns((delay.ns() as f64 * share) as u64 / spread.reach());
+    let reorder = probability(if delay > Span::ZERO { reorder } else { 0.0 });
+    (link.loss, link.transit) = (probability(loss), Transit { jitter, spread, reorder });
     let queue = |(aqm, limit)| QueueSpec { aqm, limit, drop: Side::Tail, scope: net::scope(rate, 30) };
     link.queues = queues.into_iter().map(queue).collect();
     match scheduler {

@@ -11,7 +11,7 @@ use perhop_core::port::{Limit, Port, QueueSpec, Side, Transmission};
 use perhop_core::units::{BitRate, Probability, Span, Time};
 use perhop_core::verdict::{Fate, Reason};
 use perhop_sim::Outcome;
-use perhop_sim::plan::TapPoint;
+use perhop_sim::plan::{TapPoint, Transit};
 use perhop_sim::record::Captured;
 use perhop_sim::replay::{Arrival, Line, replay};
 use proptest::prelude::*;
@@ -36,7 +36,7 @@ proptest! {
     #[test]
     fn replayed_ports_send_what_simulated_ones_sent(mut net in any_net()) {
         for link in &mut net.plan.links {
-            (link.edge, link.loss) = (Vec::new(), Probability::ZERO);
+            (link.edge, link.loss, link.transit) = (Vec::new(), Probability::ZERO, Transit::default());
         }
         net.tap_all();
         let outcome = net.run();

@@ -1,7 +1,7 @@
 //! Transfers: when they arrive, how long they take, whose packets are whose. And when sources stop.
 
 use crate::common::net::{Net, bulk, cbr, poisson, stage, telnet, transfers, web};
-use crate::common::random::conditioner;
+use crate::common::random::{conditioner, recording};
 use crate::stats;
 use perhop_core::packet::flags;
 use perhop_core::port::edge::{Per, StageSpec};
@@ -168,6 +168,7 @@ fn model(name: &str) -> TrafficParams {
         "transfers" => transfers(size, gap, Loop::Open),
         "app-limited" => TrafficParams::AppLimited(traffic::app_limited::Params { rate }),
         "web" => TrafficParams::Web(web([1000, 2], size, gap)),
+        "capture" => TrafficParams::Capture(recording(800, size)),
         "telnet" => telnet(Drawn::Constant(1000), Span::from_ms(20)),
         other => panic!("the tests do not know the traffic model {other}"),
     }

@@ -107,29 +107,27 @@ impl Params for Shape {
 
 impl Shape {
     fn read_ramp(reader: &mut Reader<'_>) -> Option<Stated> {
-        if let Some(node) = reader.take("interpolate") {
+        let alone = reader.take("interpolate");
+        let profile = <Profile as Params>::read(reader);
+        if let Some(node) = alone {
             let message = "`interpolate` without `curve`";
             return reader.problems.error("E239", node.place, message).help("remove it, or write a `curve`").none();
         }
-        <Profile as Params>::read(reader).map(Stated::Ramp)
+        profile.map(Stated::Ramp)
     }
 
     fn read_curve(curve: &Node, reader: &mut Reader<'_>) -> Option<Stated> {
-        for name in RAMP {
-            if let Some(node) = reader.take(name) {
-                let message = format!("`{name}` has no effect beside `curve`");
-                return reader
-                    .problems
-                    .error("E239", node.place, message)
-                    .help(format!("remove `{name}` or `curve`"))
-                    .none();
-            }
+        let beside = RAMP.map(|name| (name, reader.take(name)));
+        for (name, node) in beside.iter().filter_map(|(name, node)| Some((name, (*node)?))) {
+            let message = format!("`{name}` has no effect beside `curve`");
+            reader.problems.error("E239", node.place, message).help(format!("remove `{name}` or `curve`"));
         }
         let points = Vec::read(curve, reader.problems);
         let interpolation = match reader.take("interpolate") {
             Some(node) => Interpolation::read(node, reader.problems),
             None => Some(Interpolation::default()),
         };
+        let points = points.filter(|_| beside.iter().all(|(_, node)| node.is_none()));
         Some(Stated::Curve(Points { points: points?, interpolation: interpolation? }))
     }
 

@@ -1,0 +1,36 @@
+//! E276: packets that a link on their way cannot carry. The simulator does not fragment.
+
+use crate::resolve::offered::Flowline;
+use crate::resolve::ports::File;
+use crate::resolve::topology::Direction;
+use perhop_core::params::Problems;
+
+/// Reports the traffic with the largest packets on each link that cannot carry them.
+pub fn check(file: File<'_>, problems: &mut Problems) {
+    for (index, link) in file.topology.links.iter().enumerate() {
+        let sizes = file.traffic.iter().filter_map(|flow| Some((size(flow, index as u32)?, flow)));
+        if let Some((size, flow)) = sizes.max_by_key(|(size, flow)| (*size, std::cmp::Reverse(flow.offered.class))) {
+            carry(link, size, flow, problems);
+        }
+    }
+}
+
+/// IP length of the largest packet that a traffic sends over a link, if it does.
+fn size(flow: &Flowline, link: u32) -> Option<u32> {
+    let there = flow.forward.contains(&link).then_some(flow.data);
+    let back = flow.backward.contains(&link).then_some(flow.ack);
+    there.max(back)
+}
+
+fn carry(link: &Direction, size: u32, flow: &Flowline, problems: &mut Problems) {
+    let Some(mtu) = link.mtu.filter(|mtu| mtu.get() < u64::from(size)) else { return };
+    let name = &flow.offered.name;
+    let message = format!("packets of traffic `{name}` are larger than the MTU of `{}`", link.name);
+    let header = u64::from(flow.offered.tcp.header);
+    let smaller = match flow.tcp && mtu.get() > header {
+        true => format!("`segment` of at most {}B in `tcp`", mtu.get() - header),
+        false => format!("packets of at most {}", *mtu),
+    };
+    let help = format!("{smaller}, or an `mtu` of at least {size}B: links do not fragment");
+    problems.error("E276", mtu.place, message).label(format!("the largest is {size}B")).help(help);
+}
