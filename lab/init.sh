@@ -7,5 +7,6 @@ mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount -t tmpfs run /run
 busybox mkdir -p /run/netns
-if /usr/bin/python3 "${0%/*}/inside.py" "$LAB_JOB"; then echo ok >"$LAB_JOB/done"; fi
+if [ -f "$LAB_JOB/scenario.json" ]; then work=scenario.py; else work=inside.py; fi
+if /usr/bin/python3 "${0%/*}/$work" "$LAB_JOB"; then echo ok >"$LAB_JOB/done"; fi
 busybox poweroff -f

@@ -14,6 +14,7 @@ from perhop import _core
 
 PYTHON_VERBS = {
     "compare": "perhop.compare",
+    "lab": "perhop.lab",
     "plot": "perhop.plot",
     "report": "perhop.report",
     "reproduce": "perhop.reproduce",

@@ -30,6 +30,17 @@ class Source(NamedTuple):
     """The parts of the key in each line, if the text was written from a dictionary; messages name them."""
 
 
+class Linux(NamedTuple):
+    """A scenario's network as Linux's `ip`, `tc` and `sysctl` make it."""
+
+    commands: list[str]
+    """In order, one a line."""
+    ends: list[tuple[str, str, str]]
+    """Each port's name, and node and interface at the far end of its link."""
+    addresses: dict[str, str]
+    """Of nodes, by name."""
+
+
 class Scenario:
     """One scenario, from a file or from Python, with its overrides and axes."""
 
@@ -111,6 +122,15 @@ class Scenario:
     def to_dict(self) -> dict[str, Any]:
         """As `to_toml`, as nested dictionaries: for `from_dict`, after changing what should differ."""
         return tomllib.loads(self.to_toml())
+
+    def as_tc(self) -> Linux:
+        """The network of its nodes, links and ports on Linux.
+
+        Raises:
+            ValueError: naming everything that Linux's tools cannot say.
+        """
+        commands, ends, addresses = self._core.as_tc()
+        return Linux(commands, [(port, node, device) for port, node, device in ends], dict(addresses))
 
     def explain(self) -> str:
         """Effective values, buffers in path, bucket times, as text."""

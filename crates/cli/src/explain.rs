@@ -11,7 +11,7 @@ pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
     if args.written_as == Some(System::Tc) {
         let sweep = check::load(&args.source, &options)?;
         match perhop_scenario::as_tc(&sweep.base) {
-            Ok(commands) => say!("{}", commands.join("\n")),
+            Ok(linux) => say!("{}", linux.commands.join("\n")),
             Err(refused) => return Err(Failure::Error(refused.join("\n"))),
         }
     } else if check::is_policy(&text) {

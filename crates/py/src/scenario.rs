@@ -104,6 +104,15 @@ impl Scenario {
         perhop_scenario::explain_sweep(&self.sweep)
     }
 
+    /// The commands that make its nodes, links and ports on Linux; each port's name with node and interface at the far
+    /// end; nodes with their addresses.
+    #[allow(clippy::type_complexity)] // Python's tuple
+    fn as_tc(&self) -> PyResult<(Vec<String>, Vec<[String; 3]>, Vec<[String; 2]>)> {
+        let linux = perhop_scenario::as_tc(&self.sweep.base);
+        let linux = linux.map_err(|refused| PyValueError::new_err(refused.join("\n")))?;
+        Ok((linux.commands, linux.ends, linux.addresses))
+    }
+
     /// Simulates every point; see `perhop.Scenario.run`.
     #[pyo3(signature = (replications, jobs, out, resume, progress, events = false))]
     #[allow(clippy::too_many_arguments)] // Python's keywords

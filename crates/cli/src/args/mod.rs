@@ -15,7 +15,7 @@ pub use capture::{Mark, Meter, Through};
 pub use list::{Bench, Completions, Init, List, Man};
 pub use request::Request;
 pub use results::{Compare, Plot, Report, Reproduce, Runs};
-pub use simulate::{Check, Explain, Format, Output, Run, Settings, Shown, Source, Sweep, System, Trace, Traced};
+pub use simulate::{Check, Explain, Format, Lab, Output, Run, Settings, Shown, Source, Sweep, System, Trace, Traced};
 pub use tune::{ByHand, Tunable, Tune};
 
 /// Most threads that can be asked for.
@@ -45,6 +45,8 @@ pub enum Verb {
     /// Simulate a scenario
     #[command(after_help = examples::RUN)]
     Run(Run),
+    /// Hold a scenario against a real Linux kernel in virtual time: the simulator's answer and the kernel's, side by side
+    Lab(Lab),
     /// Simulate every point of a grid
     #[command(after_help = examples::SWEEP)]
     Sweep(Sweep),

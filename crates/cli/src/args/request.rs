@@ -1,6 +1,6 @@
 //! What the command line hands over to Python.
 
-use super::{Compare, Plot, Report, Reproduce, Verb};
+use super::{Compare, Lab, Plot, Report, Reproduce, Settings, Verb};
 use crate::{Failure, show::text};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -25,6 +25,7 @@ impl Request {
             Verb::Plot(a) => ("plot", plot(a)?),
             Verb::Report(a) => ("report", report(a)?),
             Verb::Compare(a) => ("compare", compare(a)?),
+            Verb::Lab(a) => ("lab", lab(a)?),
             Verb::List(a) if a.what.as_deref() == Some("studies") => ("studies", json!({})),
             _ => return Ok(None),
         };
@@ -48,6 +49,18 @@ fn plot(a: &Plot) -> Result<Value, Failure> {
 
 fn report(a: &Report) -> Result<Value, Failure> {
     Ok(json!({ "runs": texts(&a.runs)?, "output": text(&a.output)? }))
+}
+
+fn lab(a: &Lab) -> Result<Value, Failure> {
+    let keep = a.keep.as_deref().map(text).transpose()?;
+    Ok(json!({ "file": text(&a.source.file)?, "settings": stated(&a.source.settings), "keep": keep }))
+}
+
+/// What the command line changes, as assignments of keys.
+fn stated(settings: &Settings) -> Vec<String> {
+    let own = [("seed", &settings.seed), ("duration", &settings.duration), ("warmup", &settings.warmup)];
+    let own = own.into_iter().filter_map(|(key, value)| value.as_ref().map(|value| format!("{key}={value}")));
+    settings.set.iter().cloned().chain(own).collect()
 }
 
 fn compare(a: &Compare) -> Result<Value, Failure> {

@@ -77,6 +77,17 @@ pub enum System {
     Tc,
 }
 
+/// `lab`
+#[derive(Args, Debug)]
+pub struct Lab {
+    /// What to run in both.
+    #[command(flatten)]
+    pub source: Source,
+    /// Keep the kernel's console, commands and times in this directory
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+}
+
 /// Where results go and how they are made.
 #[derive(Args, Debug)]
 pub struct Output {

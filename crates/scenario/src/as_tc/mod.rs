@@ -20,11 +20,22 @@ use std::collections::BTreeMap;
 /// Ethernet's header, which Linux's queues count.
 const ETHERNET: i64 = 14;
 
-/// The commands, one a line.
+/// A scenario's network on Linux.
+#[derive(Clone, Debug, Default)]
+pub struct Linux {
+    /// The commands that make it, in order.
+    pub commands: Vec<String>,
+    /// For each port its name, and node and interface at the far end of its link.
+    pub ends: Vec<[String; 3]>,
+    /// Nodes and their addresses.
+    pub addresses: Vec<[String; 2]>,
+}
+
+/// The network that a scenario's nodes, links and ports make.
 ///
 /// # Errors
 /// Everything that Linux's tools cannot say, each with its place in the scenario.
-pub fn as_tc(scenario: &Scenario) -> Result<Vec<String>, Vec<String>> {
+pub fn as_tc(scenario: &Scenario) -> Result<Linux, Vec<String>> {
     let plan = &scenario.built.plan;
     let mut said = Said::default();
     nodes(plan, &mut said);
@@ -36,7 +47,16 @@ pub fn as_tc(scenario: &Scenario) -> Result<Vec<String>, Vec<String>> {
         wire(plan, i, &mut said);
     }
     routes(scenario, &mut said);
-    if said.refused.is_empty() { Ok(said.commands) } else { Err(said.refused) }
+    if !said.refused.is_empty() {
+        return Err(said.refused);
+    }
+    let end =
+        |(i, link): (usize, &plan::Link)| [link.name.clone(), plan.nodes[link.to].name.clone(), far_device(plan, i)];
+    Ok(Linux {
+        commands: said.commands,
+        ends: plan.links.iter().enumerate().map(end).collect(),
+        addresses: plan.nodes.iter().map(|node| [node.name.clone(), node.address.to_string()]).collect(),
+    })
 }
 
 /// What has been said, and what cannot be.
@@ -86,7 +106,8 @@ fn nodes(plan: &Plan, said: &mut Said) {
         said.say(format!("ip netns add {name}"));
         said.say(format!("ip -n {name} link set lo up"));
         said.say(format!("ip -n {name} addr add {address}/32 dev lo"));
-        said.say(format!("ip netns exec {name} sysctl -q -w net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0"));
+        let settings = "net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 net.ipv6.conf.default.disable_ipv6=1";
+        said.say(format!("ip netns exec {name} sysctl -q -w {settings}"));
     }
 }
 
@@ -106,6 +127,11 @@ fn address(link: usize, far: bool) -> String {
     format!("172.{}.{}.{}", 16 + link / 16_384, link / 64 % 256, link % 64 * 4 + if far { 2 } else { 1 })
 }
 
+/// The hardware address of a link's interface at its near or far end: known, so that no queue sees a question for it.
+fn mac(link: usize, far: bool) -> String {
+    format!("02:00:00:{:02x}:{:02x}:{:02x}", link / 256, link % 256, u8::from(far))
+}
+
 /// The pair of interfaces, once for both directions.
 fn interface(plan: &Plan, i: usize, said: &mut Said) {
     let (link, mate) = (&plan.links[i], mate(plan, i));
@@ -114,11 +140,16 @@ fn interface(plan: &Plan, i: usize, said: &mut Said) {
     }
     let (here, there) = (&plan.nodes[link.from].name, &plan.nodes[link.to].name);
     let far = far_device(plan, i);
-    said.say(format!("ip link add p{i} netns {here} type veth peer name {far} netns {there}"));
+    let [near_mac, far_mac] = [mac(i, false), mac(i, true)];
+    said.say(format!(
+        "ip link add p{i} netns {here} address {near_mac} type veth peer name {far} address {far_mac} netns {there}"
+    ));
     for (name, device, far_end) in [(here, device(i), false), (there, far, true)] {
         said.say(format!("ip -n {name} addr add {}/30 dev {device}", address(i, far_end)));
         said.say(format!("ip -n {name} link set {device} up mtu 65535 txqueuelen 1000"));
         said.say(format!("ip netns exec {name} ethtool -K {device} tso off gso off gro off"));
+        let (other, its) = (address(i, !far_end), mac(i, !far_end));
+        said.say(format!("ip -n {name} neigh replace {other} lladdr {its} dev {device} nud permanent"));
     }
 }
 
