@@ -3,8 +3,8 @@
 DIR/scenario.json is `{"commands", "datagrams", "taps", "transfers", "duration_ns"}`: shell commands; a list of
 `[ns, node, source port, address, size, tos, number]`; the interfaces at the far ends of the ports, each
 `{"port", "node", "device"}`; TCP connections, each `{"name", "from", "to", "source", "address", "flows", "start_ns",
-"seconds", "omit", "tos", "congestion"}`. DIR/scenario.out.json gets what left each port, `{port: [[number, ns, tos], ..]}`,
-and what each connection received, in bit/s.
+"seconds", "omit", "tos", "congestion"}`. DIR/scenario.out.json gets what left each port, `{port: [[number, ns, tos],
+..]}`, and what each connection received, in bit/s.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ mod police;
 mod words;
 
 use crate::scenario::Scenario;
+use perhop_core::port::QueueSpec;
 use perhop_sim::plan::{self, Plan};
 use std::collections::BTreeMap;
 
@@ -146,28 +147,30 @@ fn interface(plan: &Plan, i: usize, said: &mut Said) {
     ));
     for (name, device, far_end) in [(here, device(i), false), (there, far, true)] {
         said.say(format!("ip -n {name} addr add {}/30 dev {device}", address(i, far_end)));
-        said.say(format!("ip -n {name} link set {device} up mtu 65535 txqueuelen 1000"));
+        said.say(format!("ip -n {name} link set {device} up mtu {} txqueuelen 1000", mtu(link)));
         said.say(format!("ip netns exec {name} ethtool -K {device} tso off gso off gro off"));
         let (other, its) = (address(i, !far_end), mac(i, !far_end));
         said.say(format!("ip -n {name} neigh replace {other} lladdr {its} dev {device} nud permanent"));
     }
 }
 
-/// Delay and loss of the wire, where packets arrive.
+/// Largest IP packet of an interface. AQMs spare a queue of no more than that, so it is Ethernet's where packets are not larger.
+fn mtu(link: &plan::Link) -> u64 {
+    let largest = |queue: &QueueSpec| queue.scope.largest_packet.get().saturating_sub(queue.scope.overhead.into());
+    link.queues.iter().map(largest).max().unwrap_or_default().max(1500)
+}
+
+/// The wire, where packets arrive: the time that their bits take, delay, loss.
 fn wire(plan: &Plan, i: usize, said: &mut Said) {
     let link = &plan.links[i];
     let (there, device) = (&plan.nodes[link.to].name, far_device(plan, i));
     let loss = link.loss.get();
-    if link.delay.ns() == 0 && loss <= 0.0 {
-        return;
-    }
     let loss = if loss > 0.0 { format!(" loss {}%", loss * 100.0) } else { String::new() };
     said.say(format!("ip -n {there} link add d{i} type ifb"));
     said.say(format!("ip -n {there} link set d{i} up"));
-    said.say(format!(
-        "tc -n {there} qdisc add dev d{i} root netem delay {}{loss} limit 1000000",
-        words::time(link.delay)
-    ));
+    let (delay, rate) = (words::time(link.delay), words::rate(link.rate));
+    let netem = format!("netem delay {delay} rate {rate} -{ETHERNET}{loss} limit 1000000");
+    said.say(format!("tc -n {there} qdisc add dev d{i} root {netem}"));
     said.say(format!("tc -n {there} qdisc add dev {device} handle ffff: ingress"));
     said.say(format!(
         "tc -n {there} filter add dev {device} parent ffff: matchall action mirred egress redirect dev d{i}"

@@ -138,6 +138,12 @@ impl Writer<'_, '_> {
             SchedulerParams::Sfq(params) => return self.leaf(at, &sfq(params)),
             other => return self.refuse(&format!("scheduler `{}` with {} classes", other.name(), children.len())),
         };
+        let stalls = matches!(params, SchedulerParams::Drr(_) | SchedulerParams::Ets(_));
+        if stalls && children.iter().any(|&child| holds_back(nodes, child)) {
+            self.refuse(
+                "a shaper in a class of `drr` or `ets` (Linux's stop while such a class may not send: `htb` can)",
+            );
+        }
         let members = members(node);
         for (i, child) in children.into_iter().enumerate() {
             let class = match params {
@@ -195,6 +201,15 @@ impl Writer<'_, '_> {
             }
         }
     }
+}
+
+/// Whether something below a node may wait for its time although a packet is there.
+fn holds_back(nodes: &[NodeSpec], index: usize) -> bool {
+    let node = &nodes[index];
+    let below = (0..nodes.len()).filter(|&child| nodes[child].parent == Some(index));
+    node.shaper.is_some()
+        || matches!(node.inside, Inside::Scheduler(SchedulerParams::Htb(_)))
+        || below.into_iter().any(|child| holds_back(nodes, child))
 }
 
 /// Which of HTB's classes have queues.

@@ -6,7 +6,7 @@
 use super::overlay::Overlay;
 use crate::build::Built;
 use crate::in_force::InForce;
-use crate::resolve::topology::{Direction, PortQueue};
+use crate::resolve::topology::{Direction, PortNode, PortQueue};
 use crate::sections::conditioner::{Actions, Placement};
 use crate::sections::model::{Change, Model};
 use crate::sections::queue::QueueCommon;
@@ -82,6 +82,7 @@ impl Step<'_> {
             return None;
         }
         self.check_limits();
+        self.check_trees();
         let (old, new) = self.plans;
         let (alterations, mut plan) = (old.plan.alterations(&new.plan), old.plan.clone());
         for alteration in &alterations {
@@ -112,6 +113,22 @@ impl Step<'_> {
                     let help = "a queue's limit is fixed during a run: give the class one with the same `limit`";
                     self.problems.error("E202", queue.place("limit"), message).help(help);
                 }
+            }
+        }
+    }
+
+    /// A port keeps its tree: which nodes there are, and which of them have a shaper.
+    fn check_trees(&mut self) {
+        let (old, new) = self.plans;
+        for (before, after) in old.topology.links.iter().zip(&new.topology.links) {
+            let form = |link: &Direction| link.nodes.iter().map(PortNode::form).collect::<Vec<_>>();
+            if form(before) != form(after) {
+                let message =
+                    format!("the tree of queues at `{}` would have other nodes or shapers than before", after.name);
+                let help = "which queues, schedulers and shapers there are is fixed when the run begins; a change may alter what \
+                    they get";
+                let place = after.nodes.first().map_or(self.overlay.place, |root| root.place);
+                self.problems.error("E202", place, message).help(help);
             }
         }
     }

@@ -65,6 +65,13 @@ pub struct PortNode {
     pub place: Place,
 }
 
+impl PortNode {
+    /// What of it stays as it is during a run: its parent, its queue, whether it has a scheduler and a shaper.
+    pub fn form(&self) -> (Option<usize>, Option<usize>, bool, bool) {
+        (self.parent, self.queue, self.scheduler.is_some(), self.shaper.is_some())
+    }
+}
+
 /// A queue of a direction.
 #[derive(Clone, Debug)]
 pub struct PortQueue {

@@ -1,0 +1,99 @@
+"""Ports in both worlds, packet for packet."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from perhop.kernel.job import Packet
+from perhop.results import Runs
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_CE = 3
+
+
+class Compared(NamedTuple):
+    """A port in both worlds."""
+
+    port: str
+    came: int
+    left: int
+    kernel_left: int
+    other_fate: int
+    """Left one and not the other."""
+    other_mark: int
+    apart_ns: list[int]
+    """Between the departures of those that left both."""
+
+
+def compared(packets: list[Packet], left: Mapping[str, list[tuple[int, int, int]]]) -> list[Compared]:
+    """Every port that datagrams pass, packet for packet."""
+    by_port: dict[str, list[Packet]] = defaultdict(list)
+    for it in packets:
+        by_port[it.hop].append(it)
+    return [
+        _compared(port, here, {number: (ns, tos) for number, ns, tos in left[port]}) for port, here in by_port.items()
+    ]
+
+
+def _compared(port: str, packets: list[Packet], kernel: Mapping[int, tuple[int, int]]) -> Compared:
+    both = [(it, it.left, kernel[it.number]) for it in packets if it.left is not None and it.number in kernel]
+    return Compared(
+        port=port,
+        came=len(packets),
+        left=sum(it.left is not None for it in packets),
+        kernel_left=len(kernel),
+        other_fate=sum((it.left is None) == (it.number in kernel) for it in packets),
+        other_mark=sum(it.marked != (tos & 3 == _CE) for it, _, (_, tos) in both),
+        apart_ns=sorted(abs(ns - left) for _, left, (ns, _) in both),
+    )
+
+
+def show(ports: list[Compared], received: Mapping[str, float], runs: Runs) -> None:
+    """Prints both tables."""
+    from rich.console import Console
+
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    with console.capture() as text:
+        if ports:
+            console.print(
+                "Datagrams at ports: what left, and what differs, packet for packet", highlight=False
+            )
+            console.print(_departures(ports), highlight=False)
+        if received:
+            console.print("Goodput of TCP: the simulator's model, and Linux's Reno by iperf3", highlight=False)
+            console.print(_goodputs(received, runs), highlight=False)
+    print(text.get(), end="")
+
+
+def _grid(*headings: str) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for i, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if i else "left", no_wrap=not sys.stdout.isatty())
+    return table
+
+
+def _departures(ports: list[Compared]) -> Table:
+    fates = ("came", "perhop", "kernel", "other fate", "other mark")
+    table = _grid("port", *fates, "apart, median us", "p99 us", "at most us")
+    for it in ports:
+        times = it.apart_ns
+        apart = (statistics.median(times), times[len(times) * 99 // 100], times[-1]) if times else ()
+        cells = [f"{ns / 1e3:.3f}" for ns in apart] or ["-"] * 3
+        table.add_row(it.port, *map(str, (it.came, it.left, it.kernel_left, it.other_fate, it.other_mark)), *cells)
+    return table
+
+
+def _goodputs(received: Mapping[str, float], runs: Runs) -> Table:
+    table, rows = _grid("traffic", "perhop Mbit/s", "kernel Mbit/s"), runs.table("traffic")
+    simulated = dict(zip(rows["traffic"], rows["goodput_bit_s"], strict=True))
+    for name, bit_s in received.items():
+        table.add_row(name, f"{float(simulated[name]) / 1e6:.3f}", f"{bit_s / 1e6:.3f}")
+    return table
