@@ -39,7 +39,7 @@ pub(crate) fn params(stated: &[Stated], arithmetic: Arithmetic) -> SchedulerPara
 type Sent = (u64, usize, u32);
 
 /// What can be driven along a line.
-trait Host {
+pub(crate) trait Host {
     fn arrive(&mut self, now: u64, child: usize, size: u32);
     fn look(&mut self, now: u64) -> Option<usize>;
     fn lose(&mut self, now: u64, child: usize);

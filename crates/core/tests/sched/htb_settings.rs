@@ -10,7 +10,7 @@ use perhop_core::sched::{Scheduler as _, SchedulerParams};
 use perhop_core::units::BitRate;
 
 /// `name: value` pairs of a class, as a file has them; numbers without quotes are whole numbers.
-fn class(text: &str) -> Node {
+pub(crate) fn class(text: &str) -> Node {
     let value = |text: &str| text.parse().map_or_else(|_| Tree::Text(text.to_owned()), Tree::Integer);
     let entry = |pair: &str| {
         let (key, text) = pair.split_once('=').unwrap();

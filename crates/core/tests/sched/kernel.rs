@@ -19,17 +19,18 @@ const HEADER: u64 = 14;
 
 /// A packet of a recording; times in ns.
 #[derive(Clone, Copy, Debug)]
-struct Row {
-    came: u64,
-    bytes: u64,
+pub(crate) struct Row {
+    pub(crate) came: u64,
+    pub(crate) bytes: u64,
+    pub(crate) dscp: u8,
     field: Ecn,
     flow: u32,
     /// When it left, and how.
-    left: Option<(u64, Ecn)>,
+    pub(crate) left: Option<(u64, Ecn)>,
 }
 
 /// Times in a file are differences: of arrivals, and of departures in the order of arrivals.
-fn rows(port: &str, pattern: &str) -> Vec<Row> {
+pub(crate) fn rows(port: &str, pattern: &str) -> Vec<Row> {
     let path = format!("{}/../../tests/kernel/vectors/{port}/{pattern}.csv.gz", env!("CARGO_MANIFEST_DIR"));
     let file = std::fs::File::open(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
     let mut text = String::new();
@@ -47,6 +48,7 @@ fn rows(port: &str, pattern: &str) -> Vec<Row> {
         Row {
             came: came as u64,
             bytes: number(1) as u64 + HEADER,
+            dscp: number(2) as u8,
             field: field(3),
             flow: number(4) as u32 - 5001,
             left: fate,

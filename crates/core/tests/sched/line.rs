@@ -31,7 +31,10 @@ pub(crate) enum Step {
 
 impl Line {
     pub(crate) fn new(params: &SchedulerParams) -> Self {
-        let scheduler = params.build(&scope()).unwrap();
+        Self::of(params.build(&scope()).unwrap())
+    }
+
+    pub(crate) fn of(scheduler: AnyScheduler) -> Self {
         let queues = vec![VecDeque::new(); scheduler.places()];
         Self { scheduler, queues }
     }

@@ -27,6 +27,8 @@ mod htb;
 mod htb_plain;
 mod htb_settings;
 mod kernel;
+mod kernel_htb;
+mod kernel_rounds;
 mod line;
 mod linux_rounds;
 mod settings;
