@@ -1,6 +1,6 @@
 //! Model -> plan of a run, with every check that needs more than one section.
 
-use crate::check::{advice, labels, memory, mtu, queues, reached, settings, stability};
+use crate::check::{advice, labels, memory, mtu, queues, reached, settings, stability, starving};
 use crate::resolve::arriving::Arrivals;
 use crate::resolve::indexed::Indexed;
 use crate::resolve::offered::{self, Flowline};
@@ -48,6 +48,7 @@ pub fn build(model: &Model, problems: &mut Problems) -> Option<Built> {
     if file.knows_traffic() {
         stability::check(resolved, problems);
         reached::check(resolved, problems);
+        starving::check(resolved, problems);
     }
     mtu::check(file, problems);
     labels::check(resolved, problems);
@@ -80,7 +81,7 @@ fn finish(file: File<'_>, index: usize, link: &mut plan::Link, around: &Scope, p
     }
     link.nodes.iter_mut().for_each(|node| node.scope = around.clone());
     queues::check_queues(file, Indexed { index, it: link }, problems);
-    queues::check_nodes(link, direction, problems);
+    queues::check_nodes(file, Indexed { index, it: link }, problems);
 }
 
 fn draft(link: &topology::Direction) -> plan::Link {

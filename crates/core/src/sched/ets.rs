@@ -8,13 +8,17 @@
 //! if there is none: the classes with `quantum` share what is left, as in `drr`
 //! ```
 //!
-//! Classes without `quantum` are strict, the first the most urgent, and may starve all after them: police them at the edge.
+//! Classes without `quantum` are strict, the first the most urgent, and may starve all after them: police them at the edge, or
+//! give them a limit here: `rate`, `burst` and `police` of a strict class are those of `strict-priority`.
 //! Those with `quantum` share what the strict ones leave, in bytes, by the ratios of their quanta. Not pre-emptive.
 //!
 //! | symbol | field               | unit | default |
 //! |--------|---------------------|------|---------|
 //! |        | `classes[].for`     |      | -       |
 //! | Q_i    | `classes[].quantum` | B    | -       |
+//! |        | `classes[].rate`    | bit/s | -      |
+//! |        | `classes[].burst`   | B    | -       |
+//! |        | `classes[].police`  |      | -       |
 //! |        | `classes[].queue`   |      | -       |
 //! |        | `arithmetic`        |      | exact   |
 //!
@@ -24,15 +28,20 @@
 //! Deviations: 802.1Qaz gives shares in percent and leaves open how they are reached; here they are quanta, as in Linux.
 //! Linux's default quantum (the MTU) and its silent bounds of 256 B and 1 MiB are not taken over.
 
+use super::policed::Limits;
+pub use super::policed::{Police, PriorityLimit};
 use super::rounds::Rounds;
-use super::{Head, HostKey, Pick, Scheduler, drr, members, same_arithmetic, same_members};
+use super::{Head, HostKey, Pick, Scheduler, Visit, drr, members, same_arithmetic, same_members};
 use crate::Scope;
 use crate::aqm::members::{Member, Members};
 use crate::arithmetic::Arithmetic;
 use crate::count::Count;
+use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
+use crate::rng::Rng;
 use crate::units::{Bytes, Time};
+use crate::verdict::Verdict;
 
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
@@ -52,6 +61,9 @@ pub struct Class {
     pub members: Vec<Member>,
     /// Bytes it may send in each round, at least the largest packet; a class without it is strict.
     pub quantum: Option<Bytes>,
+    /// A limit of its own; for strict classes only.
+    #[param(flatten)]
+    pub limit: PriorityLimit,
     /// Its queue: a name of `[queue]`, or a table of the same keys; default: drop-tail.
     pub queue: HostKey,
 }
@@ -60,6 +72,7 @@ pub struct Class {
 #[derive(Clone, Debug)]
 pub struct Ets {
     members: Members,
+    limits: Limits,
     /// How many classes are strict: the first ones.
     strict: usize,
     rounds: Rounds,
@@ -69,18 +82,31 @@ pub struct Ets {
 
 impl Params {
     /// # Errors
-    /// E201 without classes or for a quantum of 0; E223 when a class can match no packet; E225 for a quantum below the
-    /// largest packet unless Linux takes it; E227 for a strict class after one with a quantum.
+    /// E201 without classes or for a quantum or rate of 0; E223 when a class can match no packet; E225 for a quantum below the
+    /// largest packet unless Linux takes it; E227 for a strict class after one with a quantum; E212
+    /// for a burst below the largest packet; E239 for a limit without a rate, or of a class that shares.
     pub fn build(self, scope: &Scope) -> Result<Ets, ParamError> {
         let members = members(self.classes.iter().map(|class| &*class.members))?;
         let strict = self.classes.iter().take_while(|class| class.quantum.is_none()).count();
         if let Some(i) = (strict..self.classes.len()).find(|&i| self.classes[i].quantum.is_none()) {
             return Err(late(i, strict));
         }
+        if let Some(i) = (strict..self.classes.len()).find(|&i| self.classes[i].limit != PriorityLimit::default()) {
+            let message = format!("class {} has a `quantum` and keys of a limit", i + 1);
+            let error = ParamError::new("classes", "E239", message);
+            return Err(
+                error.help("only strict classes have a limit: remove `rate`, `burst` and `police`, or shape its queue")
+            );
+        }
+        let limits = Limits::new(self.limits(), scope)?;
         let quanta: Vec<_> = self.classes.iter().filter_map(|class| class.quantum).collect();
         let advice = drr::sound(strict, &quanta, scope, self.arithmetic)?;
         let rounds = Rounds::new(quanta.into_iter(), self.arithmetic);
-        Ok(Ets { members, strict, rounds, takes: self.arithmetic == Arithmetic::Linux, advice })
+        Ok(Ets { members, limits, strict, rounds, takes: self.arithmetic == Arithmetic::Linux, advice })
+    }
+
+    fn limits(&self) -> impl Iterator<Item = PriorityLimit> {
+        self.classes.iter().map(|class| class.limit)
     }
 }
 
@@ -140,6 +166,14 @@ impl Scheduler for Ets {
         }
     }
 
+    fn on_arrival(&mut self, at: &Visit, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+        self.limits.judge(at, packet.size)
+    }
+
+    fn needs(&self) -> Needs {
+        self.limits.needs()
+    }
+
     fn takes(&self) -> bool {
         self.takes
     }
@@ -149,7 +183,7 @@ impl Scheduler for Ets {
     }
 
     /// As DRR; which classes are strict is fixed.
-    fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
+    fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let new = params.clone().build(scope)?;
         same_members(&self.members, &new.members)?;
         same_arithmetic(self.takes, new.takes)?;
@@ -158,6 +192,7 @@ impl Scheduler for Ets {
             let error = ParamError::new("classes", "E202", message);
             return Err(error.help("which classes have a quantum is fixed when the run begins; its size may change"));
         }
+        self.limits.retune(now, params.limits(), scope)?;
         self.rounds.take_quanta(&new.rounds);
         Ok(())
     }

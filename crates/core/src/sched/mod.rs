@@ -13,6 +13,7 @@
 //!
 //! To add one: write its file, add its line to the list below.
 
+mod policed;
 mod rounds;
 
 use crate::Scope;

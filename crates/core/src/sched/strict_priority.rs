@@ -8,24 +8,40 @@
 //! ```
 //!
 //! Not pre-emptive: a packet in transmission is sent to its end. A class may starve all those after it, so traffic in
-//! the first ones should be policed at the edge.
+//! the first ones should be policed: at the edge, or here, by a limit of its own (low-latency queueing, LLQ):
 //!
-//! | symbol | field             | unit | default |
-//! |--------|-------------------|------|---------|
-//! |        | `classes[].for`   |      | -       |
-//! |        | `classes[].queue` |      | -       |
+//! ```text
+//! on arrival at a class with `rate`: a token bucket of `burst` at that rate; what finds its tokens takes them and waits
+//!     police = "always":      anything else is dropped (unconditional policing)
+//!     police = "congested":   anything else is dropped if any packet waits at the port (conditional policing)
+//! ```
+//!
+//! | symbol | field              | unit  | default |
+//! |--------|--------------------|-------|---------|
+//! |        | `classes[].for`    |       | -       |
+//! |        | `classes[].rate`   | bit/s | -       |
+//! |        | `classes[].burst`  | B     | -       |
+//! |        | `classes[].police` |       | -       |
+//! |        | `classes[].queue`  |       | -       |
+//!
+//! Without `rate` there is no limit. The default of `burst` is 200 ms at `rate`, that of `police` is `always`.
 //!
 //! The order of the list is the order of priority. A packet belongs to the first class whose `for` has its colour or
 //! code point, else to the last, the only one that may omit `for`.
 //!
 //! Deviations: none.
 
-use super::{Head, HostKey, Pick, Scheduler, members, same_members};
+use super::policed::Limits;
+pub use super::policed::{Police, PriorityLimit};
+use super::{Head, HostKey, Pick, Scheduler, Visit, members, same_members};
 use crate::Scope;
 use crate::aqm::members::{Member, Members};
+use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
+use crate::rng::Rng;
 use crate::units::Time;
+use crate::verdict::Verdict;
 
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
@@ -40,6 +56,9 @@ pub struct Class {
     /// Colours and code points of its packets; optional in the last class.
     #[param(name = "for")]
     pub members: Vec<Member>,
+    /// A limit of its own.
+    #[param(flatten)]
+    pub limit: PriorityLimit,
     /// Its queue: a name of `[queue]`, or a table of the same keys; default: drop-tail.
     pub queue: HostKey,
 }
@@ -48,13 +67,20 @@ pub struct Class {
 #[derive(Clone, Debug)]
 pub struct StrictPriority {
     members: Members,
+    limits: Limits,
 }
 
 impl Params {
     /// # Errors
-    /// E201 without classes; E223 when a class can match no packet.
-    pub fn build(self, _scope: &Scope) -> Result<StrictPriority, ParamError> {
-        Ok(StrictPriority { members: members(self.classes.iter().map(|class| &*class.members))? })
+    /// E201 without classes or for a rate of 0; E223 when a class can match no packet; E212 for a burst below the largest
+    /// packet; E239 for a burst or `police` without a rate.
+    pub fn build(self, scope: &Scope) -> Result<StrictPriority, ParamError> {
+        let members = members(self.classes.iter().map(|class| &*class.members))?;
+        Ok(StrictPriority { members, limits: Limits::new(self.limits(), scope)? })
+    }
+
+    fn limits(&self) -> impl Iterator<Item = PriorityLimit> {
+        self.classes.iter().map(|class| class.limit)
     }
 }
 
@@ -74,7 +100,17 @@ impl Scheduler for StrictPriority {
         heads.iter().position(|head| head.is_ready()).map_or(Pick::Nothing, Pick::Child)
     }
 
-    fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
-        same_members(&self.members, &params.clone().build(scope)?.members)
+    fn on_arrival(&mut self, at: &Visit, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
+        self.limits.judge(at, packet.size)
+    }
+
+    fn needs(&self) -> Needs {
+        self.limits.needs()
+    }
+
+    /// Tokens stay as far as they fit; which classes have a limit is fixed.
+    fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
+        same_members(&self.members, &params.clone().build(scope)?.members)?;
+        self.limits.retune(now, params.limits(), scope)
     }
 }

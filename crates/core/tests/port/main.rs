@@ -79,7 +79,7 @@ fn spec<'a>(edge: &'a [StageSpec], queues: &'a [QueueSpec]) -> PortSpec<'a> {
 
 /// Green packets before all others.
 fn green_first() -> SchedulerParams {
-    let class = |members| strict_priority::Class { members, queue: HostKey };
+    let class = |members| strict_priority::Class { members, limit: Default::default(), queue: HostKey };
     let classes = vec![class(vec![Member::Colour(Colour::Green)]), class(vec![])];
     SchedulerParams::StrictPriority(strict_priority::Params { classes })
 }

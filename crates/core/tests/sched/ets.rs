@@ -12,6 +12,7 @@ fn of(quanta: &[Option<u32>]) -> SchedulerParams {
     let class = |(i, quantum): (usize, &Option<u32>)| ets::Class {
         members: members(i, quanta.len()),
         quantum: quantum.map(|packets| Bytes::new((packets * LARGEST).into())),
+        limit: Default::default(),
         queue: HostKey,
     };
     let classes = quanta.iter().enumerate().map(class).collect();

@@ -123,7 +123,9 @@ pub(crate) fn params(kind: &str, shares: &[u32]) -> SchedulerParams {
     let class = |(i, share): (usize, &u32)| {
         let value = |field: &&Field| match (field.name, field.kind) {
             ("for", _) => members(i, shares.len()).tree(),
-            ("queue" | "name" | "parent" | "ceil" | "prio", _) => None,
+            ("queue" | "name" | "parent" | "ceil" | "prio" | "police", _) => None,
+            // Limits of priority classes.
+            ("rate" | "burst", _) if field.optional && name != "htb" => None,
             // What keeps a rate does not hold anything back as long as its bursts are not used up.
             ("burst" | "cburst", _) => Some(Tree::Text("1GB".to_owned())),
             (_, Kind::Rate) => Some(Tree::Text(format!("{share}Mbit/s"))),
@@ -179,6 +181,6 @@ pub(crate) const NOW: Time = Time::ZERO;
 /// Whether the declaration of a scheduler has any share to give.
 pub(crate) fn has_shares(params: &SchedulerParams) -> bool {
     let SchedulerParams::StrictPriority(_) = params else { return true };
-    assert_eq!(perhop_core::sched::strict_priority::Class::FIELDS.len(), 2, "whose packets, which queue");
+    assert_eq!(perhop_core::sched::strict_priority::Class::FIELDS.len(), 3, "whose packets, which limit and queue");
     false
 }

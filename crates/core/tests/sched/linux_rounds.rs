@@ -76,6 +76,7 @@ fn of_ets(strict: usize, shares: &[u32]) -> SchedulerParams {
     let class = |i: usize| ets::Class {
         members: members(i, n),
         quantum: (i >= strict).then(|| Bytes::new((LARGEST * shares[i - strict]).into())),
+        limit: Default::default(),
         queue: HostKey,
     };
     SchedulerParams::Ets(ets::Params { classes: (0..n).map(class).collect(), arithmetic: Arithmetic::Linux })

@@ -31,6 +31,7 @@ mod kernel_htb;
 mod kernel_rounds;
 mod line;
 mod linux_rounds;
+mod policed;
 mod settings;
 mod sfq;
 mod through_port;

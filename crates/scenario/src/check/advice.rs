@@ -2,6 +2,7 @@
 
 use super::bursts;
 use super::load::marks;
+use super::starving;
 use crate::resolve::indexed::{Indexed, indexed};
 use crate::resolve::offered::Flowline;
 use crate::resolve::ports::{File, Resolved, Stage};
@@ -25,7 +26,7 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
     if file.knows_traffic() {
         stages.iter().for_each(|stage| unanswered(file, stage, problems));
         if arrivals.complete {
-            unpoliced_ef(file, stages, problems);
+            unpoliced_ef(all, problems);
         }
         unused(file, problems);
         indexed(links).for_each(|link| unmarkable(file, link, problems));
@@ -60,15 +61,16 @@ fn unanswered(file: File<'_>, stage: &Stage, problems: &mut Problems) {
 }
 
 /// W302: EF (RFC 3246) promises low delay only if its rate is enforced: something on its path must drop the excess.
-fn unpoliced_ef(file: File<'_>, stages: &[Stage], problems: &mut Problems) {
+fn unpoliced_ef(all: Resolved<'_>, problems: &mut Problems) {
+    let Resolved { file, stages, .. } = all;
     for (i, flow) in file.traffic.iter().enumerate().filter(|(_, f)| f.offered.dscp == EF) {
         let polices = |s: &Stage| s.takes.contains(&i) && s.spec.actions.contains(&Action::Drop);
-        if !stages.iter().any(polices) {
+        if !stages.iter().any(polices) && !starving::policed(all, i) {
             let Some(stated) = file.model.traffic.get(&flow.offered.name) else { continue };
             let message = format!("nothing polices the EF traffic `{}`", flow.offered.name);
             problems
                 .warn("W302", stated.common.dscp.place, message)
-                .help("put a token bucket with red = \"drop\" on its path");
+                .help("put a token bucket with red = \"drop\" on its path, or give its priority class a `rate`");
         }
     }
 }

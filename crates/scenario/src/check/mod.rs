@@ -20,5 +20,7 @@ pub mod mtu;
 pub mod settings;
 /// Queues that will swing.
 pub mod stability;
+/// Priority classes that can starve others.
+pub mod starving;
 /// Where tickets go, and whether tags can hold them.
 pub mod tickets;

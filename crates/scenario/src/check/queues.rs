@@ -2,18 +2,16 @@
 
 use crate::resolve::indexed::Indexed;
 use crate::resolve::ports::File;
-use crate::resolve::topology::Direction;
 use perhop_core::aqm::Aqm as _;
 use perhop_core::params::Problems;
 use perhop_core::port::Limit;
+use perhop_core::sched::Scheduler as _;
 use perhop_sim::plan;
 
 /// AQMs and limits of a link's queues.
 pub fn check_queues(file: File<'_>, at: Indexed<'_, plan::Link>, problems: &mut Problems) {
     let (link, direction) = (at.it, &file.topology.links[at.index]);
-    // Of what is replayed nothing is known: it may carry all.
-    let replayed = file.model.traffic.declared().is_empty();
-    let carries_data = replayed || file.traffic.iter().any(|flow| flow.forward.contains(&(at.index as u32)));
+    let carries_data = carries_data(file, at.index);
     for (queue, stated) in link.queues.iter().zip(&direction.queues) {
         match queue.aqm.build(&queue.scope) {
             Ok(aqm) if carries_data => {
@@ -33,13 +31,23 @@ pub fn check_queues(file: File<'_>, at: Indexed<'_, plan::Link>, problems: &mut 
     }
 }
 
+/// Whether data passes a link. Of what is replayed nothing is known: it may carry all.
+fn carries_data(file: File<'_>, link: usize) -> bool {
+    file.model.traffic.declared().is_empty() || file.traffic.iter().any(|flow| flow.forward.contains(&(link as u32)))
+}
+
 /// Its schedulers and shapers.
-pub fn check_nodes(link: &plan::Link, direction: &Direction, problems: &mut Problems) {
-    for (node, stated) in link.nodes.iter().zip(&direction.nodes) {
-        if let (Some(params), Some(stated)) = (node.scheduler(), &stated.scheduler)
-            && let Err(error) = params.build(&node.scope)
-        {
-            problems.param(&error, stated.place(error.field));
+pub fn check_nodes(file: File<'_>, at: Indexed<'_, plan::Link>, problems: &mut Problems) {
+    let carries_data = carries_data(file, at.index);
+    for (node, stated) in at.it.nodes.iter().zip(&file.topology.links[at.index].nodes) {
+        if let (Some(params), Some(stated)) = (node.scheduler(), &stated.scheduler) {
+            match params.build(&node.scope) {
+                Ok(scheduler) if carries_data => {
+                    scheduler.warnings().iter().for_each(|w| problems.advise(w, stated.place(w.field)));
+                }
+                Ok(_) => {}
+                Err(error) => _ = problems.param(&error, stated.place(error.field)),
+            }
         }
         if let (Some(params), Some(stated)) = (&node.shaper, &stated.shaper)
             && let Err(error) = params.build(&node.scope)

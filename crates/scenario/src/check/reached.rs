@@ -80,7 +80,7 @@ fn below<'a>(direction: &'a Direction, at: Reached<'_>, queues: &mut [Vec<Arrivi
 }
 
 /// Profiles or classes, each with the packets it is for.
-struct Lists {
+pub(super) struct Lists {
     /// `profiles` or `classes`.
     key: &'static str,
     /// Which of the tables each is: those above others are for no packets themselves.
@@ -91,7 +91,7 @@ struct Lists {
 
 impl Lists {
     /// The parameter that has them: tables with a key `for`.
-    fn find(shown: Vec<(&'static str, Tree)>) -> Option<Self> {
+    pub(super) fn find(shown: Vec<(&'static str, Tree)>) -> Option<Self> {
         shown.into_iter().find_map(|(key, tree)| {
             let Tree::List(items) = tree else { return None };
             let leaves = items.iter().enumerate().filter(|(_, item)| !is_parent(item, &parents(&items)));
@@ -103,7 +103,7 @@ impl Lists {
     }
 
     /// What of all that arrives goes to the `i`-th.
-    fn share(&self, i: usize, arriving: &[Arriving]) -> Vec<Arriving> {
+    pub(super) fn share(&self, i: usize, arriving: &[Arriving]) -> Vec<Arriving> {
         let own =
             |looks: &BTreeSet<Look>| looks.iter().copied().filter(|look| self.table.of(&look.packet()) == i).collect();
         arriving.iter().map(|it| Arriving { looks: own(&it.looks), ..it.clone() }).collect()

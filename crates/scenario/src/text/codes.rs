@@ -98,6 +98,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("W325", "a key of a class with children that only leaves use"),
     ("W326", "a class with a burst smaller than one packet"),
     ("W327", "a quantum smaller than one packet, or one by `r2q` that is replaced by a bound"),
+    ("W328", "a priority class without a limit that can starve others"),
     ("W330", "a capture that lasts longer than the run"),
 ];
 
