@@ -33,8 +33,8 @@ impl Simulation {
             self.agenda.add(at, Component::Wire(link));
         }
         let to = self.net.beyond(now, At { link, id }, &mut self.recorder);
-        if to == Onward::Host {
-            self.trace_gone(id);
+        if self.trace.is_some() {
+            self.trace_late(link, id, to);
         }
         self.go(now, id, to);
     }

@@ -42,13 +42,27 @@ impl Simulation {
         self.trace_gone(id);
     }
 
-    /// A packet reaches the end of a link, or is lost there.
+    /// A packet reaches the end of a link, or is lost there, or goes on over it for a time of its own.
     #[cold]
     pub(super) fn trace_delivery(&mut self, link: usize, sent: &Sent<RecordId>, to: Onward) {
+        if matches!(to, Onward::Wire(_)) {
+            let left = sent.sent.starts;
+            return self.trace.iter_mut().for_each(|trace| trace.events.under_way(sent.handle, left));
+        }
         let (left, dropped) = (Some(sent.sent.starts), (to == Onward::Lost).then_some(Reason::Wire));
         self.trace_end(sent.handle, |packet| Went { link, packet, left, dropped });
         if to == Onward::Host {
             self.trace_gone(sent.handle);
+        }
+    }
+
+    /// A packet that went on reaches the end of the link.
+    #[cold]
+    pub(super) fn trace_late(&mut self, link: usize, id: RecordId, to: Onward) {
+        let left = self.trace.as_ref().and_then(|trace| trace.events.left(id));
+        self.trace_end(id, |packet| Went { link, packet, left, dropped: None });
+        if to == Onward::Host {
+            self.trace_gone(id);
         }
     }
 
@@ -68,7 +82,7 @@ impl Simulation {
     pub(super) fn end_trace(&mut self) {
         let Self { trace: Some(trace), net, .. } = self else { return };
         for link in 0..net.links() {
-            for id in net.link(link).before_wire() {
+            for id in net.link(link).records() {
                 let record = net.record(id);
                 trace.events.waits(id, link, (&record.packet, record.wire));
             }

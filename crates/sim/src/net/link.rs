@@ -289,7 +289,7 @@ impl Link {
     }
 
     /// Those of them that are not on a wire for a time of their own.
-    pub fn before_wire(&self) -> impl Iterator<Item = RecordId> {
+    fn before_wire(&self) -> impl Iterator<Item = RecordId> {
         self.wire.iter().map(|sent| sent.handle).chain(self.port.handles())
     }
 }

@@ -85,6 +85,8 @@ struct Pending {
     /// One more than its number; 0: it has none yet.
     number: u64,
     came: Time,
+    /// The start of its transmission, if it goes on over the link for a time of its own.
+    left: Option<Time>,
     flow: FlowOf,
     found_packets: u32,
     found_bytes: u64,
@@ -147,7 +149,18 @@ impl Events {
         let Came { now, packet, flow, found } = came;
         let (found_packets, found_bytes) = (found.packets, found.bytes);
         let (colour, ecn) = (packet.colour, packet.ecn);
-        *pending = Pending { number: pending.number, came: now, flow, found_packets, found_bytes, colour, ecn };
+        let number = pending.number;
+        *pending = Pending { number, came: now, left: None, flow, found_packets, found_bytes, colour, ecn };
+    }
+
+    /// The transmission of the packet at `place`, which began at `left`, is over, and it is still on the link.
+    pub fn under_way(&mut self, place: u32, left: Time) {
+        self.pending[place as usize].left = Some(left);
+    }
+
+    /// When the transmission of such a packet began.
+    pub fn left(&self, place: u32) -> Option<Time> {
+        self.pending[place as usize].left
     }
 
     /// The packet at `place` was sent, or is dropped.
