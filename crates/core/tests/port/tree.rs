@@ -106,7 +106,7 @@ fn strict(parent: Option<usize>, members: &[Option<Colour>]) -> NodeSpec {
 
 fn strict_priority_class(colour: Option<Colour>) -> strict_priority::Class {
     let members = colour.map(Member::Colour).into_iter().collect();
-    strict_priority::Class { members, queue: HostKey }
+    strict_priority::Class { members, limit: Default::default(), queue: HostKey }
 }
 
 fn build(queues: &[QueueSpec], nodes: &[NodeSpec]) -> Port<usize> {
