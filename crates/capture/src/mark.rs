@@ -17,6 +17,7 @@ mod demand;
 mod error;
 mod handshake;
 mod labels;
+mod layout;
 mod ledger;
 mod marker;
 mod marking;

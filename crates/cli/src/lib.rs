@@ -110,7 +110,9 @@ fn carry_out(verb: args::Verb) -> Outcome {
         Verb::Man(args) => begin::man(&args),
         Verb::Mark(args) => mark::mark(&args),
         Verb::Meter(args) => mark::meter(&args),
-        Verb::Reproduce(_) | Verb::Plot(_) | Verb::Report(_) | Verb::Compare(_) | Verb::Lab(_) => unreachable!("Python's"),
+        Verb::Reproduce(_) | Verb::Plot(_) | Verb::Report(_) | Verb::Compare(_) | Verb::Lab(_) => {
+            unreachable!("Python's")
+        }
     };
     Outcome::Done(done.unwrap_or_else(|failure| failure.say()))
 }

@@ -111,9 +111,8 @@ fn events_are_written_beside_the_results() {
 #[test]
 fn a_sweep_makes_points_again_that_lack_events() {
     let folder = Folder::with(&[("ok.toml", SCENARIO.as_bytes())]);
-    let sweep = |more: &[&str]| {
-        printed(&folder, &[&["sweep", "ok.toml", "--vary", "traffic.bulk.flows=1,2"], more].concat())
-    };
+    let sweep =
+        |more: &[&str]| printed(&folder, &[&["sweep", "ok.toml", "--vary", "traffic.bulk.flows=1,2"], more].concat());
     assert!(sweep(&[]).contains("(0 already there)"));
     assert!(sweep(&["--trace", "events"]).contains("(0 already there)"));
     assert_eq!(events(&folder), 4);

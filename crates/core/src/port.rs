@@ -12,6 +12,7 @@ mod conservation;
 pub mod edge;
 mod gate;
 mod queue;
+mod queues;
 mod ring;
 mod shaper;
 mod spec;
@@ -35,7 +36,7 @@ use crate::scope::Scope;
 use crate::units::Time;
 use crate::verdict::{Fate, Reason, Verdict};
 use edge::{Edge, Letter, Mail};
-use queue::Queues;
+use queues::Queues;
 
 /// Most packets that one call of [`Port::next`] drops at the head: a bound on the work between two transmissions. The
 /// packet behind them leaves even if its AQM would drop it, and is counted in [`Gate::spared`].
@@ -135,8 +136,8 @@ impl<H: Copy> Port<H> {
         Self::new(edge, Queues::One(Queue::new(Gate::open())), 1)
     }
 
-    /// A packet arrives: through the conditioners and the gate into its queue. If the port [evicts](Port::evicts), what
-    /// there is no room for now has to go: [`Port::evict`].
+    /// A packet arrives: through the conditioners and the gate into its queue. If the port [evicts](Port::evicts),
+    /// packets beyond its limit have to go now: [`Port::evict`].
     #[inline]
     pub fn arrive(&mut self, at: &Passage<'_>, packet: &mut Packet, handle: H) -> Fate {
         if let Err(reason) = self.condition(at, packet) {
@@ -172,7 +173,7 @@ impl<H: Copy> Port<H> {
         self.evicts
     }
 
-    /// Drops what there is no room for since a packet has arrived; it goes back to `host`.
+    /// Drops what exceeds the limits since a packet has arrived; it goes back to `host`.
     pub fn evict(&mut self, now: Time, host: &mut impl Buffers<H>) {
         match &mut self.queues {
             Queues::One(queue) => queue.make_room(now, host),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The order of `src/lib.rs`.
-const ORDER: [&str; 16] = [
+const ORDER: [&str; 17] = [
     "text",
     "sections",
     "expand",
@@ -19,6 +19,7 @@ const ORDER: [&str; 16] = [
     "policy",
     "schema",
     "explain",
+    "as_tc",
     "contracts",
     "output",
     "tune",

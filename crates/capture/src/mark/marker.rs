@@ -168,7 +168,7 @@ impl Marker {
     }
 
     /// Through the conditioners and into the queue. What leaves at once is seen as it leaves, what waits as it came into
-    /// the queue, and only conditioners drop: the queue has a report of its own.
+    /// the queue, and only conditioners drop: the queue has its own report.
     fn pass(&mut self, at: &Passage<'_>, wire: u32, packet: &mut Packet) -> Fate {
         let number = self.replay.arrivals();
         let (mut after, queueing) = (None, &mut self.queueing);

@@ -7,11 +7,11 @@ use perhop_core::units::counted;
 use perhop_core::verdict::Reason;
 use serde::Serialize;
 
+use super::layout::{Rows, bit_rate, limited, new_table, share, shown};
 use super::marking::Behind;
 use super::queueing::{Group, Met, Queueing};
 use super::rate_report::over;
 use super::round_trip_report::Names;
-use super::table::{Rows, bit_rate, limited, new_table, share, shown};
 use super::volume::Volume;
 use crate::flows::flow_name;
 

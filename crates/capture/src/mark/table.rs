@@ -1,7 +1,8 @@
 //! A report as tables for a terminal.
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::Table;
 
+use super::layout::{Rows, bit_rate, limited, new_table, share, shown};
 use super::rate_report::When;
 use super::report::{ColourRow, Fates, FlowRow, Report};
 use super::round_trip_report::{FlowRoundTrip, MeasuredRow};
@@ -239,23 +240,6 @@ impl Report {
     }
 }
 
-pub(super) fn new_table(header: &[&str], first_number: usize) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(header.to_vec());
-    for column in table.column_iter_mut().skip(first_number) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
-}
-
-/// Without rows, nothing.
-pub(super) fn shown(table: &Table) -> String {
-    if table.row_count() == 0 {
-        return String::new();
-    }
-    table.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>().join("\n")
-}
-
 fn colour_row(table: &mut Table, [name, kind]: [&str; 2], row: &ColourRow, total: u64) {
     let counts = [row.volume.packets.to_string(), row.volume.bytes.to_string(), share(row.volume, total)];
     table.add_row([name, kind, row.before, row.after].map(String::from).into_iter().chain(counts));
@@ -277,14 +261,6 @@ fn mbps(bit_s: Option<f64>) -> String {
 
 fn seconds(s: Option<f64>) -> String {
     s.map_or("-".into(), |s| format!("{s:.3}"))
-}
-
-/// Share of bytes in per cent; `-` for nothing.
-pub(super) fn share(part: Volume, total: u64) -> String {
-    match part.bytes {
-        0 => "-".into(),
-        bytes => format!("{:.1}", bytes as f64 * 100.0 / total as f64),
-    }
 }
 
 impl FlowRow {
@@ -316,26 +292,4 @@ fn measured(it: &MeasuredRow) -> [String; 11] {
     let [segments, repeats, timeouts] = [it.segments, it.repeats, it.timeouts].map(|n| n.to_string());
     let [samples, stamps] = [it.samples, it.samples_from_timestamps].map(|n| n.to_string());
     [samples, stamps, min, mean, smoothed, variation, rto, window, segments, repeats, timeouts]
-}
-
-/// How many rows there are, and how many of them a table shows at most.
-pub(super) struct Rows {
-    pub(super) all: usize,
-    pub(super) most: usize,
-}
-
-/// The table, with how many of its rows are not in it.
-pub(super) fn limited(table: &Table, Rows { all, most }: Rows, what: &str, title: &str) -> String {
-    let more = all.saturating_sub(most);
-    let lines =
-        [title.to_owned(), shown(table), if more > 0 { format!("and {more} more {what}") } else { String::new() }];
-    if all == 0 { String::new() } else { lines.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("\n") }
-}
-
-pub(super) fn bit_rate(rate: f64) -> String {
-    let units = [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")];
-    match units.into_iter().find(|(scale, _)| rate >= *scale) {
-        Some((scale, unit)) => format!("{:.3} {unit}", rate / scale),
-        None => format!("{rate:.0} bit/s"),
-    }
 }

@@ -69,7 +69,7 @@ mod tests {
     use crate::conditioner::{ConditionerParams, Passage, token_bucket};
     use crate::packet::{FlowId, Packet};
     use crate::port::edge::{Action, Per, StageSpec};
-    use crate::port::queue::Queues;
+    use crate::port::queues::Queues;
     use crate::port::{Limit, NodeSpec, PortSpec, QueueSpec, Side};
     use crate::sched::{HostKey, SchedulerParams, strict_priority};
     use crate::units::{BitRate, Bytes, Time};

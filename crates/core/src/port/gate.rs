@@ -132,7 +132,7 @@ impl Gate {
             }
     }
 
-    /// A packet of the queue is dropped for want of room; `backlog` is what waits besides it.
+    /// A packet of the queue is dropped because the queue is full; `backlog` is what waits besides it.
     pub(super) fn evict(&mut self, now: Time, mut backlog: Backlog, packet: &mut Packet) {
         (backlog.room, backlog.ecn) = (false, packet.ecn.capable());
         let fate = Fate::Dropped(Reason::Overflow);

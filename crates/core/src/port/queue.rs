@@ -1,7 +1,6 @@
-//! The queues of a port: one, or a tree of them. Each has its own gate.
+//! A queue of a port, with its own gate.
 
 use super::ring::{Entry, Ring};
-use super::tree::Tree;
 use super::{Buffers, Gate, Leaving, MOST_HEAD_DROPS, Sent, Transmission};
 use crate::aqm::{Aqm as _, AqmParams, Backlog, Departure};
 use crate::count::Count;
@@ -37,8 +36,7 @@ impl<H: Copy> Queue<H> {
     }
 
     /// As its AQM sees it at `now`. It is idle while nothing waits in it and nothing from it is in transmission,
-    /// whatever
-    /// the port's other queues send.
+    /// whatever the port's other queues send.
     pub fn backlog(&self, now: Time) -> Backlog {
         let begun = self.ring.begun(now);
         self.behind(now, begun.packets as u32, begun.bytes)
@@ -125,7 +123,7 @@ impl<H: Copy> Queue<H> {
         self.ring.last().copied()
     }
 
-    /// The packet at the head or at the tail is dropped for want of room.
+    /// The packet at the head or at the tail is dropped because the queue is full.
     pub(super) fn evict(&mut self, now: Time, packet: &mut Packet, side: Side) {
         self.gate.evict(now, self.behind(now, 1, packet.size.into()), packet);
         match side {
@@ -134,7 +132,7 @@ impl<H: Copy> Queue<H> {
         }
     }
 
-    /// Drops at the head what there is no room for.
+    /// Drops at the head what exceeds the limit.
     pub(super) fn make_room(&mut self, now: Time, host: &mut impl Buffers<H>) {
         while self.is_overfull() {
             let Some(first) = self.first() else { return };
@@ -217,43 +215,5 @@ impl<H: Copy> Queue<H> {
     /// All it holds, first come first. On a line whose future is known, what is sent and not yet taken comes first.
     pub fn handles(&self) -> impl Iterator<Item = H> {
         self.ring.iter().map(|entry| entry.handle)
-    }
-}
-
-/// Nearly all ports have one queue: it is not boxed, since every packet passes it.
-#[derive(Clone, Debug)]
-#[allow(clippy::large_enum_variant)]
-pub(super) enum Queues<H> {
-    One(Queue<H>),
-    Several(Box<Tree<H>>),
-}
-
-impl<H: Copy> Queues<H> {
-    /// In the order of the specification.
-    #[inline]
-    pub(super) fn all(&self) -> &[Queue<H>] {
-        match self {
-            Self::One(queue) => std::slice::from_ref(queue),
-            Self::Several(tree) => tree.queues(),
-        }
-    }
-
-    #[inline]
-    pub(super) fn all_mut(&mut self) -> &mut [Queue<H>] {
-        match self {
-            Self::One(queue) => std::slice::from_mut(queue),
-            Self::Several(tree) => tree.queues_mut(),
-        }
-    }
-
-    /// The total of all queues, as a series shows it.
-    pub(super) fn backlog(&self, now: Time) -> Backlog {
-        let Self::Several(_) = self else { return self.all()[0].backlog(now) };
-        let all = self.all().iter().map(|queue| queue.backlog(now));
-        all.fold(Backlog::default(), |sum, queue| Backlog {
-            packets: sum.packets + queue.packets,
-            bytes: sum.bytes + queue.bytes,
-            ..sum
-        })
     }
 }

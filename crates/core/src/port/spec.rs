@@ -1,7 +1,8 @@
 //! The specification of a port: plain data.
 
 use super::edge::{Edge, StageSpec};
-use super::queue::{Queue, Queues};
+use super::queue::Queue;
+use super::queues::Queues;
 use super::shaper::ShaperParams;
 use super::tree::{self, Tree};
 use super::{Gate, Limit, Port, Side};
@@ -49,7 +50,7 @@ pub enum Inside {
 }
 
 impl NodeSpec {
-    /// A scheduler over as many queues as there are, each of its own.
+    /// A scheduler over all the queues, each of which is a class.
     pub fn flat(scheduler: SchedulerParams, queues: &[QueueSpec]) -> Vec<Self> {
         let scope = queues.first().map(|queue| queue.scope.clone()).unwrap_or_default();
         let node = |parent, inside| Self { parent, shaper: None, inside, scope: scope.clone() };

@@ -1,6 +1,6 @@
 //! The tree of a port's queues: queues at its leaves, schedulers and shapers above them.
 //!
-//! Every node *offers*: a packet of so many bytes, nothing before a given time, or nothing at all. A scheduler chooses among
+//! Every node *offers*: a packet of a given size, nothing before a given time, or nothing at all. A scheduler chooses among
 //! the offers of its children, a shaper delays that of its child. What a node offers is computed again only after something
 //! below it has changed or its time has come. A shaper looks at what its child offers, a scheduler at what the chosen child
 //! does. A node that *takes* (many of Linux's queues do) has the packet that is looked at taken out and kept until it is
@@ -396,7 +396,7 @@ impl<H: Copy> Tree<H> {
         !self.evicting.is_empty() || !self.overfull.is_empty()
     }
 
-    /// Drops what there is no room for, now that a packet has arrived.
+    /// Drops what exceeds the limits, now that a packet has arrived.
     pub(super) fn evict(&mut self, now: Time, host: &mut impl Buffers<H>) {
         for i in 0..self.evicting.len() {
             let node = self.evicting[i];
@@ -430,7 +430,7 @@ impl<H: Copy> Tree<H> {
         }
     }
 
-    /// Drops the packet at the head or the tail of a leaf's queue, for want of room; its bytes.
+    /// Drops the packet at the head or the tail of a leaf's queue because it is full; its bytes.
     fn drop_one(&mut self, now: Time, leaf: usize, side: Side, host: &mut impl Buffers<H>) -> u32 {
         let Kind::Queue(queue) = self.nodes[leaf].kind else { unreachable!("flows are queues") };
         let queue = &mut self.queues[queue];

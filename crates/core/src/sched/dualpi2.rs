@@ -87,13 +87,13 @@ pub struct Params {
     /// Ratio of the L queue's probability to the root of the C queue's.
     #[param(default = 2.0)]
     pub coupling: f64,
-    /// Wait in the L queue up to which it does not mark of its own.
+    /// Wait in the L queue up to which it does not mark on its own account.
     #[param(default = "800us")]
     pub l4s_min: Span,
     /// Wait in the L queue from which it marks every packet.
     #[param(default = "1200us")]
     pub l4s_max: Span,
-    /// It marks of its own only with more than this behind the packet.
+    /// It marks on its own account only with more than this behind the packet.
     #[param(default = "1p")]
     pub l4s_length: Packets,
     /// Which queue sends.

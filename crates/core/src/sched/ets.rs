@@ -61,7 +61,7 @@ pub struct Class {
     pub members: Vec<Member>,
     /// Bytes it may send in each round, at least the largest packet; a class without it is strict.
     pub quantum: Option<Bytes>,
-    /// A limit of its own; for strict classes only.
+    /// Its own limit; for strict classes only.
     #[param(flatten)]
     pub limit: PriorityLimit,
     /// Its queue: a name of `[queue]`, or a table of the same keys; default: drop-tail.

@@ -42,7 +42,7 @@
 //! | CoDel's numbers | real | [Linux's](codel.md) |
 //! | CoDel drops nothing while no more than `mtu` waits | in this flow's queue | in all queues |
 //! | a new queue that is found empty | to the end of the old ones | out of the list if there are no old ones |
-//! | drops for want of room | leave CoDel as it is | count as CoDel's drops: the next one comes sooner |
+//! | drops because the queue is full | leave CoDel as it is | count as CoDel's drops: the next one comes sooner |
 //! | after them | as long as there is too much | once an arrival |
 //! | looked at by another scheduler or a shaper | shows its next packet | hands it out: it is in no flow's queue any more |
 //!
@@ -85,7 +85,7 @@ pub struct Params {
     /// How many bytes may wait in all queues together.
     #[param(default = "33554432B")]
     pub memory: Bytes,
-    /// Most packets dropped at once for want of room.
+    /// Most packets dropped at once because the queue is full.
     #[param(default = 64)]
     pub drop_batch: u32,
     /// The wait that is acceptable as a standing delay; below `interval`.

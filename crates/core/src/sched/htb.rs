@@ -8,14 +8,14 @@
 //! two buckets for a class: tokens at `rate`, at most `burst`; ctokens at `ceil`, at most `cburst`. Both may be negative.
 //! mode:  cant-send if ctokens < 0;  else may-borrow if tokens < 0;  else can-send
 //! to send, for level = 0 (leaves), 1, ... and there for prio = 0, 1, ...:
-//!     among the classes of that level that can send, and have something to send at prio, it is somebody's turn; if that is
-//!     no leaf, among those of its children that may borrow it is somebody's turn, and so on down to a leaf: that leaf sends
+//!     among the classes of that level that can send, and have something to send at prio, one has its turn; if that is
+//!     no leaf, among those of its children that may borrow one has its turn, and so on down to a leaf: that leaf sends
 //! the leaf pays:  its deficit of that level falls by the packet; below 0, it gets a quantum and its turn is over
 //! all pay:        the leaf and all above it the packet from ctokens; those from the level that lent it upwards also from tokens
 //! ```
 //!
 //! A packet goes while nothing is owed and may leave a debt, so that rates hold exactly and a burst may exceed `burst` by one
-//! packet. Nobody above is asked by a class within its rate. What a class does not use goes to those that may borrow from
+//! packet. A class within its rate asks no class above it. What a class does not use goes to those that may borrow from
 //! its parent, first to the most urgent `prio`, among equals in turn by `quantum`; from the parent's parent only once the
 //! parent is beyond its rate. If all who have packets are held back, the link waits for the first of them.
 //!
@@ -76,7 +76,7 @@ use tree::{Plan, Tree};
 
 /// Deepest bucket.
 const DEEPEST: Bytes = Bytes::new(1 << 30);
-/// Bounds of a quantum that nobody stated.
+/// Bounds of an unspecified quantum.
 const SMALLEST_QUANTUM: u64 = 1000;
 const LARGEST_QUANTUM: u64 = 200_000;
 /// What tc adds to the burst of a timer's tick: its idea of a packet.
@@ -103,7 +103,7 @@ pub struct Params {
 pub struct Class {
     /// Its name, for its children and for messages.
     pub name: Option<String>,
-    /// Name of the class it borrows from; without it, it borrows from nobody.
+    /// Name of the class it borrows from; without it, it does not borrow.
     pub parent: Option<String>,
     /// Colours and code points of its packets; for leaves only, optional in the last.
     #[param(name = "for")]
@@ -137,7 +137,7 @@ pub struct Htb {
 impl Params {
     /// # Errors
     /// E201 without classes, for numbers out of bounds or too many levels; E002, E006, E228, E229, E223 for a list that is no
-    /// tree of classes with packets of their own; E213 for a ceil below the rate; as [`Framing::build`].
+    /// tree of classes with their own packets; E213 for a ceil below the rate; as [`Framing::build`].
     pub fn build(self, scope: &Scope) -> Result<Htb, ParamError> {
         let form = Form::of(&self.classes)?;
         let members = members(form.leaves.iter().map(|&leaf| &*self.classes[leaf].members))?;

@@ -1,7 +1,7 @@
 //! Scheduling: several queues wait for one link. Which of them sends next?
 //!
-//! A scheduler owns no queue. Its children are numbered; each is a queue, one a class, or another scheduler with queues
-//! of its own, and may have a shaper. The scheduler says where an arriving packet goes, is told the [`Head`] of every
+//! A scheduler owns no queue. Its children are numbered; each is a queue, one a class, or another scheduler with its own
+//! queues, and may have a shaper. The scheduler says where an arriving packet goes, is told the [`Head`] of every
 //! child, and says which of them sends. One that is an AQM at the same time (its children are flows, or two coupled queues)
 //! judges packets, too, and may ask for room.
 //!

@@ -32,7 +32,7 @@
 //! traffic for shares in the ratio 1, which tc-sfq(8) asks for; below it large packets wait for several rounds.
 //!
 //! `arithmetic = "linux"` decides as Linux does what the rules leave open: of several queues of the greatest length, the one
-//! loses whose length has changed last, where `"exact"` takes the first in the round; when nobody has more than one packet, it
+//! loses whose length has changed last, where `"exact"` takes the first in the round; when no queue has more than one packet, it
 //! is the first in the round in both. And whoever looks at what it would send next takes it out.
 //!
 //! Deviations: the hash is not changed during a run (`perturb`).

@@ -56,7 +56,7 @@ pub struct Class {
     /// Colours and code points of its packets; optional in the last class.
     #[param(name = "for")]
     pub members: Vec<Member>,
-    /// A limit of its own.
+    /// Its own limit.
     #[param(flatten)]
     pub limit: PriorityLimit,
     /// Its queue: a name of `[queue]`, or a table of the same keys; default: drop-tail.

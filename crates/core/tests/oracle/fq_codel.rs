@@ -8,7 +8,7 @@ use crate::codel_oracle::{CoDel, Log, Queue, Waiting};
 pub trait Shared: Queue {
     /// Bytes that wait with it for the same link and count as what is behind a packet.
     fn elsewhere(&mut self, bytes: u64);
-    /// The packet at the head is dropped for want of room.
+    /// The packet at the head is dropped because the queue is full.
     fn cut(&mut self) -> Waiting;
     /// Bytes waiting.
     fn bytes(&self) -> u64;

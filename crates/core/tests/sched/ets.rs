@@ -39,7 +39,7 @@ proptest! {
         same(Line::new(&params(ets, &shares)), Line::new(&params(drr, &shares)), steps)?;
     }
 
-    /// While a strict class has a packet, nobody after it sends; what the others send is what DRR alone sends of them.
+    /// While a strict class has a packet, no class after it sends; what the others send is what DRR alone sends of them.
     #[test]
     fn those_that_share_get_what_the_strict_leave((shares, steps) in loaded()) {
         let mut all = Line::new(&of(&[vec![None], shares.iter().map(|&s| Some(s)).collect()].concat()));

@@ -1,4 +1,4 @@
-//! What every scheduler of the list whose children are flows, or queues of its own, promises its host.
+//! What every scheduler of the list whose children are flows, or its own queues, promises its host.
 
 use crate::codel_oracle::Waiting;
 use crate::flow_line::{Entry, Host};

@@ -268,7 +268,7 @@ fn who_is_backlogged_gets_its_rate_and_no_more_than_its_ceil() {
     close(&rates(&[class(None, 5, 5), class(None, 2, 2)]), &[5.0, 2.0]);
     // Together they promise all that their parent has.
     close(&rates(&[class(None, 10, 10), class(Some(0), 7, 10), class(Some(0), 3, 10)]), &[7.0, 3.0]);
-    // Nobody lends to a class without parent: its ceil is of no use to it.
+    // No class lends to one without a parent: its ceil is of no use to it.
     close(&rates(&[class(None, 5, 9)]), &[5.0]);
 }
 

@@ -85,7 +85,7 @@ struct Class {
     queue: VecDeque<u32>,
 }
 
-/// Those among whom somebody's turn is: the classes of a level, or the children of one.
+/// Those of whom one has its turn: the classes of a level, or the children of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Circle {
     Level(usize),

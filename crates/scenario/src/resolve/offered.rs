@@ -159,7 +159,9 @@ impl Reading<'_> {
 
     /// What is not ECN-capable cannot carry ECT(1).
     fn l4s(&mut self, capable: bool) -> Option<()> {
-        let Some(Spanned { place, value: true }) = self.section.common.l4s.filter(|_| !capable) else { return Some(()) };
+        let Some(Spanned { place, value: true }) = self.section.common.l4s.filter(|_| !capable) else {
+            return Some(());
+        };
         let message = format!("traffic `{}` has `l4s` on, and is not ECN-capable", self.name);
         self.problems.error("E246", place, message).help("add `ecn = true`, or remove `l4s`").none()
     }

@@ -2,7 +2,7 @@
 //!
 //! Components are numbered: ends of transmission of each link, deliveries of each link, timers of each
 //! link's AQM, sources, then the engine's own clock (end of warm-up, samples, timed changes, reports of conditioners), and
-//! arrivals over links on which each packet takes a time of its own, if there are any. So at equal
+//! arrivals over links on which each packet takes its own time, if there are any. So at equal
 //! times departures come before arrivals, and a change holds for what comes after it. TCP's timers have a separate
 //! heap; at equal times they come last.
 
@@ -68,7 +68,7 @@ impl Agenda {
         self.first.clock + 1 + if self.wires { self.first.delivery } else { 0 }
     }
 
-    /// There are links on which packets take times of their own.
+    /// There are links on which each packet takes its own time.
     pub fn with_wires(self, wires: bool) -> Self {
         Self { wires, ..self }
     }

@@ -26,7 +26,7 @@ impl Simulation {
         }
     }
 
-    /// A packet arrives over a link on which each takes a time of its own.
+    /// A packet arrives over a link on which each takes its own time.
     pub(super) fn leave_wire(&mut self, now: Time, link: usize) {
         let (id, next) = self.net.leave_wire(link);
         if let Some(at) = next {

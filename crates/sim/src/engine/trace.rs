@@ -42,7 +42,7 @@ impl Simulation {
         self.trace_gone(id);
     }
 
-    /// A packet reaches the end of a link, or is lost there, or goes on over it for a time of its own.
+    /// A packet reaches the end of a link, or is lost there, or goes on over it for its own time.
     #[cold]
     pub(super) fn trace_delivery(&mut self, link: usize, sent: &Sent<RecordId>, to: Onward) {
         if matches!(to, Onward::Wire(_)) {

@@ -227,7 +227,7 @@ impl Link {
         becomes
     }
 
-    /// Takes the packet that was on a wire for a time of its own, and says when the next one arrives.
+    /// Takes the packet that was on a wire for its own time, and says when the next one arrives.
     pub fn leave_wire(&mut self, pool: &Pool) -> (RecordId, Option<Time>) {
         let (id, next) = self.uneven.as_mut().expect("only such links have this event").leave();
         let packet = &pool.get(id).packet;
@@ -288,7 +288,7 @@ impl Link {
         self.before_wire().chain(self.uneven.iter().flat_map(|wire| wire.records()))
     }
 
-    /// Those of them that are not on a wire for a time of their own.
+    /// Those of them that are not on a wire for their own time.
     fn before_wire(&self) -> impl Iterator<Item = RecordId> {
         self.wire.iter().map(|sent| sent.handle).chain(self.port.handles())
     }

@@ -78,7 +78,7 @@ pub enum Onward {
     Port(usize),
     /// Nowhere: it was lost on the wire.
     Lost,
-    /// It is on the wire for a time of its own; with the time when it arrives if it is the only one there.
+    /// It is on the wire for its own time; with the time when it arrives if it is the only one there.
     Wire(Option<Time>),
 }
 
@@ -124,7 +124,7 @@ impl Net {
         self.beyond(now, At { link, id }, recorder)
     }
 
-    /// The packet that arrives at the far end of a link on which each takes a time of its own, and when the next one does.
+    /// The packet that arrives at the far end of a link on which each takes its own time, and when the next one does.
     pub fn leave_wire(&mut self, link: usize) -> (RecordId, Option<Time>) {
         self.links[link].leave_wire(&self.pool)
     }

@@ -4,25 +4,22 @@
 //! A packet that is sent at time t arrives at
 //!
 //! ```text
-//! t + delay + x, x drawn anew for each packet; not before the packet sent before it
-//! t              if it overtakes (probability `reorder`): all that are still under way arrive after it
+//! t + delay + x, x drawn for each packet; not before the packet sent before it
+//! t              if it overtakes (probability `reorder`): all that are still in flight arrive after it
 //! ```
 //!
 //! x is uniform in [-jitter, jitter], or normal with standard deviation `jitter`, drawn again beyond four of them, so
 //! that `delay` is always at least as large as the largest -x. Source: Linux's netem (its `reorder` sends a packet at once
 //! too); there, jitter alone reorders packets unless a queue that keeps order is put below it.
 //!
-//! Loss, jitter and reordering draw from random streams of their own: none changes the draws of the others.
+//! Loss, jitter and reordering draw from separate random streams: none changes the draws of the others.
 
 use super::RecordId;
-use crate::plan::{Plan, Spread, Transit};
+use crate::plan::{LARGEST_SIGMAS, Plan, Spread, Transit};
 use perhop_core::Rng;
 use perhop_core::math;
 use perhop_core::units::{Span, Time};
 use std::collections::VecDeque;
-
-/// Standard deviations of a normal jitter beyond which a draw is repeated.
-pub const LARGEST_SIGMAS: u64 = 4;
 
 /// What becomes of a packet whose transmission ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +28,7 @@ pub enum Passage {
     Through,
     /// It was lost.
     Lost,
-    /// It is under way; with the time when it arrives if it is the only one.
+    /// It is in flight; with the time when it arrives if it is the only one.
     UnderWay(Option<Time>),
 }
 
@@ -60,7 +57,7 @@ impl Chance {
     }
 }
 
-/// Packets under way, in order.
+/// Packets in flight, in order.
 #[derive(Clone, Debug)]
 struct Delayed {
     delay: Span,
@@ -112,7 +109,7 @@ impl Wire {
         (id, line.front().map(|next| next.0))
     }
 
-    /// Those under way.
+    /// Those in flight.
     pub fn records(&self) -> impl Iterator<Item = RecordId> {
         self.transit.iter().flat_map(|transit| transit.line.iter().map(|packet| packet.1))
     }

@@ -1,6 +1,5 @@
 //! The plan of a run: plain data that a validated scenario becomes and the engine is built from.
 
-use crate::net::wire::LARGEST_SIGMAS;
 use crate::traffic::TrafficParams;
 use crate::transport;
 use perhop_core::dscp::Dscp;
@@ -98,7 +97,7 @@ pub struct Transit {
     pub jitter: Span,
     /// The jitter's law.
     pub spread: Spread,
-    /// Share of packets that overtake all that are under way.
+    /// Share of packets that overtake all that are in flight.
     pub reorder: Probability,
 }
 
@@ -113,6 +112,9 @@ impl Transit {
         self.jitter * self.spread.reach()
     }
 }
+
+/// Standard deviations of a normal jitter beyond which a draw is repeated.
+pub const LARGEST_SIGMAS: u64 = 4;
 
 /// The law of a jitter.
 #[derive(Choice, Clone, Copy, Debug, Default, PartialEq, Eq)]

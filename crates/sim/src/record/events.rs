@@ -85,7 +85,7 @@ struct Pending {
     /// One more than its number; 0: it has none yet.
     number: u64,
     came: Time,
-    /// The start of its transmission, if it goes on over the link for a time of its own.
+    /// The start of its transmission, if it goes on over the link for its own time.
     left: Option<Time>,
     flow: FlowOf,
     found_packets: u32,

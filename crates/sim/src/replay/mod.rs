@@ -1,4 +1,4 @@
-//! Arrivals replayed into a port on a line: what leaves when, what is marked or dropped. Nobody reacts to it.
+//! Arrivals replayed into a port on a line: what leaves when, what is marked or dropped. No sender reacts to it.
 //!
 //! [`Replay`] is a host for one port: it is given packets and their times, and hands out a [`Trip`] for each of them as
 //! soon as its fate is known, in the order in which packets leave or are dropped. At equal times departures come first,

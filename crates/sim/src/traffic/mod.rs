@@ -82,7 +82,7 @@ pub enum Offer {
     Nothing,
     /// One datagram of this many bytes (IP length).
     Datagram(u32),
-    /// One datagram with a code point and an ECN field of its own.
+    /// One datagram with its own code point and ECN field.
     Replayed {
         /// IP length, bytes.
         wire: u32,

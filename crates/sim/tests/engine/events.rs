@@ -67,7 +67,7 @@ fn check_ways(net: &Net, rows: &[PortEvent]) {
             let link = &net.plan.links[pair[0].link as usize];
             let ns = u128::from(pair[0].wire) * 8_000_000_000 / u128::from(link.rate.bit_s());
             let arrives = pair[0].left.unwrap() + Span::from_ns(ns as u64) + link.delay;
-            // The remainder of the division moves it by a nanosecond; on an uneven link each takes a time of its own.
+            // The remainder of the division moves it by a nanosecond; on an uneven link each takes its own time.
             let even = link.transit.jitter == Span::ZERO && link.transit.reorder == Probability::ZERO;
             assert!(!even || pair[1].came.since(arrives) <= Span::from_ns(1), "{pair:?}");
             assert_eq!((pair[0].flow, pair[0].wire), (pair[1].flow, pair[1].wire));

@@ -29,7 +29,7 @@ fn over_promised(params: &Params, form: &Form, scope: &Scope) -> Vec<ParamError>
     let of_parent = |(i, sum): (usize, u64)| (called(&params.classes, i), params.classes[i].rate, sum);
     let said = |(whose, rate, sum): (String, BitRate, u64)| {
         let message = format!("the rates below {whose} add up to {}, above its {rate}", BitRate::bps(sum));
-        let label = "a class within its rate asks nobody: what is above it goes beyond its own rate";
+        let label = "a class within its rate borrows from no class: what is above it goes beyond its own rate";
         advice("W324", message).label(label).help("lower the rates; `ceil` lets a class have what others leave")
     };
     of_link.into_iter().chain(form.promised(&params.classes).into_iter().map(of_parent)).map(said).collect()

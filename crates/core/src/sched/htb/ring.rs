@@ -42,7 +42,7 @@ impl Ring {
         self.members &= !(1 << place);
     }
 
-    /// The turn is of the one after, or of nobody at the end.
+    /// The turn is of the one after, or of no member at the end.
     pub(super) fn advance(&mut self) {
         self.next = self.next.and_then(|place| first_from(self.members, u32::from(place) + 1));
     }

@@ -1,8 +1,8 @@
 //! The classes of HTB while they run: who may send, who borrows from whom, whose turn it is, who pays.
 //!
 //! A class that has something to send, itself or below it, stands where its mode puts it: in the row of its level if it may
-//! send, among the borrowers of its parent if it may borrow, nowhere if it may not. Leaves are on level 0, the children of
-//! nobody on the highest, and a row or a set of borrowers is kept for every priority.
+//! send, among the borrowers of its parent if it may borrow, nowhere if it may not. Leaves are on level 0, those
+//! without a parent on the highest, and a row or a set of borrowers is kept for every priority.
 
 use super::bucket::{Bucket, LONGEST_NS};
 use super::ring::Ring;
