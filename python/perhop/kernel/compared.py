@@ -25,7 +25,7 @@ class Compared(NamedTuple):
     left: int
     kernel_left: int
     other_fate: int
-    """Left one and not the other."""
+    """Left one and not the other; those that the simulator still held at its end are not counted."""
     other_mark: int
     apart_ns: list[int]
     """Between the departures of those that left both."""
@@ -48,7 +48,7 @@ def _compared(port: str, packets: list[Packet], kernel: Mapping[int, tuple[int, 
         came=len(packets),
         left=sum(it.left is not None for it in packets),
         kernel_left=len(kernel),
-        other_fate=sum((it.left is None) == (it.number in kernel) for it in packets),
+        other_fate=sum((it.left is None) == (it.number in kernel) for it in packets if not it.waits),
         other_mark=sum(it.marked != (tos & 3 == _CE) for it, _, (_, tos) in both),
         apart_ns=sorted(abs(ns - left) for _, left, (ns, _) in both),
     )

@@ -25,6 +25,8 @@ class Packet(NamedTuple):
     size: int
     came: int
     left: int | None
+    """None: dropped, or still there at the end of the run."""
+    waits: bool
     marked: bool
     tos: int
 
@@ -56,6 +58,7 @@ def packets_of(runs: Runs, scenario: Scenario) -> list[Packet]:
             size=int(size),
             came=int(came),
             left=int(left) if fate in ("sent", "marked") else None,
+            waits=fate == "waiting",
             marked=ecn == "ce",
             tos=int(dscp) << 2 | _ECT[str(ecn)],
         )
