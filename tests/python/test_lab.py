@@ -20,8 +20,10 @@ def packet(number: int, left: int | None, *, marked: bool = False, waits: bool =
 
 def test_the_tree_of_a_port_is_said_from_the_root_down() -> None:
     """Shaper, strict priority, its classes, DRR within the last of them."""
-    said = [line.removeprefix("tc -n edge ") for line in Scenario.from_toml(ROUTER).as_tc().commands if " dev p2 " in line]
-    ports = [line for line in said if line.startswith(("qdisc", "class"))]
+    said = [
+        line.removeprefix("tc -n edge ") for line in Scenario.from_toml(ROUTER).as_tc().commands if " dev p2 " in line
+    ]
+    ports = [line for line in said if line.startswith(("qdisc", "class")) and "ingress" not in line]
     assert ports == [
         "qdisc add dev p2 root stab overhead -14 linklayer ethernet handle 1: "
         "tbf rate 20000000bit burst 3000 limit 1000000000",
@@ -51,8 +53,8 @@ def test_the_network_has_a_namespace_a_node_and_a_wire_a_direction() -> None:
 @pytest.mark.parametrize(
     ("override", "refused"),
     [
-        ("queue.rest={aqm=\"svb\", limit=\"50p\", v0=\"10p\"}", "`svb`"),
-        ("queue.rest={shape={rate=\"8Mbit/s\", burst=\"3000B\"}, limit=\"50p\"}", "a shaper in a class of `drr` or `ets`"),
+        ('queue.rest={aqm="svb", limit="50p", v0="10p"}', "`svb`"),
+        ('queue.rest={shape={rate="8Mbit/s", burst="3000B"}, limit="50p"}', "a shaper in a class of `drr` or `ets`"),
         ("queue.port.shape.debt=true", "`debt = true`"),
         ("queue.port.shape.granularity=1ms", "`granularity`"),
     ],
@@ -66,7 +68,7 @@ def test_what_tc_cannot_say_is_refused_by_name(override: str, refused: str) -> N
 
 def test_models_that_the_lab_cannot_send_are_named() -> None:
     """All of them, with what it can send."""
-    with pytest.raises(ValueError, match=r"`pages` \(web\).*cbr, on-off, poisson"):
+    with pytest.raises(ValueError, match=r"`web` \(web\).*cbr, on-off, poisson"):
         sendable(Scenario.from_toml(Path("examples/web.toml")))
 
 
@@ -75,7 +77,7 @@ def test_every_datagram_is_sent_once_at_its_time(tmp_path: Path) -> None:
     scenario = Scenario.from_toml(ROUTER, ["duration=1s", "warmup=0s", "replications=1"])
     packets = packets_of(scenario.run(out=tmp_path, events=True), scenario)
     sent = job(scenario, scenario.as_tc(), packets)["datagrams"]
-    assert len(sent) == len({it.number for it in packets}) > 2000
+    assert len(sent) == len({it.number for it in packets}) > 1500
     assert [it[0] for it in sent] == sorted(it[0] for it in sent)
     assert {it[1] for it in sent} == {"site"}
     assert {it[5] >> 2 for it in sent} == {46, 34, 0}
