@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from perhop import events, stats
+from perhop import stats
 from perhop.columns import Column, Columns, Group, Point, Replication, Run, Values, short
 from perhop.frames import Frame
 from perhop.show import near
@@ -165,6 +165,7 @@ class Runs(Views):
 
     def connection(self) -> duckdb.DuckDBPyConnection:
         """A DuckDB connection with one view for each table."""
+        from perhop import events
         from perhop.stored import connect
 
         connection = connect()
@@ -184,6 +185,8 @@ class Runs(Views):
         Raises:
             ValueError: when these runs have none, or a file is damaged.
         """
+        from perhop import events
+
         return Frame(events.read(self.points, self.replications, where, columns))
 
     def select(self, **labels: object) -> Runs:

@@ -72,6 +72,8 @@ fn parses(toml: &str, place: &str) {
 /// line, are read by the tests that follow the page (tests/python/walkthrough.py).
 #[test]
 fn scenarios_in_the_text_are_sound() {
+    // Captures in the text are found from the checkout.
+    std::env::set_current_dir(root()).unwrap();
     let mut seen = 0;
     for page in pages() {
         let (name, mut joined) = (page.file_name().unwrap().to_str().unwrap().to_owned(), String::new());
