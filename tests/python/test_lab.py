@@ -61,7 +61,7 @@ def test_the_network_has_a_namespace_a_node_and_a_wire_a_direction() -> None:
 )
 def test_what_tc_cannot_say_is_refused_by_name(override: str, refused: str) -> None:
     """The message names it and its port."""
-    with pytest.raises(ValueError, match="tc cannot say .* at `edge -> core`") as found:
+    with pytest.raises(ValueError, match=r"tc cannot say .* at `edge -> core`") as found:
         Scenario.from_toml(ROUTER, [override]).as_tc()
     assert refused in str(found.value)
 

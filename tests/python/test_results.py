@@ -194,7 +194,7 @@ def test_events_add_up_to_the_counts(tmp_path: Path) -> None:
     dropped = runs.events("fate = 'dropped'", ["point", "hop", "reason"])
     assert len(dropped["hop"]) == summary["dropped_packets"].sum() > 0
     assert np.isnan(events["out_ns"][events["fate"] == "waiting"]).all()
-    both = "select e.n, s.n from (select hop, count(*) as n from events where fate in ('sent', 'marked') group by all) e"
+    both = "select e.n, s.n from (select hop, count(*) n from events where fate in ('sent', 'marked') group by hop) e"
     both += " join (select hop, sum(delivered_packets) as n from summary group by all) s using (hop)"
     answer = runs.sql(both)
     np.testing.assert_array_equal(answer["n"], answer["n_1"])
@@ -212,5 +212,5 @@ def test_missing_and_damaged_events_say_so(tmp_path: Path, runs: Runs) -> None:
     Scenario.from_toml(SCENARIO).run(1, out=tmp_path, events=True)
     (file,) = tmp_path.rglob("events.parquet")
     file.write_bytes(file.read_bytes()[:-100])
-    with pytest.raises(ValueError, match="E023.*events.parquet cannot be read"):
+    with pytest.raises(ValueError, match=r"E023.*events.parquet cannot be read"):
         Runs.open(tmp_path).events()
