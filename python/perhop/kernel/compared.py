@@ -61,9 +61,7 @@ def show(ports: list[Compared], received: Mapping[str, float], runs: Runs) -> No
     console = Console(width=None if sys.stdout.isatty() else 160)
     with console.capture() as text:
         if ports:
-            console.print(
-                "Datagrams at ports: what left, and what differs, packet for packet", highlight=False
-            )
+            console.print("Datagrams at ports: what left, and what differs, packet for packet", highlight=False)
             console.print(_departures(ports), highlight=False)
         if received:
             console.print("Goodput of TCP: the simulator's model, and Linux's Reno by iperf3", highlight=False)
