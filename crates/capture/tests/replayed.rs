@@ -13,7 +13,7 @@ use perhop_core::port::{Limit, QueueSpec, Side};
 use perhop_core::scope::Scope;
 use perhop_core::units::{BitRate, Length, Packets, Span, Time};
 use perhop_core::verdict::Reason;
-use perhop_sim::plan::{Node, Offered, Plan, Tap, TapPoint};
+use perhop_sim::plan::{EcnUse, Node, Offered, Plan, Tap, TapPoint};
 use perhop_sim::{EngineOptions, Outcome, Simulation};
 
 use common::simulated::{conditioner, headers, link, offered, text, traffic};
@@ -32,7 +32,10 @@ fn sources() -> Vec<Offered> {
     let stop = Some(Time::ZERO + Span::from_s(5));
     let poisson = |rate: &str, size: &str| traffic("poisson", vec![("rate", text(rate)), ("size", text(size))]);
     let some = Offered { stop, ..offered("some", (0, 1), poisson("2Mbit/s", "1000B")) };
-    vec![Offered { ect: true, ..some.clone() }, Offered { model: poisson("2Mbit/s", "300B"), ..some }]
+    vec![
+        Offered { ecn: EcnUse { datagrams: true, l4s: false }, ..some.clone() },
+        Offered { model: poisson("2Mbit/s", "300B"), ..some },
+    ]
 }
 
 fn stage() -> StageSpec {
@@ -84,7 +87,7 @@ fn replayed(plan: &Plan, input: &[u8]) -> QueueReport {
     let queue = Some(Behind { name: "q".into(), plan: plan.clone() });
     let marking = Marking { stages: vec![stage()], seed: plan.seed, queue, ..Marking::default() };
     let mut capture = Capture::new(input).expect("a capture");
-    run(marking, &mut capture, None, &Pump::default()).expect("metered").queue.expect("asked for")
+    run(marking, &mut capture, None, &Pump::default()).expect("metered").load.queue.expect("asked for")
 }
 
 /// Packets that came, that were marked, that were dropped by reason; mean and 99 % of the waits, ns.

@@ -16,7 +16,7 @@ use perhop_core::packet::Colour;
 use perhop_core::params::Tree;
 use perhop_core::port::edge::{Action, Per, StageSpec};
 use perhop_core::units::{Bytes, Span};
-use perhop_sim::plan::{Link, Node, Offered, Plan, Tap, TapPoint};
+use perhop_sim::plan::{EcnUse, Link, Node, Offered, Plan, Tap, TapPoint};
 use perhop_sim::{EngineOptions, Outcome, Simulation};
 
 use common::simulated::{Entries, conditioner, headers, link, needed, offered, text, traffic};
@@ -96,7 +96,11 @@ fn sources() -> Vec<Offered> {
     let af = |name: &str| name.parse().expect("a name");
     vec![
         Offered { dscp: af("AF12"), ..offered("cbr", (S2, C), traffic("cbr", cbr)) },
-        Offered { dscp: af("EF"), ect: true, ..offered("poisson", (S2, C), traffic("poisson", poisson)) },
+        Offered {
+            dscp: af("EF"),
+            ecn: EcnUse { datagrams: true, l4s: false },
+            ..offered("poisson", (S2, C), traffic("poisson", poisson))
+        },
         Offered { flows: 2, ..offered("bulk", (S1, C), traffic("ftp", vec![])) },
         Offered { dscp: af("AF13"), flows: 3, ..offered("mice", (S2, C), traffic("transfers", mice)) },
         offered("back", (C, S1), traffic("ftp", vec![])),

@@ -64,7 +64,7 @@ pub(crate) struct Marker {
     /// Looked for if asked for.
     pub(crate) bursts: Option<Bursts>,
     pub(crate) labels: Labels,
-    pub(crate) needs: Needs,
+    needs: Needs,
     /// Watched if a match asks for round-trip times.
     pub(crate) handshakes: Option<Handshakes>,
     pub(crate) round_trips: Option<RoundTrips>,

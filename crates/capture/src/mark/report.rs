@@ -222,11 +222,9 @@ pub struct Report {
     pub rtt: Option<RttReport>,
     /// Round-trip times and windows of TCP; `None` if they were not asked for.
     pub round_trips: Option<RoundTripReport>,
-    /// Contracts and bursts.
+    /// Contracts, bursts and the queue.
     #[serde(flatten)]
     pub load: LoadReport,
-    /// The queue behind the conditioners; `None` without one.
-    pub queue: Option<QueueReport>,
     /// By flow, most bytes first.
     pub flows: Vec<FlowRow>,
     /// Irregularities of the capture.
@@ -236,13 +234,15 @@ pub struct Report {
     pub warnings: Vec<String>,
 }
 
-/// What was offered against what was agreed, and how unevenly.
+/// What was offered against what was agreed, how unevenly, and what a queue made of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LoadReport {
     /// Conditioners' instances that have a committed rate, most excess first.
     pub contracts: Vec<ContractRow>,
     /// The largest bursts by width; `None` if they were not asked for.
     pub bursts: Option<Vec<BurstRow>>,
+    /// The queue behind the conditioners; `None` without one.
+    pub queue: Option<QueueReport>,
 }
 
 impl Report {
@@ -284,11 +284,11 @@ impl Report {
             load: LoadReport {
                 contracts: rate_report::contracts(&rates, &demands, &names, duration_s),
                 bursts: bursts.map(|it| rate_report::bursts(&it, &names)),
+                queue: queueing.zip(marking.queue.as_ref()).map(|(it, behind)| {
+                    let link = Line { behind, duration_s };
+                    QueueReport::new(&it, link, &names)
+                }),
             },
-            queue: queueing.zip(marking.queue.as_ref()).map(|(it, behind)| {
-                let link = Line { behind, duration_s };
-                QueueReport::new(&it, link, &names)
-            }),
             flows: flow_rows(flows.keys(), &ledger.flows, &rates.flows, duration_s),
             flaws: Flaws {
                 unchanged: unchanged(&ledger),

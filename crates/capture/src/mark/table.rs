@@ -24,7 +24,7 @@ impl Report {
             parts.extend([self.code_points_as_they_came(), self.flows(flows)]);
         }
         parts.push(self.burst_table());
-        parts.extend(self.queue.iter().map(|queue| queue.text(flows)));
+        parts.extend(self.load.queue.iter().map(|queue| queue.text(flows)));
         parts.extend([
             self.aggregate_round_trips(flows),
             self.flow_round_trips(flows),

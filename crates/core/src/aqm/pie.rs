@@ -103,15 +103,9 @@ pub struct Params {
     /// How the queue's delay is known.
     #[param(default = "timestamps")]
     pub delay: DelayFrom,
-    /// Whether drops are spread: none before the probabilities add up to 0.85, one at 8.5 at the latest.
-    #[param(default = true)]
-    pub derandomise: bool,
-    /// Whether the probability rises by 0.02 at most at once where it is 0.1 or more.
-    #[param(default = true)]
-    pub cap: bool,
-    /// Whether packets smaller than `mtu` are dropped in proportion to their size.
-    #[param(default = false)]
-    pub byte_mode: bool,
+    /// How drops follow from the probability.
+    #[param(flatten)]
+    pub drops: Drops,
     /// The queue at which PIE becomes active; without it PIE always is.
     pub active_above: Option<Length>,
     /// A packet that finds no more than two of this waiting is never dropped.
@@ -126,6 +120,20 @@ pub struct Params {
     /// Whose numbers: the RFC's or those of Linux.
     #[param(default = "rfc")]
     pub arithmetic: Arithmetic,
+}
+
+/// How PIE's drops follow from its probability.
+#[derive(Declared, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drops {
+    /// Whether drops are spread: none before the probabilities add up to 0.85, one at 8.5 at the latest.
+    #[param(default = true)]
+    pub derandomise: bool,
+    /// Whether the probability rises by 0.02 at most at once where it is 0.1 or more.
+    #[param(default = true)]
+    pub cap: bool,
+    /// Whether packets smaller than `mtu` are dropped in proportion to their size.
+    #[param(default = false)]
+    pub byte_mode: bool,
 }
 
 /// One queue's PIE.

@@ -7,7 +7,7 @@ use crate::support;
 use perhop_core::Rng;
 use perhop_core::aqm::AqmParams;
 use perhop_core::aqm::arithmetic::Arithmetic;
-use perhop_core::aqm::pie::{DelayFrom, Params};
+use perhop_core::aqm::pie::{DelayFrom, Drops, Params};
 use perhop_core::packet::{Ecn, Packet};
 use perhop_core::port::{Gate, Limit};
 use perhop_core::units::{BitRate, Bytes, Length, Probability, Span, Time};
@@ -26,9 +26,7 @@ fn defaults(arithmetic: Arithmetic) -> Params {
         alpha: 0.125,
         beta: 1.25,
         delay: DelayFrom::Timestamps,
-        derandomise: true,
-        cap: true,
-        byte_mode: false,
+        drops: Drops { derandomise: true, cap: true, byte_mode: false },
         active_above: None,
         mtu: Bytes::new(1500),
         ecn: false,
@@ -49,9 +47,9 @@ fn settings(params: &Params) -> Settings {
         alpha: params.alpha,
         beta: params.beta,
         rate: params.delay == DelayFrom::Rate,
-        derandomise: params.derandomise,
-        cap: params.cap,
-        byte_mode: params.byte_mode,
+        derandomise: params.drops.derandomise,
+        cap: params.drops.cap,
+        byte_mode: params.drops.byte_mode,
         queue_small,
         mean_pktsize: params.mtu.get(),
         ecn: params.ecn,
@@ -167,7 +165,9 @@ fn any_common(arithmetic: Arithmetic) -> impl Strategy<Value = Params> {
     let flags = (any::<bool>(), any::<bool>(), (1u64..60).prop_map(|n| 50 * n));
     (times, weights, delay, flags).prop_map(move |(times, weights, delay, (ecn, byte_mode, mtu))| {
         let ([target, interval], [alpha, beta]) = (times, weights);
-        Params { target, interval, alpha, beta, delay, ecn, byte_mode, mtu: Bytes::new(mtu), ..defaults(arithmetic) }
+        let (other, mtu) = (defaults(arithmetic), Bytes::new(mtu));
+        let drops = Drops { byte_mode, ..other.drops };
+        Params { target, interval, alpha, beta, delay, ecn, drops, mtu, ..other }
     })
 }
 
@@ -176,8 +176,7 @@ fn any_rfc() -> impl Strategy<Value = Params> {
     let own = (0u64..200, any::<bool>(), any::<bool>(), small, 0.0..1.0f64);
     (any_common(Arithmetic::Rfc), own).prop_map(|(common, (burst, derandomise, cap, active_above, below))| Params {
         max_burst: Span::from_ms(burst),
-        derandomise,
-        cap,
+        drops: Drops { derandomise, cap, ..common.drops },
         active_above,
         ecn_below: Probability::new(below).unwrap(),
         ..common
@@ -225,7 +224,8 @@ fn settled(params: &Params) -> (f64, u32) {
 /// ceil(0.85 / p) - 1 + 1 / p packets in the mean, which is 5 at p = 1/3.
 #[test]
 fn p_settles_where_the_drops_are_the_excess() {
-    let drawn = Params { derandomise: false, ..defaults(Arithmetic::Rfc) };
+    let spread = defaults(Arithmetic::Rfc);
+    let drawn = Params { drops: Drops { derandomise: false, ..spread.drops }, ..spread };
     for (params, expected) in
         [(drawn, 0.2), (defaults(Arithmetic::Rfc), 1.0 / 3.0), (defaults(Arithmetic::Linux), 1.0 / 3.0)]
     {

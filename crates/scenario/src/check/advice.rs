@@ -35,7 +35,7 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
 
 /// W320: a conditioner that measures round trips has to see the ACKs of its packets; datagrams have none.
 fn unanswered(file: File<'_>, stage: &Stage, problems: &mut Problems) {
-    if !stage.needs.contains(Needs::REVERSE) || stage.writes != Some(Writes::Colour) {
+    if !stage.needs(Needs::REVERSE) || stage.writes != Some(Writes::Colour) {
         return;
     }
     let ends = |link: usize| (file.topology.links[link].from, file.topology.links[link].to);

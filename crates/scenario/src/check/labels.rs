@@ -56,7 +56,7 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
 }
 
 fn at_departure(stage: &Stage) -> bool {
-    stage.needs.contains(Needs::DEPARTURES)
+    stage.needs(Needs::DEPARTURES)
 }
 
 /// The route of one traffic's data, with the last writer of its label.

@@ -151,7 +151,7 @@ impl<'a> Ledger<'a> {
         let passed = |stage: &&&Stage| match place(stage) {
             None => true,
             Some(at) if way.from_sink => at >= hop,
-            Some(at) => at < hop || at == hop && !stage.needs.contains(Needs::DEPARTURES),
+            Some(at) => at < hop || at == hop && !stage.needs(Needs::DEPARTURES),
         };
         let known = way.stations.iter().take_while(passed).count();
         *self.issued[i].get(known.checked_sub(1)?)?

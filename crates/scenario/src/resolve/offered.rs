@@ -38,7 +38,7 @@ impl Flowline {
     /// Whether its data may be marked.
     pub fn ecn_capable(&self) -> bool {
         let tcp = &self.offered.tcp;
-        if self.tcp { tcp.ecn && tcp.receiver_ecn } else { self.offered.ect }
+        if self.tcp { tcp.ecn && tcp.receiver_ecn } else { self.offered.ecn.datagrams }
     }
 
     /// Propagation there and back, without waiting or transmission; `None` without ACKs.
@@ -149,7 +149,7 @@ impl Reading<'_> {
         let ack = header + if asked { u32::from(config.mss) } else { 0 };
         let load = source.load().map(|each| each * f64::from(*self.section.common.flows));
         let offered = self.offered(from, to, config);
-        self.l4s(if tcp { offered.tcp.ecn } else { offered.ect })?;
+        self.l4s(if tcp { offered.tcp.ecn } else { offered.ecn.datagrams })?;
         let one = |(sender, (forward, backward))| {
             let (ack, backward) = if tcp { (ack, backward) } else { (0, Vec::new()) };
             Flowline { offered: offered.clone(), sender, load, tcp, data, ack, forward, backward }
@@ -308,8 +308,10 @@ impl Reading<'_> {
             model: self.section.model.value.clone(),
             tcp,
             dscp: *common.dscp,
-            ect: common.ecn.is_some_and(|ecn| *ecn),
-            l4s: common.l4s.is_some_and(|l4s| *l4s),
+            ecn: plan::EcnUse {
+                datagrams: common.ecn.is_some_and(|ecn| *ecn),
+                l4s: common.l4s.is_some_and(|l4s| *l4s),
+            },
         }
     }
 }

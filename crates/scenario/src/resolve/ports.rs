@@ -131,7 +131,7 @@ pub struct Stage {
     /// Whether it rewrites what it reads.
     pub rewrites: bool,
     /// Which hooks it needs.
-    pub needs: Needs,
+    needs: Needs,
     /// What its rates count.
     pub tokens: Tokens,
     /// The colours it may give, by the colour that arrives.
@@ -142,6 +142,11 @@ impl Stage {
     /// The code points with which the data it may take arrives.
     pub fn codes(&self) -> &BTreeSet<Dscp> {
         &self.codes
+    }
+
+    /// Whether it needs these hooks.
+    pub fn needs(&self, hooks: Needs) -> bool {
+        self.needs.contains(hooks)
     }
 
     /// Tokens that the largest packet costs.

@@ -15,7 +15,7 @@ impl Simulation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{self, Node, Offered, Plan};
+    use crate::plan::{self, EcnUse, Node, Offered, Plan};
     use crate::traffic::{TrafficParams, cbr, ftp};
     use crate::{EngineOptions, transport};
     use perhop_core::Scope;
@@ -79,8 +79,7 @@ mod tests {
             model,
             tcp: transport::Config::default(),
             dscp: Dscp::BE,
-            ect: false,
-            l4s: false,
+            ecn: EcnUse::default(),
         }
     }
 

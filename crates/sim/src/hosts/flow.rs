@@ -58,7 +58,7 @@ pub struct Place {
 impl Flow {
     /// A flow of the table `offered` that has sent nothing.
     pub fn new(offered: &Offered, place: Place) -> Self {
-        let ect = if offered.l4s { Ecn::Ect1 } else { Ecn::Ect0 };
+        let ect = if offered.ecn.l4s { Ecn::Ect1 } else { Ecn::Ect0 };
         Self {
             table: place.table,
             class: offered.class,
@@ -66,7 +66,7 @@ impl Flow {
             way: place.way,
             routes: place.routes,
             dscp: offered.dscp,
-            ecn: if offered.ect { ect } else { Ecn::NotEct },
+            ecn: if offered.ecn.datagrams { ect } else { Ecn::NotEct },
             ect,
             tcp: None,
             in_network: 0,

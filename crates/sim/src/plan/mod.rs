@@ -193,9 +193,16 @@ pub struct Offered {
     pub tcp: transport::Config,
     /// Code point of its packets.
     pub dscp: Dscp,
-    /// Whether its datagrams are ECN-capable.
-    pub ect: bool,
-    /// Whether its ECN-capable packets carry ECT(1) (RFC 9331), not ECT(0).
+    /// Its use of ECN.
+    pub ecn: EcnUse,
+}
+
+/// Which packets of a source are ECN-capable, and how they say so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EcnUse {
+    /// Whether its datagrams are; TCP's segments are as negotiated.
+    pub datagrams: bool,
+    /// Whether those that are carry ECT(1) (RFC 9331), not ECT(0).
     pub l4s: bool,
 }
 

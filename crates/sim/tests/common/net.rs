@@ -10,7 +10,7 @@ use perhop_core::dscp::Dscp;
 use perhop_core::port::edge::{Action, Per, StageSpec};
 use perhop_core::port::{Limit, QueueSpec, Side};
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
-use perhop_sim::plan::{Link, Node, Offered, Plan, Tap, TapPoint};
+use perhop_sim::plan::{EcnUse, Link, Node, Offered, Plan, Tap, TapPoint};
 use perhop_sim::traffic::law::{Drawn, Law, LawName};
 use perhop_sim::traffic::{TrafficParams, cbr, ftp, poisson, telnet, transfers, web};
 use perhop_sim::transport::Config;
@@ -88,8 +88,7 @@ impl Net {
             model,
             tcp: Config::default(),
             dscp: Dscp::BE,
-            ect: false,
-            l4s: false,
+            ecn: EcnUse::default(),
         });
         self.plan.traffic.last_mut().unwrap()
     }

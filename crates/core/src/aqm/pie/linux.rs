@@ -87,7 +87,7 @@ impl Set {
             alpha: weight("alpha", params.alpha)?,
             beta: weight("beta", params.beta)?,
             mtu: params.mtu.get(),
-            byte_mode: params.byte_mode,
+            byte_mode: params.drops.byte_mode,
             ecn: params.ecn,
             timestamps: params.delay == DelayFrom::Timestamps,
         })
@@ -99,8 +99,8 @@ impl Set {
 fn as_fixed(params: &Params) -> Result<(), ParamError> {
     let fixed = [
         ("max-burst", params.max_burst == Span::from_ms(150), "150ms"),
-        ("derandomise", params.derandomise, "true"),
-        ("cap", params.cap, "true"),
+        ("derandomise", params.drops.derandomise, "true"),
+        ("cap", params.drops.cap, "true"),
         ("active-above", params.active_above.is_none(), "absent"),
         ("ecn-below", params.ecn_below.get() == 0.1, "0.1"),
     ];

@@ -145,9 +145,9 @@ impl Controller {
         if calm || at.backlog.bytes <= 2 * mtu {
             return false;
         }
-        let small = self.set.byte_mode && u64::from(size) < mtu;
+        let small = self.set.drops.byte_mode && u64::from(size) < mtu;
         let p = if small { self.p * f64::from(size) / mtu as f64 } else { self.p };
-        if self.set.derandomise {
+        if self.set.drops.derandomise {
             self.sum = if self.p == 0.0 { 0.0 } else { self.sum + p };
             if self.sum < 0.85 {
                 return false;
@@ -212,6 +212,6 @@ impl Controller {
         let full = self.set.alpha * (delay - self.target) + self.set.beta * (delay - old);
         let scale = SCALE.iter().find(|(bound, _)| self.p < *bound).map_or(1.0, |(_, scale)| *scale);
         let step = full / scale;
-        if self.set.cap && self.p >= 0.1 { step.min(0.02) } else { step }
+        if self.set.drops.cap && self.p >= 0.1 { step.min(0.02) } else { step }
     }
 }
