@@ -35,7 +35,8 @@ def test_the_tree_of_a_port_is_said_from_the_root_down() -> None:
         "qdisc add dev p2 parent 4:1 handle 5: codel limit 500 target 5ms interval 100ms noecn",
         "qdisc add dev p2 parent 4:2 handle 6: pfifo_head_drop limit 50",
     ]
-    assert "filter add dev p2 parent 2: protocol ip prio 1 u32 match ip dsfield 0xb8 0xfc flowid 2:1" in said
+    voice = "filter add dev p2 parent 2: protocol ip prio 1 u32 match ip dsfield 0xb8 0xfc flowid 2:1"
+    assert f"{voice} action police rate 2000000bit burst 3000 conform-exceed drop/ok" in said
     assert "filter add dev p2 parent 4: protocol ip prio 2 matchall flowid 4:2" in said
 
 

@@ -162,7 +162,7 @@ fn it_refuses_changes_that_the_parser_refuses() {
         ("conditioner.core.cir", "conditioner.core.crr"),
         (".window = \"500ms\"", ".window = \"500B\""),
         ("traffic.voice.rate", "traffic.voice.stop"),
-        ("queue.max = ", "queue.limit = "),
+        ("queue.max = ", "queue.aqm = "),
         ("links.\"A -> B\".rate", "links.\"A -> B\".delay"),
         ("links.\"A -> B\".rate", "links.\"A\".rate"),
     ] {

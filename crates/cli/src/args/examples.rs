@@ -25,6 +25,11 @@ Examples:
   perhop run scenario.toml -s traffic.business.flows=8 --seed 2
   perhop run scenario.toml --show arrivals.delay_p999_ms,traffic.jain
   perhop run scenario.toml --trace series --pcap 'C -> E2'";
+/// `lab`
+pub const LAB: &str = "\
+Examples:
+  perhop lab port.toml
+  perhop lab port.toml --duration 5s --keep lab-port";
 /// `sweep`
 pub const SWEEP: &str = "\
 Examples:

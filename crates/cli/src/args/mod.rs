@@ -46,6 +46,7 @@ pub enum Verb {
     #[command(after_help = examples::RUN)]
     Run(Run),
     /// Hold a scenario against a real Linux kernel in virtual time: the simulator's answer and the kernel's, side by side
+    #[command(after_help = examples::LAB)]
     Lab(Lab),
     /// Simulate every point of a grid
     #[command(after_help = examples::SWEEP)]

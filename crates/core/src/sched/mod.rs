@@ -16,6 +16,8 @@
 mod policed;
 mod rounds;
 
+pub use policed::{Police, PriorityLimit};
+
 use crate::Scope;
 use crate::aqm::Departure;
 use crate::aqm::members::{Member, Members};

@@ -44,7 +44,8 @@ struct Limit {
 pub(super) struct Limits(Vec<Option<Limit>>);
 
 impl PriorityLimit {
-    fn burst(self, rate: BitRate, scope: &Scope) -> Bytes {
+    /// Bytes that may come at once at this rate.
+    pub fn burst(self, rate: BitRate, scope: &Scope) -> Bytes {
         self.burst.unwrap_or((rate * DEFAULT_BURST).max(scope.largest_packet))
     }
 

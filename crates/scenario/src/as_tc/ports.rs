@@ -6,7 +6,7 @@ use crate::sections::queue::{is_parent, parents};
 use perhop_core::aqm::{AqmParams, codel, pie};
 use perhop_core::params::{Node, Tree, show_table};
 use perhop_core::port::{Inside, Limit, NodeSpec, QueueSpec, ShaperParams, Side};
-use perhop_core::sched::{SchedulerParams, ets, fq_codel, htb, sfq};
+use perhop_core::sched::{Police, PriorityLimit, SchedulerParams, ets, fq_codel, htb, sfq};
 use perhop_core::units::Bytes;
 
 /// Most bands of `prio` and `ets`.
@@ -150,9 +150,20 @@ impl Writer<'_, '_> {
                 SchedulerParams::Htb(htb) => format!("{handle}{:x}", leaves(htb)[i] + 1),
                 _ => format!("{handle}{:x}", i + 1),
             };
-            self.filters(&handle, &class, members.get(i));
+            let police = self.police(node, limits(params).get(i).copied().unwrap_or_default());
+            self.filters(&handle, &format!("{class}{police}"), members.get(i));
             self.node(&format!("parent {class}"), child);
         }
+    }
+
+    /// The limit of a class that goes before others, as a policer of what its filters find.
+    fn police(&mut self, node: &NodeSpec, limit: PriorityLimit) -> String {
+        let Some(stated) = limit.rate else { return String::new() };
+        if limit.police == Some(Police::Congested) {
+            self.refuse("`police = \"congested\"` of a class");
+        }
+        let burst = limit.burst(stated, &node.scope).get();
+        format!(" action police rate {} burst {burst} conform-exceed drop/ok", rate(stated))
     }
 
     fn class(&mut self, handle: &str, i: usize, what: &str) {
@@ -210,6 +221,15 @@ fn holds_back(nodes: &[NodeSpec], index: usize) -> bool {
     node.shaper.is_some()
         || matches!(node.inside, Inside::Scheduler(SchedulerParams::Htb(_)))
         || below.into_iter().any(|child| holds_back(nodes, child))
+}
+
+/// The limits of classes that go before others, in their order.
+fn limits(params: &SchedulerParams) -> Vec<PriorityLimit> {
+    match params {
+        SchedulerParams::StrictPriority(strict) => strict.classes.iter().map(|class| class.limit).collect(),
+        SchedulerParams::Ets(ets) => ets.classes.iter().map(|class| class.limit).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Which of HTB's classes have queues.

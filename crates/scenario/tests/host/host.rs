@@ -46,8 +46,8 @@ impl Line {
 /// Every packet sent, with the end of its transmission.
 pub fn drive(port: &mut Port<usize>, rate: u64, events: &[Event], end: Time) -> Vec<(Time, Packet)> {
     let mut held = Held(events.iter().map(|event| event.packet).collect());
-    let (mut line, mut busy, mut sent) =
-        (Line { rate, began: Time::ZERO, bits: 0, ends: Time::ZERO }, None, Vec::new());
+    let mut line = Line { rate, began: Time::ZERO, bits: 0, ends: Time::ZERO };
+    let (mut busy, mut opens, mut sent) = (None, None, Vec::new());
     let mut begin = |port: &mut Port<usize>, held: &mut Held, now| {
         let leaving = port.next(now, held)?;
         let ends = line.send(now, events[leaving.handle].wire);
@@ -57,10 +57,13 @@ pub fn drive(port: &mut Port<usize>, rate: u64, events: &[Event], end: Time) -> 
     };
     for (i, event) in events.iter().map(Some).chain([None]).enumerate() {
         let now = event.map_or(end, |event| event.at);
-        while let Some(at) = busy.into_iter().chain(port.poll_at().filter(|at| *at < now)).min().filter(|at| *at <= now)
-        {
-            match busy == Some(at) {
-                true => busy = begin(port, &mut held, at),
+        loop {
+            // The end of a transmission, or a shaper that lets something go.
+            let sends = busy.or(opens);
+            let timer = port.poll_at().filter(|at| *at < now);
+            let Some(at) = sends.into_iter().chain(timer).min().filter(|at| *at <= now) else { break };
+            match sends == Some(at) {
+                true => (busy, opens) = (begin(port, &mut held, at), port.opens_at()),
                 false => port.on_timer(at),
             }
         }
@@ -68,7 +71,7 @@ pub fn drive(port: &mut Port<usize>, rate: u64, events: &[Event], end: Time) -> 
         port.arrive(&Passage::of(now, event.packet.flow), &mut held.0[i], i);
         port.evict(now, &mut held);
         if busy.is_none() {
-            busy = begin(port, &mut held, now);
+            (busy, opens) = (begin(port, &mut held, now), port.opens_at());
         }
     }
     sent
