@@ -139,12 +139,7 @@ mod tests {
             ("a packet gone from its queue", |port| assert!(queue(port).ring.take().is_some(), "something waits")),
             ("met only a gate", |port| {
                 let backlog = queue(port).backlog(Time::ZERO);
-                _ = queue(port).gate.arrive(
-                    Time::ZERO,
-                    backlog,
-                    &mut Packet { size: 500, ..Packet::default() },
-                    Verdict::Pass,
-                );
+                _ = queue(port).gate.arrive(Time::ZERO, backlog, &mut Packet { size: 500, ..Packet::default() });
             }),
             ("met only a conditioner", |port| {
                 let at = Passage::of(Time::ZERO, FlowId(0));

@@ -148,19 +148,33 @@ impl Gate {
         fate
     }
 
-    /// Decides on an arriving packet, unless those above it in a tree (`above`) have. `backlog` says what waits and since when the queue is idle; whether there is room
+    /// Decides on an arriving packet. `backlog` says what waits and since when the queue is idle; whether there is room
     /// and whether the packet is ECN-capable is found here.
     #[inline]
-    pub(super) fn arrive(&mut self, now: Time, mut backlog: Backlog, packet: &mut Packet, above: Verdict) -> Fate {
-        if let Verdict::Drop(reason) = above {
-            return self.refuse(packet, reason);
+    pub(super) fn arrive(&mut self, now: Time, backlog: Backlog, packet: &mut Packet) -> Fate {
+        self.decide(now, backlog, packet, false)
+    }
+
+    /// As [`Gate::arrive`], of a packet about which those above it in a tree have said `above`.
+    pub(super) fn arrive_below(&mut self, now: Time, backlog: Backlog, packet: &mut Packet, above: Verdict) -> Fate {
+        let class = usize::from(packet.class);
+        if class >= self.fates.len() {
+            self.count_class(class);
         }
+        match above {
+            Verdict::Drop(reason) => self.refuse(packet, reason),
+            above => self.decide(now, backlog, packet, above == Verdict::Mark),
+        }
+    }
+
+    #[inline(always)]
+    fn decide(&mut self, now: Time, mut backlog: Backlog, packet: &mut Packet, marked: bool) -> Fate {
         backlog.room = self.limit.has_room(backlog.packets, backlog.bytes, packet.size);
         backlog.ecn = packet.ecn.capable();
         let at = Arrival { now, backlog };
         let fate = match self.aqm.on_arrival(&at, packet, &mut self.rng) {
             Verdict::Drop(reason) => Fate::Dropped(reason),
-            own => self.let_in(&backlog, packet, own == Verdict::Mark || above == Verdict::Mark),
+            own => self.let_in(&backlog, packet, own == Verdict::Mark || marked),
         };
         self.count(packet, fate);
         self.aqm.on_fate(&at, packet, fate);
@@ -168,7 +182,7 @@ impl Gate {
     }
 
     /// The fate of a packet that is not dropped yet.
-    #[inline]
+    #[inline(always)]
     fn let_in(&self, backlog: &Backlog, packet: &mut Packet, marked: bool) -> Fate {
         if marked && !backlog.ecn {
             return Fate::Dropped(Reason::Early);
@@ -227,11 +241,7 @@ impl Gate {
 
     #[inline]
     fn fates_of(&mut self, packet: &Packet) -> &mut Fates {
-        let class = usize::from(packet.class);
-        if class >= self.fates.len() {
-            self.count_class(class);
-        }
-        &mut self.fates[class][packet.colour.index()]
+        &mut self.fates[usize::from(packet.class)][packet.colour.index()]
     }
 
     /// The first packet of a class comes to one of many flows.

@@ -58,7 +58,7 @@ impl<H: Copy> Queue<H> {
     /// A packet arrives, of which those above it in a tree said `above`.
     #[inline]
     pub(super) fn arrive(&mut self, now: Time, packet: &mut Packet, handle: H, above: Verdict) -> Fate {
-        let fate = self.gate.arrive(now, self.behind(now, 0, 0), packet, above);
+        let fate = self.gate.arrive_below(now, self.behind(now, 0, 0), packet, above);
         if fate.stays() {
             self.ring.push(Entry { handle, size: packet.size, arrived: now, sent: NOT_KNOWN });
         }
@@ -74,7 +74,7 @@ impl<H: Copy> Queue<H> {
         line: impl FnOnce(Time) -> Transmission,
     ) -> Fate {
         self.ring.start_until(now);
-        let fate = self.gate.arrive(now, self.behind(now, 0, 0), packet, Verdict::Pass);
+        let fate = self.gate.arrive(now, self.behind(now, 0, 0), packet);
         if fate.stays() {
             let sent = line(now);
             self.busy_until = sent.ends;

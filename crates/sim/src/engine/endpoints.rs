@@ -67,7 +67,7 @@ impl Simulation {
     }
 
     /// Makes sure that an event is pending for the timer of one end, at its time or before.
-    #[inline]
+    #[inline(always)]
     fn arm(&mut self, slot: usize, end: End) {
         if let Some(at) = self.hosts.arm(slot, end) {
             self.agenda.add(at, Component::Timer(slot * 2 + end as usize));

@@ -4,6 +4,7 @@ use super::Simulation;
 use crate::agenda::Component;
 use crate::net::link::Wakes;
 use crate::net::{At, Onward, RecordId};
+use perhop_core::port::Sent;
 use perhop_core::units::Time;
 use perhop_core::verdict::Reason;
 
@@ -12,13 +13,23 @@ impl Simulation {
     #[inline]
     pub(super) fn deliver(&mut self, now: Time, link: usize) {
         let (sent, next) = self.net.deliver(link);
-        let id = sent.handle;
         if let Some(at) = next {
             self.agenda.add(at, Component::Delivery(link));
         }
+        if self.trace.is_some() || self.net.is_uneven(link) {
+            return self.deliver_unevenly(now, link, &sent);
+        }
+        let to = self.net.beyond(now, At { link, id: sent.handle }, &mut self.recorder);
+        self.go(now, sent.handle, to);
+    }
+
+    /// A packet reaches the end of a link whose wire may lose or delay it, or the run is traced.
+    #[inline(never)]
+    fn deliver_unevenly(&mut self, now: Time, link: usize, sent: &Sent<RecordId>) {
+        let id = sent.handle;
         let to = self.net.onward(now, At { link, id }, &mut self.recorder);
         if self.trace.is_some() {
-            self.trace_delivery(link, &sent, to);
+            self.trace_delivery(link, sent, to);
         }
         match to {
             Onward::Wire(Some(at)) => self.agenda.add(at, Component::Wire(link)),
@@ -60,7 +71,6 @@ impl Simulation {
         match net.forward(now, At { link, id }, recorder, |flow| hosts.truth(flow)) {
             Err(reason) => self.drop(id, Some((link, reason))),
             Ok(wakes) if wakes.begin => self.begin(now, link),
-            Ok(wakes) if wakes.evicted => self.drop_evicted(link),
             Ok(wakes) => self.wake_link(link, wakes),
         }
     }

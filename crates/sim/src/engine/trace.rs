@@ -27,6 +27,7 @@ impl Simulation {
 
     /// A packet comes to a link's port.
     #[cold]
+    #[inline(never)]
     pub(super) fn trace_arrival(&mut self, now: Time, link: usize, id: RecordId) {
         let Self { trace: Some(trace), net, hosts, .. } = self else { return };
         let packet = &net.record(id).packet;
@@ -37,6 +38,7 @@ impl Simulation {
 
     /// A packet is dropped at a link's port.
     #[cold]
+    #[inline(never)]
     pub(super) fn trace_drop(&mut self, link: usize, id: RecordId, reason: Reason) {
         self.trace_end(id, |packet| Went { link, packet, left: None, dropped: Some(reason) });
         self.trace_gone(id);
@@ -44,6 +46,7 @@ impl Simulation {
 
     /// A packet reaches the end of a link, or is lost there, or goes on over it for its own time.
     #[cold]
+    #[inline(never)]
     pub(super) fn trace_delivery(&mut self, link: usize, sent: &Sent<RecordId>, to: Onward) {
         if matches!(to, Onward::Wire(_)) {
             let left = sent.sent.starts;
@@ -58,6 +61,7 @@ impl Simulation {
 
     /// A packet that went on reaches the end of the link.
     #[cold]
+    #[inline(never)]
     pub(super) fn trace_late(&mut self, link: usize, id: RecordId, to: Onward) {
         let left = self.trace.as_ref().and_then(|trace| trace.events.left(id));
         self.trace_end(id, |packet| Went { link, packet, left, dropped: None });
@@ -74,6 +78,7 @@ impl Simulation {
 
     /// A packet leaves the network.
     #[cold]
+    #[inline(never)]
     pub(super) fn trace_gone(&mut self, id: RecordId) {
         self.trace.iter_mut().for_each(|trace| trace.events.gone(id));
     }

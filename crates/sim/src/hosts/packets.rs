@@ -116,7 +116,7 @@ impl Hosts {
     }
 
     /// The next packet that a sender may send now.
-    #[inline]
+    #[inline(always)]
     pub fn next_packet(&mut self, now: Time, slot: usize) -> Option<Record> {
         let flow = &mut self.flows[slot];
         let segment = flow.tcp.as_mut()?.sender.next_segment(now)?;

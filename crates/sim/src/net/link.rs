@@ -73,10 +73,8 @@ pub struct Wakes {
     pub delivery: Option<Time>,
     /// When the transmission that has just begun ends, or a shaper may let the next begin.
     pub transmit_done: Option<Time>,
-    /// The link is not transmitting: [`Link::begin`].
+    /// The link is not transmitting, or packets that were waiting may have been dropped: [`Link::begin`].
     pub begin: bool,
-    /// Packets that were waiting may have been dropped.
-    pub evicted: bool,
 }
 
 /// The port's view of the records; takes note of what it drops at the head.
@@ -143,7 +141,7 @@ impl Link {
             if evicts {
                 self.port.evict(at.now, &mut Held { pool, dropped });
             }
-            return Ok(Wakes { begin: !self.transmitting, evicted: evicts, ..Wakes::default() });
+            return Ok(Wakes { begin: !self.transmitting || evicts, ..Wakes::default() });
         }
         let (wire, serialiser) = (record.wire, &mut self.serialiser);
         let alone = self.port.sent_at().is_none();
@@ -208,12 +206,20 @@ impl Link {
         (first, next.map(|ends| ends + self.delay))
     }
 
+    /// Whether its wire does anything but delay.
+    #[inline(always)]
+    pub fn is_uneven(&self) -> bool {
+        self.uneven.is_some()
+    }
+
     /// What becomes of the packet that was just delivered: a wire may lose it, or let it arrive later.
     #[inline]
     pub fn passes(&mut self, now: Time, id: RecordId, packet: &Packet) -> OnWire {
         if self.uneven.is_none() { OnWire::Through } else { self.goes_on(now, id, packet) }
     }
 
+    #[cold]
+    #[inline(never)]
     fn goes_on(&mut self, now: Time, id: RecordId, packet: &Packet) -> OnWire {
         let Some(wire) = &mut self.uneven else { return OnWire::Through };
         let becomes = wire.enter(now, id);

@@ -112,8 +112,13 @@ impl Net {
         self.links[link].deliver(&self.pool)
     }
 
-    /// Where a packet goes after the far end of a link.
+    /// Whether a link's wire does anything but delay.
     #[inline(always)]
+    pub fn is_uneven(&self, link: usize) -> bool {
+        self.links[link].is_uneven()
+    }
+
+    /// Where a packet goes after the far end of a link.
     pub fn onward(&mut self, now: Time, At { link, id }: At, recorder: &mut Recorder) -> Onward {
         let record = self.pool.get_mut(id);
         match self.links[link].passes(now, id, &record.packet) {
