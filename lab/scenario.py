@@ -44,14 +44,18 @@ def main(folder: Path) -> None:
     time.sleep(1)
     start = (time.clock_gettime_ns(time.CLOCK_MONOTONIC) // GRID + 2) * GRID
     received: dict[str, float] = {}
+    failed: list[str] = []
     clients = [
-        threading.Thread(target=_transfer, args=(it, i, start, received)) for i, it in enumerate(job["transfers"])
+        threading.Thread(target=_transfer, args=(it, i, start, received, failed))
+        for i, it in enumerate(job["transfers"])
     ]
     for client in clients:
         client.start()
     _datagrams(job["datagrams"], start)
     for client in clients:
         client.join()
+    if failed:
+        raise SystemExit("\n".join(failed))
     _sleep_until(start + job["duration_ns"])
     time.sleep(DRAIN)
     offset = capture.real_minus_monotonic()
@@ -94,16 +98,16 @@ def _server(transfer: dict[str, Any], i: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def _transfer(transfer: dict[str, Any], i: int, start: int, received: dict[str, float]) -> None:
+def _transfer(transfer: dict[str, Any], i: int, start: int, received: dict[str, float], failed: list[str]) -> None:
     _sleep_until(start + transfer["start_ns"])
     words = ["ip", "netns", "exec", transfer["from"], "iperf3", "-c", transfer["address"], "-B", transfer["source"]]
     words += ["-p", str(FIRST_PORT + i), "-t", str(transfer["seconds"]), "-O", str(transfer["omit"]), "-J"]
     words += ["-P", str(transfer["flows"]), "-S", str(transfer["tos"]), "-C", transfer["congestion"]]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
-    answer = json.loads(done.stdout)
-    if "error" in answer:
-        raise SystemExit(f"lab: iperf3: {answer['error']}")
-    received[transfer["name"]] = answer["end"]["sum_received"]["bits_per_second"]
+    try:
+        received[transfer["name"]] = json.loads(done.stdout)["end"]["sum_received"]["bits_per_second"]
+    except (ValueError, KeyError):
+        failed.append(f"lab: {' '.join(words)}: {done.stdout.strip()} {done.stderr.strip()}")
 
 
 if __name__ == "__main__":

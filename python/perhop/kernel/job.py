@@ -38,10 +38,10 @@ def sendable(scenario: Scenario) -> None:
         ValueError: naming what it cannot send.
     """
     tables = scenario.to_dict()["traffic"]
-    strange = [f"`{name}` ({it['model']})" for name, it in tables.items() if it["model"] not in (*DATAGRAMS, "ftp")]
+    strange = [f"`{name}` ({it['model']})" for name, it in tables.items() if it["model"] not in DATAGRAMS]
     if strange:
         sent = ", ".join(DATAGRAMS)
-        raise ValueError(f"traffic {', '.join(strange)}: the lab sends datagrams ({sent}) and runs ftp by iperf3")
+        raise ValueError(f"traffic {', '.join(strange)}: the lab sends datagrams only ({sent})")
 
 
 def packets_of(runs: Runs, scenario: Scenario) -> list[Packet]:

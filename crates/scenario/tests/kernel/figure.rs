@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 300.0;
-const LEFT: f64 = 56.0;
+const LEFT: f64 = 72.0;
 const BOTTOM: f64 = 62.0;
 const TOP: f64 = 30.0;
 /// Packets that are drawn.
@@ -26,7 +26,7 @@ struct Axes {
 
 impl Axes {
     fn x(&self, ms: f64) -> f64 {
-        LEFT + (WIDTH - LEFT - 14.0) * (ms - self.from) / (self.to - self.from)
+        LEFT + (WIDTH - LEFT - 36.0) * (ms - self.from) / (self.to - self.from)
     }
 
     fn y(&self, delay_ms: f64) -> f64 {
