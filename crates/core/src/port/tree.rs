@@ -436,6 +436,10 @@ impl<H: Copy> Tree<H> {
         let queue = &mut self.queues[queue];
         let gone = if side == Side::Head { queue.first() } else { queue.last() };
         let Some(gone) = gone else { return u32::MAX };
+        if side == Side::Head || queue.waiting().packets == 1 {
+            // What the queue keeps for its parent is still its first packet.
+            self.nodes[leaf].kept = None;
+        }
         queue.evict(now, host.packet(gone.handle), side);
         self.lost(now, leaf, gone.size);
         host.dropped(gone.handle, Reason::Overflow);

@@ -3,7 +3,7 @@
 
 use perhop_core::Scope;
 use perhop_core::aqm::members::Member;
-use perhop_core::aqm::{AqmParams, drop_tail};
+use perhop_core::aqm::{self, AqmParams, codel, drop_tail};
 use perhop_core::arithmetic::Arithmetic;
 use perhop_core::conditioner::Passage;
 use perhop_core::framing::Framing;
@@ -249,6 +249,25 @@ fn what_is_taken_out_goes_first() {
     let open =
         ShaperParams { rate: BitRate::mbps(8000), burst: Bytes::new(1_000_000), ..shaper(false, Arithmetic::Linux) };
     assert_eq!(order(Some(open)), [0, 1, 2, 4, 3]);
+}
+
+/// A queue that takes what is looked at, and drops from the head: the packet it keeps for the shaper is the one that goes.
+#[test]
+fn what_is_kept_can_be_dropped_at_the_head() {
+    let aqm = codel::Params {
+        target: Span::from_s(1),
+        interval: Span::from_s(10),
+        mtu: Bytes::new(1500),
+        ecn: false,
+        ce_threshold: None,
+        arithmetic: aqm::arithmetic::Arithmetic::Linux,
+    };
+    let taking = QueueSpec { aqm: AqmParams::CoDel(aqm), ..queue(2, Side::Head) };
+    let root = NodeSpec { shaper: Some(shaper(false, Arithmetic::Exact)), ..leaf(None, 0) };
+    let all: Vec<_> = (0..6).map(|_| Coming { at: Time::ZERO, size: 1500, colour: Colour::Green }).collect();
+    let (left, held) = run(&mut build(&[taking], &[root]), &all);
+    assert_eq!(left.iter().map(|(i, _)| *i).collect::<Vec<_>>(), [0, 1, 4, 5]);
+    assert_eq!(held.dropped.iter().map(|(i, _)| *i).collect::<Vec<_>>(), [2, 3]);
 }
 
 #[test]
