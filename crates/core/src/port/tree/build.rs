@@ -1,0 +1,102 @@
+//! The nodes, as the specification gives them.
+
+use super::Offer;
+use super::{Inner, Kind, Node, Numbers, Tree, Up};
+use crate::count::Count;
+use crate::port::queue::Queue;
+use crate::port::shaper::Shaper;
+use crate::rng::Rng;
+use crate::sched::{AnyScheduler, Head, Scheduler as _};
+
+/// What is inside a node of a specification.
+#[allow(clippy::large_enum_variant)]
+pub(in crate::port) enum Inside<H> {
+    Queue(Queue<H>),
+    Scheduler(AnyScheduler, Rng),
+}
+
+impl<H: Copy> Tree<H> {
+    /// Adds a node of the specification, without its children: a scheduler if given, else a queue, below a shaper if
+    /// given. `up` is the number of its parent in the specification.
+    pub(in crate::port) fn add(&mut self, up: Option<usize>, shaper: Option<Shaper>, inside: Inside<H>) {
+        let mut up = up.map(|spec| self.numbers[spec].node);
+        let shaper = shaper.map(|shaper| {
+            let takes = shaper.takes();
+            let number = self.link(up, takes, Kind::Shaper(Box::new(shaper), self.nodes.len() + 1));
+            up = Some(number);
+            number
+        });
+        let node = match inside {
+            Inside::Queue(queue) => self.leaf(up, queue),
+            Inside::Scheduler(scheduler, rng) => self.inner(up, scheduler, rng),
+        };
+        self.numbers.push(Numbers { node, shaper });
+    }
+
+    /// Adds as many queues, one for each flow of the scheduler whose number in the specification is `up`; in the
+    /// specification they are one node.
+    pub(in crate::port) fn add_flows(&mut self, up: usize, flows: usize, queue: &Queue<H>) {
+        let numbers = Numbers { node: self.nodes.len(), shaper: None };
+        (0..flows).for_each(|_| _ = self.leaf(Some(self.numbers[up].node), queue.clone()));
+        self.numbers.push(numbers);
+    }
+
+    fn leaf(&mut self, up: Option<usize>, queue: Queue<H>) -> usize {
+        let takes = queue.gate().takes();
+        let number = self.link(up, takes, Kind::Queue(self.queues.len()));
+        if queue.gate().drops_at_head() {
+            self.overfull.push(self.queues.len());
+        }
+        self.queues.push(queue);
+        self.leaves.push(number);
+        number
+    }
+
+    fn inner(&mut self, up: Option<usize>, scheduler: AnyScheduler, rng: Rng) -> usize {
+        let (takes, needs, evicts) = (scheduler.takes(), scheduler.needs(), scheduler.evicts());
+        let (children, heads, stale, timed) = (vec![], vec![], vec![], vec![]);
+        let inner = Inner { scheduler, needs, rng, children, heads, stale, timed, all: Count::default(), chosen: 0 };
+        let number = self.link(up, takes, Kind::Scheduler(Box::new(inner)));
+        if evicts {
+            self.evicting.push(number);
+        }
+        number
+    }
+
+    /// Appends a node and tells the one above.
+    fn link(&mut self, up: Option<usize>, takes: bool, kind: Kind) -> usize {
+        let number = self.nodes.len();
+        let timed = !matches!(kind, Kind::Queue(_));
+        let up = up.map(|node| Up { node, place: self.nodes[node].adopt(number, timed) });
+        // Nothing is above the root to look at what it offers.
+        let takes = takes && up.is_some();
+        self.nodes.push(Node { up, kind, takes, kept: None, offer: Offer::Nothing, opens: None, stale: false });
+        number
+    }
+
+    /// How many flows are the children of a scheduler, by its number in the specification; `None` if they are not flows.
+    pub(in crate::port) fn flows(&self, spec: usize) -> Option<usize> {
+        let Kind::Scheduler(inner) = &self.nodes[self.numbers.get(spec)?.node].kind else { return None };
+        inner.scheduler.has_flows().then(|| inner.scheduler.places())
+    }
+
+    /// The children that a scheduler has and those that it needs, if these differ.
+    pub(in crate::port) fn mismatch(&self) -> Option<(usize, usize)> {
+        let both = |inner: &Inner| (inner.children.len(), inner.scheduler.places());
+        self.inners().map(both).find(|(children, places)| children != places)
+    }
+}
+
+impl<H> Node<H> {
+    /// A new child; its place among the children.
+    fn adopt(&mut self, child: usize, timed: bool) -> usize {
+        let Kind::Scheduler(inner) = &mut self.kind else { return 0 };
+        let place = inner.children.len();
+        inner.children.push(child);
+        inner.heads.push(Head::Nothing);
+        if timed {
+            inner.timed.push(place);
+        }
+        place
+    }
+}

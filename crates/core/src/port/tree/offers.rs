@@ -1,0 +1,141 @@
+//! The way out, first half: what each node offers, from the queues to the root.
+
+use super::{Kind, Offer, Tree, UNKNOWN};
+use crate::port::{Buffers, Leaving};
+use crate::sched::{Pick, Scheduler as _};
+use crate::units::Time;
+
+fn earlier(at: Time, other: Option<Time>) -> Time {
+    other.map_or(at, |other| other.min(at))
+}
+
+impl<H: Copy> Tree<H> {
+    /// The packet that is sent next; `None` if none may go now.
+    pub(in crate::port) fn next(&mut self, now: Time, host: &mut impl Buffers<H>) -> Option<Leaving<H>> {
+        self.drops = 0;
+        while let Offer::Ready(_) = self.offer(0, now, host) {
+            if let Some(taken) = self.release(0, now, host) {
+                return Some(taken.leaving);
+            }
+        }
+        None
+    }
+
+    /// When something may go that waits for a shaper, after [`Tree::next`] found nothing.
+    pub(in crate::port) fn opens_at(&self) -> Option<Time> {
+        match self.nodes[0].offer {
+            Offer::Later(at) => Some(at),
+            _ => None,
+        }
+    }
+
+    /// What a node would send, without taking it.
+    pub(super) fn offer(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> Offer {
+        let it = &mut self.nodes[node];
+        if let Some(taken) = &it.kept {
+            it.stale = false;
+            return Offer::Ready(taken.size);
+        }
+        if !it.stale && !it.offer.is_due(now) && it.opens.is_none_or(|at| at > now) {
+            return it.offer;
+        }
+        let (offer, opens) = self.inside(node, now, host);
+        let it = &mut self.nodes[node];
+        (it.stale, it.offer, it.opens) = (false, offer, opens);
+        offer
+    }
+
+    /// What a scheduler has to know of a child that it may not choose: of a queue its first packet; of others, and of
+    /// queues that take what is looked at, what is known, or only whether anything waits there.
+    fn glance(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> Offer {
+        let it = &self.nodes[node];
+        let known = it.kept.is_some() || matches!(it.kind, Kind::Queue(_)) && !it.takes;
+        if known || !it.stale && !it.offer.is_due(now) && it.opens.is_none_or(|at| at > now) {
+            return self.offer(node, now, host);
+        }
+        let waits = self.waiting(node).packets > 0;
+        let it = &mut self.nodes[node];
+        (it.stale, it.offer, it.opens) = (false, UNKNOWN, None);
+        if waits { Offer::Ready(0) } else { Offer::Nothing }
+    }
+
+    /// The node above looks at what a node would send: one that takes has taken it out then.
+    fn look(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> Offer {
+        loop {
+            let offer = self.offer(node, now, host);
+            let it = &self.nodes[node];
+            if !it.takes || it.kept.is_some() || !matches!(offer, Offer::Ready(_)) {
+                return offer;
+            }
+            self.nodes[node].kept = self.pull(node, now, host);
+        }
+    }
+
+    /// What is inside a node offers, and when something there opens that may go before it.
+    fn inside(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> (Offer, Option<Time>) {
+        match &self.nodes[node].kind {
+            Kind::Queue(queue) => match self.queues[*queue].first() {
+                Some(first) => (Offer::Ready(first.size), None),
+                None => (Offer::Nothing, None),
+            },
+            Kind::Shaper(_, child) => {
+                let child = *child;
+                let below = self.look(child, now, host);
+                let opens = self.opens_below(child);
+                let (Offer::Ready(bytes), Kind::Shaper(shaper, _)) = (below, &self.nodes[node].kind) else {
+                    return (below, opens);
+                };
+                match shaper.opens(now, bytes) {
+                    at if at <= now => (below, opens),
+                    at => (Offer::Later(earlier(at, opens)), None),
+                }
+            }
+            Kind::Scheduler(_) => self.choose(node, now, host),
+        }
+    }
+
+    /// When something below a node opens that may go before what it offers; never before what it keeps.
+    fn opens_below(&self, node: usize) -> Option<Time> {
+        let it = &self.nodes[node];
+        it.opens.filter(|_| it.kept.is_none())
+    }
+
+    /// A scheduler chooses among what its children offer, and looks at what it has chosen.
+    fn choose(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> (Offer, Option<Time>) {
+        loop {
+            let opens = self.refresh(node, now, host);
+            let inner = self.inner_mut(node);
+            let place = match inner.scheduler.pick(now, &inner.heads) {
+                Pick::Child(place) => place,
+                Pick::Later(at) => return (Offer::Later(earlier(at, opens)), None),
+                Pick::Nothing => return (opens.map_or(Offer::Nothing, Offer::Later), None),
+            };
+            let (head, child) = (inner.heads[place], inner.children[place]);
+            let offer = self.look(child, now, host);
+            let inner = self.inner_mut(node);
+            inner.chosen = place;
+            if inner.stale.is_empty() && offer.head() == head {
+                return (offer, opens);
+            }
+            inner.heads[place] = offer.head();
+        }
+    }
+
+    /// Computes the offers of those children again that have changed; when the first opens that a shaper holds back.
+    fn refresh(&mut self, node: usize, now: Time, host: &mut impl Buffers<H>) -> Option<Time> {
+        while let Some(place) = self.inner_mut(node).stale.pop() {
+            let head = self.glance(self.child(node, place), now, host).head();
+            self.inner_mut(node).heads[place] = head;
+        }
+        let mut opens = None::<Time>;
+        for i in 0..self.inner_mut(node).timed.len() {
+            let place = self.inner_mut(node).timed[i];
+            let child = self.child(node, place);
+            let offer = self.glance(child, now, host);
+            self.inner_mut(node).heads[place] = offer.head();
+            let later = if let Offer::Later(at) = offer { Some(at) } else { self.opens_below(child) };
+            opens = later.map(|at| earlier(at, opens)).or(opens);
+        }
+        opens
+    }
+}

@@ -1,0 +1,80 @@
+//! What the tree is asked and told besides packets: its needs, flows, timers, series, new parameters.
+
+use super::{Kind, Tree};
+use crate::classify::FlowHeaders;
+use crate::needs::Needs;
+use crate::packet::FlowId;
+use crate::params::ParamError;
+use crate::port::shaper::ShaperParams;
+use crate::sched::{Scheduler as _, SchedulerParams};
+use crate::scope::Scope;
+use crate::units::Time;
+
+impl<H: Copy> Tree<H> {
+    /// What its schedulers need.
+    pub(in crate::port) fn needs(&self) -> Needs {
+        self.inners().fold(Needs::NOTHING, |all, inner| all | inner.needs)
+    }
+
+    pub(in crate::port) fn register(&mut self, flow: FlowId, headers: &FlowHeaders) {
+        self.inners_mut().for_each(|inner| inner.scheduler.register(flow, headers));
+    }
+
+    pub(in crate::port) fn poll_at(&self) -> Option<Time> {
+        self.inners().filter_map(|inner| inner.scheduler.poll_at()).min()
+    }
+
+    pub(in crate::port) fn on_timer(&mut self, now: Time) {
+        let Self { nodes, queues, .. } = self;
+        for first_below in 1..nodes.len() {
+            // Children come after their parents.
+            let (above, below) = nodes.split_at_mut(first_below);
+            let Kind::Scheduler(inner) = &mut above[first_below - 1].kind else { continue };
+            if inner.scheduler.poll_at().is_some_and(|at| at <= now) {
+                let leaf = |child: usize| below[inner.children[child] - first_below].queue();
+                let oldest = |child| queues[leaf(child)?].first().map(|entry| entry.arrived);
+                inner.scheduler.on_timer(now, &oldest);
+            }
+        }
+    }
+
+    /// Values for series: node of the specification, name, value.
+    pub(in crate::port) fn gauges(&self, now: Time, each: &mut dyn FnMut(usize, &'static str, f64)) {
+        for (spec, numbers) in self.numbers.iter().enumerate() {
+            if let Kind::Scheduler(inner) = &self.nodes[numbers.node].kind {
+                inner.scheduler.gauges(now, &mut |name, value| each(spec, name, value));
+            }
+            if let Some(Kind::Shaper(shaper, _)) = numbers.shaper.map(|shaper| &self.nodes[shaper].kind) {
+                shaper.gauges(now, &mut |name, value| each(spec, name, value));
+            }
+        }
+    }
+
+    pub(in crate::port) fn retune_scheduler(
+        &mut self,
+        now: Time,
+        spec: usize,
+        params: &SchedulerParams,
+        scope: &Scope,
+    ) -> Result<(), ParamError> {
+        let node = self.numbers.get(spec).ok_or_else(ParamError::other_kind)?.node;
+        let Kind::Scheduler(inner) = &mut self.nodes[node].kind else { return Err(ParamError::other_kind()) };
+        inner.scheduler.retune(now, params, scope)?;
+        self.touch(node);
+        Ok(())
+    }
+
+    pub(in crate::port) fn retune_shaper(
+        &mut self,
+        now: Time,
+        spec: usize,
+        params: &ShaperParams,
+        scope: &Scope,
+    ) -> Result<(), ParamError> {
+        let node = self.numbers.get(spec).and_then(|numbers| numbers.shaper).ok_or_else(ParamError::other_kind)?;
+        let Kind::Shaper(shaper, _) = &mut self.nodes[node].kind else { return Err(ParamError::other_kind()) };
+        shaper.retune(now, params, scope)?;
+        self.touch(node);
+        Ok(())
+    }
+}

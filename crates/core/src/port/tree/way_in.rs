@@ -1,0 +1,144 @@
+//! The way in: from the root to a queue, and what has to make room there.
+
+use super::{Inner, Kind, Tree};
+use crate::aqm::{Backlog, Departure};
+use crate::count::Count;
+use crate::needs::Needs;
+use crate::packet::Packet;
+use crate::port::Buffers;
+use crate::sched::{Eviction, Scheduler as _, Visit};
+use crate::units::Time;
+use crate::verdict::{Fate, Reason, Side, Verdict};
+
+impl<H: Copy> Tree<H> {
+    /// A packet arrives.
+    pub(in crate::port) fn arrive(&mut self, now: Time, packet: &mut Packet, handle: H) -> Fate {
+        let (leaf, above) = self.descend(now, packet);
+        let Kind::Queue(queue) = self.nodes[leaf].kind else { unreachable!("queues are the leaves") };
+        let fate = self.queues[queue].arrive(now, packet, handle, above);
+        if fate.stays() {
+            let mut node = leaf;
+            while let Some(up) = self.nodes[node].up {
+                if let Kind::Scheduler(inner) = &mut self.nodes[up.node].kind {
+                    inner.all.add(packet.size);
+                    inner.scheduler.queued(now, up.place, packet.size);
+                }
+                node = up.node;
+            }
+            self.touch(leaf);
+        }
+        fate
+    }
+
+    /// The queue that a packet goes to, by its node, and what those above it say to it.
+    fn descend(&mut self, now: Time, packet: &mut Packet) -> (usize, Verdict) {
+        let (mut node, mut above) = (0, Verdict::Pass);
+        loop {
+            let next = match &mut self.nodes[node].kind {
+                Kind::Queue(_) => return (node, above),
+                Kind::Shaper(shaper, child) => {
+                    if !shaper.admits(packet.size) {
+                        above = Verdict::Drop(Reason::Policer);
+                    }
+                    *child
+                }
+                Kind::Scheduler(inner) => {
+                    let place = inner.scheduler.place(packet);
+                    let child = inner.children[place];
+                    if inner.needs.contains(Needs::ARRIVALS) && above == Verdict::Pass {
+                        above = self.judge_arrival(now, node, place, packet);
+                    }
+                    child
+                }
+            };
+            node = next;
+        }
+    }
+
+    fn judge_arrival(&mut self, now: Time, node: usize, child: usize, packet: &mut Packet) -> Verdict {
+        let Kind::Scheduler(inner) = &self.nodes[node].kind else { return Verdict::Pass };
+        let backlog = Backlog { ecn: packet.ecn.capable(), ..self.backlog_of(inner.children[child], now) };
+        let Kind::Scheduler(inner) = &mut self.nodes[node].kind else { return Verdict::Pass };
+        let visit = Visit { child, at: Departure { now, arrived: now, backlog }, all: inner.all };
+        let Inner { scheduler, rng, .. } = &mut **inner;
+        scheduler.on_arrival(&visit, packet, rng)
+    }
+
+    /// What waits at a node and below it.
+    fn backlog_of(&self, node: usize, now: Time) -> Backlog {
+        if let Kind::Queue(queue) = self.nodes[node].kind {
+            return self.queues[queue].backlog(now);
+        }
+        let count = self.waiting(node);
+        Backlog { packets: count.packets as u32, bytes: count.bytes, ..Backlog::default() }
+    }
+
+    /// Whether something may have to go to make room for what has arrived.
+    pub(in crate::port) fn evicts(&self) -> bool {
+        !self.evicting.is_empty() || !self.overfull.is_empty()
+    }
+
+    /// Drops what exceeds the limits, now that a packet has arrived.
+    pub(in crate::port) fn evict(&mut self, now: Time, host: &mut impl Buffers<H>) {
+        for i in 0..self.evicting.len() {
+            let node = self.evicting[i];
+            while let Some(eviction) = self.eviction(node) {
+                self.evict_child(now, node, eviction, host);
+            }
+        }
+        for i in 0..self.overfull.len() {
+            let queue = self.overfull[i];
+            while self.queues[queue].is_overfull() {
+                self.drop_one(now, self.leaves[queue], Side::Head, host);
+            }
+        }
+    }
+
+    /// What a scheduler wants to go. What it has handed out counts as long as it has not been sent.
+    fn eviction(&mut self, node: usize) -> Option<Eviction> {
+        let all = self.waiting(node);
+        let Kind::Scheduler(inner) = &mut self.nodes[node].kind else { return None };
+        inner.scheduler.evict(all)
+    }
+
+    fn evict_child(&mut self, now: Time, node: usize, eviction: Eviction, host: &mut impl Buffers<H>) {
+        let Kind::Scheduler(inner) = &self.nodes[node].kind else { return };
+        let (leaf, mut gone) = (inner.children[eviction.child], 0);
+        for _ in 0..eviction.packets.max(1) {
+            gone += u64::from(self.drop_one(now, leaf, eviction.side, host));
+            if gone >= eviction.bytes {
+                break;
+            }
+        }
+    }
+
+    /// Drops the packet at the head or the tail of a leaf's queue because it is full; its bytes.
+    fn drop_one(&mut self, now: Time, leaf: usize, side: Side, host: &mut impl Buffers<H>) -> u32 {
+        let Kind::Queue(queue) = self.nodes[leaf].kind else { unreachable!("flows are queues") };
+        let queue = &mut self.queues[queue];
+        let gone = if side == Side::Head { queue.first() } else { queue.last() };
+        let Some(gone) = gone else { return u32::MAX };
+        if side == Side::Head || queue.waiting().packets == 1 {
+            // What the queue keeps for its parent is still its first packet.
+            self.nodes[leaf].kept = None;
+        }
+        queue.evict(now, host.packet(gone.handle), side);
+        self.lost(now, leaf, gone.size);
+        host.dropped(gone.handle, Reason::Overflow);
+        gone.size
+    }
+
+    /// A packet that waited in a leaf's queue was dropped.
+    pub(super) fn lost(&mut self, now: Time, leaf: usize, size: u32) {
+        let mut node = leaf;
+        while let Some(up) = self.nodes[node].up {
+            let behind = self.waiting(node);
+            if let Kind::Scheduler(inner) = &mut self.nodes[up.node].kind {
+                inner.all = inner.all - Count { packets: 1, bytes: size.into() };
+                inner.scheduler.dropped(now, up.place, size, behind);
+            }
+            node = up.node;
+        }
+        self.touch(leaf);
+    }
+}
