@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import socket
 import struct
 import time
@@ -11,6 +12,20 @@ from send import HEADERS, PORT
 
 _ETH_P_ALL, _SO_RCVBUFFORCE, _SO_TIMESTAMPNS, _UDP, _OUTGOING = 3, 33, 35, 17, 4
 _HEADER = struct.Struct("!BBHHHBBHII")
+_SO_ATTACH_FILTER = 26
+_LOAD_BYTE, _LOAD_HALF, _JUMP_EQUAL, _RETURN = 0x30, 0x28, 0x15, 0x06
+#: Keeps UDP to our port, of 20 bytes of IP header: else TCP would fill the socket's buffer.
+_OURS = b"".join(
+    struct.pack("HBBI", *it)
+    for it in (
+        (_LOAD_BYTE, 0, 0, 9),
+        (_JUMP_EQUAL, 0, 3, _UDP),
+        (_LOAD_HALF, 0, 0, 22),
+        (_JUMP_EQUAL, 0, 1, PORT),
+        (_RETURN, 0, 0, 1 << 16),
+        (_RETURN, 0, 0, 0),
+    )
+)
 
 
 class Seen(NamedTuple):
@@ -28,6 +43,8 @@ def listen(device: str) -> socket.socket:
     made = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_ETH_P_ALL))
     made.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, 1 << 27)
     made.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
+    program = ctypes.create_string_buffer(_OURS)
+    made.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("HP", len(_OURS) // 8, ctypes.addressof(program)))
     made.bind((device, _ETH_P_ALL))
     made.setblocking(False)
     return made
@@ -41,9 +58,9 @@ def seen(listening: socket.socket) -> list[Seen]:
             data, ancillary, _, address = listening.recvmsg(64, 64)
         except BlockingIOError:
             return found
-        _, tos, length, _, _, _, protocol, _, _, _ = _HEADER.unpack_from(data)
-        port, to = struct.unpack_from("!HH", data, 20)
-        if protocol != _UDP or to != PORT or address[2] == _OUTGOING:
+        _, tos, length, *_ = _HEADER.unpack_from(data)
+        (port,) = struct.unpack_from("!H", data, 20)
+        if address[2] == _OUTGOING:
             continue
         seconds, nanoseconds = struct.unpack("qq", ancillary[0][2])
         number = struct.unpack_from("!I", data, HEADERS)[0]

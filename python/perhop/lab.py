@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from perhop.kernel import compared
-from perhop.kernel.job import job, packets_of, sendable
+from perhop.kernel.job import connections_of, job, packets_of, sendable
 from perhop.scenario import Scenario
 
 SCRIPTS = Path(__file__).parent / "data" / "lab"
@@ -32,12 +32,13 @@ def lab(arguments: Mapping[str, Any]) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         runs = scenario.run(replications=1, out=folder / "runs", events=True)
         packets = packets_of(runs, scenario)
-        (folder / "scenario.json").write_text(json.dumps(job(scenario, linux, packets)))
+        work = job(scenario, linux, packets, connections_of(runs, linux))
+        (folder / "scenario.json").write_text(json.dumps(work))
         if reason := _boot(folder):
             print(f"lab: {reason}")
             return 0
         found = json.loads((folder / "scenario.out.json").read_text())
-    compared.show(compared.compared(packets, found["left"]), found["received"], runs)
+    compared.show(compared.compared(packets, found["left"]), found["received"], scenario, runs)
     return 0
 
 

@@ -30,6 +30,19 @@ class Source(NamedTuple):
     """The parts of the key in each line, if the text was written from a dictionary; messages name them."""
 
 
+class Transfers(NamedTuple):
+    """What the sockets of a traffic's bulk transfers are told on Linux."""
+
+    traffic: str
+    congestion: str
+    segment: int
+    """Data bytes of a full one."""
+    window: int
+    """The receiver's, bytes."""
+    stop_ns: int | None
+    """None: at the end of the run."""
+
+
 class Linux(NamedTuple):
     """A scenario's network as Linux's `ip`, `tc` and `sysctl` make it."""
 
@@ -39,6 +52,8 @@ class Linux(NamedTuple):
     """Each port's name, and node and interface at the far end of its link."""
     addresses: dict[str, str]
     """Of nodes, by name."""
+    transfers: list[Transfers]
+    """One for each traffic of the model `ftp`."""
 
 
 class Scenario:
@@ -129,8 +144,9 @@ class Scenario:
         Raises:
             ValueError: naming everything that Linux's tools cannot say.
         """
-        commands, ends, addresses = self._core.as_tc()
-        return Linux(commands, [(port, node, device) for port, node, device in ends], dict(addresses))
+        commands, ends, addresses, transfers = self._core.as_tc()
+        far = [(port, node, device) for port, node, device in ends]
+        return Linux(commands, far, dict(addresses), [Transfers(*it) for it in transfers])
 
     def explain(self) -> str:
         """Effective values, buffers in path, bucket times, as text."""

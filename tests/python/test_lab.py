@@ -8,7 +8,7 @@ import pytest
 
 from perhop import Scenario
 from perhop.kernel.compared import compared
-from perhop.kernel.job import Packet, job, packets_of, sendable
+from perhop.kernel.job import Packet, connections_of, job, packets_of, sendable
 
 ROUTER = Path("examples/router-port.toml")
 
@@ -77,11 +77,32 @@ def test_every_datagram_is_sent_once_at_its_time(tmp_path: Path) -> None:
     """In the order of their times, numbered as in the simulator, from the node where they begin."""
     scenario = Scenario.from_toml(ROUTER, ["duration=1s", "warmup=0s", "replications=1"])
     packets = packets_of(scenario.run(out=tmp_path, events=True), scenario)
-    sent = job(scenario, scenario.as_tc(), packets)["datagrams"]
+    sent = job(scenario, scenario.as_tc(), packets, [])["datagrams"]
     assert len(sent) == len({it.number for it in packets}) > 1500
     assert [it[0] for it in sent] == sorted(it[0] for it in sent)
     assert {it[1] for it in sent} == {"site"}
     assert {it[5] >> 2 for it in sent} == {46, 34, 0}
+
+
+def test_bulk_transfers_become_connections(tmp_path: Path) -> None:
+    """One for each flow, opened when the simulator's was; Linux's nodes, routes and sockets are told what it has."""
+    lines = ["[links]", '"a - b" = { rate = "10Mbit/s", delay = "10ms" }', "[tcp.host]", "window = 30", "ecn = true"]
+    lines += ["[traffic.bulk]", 'model = "ftp"', "flows = 2", 'spread = "1s"', 'from = "a"', 'to = "b"']
+    scenario = Scenario.from_toml("\n".join([*lines, 'tcp = "host"', 'dscp = "AF11"']), ["duration=2s", "warmup=1s"])
+    linux = scenario.as_tc()
+    assert [tuple(it) for it in linux.transfers] == [("bulk", "reno", 1000, 30_000, None)]
+    said = "\n".join(linux.commands)
+    assert "ip netns exec a sysctl -q -w net.ipv4.tcp_sack=0" in said
+    assert [line.rpartition("=")[2] for line in linux.commands if "tcp_ecn" in line] == ["1", "2"]
+    assert [line.partition(" src ")[2].partition(" ")[2] for line in linux.commands if " route add " in line] == [
+        "initcwnd 2 rto_min 200ms",
+        "quickack 1",
+    ]
+    runs = scenario.run(out=tmp_path, events=True, replications=1)
+    made = job(scenario, linux, [], connections_of(runs, linux))["connections"]
+    assert len(made) == 2
+    assert 0 <= made[0]["start_ns"] < made[1]["start_ns"] < 1_000_000_000
+    assert {(it["from"], it["to"], it["tos"]) for it in made} == {("a", "b", 10 << 2)}
 
 
 def test_two_worlds_are_compared_packet_for_packet() -> None:

@@ -2,6 +2,7 @@
 
 use crate::options::options;
 use crate::{diagnostics, run};
+use perhop_core::units::Time;
 use perhop_scenario::output::disk::Identity;
 use perhop_scenario::output::run::RunOptions;
 use perhop_scenario::{Options, Point, Sweep, contracts};
@@ -9,6 +10,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
+
+/// Python's tuple of what makes a scenario's network on Linux.
+type OnLinux = (Vec<String>, Vec<[String; 3]>, Vec<[String; 2]>, Vec<(String, String, u64, u64, Option<u64>)>);
 
 /// A checked scenario with the points of its sweep.
 #[pyclass(frozen)]
@@ -105,12 +109,14 @@ impl Scenario {
     }
 
     /// The commands that make its nodes, links and ports on Linux; each port's name with node and interface at the far
-    /// end; nodes with their addresses.
-    #[allow(clippy::type_complexity)] // Python's tuple
-    fn as_tc(&self) -> PyResult<(Vec<String>, Vec<[String; 3]>, Vec<[String; 2]>)> {
+    /// end; nodes with their addresses; of each traffic over TCP its name, congestion law, bytes of a segment and of the
+    /// window, and when it stops, ns.
+    fn as_tc(&self) -> PyResult<OnLinux> {
         let linux = perhop_scenario::as_tc(&self.sweep.base);
         let linux = linux.map_err(|refused| PyValueError::new_err(refused.join("\n")))?;
-        Ok((linux.commands, linux.ends, linux.addresses))
+        let transfers = linux.transfers.into_iter();
+        let told = transfers.map(|it| (it.traffic, it.congestion, it.segment, it.window, it.stop.map(Time::ns)));
+        Ok((linux.commands, linux.ends, linux.addresses, told.collect()))
     }
 
     /// Simulates every point; see `perhop.Scenario.run`.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from perhop.kernel.job import Packet
 from perhop.results import Runs
+from perhop.scenario import Scenario
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -54,7 +55,7 @@ def _compared(port: str, packets: list[Packet], kernel: Mapping[int, tuple[int, 
     )
 
 
-def show(ports: list[Compared], received: Mapping[str, float], runs: Runs) -> None:
+def show(ports: list[Compared], received: Mapping[str, int], scenario: Scenario, runs: Runs) -> None:
     """Prints both tables."""
     from rich.console import Console
 
@@ -64,8 +65,8 @@ def show(ports: list[Compared], received: Mapping[str, float], runs: Runs) -> No
             console.print("Datagrams at ports: what left, and what differs, packet for packet", highlight=False)
             console.print(_departures(ports), highlight=False)
         if received:
-            console.print("Goodput of TCP: the simulator's model, and Linux's Reno by iperf3", highlight=False)
-            console.print(_goodputs(received, runs), highlight=False)
+            console.print("Goodput of TCP: the simulator's and Linux's", highlight=False)
+            console.print(_goodputs(received, scenario, runs), highlight=False)
     print(text.get(), end="")
 
 
@@ -89,9 +90,10 @@ def _departures(ports: list[Compared]) -> Table:
     return table
 
 
-def _goodputs(received: Mapping[str, float], runs: Runs) -> Table:
+def _goodputs(received: Mapping[str, int], scenario: Scenario, runs: Runs) -> Table:
+    measured_s = scenario.settings["duration_s"] - scenario.settings["warmup_s"]
     table, rows = _grid("traffic", "perhop Mbit/s", "kernel Mbit/s"), runs.table("traffic")
     simulated = dict(zip(rows["traffic"], rows["goodput_bit_s"], strict=True))
-    for name, bit_s in received.items():
-        table.add_row(name, f"{float(simulated[name]) / 1e6:.3f}", f"{bit_s / 1e6:.3f}")
+    for name, size in received.items():
+        table.add_row(name, f"{float(simulated[name]) / 1e6:.3f}", f"{size * 8 / measured_s / 1e6:.3f}")
     return table

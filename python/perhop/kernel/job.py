@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from perhop.results import Runs
@@ -38,10 +37,10 @@ def sendable(scenario: Scenario) -> None:
         ValueError: naming what it cannot send.
     """
     tables = scenario.to_dict()["traffic"]
-    strange = [f"`{name}` ({it['model']})" for name, it in tables.items() if it["model"] not in DATAGRAMS]
+    strange = [f"`{name}` ({it['model']})" for name, it in tables.items() if it["model"] not in (*DATAGRAMS, "ftp")]
     if strange:
         sent = ", ".join(DATAGRAMS)
-        raise ValueError(f"traffic {', '.join(strange)}: the lab sends datagrams only ({sent})")
+        raise ValueError(f"traffic {', '.join(strange)}: the lab sends datagrams ({sent}) and bulk transfers (ftp)")
 
 
 def packets_of(runs: Runs, scenario: Scenario) -> list[Packet]:
@@ -70,7 +69,31 @@ def packets_of(runs: Runs, scenario: Scenario) -> list[Packet]:
     return sorted(found, key=lambda it: (it.came, it.number))
 
 
-def job(scenario: Scenario, linux: Linux, packets: list[Packet]) -> dict[str, Any]:
+class Connection(NamedTuple):
+    """A bulk transfer over TCP, as the simulator opened it."""
+
+    traffic: str
+    node: str
+    start_ns: int
+    tos: int
+
+
+def connections_of(runs: Runs, linux: Linux) -> list[Connection]:
+    """Where and when each connection sent its first packet."""
+    rows = runs.sql(
+        "select traffic, flow, min(in_ns) as start_ns, arg_min(hop, in_ns) as hop, arg_min(dscp, in_ns) as dscp "
+        "from events where direction = 'out' group by traffic, flow order by start_ns, traffic, flow"
+    )
+    columns = (rows[name] for name in ("traffic", "start_ns", "hop", "dscp"))
+    over_tcp = {it.traffic for it in linux.transfers}
+    return [
+        Connection(str(traffic), str(hop).split(" -> ")[0], int(start), int(dscp) << 2)
+        for traffic, start, hop, dscp in zip(*columns, strict=True)
+        if str(traffic) in over_tcp
+    ]
+
+
+def job(scenario: Scenario, linux: Linux, packets: list[Packet], connections: list[Connection]) -> dict[str, Any]:
     """What lab/scenario.py works from."""
     tables, settings = scenario.to_dict()["traffic"], scenario.settings
     ports = {key: _PORT + i for i, key in enumerate(dict.fromkeys((it.traffic, it.flow) for it in packets))}
@@ -82,28 +105,19 @@ def job(scenario: Scenario, linux: Linux, packets: list[Packet]) -> dict[str, An
         node, to = it.hop.split(" -> ")[0], linux.addresses[tables[it.traffic]["to"]]
         return [it.came, node, ports[it.traffic, it.flow], to, it.size, it.tos, it.number]
 
-    transfers = [(name, table) for name, table in tables.items() if table["model"] == "ftp"]
     return {
         "commands": linux.commands,
         "datagrams": [datagram(it) for it in first.values()],
+        "receivers": sorted({tables[it.traffic]["to"] for it in first.values()}),
         "taps": [{"port": port, "node": node, "device": device} for port, node, device in linux.ends],
-        "transfers": [_transfer(name, table, settings, linux) for name, table in transfers],
+        "connections": [_connection(it, tables[it.traffic]["to"], linux) for it in connections],
+        "warmup_ns": round(settings["warmup_s"] * 1e9),
         "duration_ns": round(settings["duration_s"] * 1e9),
     }
 
 
-def _transfer(name: str, table: Mapping[str, Any], settings: Mapping[str, Any], linux: Linux) -> dict[str, Any]:
-    """A table of ftp as one iperf3: all its flows from the start to the end of the run."""
-    return {
-        "name": name,
-        "from": table["from"],
-        "to": table["to"],
-        "source": linux.addresses[table["from"]],
-        "address": linux.addresses[table["to"]],
-        "flows": table.get("flows", 1),
-        "start_ns": 0,
-        "seconds": max(1, round(settings["duration_s"] - settings["warmup_s"])),
-        "omit": round(settings["warmup_s"]),
-        "tos": 0,
-        "congestion": "reno",
-    }
+def _connection(it: Connection, to: str, linux: Linux) -> dict[str, Any]:
+    """As lab/connections.py reads it."""
+    told = next(told for told in linux.transfers if told.traffic == it.traffic)
+    node = {"from": it.node, "source": linux.addresses[it.node], "to": to, "address": linux.addresses[to]}
+    return told._asdict() | node | {"start_ns": it.start_ns, "tos": it.tos}

@@ -10,11 +10,14 @@
 mod ports;
 /// Policers.
 mod police;
+/// TCP.
+mod tcp;
 /// Quantities as tc writes them.
 mod words;
 
 use crate::scenario::Scenario;
 use perhop_core::port::QueueSpec;
+use perhop_core::units::Time;
 use perhop_sim::plan::{self, Plan};
 use std::collections::BTreeMap;
 
@@ -30,6 +33,23 @@ pub struct Linux {
     pub ends: Vec<[String; 3]>,
     /// Nodes and their addresses.
     pub addresses: Vec<[String; 2]>,
+    /// Bulk transfers over TCP.
+    pub transfers: Vec<Transfers>,
+}
+
+/// What the sockets of a traffic's bulk transfers are told.
+#[derive(Clone, Debug)]
+pub struct Transfers {
+    /// The traffic's name.
+    pub traffic: String,
+    /// Linux's name of the congestion law.
+    pub congestion: String,
+    /// Data bytes of a full segment.
+    pub segment: u64,
+    /// The receiver's window, bytes.
+    pub window: u64,
+    /// When they stop offering data; `None`: at the end.
+    pub stop: Option<Time>,
 }
 
 /// The network that a scenario's nodes, links and ports make.
@@ -40,9 +60,17 @@ pub fn as_tc(scenario: &Scenario) -> Result<Linux, Vec<String>> {
     let plan = &scenario.built.plan;
     let mut said = Said::default();
     nodes(plan, &mut said);
+    tcp::settings(scenario, &mut said);
+    let has_tcp = scenario.built.traffic.iter().any(|flow| flow.tcp);
     for (i, link) in plan.links.iter().enumerate() {
         interface(plan, i, &mut said);
-        let port = Port { device: device(i), node: plan.nodes[link.from].name.clone(), overhead: plan.overhead, link };
+        let port = Port {
+            device: device(i),
+            node: plan.nodes[link.from].name.clone(),
+            overhead: plan.overhead,
+            has_tcp,
+            link,
+        };
         ports::say(&port, &mut said);
         police::say(&port, &mut said);
         wire(plan, i, &mut said);
@@ -57,6 +85,7 @@ pub fn as_tc(scenario: &Scenario) -> Result<Linux, Vec<String>> {
         commands: said.commands,
         ends: plan.links.iter().enumerate().map(end).collect(),
         addresses: plan.nodes.iter().map(|node| [node.name.clone(), node.address.to_string()]).collect(),
+        transfers: tcp::transfers(plan),
     })
 }
 
@@ -87,6 +116,7 @@ struct Port<'a> {
     node: String,
     /// Bytes that queues count beyond the IP length.
     overhead: u32,
+    has_tcp: bool,
     link: &'a plan::Link,
 }
 
@@ -147,7 +177,7 @@ fn interface(plan: &Plan, i: usize, said: &mut Said) {
     ));
     for (name, device, far_end) in [(here, device(i), false), (there, far, true)] {
         said.say(format!("ip -n {name} addr add {}/30 dev {device}", address(i, far_end)));
-        said.say(format!("ip -n {name} link set {device} up mtu {} txqueuelen 1000", mtu(link)));
+        said.say(format!("ip -n {name} link set {device} up mtu {} txqueuelen 1000 gso_max_segs 1", mtu(link)));
         said.say(format!("ip netns exec {name} ethtool -K {device} tso off gso off gro off"));
         let (other, its) = (address(i, !far_end), mac(i, !far_end));
         said.say(format!("ip -n {name} neigh replace {other} lladdr {its} dev {device} nud permanent"));
@@ -187,13 +217,13 @@ fn routes(scenario: &Scenario, said: &mut Said) {
             way.iter().for_each(|&link| _ = known.insert((plan.links[link as usize].from, end), link as usize));
         }
     }
-    for ((at, end), link) in known {
-        let (name, end) = (&plan.nodes[at], &plan.nodes[end]);
+    for ((at, to), link) in known {
+        let (name, end) = (&plan.nodes[at], &plan.nodes[to]);
         let first = mate(plan, link).filter(|mate| *mate < link);
         let via = first.map_or_else(|| address(link, true), |first| address(first, false));
-        let device = device(link);
+        let (device, tcp) = (device(link), tcp::route(scenario, at, to));
         said.say(format!(
-            "ip -n {} route add {}/32 via {via} dev {device} src {}",
+            "ip -n {} route add {}/32 via {via} dev {device} src {}{tcp}",
             name.name, end.address, name.address
         ));
     }

@@ -11,6 +11,8 @@ use perhop_core::units::Bytes;
 
 /// Most bands of `prio` and `ets`.
 const MOST_BANDS: usize = 16;
+/// Headers of IP and TCP with what Linux adds when a connection opens: a packet larger than a bucket would never leave it.
+const LARGEST_HEADERS: u64 = 80;
 /// A limit that never counts: what waits below a shaper has its own.
 const NO_LIMIT: u32 = 1_000_000_000;
 
@@ -29,6 +31,7 @@ pub(super) fn say(port: &Port<'_>, said: &mut Said) {
 /// The link's own rate: no packet goes before its bytes have been paid for.
 fn bucket(port: &Port<'_>) -> String {
     let largest = port.link.queues.iter().map(|queue| queue.scope.largest_packet.get()).max().unwrap_or_default();
+    let largest = if port.has_tcp { largest.max(LARGEST_HEADERS) } else { largest };
     format!("rate {} burst {largest} limit {NO_LIMIT}", rate(port.link.rate))
 }
 
