@@ -69,6 +69,7 @@ fn plan(aqm: AqmParams) -> Plan {
         traffic: sources(),
         changes: Vec::new(),
         sampling: None,
+        ef: vec![],
         taps: vec![Tap { link: 0, point: TapPoint::Input }],
     }
 }

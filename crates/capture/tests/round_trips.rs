@@ -63,6 +63,7 @@ fn simulated() -> Outcome {
         traffic: vec![bulk("near", NEAR), bulk("far", FAR), offered("cbr", (FAR, C), traffic("cbr", cbr))],
         changes: Vec::new(),
         sampling: None,
+        ef: vec![],
         taps: [(OUT, TapPoint::Input), (OUT, TapPoint::Output), (BACK, TapPoint::Output)]
             .map(|(link, point)| Tap { link, point })
             .into(),

@@ -92,6 +92,7 @@ fn plan(case: &Case) -> Plan {
         traffic: sources(),
         changes: Vec::new(),
         sampling: None,
+        ef: vec![],
         taps: [(OUT, TapPoint::Input), (OUT, TapPoint::Output), (BACK, TapPoint::Input), (BACK, TapPoint::Output)]
             .map(|(link, point)| Tap { link, point })
             .into(),

@@ -132,6 +132,7 @@ fn plan(model: &Model, topology: &Topology, traffic: &[Flowline], links: Vec<pla
         sampling: settings.sample.map(|every| plan::Sampling { every: *every, links: sampled(settings, topology) }),
         changes: Vec::new(),
         taps: Vec::new(),
+        ef: Vec::new(),
     }
 }
 

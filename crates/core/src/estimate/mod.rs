@@ -1,5 +1,6 @@
 //! Instruments: they measure and decide nothing.
 
+pub mod ef_bound;
 pub mod event_rate;
 pub mod ewma;
 pub mod exp_rate;
@@ -12,6 +13,7 @@ pub mod token_bucket;
 pub mod tsw;
 pub mod window;
 
+pub use ef_bound::EfBound;
 pub use event_rate::EventRate;
 pub use ewma::Ewma;
 pub use exp_rate::ExpRate;

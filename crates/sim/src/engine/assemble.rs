@@ -1,6 +1,7 @@
 //! From a plan to a simulation at time zero: its owners, then the first events.
 
 use super::Simulation;
+use super::trace::Trace;
 use crate::agenda::{Agenda, Component, MAX_COMPONENTS};
 use crate::hosts::Hosts;
 use crate::net::Net;
@@ -30,7 +31,8 @@ impl Simulation {
         }
         let recorder = Recorder::new(&plan);
         let (next_sample, changes_made) = (Time::ZERO, 0);
-        let mut it = Self { plan, agenda, net, hosts, recorder, warm: None, next_sample, changes_made, trace: None };
+        let trace = (!plan.ef.is_empty()).then(|| Box::new(Trace::new(&plan)));
+        let mut it = Self { plan, agenda, net, hosts, recorder, warm: None, next_sample, changes_made, trace };
         it.start();
         Ok(it)
     }

@@ -101,6 +101,7 @@ mod tests {
             sampling: None,
             changes: vec![],
             taps: vec![],
+            ef: vec![],
         };
         let mut simulation = Simulation::new(plan, EngineOptions::default()).unwrap();
         simulation.run_until(Time::ZERO + Span::from_s(5));

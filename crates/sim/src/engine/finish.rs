@@ -42,7 +42,7 @@ impl Simulation {
     }
 
     fn finish(mut self) -> Outcome {
-        self.end_trace();
+        let ef = self.end_trace();
         let (end, since) = (self.totals(), Time::ZERO + self.plan.warmup);
         let base = self.warm.take().unwrap_or_else(|| end.clone());
         let faults = Faults { refused: self.hosts.refused(), breaches: self.breaches() };
@@ -60,6 +60,7 @@ impl Simulation {
             sessions: hosts.session_rows(since),
             series,
             captured,
+            ef,
             headers: hosts.all_headers(&plan, &net),
             work: Work { packet_hops: net.packet_hops(), events: agenda.done() },
             faults,

@@ -1,8 +1,10 @@
-//! Rows of packets at ports, if they are asked for. Nothing here is called otherwise.
+//! Rows of packets at ports and aggregates held against their rates, if they are asked for. Nothing here is called
+//! otherwise.
 
 use super::Simulation;
 use crate::net::{Onward, RecordId, number};
-use crate::record::{Came, EventSink, Events, FlowOf, Went};
+use crate::plan::Plan;
+use crate::record::{Came, EfRow, EfWatch, EventSink, Events, FlowOf, Went};
 use perhop_core::packet::{FlowId, Packet};
 use perhop_core::port::Sent;
 use perhop_core::units::Time;
@@ -11,7 +13,8 @@ use perhop_core::verdict::Reason;
 /// What is traced of a simulation.
 #[derive(Clone, Debug)]
 pub(super) struct Trace {
-    events: Events,
+    events: Option<Events>,
+    ef: Vec<EfWatch>,
     /// Flows by their place in the hosts' table.
     flows: Vec<FlowOf>,
     /// Flows of each `[traffic]` table so far.
@@ -21,8 +24,8 @@ pub(super) struct Trace {
 impl Simulation {
     /// Hands a row for each packet at each port to `sink`, from now on: before the simulation runs.
     pub fn record_events(&mut self, sink: EventSink) {
-        let numbers = vec![0; self.plan.traffic.len()];
-        self.trace = Some(Box::new(Trace { events: Events::new(sink), flows: Vec::new(), numbers }));
+        let trace = self.trace.get_or_insert_with(|| Box::new(Trace::new(&self.plan)));
+        trace.events = Some(Events::new(sink));
     }
 
     /// A packet comes to a link's port.
@@ -30,16 +33,21 @@ impl Simulation {
     #[inline(never)]
     pub(super) fn trace_arrival(&mut self, now: Time, link: usize, id: RecordId) {
         let Self { trace: Some(trace), net, hosts, .. } = self else { return };
+        trace.at(link).for_each(|ef| ef.came(now, id));
         let packet = &net.record(id).packet;
         let flow = trace.flow(packet.flow, |slot| hosts.table_of(slot));
         let found = net.link(link).port().backlog(now);
-        trace.events.came(id, Came { now, packet, flow, found });
+        if let Some(events) = &mut trace.events {
+            events.came(id, Came { now, packet, flow, found });
+        }
     }
 
     /// A packet is dropped at a link's port.
     #[cold]
     #[inline(never)]
     pub(super) fn trace_drop(&mut self, link: usize, id: RecordId, reason: Reason) {
+        let Self { trace: Some(trace), net, .. } = self else { return };
+        trace.at(link).for_each(|ef| ef.dropped(id, &net.record(id).packet));
         self.trace_end(id, |packet| Went { link, packet, left: None, dropped: Some(reason) });
         self.trace_gone(id);
     }
@@ -48,9 +56,12 @@ impl Simulation {
     #[cold]
     #[inline(never)]
     pub(super) fn trace_delivery(&mut self, link: usize, sent: &Sent<RecordId>, to: Onward) {
+        let Self { trace: Some(trace), net, .. } = self else { return };
+        let record = net.record(sent.handle);
+        trace.at(link).for_each(|ef| ef.left(sent.handle, (&record.packet, record.wire), sent.sent.ends));
         if matches!(to, Onward::Wire(_)) {
             let left = sent.sent.starts;
-            return self.trace.iter_mut().for_each(|trace| trace.events.under_way(sent.handle, left));
+            return trace.events.iter_mut().for_each(|events| events.under_way(sent.handle, left));
         }
         let (left, dropped) = (Some(sent.sent.starts), (to == Onward::Lost).then_some(Reason::Wire));
         self.trace_end(sent.handle, |packet| Went { link, packet, left, dropped });
@@ -63,7 +74,7 @@ impl Simulation {
     #[cold]
     #[inline(never)]
     pub(super) fn trace_late(&mut self, link: usize, id: RecordId, to: Onward) {
-        let left = self.trace.as_ref().and_then(|trace| trace.events.left(id));
+        let left = self.trace.as_ref().and_then(|trace| trace.events.as_ref()?.left(id));
         self.trace_end(id, |packet| Went { link, packet, left, dropped: None });
         if to == Onward::Host {
             self.trace_gone(id);
@@ -72,31 +83,48 @@ impl Simulation {
 
     fn trace_end<'a>(&'a mut self, id: RecordId, went: impl FnOnce((&'a Packet, u32)) -> Went<'a>) {
         let Self { trace: Some(trace), net, .. } = self else { return };
-        let record = net.record(id);
-        trace.events.went(id, went((&record.packet, record.wire)));
+        let (record, Some(events)) = (net.record(id), &mut trace.events) else { return };
+        events.went(id, went((&record.packet, record.wire)));
     }
 
     /// A packet leaves the network.
     #[cold]
     #[inline(never)]
     pub(super) fn trace_gone(&mut self, id: RecordId) {
-        self.trace.iter_mut().for_each(|trace| trace.events.gone(id));
+        self.trace.iter_mut().filter_map(|trace| trace.events.as_mut()).for_each(|events| events.gone(id));
     }
 
-    /// The run is over: what is on the links is neither sent nor dropped.
-    pub(super) fn end_trace(&mut self) {
+    /// The run is over: what is on the links is neither sent nor dropped. What the checks found.
+    pub(super) fn end_trace(&mut self) -> Vec<EfRow> {
+        self.end_events();
+        self.trace.take().map_or_else(Vec::new, |trace| trace.ef.into_iter().map(EfWatch::finish).collect())
+    }
+
+    fn end_events(&mut self) {
         let Self { trace: Some(trace), net, .. } = self else { return };
+        let Some(events) = &mut trace.events else { return };
         for link in 0..net.links() {
             for id in net.link(link).records() {
                 let record = net.record(id);
-                trace.events.waits(id, link, (&record.packet, record.wire));
+                events.waits(id, link, (&record.packet, record.wire));
             }
         }
-        trace.events.flush();
+        events.flush();
     }
 }
 
 impl Trace {
+    /// What the plan asks for.
+    pub(super) fn new(plan: &Plan) -> Self {
+        let ef = plan.ef.iter().map(|check| EfWatch::new(check, Time::ZERO + plan.warmup)).collect();
+        Self { events: None, ef, flows: Vec::new(), numbers: vec![0; plan.traffic.len()] }
+    }
+
+    /// The checks at a link's port.
+    fn at(&mut self, link: usize) -> impl Iterator<Item = &mut EfWatch> {
+        self.ef.iter_mut().filter(move |ef| ef.is_at(link))
+    }
+
     /// The flow of a packet: its number is that of its place among the flows of its table.
     fn flow(&mut self, flow: FlowId, table_of: impl Fn(usize) -> u16) -> FlowOf {
         let slot = number::flow(flow);

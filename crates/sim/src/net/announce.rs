@@ -99,6 +99,7 @@ mod tests {
             changes: vec![],
             sampling: None,
             taps: vec![],
+            ef: vec![],
         };
         let mut net = Net::new(&plan, false).unwrap();
         let way = net.way(&Router::new(&plan.links, 3), [0, 1]).unwrap();

@@ -14,10 +14,13 @@ use std::net::Ipv4Addr;
 mod alter;
 /// Changes during the run.
 mod change;
+/// An aggregate held against a rate.
+mod ef;
 /// Why a plan cannot be run.
 mod error;
 
 pub use change::{Alteration, Change};
+pub use ef::{Aggregate, EfCheck};
 pub use error::PlanError;
 
 /// Everything that one replication needs.
@@ -47,6 +50,8 @@ pub struct Plan {
     pub sampling: Option<Sampling>,
     /// Links whose packets are recorded.
     pub taps: Vec<Tap>,
+    /// Ports where an aggregate is held against a rate.
+    pub ef: Vec<EfCheck>,
 }
 
 /// Series at an interval.

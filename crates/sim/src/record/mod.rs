@@ -4,6 +4,8 @@
 mod arrivals;
 /// Distributions of delays.
 mod delays;
+/// Aggregates held against their rates.
+mod ef;
 /// Packets at ports.
 mod events;
 /// The results of a run.
@@ -19,6 +21,7 @@ mod totals;
 
 pub use arrivals::OneWay;
 pub use delays::{Delays, Quantiles};
+pub use ef::{EfRow, EfWatch};
 pub use events::{Came, EventSink, Events, FlowOf, PortEvent, PortFate, Went};
 pub use outcome::{
     ArrivalRow, ConditionerRow, Faults, FlowRow, HopRow, Outcome, PortRows, QueueRow, Series, SessionRow, TableRow,

@@ -1,6 +1,7 @@
 //! The results of a replication: counts since the end of the warm-up, and proof that no packet was lost unseen.
 
 use super::delays::Quantiles;
+use super::ef::EfRow;
 use super::sample::{FlowSample, Sample};
 use super::tap::Captured;
 use super::totals::{FlowCounts, Tally, Transfer};
@@ -186,6 +187,8 @@ pub struct Outcome {
     pub series: Series,
     /// Packets at taps.
     pub captured: Vec<Captured>,
+    /// Aggregates held against their rates, in the order of the plan's checks.
+    pub ef: Vec<EfRow>,
     /// Headers of flow `k` (packet numbers `2 k` and `2 k + 1`), for captures.
     pub headers: Vec<FlowHeaders>,
     /// How much the engine did.

@@ -41,6 +41,7 @@ impl Net {
             sampling: None,
             changes: Vec::new(),
             taps: Vec::new(),
+            ef: Vec::new(),
         };
         Self { plan }
     }

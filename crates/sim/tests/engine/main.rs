@@ -8,6 +8,9 @@ mod pipe;
 #[path = "../transport/reference.rs"]
 #[allow(dead_code)]
 mod reference;
+#[allow(unreachable_pub)]
+#[path = "../../../core/tests/oracle/ef_bound.rs"]
+mod ef_oracle;
 #[path = "../../../core/tests/common/stats.rs"]
 #[allow(dead_code)]
 mod stats;
@@ -19,6 +22,7 @@ mod conservation;
 mod csfq;
 mod determinism;
 mod ecn;
+mod ef;
 mod events;
 mod fill;
 mod kinds;
