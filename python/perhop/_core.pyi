@@ -70,4 +70,5 @@ class Scenario:
         resume: bool,
         progress: Callable[[int, int], object] | None,
         events: bool = ...,
+        ef: list[str] = ...,
     ) -> list[ReplicationDict]: ...

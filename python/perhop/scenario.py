@@ -162,6 +162,7 @@ class Scenario:
         name: str | None = None,
         resume: bool = True,
         events: bool = False,
+        ef: str | Sequence[str] = (),
         progress: Progress | bool | None = None,
     ) -> Runs:
         """Simulates every point; Ctrl-C keeps the finished replications on disk.
@@ -174,7 +175,11 @@ class Scenario:
             name: of this run, and the beginning of its directories' names; `Runs.open("runs/SCENARIO/NAME")` finds it.
             resume: take from `out` what it already holds.
             events: also write a row for each packet at each port to `out`, for `Runs.events`.
+            ef: ports where EF is held against its rate (RFC 3246), as `"C -> E2,rate=2Mbit/s"`: the table `ef`.
             progress: called with (done, total); `True` shows a bar, `None` shows one on a terminal.
+
+        Raises:
+            ValueError: for an unknown port or code point, and a rate that the port does not have.
         """
         from perhop.progress import shown
 
@@ -185,7 +190,8 @@ class Scenario:
         core = core if name is None else core.named(name)
         place = None if out is None else os.fspath(out)
         with shown(progress, self.name) as report:
-            done = core.run((chosen.start, chosen.stop), jobs, place, resume, report, events)
+            checks = [ef] if isinstance(ef, str) else list(ef)
+            done = core.run((chosen.start, chosen.stop), jobs, place, resume, report, events, checks)
         points = core.points
         finished = [_replication(r) for r in done]
         settings = points[0]["settings"]

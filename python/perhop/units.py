@@ -24,6 +24,7 @@ KEYS = {
     "queues": ("hop", "queue"),
     "tallies": ("hop", "conditioner", "quantity"),
     "links": ("hop",),
+    "ef": ("hop", "aggregate", "rate_bit_s"),
 }
 """What identifies the rows of a table."""
 

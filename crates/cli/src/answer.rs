@@ -2,6 +2,7 @@
 
 use crate::args::{Output, Shown};
 use crate::{Failure, say};
+use perhop_scenario::output::ef_shown;
 use perhop_scenario::output::rows::{self, Rows};
 use perhop_scenario::output::run::Replication;
 use perhop_scenario::output::shown::{self, Column};
@@ -43,16 +44,28 @@ impl Asked {
     /// The file cannot be written.
     pub(crate) fn rows(&self, points: &[Point], replications: &[Replication]) -> Result<Vec<Rows>, Failure> {
         let all = rows::rows(points, replications, &self.columns);
+        let csv = || {
+            let checked = ef_shown::rows(points.len(), replications);
+            rows::csv(points, &all.iter().cloned().chain(checked).collect::<Vec<_>>())
+        };
         if self.only_csv {
-            say!("{}", rows::csv(points, &all).trim_end());
+            say!("{}", csv().trim_end());
         }
         if let Some(file) = &self.file {
-            std::fs::write(file, rows::csv(points, &all)).map_err(|error| {
+            std::fs::write(file, csv()).map_err(|error| {
                 let help = "choose another file, or free some space";
                 Failure::Error(format!("error[E020] cannot write {}: {error}\n   help: {help}", file.display()))
             })?;
         }
         Ok(all)
+    }
+}
+
+/// Adds what was found of aggregates at one point, if any were asked for.
+pub(crate) fn add_ef(said: &mut Value, replications: &[&Replication]) {
+    let found = ef_shown::answer(replications);
+    if !found.is_empty() {
+        said["ef"] = found.into();
     }
 }
 

@@ -8,17 +8,24 @@ use perhop_core::units::counted;
 use perhop_scenario::output::disk::Identity;
 use perhop_scenario::output::rows::Rows;
 use perhop_scenario::output::run::{Replication, RunOptions, run as run_points};
-use perhop_scenario::output::{disk, listing, summary};
+use perhop_scenario::output::{disk, ef_shown, listing, summary};
 use perhop_scenario::{Options, Point, Scenario, Sweep};
 use perhop_sim::plan::{Tap, TapPoint};
 use serde_json::json;
 use std::path::Path;
 
+/// What a run is called with.
+pub(crate) struct Called<'a> {
+    pub(crate) output: &'a Output,
+    pub(crate) traced: &'a Traced,
+}
+
 /// Options of a run of `sweep`, which was read with `options`.
 ///
 /// # Errors
 /// JSON is asked for, and the directory of the runs is not UTF-8.
-pub(crate) fn run_options(sweep: &Sweep, options: &Options, output: &Output) -> Result<RunOptions, Failure> {
+pub(crate) fn run_options(sweep: &Sweep, options: &Options, called: &Called<'_>) -> Result<RunOptions, Failure> {
+    let Called { output, traced } = called;
     if output.json {
         show::text(&output.out)?;
     }
@@ -29,7 +36,8 @@ pub(crate) fn run_options(sweep: &Sweep, options: &Options, output: &Output) -> 
         resume: false,
         identity: Identity::of(sweep, options, watch::now()),
         taps: Vec::new(),
-        events: false,
+        events: traced.trace.contains(&Trace::Events),
+        ef: traced.ef.clone(),
     })
 }
 
@@ -68,12 +76,12 @@ pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
     let taps = taps(scenario, args)?;
     let asked = Asked::new(&args.shown, &args.output, scenario)?;
     let terminal = Terminal::new("replications");
-    let events = args.traced.trace.contains(&Trace::Events);
-    let options = RunOptions { events, ..run_options(&sweep, &options, &args.output)? };
+    let options = run_options(&sweep, &options, &Called { output: &args.output, traced: &args.traced })?;
     let recorded = record(&point, &options, &taps)?;
     let replications = run_points(std::slice::from_ref(&point), &options, &terminal)?;
     terminal.clear();
     let captures = pcap::write(&recorded, &taps, scenario, &disk::point_dir(&args.output.out, &point))?;
+    ef_shown::missing(1, &replications).iter().for_each(|note| complain!("{note}"));
     let rows = asked.rows(std::slice::from_ref(&point), &replications)?;
     if args.output.json || !asked.only_csv {
         let named = asked.named;
@@ -104,7 +112,7 @@ fn record(point: &Point, options: &RunOptions, taps: &[Tap]) -> Result<Option<Re
     if taps.is_empty() {
         return Ok(None);
     }
-    let options = RunOptions { replications: 0..1, out: None, taps: taps.to_vec(), ..options.clone() };
+    let options = RunOptions { replications: 0..1, out: None, taps: taps.to_vec(), ef: Vec::new(), ..options.clone() };
     let mut first = run_points(std::slice::from_ref(point), &options, &Terminal::new("capture"))?;
     Ok(first.pop())
 }
@@ -133,6 +141,9 @@ impl Printed<'_> {
             }
             false => say!("{}", summary::text(&self.point.scenario, &all)),
         }
+        if let Some(rows) = ef_shown::rows(1, replications) {
+            say!("{}\n", listing::text(std::slice::from_ref(self.point), &[rows]));
+        }
         say!("packets: in = out + dropped + queued, for every flow, colour and queue: ok");
         let wall = self.terminal.elapsed().as_secs_f64();
         let rate = replications.iter().map(|r| r.packet_hops).sum::<u64>() as f64 / wall / 1e6;
@@ -144,11 +155,10 @@ impl Printed<'_> {
         for r in replications {
             say!("{}", json!({ "replication": r.replication, "result_hash": r.hash, "packet_hops": r.packet_hops }));
         }
-        say!(
-            "{}",
-            json!({ "scenario": self.point.scenario.name(), "run": dir, "result_hash": hash_of(replications),
-                    "captures": self.captures, "rows": answer::json(self.rows, 0) })
-        );
+        let mut said = json!({ "scenario": self.point.scenario.name(), "run": dir, "result_hash": hash_of(replications),
+                               "captures": self.captures, "rows": answer::json(self.rows, 0) });
+        answer::add_ef(&mut said, &replications.iter().collect::<Vec<_>>());
+        say!("{said}");
     }
 }
 

@@ -1,14 +1,14 @@
 //! `sweep`: every point of a grid; existing results are not run again.
 
 use crate::answer::{self, Asked};
-use crate::args::{Sweep, Trace};
+use crate::args::Sweep;
 use crate::watch::Terminal;
 use crate::{Exit, Failure, check, complain, run, say};
 use perhop_core::units::counted;
 use perhop_scenario::Point;
 use perhop_scenario::output::rows::{self, Rows};
 use perhop_scenario::output::run::{Replication, RunOptions, run as run_points};
-use perhop_scenario::output::{disk, listing, summary};
+use perhop_scenario::output::{disk, ef_shown, listing, summary};
 use serde_json::json;
 use std::time::Duration;
 
@@ -23,13 +23,14 @@ pub(crate) fn sweep(args: &Sweep) -> Result<Exit, Failure> {
     let points = shard(&all, args.shard.as_deref())?;
     let asked = Asked::new(&args.shown, &args.output, &sweep.base)?;
     let terminal = Terminal::new("replications");
-    let events = args.traced.trace.contains(&Trace::Events);
-    let options = RunOptions { resume: !args.fresh, events, ..run::run_options(&sweep, &options, &args.output)? };
+    let called = run::Called { output: &args.output, traced: &args.traced };
+    let options = RunOptions { resume: !args.fresh, ..run::run_options(&sweep, &options, &called)? };
     let replications = run_points(&points, &options, &terminal)?;
     terminal.clear();
     for note in replications.iter().filter_map(|r| r.note.as_ref()) {
         complain!("note: {note}");
     }
+    ef_shown::missing(points.len(), &replications).iter().for_each(|note| complain!("{note}"));
     let rows = asked.rows(&points, &replications)?;
     let done = Done { args, points: &points, replications: &replications, rows: &rows };
     match args.output.json {
@@ -54,12 +55,13 @@ impl Done<'_> {
         for (i, (point, of)) in self.points.iter().zip(each).enumerate() {
             let dir = disk::point_dir(&self.args.output.out, point);
             let labels: serde_json::Map<_, _> = point.labels.iter().map(|(k, v)| (k.clone(), json!(v))).collect();
-            say!(
-                "{}",
-                json!({ "point": point.name, "labels": labels, "run": dir, "replications": of.len(),
-                        "reused": of.iter().filter(|r| r.reused).count(), "result_hash": run::hash_of(of.iter().copied()),
-                        "rows": answer::json(self.rows, i) })
-            );
+            let mut said = json!({
+                "point": point.name, "labels": labels, "run": dir, "replications": of.len(),
+                "reused": of.iter().filter(|r| r.reused).count(), "result_hash": run::hash_of(of.iter().copied()),
+                "rows": answer::json(self.rows, i)
+            });
+            answer::add_ef(&mut said, &of);
+            say!("{said}");
         }
     }
 
@@ -83,6 +85,9 @@ impl Done<'_> {
         };
         say!("{}\n", self.heading(first));
         say!("{}\n", listing::text(self.points, self.rows));
+        if let Some(rows) = ef_shown::rows(self.points.len(), self.replications) {
+            say!("{}\n", listing::text(self.points, &[rows]));
+        }
         let reused = self.replications.iter().filter(|r| r.reused).count();
         say!(
             "{}, {} ({reused} already there), {:.1} s; result hash {}; in {}",

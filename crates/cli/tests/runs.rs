@@ -130,3 +130,55 @@ fn events_without_room_are_an_error() {
     assert!(said.contains("error[E020] cannot write") && said.contains("events.parquet"), "{said}");
     assert_eq!(folder.names().iter().filter(|path| path.extension().is_some_and(|it| it == "parquet")).count(), 0);
 }
+
+/// The lines of a printed table that begins with these words, up to an empty one.
+fn table<'a>(text: &'a str, head: &str) -> Vec<Vec<&'a str>> {
+    let lines = text.lines().skip_while(|line| !line.starts_with(head)).take_while(|line| !line.is_empty());
+    lines.map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect()).collect()
+}
+
+/// An aggregate held against its rate: a table below the others, objects in JSON, rows in CSV, for `run` and `sweep`.
+#[test]
+fn an_aggregate_is_held_against_its_rate() {
+    let folder = Folder::with(&[("ok.toml", SCENARIO.as_bytes())]);
+    let plain = hash(&printed(&folder, &["run", "ok.toml"]));
+    let ef = ["--ef", "s -> A,rate=4Mbit/s,for=BE", "--ef", "A -> d,class=bulk,rate=10Mbit/s"];
+    let text = printed(&folder, &[&["run", "ok.toml"], &ef[..]].concat());
+    assert_eq!(hash(&text), plain);
+    let rows = table(&text, "hop ");
+    assert_eq!(
+        rows[0],
+        ["hop", "aggregate", "rate Mbit/s", "packets", "dropped packets", "E_a ms", "E_p ms", "worst at s"]
+    );
+    assert_eq!(
+        (rows.len(), &rows[1][..3], &rows[2][..3]),
+        (3, &["s -> A", "BE", "4.000"][..], &["A -> d", "class bulk", "10.00"][..])
+    );
+    let text = printed(&folder, &[&["run", "ok.toml", "--json"], &ef[..]].concat());
+    let said: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    let packets = |i: usize| said["ef"][i]["packets"].as_u64().unwrap().to_string();
+    assert_eq!([packets(0), packets(1)], [rows[1][3], rows[2][3]]);
+    assert_eq!((&said["ef"][0]["hop"], &said["ef"][0]["rate_bit_s"]), (&"s -> A".into(), &4_000_000.into()));
+    let csv = printed(&folder, &[&["run", "ok.toml", "--csv"], &ef[..]].concat());
+    assert!(csv.lines().next().unwrap().contains(",hop,aggregate,") && csv.contains("A -> d,class bulk,"), "{csv}");
+    let sweep = |more: &[&str]| {
+        printed(&folder, &[&["sweep", "ok.toml", "--vary", "traffic.bulk.flows=1,3", "--ef", ef[1]], more].concat())
+    };
+    assert_eq!(table(&sweep(&[]), "flows  hop").len(), 3);
+    assert!(sweep(&[]).contains("(4 already there)"));
+    assert!(sweep(&["--json"]).lines().all(|line| line.contains("\"e_p_ms\"")));
+}
+
+#[test]
+fn an_aggregate_that_is_not_there_is_said_and_a_port_that_is_not_there_refused() {
+    let folder = Folder::with(&[("ok.toml", SCENARIO.as_bytes())]);
+    let out = folder.perhop(&["run", "ok.toml", "--ef", "s -> A,rate=1Mbit/s"]);
+    let said = String::from_utf8(out.stderr).unwrap();
+    assert!(out.status.success() && said.contains("note: no packet of EF left `s -> A`"), "{said}");
+    assert!(said.contains("what passed it was BE"), "{said}");
+    let rows = String::from_utf8(out.stdout).unwrap();
+    assert_eq!(table(&rows, "hop ")[1], ["s -> A", "EF", "1.000", "0", "0", "-", "-", "-"]);
+    let said = folder.refused(&["run", "ok.toml", "--ef", "s -> B,rate=1Mbit/s"]);
+    assert!(said.contains("error[E235] --ef 's -> B,rate=1Mbit/s': no port `s -> B`"), "{said}");
+    assert!(said.contains("help: did you mean `s -> A`?"), "{said}");
+}

@@ -1,5 +1,5 @@
 //! The errors of RFC 3246 are those of its equations over whole lists, whatever is dropped or overtaken, and those that
-//! are known of a server in closed form (RFC 3247 section 5.1).
+//! are known of a server in closed form (RFC 3247 section 5.1.1).
 
 #[allow(unreachable_pub)]
 #[path = "oracle/ef_bound.rs"]

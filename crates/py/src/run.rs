@@ -4,7 +4,7 @@ use crate::{RunError, columns};
 use perhop_scenario::Point;
 use perhop_scenario::output::disk::replication_dir;
 use perhop_scenario::output::run::{self, Progress, Replication, RunOptions, Watch};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
@@ -113,6 +113,7 @@ impl Report {
 fn error(error: run::RunError) -> PyErr {
     match error {
         run::RunError::Interrupted { .. } => PyKeyboardInterrupt::new_err(error.to_string()),
+        run::RunError::Asked(message) => PyValueError::new_err(message),
         run::RunError::Write { .. } => PyOSError::new_err(error.to_string()),
         _ => RunError::new_err(error.to_string()),
     }

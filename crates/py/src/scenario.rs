@@ -120,7 +120,7 @@ impl Scenario {
     }
 
     /// Simulates every point; see `perhop.Scenario.run`.
-    #[pyo3(signature = (replications, jobs, out, resume, progress, events = false))]
+    #[pyo3(signature = (replications, jobs, out, resume, progress, events = false, ef = Vec::new()))]
     #[allow(clippy::too_many_arguments)] // Python's keywords
     fn run<'py>(
         &self,
@@ -131,10 +131,11 @@ impl Scenario {
         resume: bool,
         progress: Option<Py<PyAny>>,
         events: bool,
+        ef: Vec<String>,
     ) -> PyResult<Bound<'py, PyList>> {
         let replications = replications.0..replications.1;
         let identity = Identity::of(&self.sweep, &self.options, run::now());
-        let options = RunOptions { replications, jobs, out, resume, identity, taps: Vec::new(), events };
+        let options = RunOptions { replications, jobs, out, resume, identity, taps: Vec::new(), events, ef };
         run::run(py, &self.sweep.points(), &options, progress)
     }
 }

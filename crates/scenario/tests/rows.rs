@@ -71,6 +71,7 @@ fn of(sweep: &Sweep) -> (Vec<Point>, Vec<Replication>) {
         identity: Identity::default(),
         taps: Vec::new(),
         events: false,
+        ef: Vec::new(),
     };
     let replications = run(&points, &options, &Unwatched).unwrap();
     (points, replications)
@@ -156,6 +157,7 @@ fn no_loss_where_it_is_not_known() {
         identity: Identity::default(),
         taps: Vec::new(),
         events: false,
+        ef: Vec::new(),
     };
     let replications = run(&sweep.points(), &options, &Unwatched).unwrap();
     let all = rows(&sweep.points(), &replications, &[]);

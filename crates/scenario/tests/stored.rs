@@ -83,7 +83,16 @@ fn points(extra: &str, vary: &[&str]) -> (Sweep, Identity) {
 }
 
 fn options(out: Option<PathBuf>, identity: Identity) -> RunOptions {
-    RunOptions { replications: 0..2, jobs: 1, out, resume: true, identity, taps: Vec::new(), events: false }
+    RunOptions {
+        replications: 0..2,
+        jobs: 1,
+        out,
+        resume: true,
+        identity,
+        taps: Vec::new(),
+        events: false,
+        ef: Vec::new(),
+    }
 }
 
 #[test]

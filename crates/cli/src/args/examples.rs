@@ -24,7 +24,8 @@ Examples:
   perhop run scenario.toml
   perhop run scenario.toml -s traffic.business.flows=8 --seed 2
   perhop run scenario.toml --show arrivals.delay_p999_ms,traffic.jain
-  perhop run scenario.toml --trace series --pcap 'C -> E2'";
+  perhop run scenario.toml --trace series --pcap 'C -> E2'
+  perhop run scenario.toml --ef 'C -> E2,rate=2Mbit/s,for=AF11'";
 /// `lab`
 pub const LAB: &str = "\
 Examples:

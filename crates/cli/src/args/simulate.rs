@@ -123,6 +123,10 @@ pub struct Traced {
     /// packet at each port
     #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
     pub trace: Vec<Trace>,
+    /// Also say how far EF stays behind its rate at a port (RFC 3246: E_a, E_p), as in
+    /// `--ef 'C -> E2,rate=2Mbit/s,for=EF+CS5'`; with `class=NAME` the packets of a class; repeat for more
+    #[arg(long, value_name = "PORT[,rate=RATE][,for=DSCP]")]
+    pub ef: Vec<String>,
 }
 
 /// What may be traced.

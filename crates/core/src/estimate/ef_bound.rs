@@ -1,7 +1,7 @@
 //! How far an aggregate stays behind its rate at a port: the error terms E_a and E_p of the EF per-hop behaviour.
 //!
-//! Source: Davie et al., RFC 3246, "An Expedited Forwarding PHB", section 2.2, equations eq_1 to eq_4; section 2.5 for
-//! packets that are dropped. RFC 3247 has the values for several schedulers.
+//! Source: RFC 3246 section 2.2 (Davie et al., "An Expedited Forwarding PHB"), eq_1 to eq_4; RFC 3246 section 2.5 for
+//! packets that are dropped. RFC 3247 section 5.1.1 has the errors of strict priority: one packet of the others.
 //!
 //! ```text
 //! eq_1, eq_2, the aggregate; j counts departures:
@@ -18,7 +18,7 @@
 //! | l_j, L_j | IP length              | bit   |
 //! | E_a, E_p | largest d_j - f_j and D_j - F_j of the run | s |
 //!
-//! What is dropped is taken out of the arrivals, as section 2.5 has it, and so is what never left. Whether a packet is
+//! What is dropped is taken out of the arrivals, as RFC 3246 section 2.5 has it, and so is what never left. Whether a packet is
 //! served is known only later, so each step of the recursions waits until that is known of all arrivals up to its own;
 //! memory is that of the packets at the port, and of those that passed the oldest of them.
 //!

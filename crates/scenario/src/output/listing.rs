@@ -45,6 +45,8 @@ fn name(row: &Row, above: Option<&Row>, i: usize) -> String {
 struct Measure {
     head: String,
     scale: f64,
+    /// A total, not a mean.
+    whole: bool,
 }
 
 impl Measure {
@@ -56,14 +58,23 @@ impl Measure {
             _ if name.ends_with("_ms") => (name.trim_end_matches("_ms"), "ms", 1.0),
             _ => (name, "", 1.0),
         };
-        let words = stem.split_once('.').map_or(stem, |parts| parts.1).replace('_', " ");
-        Self { head: format!("{words} {unit}").trim_end().to_owned(), scale }
+        let words = match stem.split_once('.').map_or(stem, |parts| parts.1) {
+            "e_a" => "E_a".to_owned(),
+            "e_p" => "E_p".to_owned(),
+            other => other.replace('_', " "),
+        };
+        let whole = matches!(name, "packets" | "dropped_packets");
+        Self { head: format!("{words} {unit}").trim_end().to_owned(), scale, whole }
     }
 
     fn show(&self, value: Option<Estimate>) -> String {
         let scaled =
             |e: Estimate| Estimate { mean: e.mean * self.scale, half_width: e.half_width.map(|h| h * self.scale) };
-        value.map(scaled).map_or_else(|| NONE.into(), digits)
+        match value.map(scaled) {
+            None => NONE.into(),
+            Some(total) if self.whole => format!("{:.0}", total.mean),
+            Some(mean) => digits(mean),
+        }
     }
 }
 
@@ -129,5 +140,12 @@ mod tests {
         assert_eq!(head("arrivals.delay_p99_ms"), "delay p99 ms");
         assert_eq!(head("summary.dropped_early_packets"), "dropped early packets");
         assert_eq!(head("loss_percent"), "loss %");
+        assert_eq!(head("e_a_ms"), "E_a ms");
+    }
+
+    #[test]
+    fn totals_are_whole_numbers() {
+        let shown = |name, mean| Measure::new(name).show(Some(Estimate { mean, half_width: None }));
+        assert_eq!([shown("packets", 3.0), shown("summary.dropped_packets", 3.0)], ["3", "3.000"]);
     }
 }

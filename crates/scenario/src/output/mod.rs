@@ -8,6 +8,10 @@ pub mod tables;
 pub mod parquet;
 /// Packets at ports, as Parquet.
 pub mod events;
+/// Whether aggregates get their rates.
+pub mod ef;
+/// The same over replications, for the terminal.
+pub mod ef_shown;
 /// A replication's directory.
 pub mod disk;
 /// What a directory of runs holds.

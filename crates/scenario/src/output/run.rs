@@ -6,11 +6,12 @@ use super::disk::home::Home;
 use super::disk::manifest::Labels;
 use super::disk::write::Draft;
 use super::disk::{self, Identity, Manifest, Stored};
+use super::ef::{self, Found};
 use super::events::{self, Writer};
 use super::tables::tables;
 use crate::sweep::Point;
 use perhop_core::units::counted;
-use perhop_sim::plan::{Plan, Tap};
+use perhop_sim::plan::{EfCheck, Plan, Tap};
 use perhop_sim::{EngineOptions, Outcome, PlanError, Simulation};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -37,6 +38,8 @@ pub struct RunOptions {
     pub taps: Vec<Tap>,
     /// Write a row for each packet at each port (`events.parquet`), where results are written.
     pub events: bool,
+    /// Aggregates to hold against their rates, as [`ef::checks`] reads them.
+    pub ef: Vec<String>,
 }
 
 /// How far a run is.
@@ -78,6 +81,8 @@ pub struct Replication {
     pub replication: u32,
     /// Its tables.
     pub tables: Vec<Table>,
+    /// What was found of the aggregates that were asked for, in their order.
+    pub ef: Vec<Found>,
     /// Of its tables.
     pub hash: String,
     /// Packets that left a link.
@@ -95,6 +100,8 @@ pub struct Replication {
 /// Why a run ended early.
 #[derive(Debug)]
 pub enum RunError {
+    /// What is asked of the run cannot be answered.
+    Asked(String),
     /// The observer stopped it; complete replications are on disk.
     Interrupted {
         /// How many.
@@ -123,6 +130,7 @@ pub enum RunError {
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Asked(message) => f.write_str(message),
             Self::Interrupted { done, total } => {
                 write!(f, "interrupted: {done} of {} complete", counted(total, ["replication is", "replications are"]))
             }
@@ -151,11 +159,13 @@ pub fn run(points: &[Point], options: &RunOptions, watch: &dyn Watch) -> Result<
     let work: Vec<_> = (0..points.len())
         .flat_map(|point| options.replications.clone().map(move |replication| (point, replication)))
         .collect();
+    let ef: Result<Vec<_>, _> = points.iter().map(|point| ef::checks(&options.ef, &point.scenario)).collect();
+    let ef = ef.map_err(RunError::Asked)?;
     let _homes = homes(points, options)?;
     let done = AtomicUsize::new(0);
     let total = work.len();
     let one = |(point, replication): (usize, u32)| {
-        let result = Job { point: &points[point], replication, options, watch }.run();
+        let result = Job { point: &points[point], replication, options, ef: &ef[point], watch }.run();
         let done = done.fetch_add(usize::from(matches!(result, Ok(Some(_)))), Ordering::Relaxed);
         watch.progress(Progress { done: done + 1, total });
         result.map(|r| r.map(|r| Replication { point, ..r }))
@@ -192,6 +202,7 @@ struct Job<'a> {
     point: &'a Point,
     replication: u32,
     options: &'a RunOptions,
+    ef: &'a [EfCheck],
     watch: &'a dyn Watch,
 }
 
@@ -203,7 +214,10 @@ impl Job<'_> {
         let kept = dir.as_ref().filter(|_| self.options.resume).filter(usable);
         let existing = kept.and_then(|dir| disk::existing(dir, self.point));
         let damaged = match (existing, &dir) {
-            (Some(Ok(stored)), Some(dir)) => return self.reused(dir, stored).map(Some),
+            (Some(Ok(stored)), Some(dir)) => match self.found_in(&stored) {
+                Some(found) => return self.reused(dir, stored, found).map(Some),
+                None => None,
+            },
             (Some(Err(damaged)), _) => Some(damaged),
             _ => None,
         };
@@ -213,6 +227,7 @@ impl Job<'_> {
         let began = self.watch.clock();
         let mut plan = self.point.scenario.plan(self.seed(), self.replication);
         plan.taps.extend_from_slice(&self.options.taps);
+        plan.ef = self.ef.to_vec();
         let mut simulation =
             Simulation::new(plan.clone(), EngineOptions::default()).map_err(|e| RunError::Plan(Box::new(e)))?;
         let draft = dir.as_ref().map(|dir| Draft::begin(dir)).transpose().map_err(written)?;
@@ -226,14 +241,17 @@ impl Job<'_> {
         }
         let Some(outcome) = outcome else { return Ok(None) };
         self.check(&outcome)?;
-        let tables = tables(&plan, &outcome);
+        let mut tables = tables(&plan, &outcome);
         let files = disk::files(&tables);
+        let ef: Vec<_> = outcome.ef.iter().map(|row| Found::new(&plan, row)).collect();
+        tables.extend((!ef.is_empty()).then(|| ef::table(&ef)));
         let (hash, wall) = (disk::hash(&files), self.watch.clock().saturating_sub(began));
         if let Some(draft) = draft {
             let manifest = Manifest {
                 result_hash: hash.clone(),
                 packet_hops: outcome.work.packet_hops,
                 wall_s: wall.as_secs_f64(),
+                ef: ef.clone(),
                 ..self.manifest()
             };
             draft.complete(&manifest, &files).map_err(written)?;
@@ -242,6 +260,7 @@ impl Job<'_> {
             point: 0,
             replication: self.replication,
             tables,
+            ef,
             hash,
             packet_hops: outcome.work.packet_hops,
             wall,
@@ -287,24 +306,33 @@ impl Job<'_> {
             perhop: env!("CARGO_PKG_VERSION").to_owned(),
             effective: self.point.scenario.effective(),
             index: Some(self.point.index),
+            ef: Vec::new(),
             identity: self.options.identity.clone(),
         }
     }
 
+    /// The answers to what is asked, if those that already exist have all of them.
+    fn found_in(&self, stored: &Stored) -> Option<Vec<Found>> {
+        Found::among(&stored.manifest.ef, &self.point.scenario.plan(0, 0), self.ef)
+    }
+
     /// A replication that already existed. If another sweep made it, it belongs to this one from now on: its manifest
     /// gets this one's base and position, so that what is read from disk is what this run returns.
-    fn reused(&self, dir: &Path, stored: Stored) -> Result<Replication, RunError> {
-        let Stored { manifest, tables } = stored;
-        let Manifest { result_hash, packet_hops, wall_s, .. } = manifest.clone();
-        let ours = Manifest { result_hash, packet_hops, wall_s, ..self.manifest() };
+    fn reused(&self, dir: &Path, stored: Stored, found: Vec<Found>) -> Result<Replication, RunError> {
+        let Stored { manifest, mut tables } = stored;
+        let Manifest { result_hash, packet_hops, wall_s, ef, .. } = manifest.clone();
+        let ours = Manifest { result_hash, packet_hops, wall_s, ef, ..self.manifest() };
         let place = |m: &Manifest| (m.point.clone(), m.index, m.identity.base_hash.clone());
         if place(&ours) != place(&manifest) {
             disk::write::rewrite(dir, &ours).map_err(written)?;
         }
+        tables.retain(|table| table.name != ef::NAME);
+        tables.extend((!found.is_empty()).then(|| ef::table(&found)));
         Ok(Replication {
             point: 0,
             replication: self.replication,
             tables,
+            ef: found,
             hash: manifest.result_hash,
             packet_hops: manifest.packet_hops,
             wall: Duration::ZERO,

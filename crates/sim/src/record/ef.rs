@@ -24,7 +24,7 @@ pub struct EfRow {
     pub seen: Vec<Dscp>,
 }
 
-/// One check under way.
+/// A check in progress.
 #[derive(Clone, Debug)]
 pub struct EfWatch {
     check: EfCheck,

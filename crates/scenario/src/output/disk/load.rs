@@ -2,7 +2,7 @@
 
 use super::{MANIFEST, Manifest, hash};
 use crate::output::columns::Table;
-use crate::output::{parquet, tables};
+use crate::output::{ef, parquet, tables};
 use crate::sweep::Point;
 use rayon::prelude::*;
 use std::fmt;
@@ -53,7 +53,8 @@ pub fn load(dir: &Path) -> Result<Stored, Damaged> {
     if hash(&files) != manifest.result_hash {
         return Err(damaged(difference(&files, &manifest)));
     }
-    let tables = read(files).map_err(damaged)?;
+    let mut tables = read(files).map_err(damaged)?;
+    tables.extend((!manifest.ef.is_empty()).then(|| ef::table(&manifest.ef)));
     Ok(Stored { manifest, tables })
 }
 

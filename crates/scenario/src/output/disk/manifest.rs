@@ -1,5 +1,6 @@
 //! `manifest.json`.
 
+use crate::output::ef::Found;
 use crate::sweep::Sweep;
 use crate::text::options::Options;
 use serde::de::{MapAccess, Visitor};
@@ -33,6 +34,9 @@ pub struct Manifest {
     /// The position of the point in its grid.
     #[serde(default)]
     pub index: Option<usize>,
+    /// What was found of aggregates that were held against their rates, if any were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ef: Vec<Found>,
     /// How the run was called.
     #[serde(flatten)]
     pub identity: Identity,

@@ -1,0 +1,103 @@
+//! What checks of a replication found.
+
+use crate::output::columns::{Columns, Table};
+use perhop_core::units::NS_PER_S;
+use perhop_sim::plan::{Aggregate, EfCheck, Plan};
+use perhop_sim::record::EfRow;
+use serde::{Deserialize, Serialize};
+
+/// The name of the table.
+pub const NAME: &str = "ef";
+
+/// What a check found, as the manifest keeps it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// The port.
+    pub hop: String,
+    /// Its packets: `EF`, `EF+CS5`, `class voice`.
+    pub aggregate: String,
+    /// R, bit/s.
+    pub rate_bit_s: u64,
+    /// Packets that came after the warm-up, and left.
+    pub packets: u64,
+    /// Packets that came after the warm-up, and were dropped at the port.
+    pub dropped_packets: u64,
+    /// E_a, ns.
+    pub e_a_ns: Option<i64>,
+    /// When the packet behind it left, ns.
+    pub e_a_at_ns: Option<u64>,
+    /// E_p, ns.
+    pub e_p_ns: Option<i64>,
+    /// When the packet behind it left, ns.
+    pub e_p_at_ns: Option<u64>,
+    /// Code points that left the port, of all packets.
+    pub code_points: Vec<String>,
+}
+
+impl Found {
+    /// Of a check in a run of `plan`.
+    pub fn new(plan: &Plan, row: &EfRow) -> Self {
+        Self {
+            packets: row.packets,
+            dropped_packets: row.dropped,
+            e_a_ns: row.aggregate.map(|it| it.error_ns),
+            e_a_at_ns: row.aggregate.map(|it| it.at.ns()),
+            e_p_ns: row.each.map(|it| it.error_ns),
+            e_p_at_ns: row.each.map(|it| it.at.ns()),
+            code_points: row.seen.iter().map(ToString::to_string).collect(),
+            ..Self::of(plan, &row.check)
+        }
+    }
+
+    /// Of a check that has not been made.
+    fn of(plan: &Plan, check: &EfCheck) -> Self {
+        let aggregate = match &check.of {
+            Aggregate::Class(class) => format!("class {}", plan.classes[usize::from(*class)]),
+            Aggregate::CodePoints(all) => all.iter().map(ToString::to_string).collect::<Vec<_>>().join("+"),
+        };
+        Self {
+            hop: plan.links[check.link].name.clone(),
+            aggregate,
+            rate_bit_s: check.rate.bit_s(),
+            packets: 0,
+            dropped_packets: 0,
+            e_a_ns: None,
+            e_a_at_ns: None,
+            e_p_ns: None,
+            e_p_at_ns: None,
+            code_points: Vec::new(),
+        }
+    }
+
+    /// Whether both are of the same check.
+    fn answers(&self, asked: &Self) -> bool {
+        let what = |it: &Self| (it.hop.clone(), it.aggregate.clone(), it.rate_bit_s);
+        what(self) == what(asked)
+    }
+
+    /// The answers to `checks` among those that are kept; `None` if one is missing.
+    pub(in crate::output) fn among(kept: &[Self], plan: &Plan, checks: &[EfCheck]) -> Option<Vec<Self>> {
+        let find = |check| {
+            let asked = Self::of(plan, check);
+            kept.iter().find(|it| it.answers(&asked)).cloned()
+        };
+        checks.iter().map(find).collect()
+    }
+}
+
+/// The table of a replication, a row for each check.
+pub fn table(found: &[Found]) -> Table {
+    let ms = |ns: Option<i64>| ns.map(|ns| ns as f64 / 1e6);
+    let s = |ns: Option<u64>| ns.map(|ns| ns as f64 / NS_PER_S as f64);
+    Columns::of(NAME, found)
+        .text("hop", |it| it.hop.clone())
+        .text("aggregate", |it| it.aggregate.clone())
+        .integer("rate_bit_s", |it| it.rate_bit_s)
+        .integer("packets", |it| it.packets)
+        .integer("dropped_packets", |it| it.dropped_packets)
+        .real("e_a_ms", |it| ms(it.e_a_ns))
+        .real("e_a_at_s", |it| s(it.e_a_at_ns))
+        .real("e_p_ms", |it| ms(it.e_p_ns))
+        .real("e_p_at_s", |it| s(it.e_p_at_ns))
+        .table()
+}
