@@ -142,7 +142,8 @@ impl Printed<'_> {
             false => say!("{}", summary::text(&self.point.scenario, &all)),
         }
         if let Some(rows) = ef_shown::rows(1, replications) {
-            say!("{}\n", listing::text(std::slice::from_ref(self.point), &[rows]));
+            let gap = if self.named { "" } else { "\n" };
+            say!("{gap}{}\n", listing::text(std::slice::from_ref(self.point), &[rows]));
         }
         say!("packets: in = out + dropped + queued, for every flow, colour and queue: ok");
         let wall = self.terminal.elapsed().as_secs_f64();

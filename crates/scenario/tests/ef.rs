@@ -196,7 +196,7 @@ fn over_replications_the_largest_error_counts() {
         rows.rows[0].values[at].unwrap().mean
     };
     let both = [&replications[0].ef[0], &replications[1].ef[0]];
-    assert_eq!(value("packets"), both.map(|it| it.packets as f64).iter().sum());
+    assert_eq!(value("packets"), both.map(|it| it.packets as f64).iter().sum::<f64>());
     assert_eq!(value("e_a_ms"), both.map(|it| it.e_a_ns.unwrap()).into_iter().max().unwrap() as f64 / 1e6);
     let json = &ef_shown::answer(&replications.iter().collect::<Vec<_>>())[0];
     assert_eq!(json["e_a_ms"].as_f64(), Some(value("e_a_ms")));
