@@ -37,7 +37,7 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use perhop_core::conditioner::Writes;
-use perhop_core::port::edge::{Action, StageSpec};
+use perhop_core::port::edge::StageSpec;
 
 use crate::error::CaptureError;
 use crate::file::Capture;
@@ -112,12 +112,12 @@ pub fn run<R: Read>(
     }
 }
 
-/// Whether no conditioner changes packets: none has an action, none writes a label that is carried. `mark` would copy
-/// the capture unchanged.
+/// Whether no conditioner changes packets: none drops or sets a code point, none writes a label that is carried. `mark`
+/// would copy the capture unchanged.
 pub fn changes_nothing(marking: &Marking) -> bool {
     let idle = |stage: &StageSpec| match stage.params.build(&stage.scope) {
         Ok(conditioner) if conditioner.writes() != Writes::Colour => marking.flow_label.is_none(),
-        _ => stage.actions == [Action::Transmit; 4],
+        _ => !stage.actions.iter().any(|action| action.shows()),
     };
     marking.stages.iter().all(idle)
 }

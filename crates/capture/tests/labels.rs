@@ -40,7 +40,7 @@ fn labeller(entries: Vec<(&str, Tree)>) -> StageSpec {
 /// Drops what is above its fair share, and marks the rest AF11.
 fn fair() -> StageSpec {
     let params = by_name("f-sam", vec![("cir", text("300kbit/s")), ("cbs", text("20000B"))]);
-    StageSpec { actions: [af("AF11"), Action::Transmit, af("AF13"), Action::Transmit], ..stage("fair", params) }
+    StageSpec { actions: [af("AF11"), Action::TRANSMIT, af("AF13"), Action::TRANSMIT], ..stage("fair", params) }
 }
 
 fn labels(report: &Report) -> &LabelReport {
@@ -229,7 +229,7 @@ fn only_what_leaves_is_counted() {
     };
     let input = relabelled(&read("tcp6-ns.pcap"), |_| 0);
     let (output, report) =
-        marked(&input, policy([Action::Transmit, Action::Transmit, Action::Drop, Action::Transmit])).unwrap();
+        marked(&input, policy([Action::TRANSMIT, Action::TRANSMIT, Action::Drop, Action::TRANSMIT])).unwrap();
     assert!(report.directions.dropped.packets > 20 && report.directions.reverse.packets > 20);
     assert_eq!(labels(&report).left, report.directions.forward.packets - report.directions.dropped.packets);
     let labelled = flow_labels(&packets(&output)).iter().filter(|label| **label != Some(0)).count();

@@ -286,8 +286,8 @@ fn a_new_connection_on_old_ports_starts_afresh() {
 fn dropped_packets_are_left_out_and_counted() {
     let input = std::fs::read(file("tcp.pcapng")).unwrap();
     let tb = |actions| marking(vec![StageSpec { actions, ..stage("tb", bucket(CIR, CBS)) }]);
-    let (kept, _) = marked(&input, tb([af("AF11"), af("AF12"), af("AF13"), Action::Transmit])).unwrap();
-    let (output, report) = marked(&input, tb([af("AF11"), af("AF12"), Action::Drop, Action::Transmit])).unwrap();
+    let (kept, _) = marked(&input, tb([af("AF11"), af("AF12"), af("AF13"), Action::TRANSMIT])).unwrap();
+    let (output, report) = marked(&input, tb([af("AF11"), af("AF12"), Action::Drop, Action::TRANSMIT])).unwrap();
     conserved("tcp.pcapng", &report);
     let green: Vec<_> = packets(&kept).into_iter().filter(|it| it.ip.is_none_or(|ip| ip.dscp != 14)).collect();
     let left = packets(&output);
@@ -517,7 +517,7 @@ fn parameters_out_of_bounds_are_named() {
 
 #[test]
 fn a_policy_that_changes_nothing_is_noticed() {
-    let idle = StageSpec { actions: [Action::Transmit; 4], ..stage("tb", bucket(CIR, CBS)) };
+    let idle = StageSpec { actions: [Action::TRANSMIT; 4], ..stage("tb", bucket(CIR, CBS)) };
     let label = stage("label", by_name("rate-labeller", vec![]));
     let nothing = |stages: &[StageSpec]| changes_nothing(&marking(stages.to_vec()));
     assert!(nothing(&[idle.clone(), label.clone()]), "a labeller's actions are never used");
@@ -526,7 +526,7 @@ fn a_policy_that_changes_nothing_is_noticed() {
     assert!(!changes_nothing(&carried(&[idle.clone(), label])), "its labels are carried");
     assert!(changes_nothing(&carried(std::slice::from_ref(&idle))));
     for action in [Action::Drop, af("AF13")] {
-        let actions = [Action::Transmit, Action::Transmit, action, Action::Transmit];
+        let actions = [Action::TRANSMIT, Action::TRANSMIT, action, Action::TRANSMIT];
         assert!(!nothing(&[idle.clone(), StageSpec { actions, ..idle.clone() }]));
     }
 }

@@ -44,7 +44,7 @@ fn stage() -> StageSpec {
         matches: Default::default(),
         per: Default::default(),
         params: conditioner("tsw2cm", vec![("cir", text("1Mbit/s")), ("window", text("200ms"))]),
-        actions: [Action::Transmit; 4],
+        actions: [Action::TRANSMIT; 4],
         scope: Scope::default(),
     }
 }

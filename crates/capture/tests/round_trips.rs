@@ -30,7 +30,7 @@ const BACK: usize = 5;
 /// Marks what it takes with one code point.
 fn class(dscp: &str, rtt: Option<RttClass>) -> StageSpec {
     let params = ConditionerParams::Marker(marker::Params { colour: marker::Mark::Green });
-    let mut actions = [Action::Transmit; 4];
+    let mut actions = [Action::TRANSMIT; 4];
     actions[Colour::Green.index()] = af(dscp);
     StageSpec { matches: Match { rtt, ..Match::default() }, actions, ..stage(dscp, params) }
 }
@@ -101,8 +101,8 @@ fn dscp(outcome: &Outcome, packet: &Captured, known: bool) -> u8 {
         "far" | "cbr" => "AF21",
         other => panic!("{other}"),
     };
-    let Action::Mark(dscp) = af(name) else { unreachable!() };
-    dscp.get()
+    let Action::Pass(rewrite) = af(name) else { unreachable!() };
+    rewrite.dscp.unwrap().get()
 }
 
 #[test]

@@ -44,13 +44,13 @@ fn parameters(name: &str, aware: bool) -> Entries {
 
 /// A conditioner that marks AF11, AF12 and AF13, so that code points show colours.
 fn stage(name: &str, params: ConditionerParams, per: Per) -> StageSpec {
-    let mark = |dscp: &str| Action::Mark(dscp.parse().expect("a name"));
+    let mark = |dscp: &str| Action::mark(dscp.parse().expect("a name"));
     StageSpec {
         name: name.into(),
         matches: Default::default(),
         per,
         params,
-        actions: [mark("AF11"), mark("AF12"), mark("AF13"), Action::Transmit],
+        actions: [mark("AF11"), mark("AF12"), mark("AF13"), Action::TRANSMIT],
         // with room for the largest overhead of the tests
         scope: Scope { largest_packet: Bytes::new(1538), ..Scope::default() },
     }

@@ -51,7 +51,7 @@ struct Case {
 
 fn stage(name: &str, params: ConditionerParams, per: Per) -> StageSpec {
     let scope = Scope { largest_packet: Bytes::new(1500), ..Scope::default() };
-    StageSpec { name: name.into(), matches: Default::default(), per, params, actions: [Action::Transmit; 4], scope }
+    StageSpec { name: name.into(), matches: Default::default(), per, params, actions: [Action::TRANSMIT; 4], scope }
 }
 
 /// `name` with its required parameters and `more`, together with the conditioners that write what it reads.

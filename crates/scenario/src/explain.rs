@@ -3,7 +3,7 @@
 use crate::check::bursts::{self, Contract};
 use crate::check::memory;
 use crate::resolve::offered::{Flowline, tables, tcp_section};
-use crate::resolve::ports::{File, Stage, longest_rtt, parameter};
+use crate::resolve::ports::{File, Stage, following, longest_rtt, parameter};
 use crate::scenario::Scenario;
 use crate::sections::at::Shown;
 use crate::sections::model::Model;
@@ -14,6 +14,7 @@ use crate::text::tree::leaves;
 use crate::text::write;
 use perhop_core::conditioner::meter::Tokens;
 use perhop_core::framing::LinkLayer;
+use perhop_core::packet::Colour;
 use perhop_core::params::{Node, Tree, show_table};
 use perhop_core::port::edge::Action;
 use perhop_core::port::{Limit, QueueSpec};
@@ -259,12 +260,26 @@ fn conditioners(scenario: &Scenario, out: &mut String) {
         for (size, fill) in BUCKETS {
             bucket(stage, size, fill, out);
         }
+        actions(&built.stages, stage, out);
         if let (Some(cir), Some(rtt)) =
             (parameter::<BitRate>(stage, "cir"), longest_rtt(&built.traffic, stage, links(scenario)))
         {
             hint(stage, cir, rtt, out);
             need(scenario, stage, out);
         }
+    }
+}
+
+/// `green: mark AF11; red: next, to aggregate`: what happens to each colour that does not pass as it is.
+fn actions(all: &[Stage], stage: &Stage, out: &mut String) {
+    let to = following(all, stage).map_or(String::new(), |next| format!(", to `{}`", next.name));
+    let act = |(colour, action): (Colour, Action)| {
+        let to = if action.goes_on() { to.as_str() } else { "" };
+        (action != Action::TRANSMIT).then(|| format!("{}: {action}{to}", colour.name()))
+    };
+    let acts: Vec<_> = Colour::ALL.into_iter().zip(stage.spec.actions).filter_map(act).collect();
+    if !acts.is_empty() {
+        let _ = writeln!(out, "  {}", acts.join("; "));
     }
 }
 
@@ -338,7 +353,7 @@ fn need(scenario: &Scenario, stage: &Stage, out: &mut String) {
     if let Some(Contract { policed, burst }) = bursts::contract(file, stage, links(scenario)) {
         let (need, flows) = (bursts::round(policed.need()), bursts::flows(&policed));
         let _ = writeln!(out, "  {flows}: nine tenths of cir need a bucket of about {need}; it holds {burst}");
-    } else if !stage.spec.actions.contains(&Action::Drop) {
+    } else if !stage.spec.actions.iter().any(|action| *action == Action::Drop || action.goes_on()) {
         out.push_str("  nothing is dropped here: what exceeds cir is lost where a queue drops it\n");
     }
 }

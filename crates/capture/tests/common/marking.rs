@@ -15,7 +15,7 @@ pub(crate) fn file(name: &str) -> PathBuf {
 }
 
 pub(crate) fn af(text: &str) -> Action {
-    Action::Mark(text.parse().expect("a name"))
+    Action::mark(text.parse().expect("a name"))
 }
 
 pub(crate) fn stage(name: &str, params: ConditionerParams) -> StageSpec {
@@ -24,7 +24,7 @@ pub(crate) fn stage(name: &str, params: ConditionerParams) -> StageSpec {
         matches: Match::default(),
         per: Per::Aggregate,
         params,
-        actions: [af("AF11"), af("AF12"), af("AF13"), Action::Transmit],
+        actions: [af("AF11"), af("AF12"), af("AF13"), Action::TRANSMIT],
         scope: Scope::default(),
     }
 }

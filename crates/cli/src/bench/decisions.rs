@@ -82,7 +82,7 @@ fn conditioner_ns(entry: &Entry) -> Result<f64, String> {
         matches: Match::default(),
         per: Per::Aggregate,
         params,
-        actions: [Action::Transmit; Colour::ALL.len()],
+        actions: [Action::TRANSMIT; Colour::ALL.len()],
         scope: scope(),
     };
     through(build(&[stage], &[drop_tail()], None)?, 0)

@@ -78,7 +78,7 @@ mod tests {
 
     fn policer() -> StageSpec {
         let bucket = token_bucket::Params::new(BitRate::kbps(900), Bytes::new(3000));
-        let mut actions = [Action::Transmit; Colour::ALL.len()];
+        let mut actions = [Action::TRANSMIT; Colour::ALL.len()];
         actions[Colour::Red.index()] = Action::Drop;
         StageSpec {
             name: "policer".into(),

@@ -2,17 +2,19 @@
 //!
 //! A port may have several conditioners, in the file's order. Of those that write the same thing
 //! (the colour, or a label) the first whose match agrees takes the packet: a labeller and a marker
-//! both see it, two markers do not. One that rewrites the label it reads comes in addition. Every host runs this code: simulator port, capture, interface.
+//! both see it, two markers do not. One that rewrites the label it reads comes in addition, and so does the next meter or
+//! marker after an action that says so: policers in a row. Every host runs this code: simulator port, capture, interface.
 
+mod action;
 mod mail;
 
+pub use action::{Action, Rewrite};
 pub use mail::{Letter, Mail};
 
 use crate::Scope;
 use crate::classify::{FlowHeaders, Match};
 use crate::conditioner::{AnyConditioner, Conditioner, ConditionerParams, Passage, Writes};
 use crate::count::Count;
-use crate::dscp::Dscp;
 use crate::packet::{Colour, FlowId, Packet};
 use crate::params::{Choice, ParamError};
 use crate::rng::Rng;
@@ -33,18 +35,6 @@ pub enum Per {
     Pair,
     /// One class (named traffic; in a capture, one protocol and destination port).
     Class,
-}
-
-/// What happens to a packet of a colour.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Action {
-    /// Continues with its code point unchanged.
-    #[default]
-    Transmit,
-    /// Continues with this code point.
-    Mark(Dscp),
-    /// Goes no further.
-    Drop,
 }
 
 /// Everything that describes one conditioner at a port.
@@ -198,20 +188,30 @@ impl Stage {
     }
 
     #[inline]
-    fn forward(&mut self, instance: usize, at: &Passage<'_>, packet: &mut Packet) -> Verdict {
+    fn forward(&mut self, instance: usize, at: &Passage<'_>, packet: &mut Packet) -> Met {
         let before = packet.colour.index();
-        let mut verdict = self.instances[instance].forward(at, packet, &mut self.rng);
-        if self.writes == Writes::Colour && verdict == Verdict::Pass {
+        let mut met = Met { verdict: self.instances[instance].forward(at, packet, &mut self.rng), goes_on: false };
+        if self.writes == Writes::Colour && met.verdict == Verdict::Pass {
             match self.spec.actions[packet.colour.index()] {
-                Action::Transmit => {}
-                Action::Mark(dscp) => packet.dscp = dscp,
-                Action::Drop => verdict = Verdict::Drop(Reason::Policer),
+                Action::Pass(rewrite) => {
+                    packet.dscp = rewrite.dscp.unwrap_or(packet.dscp);
+                    packet.colour = rewrite.colour.unwrap_or(packet.colour);
+                    met.goes_on = rewrite.next;
+                }
+                Action::Drop => met.verdict = Verdict::Drop(Reason::Policer),
             }
         }
-        let after = if matches!(verdict, Verdict::Drop(_)) { DROPPED } else { packet.colour.index() };
+        let after = if matches!(met.verdict, Verdict::Drop(_)) { DROPPED } else { packet.colour.index() };
         self.counts[before][after].add(packet.size);
-        verdict
+        met
     }
+}
+
+/// What came of a packet at a conditioner.
+struct Met {
+    verdict: Verdict,
+    /// Whether another that writes the same may take it.
+    goes_on: bool,
 }
 
 /// The conditioners of one port.
@@ -264,18 +264,19 @@ impl Edge {
         let mut written = [false; 3];
         for stage in &mut self.stages {
             let Some(instance) = stage.takes(packet) else { continue };
-            if stage.original && std::mem::replace(&mut written[stage.writes.field()], true) {
+            if stage.original && written[stage.writes.field()] {
                 continue;
             }
-            let verdict = stage.forward(instance, at, packet);
-            if verdict != Verdict::Pass {
-                return verdict;
+            let met = stage.forward(instance, at, packet);
+            if met.verdict != Verdict::Pass {
+                return met.verdict;
             }
+            written[stage.writes.field()] |= stage.original && !met.goes_on;
         }
         Verdict::Pass
     }
 
-    /// The conditioner that colours this packet (its place in the order) and which of its instances; `None`: none does.
+    /// The first conditioner that colours this packet (its place in the order) and which of its instances; `None`: none does.
     /// [`Edge::forward`] asks the same question; hosts that count by conditioner ask before it, as it may change the packet.
     pub fn colouring(&self, packet: &Packet) -> Option<(usize, usize)> {
         let markers = self.stages.iter().enumerate().filter(|(_, stage)| stage.writes == Writes::Colour);
@@ -360,29 +361,6 @@ impl Edge {
             (stage.spec.params, stage.spec.scope) = (params.clone(), scope.clone());
         }
         Ok(())
-    }
-}
-
-/// Actions by colour from their texts: `"mark AF11"`, `"transmit"`, `"drop"`.
-impl std::str::FromStr for Action {
-    type Err = [String; 2];
-    fn from_str(text: &str) -> Result<Self, [String; 2]> {
-        match text.split_once(' ') {
-            None if text == "transmit" => Ok(Self::Transmit),
-            None if text == "drop" => Ok(Self::Drop),
-            Some(("mark", dscp)) => dscp.parse().map(Self::Mark),
-            _ => Err([format!("`{text}` is not an action"), "write \"mark AF11\", \"transmit\" or \"drop\"".into()]),
-        }
-    }
-}
-
-impl std::fmt::Display for Action {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Transmit => f.write_str("transmit"),
-            Self::Mark(dscp) => write!(f, "mark {dscp}"),
-            Self::Drop => f.write_str("drop"),
-        }
     }
 }
 

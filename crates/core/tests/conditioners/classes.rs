@@ -25,7 +25,7 @@ fn headers(protocol: Protocol, rtt_ms: Option<u64>) -> FlowHeaders {
 }
 
 fn stage(name: &str, matches: Match, params: ConditionerParams) -> StageSpec {
-    let actions = [Action::Transmit; 4];
+    let actions = [Action::TRANSMIT; 4];
     StageSpec { name: name.into(), matches, per: Per::Aggregate, params, actions, scope: Scope::default() }
 }
 
@@ -33,7 +33,7 @@ fn stage(name: &str, matches: Match, params: ConditionerParams) -> StageSpec {
 fn class(dscp: u8, matches: Match) -> StageSpec {
     let mut stage =
         stage(&dscp.to_string(), matches, ConditionerParams::Marker(marker::Params { colour: marker::Mark::Green }));
-    stage.actions[Colour::Green.index()] = Action::Mark(Dscp::new(dscp).unwrap());
+    stage.actions[Colour::Green.index()] = Action::mark(Dscp::new(dscp).unwrap());
     stage
 }
 

@@ -22,7 +22,7 @@ fn conditioner(kind: &str, entries: Vec<(&'static str, String)>) -> ConditionerP
 }
 
 fn stage(name: &str, params: ConditionerParams) -> StageSpec {
-    let (matches, per, actions) = (Match::default(), Per::Aggregate, [Action::Transmit; 4]);
+    let (matches, per, actions) = (Match::default(), Per::Aggregate, [Action::TRANSMIT; 4]);
     StageSpec { name: name.into(), matches, per, params, actions, scope: scope() }
 }
 

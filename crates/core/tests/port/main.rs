@@ -179,7 +179,7 @@ fn relabeller() -> StageSpec {
         matches: Match::default(),
         per: Per::Aggregate,
         params: ConditionerParams::PpsRelabeller(params),
-        actions: [Action::Transmit; 4],
+        actions: [Action::TRANSMIT; 4],
         scope: scope(),
     }
 }

@@ -94,11 +94,22 @@ pub fn as_tc(scenario: &Scenario) -> Result<Linux, Vec<String>> {
 struct Said {
     commands: Vec<String>,
     refused: Vec<String>,
+    /// How many policers several filters share.
+    shared: usize,
 }
 
 impl Said {
     fn say(&mut self, command: String) {
         self.commands.push(command);
+    }
+
+    /// A policer of that many filters: with a number, by which the second finds the bucket of the first.
+    fn shared(&mut self, police: &str, filters: usize) -> String {
+        if filters <= 1 {
+            return police.to_owned();
+        }
+        self.shared += 1;
+        format!("{police} index {}", self.shared)
     }
 
     /// `what` is not among what tc knows.

@@ -153,20 +153,22 @@ impl Writer<'_, '_> {
                 SchedulerParams::Htb(htb) => format!("{handle}{:x}", leaves(htb)[i] + 1),
                 _ => format!("{handle}{:x}", i + 1),
             };
-            let police = self.police(node, limits(params).get(i).copied().unwrap_or_default());
+            let filters = members.get(i).map_or(0, Vec::len);
+            let police = self.police(node, limits(params).get(i).copied().unwrap_or_default(), filters);
             self.filters(&handle, &format!("{class}{police}"), members.get(i));
             self.node(&format!("parent {class}"), child);
         }
     }
 
     /// The limit of a class that goes before others, as a policer of what its filters find.
-    fn police(&mut self, node: &NodeSpec, limit: PriorityLimit) -> String {
+    fn police(&mut self, node: &NodeSpec, limit: PriorityLimit, filters: usize) -> String {
         let Some(stated) = limit.rate else { return String::new() };
         if limit.police == Some(Police::Congested) {
             self.refuse("`police = \"congested\"` of a class");
         }
         let burst = limit.burst(stated, &node.scope).get();
-        format!(" action police rate {} burst {burst} conform-exceed drop/ok", rate(stated))
+        let police = format!("police rate {} burst {burst} conform-exceed drop/ok", rate(stated));
+        format!(" action {}", self.said.shared(&police, filters))
     }
 
     fn class(&mut self, handle: &str, i: usize, what: &str) {
@@ -266,7 +268,7 @@ fn codes(item: &Node) -> Vec<Option<u8>> {
 }
 
 /// `overhead 24 mpu 64 linklayer atm`, of what is stated.
-fn framing(stated: &Tree) -> String {
+pub(super) fn framing(stated: &Tree) -> String {
     let Tree::Table(table) = stated else { return String::new() };
     let word = |(key, _, node): &(String, _, Node)| {
         let Tree::Text(value) = &node.tree else { return String::new() };

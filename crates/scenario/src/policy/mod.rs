@@ -20,7 +20,7 @@ use crate::text::options::Options;
 use crate::text::{file, write};
 
 use perhop_core::classify::Prefix;
-use perhop_core::conditioner::Conditioner as _;
+use perhop_core::conditioner::{Conditioner as _, Writes};
 use perhop_core::flow_label::{Carried, Encoding};
 use perhop_core::needs::Needs;
 use perhop_core::params::{Node, Problems, Reader, Spanned, Tree, read_table, show_table};
@@ -135,7 +135,20 @@ impl Policy {
                 }
             }
         }
+        if !problems.has_errors() {
+            self.check_next(&built, problems);
+        }
         built
+    }
+
+    /// `next` of the last conditioner that gives colours.
+    fn check_next(&self, built: &[Labeller<'_>], problems: &mut Problems) {
+        let gives = |it: &Labeller<'_>| it.conditioner.writes() == Writes::Colour;
+        let Some(last) = built.iter().rposition(gives) else { return };
+        let places = self.conditioners.sound().filter(|(_, section)| !section.ports.is_empty());
+        for (stage, (_, section)) in self.stages().iter().zip(places).skip(last).take(1) {
+            ports::refuse_next(stage, &section.places, "", problems);
+        }
     }
 
     /// Its name.

@@ -97,11 +97,14 @@ impl Gate<'_> {
         self.field.into_iter().for_each(|field| written[field] = true);
         let Some(gives) = self.gives else { return vec![State { written, ..*state }] };
         let given = gives[state.look.colour.index()].iter().filter_map(|&colour| match self.actions[colour.index()] {
-            Action::Transmit => Some(Look { colour, ..state.look }),
-            Action::Mark(dscp) => Some(Look { colour, dscp }),
+            Action::Pass(rewrite) => {
+                let dscp = rewrite.dscp.unwrap_or(state.look.dscp);
+                let look = Look { dscp, colour: rewrite.colour.unwrap_or(colour) };
+                Some(State { look, written: if rewrite.next { state.written } else { written } })
+            }
             Action::Drop => None,
         });
-        given.map(|look| State { look, written }).collect()
+        given.collect()
     }
 }
 

@@ -207,6 +207,9 @@ pub fn stages(file: File<'_>, problems: &mut Problems) -> (Vec<Stage>, Arrivals)
         stage.meet(file, &arriving.taken);
         build(stage, problems);
     }
+    if !problems.has_errors() {
+        stages.iter().for_each(|stage| check_next(file, &stages, stage, problems));
+    }
     arrivals.complete = !problems.has_errors();
     if file.knows_traffic() {
         for (stages, arriving) in of_each(&stages, &arrivals) {
@@ -325,10 +328,31 @@ fn build(stage: &mut Stage, problems: &mut Problems) {
 
 /// E239: actions of a conditioner that gives no colour; its kind is at `place`.
 pub fn check_actions(spec: &StageSpec, writes: Writes, place: Place, problems: &mut Problems) {
-    if writes != Writes::Colour && spec.actions != [Action::Transmit; 4] {
+    if writes != Writes::Colour && spec.actions != [Action::TRANSMIT; 4] {
         let message = format!("kind \"{}\" gives no colour to act on", spec.params.name());
         problems.error("E239", place, message).help("remove green, yellow, red and unmarked");
     }
+}
+
+/// The conditioner behind this one at its port to which the action `next` sends a packet, if its match agrees.
+pub fn following<'a>(all: &'a [Stage], stage: &Stage) -> Option<&'a Stage> {
+    let behind = all.iter().skip_while(|other| !std::ptr::eq(*other, stage)).skip(1);
+    behind.into_iter().find(|other| other.link == stage.link && other.writes == Some(Writes::Colour))
+}
+
+fn check_next(file: File<'_>, all: &[Stage], stage: &Stage, problems: &mut Problems) {
+    if let (None, Some(section)) = (following(all, stage), file.model.conditioners.get(&stage.name)) {
+        refuse_next(&stage.spec, &section.places, &format!(" at {}", stage.port), problems);
+    }
+}
+
+/// E239: the action `next` of a conditioner behind which there is none that gives colours.
+pub fn refuse_next(spec: &StageSpec, places: &Places, at: &str, problems: &mut Problems) {
+    let Some(i) = spec.actions.iter().position(|action| action.goes_on()) else { return };
+    let key = Colour::ALL[i].name();
+    let message = format!("`{key} = \"{}\"`: no conditioner that gives colours follows{at}", spec.actions[i]);
+    let help = "put a meter or marker after it in the file, or leave `next` out";
+    problems.error("E239", places.at(key), message).help(help);
 }
 
 /// Whether traffic passes any of the ports, in either direction.

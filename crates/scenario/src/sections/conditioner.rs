@@ -21,7 +21,7 @@ pub struct Placement {
 /// An action per colour.
 #[derive(Params, Clone, Debug, Default, PartialEq)]
 pub struct Actions {
-    /// For green packets: "mark X", "transmit" (default) or "drop".
+    /// For green packets: "transmit" (default), "drop", or any of "mark X", "colour C" and "next", with commas.
     pub green: Option<ActionText>,
     /// For yellow packets.
     pub yellow: Option<ActionText>,
@@ -34,7 +34,7 @@ pub struct Actions {
 impl Actions {
     /// In the order of the colours.
     pub fn all(&self) -> [Action; 4] {
-        let or_transmit = |a: &Option<ActionText>| a.as_ref().map_or(Action::Transmit, |a| a.0);
+        let or_transmit = |a: &Option<ActionText>| a.as_ref().map_or(Action::TRANSMIT, |a| a.0);
         [&self.green, &self.yellow, &self.red, &self.unmarked].map(or_transmit)
     }
 }

@@ -61,7 +61,7 @@ mod tests {
             matches: Match::default(),
             per: Per::Aggregate,
             params: ConditionerParams::TokenBucketMarker(bucket),
-            actions: [Action::Transmit, Action::Transmit, Action::Transmit, Action::Drop],
+            actions: [Action::TRANSMIT, Action::TRANSMIT, Action::TRANSMIT, Action::Drop],
             scope: Scope::default(),
         }
     }

@@ -66,7 +66,7 @@ mod tests {
             matches: Match::default(),
             per: Per::Flow,
             params: ConditionerParams::TokenBucketMarker(bucket),
-            actions: [Action::Transmit; 4],
+            actions: [Action::TRANSMIT; 4],
             scope: Scope::default(),
         };
         let link = |(from, to): (usize, usize)| plan::Link {

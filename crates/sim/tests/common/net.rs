@@ -154,7 +154,7 @@ pub fn stage(name: &str, params: ConditionerParams) -> StageSpec {
         matches: Match::default(),
         per: Per::Aggregate,
         params,
-        actions: [Action::Transmit; 4],
+        actions: [Action::TRANSMIT; 4],
         scope: Scope::default(),
     }
 }

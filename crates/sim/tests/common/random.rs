@@ -121,8 +121,8 @@ pub fn conditioner(name: &str, [cir, pir]: [u32; 2], depth: u32) -> ConditionerP
 
 fn stage() -> impl Strategy<Value = StageSpec> {
     let action = || {
-        let mark = Action::Mark("af12".parse().unwrap());
-        prop::sample::select(vec![Action::Transmit, Action::Transmit, mark, Action::Drop])
+        let mark = Action::mark("af12".parse().unwrap());
+        prop::sample::select(vec![Action::TRANSMIT, Action::TRANSMIT, mark, Action::Drop])
     };
     let per = prop::sample::select(vec![Per::Aggregate, Per::Flow, Per::Pair, Per::Class]);
     // RFC 4115 requires more tokens than the largest packet has bytes.
@@ -130,7 +130,7 @@ fn stage() -> impl Strategy<Value = StageSpec> {
     (prop::sample::select(conditioner::NAMES), numbers, per, [action(), action(), action(), action()]).prop_map(
         |(name, (rates, depth), per, actions)| {
             // Uncoloured packets pass, or nothing would.
-            let actions = [Action::Transmit, actions[1], actions[2], actions[3]];
+            let actions = [Action::TRANSMIT, actions[1], actions[2], actions[3]];
             StageSpec { per, actions, ..net::stage(name, conditioner(name, rates, depth)) }
         },
     )

@@ -60,7 +60,7 @@ fn a_port_knows_the_classes_of_its_flows() {
         }
         let params = ConditionerParams::TokenBucketMarker(token_bucket::Params::new(BitRate::bps(8), Bytes::new(1500)));
         let (matches, scope) = (Match::default(), Scope::default());
-        let actions = [Action::Transmit; 4];
+        let actions = [Action::TRANSMIT; 4];
         net.plan.links[0].edge = vec![StageSpec { name: "m".into(), matches, per: Per::Class, params, actions, scope }];
         let outcome = net.run();
         let hops = outcome.ports.hops.iter().filter(|row| row.link == 0 && row.colour == Colour::Green);
