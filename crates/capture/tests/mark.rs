@@ -299,6 +299,28 @@ fn dropped_packets_are_left_out_and_counted() {
     assert_eq!(dropped.volume, report.directions.dropped);
 }
 
+/// What exceeds the first policer goes on to the second, which counts it and what it asks of its bucket.
+#[test]
+fn policers_in_a_row_share_a_capture() {
+    let load: Vec<_> = (0..5).map(|i| packet(i, 1, (1000, None))).collect();
+    let largest = |spec| StageSpec { scope: Scope { largest_packet: Bytes::new(1000), ..Scope::default() }, ..spec };
+    let [green, red] = ["mark AF11", "colour yellow, next"].map(|text| text.parse().unwrap());
+    let first = StageSpec { actions: [green, Action::TRANSMIT, red, Action::TRANSMIT], ..stage("tb", bucket(1, 1000)) };
+    let rest = [af("AF12"), Action::TRANSMIT, Action::Drop, Action::TRANSMIT];
+    let second = StageSpec { actions: rest, ..stage("excess", bucket(1, 2000)) };
+    let (output, report) = marked(&made(&load), marking(vec![largest(first), largest(second)])).unwrap();
+    assert_eq!(dscps(&output), [10, 12, 12]);
+    assert_eq!(report.directions.dropped.packets, 2);
+    let colours =
+        |i: usize| report.conditioners[i].colours.iter().map(|row| (row.before, row.after, row.volume.packets));
+    assert_eq!(colours(0).collect::<Vec<_>>(), [("unmarked", "green", 1), ("unmarked", "yellow", 4)]);
+    assert_eq!(colours(1).collect::<Vec<_>>(), [("yellow", "green", 2), ("yellow", "dropped", 2)]);
+    assert_eq!(
+        report.conditioners.iter().map(|it| it.conforming_cbs_bytes).collect::<Vec<_>>(),
+        [Some(5000), Some(4000)]
+    );
+}
+
 /// Forward is from inside to outside; what comes back, and what stays inside, is not metered and not changed.
 #[test]
 fn only_forward_packets_are_metered() {

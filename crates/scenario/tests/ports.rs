@@ -66,6 +66,25 @@ fn what_a_port_has_alone_is_shown() {
 }
 
 #[test]
+fn what_becomes_of_each_colour_is_shown() {
+    let bucket = |name, actions| {
+        format!(
+            "[conditioner.{name}]\nat = \"A -> B\"\nkind = \"token-bucket\"\ncir = \"1Mbit/s\"\ncbs = \"20kB\"\n{actions}\n"
+        )
+    };
+    let first = bucket("first", "green = \"mark AF11\"\nred = \"next, colour yellow\"");
+    let scenario = good(&format!("{NET}{first}{}", bucket("second", "red = \"drop\"")));
+    let said = explain(&scenario);
+    for line in ["\n  green: mark AF11; red: colour yellow, next, to `second`\n", "\n  red: drop\n"] {
+        assert!(said.contains(line), "{line}\n{said}");
+    }
+    assert!(!said.contains("nothing is dropped here"), "{said}");
+    let effective = scenario.effective();
+    assert!(effective.contains("red = \"colour yellow, next\"\n"), "{effective}");
+    assert_eq!(good(&scenario.to_toml()), scenario);
+}
+
+#[test]
 fn a_swept_kind_keeps_ports_whose_keys_it_has() {
     let table = "kind = \"srtcm\", cbs = \"20kB\", ebs = \"20kB\"";
     let text = format!(

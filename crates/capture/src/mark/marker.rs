@@ -7,7 +7,7 @@ use perhop_core::estimate::Timestamps;
 use perhop_core::needs::Needs;
 use perhop_core::packet::{Ecn, FlowId, Packet, flags};
 use perhop_core::port::Port;
-use perhop_core::port::edge::{Edge, Per};
+use perhop_core::port::edge::{Action, Edge, Per, StageCounts, arrived};
 use perhop_core::units::Time;
 use perhop_core::verdict::{self, Reason};
 use perhop_sim::replay::{Line, Replay};
@@ -68,6 +68,8 @@ pub(crate) struct Marker {
     /// Watched if a match asks for round-trip times.
     pub(crate) handshakes: Option<Handshakes>,
     pub(crate) round_trips: Option<RoundTrips>,
+    /// Whether packets may go from one conditioner that gives colours to the next.
+    chained: bool,
     /// Packets seen.
     packets: u64,
     phases: Vec<Phase>,
@@ -85,6 +87,7 @@ impl Marker {
                 RoundTripsOf::Nothing => None,
                 of => Some(RoundTrips::new(of == RoundTripsOf::Samples)),
             },
+            chained: marking.stages.iter().flat_map(|stage| stage.actions).any(Action::goes_on),
             packets: 0,
             replay,
             flows: FlowTable::new(),
@@ -162,9 +165,27 @@ impl Marker {
             }
         }
         let at = Passage { stamps: stamps(headers), ..Passage::of(now, packet.flow) };
+        let met = self.met();
         let fate = self.pass(&at, headers.lengths.l3, packet);
+        self.demand_next(&met, colouring.map(|it| it.0), &before, now);
         self.ledger.forward(&before, packet, colouring.is_some(), fate);
         fate
+    }
+
+    /// How many packets each conditioner has met; nothing where only the first that matches meets one.
+    fn met(&self) -> Vec<u64> {
+        let total = |it: StageCounts<'_>| arrived(it.counts).iter().map(|count| count.packets).sum();
+        if self.chained { self.replay.port().edge().counts().map(total).collect() } else { Vec::new() }
+    }
+
+    /// Counts a packet at the conditioners behind the `first`, to which actions sent it on.
+    fn demand_next(&mut self, met: &[u64], first: Option<usize>, packet: &Packet, now: Time) {
+        let after = self.met();
+        for place in (0..after.len()).filter(|&place| Some(place) != first && after[place] > met[place]) {
+            if let Some(instance) = self.replay.port().edge().instance(place, packet.flow) {
+                self.demands[place].add(instance, now, packet.size);
+            }
+        }
     }
 
     /// Through the conditioners and into the queue. What leaves at once is seen as it leaves, what waits as it came into

@@ -29,7 +29,8 @@
 //! # Linux
 //!
 //! `tc ... police rate CIR burst CBS peakrate PIR mtu MTU conform-exceed EXCEED/CONFORM` is this conditioner with
-//! `arithmetic = "linux"`: CONFORM is the action `green`, EXCEED is `red`. Linux counts tokens in nanoseconds: a packet costs
+//! `arithmetic = "linux"`: CONFORM is the action `green`, EXCEED is `red`; `ok` is `transmit`, `continue` and `pipe` are `next`,
+//! `reclassify` ends as `drop`. Linux counts tokens in nanoseconds: a packet costs
 //! its time at the rate in whole bytes/s, rounded down to 1 ns, so up to 1 ns less than it should; tc hands CBS over in
 //! microseconds and then in ticks of 64 ns, rounded down, so a packet of exactly CBS may exceed. The peak bucket earns no
 //! more than the burst's time at once. Without `mtu`, tc lets at most 2040 bytes conform to a rate in bits. At the ingress of

@@ -283,6 +283,12 @@ impl Edge {
         markers.filter_map(|(place, stage)| Some((place, stage.takes(packet)?))).next()
     }
 
+    /// The instance for packets of a flow at the conditioner of this place; `None`: it gives no colours or never takes them.
+    pub fn instance(&self, place: usize, flow: FlowId) -> Option<usize> {
+        let stage = self.stages.get(place).filter(|stage| stage.writes == Writes::Colour)?;
+        stage.by_flow.get(flow.0 as usize).filter(|it| **it != NO_INSTANCE).map(|it| *it as usize)
+    }
+
     /// Shows a packet at the start of its transmission to every conditioner that takes it.
     pub(super) fn departing(&mut self, at: &Passage<'_>, packet: &mut Packet) {
         for stage in &mut self.stages {

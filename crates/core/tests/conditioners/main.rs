@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod actions;
 mod classes;
 mod edge;
 mod edge_path;

@@ -40,7 +40,8 @@ fn policer(stage: &StageSpec) -> Result<String, String> {
         return Err(format!("`per = \"{}\"` of `{}`: one bucket for all, a policer", stage.per.name(), stage.name));
     }
     let [conform, exceed] = [Colour::Green, Colour::Red].map(|colour| control(stage.actions[colour.index()]));
-    let rewrites = || format!("code points and colours that `{}` sets: \"drop\", \"transmit\" or \"next\",", stage.name);
+    let known = "\"drop\", \"transmit\" or \"next\",";
+    let rewrites = || format!("code points and colours that `{}` sets: {known}", stage.name);
     let (conform, exceed) = conform.zip(exceed).ok_or_else(rewrites)?;
     let rates = rates(bucket).ok_or_else(unknown)?;
     Ok(format!("{rates}{} conform-exceed {exceed}/{conform}", limits(bucket, stage)?))

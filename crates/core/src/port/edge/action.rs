@@ -84,7 +84,7 @@ impl Rewrite {
             None if word == "next" => std::mem::replace(&mut self.next, true),
             Some(("mark", dscp)) => self.dscp.replace(dscp.parse()?).is_some(),
             Some(("colour", name)) => self.colour.replace(colour(name)?).is_some(),
-            None if word == "drop" => return Err(alone(text, "a packet that is dropped has no code point, colour or next")),
+            None if word == "drop" => return Err(alone(text, "a dropped packet has no colour, code point or next")),
             None if word == "transmit" => return Err(alone(text, "`transmit` changes nothing and ends here")),
             _ => return Err([format!("`{word}` is not an action"), HELP.into()]),
         };

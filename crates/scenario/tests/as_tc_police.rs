@@ -1,0 +1,94 @@
+//! `explain --as tc` of policers: their actions, in a row, one bucket for several code points, and what tc cannot say.
+
+use perhop_scenario::{Options, Scenario, as_tc};
+
+const NET: &str = r#"
+[scenario]
+accounting = "l2"
+duration = "1s"
+warmup = "0s"
+
+[links]
+"A - B" = { rate = "10Mbit/s", delay = "5ms" }
+
+[conditioner.voice]
+at = "A -> B"
+match = { dscp = ["EF", "VA"] }
+kind = "token-bucket"
+cir = "1Mbit/s"
+cbs = "3000B"
+green = "next"
+red = "drop"
+
+[conditioner.all]
+at = "A -> B"
+kind = "token-bucket"
+cir = "4Mbit/s"
+cbs = "10ms"
+red = "next"
+
+[conditioner.excess]
+at = "A -> B"
+kind = "token-bucket"
+cir = "500p/s"
+cbs = "20p"
+red = "drop"
+
+[traffic.t]
+model = "cbr"
+rate = "1Mbit/s"
+size = "1000B"
+from = "A"
+to = "B"
+dscp = "EF"
+
+[traffic.va]
+model = "cbr"
+rate = "1Mbit/s"
+size = "1000B"
+from = "A"
+to = "B"
+dscp = "VA"
+"#;
+
+fn said(options: &Options) -> Result<Vec<String>, Vec<String>> {
+    let (scenario, _) = Scenario::parse(NET, options).unwrap_or_else(|found| panic!("{found}"));
+    as_tc(&scenario).map(|linux| linux.commands.into_iter().filter(|it| it.contains("police")).collect())
+}
+
+#[test]
+fn policers_in_a_row_are_filters_in_a_row() {
+    let filter = "tc -n A filter add dev p0 egress protocol ip prio";
+    let voice = "action police rate 1000000bit burst 3000 conform-exceed drop/continue index 1";
+    assert_eq!(
+        said(&Options::new("net.toml")).unwrap(),
+        [
+            format!("{filter} 1 u32 match ip dsfield 0xb8 0xfc {voice}"),
+            format!("{filter} 1 u32 match ip dsfield 0xb0 0xfc {voice}"),
+            format!("{filter} 2 matchall action police rate 4000000bit burst 5000 conform-exceed continue/ok"),
+            format!("{filter} 3 matchall action police pkts_rate 500 pkts_burst 20 conform-exceed drop/ok"),
+        ]
+    );
+}
+
+#[test]
+fn a_peak_rate_and_framing_are_said() {
+    let options = Options::new("net.toml").set("conditioner.all.pir=8Mbit/s").set("conditioner.all.mtu=2000B");
+    let said = said(&options.set("conditioner.all.overhead=4B").set("conditioner.all.link-layer=atm")).unwrap();
+    let limits =
+        "rate 4000000bit burst 5000 peakrate 8000000bit mtu 2000 overhead 4 linklayer atm conform-exceed continue/ok";
+    assert!(said[2].contains(limits), "{}", said[2]);
+}
+
+#[test]
+fn what_tc_cannot_say_is_refused_by_name() {
+    for (set, says) in [
+        ("conditioner.excess.green=colour yellow", "code points and colours that `excess` sets"),
+        ("conditioner.voice.green=mark AF11, next", "code points and colours that `voice` sets"),
+        ("conditioner.all.per=flow", "`per = \"flow\"` of `all`"),
+        ("conditioner.all.mpu=64B", "`mpu` of the policer `all`"),
+    ] {
+        let refused = said(&Options::new("net.toml").set(set)).unwrap_err();
+        assert!(refused.len() == 1 && refused[0].contains(says), "{set}: {refused:?}");
+    }
+}
