@@ -1,9 +1,10 @@
 """Runs a scenario inside the kernel: its network from commands, its datagrams and its TCP connections at their times.
 
 DIR/scenario.json is `{"commands", "datagrams", "receivers", "taps", "connections", "warmup_ns", "duration_ns"}`: shell
-commands; a list of `[ns, node, source port, address, size, tos, number]`; the nodes that datagrams go to; the interfaces
-at the far ends of the ports, each `{"port", "node", "device"}`; TCP as in connections.py. DIR/scenario.out.json gets what
-left each port, `{port: [[number, ns, tos], ..]}`, and the bytes that each traffic received over TCP after the warm-up.
+commands; a list of `[ns, node, source port, address, size, tos, number]`; the nodes that datagrams go to; the
+interfaces at the far ends of the ports, each `{"port", "node", "device"}`; TCP as in connections.py.
+DIR/scenario.out.json gets what left each port, `{port: [[number, ns, tos], ..]}`, and the bytes that each traffic
+received over TCP after the warm-up.
 """
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ impl<H: Copy> Port<H> {
             return Fate::Dropped(reason);
         }
         match &mut self.queues {
-            Queues::One(queue) => queue.arrive(at.now, packet, handle, Verdict::Pass),
+            Queues::One(queue) => queue.arrive(at.now, packet, handle),
             Queues::Several(tree) => tree.arrive(at.now, packet, handle),
         }
     }

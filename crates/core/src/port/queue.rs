@@ -55,10 +55,22 @@ impl<H: Copy> Queue<H> {
         }
     }
 
-    /// A packet arrives, of which those above it in a tree said `above`.
+    /// A packet arrives.
     #[inline]
-    pub(super) fn arrive(&mut self, now: Time, packet: &mut Packet, handle: H, above: Verdict) -> Fate {
+    pub(super) fn arrive(&mut self, now: Time, packet: &mut Packet, handle: H) -> Fate {
+        let fate = self.gate.arrive(now, self.behind(now, 0, 0), packet);
+        self.keep(now, packet, handle, fate)
+    }
+
+    /// As [`Queue::arrive`], of a packet of which those above it in a tree said `above`.
+    #[inline]
+    pub(super) fn arrive_below(&mut self, now: Time, packet: &mut Packet, handle: H, above: Verdict) -> Fate {
         let fate = self.gate.arrive_below(now, self.behind(now, 0, 0), packet, above);
+        self.keep(now, packet, handle, fate)
+    }
+
+    #[inline]
+    fn keep(&mut self, now: Time, packet: &Packet, handle: H, fate: Fate) -> Fate {
         if fate.stays() {
             self.ring.push(Entry { handle, size: packet.size, arrived: now, sent: NOT_KNOWN });
         }

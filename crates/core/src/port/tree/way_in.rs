@@ -15,7 +15,7 @@ impl<H: Copy> Tree<H> {
     pub(in crate::port) fn arrive(&mut self, now: Time, packet: &mut Packet, handle: H) -> Fate {
         let (leaf, above) = self.descend(now, packet);
         let Kind::Queue(queue) = self.nodes[leaf].kind else { unreachable!("queues are the leaves") };
-        let fate = self.queues[queue].arrive(now, packet, handle, above);
+        let fate = self.queues[queue].arrive_below(now, packet, handle, above);
         if fate.stays() {
             let mut node = leaf;
             while let Some(up) = self.nodes[node].up {
