@@ -28,7 +28,7 @@ class Ends(NamedTuple):
 
 
 def prepare(connections: Iterable[dict[str, Any]]) -> list[Ends]:
-    """Both ends of each, in their namespaces; each has a port of its own."""
+    """Both ends of each, in their namespaces; each has its own port."""
     return [_ends(it, FIRST_PORT + i) for i, it in enumerate(connections)]
 
 
@@ -53,7 +53,7 @@ def _socket(connection: dict[str, Any]) -> socket.socket:
 
 
 class Transfers:
-    """Connections under way, and the bytes of each traffic that were read from `warmup` to `end` (monotonic, ns)."""
+    """Connections in progress, and the bytes of each traffic that were read from `warmup` to `end` (monotonic, ns)."""
 
     def __init__(self, ends: list[Ends], start: int, warmup: int, end: int) -> None:
         """Begins all of them at their times."""

@@ -37,7 +37,7 @@ def main(folder: Path) -> None:
     for tap in job["taps"]:
         with network.inside(tap["node"]):
             taps[tap["port"]] = capture.listen(tap["device"])
-    # Where nobody listens, datagrams would be answered by ICMP.
+    # Without a listener, datagrams would be answered by ICMP.
     listening = [_listen(node) for node in job["receivers"]]
     ends = connections.prepare(job["connections"])
     time.sleep(1)
