@@ -22,6 +22,7 @@ KEYS = {
     "summary": ("hop", "class", "colour"),
     "conditioners": ("hop", "conditioner", "colour_in", "colour_out"),
     "queues": ("hop", "queue"),
+    "nodes": ("hop", "node"),
     "tallies": ("hop", "conditioner", "quantity"),
     "links": ("hop",),
     "ef": ("hop", "aggregate", "rate_bit_s"),

@@ -21,8 +21,9 @@ mod tree;
 pub use crate::verdict::Side;
 pub use gate::{Fates, Gate, Limit};
 pub use queue::Queue;
-pub use shaper::{Shaper, ShaperParams};
+pub use shaper::{LetGo, Shaper, ShaperParams};
 pub use spec::{Inside, NodeSpec, PortError, PortSpec, QueueSpec};
+pub use tree::Branch;
 
 use crate::aqm::{Aqm as _, AqmParams, Backlog};
 use crate::classify::FlowHeaders;
@@ -389,6 +390,29 @@ impl<H: Copy> Port<H> {
     /// Its queues as the specification counts them: the flows of a scheduler are one.
     pub fn rows(&self) -> impl Iterator<Item = &[Queue<H>]> {
         self.queues.all().chunk_by(|a, b| a.row() == b.row())
+    }
+
+    /// The nodes of its tree, each before those below it; none without a tree.
+    pub fn branches(&self) -> &[Branch] {
+        if let Queues::Several(tree) = &self.queues { tree.branches() } else { &[] }
+    }
+
+    /// Whether [`Port::branches`] have nothing to say that [`Port::rows`] do not: no tree, or one scheduler without classes
+    /// below classes over queues without shapers.
+    pub fn is_flat(&self) -> bool {
+        if let Queues::Several(tree) = &self.queues { tree.is_flat() } else { true }
+    }
+
+    /// What each shaper did since [`Port::begin_count`], by its node in the specification.
+    pub fn let_go(&self, now: Time) -> Vec<(usize, LetGo)> {
+        if let Queues::Several(tree) = &self.queues { tree.let_go(now).collect() } else { Vec::new() }
+    }
+
+    /// Counts what shapers do from now on.
+    pub fn begin_count(&mut self, now: Time) {
+        if let Queues::Several(tree) = &mut self.queues {
+            tree.begin_count(now);
+        }
     }
 
     /// Whether schedulers or shapers decide when they send.

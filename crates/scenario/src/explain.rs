@@ -213,13 +213,13 @@ fn loop_rtt(flow: &Flowline, scenario: &Scenario) -> f64 {
 /// Each port's queue, whatever traffic passes it.
 fn queues(scenario: &Scenario, out: &mut String) {
     heading(out, "Queues: every port");
-    for link in links(scenario) {
+    for (index, link) in links(scenario).iter().enumerate() {
         let overhead = scenario.built.plan.overhead;
         if link.nodes.is_empty() {
             let _ = writeln!(out, "{}: {}, rate {}", link.name, waiting(link, overhead), link.rate);
         } else {
             let _ = writeln!(out, "{}: rate {}", link.name, link.rate);
-            tree::draw(link, overhead, out);
+            tree::draw(&scenario.built.plan, index, out);
         }
     }
 }

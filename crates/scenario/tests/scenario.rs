@@ -350,6 +350,93 @@ fn each_queue_of_a_scheduler_is_in_the_tables() {
     assert!(sd.clone().all(|sd| (0.0..50.0).contains(&sd)) && sd.into_iter().any(|sd| sd > 0.1));
 }
 
+/// A line of 8 Mbit/s in which HTB has classes below a class, and a class a shaper of 1 Mbit/s.
+const NODES: &str = r#"
+    [scenario]
+    duration = "3s"
+    warmup = "1s"
+    [links]
+    "a -> b" = { rate = "8Mbit/s", queue = "port" }
+    "b -> a" = { rate = "8Mbit/s" }
+    [queue.port]
+    scheduler = "htb"
+    classes = [
+      { name = "data", rate = "6Mbit/s" },
+      { parent = "data", for = "AF11", rate = "2Mbit/s", ceil = "6Mbit/s", queue = { limit = "20p", shape = { rate = "1Mbit/s", burst = "1500B" } } },
+      { name = "voice", for = "EF", rate = "2Mbit/s", queue = { limit = "20p" } },
+      { name = "rest", parent = "data", rate = "4Mbit/s", ceil = "6Mbit/s", queue = { limit = "20p" } },
+    ]
+    [traffic.business]
+    model = "cbr"
+    rate = "3Mbit/s"
+    size = "1500B"
+    from = "a"
+    to = "b"
+    dscp = "AF11"
+    [traffic.rest]
+    model = "cbr"
+    rate = "7Mbit/s"
+    size = "1500B"
+    from = "a"
+    to = "b"
+    [traffic.voice]
+    model = "cbr"
+    rate = "1Mbit/s"
+    size = "200B"
+    from = "a"
+    to = "b"
+    dscp = "EF"
+"#;
+
+/// The nodes of a tree are sums of its queues; a shaper has used its rate and held packets back all the time, and no
+/// port without such a tree has rows.
+#[test]
+fn each_node_of_a_tree_is_in_the_tables() {
+    let scenario = good(NODES);
+    let plan = scenario.plan(1, 0);
+    let outcome = perhop_sim::Simulation::new(plan.clone(), Default::default()).unwrap().run(|_| true).unwrap();
+    let tables = perhop_scenario::output::tables::tables(&plan, &outcome);
+    let table = |name: &str| tables.iter().find(|t| t.name == name).unwrap();
+    let (nodes, queues) = (table("nodes"), table("queues"));
+    let texts = |column: &str| nodes.texts(column).iter().map(|it| it.clone().unwrap()).collect::<Vec<_>>();
+    assert_eq!(texts("node"), ["root", "data", "1", "rest", "voice"]);
+    assert_eq!(texts("kind"), ["htb", "class", "drop-tail", "drop-tail", "drop-tail"]);
+    assert_eq!(nodes.integers("queue"), [None, None, Some(1), Some(3), Some(2)]);
+    for column in ["arrived_packets", "arrived_bytes", "dropped_packets", "dropped_bytes", "sent_packets", "sent_bytes"]
+    {
+        let of: Vec<_> = queues.integers(column).iter().map(|it| it.unwrap()).collect();
+        let sums = [of.iter().sum(), of[0] + of[2], of[0], of[2], of[1]];
+        assert_eq!(nodes.integers(column), sums.map(Some), "{column}");
+    }
+    assert_eq!(nodes.integers("rate_bit_s"), [None, None, Some(1_000_000), None, None]);
+    let only = |column: &str| match nodes.reals(column) {
+        [None, None, Some(value), None, None] => *value,
+        other => panic!("{column}: {other:?}"),
+    };
+    assert!(
+        (only("used") - 1.0).abs() < 0.01 && (only("held") - 1.0).abs() < 0.01,
+        "{} {}",
+        only("used"),
+        only("held")
+    );
+    for column in ["wait_p99_ms", "wait_mean_ms"] {
+        let of = queues.reals(column);
+        assert_eq!(nodes.reals(column)[2..], [of[0], of[2], of[1]], "{column}");
+    }
+    let max = |table: &perhop_scenario::output::columns::Table, row: usize| table.reals("wait_max_ms")[row].unwrap();
+    assert_eq!(max(nodes, 0), (0..3).map(|row| max(queues, row)).fold(0.0, f64::max));
+    let text = perhop_scenario::explain(&scenario);
+    let drawn = "
+  htb
+    data rate \"6Mbit/s\"
+      1 [\"AF11\"], rate \"2Mbit/s\", ceil \"6Mbit/s\": shaped to 1Mbit/s (burst 1500B, 12.0 ms of it; counts the IP length + \
+                 0B), drop-tail 20p (240 ms of 1500B)
+      rest all others, rate \"4Mbit/s\", ceil \"6Mbit/s\": drop-tail 20p (30.0 ms of 1500B)
+    voice [\"EF\"], rate \"2Mbit/s\": drop-tail 20p (30.0 ms of 1500B)
+";
+    assert!(text.contains(drawn), "{text}");
+}
+
 /// What `explain` writes is read again as the same, every queue of every class in it.
 #[test]
 fn a_scheduler_is_written_out_and_read_back() {

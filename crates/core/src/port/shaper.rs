@@ -8,6 +8,9 @@
 //!
 //! Whoever waits for tokens is woken at a multiple of `granularity`: a shaper on a timer of 1 ms sends in bursts, and
 //! needs a bucket of a millisecond to keep its rate.
+//!
+//! It holds packets back from when one is the first to wait below it, and the one before it has gone, until its tokens
+//! are there, whatever is on the line meanwhile.
 
 use crate::arithmetic::{Arithmetic, Tariff};
 use crate::framing::{Frame, Framing};
@@ -75,6 +78,20 @@ pub struct Shaper {
     frame: Frame,
     /// When a packet last went.
     filled: Time,
+    /// When the packet that goes next became the first to wait; not before `filled`.
+    first_since: Time,
+    /// Until when it holds back what was first when it was last asked.
+    closed_until: Time,
+    let_go: LetGo,
+}
+
+/// What a shaper did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LetGo {
+    /// Bytes that it let go, as its rate counts them.
+    pub bytes: u64,
+    /// Time in which packets waited for its tokens.
+    pub held: Span,
 }
 
 /// Deepest bucket that the counters hold.
@@ -113,6 +130,9 @@ impl ShaperParams {
             takes,
             frame,
             filled: Time::ZERO,
+            first_since: Time::ZERO,
+            closed_until: Time::ZERO,
+            let_go: LetGo::default(),
         })
     }
 
@@ -155,11 +175,44 @@ impl Shaper {
 
     /// A packet of this size goes.
     pub fn spend(&mut self, now: Time, bytes: u32) {
+        self.let_go.held = self.let_go.held + self.holds(now, bytes);
         let (ns, bytes) = (now.since(self.filled).ns(), self.frame.bytes(bytes));
         for bucket in [Some(&mut self.rate), self.peak.as_mut()].into_iter().flatten() {
             bucket.level = bucket.level_after(ns) - bucket.tariff.cost(bytes.into());
         }
+        self.let_go.bytes += u64::from(bytes);
         self.filled = now;
+        self.comes_first(now);
+    }
+
+    /// From now on a packet is the first to wait below it.
+    pub(super) fn comes_first(&mut self, now: Time) {
+        (self.first_since, self.closed_until) = (now, now);
+    }
+
+    /// Asked by a node above it: as [`Shaper::opens`].
+    pub(super) fn is_asked(&mut self, now: Time, bytes: u32) -> Time {
+        let opens = self.opens(now, bytes);
+        self.closed_until = opens;
+        opens
+    }
+
+    /// For how long it has held back the packet of this size that goes next.
+    pub(super) fn holds(&self, now: Time, bytes: u32) -> Span {
+        if now == self.first_since {
+            return Span::ZERO;
+        }
+        self.opens(self.first_since, bytes).max(self.closed_until).min(now).since(self.first_since)
+    }
+
+    /// What it did since [`Shaper::begin_count`], without the packet that waits.
+    pub(super) fn let_go(&self) -> LetGo {
+        self.let_go
+    }
+
+    /// Counts from now on.
+    pub(super) fn begin_count(&mut self, now: Time) {
+        (self.first_since, self.let_go) = (self.first_since.max(now), LetGo::default());
     }
 
     /// Whether the packet that it shows is as good as gone.
@@ -167,11 +220,12 @@ impl Shaper {
         self.takes
     }
 
-    /// Takes new parameters at `now`, keeping the tokens as far as they fit.
+    /// Takes new parameters at `now`, keeping the tokens as far as they fit. It has held back the packet that goes next for
+    /// `held`.
     ///
     /// # Errors
     /// The offending parameter; the old ones stay in force.
-    pub fn retune(&mut self, now: Time, params: &ShaperParams, scope: &Scope) -> Result<(), ParamError> {
+    pub fn retune(&mut self, now: Time, held: Span, params: &ShaperParams, scope: &Scope) -> Result<(), ParamError> {
         let new = params.build(scope)?;
         let ns = now.since(self.filled).ns();
         let kept = |old: &Bucket, new: Bucket| {
@@ -181,7 +235,8 @@ impl Shaper {
         };
         let (rate, peak) =
             (kept(&self.rate, new.rate), new.peak.map(|peak| self.peak.map_or(peak, |old| kept(&old, peak))));
-        *self = Self { rate, peak, filled: now, ..new };
+        let let_go = LetGo { held: self.let_go.held + held, ..self.let_go };
+        *self = Self { rate, peak, filled: now, first_since: now, let_go, ..new };
         Ok(())
     }
 

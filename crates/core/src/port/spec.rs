@@ -149,7 +149,10 @@ impl PortSpec<'_> {
             tree.add(node.parent, shaper, inside);
         }
         match tree.mismatch() {
-            None => Ok(tree),
+            None => {
+                tree.name_branches();
+                Ok(tree)
+            }
             Some((queues, classes)) => Err(PortError::Queues { queues, classes }),
         }
     }

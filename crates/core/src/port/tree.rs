@@ -6,12 +6,15 @@
 //! does. A node that *takes* (many of Linux's queues do) has the packet that is looked at taken out and kept until it is
 //! sent, so that nothing that comes later goes first; any other chooses when the packet is sent.
 
+mod branches;
 mod build;
 mod offers;
 mod release;
+mod shaped;
 mod tend;
 mod way_in;
 
+pub use branches::Branch;
 pub(super) use build::Inside;
 
 use super::Leaving;
@@ -100,6 +103,8 @@ struct Inner {
 /// The nodes of a specification in the tree.
 #[derive(Clone, Copy, Debug)]
 struct Numbers {
+    /// The number above.
+    up: Option<usize>,
     node: usize,
     shaper: Option<usize>,
 }
@@ -119,6 +124,8 @@ pub(super) struct Tree<H> {
     overfull: Vec<usize>,
     /// Dropped at heads since the last packet left.
     drops: u32,
+    /// Its nodes for results.
+    branches: Vec<Branch>,
 }
 
 impl<H: Copy> Tree<H> {
@@ -132,6 +139,7 @@ impl<H: Copy> Tree<H> {
             evicting: vec![],
             overfull: vec![],
             drops: 0,
+            branches: vec![],
         }
     }
 

@@ -61,7 +61,7 @@ mod form;
 mod ring;
 mod tree;
 
-use super::{Head, HostKey, Pick, Scheduler, members, same_arithmetic, same_members};
+use super::{Head, HostKey, Outline, Pick, Scheduler, members, same_arithmetic, same_members};
 use crate::Scope;
 use crate::aqm::members::{Member, Members};
 use crate::arithmetic::Arithmetic;
@@ -130,6 +130,7 @@ pub struct Htb {
     members: Members,
     form: Form,
     tree: Tree,
+    names: Vec<Option<String>>,
     takes: bool,
     advice: Vec<ParamError>,
 }
@@ -147,7 +148,8 @@ impl Params {
         let plans = (0..self.classes.len()).map(|i| self.plan(i, form.parents[i], levels[i])).collect();
         let tree = Tree::new(plans, form.leaves.clone(), frame);
         let advice = advice::all(&self, &form, scope, frame.scope(scope).largest_packet);
-        Ok(Htb { members, form, tree, takes: self.arithmetic == Arithmetic::Linux, advice })
+        let names = self.classes.into_iter().map(|class| class.name).collect();
+        Ok(Htb { members, form, tree, names, takes: self.arithmetic == Arithmetic::Linux, advice })
     }
 
     fn plan(&self, i: usize, parent: Option<usize>, level: usize) -> Plan {
@@ -208,6 +210,18 @@ impl Scheduler for Htb {
 
     fn dropped(&mut self, _now: Time, child: usize, _bytes: u32, behind: Count) {
         self.tree.dropped(child, behind);
+    }
+
+    fn outline(&self) -> Vec<Outline> {
+        let outline = |class: usize| {
+            Outline {
+                name: self.names[class].clone(),
+                children: self.form.places_below(class),
+                has_classes: !self.form.leaves.contains(&class),
+                depth: self.form.above(class),
+            }
+        };
+        self.form.in_order(None).into_iter().map(outline).collect()
     }
 
     fn takes(&self) -> bool {

@@ -117,6 +117,19 @@ pub struct Eviction {
     pub side: Side,
 }
 
+/// A class as a scheduler's list has it, for results: one with a child, or one with classes below it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outline {
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// The children that its packets wait in.
+    pub children: Vec<usize>,
+    /// Whether other classes are below it.
+    pub has_classes: bool,
+    /// How many classes are above it.
+    pub depth: usize,
+}
+
 /// A key of a class that its host reads: the class's queue. Here it is known, and nothing more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostKey;
@@ -187,6 +200,11 @@ pub trait Scheduler {
     /// Whether its children are flows: queues of one kind, as many as it has places, reported as one.
     fn has_flows(&self) -> bool {
         false
+    }
+
+    /// Its classes, each before those below it.
+    fn outline(&self) -> Vec<Outline> {
+        (0..self.places()).map(|child| Outline { children: vec![child], ..Outline::default() }).collect()
     }
 
     /// Whether it hands out the packet that it shows: whoever looks at what it would send next has taken it.
@@ -262,6 +280,9 @@ impl Scheduler for AnyScheduler {
     }
     fn has_flows(&self) -> bool {
         dispatch!(self, x => x.has_flows())
+    }
+    fn outline(&self) -> Vec<Outline> {
+        dispatch!(self, x => x.outline())
     }
     fn takes(&self) -> bool {
         dispatch!(self, x => x.takes())

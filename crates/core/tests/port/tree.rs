@@ -8,7 +8,7 @@ use perhop_core::arithmetic::Arithmetic;
 use perhop_core::conditioner::Passage;
 use perhop_core::framing::Framing;
 use perhop_core::packet::{Colour, Packet};
-use perhop_core::port::{Buffers, Inside, Limit, NodeSpec, Port, PortSpec, QueueSpec, ShaperParams, Side};
+use perhop_core::port::{Buffers, Inside, LetGo, Limit, NodeSpec, Port, PortSpec, QueueSpec, ShaperParams, Side};
 use perhop_core::sched::{HostKey, SchedulerParams, strict_priority};
 use perhop_core::units::{BitRate, Bytes, Span, Time};
 use perhop_core::verdict::Reason;
@@ -201,6 +201,25 @@ proptest! {
         prop_assert_eq!(held.dropped, also.dropped);
     }
 
+    /// Before a line that takes no time, what waits waits for the shaper: in the time from the first packet that has to wait
+    /// until none does, and so on. The others go at once.
+    #[test]
+    fn a_shaper_holds_while_something_waits(coming in coming(), debt in any::<bool>(), limit in 1u32..20) {
+        let queues: Vec<_> = (0..2).map(|_| queue(limit, Side::Tail)).collect();
+        let root = NodeSpec { shaper: Some(shaper(debt, Arithmetic::Exact)), ..strict(None, &[Some(Colour::Green), None]) };
+        let mut port = build(&queues, &[root, leaf(Some(0), 0), leaf(Some(0), 1)]);
+        let (left, _) = run(&mut port, &coming);
+        let mut waits: Vec<_> = left.iter().map(|(i, at)| (coming[*i].at, *at)).collect();
+        waits.sort();
+        let (mut until, mut held) = (Time::ZERO, Span::ZERO);
+        for (from, to) in waits {
+            held = held + to.since(from.max(until));
+            until = until.max(to);
+        }
+        let bytes = left.iter().map(|(i, _)| u64::from(coming[*i].size)).sum();
+        prop_assert_eq!(port.let_go(until), [(0, LetGo { bytes, held })]);
+    }
+
     /// A shaper of a class holds back that class alone.
     #[test]
     fn a_held_class_does_not_hold_the_others(coming in coming()) {
@@ -276,6 +295,56 @@ fn a_packet_larger_than_the_burst_never_goes() {
     let (left, _) = run(&mut shaped(shaper(false, Arithmetic::Exact), 10), &[big, Coming { size: 100, ..big }]);
     assert_eq!(left, [(1, Time::ZERO)]);
     assert_eq!(run(&mut shaped(shaper(true, Arithmetic::Exact), 10), &[big]).0, [(0, Time::ZERO)]);
+}
+
+/// Two packets of 1500 B spend the bucket of 3000 B, the third waits for 1500 us: at any time until then that it is asked.
+#[test]
+fn a_packet_that_still_waits_is_held() {
+    let packet = Coming { at: Time::ZERO, size: 1500, colour: Colour::Green };
+    let mut port = shaped(shaper(false, Arithmetic::Exact), 10);
+    let (mut held, mut left) = (Held::default(), Left::new());
+    for i in 0..3 {
+        let mut packet = Packet { size: packet.size, ..Packet::default() };
+        assert!(port.arrive(&Passage::of(Time::ZERO, packet.flow), &mut packet, i).stays());
+        held.packets.push(packet);
+    }
+    send(&mut port, &mut held, &mut left, Time::ZERO);
+    let at = |us: u64| Time::from_ns(us * 1000);
+    let so_far = |us: u64| LetGo { bytes: 3000, held: Span::from_ns(us * 1000) };
+    assert_eq!(port.let_go(at(400)), [(0, so_far(400))]);
+    let half = ShaperParams { rate: BitRate::mbps(4), ..shaper(false, Arithmetic::Exact) };
+    port.retune_shaper(at(400), 0, &half, &Scope::default()).unwrap();
+    assert_eq!(port.let_go(at(400)), [(0, so_far(400))]);
+    port.begin_count(at(600));
+    drain(&mut port, &mut held, &mut left, Time::MAX);
+    // 400 B were earned at first; the other 1100 B take 2200 us, 2000 of them after the count began.
+    assert_eq!(left[2].1, at(2600));
+    assert_eq!(port.let_go(at(5000)), [(0, LetGo { bytes: 1500, held: Span::from_ns(2_000_000) })]);
+}
+
+/// The nodes have numbers in their parents' order, each tree before what follows it.
+#[test]
+fn nodes_are_named_by_their_place() {
+    let queues: Vec<_> = (0..3).map(|_| queue(10, Side::Tail)).collect();
+    let nested = [strict(None, &[Some(Colour::Green), None]), strict(Some(0), &[Some(Colour::Red), None])];
+    let nodes = [&nested[..], &[leaf(Some(1), 0), leaf(Some(1), 1), leaf(Some(0), 2)]].concat();
+    let port = build(&queues, &nodes);
+    let named: Vec<_> = port.branches().iter().map(|it| (&*it.path, it.node, it.queues.clone())).collect();
+    let some = |path, node, queues: &[usize]| (path, Some(node), queues.to_vec());
+    let expected = [
+        some("root", 0, &[0, 1, 2]),
+        some("1", 1, &[0, 1]),
+        some("1.1", 2, &[0]),
+        some("1.2", 3, &[1]),
+        some("2", 4, &[2]),
+    ];
+    assert_eq!(named, expected);
+    let above: Vec<_> = port.branches().iter().map(|it| (it.above, &*it.name, it.depth)).collect();
+    assert_eq!(above, [(None, "", 0), (Some(0), "1", 1), (Some(1), "1", 2), (Some(1), "2", 2), (Some(0), "2", 1)]);
+    assert!(!port.is_flat());
+    let flat = [strict(None, &[Some(Colour::Green), None]), leaf(Some(0), 0), leaf(Some(0), 1)];
+    assert!(build(&queues[..2], &flat).is_flat());
+    assert!(!shaped(shaper(false, Arithmetic::Exact), 1).is_flat());
 }
 
 /// A bucket kept over a change holds the same bytes, and pays at the new rate.

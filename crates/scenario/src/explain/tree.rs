@@ -2,68 +2,79 @@
 
 use super::{approximately, one_queue};
 use crate::sections::queue::{is_parent, parents};
+use crate::text::tree::get;
 use crate::text::write;
 use perhop_core::params::{Node, Tree, show_table};
-use perhop_core::port::{Inside, NodeSpec, ShaperParams, Side};
-use perhop_sim::plan;
+use perhop_core::port::{Branch, Inside, NodeSpec, ShaperParams, Side};
+use perhop_sim::plan::{self, Plan};
 use std::fmt::Write;
 
 /// Draws the tree of a link's queues.
-pub(super) fn draw(link: &plan::Link, overhead: u32, out: &mut String) {
-    node(Drawn { link, overhead, index: 0, depth: 1, class: "" }, out);
+pub(super) fn draw(plan: &Plan, link: usize, out: &mut String) {
+    let Ok(port) = plan.port(link).build::<()>() else { return };
+    let drawn = Drawn { link: &plan.links[link], overhead: plan.overhead };
+    for branch in port.branches() {
+        let class = drawn.class(branch);
+        let name = if branch.depth > 0 { format!("{} {class}", branch.path) } else { class };
+        let inside = branch.node.map(|node| drawn.node(&drawn.link.nodes[node])).unwrap_or_default();
+        let between = if name.is_empty() || inside.is_empty() { "" } else { ": " };
+        let _ = writeln!(out, "{:1$}{name}{between}{inside}", "", 2 * (1 + branch.depth));
+    }
 }
 
-/// A node of a link's tree.
+/// A link's tree.
 #[derive(Clone, Copy)]
 struct Drawn<'a> {
     link: &'a plan::Link,
     overhead: u32,
-    index: usize,
-    depth: usize,
-    /// What its class says.
-    class: &'a str,
 }
 
-fn node(at: Drawn<'_>, out: &mut String) {
-    let it = &at.link.nodes[at.index];
-    let _ = write!(out, "{:1$}{2}", "", 2 * at.depth, at.class);
-    if let Some(shaper) = &it.shaper {
-        let _ = write!(out, "{}, ", shaped(shaper, at.overhead));
-    }
-    match &it.inside {
-        Inside::Queue(queue) => {
-            let queue = &at.link.queues[*queue];
-            let side = if queue.drop == Side::Head { ", drops from the head" } else { "" };
-            let _ = writeln!(out, "{}{side}", one_queue(at.link, queue, at.overhead));
-        }
-        Inside::Scheduler(params) => {
-            let classes = classes(it);
-            let _ = writeln!(out, "{}", params.name());
-            let children = (0..at.link.nodes.len()).filter(|&child| at.link.nodes[child].parent == Some(at.index));
-            for (i, index) in children.enumerate() {
-                let class = classes.get(i).map_or_else(|| "each flow: ".into(), |class| format!("{} {class}: ", i + 1));
-                node(Drawn { index, depth: at.depth + 1, class: &class, ..at }, out);
+impl Drawn<'_> {
+    fn node(self, node: &NodeSpec) -> String {
+        let shaper = node.shaper.as_ref().map(|it| shaped(it, self.overhead) + ", ").unwrap_or_default();
+        match &node.inside {
+            Inside::Queue(queue) => {
+                let queue = &self.link.queues[*queue];
+                let side = if queue.drop == Side::Head { ", drops from the head" } else { "" };
+                format!("{shaper}{}{side}", one_queue(self.link, queue, self.overhead))
             }
+            Inside::Scheduler(params) => shaper + params.name(),
         }
+    }
+
+    /// What a class says in the scheduler above.
+    fn class(self, branch: &Branch) -> String {
+        let Some(above) = branch.above else { return String::new() };
+        let classes = classes(&self.link.nodes[above]);
+        let parents = parents(&classes);
+        let Some(node) = branch.node else {
+            let named = |class: &&Node| is_parent(class, std::slice::from_ref(&branch.name));
+            return classes.iter().find(named).map_or_else(String::new, |class| said(class).join(", "));
+        };
+        let place = (0..node).filter(|&i| self.link.nodes[i].parent == Some(above)).count();
+        let leaf = classes.iter().filter(|class| !is_parent(class, &parents)).nth(place);
+        leaf.map_or_else(String::new, |class| [vec![whose(class)], said(class)].concat().join(", "))
     }
 }
 
-/// What a scheduler's classes with queues say, one line each.
-fn classes(node: &NodeSpec) -> Vec<String> {
+/// The classes of a scheduler, as stated.
+fn classes(node: &NodeSpec) -> Vec<Node> {
     let mut shown = Vec::new();
     node.scheduler().into_iter().for_each(|params| params.show(&mut shown));
-    let Some(Tree::List(items)) = shown.into_iter().find(|(key, _)| *key == "classes").map(|(_, tree)| tree) else {
-        return Vec::new();
-    };
-    let parents = parents(&items);
-    items.iter().filter(|item| !is_parent(item, &parents)).map(class).collect()
+    match shown.into_iter().find(|(key, _)| *key == "classes") {
+        Some((_, Tree::List(items))) => items,
+        _ => Vec::new(),
+    }
+}
+fn whose(class: &Node) -> String {
+    get(class, &["for"]).map_or_else(|| "all others".into(), |members| write::inline(&members.tree))
 }
 
-fn class(item: &Node) -> String {
-    let Tree::Table(table) = &item.tree else { return String::new() };
-    let entries = table.entries.iter().filter(|(key, ..)| key != "for");
-    let whose = table.get("for").map_or_else(|| "all others".into(), |members| write::inline(&members.tree));
-    entries.fold(whose, |text, (key, _, value)| format!("{text}, {key} {}", write::inline(&value.tree)))
+/// What a class says beyond its place and its packets.
+fn said(class: &Node) -> Vec<String> {
+    let Tree::Table(table) = &class.tree else { return Vec::new() };
+    let entries = table.entries.iter().filter(|(key, ..)| !["for", "name", "parent"].contains(&key.as_str()));
+    entries.map(|(key, _, value)| format!("{key} {}", write::inline(&value.tree))).collect()
 }
 
 /// Rate and burst, and which bytes count.

@@ -135,6 +135,7 @@ pub fn text(scenario: &Scenario, replications: &[&Replication]) -> String {
         goodputs(&Pooled::new(replications, "traffic", &["class", "traffic"], seconds)),
         users(&Pooled::new(replications, "traffic", &["class", "traffic"], seconds)),
         ports(&Pooled::new(replications, "summary", &["hop", "class", "colour"], seconds), &names),
+        nodes(&Pooled::new(replications, "nodes", &["hop", "node", "kind"], seconds)),
         drops(replications),
     ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
@@ -244,6 +245,48 @@ fn ports(pooled: &Pooled<'_>, conditioned: &[&str]) -> String {
         grid.add_row(port(pooled, key).into_iter().take(header.len()));
     }
     titled("Ports with conditioners or losses; the colour is that after the conditioners", grid, 3)
+}
+
+/// The nodes of trees that are more than one scheduler over queues; nothing if there are none.
+fn nodes(pooled: &Pooled<'_>) -> String {
+    if pooled.order.is_empty() {
+        return String::new();
+    }
+    let mut grid = grid(&[
+        "port",
+        "node",
+        "kind",
+        "arrived Mbit/s",
+        "dropped %",
+        "sent Mbit/s",
+        "of its rate %",
+        "held %",
+        "wait p50 ms",
+        "p99 ms",
+    ]);
+    let percent = |key: &Vec<String>, column| {
+        let of = pooled.real(key, column);
+        show(of.map(|it| Estimate { mean: 100.0 * it.mean, half_width: it.half_width.map(|half| 100.0 * half) }), 1)
+    };
+    for key in &pooled.order {
+        grid.add_row([
+            key[0].clone(),
+            key[1].clone(),
+            key[2].clone(),
+            show(pooled.mbit_s(key, "arrived_bytes"), 3),
+            show(pooled.percent(key, "dropped_packets", "arrived_packets"), 2),
+            show(pooled.mbit_s(key, "sent_bytes"), 3),
+            percent(key, "used"),
+            percent(key, "held"),
+            show(pooled.real(key, "wait_p50_ms"), 1),
+            show(pooled.real(key, "wait_p99_ms"), 1),
+        ]);
+    }
+    titled(
+        "Trees of queues, node by node; held: the share of time in which packets waited for a shaper's tokens",
+        grid,
+        3,
+    )
 }
 
 /// One row of [`ports`], the ECN column last.

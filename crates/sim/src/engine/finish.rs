@@ -24,7 +24,7 @@ impl Simulation {
     pub(super) fn end_warmup(&mut self) {
         self.warm = Some(self.totals());
         self.hosts.clear_delays();
-        self.net.clear_waits();
+        self.net.clear_waits(Time::ZERO + self.plan.warmup);
         self.recorder.arrivals.clear();
     }
 
@@ -55,7 +55,7 @@ impl Simulation {
             flows: hosts.flow_rows(&end.hosts, &base.hosts),
             tables,
             arrivals,
-            ports: net.rows(&end.net, &base.net),
+            ports: net.rows(Time::ZERO + plan.duration, &end.net, &base.net),
             transfers,
             sessions: hosts.session_rows(since),
             series,

@@ -1,12 +1,12 @@
 //! What links counted, and what series show of them.
 
 use super::{Link, Net, RecordId};
-use crate::record::{ConditionerRow, Delays, HopRow, PortRows, QueueRow, Recorder, Sample, Tally};
+use crate::record::{ConditionerRow, Delays, HopRow, NodeRow, PortRows, QueueRow, Recorder, Sample, Tally};
 use perhop_core::aqm::Aqm as _;
 use perhop_core::count::Count;
 use perhop_core::packet::Colour;
 use perhop_core::port::edge::{ColourMatrix, StageCounts};
-use perhop_core::port::{Fates, Offered, Queue};
+use perhop_core::port::{Branch, Fates, Offered, Queue};
 use perhop_core::units::Time;
 use std::array::from_fn;
 
@@ -69,20 +69,25 @@ impl Net {
         }
     }
 
-    /// Times of waiting begin again.
-    pub fn clear_waits(&mut self) {
-        self.links.iter_mut().for_each(Link::clear_waits);
+    /// Times of waiting and the counts of shapers begin again.
+    pub fn clear_waits(&mut self, now: Time) {
+        for link in &mut self.links {
+            link.clear_waits();
+            link.port_mut().begin_count(now);
+        }
     }
 
-    /// What the ports did from `base` to `end`.
-    pub fn rows(&self, end: &NetTotals, base: &NetTotals) -> PortRows {
+    /// What the ports did from `base` to `end`, which is `now`.
+    pub fn rows(&self, now: Time, end: &NetTotals, base: &NetTotals) -> PortRows {
         let mut rows = PortRows { tallies: tallies_since(&end.tallies, &base.tallies), ..PortRows::default() };
         for (link, (end, base)) in end.links.iter().zip(&base.links).enumerate() {
             for class in 0..end.gates.len() {
                 let row = |colour| self.hop_row(Hop { link, class, colour }, end, base);
                 rows.hops.extend(Colour::ALL.into_iter().filter_map(row));
             }
-            rows.queues.extend(self.queue_rows(link, end, base));
+            let queues = self.queue_rows(link, end, base);
+            rows.nodes.extend(self.node_rows(now, link, &queues));
+            rows.queues.extend(queues);
             rows.conditioners.extend(self.conditioner_rows(link, end, base));
         }
         rows
@@ -107,6 +112,29 @@ impl Net {
             QueueRow { link, queue, fates, sent, wait }
         };
         queues.enumerate().map(row).collect()
+    }
+
+    /// The nodes of a link's tree, as sums of its queues; none if those say it all.
+    fn node_rows(&self, now: Time, link: usize, queues: &[QueueRow]) -> Vec<NodeRow> {
+        let (port, waits) = (self.links[link].port(), self.links[link].waits());
+        if port.is_flat() {
+            return Vec::new();
+        }
+        let let_go = port.let_go(now);
+        let row = |branch: &Branch| {
+            let mut wait = Delays::default();
+            branch.queues.iter().for_each(|&queue| wait.add(&waits[queue]));
+            let below = || branch.queues.iter().map(|&queue| &queues[queue]);
+            NodeRow {
+                link,
+                branch: branch.clone(),
+                fates: below().fold(Fates::default(), |sum, row| sum.plus(&row.fates)),
+                sent: below().map(|row| row.sent).sum(),
+                wait: wait.quantiles(),
+                let_go: let_go.iter().find(|of| Some(of.0) == branch.node).map(|of| of.1),
+            }
+        };
+        port.branches().iter().map(row).collect()
     }
 
     fn conditioner_rows(&self, link: usize, end: &LinkTotals, base: &LinkTotals) -> Vec<ConditionerRow> {

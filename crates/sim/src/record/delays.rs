@@ -49,6 +49,15 @@ impl Delays {
         Self { zeros: self.zeros + all.saturating_sub(observed), ..self.clone() }
     }
 
+    /// Adds all values of another.
+    pub fn add(&mut self, other: &Self) {
+        self.zeros += other.zeros;
+        self.sums = [self.sums[0] + other.sums[0], self.sums[1] + other.sums[1]];
+        if let Some(others) = &other.others {
+            self.others.get_or_insert_with(histogram).add(&**others).expect("all have the same bounds");
+        }
+    }
+
     /// Forgets everything, keeping the memory.
     pub fn clear(&mut self) {
         (self.zeros, self.sums) = (0, [0; 2]);
@@ -120,6 +129,14 @@ mod tests {
             assert!((got as f64 / exact - 1.0).abs() < 0.011, "{got} {exact}");
         }
         assert_eq!(q.mean, 80.2e6);
+        let halves = [0..500, 500..1000].map(|part| {
+            let mut half = Delays::default();
+            part.for_each(|i: u64| half.observe(i.saturating_sub(599) * 1_000_000));
+            half
+        });
+        let mut sum = Delays::default();
+        halves.iter().for_each(|half| sum.add(half));
+        assert_eq!(sum.quantiles(), delays.quantiles());
         delays.clear();
         assert_eq!(delays.quantiles(), None);
     }

@@ -24,8 +24,8 @@ pub use delays::{Delays, Quantiles};
 pub use ef::{EfRow, EfWatch};
 pub use events::{Came, EventSink, Events, FlowOf, PortEvent, PortFate, Went};
 pub use outcome::{
-    ArrivalRow, ConditionerRow, Faults, FlowRow, HopRow, Outcome, PortRows, QueueRow, Series, SessionRow, TableRow,
-    Work,
+    ArrivalRow, ConditionerRow, Faults, FlowRow, HopRow, NodeRow, Outcome, PortRows, QueueRow, Series, SessionRow,
+    TableRow, Work,
 };
 pub use recorder::{Recorded, Recorder};
 pub use sample::{FlowSample, Sample};

@@ -9,8 +9,8 @@ use crate::transport::Counters;
 use perhop_core::classify::FlowHeaders;
 use perhop_core::count::Count;
 use perhop_core::packet::Colour;
-use perhop_core::port::Fates;
 use perhop_core::port::edge::ColourMatrix;
+use perhop_core::port::{Branch, Fates, LetGo};
 use perhop_core::units::{Span, Time};
 
 /// One flow. Flows of transfers are not rows; see [`Outcome::transfers`].
@@ -83,6 +83,23 @@ pub struct QueueRow {
     pub wait: Option<Quantiles>,
 }
 
+/// One node of the tree of a link's queues, or a class with classes below it.
+#[derive(Clone, Debug)]
+pub struct NodeRow {
+    /// Index of the link.
+    pub link: usize,
+    /// What it is.
+    pub branch: Branch,
+    /// Fates at the gates of the queues below it.
+    pub fates: Fates,
+    /// What was transmitted from them.
+    pub sent: Count,
+    /// Time waiting in them.
+    pub wait: Option<Quantiles>,
+    /// What its shaper did, if it has one.
+    pub let_go: Option<LetGo>,
+}
+
 /// One conditioner.
 #[derive(Clone, Debug)]
 pub struct ConditionerRow {
@@ -133,6 +150,8 @@ pub struct PortRows {
     pub hops: Vec<HopRow>,
     /// Queues of schedulers.
     pub queues: Vec<QueueRow>,
+    /// Nodes of trees that are more than a scheduler over queues.
+    pub nodes: Vec<NodeRow>,
     /// Conditioners.
     pub conditioners: Vec<ConditionerRow>,
     /// Totals of AQMs and conditioners.

@@ -17,9 +17,9 @@ pub(in crate::port) enum Inside<H> {
 
 impl<H: Copy> Tree<H> {
     /// Adds a node of the specification, without its children: a scheduler if given, else a queue, below a shaper if
-    /// given. `up` is the number of its parent in the specification.
-    pub(in crate::port) fn add(&mut self, up: Option<usize>, shaper: Option<Shaper>, inside: Inside<H>) {
-        let mut up = up.map(|spec| self.numbers[spec].node);
+    /// given. `parent` is the number of the one above in the specification.
+    pub(in crate::port) fn add(&mut self, parent: Option<usize>, shaper: Option<Shaper>, inside: Inside<H>) {
+        let mut up = parent.map(|spec| self.numbers[spec].node);
         let shaper = shaper.map(|shaper| {
             let takes = shaper.takes();
             let number = self.link(up, takes, Kind::Shaper(Box::new(shaper), self.nodes.len() + 1));
@@ -30,13 +30,13 @@ impl<H: Copy> Tree<H> {
             Inside::Queue(queue) => self.leaf(up, queue),
             Inside::Scheduler(scheduler, rng) => self.inner(up, scheduler, rng),
         };
-        self.numbers.push(Numbers { node, shaper });
+        self.numbers.push(Numbers { up: parent, node, shaper });
     }
 
     /// Adds as many queues, one for each flow of the scheduler whose number in the specification is `up`; in the
     /// specification they are one node.
     pub(in crate::port) fn add_flows(&mut self, up: usize, flows: usize, queue: &Queue<H>) {
-        let numbers = Numbers { node: self.nodes.len(), shaper: None };
+        let numbers = Numbers { up: Some(up), node: self.nodes.len(), shaper: None };
         (0..flows).for_each(|_| _ = self.leaf(Some(self.numbers[up].node), queue.clone()));
         self.numbers.push(numbers);
     }

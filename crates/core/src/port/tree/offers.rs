@@ -82,10 +82,10 @@ impl<H: Copy> Tree<H> {
                 let child = *child;
                 let below = self.look(child, now, host);
                 let opens = self.opens_below(child);
-                let (Offer::Ready(bytes), Kind::Shaper(shaper, _)) = (below, &self.nodes[node].kind) else {
+                let (Offer::Ready(bytes), Kind::Shaper(shaper, _)) = (below, &mut self.nodes[node].kind) else {
                     return (below, opens);
                 };
-                match shaper.opens(now, bytes) {
+                match shaper.is_asked(now, bytes) {
                     at if at <= now => (below, opens),
                     at => (Offer::Later(earlier(at, opens)), None),
                 }

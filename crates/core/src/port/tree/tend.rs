@@ -72,8 +72,9 @@ impl<H: Copy> Tree<H> {
         scope: &Scope,
     ) -> Result<(), ParamError> {
         let node = self.numbers.get(spec).and_then(|numbers| numbers.shaper).ok_or_else(ParamError::other_kind)?;
+        let held = self.holds(now, node);
         let Kind::Shaper(shaper, _) = &mut self.nodes[node].kind else { return Err(ParamError::other_kind()) };
-        shaper.retune(now, params, scope)?;
+        shaper.retune(now, held, params, scope)?;
         self.touch(node);
         Ok(())
     }

@@ -22,6 +22,8 @@ impl<H: Copy> Tree<H> {
                 if let Kind::Scheduler(inner) = &mut self.nodes[up.node].kind {
                     inner.all.add(packet.size);
                     inner.scheduler.queued(now, up.place, packet.size);
+                } else {
+                    self.comes_below(now, node, up.node);
                 }
                 node = up.node;
             }

@@ -67,9 +67,26 @@ impl Form {
 
     /// Level of each class: 0 for leaves, one less than its parent's for others, from the highest.
     pub(super) fn levels(&self) -> Vec<usize> {
-        let above = |i: usize| std::iter::successors(self.parents[i], |&up| self.parents[up]).count();
-        let level = |i: usize| if self.leaves.contains(&i) { 0 } else { LEVELS - 1 - above(i) };
+        let level = |i: usize| if self.leaves.contains(&i) { 0 } else { LEVELS - 1 - self.above(i) };
         (0..self.parents.len()).map(level).collect()
+    }
+
+    /// How many classes are above one.
+    pub(super) fn above(&self, class: usize) -> usize {
+        std::iter::successors(self.parents[class], |&up| self.parents[up]).count()
+    }
+
+    /// The classes below one, or all, each before those below it.
+    pub(super) fn in_order(&self, above: Option<usize>) -> Vec<usize> {
+        let children = (0..self.parents.len()).filter(|&class| self.parents[class] == above);
+        children.flat_map(|class| [vec![class], self.in_order(Some(class))].concat()).collect()
+    }
+
+    /// The places, among the leaves, of a leaf or of those below a parent.
+    pub(super) fn places_below(&self, class: usize) -> Vec<usize> {
+        let below = self.in_order(Some(class));
+        let of = |leaf: &usize| *leaf == class || below.contains(leaf);
+        (0..self.leaves.len()).filter(|&place| of(&self.leaves[place])).collect()
     }
 
     /// Parents whose children have rates that exceed their own: the parent and that sum, bit/s.

@@ -98,7 +98,7 @@ fn files(dir: &Path) -> Result<Vec<(&'static str, Vec<u8>)>, String> {
     Ok(files)
 }
 
-/// All tables; a series that was empty has no file.
+/// All tables, also those that have no file because they were empty.
 fn read(files: Vec<(&'static str, Vec<u8>)>) -> Result<Vec<Table>, String> {
     let mut read = Vec::with_capacity(tables::NAMES.len());
     let mut files = files.into_iter().peekable();
@@ -108,8 +108,7 @@ fn read(files: Vec<(&'static str, Vec<u8>)>) -> Result<Vec<Table>, String> {
                 let table = parquet::read(name, bytes).map_err(|e| format!("{name}.parquet cannot be read: {e}"))?;
                 read.push(table);
             }
-            None if name == tables::SERIES => read.push(tables::no_series()),
-            None => {}
+            None => read.extend(tables::without_rows(name)),
         }
     }
     Ok(read)
@@ -123,7 +122,7 @@ fn difference(files: &[(&'static str, Vec<u8>)], manifest: &Manifest) -> String 
     let cut = files.iter().find(|(_, bytes)| !bytes.starts_with(MAGIC) || !bytes.ends_with(MAGIC));
     let cut = cut.map(|(name, _)| format!("{name}.parquet cannot be read: it is cut short, or not Parquet"));
     let there = |name: &str| files.iter().any(|file| file.0 == name);
-    let missing = tables::NAMES.into_iter().find(|name| *name != tables::SERIES && !there(name));
+    let missing = tables::NAMES.into_iter().find(|name| tables::without_rows(name).is_none() && !there(name));
     cut.or_else(|| missing.map(|name| format!("{name}.parquet is missing"))).unwrap_or_else(|| {
         let (found, stated) = (hash(files), &manifest.result_hash);
         format!("the tables' hash is {found}, its manifest says {stated}: a table was altered")

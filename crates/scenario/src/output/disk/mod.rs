@@ -47,9 +47,9 @@ pub fn hash(files: &[(&'static str, Vec<u8>)]) -> String {
     hasher.finalize().to_hex()[..16].to_owned()
 }
 
-/// Tables as the bytes of their files; an empty series is omitted.
+/// Tables as the bytes of their files; those that have none when they are empty are omitted.
 pub fn files(tables: &[Table]) -> Vec<(&'static str, Vec<u8>)> {
-    let kept = tables.iter().filter(|t| t.name != super::tables::SERIES || t.rows() > 0);
+    let kept = tables.iter().filter(|t| t.rows() > 0 || super::tables::without_rows(t.name).is_none());
     let file = |table: &Table| {
         let mut bytes = Vec::new();
         parquet::write(table, &mut bytes).expect("memory takes everything");

@@ -9,6 +9,7 @@
 //! | `transfers`    | transfer complete, opened after the warm-up    |
 //! | `sessions`     | session that began after the warm-up           |
 //! | `queues`       | queue of a link's scheduler                    |
+//! | `nodes`        | node of a tree of more than a scheduler's queues |
 //! | `conditioners` | conditioner x colour in x colour out           |
 //! | `tallies`      | total that an AQM or a conditioner keeps       |
 //! | `links`        | direction of a link                            |
@@ -65,7 +66,7 @@ impl<'a> Run<'a> {
 }
 
 /// Names of all tables, in the order of [`tables`].
-pub const NAMES: [&str; 12] = [
+pub const NAMES: [&str; 13] = [
     "summary",
     "arrivals",
     "flows",
@@ -73,6 +74,7 @@ pub const NAMES: [&str; 12] = [
     "transfers",
     "sessions",
     "queues",
+    NODES,
     "conditioners",
     "tallies",
     "links",
@@ -80,12 +82,16 @@ pub const NAMES: [&str; 12] = [
     "flow_series",
 ];
 
-/// The table that has no file when it is empty.
-pub const SERIES: &str = "series";
+const SERIES: &str = "series";
+const NODES: &str = "nodes";
 
-/// A series without rows.
-pub fn no_series() -> Table {
-    ports::series_of(&[])
+/// A table that has no file when it is empty, without rows; `None` for one that always has its file.
+pub fn without_rows(name: &str) -> Option<Table> {
+    match name {
+        SERIES => Some(ports::series_of(&[])),
+        NODES => Some(ports::nodes_of(&[])),
+        _ => None,
+    }
 }
 
 /// All tables of a replication.
@@ -99,6 +105,7 @@ pub fn tables(plan: &Plan, outcome: &Outcome) -> Vec<Table> {
         users::transfers(run),
         users::sessions(run),
         ports::queues(run),
+        ports::nodes(run),
         ports::conditioners(run),
         ports::tallies(run),
         ports::links(run),

@@ -1,14 +1,15 @@
-//! What happened at ports: `summary`, `queues`, `conditioners`, `tallies`, `links`, `series`.
+//! What happened at ports: `summary`, `queues`, `nodes`, `conditioners`, `tallies`, `links`, `series`.
 
 use super::parts::ms;
-use super::{Row, Run, SERIES};
+use super::{NODES, Row, Run, SERIES};
 use crate::output::columns::{Columns, Table};
 use perhop_core::count::Count;
 use perhop_core::packet::Colour;
+use perhop_core::port::{Inside, ShaperParams};
 use perhop_core::units::NS_PER_S;
 use perhop_core::verdict::Reason;
 use perhop_sim::plan;
-use perhop_sim::record::{ConditionerRow, HopRow, Sample};
+use perhop_sim::record::{ConditionerRow, HopRow, NodeRow, Sample};
 
 pub(super) fn summary(run: Run<'_>) -> Table {
     Columns::of("summary", &run.rows(&run.outcome.ports.hops))
@@ -49,6 +50,60 @@ pub(super) fn queues(run: Run<'_>) -> Table {
         .dropped(&reasons, |r, reason| r.it.fates.dropped[reason as usize])
         .count("sent", |r| r.it.sent)
         .quantiles("wait", |r| r.it.wait)
+        .table()
+}
+
+/// A node of a tree, with the rate that it has.
+pub(super) struct Noded<'a> {
+    run: Run<'a>,
+    row: &'a NodeRow,
+    shaper: Option<&'a ShaperParams>,
+    kind: &'static str,
+}
+
+impl<'a> Noded<'a> {
+    fn new(run: Run<'a>, row: &'a NodeRow) -> Self {
+        let (link, node) = (&run.plan.links[row.link], row.branch.node);
+        let node = node.map(|node| &link.nodes[node]);
+        let kind = match node.map(|node| &node.inside) {
+            Some(Inside::Scheduler(params)) => params.name(),
+            Some(Inside::Queue(queue)) => link.queues[*queue].aqm.name(),
+            None => "class",
+        };
+        Self { run, row, shaper: node.and_then(|node| node.shaper.as_ref()), kind }
+    }
+
+    /// The only queue that it is.
+    fn queue(&self) -> Option<u64> {
+        let is_queue =
+            matches!(self.run.plan.links[self.row.link].nodes[self.row.branch.node?].inside, Inside::Queue(_));
+        is_queue.then(|| self.row.branch.queues[0] as u64 + 1)
+    }
+
+    /// Share of its rate that was used, by the bytes that it counts.
+    fn used(&self) -> Option<f64> {
+        Some(self.run.bit_s(self.row.let_go?.bytes) / self.shaper?.rate.bit_s() as f64)
+    }
+}
+
+pub(super) fn nodes(run: Run<'_>) -> Table {
+    nodes_of(&run.outcome.ports.nodes.iter().map(|row| Noded::new(run, row)).collect::<Vec<_>>())
+}
+
+pub(super) fn nodes_of(rows: &[Noded<'_>]) -> Table {
+    Columns::of(NODES, rows)
+        .text("hop", |r| r.run.hop(r.row.link))
+        .text("node", |r| r.row.branch.path.clone())
+        .text("kind", |r| r.kind.to_owned())
+        .integer("queue", Noded::queue)
+        .count("arrived", |r| r.row.fates.arrived)
+        .count("dropped", |r| r.row.fates.lost())
+        .count("sent", |r| r.row.sent)
+        .real("throughput_bit_s", |r| r.run.bit_s(r.row.sent.bytes))
+        .integer("rate_bit_s", |r| r.shaper.map(|shaper| shaper.rate.bit_s()))
+        .real("used", Noded::used)
+        .real("held", |r| r.row.let_go.map(|it| it.held.seconds() / r.run.seconds))
+        .quantiles("wait", |r| r.row.wait)
         .table()
 }
 
