@@ -141,15 +141,22 @@ fn way(scenario: &Scenario, name: &str, way: &[u32], out: &mut String) {
         let stages: Vec<_> = link.edge.iter().map(|s| format!("[{}: {}] ", s.name, s.params.name())).collect();
         let _ = writeln!(
             out,
-            "  {name} {}: {}{}, then {} and {}{}",
+            "  {name} {}: {}{}, then {} and {}{}{}",
             link.name,
             stages.concat(),
             waiting(link, scenario.built.plan.overhead),
             link.rate,
             link.delay,
-            transit(&link.transit)
+            transit(&link.transit),
+            mtu(scenario, index)
         );
     }
+}
+
+/// The largest packet that a link carries, if it is stated.
+fn mtu(scenario: &Scenario, link: u32) -> String {
+    let mtu = scenario.built.topology.links[link as usize].mtu;
+    mtu.map(|mtu| format!(", MTU {}", *mtu)).unwrap_or_default()
 }
 
 /// How packets' times on a wire differ from its delay.

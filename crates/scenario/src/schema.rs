@@ -3,7 +3,7 @@
 use crate::expand::dumbbell::Dumbbell;
 use crate::sections::conditioner::{Actions, Placement};
 use crate::sections::link::{LinkSection, NodeSection};
-use crate::sections::queue::{QueueCommon, Shaped};
+use crate::sections::queue::{QueueCommon, Shaped, Telling, has_classes};
 use crate::sections::settings::{PolicySettings, Settings};
 use crate::sections::tcp::{PRESETS, RtoPreset, RtoSection, TcpSection};
 use crate::sections::traffic::TrafficCommon;
@@ -74,9 +74,15 @@ fn axis() -> Value {
 /// A queue with its AQM, or a scheduler whose classes have one each.
 fn queue() -> Value {
     let mut schema = chosen("aqm", Some("drop-tail"), perhop_core::aqm::LIST, &[QueueCommon::FIELDS, Shaped::FIELDS]);
-    let schedulers = chosen("scheduler", None, perhop_core::sched::LIST, &[Shaped::FIELDS]);
+    let mut schedulers = chosen("scheduler", None, perhop_core::sched::LIST, &[Shaped::FIELDS, Telling::FIELDS]);
     let variants = schema["oneOf"].as_array_mut().expect("a list");
-    variants.extend(schedulers["oneOf"].as_array().into_iter().flatten().cloned());
+    let of_schedulers = schedulers["oneOf"].as_array_mut().expect("a list");
+    for (variant, _) in of_schedulers.iter_mut().zip(perhop_core::sched::LIST).filter(|(_, entry)| !has_classes(entry))
+    {
+        let properties = variant["properties"].as_object_mut().expect("a table");
+        Telling::FIELDS.iter().for_each(|field| _ = properties.remove(field.name));
+    }
+    variants.append(of_schedulers);
     schema
 }
 

@@ -430,11 +430,80 @@ fn each_node_of_a_tree_is_in_the_tables() {
   htb
     data rate \"6Mbit/s\"
       1 [\"AF11\"], rate \"2Mbit/s\", ceil \"6Mbit/s\": shaped to 1Mbit/s (burst 1500B, 12.0 ms of it; counts the IP length + \
-                 0B), drop-tail 20p (240 ms of 1500B)
+                 0B), drop-tail 20p (240 ms of 1500B), told a rate of 1Mbit/s
       rest all others, rate \"4Mbit/s\", ceil \"6Mbit/s\": drop-tail 20p (30.0 ms of 1500B)
     voice [\"EF\"], rate \"2Mbit/s\": drop-tail 20p (30.0 ms of 1500B)
 ";
     assert!(text.contains(drawn), "{text}");
+}
+
+/// A link of 8 Mbit/s with this queue, which CBR traffic of 1500 B passes.
+fn told(rate: &str, queue: &str) -> Scenario {
+    good(&format!(
+        r#"
+        [scenario]
+        duration = "1s"
+        warmup = "0s"
+        [links]
+        "a -> b" = {{ rate = "{rate}", queue = {queue} }}
+        "b -> a" = {{ rate = "8Mbit/s" }}
+        [traffic.bulk]
+        model = "cbr"
+        rate = "1Mbit/s"
+        size = "1500B"
+        from = "a"
+        to = "b"
+        "#
+    ))
+}
+
+/// With `aqm-rate = "share"` the queue of a class is, to the last number, that of a link of the class's rate; by default that
+/// of the whole link. A share of a share is one, strict classes and flows have that of all together.
+#[test]
+fn an_aqm_can_be_told_its_share() {
+    let avq = r#"{ aqm = "avq", limit = "40ms" }"#;
+    let queues = |scenario: &Scenario| {
+        let plan = scenario.plan(1, 0);
+        plan.links[0].queues.iter().map(|queue| format!("{queue:?}")).collect::<Vec<_>>()
+    };
+    let cases: [(&str, &[&str]); 5] = [
+        (
+            r#"scheduler = "drr", classes = [{ for = "EF", quantum = "1500B", queue = Q }, { quantum = "4500B", queue = Q }]"#,
+            &["2Mbit/s", "6Mbit/s"],
+        ),
+        (
+            r#"scheduler = "wrr", classes = [{ for = "EF", weight = 3, queue = Q }, { weight = 5, queue = Q }]"#,
+            &["3Mbit/s", "5Mbit/s"],
+        ),
+        (
+            r#"scheduler = "strict-priority", classes = [{ for = "EF", queue = Q }, { queue = Q }]"#,
+            &["8Mbit/s", "8Mbit/s"],
+        ),
+        (
+            r#"scheduler = "ets", classes = [{ for = "EF", queue = Q }, { for = "AF11", quantum = "1500B", queue = Q }, { quantum = "1500B", queue = Q }]"#,
+            &["8Mbit/s", "4Mbit/s", "4Mbit/s"],
+        ),
+        (
+            r#"scheduler = "htb", classes = [{ name = "all", rate = "5Mbit/s" }, { parent = "all", for = "EF", rate = "1Mbit/s", queue = Q },
+               { rate = "4Mbit/s", queue = { aqm-rate = "share", scheduler = "wrr", classes = [{ for = "AF11", weight = 1, queue = Q }, { weight = 3, queue = Q }] } }]"#,
+            &["1Mbit/s", "1Mbit/s", "3Mbit/s"],
+        ),
+    ];
+    for (scheduler, rates) in cases {
+        let scheduler = scheduler.replace('Q', avq).replace('\n', " ");
+        let alone = |rate: &&str| queues(&told(rate, avq)).concat();
+        let share = told("8Mbit/s", &format!(r#"{{ aqm-rate = "share", {scheduler} }}"#));
+        assert_eq!(queues(&share), rates.iter().map(alone).collect::<Vec<_>>(), "{scheduler}");
+        let by_default = queues(&told("8Mbit/s", &format!("{{ {scheduler} }}")));
+        assert_eq!(by_default[0], alone(&"8Mbit/s"), "{scheduler}");
+        assert_eq!(queues(&told("8Mbit/s", &format!(r#"{{ aqm-rate = "link", {scheduler} }}"#))), by_default);
+        assert_eq!(good(&share.effective()).effective(), share.effective());
+    }
+    let text = perhop_scenario::explain(&told(
+        "8Mbit/s",
+        &format!(r#"{{ aqm-rate = "share", {} }}"#, cases[0].0.replace('Q', avq)),
+    ));
+    assert!(text.contains("avq 10000B (40.0 ms), told a rate of 2Mbit/s\n"), "{text}");
 }
 
 /// What `explain` writes is read again as the same, every queue of every class in it.

@@ -49,7 +49,7 @@ use crate::arithmetic::Arithmetic;
 use crate::count::Count;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
-use crate::units::{Bytes, Time};
+use crate::units::{BitRate, Bytes, Time};
 
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
@@ -129,6 +129,10 @@ impl Scheduler for Drr {
 
     fn places(&self) -> usize {
         self.members.places()
+    }
+
+    fn share(&self, child: usize, whole: BitRate) -> BitRate {
+        self.rounds.share(child, whole)
     }
 
     #[inline]

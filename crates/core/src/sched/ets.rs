@@ -40,7 +40,7 @@ use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
 use crate::rng::Rng;
-use crate::units::{Bytes, Time};
+use crate::units::{BitRate, Bytes, Time};
 use crate::verdict::Verdict;
 
 /// What a scenario states.
@@ -129,6 +129,10 @@ impl Scheduler for Ets {
 
     fn places(&self) -> usize {
         self.members.places()
+    }
+
+    fn share(&self, child: usize, whole: BitRate) -> BitRate {
+        self.shared(child).map_or(whole, |place| self.rounds.share(place, whole))
     }
 
     #[inline]

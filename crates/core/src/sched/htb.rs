@@ -131,6 +131,7 @@ pub struct Htb {
     form: Form,
     tree: Tree,
     names: Vec<Option<String>>,
+    rates: Vec<BitRate>,
     takes: bool,
     advice: Vec<ParamError>,
 }
@@ -148,8 +149,8 @@ impl Params {
         let plans = (0..self.classes.len()).map(|i| self.plan(i, form.parents[i], levels[i])).collect();
         let tree = Tree::new(plans, form.leaves.clone(), frame);
         let advice = advice::all(&self, &form, scope, frame.scope(scope).largest_packet);
-        let names = self.classes.into_iter().map(|class| class.name).collect();
-        Ok(Htb { members, form, tree, names, takes: self.arithmetic == Arithmetic::Linux, advice })
+        let (names, rates) = self.classes.into_iter().map(|class| (class.name, class.rate)).unzip();
+        Ok(Htb { members, form, tree, names, rates, takes: self.arithmetic == Arithmetic::Linux, advice })
     }
 
     fn plan(&self, i: usize, parent: Option<usize>, level: usize) -> Plan {
@@ -224,6 +225,10 @@ impl Scheduler for Htb {
         self.form.in_order(None).into_iter().map(outline).collect()
     }
 
+    fn share(&self, child: usize, whole: BitRate) -> BitRate {
+        self.rates[self.form.leaves[child]].min(whole)
+    }
+
     fn takes(&self) -> bool {
         self.takes
     }
@@ -242,7 +247,7 @@ impl Scheduler for Htb {
             return Err(error.help("who is whose parent is fixed when the run begins; rates may change"));
         }
         self.tree.retune(now, &new.tree);
-        self.advice = new.advice;
+        (self.rates, self.advice) = (new.rates, new.advice);
         Ok(())
     }
 }

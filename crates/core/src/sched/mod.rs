@@ -6,7 +6,8 @@
 //! judges packets, too, and may ask for room.
 //!
 //! The host reads a class's `queue`: a name of `[queue]` or a table of the same keys; the default is drop-tail with
-//! 1000 packets. Its AQM uses the rate of the whole link, since what the others leave is unknown: RED's average of an
+//! 1000 packets. Its AQM uses the rate of the whole link, since what the others leave is unknown, unless the host is asked to
+//! tell it its share ([`Scheduler::share`]): RED's average of an
 //! idle queue decays as fast as the link could have sent, as in ns-2, and thresholds in time,
 //! capacities and virtual queues (SVB, AVQ) also refer to the whole link. Such an AQM acts in a class only when the
 //! class comes near the whole link's rate.
@@ -27,7 +28,7 @@ use crate::needs::Needs;
 use crate::packet::{FlowId, Packet};
 use crate::params::{Kind, Node, ParamError, Problems, Tree, Value};
 use crate::rng::Rng;
-use crate::units::Time;
+use crate::units::{BitRate, Time};
 use crate::verdict::{Side, Verdict};
 
 crate::algorithms! {
@@ -207,6 +208,11 @@ pub trait Scheduler {
         (0..self.places()).map(|child| Outline { children: vec![child], ..Outline::default() }).collect()
     }
 
+    /// The rate that a child can count on while all have packets, of `whole` for all of them; `whole` if nothing is known.
+    fn share(&self, _child: usize, whole: BitRate) -> BitRate {
+        whole
+    }
+
     /// Whether it hands out the packet that it shows: whoever looks at what it would send next has taken it.
     fn takes(&self) -> bool {
         false
@@ -284,6 +290,9 @@ impl Scheduler for AnyScheduler {
     fn outline(&self) -> Vec<Outline> {
         dispatch!(self, x => x.outline())
     }
+    fn share(&self, child: usize, whole: BitRate) -> BitRate {
+        dispatch!(self, x => x.share(child, whole))
+    }
     fn takes(&self) -> bool {
         dispatch!(self, x => x.takes())
     }
@@ -305,6 +314,11 @@ impl Scheduler for AnyScheduler {
     fn retune(&mut self, now: Time, params: &SchedulerParams, scope: &Scope) -> Result<(), ParamError> {
         self.retune(now, params, scope)
     }
+}
+
+/// What a part of a sum gets of a rate.
+fn share_of(whole: BitRate, part: u64, sum: u64) -> BitRate {
+    BitRate::bps((u128::from(whole.bit_s()) * u128::from(part) / u128::from(sum.max(1))) as u64)
 }
 
 /// Which packets belong to which of `classes`, in their order.

@@ -1,9 +1,9 @@
 //! Deficit round robin over some children, for the schedulers that share so.
 
-use super::{Head, Pick};
+use super::{Head, Pick, share_of};
 use crate::arithmetic::Arithmetic;
 use crate::count::Count;
-use crate::units::Bytes;
+use crate::units::{BitRate, Bytes};
 use std::collections::VecDeque;
 
 /// Whose turn it is, and what each may still send of its quanta.
@@ -40,6 +40,11 @@ impl Rounds {
             Arithmetic::Linux => Order::Woken(VecDeque::with_capacity(shares.len())),
         };
         Self { shares, order }
+    }
+
+    /// What a child gets of a rate while all have packets.
+    pub(super) fn share(&self, child: usize, whole: BitRate) -> BitRate {
+        share_of(whole, self.shares[child].quantum, self.shares.iter().map(|share| share.quantum).sum())
     }
 
     /// Those of `new` hold from the next visit on; the rest stays.

@@ -23,13 +23,13 @@
 //!
 //! Deviations: none from the plain form: the w_i packets of a visit go in a burst (the chip spreads them over the round).
 
-use super::{Head, HostKey, Pick, Scheduler, members, same_members};
+use super::{Head, HostKey, Pick, Scheduler, members, same_members, share_of};
 use crate::Scope;
 use crate::aqm::members::{Member, Members};
 use crate::count::Count;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
-use crate::units::Time;
+use crate::units::{BitRate, Time};
 
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
@@ -80,6 +80,11 @@ impl Scheduler for Wrr {
 
     fn places(&self) -> usize {
         self.weights.len()
+    }
+
+    fn share(&self, child: usize, whole: BitRate) -> BitRate {
+        let all = self.weights.iter().map(|&weight| u64::from(weight)).sum();
+        share_of(whole, self.weights[child].into(), all)
     }
 
     #[inline]

@@ -139,7 +139,10 @@ impl Writer<'_, '_> {
             SchedulerParams::Htb(htb) => self.htb(at, htb),
             SchedulerParams::FqCodel(params) => return self.leaf(at, &fq_codel(params)),
             SchedulerParams::Sfq(params) => return self.leaf(at, &sfq(params)),
-            other => return self.refuse(&format!("scheduler `{}` with {} classes", other.name(), children.len())),
+            SchedulerParams::StrictPriority(_) | SchedulerParams::Ets(_) => {
+                return self.refuse(&format!("scheduler `{}` with {} classes", params.name(), children.len()));
+            }
+            other => return self.refuse(&format!("scheduler `{}`", other.name())),
         };
         let stalls = matches!(params, SchedulerParams::Drr(_) | SchedulerParams::Ets(_));
         if stalls && children.iter().any(|&child| holds_back(nodes, child)) {

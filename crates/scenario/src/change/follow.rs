@@ -81,8 +81,10 @@ impl Step<'_> {
         if !fixed.is_empty() {
             return None;
         }
+        if !self.keeps_trees() {
+            return None;
+        }
         self.check_limits();
-        self.check_trees();
         let (old, new) = self.plans;
         let (alterations, mut plan) = (old.plan.alterations(&new.plan), old.plan.clone());
         for alteration in &alterations {
@@ -117,20 +119,29 @@ impl Step<'_> {
         }
     }
 
-    /// A port keeps its tree: which nodes there are, and which of them have a shaper.
-    fn check_trees(&mut self) {
+    /// A port keeps its tree: which nodes there are, and which of them have a shaper. One that does not is compared no
+    /// further.
+    fn keeps_trees(&mut self) -> bool {
         let (old, new) = self.plans;
+        let form = |link: &Direction| link.nodes.iter().map(PortNode::form).collect::<Vec<_>>();
+        let mut kept = true;
         for (before, after) in old.topology.links.iter().zip(&new.topology.links) {
-            let form = |link: &Direction| link.nodes.iter().map(PortNode::form).collect::<Vec<_>>();
             if form(before) != form(after) {
-                let message =
-                    format!("the tree of queues at `{}` would have other nodes or shapers than before", after.name);
+                kept = false;
+                let message = format!(
+                    "the tree of queues at `{}` would have other classes, schedulers or shapers than before",
+                    after.name
+                );
                 let help = "which queues, schedulers and shapers there are is fixed when the run begins; a change may alter what \
                     they get";
-                let place = after.nodes.first().map_or(self.overlay.place, |root| root.place);
+                let root = after.nodes.first();
+                let classes = root.filter(|_| before.queues.len() != after.queues.len());
+                let classes = classes.and_then(|root| Some(root.scheduler.as_ref()?.place("classes")));
+                let place = classes.or(root.map(|root| root.place)).unwrap_or(self.overlay.place);
                 self.problems.error("E202", place, message).help(help);
             }
         }
+        kept
     }
 
     fn limit_by_rate(&mut self, link: &Direction, queue: &PortQueue) {

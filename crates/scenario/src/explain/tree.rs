@@ -36,7 +36,9 @@ impl Drawn<'_> {
             Inside::Queue(queue) => {
                 let queue = &self.link.queues[*queue];
                 let side = if queue.drop == Side::Head { ", drops from the head" } else { "" };
-                format!("{shaper}{}{side}", one_queue(self.link, queue, self.overhead))
+                let told = queue.scope.link_rate.filter(|rate| *rate != self.link.rate);
+                let told = told.map(|rate| format!(", told a rate of {rate}")).unwrap_or_default();
+                format!("{shaper}{}{side}{told}", one_queue(self.link, queue, self.overhead))
             }
             Inside::Scheduler(params) => shaper + params.name(),
         }

@@ -5,10 +5,11 @@ use super::wire;
 use crate::sections::link::LinkSection;
 use crate::sections::model::Model;
 use crate::sections::named::{Declared, Named};
-use crate::sections::queue::{Queue, QueueRef, QueueSection, Scheduled, default_queue};
+use crate::sections::queue::{AqmRate, Queue, QueueRef, QueueSection, Scheduled, default_queue};
 use perhop_core::params::{Located, Place, Problems, Spanned, suggest};
 use perhop_core::port::{Limit, ShaperParams};
-use perhop_core::sched::SchedulerParams;
+use perhop_core::sched::{Scheduler as _, SchedulerParams};
+use perhop_core::scope::Scope;
 use perhop_core::units::{BitRate, Bytes, Length, Probability, Span};
 use perhop_sim::plan::{self, Transit};
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,7 +82,7 @@ pub struct PortQueue {
     pub limit: Limit,
     /// The `[queue.X]` that it is.
     pub name: Option<String>,
-    /// What the queue can send at: the link's rate, or that of the slowest shaper above it.
+    /// The rate that its AQM is told: the link's, that of the slowest shaper above it, or its class's share (`aqm-rate`).
     pub rate: BitRate,
 }
 
@@ -161,7 +162,7 @@ pub fn read(model: &Model, problems: &mut Problems) -> Topology {
 struct Branch<'a> {
     /// The node above.
     parent: Option<usize>,
-    /// The link's rate, or that of the slowest shaper above.
+    /// The link's rate, that of the slowest shaper above, or a class's share of it.
     rate: BitRate,
     /// The named queues above.
     above: &'a [&'a str],
@@ -298,10 +299,13 @@ impl Builder<'_> {
                 }
                 link.queues.push(self.queue(queue, name, rate)?);
             }
-            QueueSection::Several(Scheduled { params, queues, .. }) => {
+            QueueSection::Several(Scheduled { params, queues, telling, .. }) => {
+                let rates = told(&params, telling.aqm_rate.unwrap_or_default(), rate);
                 link.nodes.push(PortNode { scheduler: Some(params), ..node });
-                let below = Branch { parent: Some(index), rate, above: &above };
-                let all = queues.iter().map(|queue| self.branch(link, queue, below));
+                let all = queues.iter().enumerate().map(|(place, queue)| {
+                    let below = Branch { parent: Some(index), rate: rates(place), above: &above };
+                    self.branch(link, queue, below)
+                });
                 all.collect::<Vec<_>>().into_iter().collect::<Option<()>>()?;
             }
         }
@@ -359,6 +363,13 @@ impl Builder<'_> {
             node.address = stated.map_or_else(|| automatic.next().unwrap_or(Ipv4Addr::UNSPECIFIED), |a| a.0);
         }
     }
+}
+
+/// The rate that each class of a scheduler is told, of `whole`. One that cannot be built is reported where it is checked.
+fn told(params: &SchedulerParams, aqm_rate: AqmRate, whole: BitRate) -> impl Fn(usize) -> BitRate + use<> {
+    let any_packet = Scope { largest_packet: Bytes::new(0), ..Scope::default() };
+    let scheduler = (aqm_rate == AqmRate::Share).then(|| params.build(&any_packet).ok()).flatten();
+    move |place| scheduler.as_ref().filter(|it| place < it.places()).map_or(whole, |it| it.share(place, whole))
 }
 
 /// `None` for a share of itself, or if too small for a single packet.

@@ -4,8 +4,11 @@
 use super::chosen::{Entries, chosen, name_of};
 use crate::text::tree;
 use perhop_core::aqm::{self, AqmParams};
-use perhop_core::params::{Field, Kind, Located, Node, Params, Place, Places, Problems, Reader, Spanned, Tree, Value};
+use perhop_core::params::{
+    Choice, Field, Kind, Located, Node, Params, Place, Places, Problems, Reader, Spanned, Tree, Value,
+};
 use perhop_core::port::{ShaperParams, Side};
+use perhop_core::registry::Entry;
 use perhop_core::sched::{self, SchedulerParams};
 use perhop_core::units::{Length, Packets};
 
@@ -29,6 +32,24 @@ pub struct Shaped {
     pub shape: Option<Located<ShaperParams>>,
 }
 
+/// The keys of every `[queue.X]` with a scheduler over classes.
+#[derive(Params, Clone, Debug, PartialEq)]
+pub struct Telling {
+    /// Rate that the AQMs of its classes are told, and to which times in their limits refer: that of all classes together,
+    /// `link` (default), or what their class can count on, `share`.
+    pub aqm_rate: Option<AqmRate>,
+}
+
+/// The rate that an AQM in a class is told.
+#[derive(Choice, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AqmRate {
+    /// The link's, or that of the slowest shaper above.
+    #[default]
+    Link,
+    /// What the class gets of it while all classes have packets.
+    Share,
+}
+
 /// `[queue.X]`
 #[derive(Clone, Debug, PartialEq)]
 pub enum QueueSection {
@@ -47,6 +68,8 @@ pub struct Scheduled {
     pub queues: Vec<Spanned<QueueRef>>,
     /// Its shaper.
     pub shaped: Shaped,
+    /// What AQMs in its classes are told.
+    pub telling: Telling,
 }
 
 /// A queue with its AQM.
@@ -163,18 +186,22 @@ impl Scheduled {
             let entry = name.as_ref().and_then(|name| sched::LIST.iter().find(|entry| entry.name == **name));
             let sound = refuse_queue(reader, entry.map_or(&[], |entry| entry.fields));
             let params = name.as_ref().and_then(|name| SchedulerParams::read(name, name.place, reader));
+            let telling = match entry.is_some_and(has_classes) {
+                true => <Telling as Params>::read(reader),
+                false => Some(Telling { aqm_rate: None }),
+            };
             let params = params.filter(|_| sound).map(|value| Located { value, places: reader.places() });
-            (entry.is_some(), params.zip(shaped).zip(entry))
+            (entry.is_some(), params.zip(shaped.zip(telling)).zip(entry))
         });
-        let (((params, shaped), entry), mut queues) = (both?, queues?);
-        if !Field::all(entry.fields).iter().any(|field| field.name == "classes") {
+        let (((params, (shaped, telling)), entry), mut queues) = (both?, queues?);
+        if !has_classes(entry) {
             queues = vec![flow_queue(node.place)];
         }
         if queues.is_empty() {
             let help = "at least one, the last of which takes all other packets";
             return problems.error("E201", node.place, "`classes` is missing").help(help).none();
         }
-        Some(Self { params, queues, shaped })
+        Some(Self { params, queues, shaped, telling })
     }
 
     fn tree(&self) -> Tree {
@@ -192,8 +219,14 @@ impl Scheduled {
         }
         shown.insert(0, ("scheduler", Tree::Text(self.params.name().into())));
         self.shaped.show(&mut shown);
+        self.telling.show(&mut shown);
         Tree::table(shown)
     }
+}
+
+/// Whether a scheduler's children are classes of the file, not flows.
+pub fn has_classes(entry: &Entry) -> bool {
+    Field::all(entry.fields).iter().any(|field| field.name == "classes")
 }
 
 /// The classes' queues; anything but a table is left to the scheduler's reader.
