@@ -1,4 +1,4 @@
-//! The way out, first half: what each node offers, from the queues to the root.
+//! Outwards, first half: what each node offers, from the queues to the root.
 
 use super::{Kind, Offer, Tree, UNKNOWN};
 use crate::port::{Buffers, Leaving};

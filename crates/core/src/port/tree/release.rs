@@ -1,4 +1,4 @@
-//! The way out, second half: the packet that was offered leaves its queue and every node above.
+//! Outwards, second half: the packet that was offered leaves its queue and every node above.
 
 use super::{Inner, Kind, Taken, Tree};
 use crate::aqm::{Backlog, Departure};

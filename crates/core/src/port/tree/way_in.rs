@@ -1,4 +1,4 @@
-//! The way in: from the root to a queue, and what has to make room there.
+//! Inwards: from the root to a queue, and what has to make room there.
 
 use super::{Inner, Kind, Tree};
 use crate::aqm::{Backlog, Departure};
