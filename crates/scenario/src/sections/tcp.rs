@@ -245,6 +245,7 @@ impl TcpSection {
             delays: Delays { ack: self.delays.delayed_ack, overhead: self.delays.overhead },
             ecn: self.ecn.unwrap_or(false),
             receiver_ecn: self.receiver_ecn,
+            sack: false,
             mss: u16::try_from(self.segment.get()).map_err(|_| too_large("segment", self.segment))?,
             header: u16::try_from(self.header.get()).map_err(|_| too_large("header", self.header))?,
         };

@@ -108,7 +108,7 @@ impl Flow {
             ..self.blank()
         };
         let wire = u32::from(tcp.header) + u32::from(segment.payload);
-        Record { packet, sent: now, hop: self.routes[0], number: segment.number, wire }
+        Record { packet, sent: now, hop: self.routes[0], number: segment.number, wire, ..Record::default() }
     }
 
     /// A returning ACK.
@@ -121,8 +121,8 @@ impl Flow {
             flags: flags::ACK | if ack.syn { flags::SYN } else { 0 } | if ack.ece { flags::ECE } else { 0 },
             ..self.blank()
         };
-        let wire = u32::from(tcp.header);
-        Record { packet, sent: now, hop: self.routes[1], number: ack.next_expected, wire }
+        let wire = u32::from(tcp.header) + ack.sacks.wire();
+        Record { packet, sent: now, hop: self.routes[1], number: ack.next_expected, wire, sacks: ack.sacks }
     }
 
     /// Counts a packet that has arrived at the destination.
@@ -174,5 +174,6 @@ pub fn acknowledged(record: &Record) -> AckInfo {
         next_expected: record.number,
         ece: record.packet.flags & flags::ECE != 0,
         syn: record.packet.flags & flags::SYN != 0,
+        sacks: record.sacks,
     }
 }

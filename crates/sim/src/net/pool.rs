@@ -2,6 +2,7 @@
 
 use crate::plan::TapPoint;
 use crate::record::Captured;
+use crate::transport::Sacks;
 use perhop_core::packet::Packet;
 use perhop_core::units::Time;
 
@@ -19,9 +20,10 @@ pub struct Record {
     pub number: u32,
     /// Bytes that links serialise (IP length).
     pub wire: u32,
+    /// TCP: blocks of an ACK.
+    pub sacks: Sacks,
 }
 
-// The fields are 52 bytes: an index into a list of SACK blocks fits beside them.
 const _: () = assert!(size_of::<Record>() == 64);
 
 impl Record {

@@ -13,6 +13,7 @@
 //! | `delays.overhead`  | time     | none          | `overhead_`                                       |
 //! | `ecn`              | -        | off           | `ecn_`                                            |
 //! | `receiver_ecn`     | -        | on            | -                                                 |
+//! | `sack`             | -        | off           | -                                                 |
 //! | `mss`              | B        | 1000          | `packetSize_`                                     |
 //! | `header`           | B        | 40            | `tcpip_base_hdr_size_` with `useHeaders_ true`    |
 //!
@@ -24,6 +25,7 @@ use super::error::{ConfigError, check};
 
 use super::recovery::{PartialAckTimer, Recovery};
 use super::rto::RtoConfig;
+use super::sacks;
 use perhop_core::params::ParamError;
 use perhop_core::units::Span;
 
@@ -50,6 +52,8 @@ pub struct Config {
     pub ecn: bool,
     /// The receiver agrees to it if asked.
     pub receiver_ecn: bool,
+    /// The receiver reports what is out of order or twice (RFC 2018, RFC 2883). A sender that has no use for it ignores it.
+    pub sack: bool,
     /// Data bytes of a full segment.
     pub mss: u16,
     /// Bytes of IP and TCP header: the size of a SYN and of an ACK.
@@ -79,6 +83,7 @@ impl Default for Config {
             delays: Delays::default(),
             ecn: false,
             receiver_ecn: true,
+            sack: false,
             mss: 1000,
             header: 40,
         }
@@ -101,12 +106,15 @@ impl Config {
     }
 
     /// # Errors
-    /// A window or size of zero, a window beyond 2^24 segments, a packet beyond 65 535 bytes, an
+    /// A window or size of zero, a window beyond 2^24 segments, or beyond 32,767 with SACK, a packet beyond 65 535 bytes, an
     /// ACK delay or overhead that is zero or above 500 ms, or what the law or [`RtoConfig::validate`] refuses.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let windows = 1..=LARGEST_WINDOW;
         let bound = format!("between 1 and {LARGEST_WINDOW} segments");
         check(windows.contains(&self.window), "window", self.window, &bound)?;
+        let fits = !self.sack || self.window <= sacks::LARGEST_WINDOW;
+        let blocks = format!("at most {} segments with SACK", sacks::LARGEST_WINDOW);
+        check(fits, "window", self.window, blocks)?;
         check(windows.contains(&self.initial_window), "initial_window", self.initial_window, &bound)?;
         check(self.mss > 0, "mss", self.mss, "at least 1 byte")?;
         let packet = u32::from(self.mss) + u32::from(self.header);
@@ -149,6 +157,7 @@ mod tests {
         let cases = [
             ("window", Config { window: 0, ..base }),
             ("window", Config { window: LARGEST_WINDOW + 1, ..base }),
+            ("window", Config { sack: true, window: sacks::LARGEST_WINDOW + 1, ..base }),
             ("initial_window", Config { initial_window: 0, ..base }),
             ("mss", Config { mss: 0, ..base }),
             ("mss", Config { mss: 65_500, ..base }),

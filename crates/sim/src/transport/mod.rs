@@ -13,6 +13,7 @@
 //! | `congestion/`   | the window law's trait and list, a file for each law                       |
 //! | `rto.rs`        | round-trip estimator, retransmission time-out, back-off                    |
 //! | `receiver.rs`   | reassembly, cumulative and delayed ACKs, ECN echo                          |
+//! | `sacks.rs`      | SACK blocks of an ACK                                                      |
 //! | `counters.rs`   | what a sender counts                                                       |
 //! | `error.rs`      | why parameters are refused                                                 |
 //!
@@ -31,6 +32,7 @@ mod error;
 mod receiver;
 mod recovery;
 mod rto;
+mod sacks;
 mod sender;
 
 pub use config::{Config, Delays};
@@ -40,6 +42,7 @@ pub use error::ConfigError;
 pub use receiver::{Received, Receiver};
 pub use recovery::{PartialAckTimer, Recovery};
 pub use rto::{RtoConfig, RtoEstimator};
+pub use sacks::{Block, Sacks};
 pub use sender::{Sender, Supply};
 
 /// A segment to put on the wire. Its size there is `Config::header` + `payload` bytes.
@@ -59,8 +62,8 @@ pub struct Segment {
     pub cwr: bool,
 }
 
-/// An acknowledgement. Its size on the wire is `Config::header` bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An acknowledgement. Its size on the wire is `Config::header` bytes and those of its blocks, [`Sacks::wire`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AckInfo {
     /// The lowest number not yet received: everything below has arrived.
     pub next_expected: u32,
@@ -68,4 +71,6 @@ pub struct AckInfo {
     pub ece: bool,
     /// Answers a SYN.
     pub syn: bool,
+    /// What has arrived beyond, or twice.
+    pub sacks: Sacks,
 }

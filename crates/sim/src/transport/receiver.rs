@@ -21,9 +21,9 @@
 //! Deviations: the advertised window is constant (the application reads at once). A segment beyond it is not kept, is
 //! counted in `beyond_window` and acknowledged; a sender with the same configuration never sends one.
 
-use super::AckInfo;
 use super::config::Config;
 use super::error::ConfigError;
+use super::{AckInfo, Sacks};
 use perhop_core::units::{Span, Time};
 
 /// A segment as it arrives.
@@ -167,7 +167,7 @@ impl Receiver {
     fn acknowledge(&mut self, syn: bool) -> AckInfo {
         self.due = Time::MAX;
         self.marked = false;
-        AckInfo { next_expected: self.next, ece: if syn { self.ecn } else { self.ece }, syn }
+        AckInfo { next_expected: self.next, ece: if syn { self.ecn } else { self.ece }, syn, sacks: Sacks::default() }
     }
 
     #[inline]

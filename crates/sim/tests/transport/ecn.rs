@@ -14,7 +14,7 @@ fn ms(n: u64) -> Time {
 }
 
 fn echo(next_expected: u32) -> AckInfo {
-    AckInfo { next_expected, ece: true, syn: false }
+    AckInfo { next_expected, ece: true, ..AckInfo::default() }
 }
 
 fn take(sender: &mut Sender, now: Time) -> Vec<Segment> {
@@ -121,7 +121,7 @@ fn both_ends_must_agree_before_anything_is_ecn_capable() {
         let syn = take(&mut sender, ms(0))[0];
         assert!(syn.syn && !syn.ect && syn.cwr == ecn, "{syn:?}");
         let answer = receiver.on_segment(ms(0), &Received { syn: true, ..data(0, false, syn.cwr) }).unwrap();
-        assert_eq!(answer, AckInfo { next_expected: 1, ece: ecn && receiver_ecn, syn: true });
+        assert_eq!(answer, AckInfo { next_expected: 1, ece: ecn && receiver_ecn, syn: true, ..AckInfo::default() });
         sender.on_ack(ms(100), answer);
         assert_eq!((sender.cwnd(), sender.counters().cuts), (10.0, 0), "no echo, an agreement");
         let first = take(&mut sender, ms(100));

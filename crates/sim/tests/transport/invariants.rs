@@ -23,7 +23,7 @@ prop_compose! {
         mss in 1u16..1461,
     ) -> Config {
         let congestion = LawParams::default();
-        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, delays: Delays { ack: delayed_ack, overhead: None }, ecn, receiver_ecn, mss, header: 40 }
+        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, delays: Delays { ack: delayed_ack, overhead: None }, ecn, receiver_ecn, sack: false, mss, header: 40 }
     }
 }
 

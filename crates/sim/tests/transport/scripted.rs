@@ -17,6 +17,7 @@ const OPEN: Config = Config {
     delays: Delays { ack: None, overhead: None },
     ecn: false,
     receiver_ecn: true,
+    sack: false,
     mss: 1000,
     header: 40,
 };
@@ -27,7 +28,7 @@ fn ms(n: u64) -> Time {
 }
 
 fn ack(next_expected: u32) -> AckInfo {
-    AckInfo { next_expected, ece: false, syn: false }
+    AckInfo { next_expected, ..AckInfo::default() }
 }
 
 fn take(sender: &mut Sender, now: Time) -> Vec<Segment> {

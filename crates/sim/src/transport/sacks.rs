@@ -1,0 +1,137 @@
+//! What an ACK says of segments beside the next number expected: SACK blocks, in 12 bytes.
+//!
+//! Source: RFC 2018 sections 3 and 4 (blocks), RFC 2883 section 4 (a first block that reports a duplicate), Linux 6.12 (at
+//! most three blocks; a block takes 8 B, the option 4 B with its padding).
+//!
+//! A block is written relative to the next number expected: windows are at most [`LARGEST_WINDOW`] segments with SACK.
+
+use std::ops::Range;
+
+/// The largest window with SACK, segments: a block's place in it takes 16 bits.
+pub const LARGEST_WINDOW: u32 = i16::MAX as u32;
+/// Bytes of the option before its blocks, padding included.
+const OPTION: u32 = 4;
+/// Bytes of a block.
+const BLOCK: u32 = 8;
+
+/// Segments in a row that have arrived. Of no length: no block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Block {
+    /// The first one, less the next number expected. Below 0: a duplicate.
+    offset: i16,
+    /// How many.
+    length: u16,
+}
+
+impl Block {
+    /// The segments `numbers`; `None` if there are none, or they are too far from `next_expected` to be written.
+    pub fn new(numbers: Range<u32>, next_expected: u32) -> Option<Self> {
+        let offset = i16::try_from(i64::from(numbers.start) - i64::from(next_expected)).ok()?;
+        let length = u16::try_from(numbers.end.checked_sub(numbers.start)?).ok()?;
+        (length > 0).then_some(Self { offset, length })
+    }
+
+    /// The first number and one past the last.
+    pub fn numbers(self, next_expected: u32) -> Range<u32> {
+        let first = next_expected.wrapping_add_signed(self.offset.into());
+        first..first + u32::from(self.length)
+    }
+
+    fn within(self, other: Self) -> bool {
+        let end = |block: Self| i32::from(block.offset) + i32::from(block.length);
+        other.offset <= self.offset && end(self) <= end(other)
+    }
+}
+
+/// Up to three blocks, the one that the segment behind this ACK belongs to first. Empty by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sacks([Block; Sacks::MOST]);
+
+impl Sacks {
+    /// Blocks that an ACK has room for.
+    pub const MOST: usize = 3;
+
+    /// The first of these blocks, as many as fit.
+    pub fn new(blocks: impl IntoIterator<Item = Block>) -> Self {
+        let mut it = Self::default();
+        it.0.iter_mut().zip(blocks).for_each(|(place, block)| *place = block);
+        it
+    }
+
+    /// Whether there is no block.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0[0].length == 0
+    }
+
+    /// Each block's first number and one past its last, a duplicate's included, in an ACK that expects `next_expected`.
+    pub fn iter(&self, next_expected: u32) -> impl Iterator<Item = Range<u32>> {
+        self.0.into_iter().take_while(|block| block.length > 0).map(move |block| block.numbers(next_expected))
+    }
+
+    /// The segments that arrived twice, if the first block reports that: it lies below what is expected, or within the second
+    /// block (RFC 2883 section 4).
+    pub fn dsack(&self, next_expected: u32) -> Option<Range<u32>> {
+        let [first, second, _] = self.0;
+        let again = first.offset < 0 || second.length > 0 && first.within(second);
+        (again && first.length > 0).then(|| first.numbers(next_expected))
+    }
+
+    /// Bytes that they add to the header.
+    #[inline]
+    pub fn wire(&self) -> u32 {
+        if self.is_empty() {
+            return 0;
+        }
+        OPTION + BLOCK * self.0.iter().filter(|block| block.length > 0).count() as u32
+    }
+}
+
+const _: () = assert!(size_of::<Sacks>() == 12);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sacks(numbers: &[Range<u32>]) -> Sacks {
+        Sacks::new(numbers.iter().map(|it| Block::new(it.clone(), 100).unwrap()))
+    }
+
+    fn all(sacks: Sacks) -> Vec<Range<u32>> {
+        sacks.iter(100).collect()
+    }
+
+    #[test]
+    fn up_to_three_blocks_come_back_as_they_were() {
+        let numbers = [110..111, 105..109, 120..32_866, 200..201];
+        for n in 0..=4 {
+            let it = sacks(&numbers[..n]);
+            assert_eq!(all(it), numbers[..n.min(3)]);
+            assert_eq!((it.is_empty(), it.dsack(100)), (n == 0, None));
+        }
+    }
+
+    /// As Linux aligns the option: 12, 20 and 28 bytes.
+    #[test]
+    fn a_block_takes_eight_bytes_and_the_option_four() {
+        let numbers = [110..111, 105..109, 120..121];
+        assert_eq!([0, 1, 2, 3].map(|n| sacks(&numbers[..n]).wire()), [0, 12, 20, 28]);
+    }
+
+    /// RFC 2883 section 4: below what is expected, or covered by the second block.
+    #[test]
+    fn a_first_block_tells_of_a_duplicate() {
+        assert_eq!(sacks(&[90..91, 105..109]).dsack(100), Some(90..91));
+        assert_eq!(sacks(&[106..107, 105..109, 120..121]).dsack(100), Some(106..107));
+        assert_eq!(sacks(&[105..109, 106..107]).dsack(100), None);
+        assert_eq!(sacks(&[106..110, 105..109]).dsack(100), None);
+    }
+
+    #[test]
+    fn a_block_that_cannot_be_written_is_none() {
+        let none = [5..5, 40_000..40_001, 0..70_000];
+        assert!(none.into_iter().all(|numbers| Block::new(numbers, 100).is_none()));
+        assert!(Block::new(7_232..7_233, 40_000).is_some());
+        assert!(Block::new(7_231..7_232, 40_000).is_none());
+    }
+}
