@@ -193,7 +193,9 @@ impl Shaper {
     /// Asked by a node above it: as [`Shaper::opens`].
     pub(super) fn is_asked(&mut self, now: Time, bytes: u32) -> Time {
         let opens = self.opens(now, bytes);
-        self.closed_until = opens;
+        if opens > now {
+            self.closed_until = opens;
+        }
         opens
     }
 

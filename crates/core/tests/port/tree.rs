@@ -322,6 +322,23 @@ fn a_packet_that_still_waits_is_held() {
     assert_eq!(port.let_go(at(5000)), [(0, LetGo { bytes: 1500, held: Span::from_ns(2_000_000) })]);
 }
 
+/// The third packet has its tokens after 1500 us; that the line has no room for it until 5 ms is not the shaper's doing.
+#[test]
+fn a_shaper_does_not_hold_for_the_line() {
+    let mut port = shaped(shaper(false, Arithmetic::Exact), 10);
+    let (mut held, mut left) = (Held::default(), Left::new());
+    for i in 0..3 {
+        let mut packet = Packet { size: 1500, ..Packet::default() };
+        assert!(port.arrive(&Passage::of(Time::ZERO, packet.flow), &mut packet, i).stays());
+        held.packets.push(packet);
+    }
+    send(&mut port, &mut held, &mut left, Time::ZERO);
+    send(&mut port, &mut held, &mut left, Time::from_ns(5_000_000));
+    assert_eq!(left.len(), 3);
+    let expected = LetGo { bytes: 4500, held: Span::from_ns(1_500_000) };
+    assert_eq!(port.let_go(Time::from_ns(5_000_000)), [(0, expected)]);
+}
+
 /// The nodes have numbers in their parents' order, each tree before what follows it.
 #[test]
 fn nodes_are_named_by_their_place() {
