@@ -30,7 +30,7 @@ def cell(job: dict[str, Any], folder: Path) -> None:
     """One cell."""
     packets = send.read(str(folder / job["packets"]))
     with network.inside("s"):
-        opened = send.sockets(packets)
+        opened = send.sockets(packets, network.source)
     with network.inside("r"):
         before = capture.listen("r0")
     with network.inside("d"):

@@ -10,7 +10,15 @@ from contextlib import contextmanager
 
 LINKS = (("s", "s0", "10.0.0.1"), ("r", "r0", "10.0.0.2"), ("r", "r1", "10.0.1.2"), ("d", "d0", "10.0.1.1"))
 RECEIVER = "10.0.1.1"
+#: Further hosts, all of them the sender: the hundreds of a source port say which one sends.
+HOSTS = ("10.0.0.1", "10.0.0.11", "10.0.0.12")
+_FIRST_PORT = 5000
 _LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def source(port: int) -> str:
+    """The address that datagrams of a source port come from: of 5001 the first, of 5101 the second."""
+    return HOSTS[(port - _FIRST_PORT) // 100]
 
 
 def call(*words: str) -> str:
@@ -64,10 +72,14 @@ def build() -> None:
         call("ip", "-n", name, "link", "set", device, "up")
         with inside(name):
             call("ethtool", "-K", device, "tso", "off", "gso", "off", "gro", "off")
+    for address in HOSTS[1:]:
+        call("ip", "-n", "s", "addr", "add", f"{address}/24", "dev", "s0")
     call("ip", "-n", "s", "route", "add", "default", "via", "10.0.0.2")
     call("ip", "-n", "d", "route", "add", "default", "via", "10.0.1.2")
     for (name, device, _), (_, there, address) in zip(LINKS, (LINKS[1], LINKS[0], LINKS[3], LINKS[2]), strict=True):
         call("ip", "-n", name, "neigh", "replace", address, "lladdr", _mac(there), "dev", device, "nud", "permanent")
+    for address in HOSTS[1:]:
+        call("ip", "-n", "r", "neigh", "replace", address, "lladdr", _mac("s0"), "dev", "r0", "nud", "permanent")
 
 
 def _mac(device: str) -> str:

@@ -6,6 +6,7 @@ import ctypes
 import socket
 import struct
 import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 PORT = 9
@@ -28,13 +29,18 @@ def read(path: str) -> list[Datagram]:
         return [Datagram(*map(int, line.split())) for line in file]
 
 
-def sockets(packets: list[Datagram]) -> dict[int, socket.socket]:
-    """A socket for each source port, in the namespace of the caller."""
+def anywhere(_port: int) -> str:
+    """No address of its own: that of the interface."""
+    return "0.0.0.0"
+
+
+def sockets(packets: list[Datagram], source: Callable[[int], str] = anywhere) -> dict[int, socket.socket]:
+    """A socket for each source port, at the address that `source` says, in the namespace of the caller."""
     opened = {}
     for port in {packet.port for packet in packets}:
         opened[port] = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         opened[port].setsockopt(socket.SOL_SOCKET, _SO_SNDBUFFORCE, 1 << 26)
-        opened[port].bind(("0.0.0.0", port))
+        opened[port].bind((source(port), port))
     return opened
 
 

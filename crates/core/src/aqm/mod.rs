@@ -29,6 +29,8 @@ crate::algorithms! {
     "csfq" => csfq::{Params, Csfq},
     /// Controlled delay: drops at the head once packets have waited too long for a whole interval.
     "codel" => codel::{Params, CoDel},
+    /// COBALT: CoDel, and BLUE for traffic that does not react to it.
+    "cobalt" => cobalt::{Params, Cobalt},
     /// PPS: RED that drops a packet sooner the fewer tickets it carries.
     "tred" => tred::{Params, Tred},
     /// Stabilised virtual buffer: marks by a virtual queue and a threshold that both follow the load.

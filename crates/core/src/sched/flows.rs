@@ -52,6 +52,13 @@ impl Hashing {
     }
 }
 
+impl Hashing {
+    /// A hash: SplitMix64 of key and number.
+    pub(super) fn mixed(self, number: u32) -> u64 {
+        SplitMix64::seed_from_u64((u64::from(self.salt) << 32) | u64::from(number)).next_u64()
+    }
+}
+
 impl Flows {
     /// How many.
     pub fn queues(&self) -> usize {
@@ -78,10 +85,9 @@ impl Flows {
         }
     }
 
-    /// Uniform over the queues: SplitMix64 of key and flow, scaled by multiplication.
+    /// Uniform over the queues: the hash, scaled by multiplication.
     fn salted(&self, flow: FlowId) -> u32 {
-        let mixed = SplitMix64::seed_from_u64((u64::from(self.hashing.salt) << 32) | u64::from(flow.0)).next_u64();
-        ((u128::from(mixed) * u128::from(self.queues)) >> 64) as u32
+        ((u128::from(self.hashing.mixed(flow.0)) * u128::from(self.queues)) >> 64) as u32
     }
 
     /// Its number, or the next one that no flow has; shared once all are taken.

@@ -46,6 +46,8 @@ crate::algorithms! {
     "strict-priority" => strict_priority::{Params, StrictPriority},
     /// FQ-CoDel: a queue for each flow, served in turn by bytes, those of new flows first; CoDel in each of them.
     "fq-codel" => fq_codel::{Params, FqCodel},
+    /// CAKE: a shaper without a burst, tins by code point, in each a queue for each flow with COBALT, fair among hosts.
+    "cake" => cake::{Params, Cake},
     /// SFQ: a queue for each flow, served in turn by bytes; the longest loses a packet when there is no room.
     "sfq" => sfq::{Params, Sfq},
     /// DualPI2: a queue for L4S traffic and one for all other, coupled so that flows of both get the same rate.

@@ -21,6 +21,9 @@ const BEGIN_NS: u64 = 1 << 30;
 /// The line behind the queue takes no time; a rate is stated because a policy's queue needs one.
 const LINE: &str = "100Gbit/s";
 
+/// The hosts that send, by the hundreds of the source port, as in `lab/network.py`.
+const HOSTS: [[u8; 4]; 3] = [[10, 0, 0, 1], [10, 0, 0, 11], [10, 0, 0, 12]];
+
 /// What perhop does with the arrivals of a cell.
 ///
 /// # Errors
@@ -77,7 +80,7 @@ fn packet(row: &Row, overhead: u32) -> Packet {
 fn headers(port: u16) -> FlowHeaders {
     FlowHeaders {
         protocol: 17,
-        source: IpAddr::from([10, 0, 0, 1]),
+        source: IpAddr::from(HOSTS[usize::from(port - 5000) / 100]),
         destination: IpAddr::from([10, 0, 1, 1]),
         source_port: port,
         destination_port: 9,

@@ -1,0 +1,439 @@
+//! CAKE: a shaper without a burst, tins by code point, in each a queue for each flow with COBALT, fair among hosts.
+//!
+//! Source: Høiland-Jørgensen, Täht and Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home Gateways",
+//! IEEE LANMAN 2018; where it leaves things open, the behaviour of Linux 6.12's qdisc of this name, tc-cake(8).
+//!
+//! ```text
+//! arrival:    to the tin of its code point, there to the end of its flow's queue; a queue in no list, or a decaying one: to
+//!             the end of the new ones, deficit = its quantum
+//!             more than `memory` waits now: drop at the head of the longest queue (by bytes), again
+//! departure:  not before the shaper's time:  time = time + bytes / rate  for each packet; now, if nothing waited
+//!   tin:      with a rate: the last whose own time, by its own rate, has come; if none has, the one whose is next
+//!             without: DRR by the tins' quanta
+//!   queue:    the first of the new ones, of the old ones if there is none:
+//!               deficit <= 0:    deficit = deficit + its quantum; to the end of the old ones; again
+//!               nothing in it:   out of the list; to the decaying ones if COBALT has not forgotten yet; again
+//!               else:            COBALT drops, marks or sends the packet at its head; deficit = deficit - its bytes
+//! its quantum:  that of the tin / n, where n of the flows of its host are not sparse
+//! ```
+//!
+//! Priority without starvation: a tin goes first only as long as it keeps to its part of the rate; above that it shares what is
+//! left. Of 1/16, 1/2 and 1/4 of the rate (bulk, video, voice of `diffserv4`; best effort: all) none is a limit.
+//!
+//! | `tins`       | tins, the last first within its rate | rates |
+//! |--------------|-----------------------------------------|-------|
+//! | `besteffort` | one | all |
+//! | `precedence` | by the first three bits of the code point | 1, 7/8 of it, 7/8 of that ... |
+//! | `diffserv3`  | best effort; bulk: CS1, LE; voice: CS6, CS7, EF, VA, TOS 4 | 1, 1/16, 1/4 |
+//! | `diffserv4`  | best effort; bulk: CS1, LE; video: AF2x, AF3x, AF4x, CS2, CS3, TOS 4; voice: CS4 to CS7, EF, VA | 1, 1/16, 1/2, 1/4 |
+//! | `diffserv8`  | LE; AF1x, CS1, TOS 2; best effort; AF3x, AF4x, CS3; AF2x, TOS 4; CS2; CS4, CS5, EF, VA; CS6, CS7 | as `precedence` |
+//!
+//! `isolation` says whose packets share a queue, and who gets a fair share: with `dual-srchost` source addresses (behind a
+//! gateway: upload), with `dual-dsthost` destinations (download), with `triple-isolate` both: the one with more bulk flows
+//! counts. `srchost`, `dsthost` and `hosts` give each address or pair of them one queue, `flows` knows no hosts,
+//! `flowblind` has one queue.
+//!
+//! | symbol | field        | unit  | default          | tc                              |
+//! |--------|--------------|-------|------------------|---------------------------------|
+//! | rate   | `rate`       | bit/s | none             | `bandwidth`, `unlimited`        |
+//! |        | `tins`       |       | `diffserv3`      | the same words                  |
+//! |        | `isolation`  |       | `triple-isolate` | the same words                  |
+//! |        | `rtt`        | s     | 100ms            | `rtt`                           |
+//! |        | `memory`     | B     | by rate and rtt  | `memlimit`                      |
+//! |        | `flows`      |       | 1024             | 1024                            |
+//! |        | `mtu`        | B     | 1514B            | the device's                    |
+//! |        | `overhead`   | B     | 0B               | `overhead`                      |
+//! |        | `mpu`        | B     | 0B               | `mpu`                           |
+//! |        | `link-layer` |       | `ethernet`       | `noatm`, `atm`                  |
+//! |        | `hash`       |       | `salted`         | always salted                   |
+//! |        | `salt`       |       | 0                | drawn at boot                   |
+//!
+//! COBALT's target is `rtt` / 20 and its interval `rtt`, both raised where 1.5 packets of `mtu` take longer at the tin's rate;
+//! ECN-capable packets are marked. A tin's quantum for its queues is its rate in B/s / 4096, 300 B to 1514 B. `memory` is by
+//! default four times what passes in `rtt` at `rate`, at least 4 MiB and at most 10240 of `mtu`. `flows` are queues of each tin.
+//!
+//! `hash = "salted"` puts a flow into a set of eight queues by a hash with the key `salt`, and there into its own while one
+//! is free: it shares a queue only if all eight are in use. `hash = "exact"` gives each its own while any is free.
+//!
+//! Deviations: what it draws, Linux draws elsewhere: a quantum divided among hosts is not rounded to bytes by chance but
+//! counted in 2^-16 of a byte, its mean. `memory` counts packets' bytes, where Linux counts the buffers they occupy; of
+//! several longest queues the first of the first tin loses. Linux's rate is at least 64 B/s in each tin; here a lower one
+//! is refused. The filter for ACKs, `ingress`, `autorate-ingress`, `wash`, `nat` and `split-gso` are not here. At
+//! most 256 packets are dropped in a row by COBALT.
+
+mod hosts;
+mod sets;
+mod tin;
+mod tins;
+
+pub use hosts::Isolation;
+pub use tins::Tins;
+
+use super::flows::{Hash, Hashing};
+use super::{Eviction, Head, Pick, Scheduler, Visit};
+use crate::Scope;
+use crate::aqm::cobalt;
+use crate::classify::FlowHeaders;
+use crate::count::Count;
+use crate::dscp::Dscp;
+use crate::framing::{Frame, Framing};
+use crate::needs::Needs;
+use crate::packet::{FlowId, Packet};
+use crate::params::{ParamError, Params as Declared};
+use crate::rng::Rng;
+use crate::units::{BitRate, Bytes, Span, Time};
+use crate::verdict::{Side, Verdict};
+use hosts::Identities;
+use sets::Sets;
+use tin::{Terms, Tin};
+use tins::{Clock, Pace, Share};
+
+/// A sixteenth of it, the slowest tin's, is 64 B/s: Linux's least.
+const LEAST_RATE: BitRate = BitRate::bps(8192);
+/// Queues in a set.
+const WAYS: usize = 8;
+/// Least and most bytes in a turn of a queue.
+const LEAST_QUANTUM: u64 = 300;
+const MOST_QUANTUM: u64 = 1514;
+/// Least of a `memory` that is not stated, and the most packets in it.
+const LEAST_MEMORY: u64 = 4 << 20;
+const MOST_PACKETS: u64 = 10_240;
+/// Largest `mtu`, as of IP.
+const LARGEST: Bytes = Bytes::new(65_535);
+
+/// What a scenario states.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Params {
+    /// Rate that it keeps; default: none, as fast as what is behind it.
+    pub rate: Option<BitRate>,
+    /// How packets are sorted into tins.
+    #[param(default = "diffserv3")]
+    pub tins: Tins,
+    /// Whose packets have a queue of their own, and among whom a tin is shared.
+    #[param(default = "triple-isolate")]
+    pub isolation: Isolation,
+    /// Round-trip time of most traffic: COBALT's interval, and 20 times its target.
+    #[param(default = "100ms")]
+    pub rtt: Span,
+    /// How many bytes may wait in all queues together; default: by `rate` and `rtt`.
+    pub memory: Option<Bytes>,
+    /// Number of queues in each tin.
+    #[param(default = 1024)]
+    pub flows: u32,
+    /// Largest packet, with its header.
+    #[param(default = "1514B")]
+    pub mtu: Bytes,
+    /// Which flow, and which host, has which place.
+    #[param(flatten)]
+    pub hashing: Hashing,
+    /// Which bytes of a packet the rates and quanta count.
+    #[param(flatten)]
+    pub framing: Framing,
+}
+
+/// The parameters as they are used.
+#[derive(Clone, Debug)]
+struct Rules {
+    memory: u64,
+    frame: Frame,
+    advice: Option<ParamError>,
+}
+
+/// One link's CAKE.
+#[derive(Clone, Debug)]
+pub struct Cake {
+    kind: Tins,
+    /// By code point.
+    tin_of: [u8; 64],
+    identities: Identities,
+    rules: Rules,
+    flows: usize,
+    tins: Vec<Tin>,
+    /// With a rate.
+    clock: Option<Clock>,
+    /// The tin that was served last.
+    current: usize,
+    /// The queue that is being served: asked for a packet until one is sent.
+    serving: Option<usize>,
+    /// The queue that loses a packet now.
+    evicting: Option<usize>,
+    waiting: Count,
+}
+
+impl Params {
+    /// # Errors
+    /// E201 for a `rate` below 8192 bit/s, an `rtt`, `memory` or `mtu` of 0, an `mtu` above 65535B, no `flows` or too many; as
+    /// [`Framing::build`].
+    pub fn build(self, scope: &Scope) -> Result<Cake, ParamError> {
+        let rules = self.rules(scope)?;
+        let flows = self.hashing.over(self.flows)?.queues();
+        let sets = Sets::new(flows, if self.hashing.hash == Hash::Exact { flows } else { WAYS });
+        let alike = self.isolation.shares();
+        let tin = |share| Tin::new(self.terms(share), Clock::of(pace(share)), &sets, alike);
+        let code = |code| Dscp::new(code as u8).map_or(0, |dscp| self.tins.of(dscp) as u8);
+        Ok(Cake {
+            kind: self.tins,
+            tin_of: std::array::from_fn(code),
+            identities: Identities::new(self.isolation, self.hashing),
+            rules,
+            flows,
+            tins: self.shares().into_iter().map(tin).collect(),
+            clock: self.bytes_s().map(|rate| Clock::of(Pace::of(rate))),
+            current: 0,
+            serving: None,
+            evicting: None,
+            waiting: Count::default(),
+        })
+    }
+
+    fn rules(&self, scope: &Scope) -> Result<Rules, ParamError> {
+        self.rate.map_or(Ok(()), |rate| ParamError::at_least("rate", rate, LEAST_RATE))?;
+        ParamError::above_zero("rtt", self.rtt)?;
+        self.memory.map_or(Ok(()), |memory| ParamError::above_zero("memory", memory))?;
+        ParamError::above_zero("mtu", self.mtu)?;
+        if self.mtu > LARGEST {
+            return Err(
+                ParamError::new("mtu", "E201", format!("`mtu` is {}", self.mtu)).help(format!("at most {LARGEST}"))
+            );
+        }
+        let memory = self.memory.map_or_else(|| self.usual_memory(), Bytes::get);
+        Ok(Rules { memory, frame: self.framing.build(scope)?, advice: self.advice(scope) })
+    }
+
+    fn bytes_s(&self) -> Option<u64> {
+        self.rate.map(|rate| rate.bit_s() / 8)
+    }
+
+    fn usual_memory(&self) -> u64 {
+        let most = MOST_PACKETS * self.mtu.get();
+        let passes = |rate: u64| u128::from(rate) * u128::from(self.rtt.ns()) * 4 / 1_000_000_000;
+        self.bytes_s().map_or(most, |rate| most.min(passes(rate).max(LEAST_MEMORY.into()).min(most.into()) as u64))
+    }
+
+    fn shares(&self) -> Vec<Share> {
+        self.tins.shares(self.bytes_s())
+    }
+
+    fn terms(&self, share: Share) -> Terms {
+        let quantum = |rate: u64| (rate >> 12).clamp(LEAST_QUANTUM, MOST_QUANTUM);
+        Terms {
+            law: tins::law(self.rtt, self.mtu.get() as u32, pace(share)),
+            flow_quantum: share.rate.map_or(MOST_QUANTUM, quantum),
+            quantum: share.quantum,
+        }
+    }
+
+    /// W324: a rate that the link does not have.
+    fn advice(&self, scope: &Scope) -> Option<ParamError> {
+        let (rate, link) = (self.rate?, scope.link_rate?);
+        let message = format!("`rate` {rate} is above the link's {link}");
+        let advice = ParamError::new("rate", "W324", message);
+        let help = format!("tins are served by rates that the link does not have: at most {link}, or without `rate`");
+        (rate > link).then(|| advice.help(help))
+    }
+}
+
+fn pace(share: Share) -> Pace {
+    share.rate.map_or_else(Pace::default, Pace::of)
+}
+
+impl Cake {
+    /// The tin that is served next; `None` if no packet waits in any.
+    fn next_tin(&mut self, now: Time) -> Option<usize> {
+        if self.waiting.packets == 0 || !self.tins.iter().any(Tin::has_work) {
+            return None;
+        }
+        match self.clock {
+            Some(_) => self.next_by_rate(now),
+            None => Some(self.next_by_quantum()),
+        }
+    }
+
+    /// The last that is due; else the one that is due next, the last of those that are at the same time.
+    fn next_by_rate(&self, now: Time) -> Option<usize> {
+        let waiting = self.tins.iter().enumerate().filter(|(_, tin)| tin.has_work());
+        waiting.min_by_key(|&(i, tin)| (tin.clock.next.since(now), std::cmp::Reverse(i))).map(|it| it.0)
+    }
+
+    fn next_by_quantum(&mut self) -> usize {
+        loop {
+            let tin = &mut self.tins[self.current];
+            if tin.deficit >= 0 && tin.has_work() {
+                return self.current;
+            }
+            if tin.deficit <= 0 {
+                tin.deficit += tin.terms.quantum;
+            }
+            self.current = (self.current + 1) % self.tins.len();
+        }
+    }
+
+    /// The queue that sends, from that of the last drop on.
+    fn next_queue(&mut self, now: Time, heads: &[Head]) -> Option<usize> {
+        let mut decaying = true;
+        if let Some(serving) = self.serving {
+            if heads[serving].is_ready() {
+                return Some(serving);
+            }
+            self.tins[serving / self.flows].emptied(serving % self.flows, now);
+            decaying = false;
+        }
+        while let Some(tin) = self.next_tin(now) {
+            self.current = tin;
+            while let Some(queue) = self.tins[tin].first(decaying) {
+                decaying = false;
+                let child = tin * self.flows + queue;
+                if self.tins[tin].is_in_debt(queue) {
+                    self.tins[tin].renew(queue, !heads[child].is_ready());
+                } else if heads[child].is_ready() {
+                    return Some(child);
+                } else {
+                    self.tins[tin].emptied(queue, now);
+                    break;
+                }
+            }
+        }
+        None
+    }
+
+    /// A packet of a child has gone.
+    fn left(&mut self, child: usize, bytes: u32) {
+        self.tins[child / self.flows].left(child % self.flows, bytes);
+        self.waiting = self.waiting - Count { packets: 1, bytes: bytes.into() };
+    }
+
+    /// The first of those that have most bytes waiting.
+    fn longest(&self) -> Option<usize> {
+        let queues = self.tins.iter().flat_map(|tin| &tin.queues).map(|queue| queue.bytes).enumerate();
+        let longest = queues.filter(|it| it.1 > 0).max_by_key(|&(i, bytes)| (bytes, std::cmp::Reverse(i)));
+        longest.map(|it| it.0)
+    }
+}
+
+/// What is fixed when the run begins.
+fn fixed(field: &'static str) -> ParamError {
+    let error = ParamError::new(field, "E202", format!("`{field}` of a running CAKE would change"));
+    error.help(
+        "`tins`, `isolation`, `flows`, `hash` and `salt` are fixed when the run begins: remove it from the change",
+    )
+}
+
+impl Scheduler for Cake {
+    type Params = Params;
+
+    fn places(&self) -> usize {
+        self.tins.len() * self.flows
+    }
+
+    fn place(&mut self, packet: &Packet) -> usize {
+        let tin = usize::from(self.tin_of[usize::from(packet.dscp.get())]);
+        let whose = self.identities.of(packet.flow);
+        tin * self.flows + self.tins[tin].place(whose)
+    }
+
+    fn register(&mut self, flow: FlowId, headers: &FlowHeaders) {
+        self.identities.register(flow, headers);
+    }
+
+    fn queued(&mut self, now: Time, child: usize, bytes: u32) {
+        let tin = &mut self.tins[child / self.flows];
+        if tin.bytes == 0 {
+            tin.clock.rested(now);
+        }
+        if self.waiting.packets == 0 {
+            self.clock.iter_mut().for_each(|clock| clock.rested(now));
+        }
+        tin.queued(child % self.flows, bytes);
+        self.waiting.add(bytes);
+    }
+
+    fn pick(&mut self, now: Time, heads: &[Head]) -> Pick {
+        if let Some(clock) = self.clock.filter(|clock| clock.next > now && self.waiting.packets > 0) {
+            return Pick::Later(clock.next);
+        }
+        self.serving = self.next_queue(now, heads);
+        self.serving.map_or(Pick::Nothing, Pick::Child)
+    }
+
+    fn on_departure(&mut self, at: &Visit, _packet: &mut Packet, rng: &mut Rng) -> Verdict {
+        let (queue, tin) = (at.child % self.flows, &mut self.tins[at.child / self.flows]);
+        let at = at.at;
+        let wait = at.now.since(at.arrived);
+        let head = cobalt::Head { now: at.now, wait, ecn: at.backlog.ecn, last: at.backlog.packets == 0 };
+        tin.queues[queue].cobalt.judge(&tin.terms.law, &head, rng).verdict()
+    }
+
+    fn sent(&mut self, now: Time, child: usize, bytes: u32, _behind: Count) {
+        self.left(child, bytes);
+        self.serving = None;
+        let (counted, tin) = (self.rules.frame.bytes(bytes), &mut self.tins[child / self.flows]);
+        tin.charge(child % self.flows, counted, now);
+        match &mut self.clock {
+            Some(clock) => clock.next += clock.pace.takes(counted),
+            None => tin.deficit -= i64::from(counted),
+        }
+    }
+
+    fn dropped(&mut self, now: Time, child: usize, bytes: u32, _behind: Count) {
+        self.left(child, bytes);
+        if self.evicting.take().is_some() {
+            let tin = &mut self.tins[child / self.flows];
+            tin.queues[child % self.flows].cobalt.overflowed(&tin.terms.law, now);
+        }
+    }
+
+    fn evict(&mut self, _all: Count) -> Option<Eviction> {
+        let full = self.waiting.bytes > self.rules.memory;
+        self.evicting = if full { self.longest() } else { None };
+        self.evicting.map(|child| Eviction { child, packets: 1, bytes: 0, side: Side::Head })
+    }
+
+    fn evicts(&self) -> bool {
+        true
+    }
+
+    fn has_flows(&self) -> bool {
+        true
+    }
+
+    /// As all of Linux's queues of flows.
+    fn takes(&self) -> bool {
+        true
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::DEPARTURES
+    }
+
+    fn warnings(&self) -> Vec<ParamError> {
+        self.rules.advice.iter().cloned().collect()
+    }
+
+    /// Queues, lists and deficits stay.
+    fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
+        let new = params.clone().build(scope)?;
+        let fixed_fields = [
+            ("tins", self.kind == new.kind),
+            ("isolation", self.identities.isolation == new.identities.isolation),
+            ("flows", self.flows == new.flows),
+            ("hash", self.identities.hashing == new.identities.hashing),
+        ];
+        if let Some((field, _)) = fixed_fields.into_iter().find(|it| !it.1) {
+            return Err(fixed(field));
+        }
+        for (tin, new) in self.tins.iter_mut().zip(new.tins) {
+            tin.terms = new.terms;
+            tin.clock.pace = new.clock.pace;
+        }
+        self.rules = new.rules;
+        self.clock = new.clock.map(|clock| Clock { next: self.clock.map_or(now, |old| old.next), ..clock });
+        Ok(())
+    }
+
+    fn gauges(&self, _now: Time, each: &mut dyn FnMut(&'static str, f64)) {
+        let sum = |i: usize| self.tins.iter().map(|tin| f64::from(tin.counts()[i])).sum();
+        each("sparse_flows", sum(0));
+        each("bulk_flows", sum(1));
+        each("decaying_flows", sum(2));
+    }
+}

@@ -1,0 +1,52 @@
+//! Set-associative hashing: who has which place in a table. Of those with the same hash in its lower digits, as many as a
+//! set has places find one each.
+
+/// What a hash finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// The place that was last given to it.
+    Own(usize),
+    /// A place that nobody uses.
+    Free(usize),
+    /// A place that another uses: there is no free one in its set.
+    Shared(usize),
+}
+
+/// Who was last given each place.
+#[derive(Clone, Debug)]
+pub(super) struct Sets {
+    /// Places in a set.
+    ways: usize,
+    tags: Vec<u32>,
+}
+
+impl Sets {
+    pub(super) fn new(places: usize, ways: usize) -> Self {
+        Self { ways, tags: vec![0; places] }
+    }
+
+    pub(super) fn places(&self) -> usize {
+        self.tags.len()
+    }
+
+    /// The place for a hash, which is its own from now on.
+    pub(super) fn claim(&mut self, hash: u32, in_use: impl Fn(usize) -> bool) -> Found {
+        let found = self.find(hash, in_use);
+        let (Found::Own(place) | Found::Free(place) | Found::Shared(place)) = found;
+        self.tags[place] = hash;
+        found
+    }
+
+    fn find(&self, hash: u32, in_use: impl Fn(usize) -> bool) -> Found {
+        let first = hash as usize % self.tags.len();
+        if self.tags[first] == hash {
+            return Found::Own(first);
+        }
+        let from = first - first % self.ways;
+        let ways = self.ways.min(self.tags.len() - from);
+        let set = || (0..ways).map(|step| from + (first - from + step) % ways);
+        let own = set().find(|&place| self.tags[place] == hash).map(Found::Own);
+        let free = || set().find(|&place| !in_use(place)).map(Found::Free);
+        own.or_else(free).unwrap_or(Found::Shared(first))
+    }
+}

@@ -1,0 +1,235 @@
+//! One tin: its queues, and in which order they are served (DRR++).
+
+use super::hosts::{Hosts, Identity};
+use super::sets::{Found, Sets};
+use super::tins::Clock;
+use crate::aqm::cobalt::{Law, State};
+use crate::units::Time;
+use std::collections::VecDeque;
+
+/// Parts of a byte in a deficit.
+const PARTS: i64 = 1 << 16;
+
+/// What a queue counts as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Set {
+    /// In no list.
+    #[default]
+    Idle,
+    /// Has not yet sent its first quantum.
+    Sparse,
+    /// Was found empty with a deficit: in the list of the bulk queues, counts as sparse.
+    Waiting,
+    /// Has had its quantum and more to send.
+    Bulk,
+    /// Empty, and COBALT has not forgotten yet.
+    Decaying,
+}
+
+/// One flow's queue.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Queue {
+    /// Bytes waiting.
+    pub(super) bytes: u64,
+    pub(super) cobalt: State,
+    /// What it may still send in this turn, in parts of a byte.
+    deficit: i64,
+    set: Set,
+    /// Places of its source and destination.
+    hosts: [usize; 2],
+}
+
+/// Queues in the order of their turns.
+#[derive(Clone, Debug, Default)]
+struct Lists {
+    new: VecDeque<u32>,
+    old: VecDeque<u32>,
+    decaying: VecDeque<u32>,
+}
+
+impl Lists {
+    /// Takes a queue away that is the first of its list.
+    fn take_first(&mut self, queue: usize) {
+        let lists = [&mut self.new, &mut self.old, &mut self.decaying];
+        let list = lists.into_iter().find(|list| list.front() == Some(&(queue as u32)));
+        list.into_iter().for_each(|list| _ = list.pop_front());
+    }
+}
+
+/// What its rate and quanta are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Terms {
+    pub(super) law: Law,
+    /// Bytes in a turn of one of its queues.
+    pub(super) flow_quantum: u64,
+    /// Bytes in its own turn where there is no rate.
+    pub(super) quantum: i64,
+}
+
+/// One tin.
+#[derive(Clone, Debug)]
+pub(super) struct Tin {
+    pub(super) terms: Terms,
+    pub(super) clock: Clock,
+    pub(super) deficit: i64,
+    /// Bytes waiting.
+    pub(super) bytes: u64,
+    pub(super) queues: Vec<Queue>,
+    sparse: u32,
+    bulk: u32,
+    lists: Lists,
+    sets: Sets,
+    /// Sources and destinations, where these share alike.
+    hosts: [Option<Hosts>; 2],
+}
+
+impl Tin {
+    pub(super) fn new(terms: Terms, clock: Clock, sets: &Sets, hosts: [bool; 2]) -> Self {
+        let queues = vec![Queue::default(); sets.places()];
+        let hosts = hosts.map(|alike| alike.then(|| Hosts::new(sets.clone())));
+        let (sets, lists) = (sets.clone(), Lists::default());
+        Self { terms, clock, deficit: 0, bytes: 0, queues, sparse: 0, bulk: 0, lists, sets, hosts }
+    }
+
+    /// The queue of a packet.
+    pub(super) fn place(&mut self, whose: Identity) -> usize {
+        let Self { sets, queues, .. } = self;
+        let (queue, newly) = match sets.claim(whose.queue, |place| queues[place].set != Set::Idle) {
+            Found::Own(place) => (place, queues[place].set == Set::Idle),
+            Found::Free(place) => (place, true),
+            Found::Shared(place) => {
+                self.unload(place);
+                (place, true)
+            }
+        };
+        if newly {
+            self.belongs(queue, whose);
+        }
+        queue
+    }
+
+    /// Notes whose queue this is now.
+    fn belongs(&mut self, queue: usize, whose: Identity) {
+        for (end, hosts) in self.hosts.iter_mut().enumerate() {
+            let Some(hosts) = hosts else { continue };
+            self.queues[queue].hosts[end] = hosts.claim(whose.hosts[end]);
+        }
+        self.load(queue);
+    }
+
+    /// One more bulk queue of its hosts, if it is one.
+    fn load(&mut self, queue: usize) {
+        self.each_host(queue, Hosts::add);
+    }
+
+    fn unload(&mut self, queue: usize) {
+        self.each_host(queue, Hosts::remove);
+    }
+
+    fn each_host(&mut self, queue: usize, change: fn(&mut Hosts, usize)) {
+        let it = &self.queues[queue];
+        if it.set == Set::Bulk {
+            let both = self.hosts.iter_mut().zip(it.hosts);
+            both.for_each(|(hosts, place)| hosts.iter_mut().for_each(|hosts| change(hosts, place)));
+        }
+    }
+
+    /// In parts of a byte: divided among the bulk queues of that of its hosts which has more of them.
+    fn quantum(&self, queue: usize) -> i64 {
+        let places = self.hosts.iter().zip(self.queues[queue].hosts);
+        let loads = places.filter_map(|(hosts, place)| Some(hosts.as_ref()?.load(place)));
+        let load = loads.max().unwrap_or(1).max(1);
+        self.terms.flow_quantum as i64 * ((PARTS - 1) / i64::from(load))
+    }
+
+    fn becomes(&mut self, queue: usize, set: Set) {
+        self.unload(queue);
+        let old = std::mem::replace(&mut self.queues[queue].set, set);
+        self.count(old).into_iter().for_each(|n| *n -= 1);
+        self.count(set).into_iter().for_each(|n| *n += 1);
+        self.load(queue);
+    }
+
+    fn count(&mut self, set: Set) -> Option<&mut u32> {
+        match set {
+            Set::Sparse | Set::Waiting => Some(&mut self.sparse),
+            Set::Bulk => Some(&mut self.bulk),
+            Set::Idle | Set::Decaying => None,
+        }
+    }
+
+    /// A packet of `bytes` now waits in a queue.
+    pub(super) fn queued(&mut self, queue: usize, bytes: u32) {
+        self.bytes += u64::from(bytes);
+        self.queues[queue].bytes += u64::from(bytes);
+        let set = self.queues[queue].set;
+        match set {
+            Set::Sparse | Set::Bulk => {}
+            Set::Waiting => self.becomes(queue, Set::Bulk),
+            Set::Idle | Set::Decaying => {
+                if set == Set::Decaying {
+                    self.lists.decaying.retain(|&other| other as usize != queue);
+                }
+                self.lists.new.push_back(queue as u32);
+                self.becomes(queue, Set::Sparse);
+                self.queues[queue].deficit = self.quantum(queue);
+            }
+        }
+    }
+
+    /// A packet of `bytes` no longer waits in a queue.
+    pub(super) fn left(&mut self, queue: usize, bytes: u32) {
+        self.bytes -= u64::from(bytes);
+        self.queues[queue].bytes -= u64::from(bytes);
+    }
+
+    /// Whether anything may wait in it.
+    pub(super) fn has_work(&self) -> bool {
+        self.sparse + self.bulk > 0
+    }
+
+    /// The queue whose turn it is; each packet that is sent lets one that decays have its turn first.
+    pub(super) fn first(&self, decaying: bool) -> Option<usize> {
+        let Lists { new, old, decaying: fading } = &self.lists;
+        let first = fading.front().filter(|_| decaying).or_else(|| new.front());
+        first.or_else(|| old.front()).or_else(|| fading.front()).map(|&queue| queue as usize)
+    }
+
+    /// Whether its turn is over before it begins.
+    pub(super) fn is_in_debt(&self, queue: usize) -> bool {
+        self.queues[queue].deficit <= 0
+    }
+
+    /// The first queue has had its quantum: it gets another one and waits for its next turn.
+    pub(super) fn renew(&mut self, queue: usize, is_empty: bool) {
+        if self.queues[queue].set == Set::Sparse {
+            self.becomes(queue, if is_empty { Set::Waiting } else { Set::Bulk });
+        }
+        self.queues[queue].deficit += self.quantum(queue);
+        self.lists.take_first(queue);
+        self.lists.old.push_back(queue as u32);
+    }
+
+    /// The first queue is empty: it decays or leaves.
+    pub(super) fn emptied(&mut self, queue: usize, now: Time) {
+        let cobalt = &mut self.queues[queue].cobalt;
+        cobalt.emptied(&self.terms.law, now);
+        let active = cobalt.is_active(now);
+        self.lists.take_first(queue);
+        if active {
+            self.lists.decaying.push_back(queue as u32);
+        }
+        self.becomes(queue, if active { Set::Decaying } else { Set::Idle });
+    }
+
+    /// A packet that counts `bytes` goes from a queue.
+    pub(super) fn charge(&mut self, queue: usize, bytes: u32, now: Time) {
+        self.queues[queue].deficit -= i64::from(bytes) * PARTS;
+        self.clock.charge(bytes, now);
+    }
+
+    /// How many queues are sparse, bulk, and decaying.
+    pub(super) fn counts(&self) -> [u32; 3] {
+        [self.sparse, self.bulk, self.lists.decaying.len() as u32]
+    }
+}
