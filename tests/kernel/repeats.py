@@ -1,7 +1,7 @@
 """Shares and delays of repeated recordings of the cells whose queues draw random numbers: repeats.csv.
 
-python3 tests/kernel/repeats.py [RUNS [PORT ...]]: records each of them, or those of these ports, RUNS times (default 10) and
-writes the file.
+python3 tests/kernel/repeats.py [RUNS [PORT ...]]: records each of them, or of these ports, RUNS times (default 10)
+and writes the file.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import cells
 import record
-from cells import Row
+from cells import Cell, Row
 
 FILE = cells.HERE / "repeats.csv"
 

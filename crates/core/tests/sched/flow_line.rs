@@ -5,6 +5,7 @@ use crate::line::scope;
 use perhop_core::Rng;
 use perhop_core::aqm::{Backlog, Departure};
 use perhop_core::count::Count;
+use perhop_core::dscp::Dscp;
 use perhop_core::needs::Needs;
 use perhop_core::packet::{Ecn, FlowId, Packet};
 use perhop_core::sched::{AnyScheduler, Head, Pick, Scheduler as _, SchedulerParams, Visit};
@@ -32,6 +33,10 @@ pub(crate) struct Host {
     pub(crate) queues: Vec<VecDeque<Entry>>,
     /// What has been handed out and is not sent yet.
     taken: Option<Entry>,
+    /// When it lets something go, ns, after it has let nothing go.
+    pub(crate) opens: Option<u64>,
+    /// Code points of flows.
+    pub(crate) dscp: fn(u32) -> Dscp,
     pub(crate) log: Log,
     rng: Rng,
 }
@@ -40,7 +45,8 @@ impl Host {
     pub(crate) fn new(params: &SchedulerParams) -> Self {
         let scheduler = params.build(&scope()).unwrap();
         let queues = vec![VecDeque::new(); scheduler.places()];
-        Self { scheduler, queues, taken: None, log: Log::default(), rng: Rng::stream(1, 0, "queue") }
+        let (taken, dscp): (_, fn(u32) -> Dscp) = (None, |_| Dscp::BE);
+        Self { scheduler, queues, taken, opens: None, dscp, log: Log::default(), rng: Rng::stream(1, 0, "queue") }
     }
 
     /// What waits, with what has been handed out.
@@ -77,7 +83,8 @@ impl Host {
         let now = Time::from_ns(entry.packet.arrived);
         self.tick(now);
         let size = entry.packet.bytes as u32;
-        let mut packet = Packet { size, flow: FlowId(flow), ecn: entry.field, ..Packet::default() };
+        let dscp = (self.dscp)(flow);
+        let mut packet = Packet { size, flow: FlowId(flow), dscp, ecn: entry.field, ..Packet::default() };
         let child = self.scheduler.place(&packet);
         if self.scheduler.needs().contains(Needs::ARRIVALS) {
             let at = visit(now, child, &entry, [self.waiting(child), self.all()]);
@@ -128,7 +135,9 @@ impl Host {
             let [first, again] = [0, 1].map(|_| self.scheduler.pick(now, &heads));
             assert_eq!(first, again);
             let Pick::Child(child) = first else {
-                assert!(self.queues.iter().all(VecDeque::is_empty), "it idles");
+                let later = if let Pick::Later(at) = first { Some(at) } else { None };
+                self.opens = later.filter(|at| *at > now).map(Time::ns);
+                assert!(self.opens.is_some() || self.queues.iter().all(VecDeque::is_empty), "it idles");
                 return None;
             };
             if self.judge(child, now) {

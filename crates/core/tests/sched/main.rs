@@ -1,5 +1,8 @@
 //! The schedulers: against their definitions, their laws, and every one of the list under random operations.
 
+#[allow(unreachable_pub)]
+#[path = "../oracle/cake.rs"]
+mod cake_oracle;
 #[allow(dead_code, unreachable_pub)]
 #[path = "../oracle/codel_linux.rs"]
 mod codel_linux_oracle;
@@ -16,6 +19,7 @@ mod fq_codel_oracle;
 #[path = "../oracle/sfq.rs"]
 mod sfq_oracle;
 
+mod cake;
 mod contract;
 mod drr;
 mod dualpi2;

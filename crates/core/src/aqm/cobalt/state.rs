@@ -102,7 +102,7 @@ impl State {
             false if due => self.catch_up(law, head.now),
             false => before,
         };
-        let drops = signals && !head.ecn || self.blue(rng);
+        let drops = self.blue(rng) || signals && !head.ecn;
         if self.count == 0 {
             self.next = head.now + law.interval;
         } else if head.now > next && !drops {
