@@ -254,6 +254,11 @@ impl<H: Copy> Port<H> {
         self.edge.reverse(at, packet);
     }
 
+    /// Whether anything at it may ask who a flow is.
+    pub fn knows_flows(&self) -> bool {
+        !self.edge.is_empty() || matches!(self.queues, Queues::Several(_))
+    }
+
     /// Announces a flow before its first packet, and again when its number is given to another.
     pub fn register(&mut self, flow: FlowId, headers: &FlowHeaders) {
         self.edge.register(flow, headers);

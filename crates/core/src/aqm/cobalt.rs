@@ -27,7 +27,8 @@
 //! | interval | `interval` | s    | 100ms   | CAKE's: `rtt`              |
 //! | mtu      | `mtu`      | B    | 1514B   | the device's               |
 //! |          | `ecn`      | -    | true    | CAKE's: always             |
-//! | C        |            |      |         | the link's rate            |
+//!
+//! C is the rate of the link.
 //!
 //! The first signal of a queue: 1 / sqrt(count) is 0 before the first count, as in Linux, so the second packet of a queue
 //! that has waited for too long is signalled at once, not after an `interval`; from then on as above.

@@ -35,11 +35,11 @@
 //!
 //! | symbol | field        | unit  | default          | tc                              |
 //! |--------|--------------|-------|------------------|---------------------------------|
-//! | rate   | `rate`       | bit/s | none             | `bandwidth`, `unlimited`        |
+//! | rate   | `rate`       | bit/s | -                | `bandwidth`, `unlimited`        |
 //! |        | `tins`       |       | `diffserv3`      | the same words                  |
 //! |        | `isolation`  |       | `triple-isolate` | the same words                  |
 //! |        | `rtt`        | s     | 100ms            | `rtt`                           |
-//! |        | `memory`     | B     | by rate and rtt  | `memlimit`                      |
+//! |        | `memory`     | B     | -                | `memlimit`                      |
 //! |        | `flows`      |       | 1024             | 1024                            |
 //! |        | `mtu`        | B     | 1514B            | the device's                    |
 //! |        | `overhead`   | B     | 0B               | `overhead`                      |

@@ -1,5 +1,7 @@
 //! The AQMs: against their oracles, their laws, ns-2; every one of the list under random operations.
 
+#[path = "../oracle/cobalt.rs"]
+mod cobalt_oracle;
 #[path = "../oracle/codel.rs"]
 mod codel_oracle;
 #[path = "../oracle/codel_linux.rs"]
@@ -29,6 +31,7 @@ mod stats;
 
 mod accounting;
 mod against_oracle;
+mod cobalt;
 mod codel;
 mod controllers;
 mod csfq;

@@ -1,6 +1,7 @@
 //! CAKE as its paper describes it and Linux 6.12 behaves: every flow has a queue of its own, and how many bulk flows a host has is
 //! counted whenever it matters. Queues own their packets; a list is searched from its first place.
 
+use crate::cobalt_oracle::{Cobalt, Times};
 use crate::codel_oracle::Waiting;
 use perhop_core::Rng;
 
@@ -14,27 +15,6 @@ enum Is {
     SparseAmongOld,
     Bulk,
     Decaying,
-}
-
-/// COBALT's numbers for one tin, ns.
-#[derive(Clone, Copy, Debug)]
-struct Times {
-    target: i128,
-    interval: i128,
-    packet: i128,
-}
-
-/// COBALT's variables.
-#[derive(Clone, Copy, Debug, Default)]
-struct Cobalt {
-    count: u64,
-    /// 1 / sqrt(count) in 2^-32.
-    root: u128,
-    drop_next: i128,
-    dropping: bool,
-    /// BLUE's probability in 2^-32, and when it last changed.
-    p: u64,
-    blue: Option<i128>,
 }
 
 struct Flow {
@@ -102,96 +82,6 @@ fn time(bytes: u64, rate: Option<u64>) -> i128 {
     (u128::from(bytes) * per_byte / divisor) as i128
 }
 
-/// (x / 2) (3 - count x^2), every product cut to what 64 bits hold.
-fn step(root: u128, count: u64) -> u128 {
-    let square = root * root / (1 << 32);
-    let rest = (3u128 << 32) - u128::from(count) * square;
-    rest / 4 * root / (1 << 31) % (1 << 32)
-}
-
-impl Cobalt {
-    fn apart(&self, times: Times) -> i128 {
-        (times.interval as u128 * self.root >> 32) as i128
-    }
-
-    /// The count changes: below 16 the root is what eight steps from the last count's make of it.
-    fn recount(&mut self, count: u64, times: Times) {
-        self.count = count;
-        self.root = if count >= 16 { step(self.root, count) } else { few(count) };
-        self.drop_next += self.apart(times);
-    }
-
-    /// Whether the packet is marked, and whether it is to be dropped.
-    fn judge(&mut self, times: Times, now: i128, packet: Waiting, rng: &mut Rng) -> (bool, bool) {
-        let sojourn = now - i128::from(packet.arrived);
-        let mut schedule = now - self.drop_next;
-        let mut due = self.count > 0 && schedule >= 0;
-        let (mut mark, mut drop) = (false, false);
-        if sojourn > times.target && sojourn > 4 * times.packet {
-            if !self.dropping {
-                self.dropping = true;
-                self.drop_next = now + self.apart(times);
-            }
-            if self.count == 0 {
-                self.count = 1;
-            }
-        } else {
-            self.dropping = false;
-        }
-        if due && self.dropping {
-            (mark, drop) = (packet.ecn, !packet.ecn);
-            self.recount(self.count + 1, times);
-            schedule = now - self.drop_next;
-        } else {
-            while due {
-                self.recount(self.count - 1, times);
-                schedule = now - self.drop_next;
-                due = self.count > 0 && schedule >= 0;
-            }
-        }
-        if self.p > 0 && rng.uniform() * 2f64.powi(32) < self.p as f64 {
-            drop = true;
-        }
-        if self.count == 0 {
-            self.drop_next = now + times.interval;
-        } else if schedule > 0 && !drop {
-            self.drop_next = now;
-        }
-        (mark, drop)
-    }
-
-    fn full(&mut self, times: Times, now: i128) {
-        if self.blue.is_none_or(|at| now - at > times.target) {
-            self.p = (self.p + (1 << 24)).min((1 << 32) - 1);
-            self.blue = Some(now);
-        }
-        self.dropping = true;
-        self.drop_next = now;
-        if self.count == 0 {
-            self.count = 1;
-        }
-    }
-
-    fn empty(&mut self, times: Times, now: i128) {
-        if self.p > 0 && self.blue.is_none_or(|at| now - at > times.target) {
-            self.p = if self.p < 1 << 20 { 0 } else { self.p - (1 << 20) };
-            self.blue = Some(now);
-        }
-        self.dropping = false;
-        if self.count > 0 && now >= self.drop_next {
-            self.recount(self.count - 1, times);
-        }
-    }
-}
-
-/// 1 / sqrt(count) for counts below 16.
-fn few(count: u64) -> u128 {
-    if count < 2 {
-        return (1 << 32) - 1;
-    }
-    (0..8).fold(few(count - 1), |root, _| step(root, count))
-}
-
 impl Cake {
     pub fn new(settings: Settings, rng: Rng) -> Self {
         let tin = |&(rate, quantum): &(Option<u64>, i128)| {
@@ -211,8 +101,8 @@ impl Cake {
                 old: vec![],
                 decaying: vec![],
                 rate,
-                times: Times { target, interval, packet },
-                flow_quantum: rate.map_or(1514, |rate| (rate / 4096).min(1514).max(300)).into(),
+                times: Times { target, interval, spared: 4 * packet },
+                flow_quantum: rate.map_or(1514, |rate| (rate / 4096).clamp(300, 1514)).into(),
                 quantum,
                 deficit: 0,
                 next: 0,

@@ -115,7 +115,7 @@ fn slow(params: &Params) -> cake_oracle::Cake {
         mtu: params.mtu.get(),
         overhead: params.framing.overhead.map_or(0, |bytes| bytes.get() as u64),
     };
-    cake_oracle::Cake::new(settings, Rng::stream(1, 0, "queue"))
+    cake_oracle::Cake::new(settings, Rng::stream(1, 0, "scheduler.p.0"))
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -46,7 +46,15 @@ impl Host {
         let scheduler = params.build(&scope()).unwrap();
         let queues = vec![VecDeque::new(); scheduler.places()];
         let (taken, dscp): (_, fn(u32) -> Dscp) = (None, |_| Dscp::BE);
-        Self { scheduler, queues, taken, opens: None, dscp, log: Log::default(), rng: Rng::stream(1, 0, "queue") }
+        Self {
+            scheduler,
+            queues,
+            taken,
+            opens: None,
+            dscp,
+            log: Log::default(),
+            rng: Rng::stream(1, 0, "scheduler.p.0"),
+        }
     }
 
     /// What waits, with what has been handed out.

@@ -3,6 +3,9 @@
 #[allow(unreachable_pub)]
 #[path = "../oracle/cake.rs"]
 mod cake_oracle;
+#[allow(unreachable_pub)]
+#[path = "../oracle/cobalt.rs"]
+mod cobalt_oracle;
 #[allow(dead_code, unreachable_pub)]
 #[path = "../oracle/codel_linux.rs"]
 mod codel_linux_oracle;

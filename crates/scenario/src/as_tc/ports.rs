@@ -6,7 +6,7 @@ use crate::sections::queue::{is_parent, parents};
 use perhop_core::aqm::{AqmParams, codel, pie};
 use perhop_core::params::{Node, Tree, show_table};
 use perhop_core::port::{Inside, Limit, NodeSpec, QueueSpec, ShaperParams, Side};
-use perhop_core::sched::{Police, PriorityLimit, SchedulerParams, ets, fq_codel, htb, sfq};
+use perhop_core::sched::{Police, PriorityLimit, SchedulerParams, cake, ets, fq_codel, htb, sfq};
 use perhop_core::units::Bytes;
 
 /// Most bands of `prio` and `ets`.
@@ -34,6 +34,11 @@ fn bucket(port: &Port<'_>) -> String {
     let largest = if port.has_tcp { largest.max(LARGEST_HEADERS) } else { largest };
     format!("rate {} burst {largest} limit {NO_LIMIT}", rate(port.link.rate))
 }
+
+/// What tc's `cake` holds.
+const CAKE_QUEUES: u32 = 1024;
+const CAKE_OVERHEAD: std::ops::RangeInclusive<i64> = -64..=256;
+const CAKE_MPU: u64 = 256;
 
 struct Writer<'a, 'b> {
     port: &'a Port<'a>,
@@ -139,6 +144,7 @@ impl Writer<'_, '_> {
             SchedulerParams::Htb(htb) => self.htb(at, htb),
             SchedulerParams::FqCodel(params) => return self.leaf(at, &fq_codel(params)),
             SchedulerParams::Sfq(params) => return self.leaf(at, &sfq(params)),
+            SchedulerParams::Cake(params) => return self.cake(at, params),
             SchedulerParams::StrictPriority(_) | SchedulerParams::Ets(_) => {
                 return self.refuse(&format!("scheduler `{}` with {} classes", params.name(), children.len()));
             }
@@ -200,6 +206,22 @@ impl Writer<'_, '_> {
             self.said.say(self.port.tc("class", &format!("parent {parent} classid {handle}{:x} {what}", i + 1)));
         }
         handle
+    }
+
+    fn cake(&mut self, at: &str, params: &cake::Params) {
+        // tc's counts from the IP header, which the size table leaves at Ethernet's 14 bytes.
+        let overhead = params.framing.overhead.map(|bytes| i64::from(bytes.get()) + ETHERNET);
+        if params.flows != CAKE_QUEUES {
+            self.refuse(&format!("`flows` of `cake` other than {CAKE_QUEUES}"));
+        }
+        if overhead.is_some_and(|bytes| !CAKE_OVERHEAD.contains(&bytes)) {
+            let [least, most] = [CAKE_OVERHEAD.start() - ETHERNET, CAKE_OVERHEAD.end() - ETHERNET];
+            self.refuse(&format!("an `overhead` of `cake` below {least}B or above {most}B"));
+        }
+        if params.framing.mpu.is_some_and(|mpu| mpu.get() > CAKE_MPU) {
+            self.refuse(&format!("an `mpu` of `cake` above {CAKE_MPU}B"));
+        }
+        self.leaf(at, &cake(params, overhead));
     }
 
     /// The packets of a class: its code points; all that no other takes, if it has none.
@@ -307,6 +329,21 @@ fn fq_codel(params: &fq_codel::Params) -> String {
         time(params.interval),
         ecn(params.ecn),
     )
+}
+
+fn cake(params: &cake::Params, overhead: Option<i64>) -> String {
+    let word = |key: &str| match show_table(params) {
+        Tree::Table(table) => table.get(key).map(|node| node.tree.to_string().replace('"', "")).unwrap_or_default(),
+        _ => String::new(),
+    };
+    let rate = params.rate.map_or("unlimited".into(), |it| format!("bandwidth {}", rate(it)));
+    let (overhead, atm) =
+        (overhead.map_or("raw".into(), |bytes| format!("overhead {bytes}")), word("link-layer") == "atm");
+    let memory = params.memory.map_or(String::new(), |bytes| format!(" memlimit {}", bytes.get()));
+    let mpu = params.framing.mpu.map_or(String::new(), |bytes| format!(" mpu {}", bytes.get()));
+    let (tins, isolation, rtt) = (word("tins"), word("isolation"), time(params.rtt));
+    let atm = if atm { "atm" } else { "noatm" };
+    format!("cake {rate} {tins} {isolation} rtt {rtt} {overhead}{mpu} {atm} no-split-gso{memory}")
 }
 
 fn sfq(params: &sfq::Params) -> String {

@@ -94,7 +94,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("W321", "a profile, class or code point that no packet reaches"),
     ("W322", "traffic that falls to a last profile or class, which names other packets"),
     ("W323", "a queue of a policy for `mark`, which has none"),
-    ("W324", "rates of classes that add up to more than what is above them has"),
+    ("W324", "rates of classes that add up to more than what is above them has, or a rate of CAKE above its link's"),
     ("W325", "a key of a class with children that only leaves use"),
     ("W326", "a class with a burst smaller than one packet"),
     ("W327", "a quantum smaller than one packet, or one by `r2q` that is replaced by a bound"),

@@ -23,7 +23,7 @@ impl Net {
         self.hops[start as usize..].iter().take_while(|&&hop| hop != HERE).map(|&hop| hop as usize)
     }
 
-    /// Registers a flow with the conditioners that will see its packets, in either direction.
+    /// Registers a flow with the conditioners and the trees of queues that will see its packets, in either direction.
     pub fn announce(&mut self, flow: usize, [out, back]: [u32; 2], headers: &FlowHeaders) {
         for port in self.ports_of([out, back]) {
             self.links[port].port_mut().register(number::out(flow), headers);
@@ -34,14 +34,13 @@ impl Net {
         }
     }
 
-    /// The ports whose conditioners see one way of a flow: those it passes, and those that look at what comes back over
-    /// the links of its `other` way.
+    /// The ports that ask who one way of a flow is: those it passes, and those whose conditioners look at what comes back
+    /// over the links of its `other` way.
     fn ports_of(&self, [way, other]: [u32; 2]) -> Vec<usize> {
-        let mut ports: Vec<_> = self.route(way).collect();
-        let looking: Vec<_> = self.route(other).filter_map(|link| Some(self.mates[link]? as usize)).collect();
-        ports.extend(looking.into_iter().filter(|port| !self.route(way).any(|link| link == *port)));
-        ports.retain(|&port| !self.links[port].port().edge().is_empty());
-        ports
+        let passed = self.route(way).filter(|&link| self.links[link].port().knows_flows());
+        let looking = self.route(other).filter_map(|link| Some(self.mates[link]? as usize));
+        let looking = looking.filter(|&port| !self.links[port].port().edge().is_empty());
+        passed.chain(looking.filter(|port| !self.route(way).any(|link| link == *port))).collect()
     }
 }
 
@@ -53,13 +52,19 @@ mod tests {
     use perhop_core::aqm::{AqmParams, drop_tail};
     use perhop_core::classify::Match;
     use perhop_core::conditioner::{ConditionerParams, token_bucket};
+    use perhop_core::params::{Place, Problems, Reader, Table};
     use perhop_core::port::edge::{Action, Per, StageSpec};
-    use perhop_core::port::{Limit, QueueSpec, Side};
+    use perhop_core::port::{Limit, NodeSpec, QueueSpec, Side};
+    use perhop_core::sched::SchedulerParams;
     use perhop_core::units::{BitRate, Bytes, Probability, Span};
     use std::net::Ipv4Addr;
 
     /// Data go 0 -> 1 over link 0 and come back 1 -> 2 -> 0 over links 1 and 2; links 3 and 4 lead the other way.
     fn triangle() -> (Net, Way) {
+        net_of(|_| {})
+    }
+
+    fn net_of(change: impl Fn(&mut Plan)) -> (Net, Way) {
         let bucket = token_bucket::Params::new(BitRate::mbps(1), Bytes::new(3000));
         let stage = StageSpec {
             name: "m".into(),
@@ -86,7 +91,7 @@ mod tests {
             }],
             edge: vec![stage.clone()],
         };
-        let plan = Plan {
+        let mut plan = Plan {
             seed: 1,
             replication: 0,
             duration: Span::from_s(1),
@@ -101,6 +106,7 @@ mod tests {
             taps: vec![],
             ef: vec![],
         };
+        change(&mut plan);
         let mut net = Net::new(&plan, false).unwrap();
         let way = net.way(&Router::new(&plan.links, 3), [0, 1]).unwrap();
         (net, way)
@@ -117,5 +123,22 @@ mod tests {
         // And those of link 1, if it were opposite to link 0, at the data.
         net.mates[0] = Some(1);
         assert_eq!(ports(&net, way).1, [1, 2], "once, though it passes there as well");
+    }
+
+    /// Schedulers that are fair to hosts have to know whose packets they see.
+    #[test]
+    fn a_flow_is_known_to_the_queues_that_it_passes() {
+        let sfq = || {
+            SchedulerParams::read(
+                "sfq",
+                Place::default(),
+                &mut Reader::new(&Table::default(), Place::default(), &mut Problems::default()),
+            )
+        };
+        let (net, way) = net_of(|plan| {
+            plan.links.iter_mut().for_each(|link| link.edge.clear());
+            plan.links[1].nodes = NodeSpec::flat(sfq().unwrap(), &plan.links[1].queues);
+        });
+        assert_eq!((net.ports_of(way.routes), net.ports_of(way.reversed().routes)), (vec![], vec![1]));
     }
 }

@@ -85,7 +85,7 @@ impl Tins {
             Self::Diffserv3 => parts(1024, &[0, 4, 2]),
             Self::Diffserv4 => parts(1024, &[0, 4, 1, 2]),
             Self::Precedence | Self::Diffserv8 => {
-                let next = |it: &Share| Share { rate: it.rate.map(|r| r * 7 >> 3), quantum: it.quantum * 7 >> 3 };
+                let next = |it: &Share| Share { rate: it.rate.map(|r| r * 7 / 8), quantum: it.quantum * 7 / 8 };
                 std::iter::successors(Some(Share { rate, quantum: 256 }), |it| Some(next(it))).take(8).collect()
             }
         }
