@@ -42,9 +42,9 @@
 //! |        | `memory`     | B     | -                | `memlimit`                      |
 //! |        | `flows`      |       | 1024             | 1024                            |
 //! |        | `mtu`        | B     | 1514B            | the device's                    |
-//! |        | `overhead`   | B     | 0B               | `overhead`                      |
-//! |        | `mpu`        | B     | 0B               | `mpu`                           |
-//! |        | `link-layer` |       | `ethernet`       | `noatm`, `atm`                  |
+//! |        | `overhead`   | B     | -                | `overhead`                      |
+//! |        | `mpu`        | B     | -                | `mpu`                           |
+//! |        | `link-layer` |       | -                | `noatm`, `atm`                  |
 //! |        | `hash`       |       | `salted`         | always salted                   |
 //! |        | `salt`       |       | 0                | drawn at boot                   |
 //!
