@@ -30,7 +30,7 @@ def read(path: str) -> list[Datagram]:
 
 
 def anywhere(_port: int) -> str:
-    """No address of its own: that of the interface."""
+    """The address of the interface."""
     return "0.0.0.0"
 
 

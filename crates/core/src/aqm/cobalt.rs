@@ -18,7 +18,7 @@
 //! p changes at most once in `target`
 //! ```
 //!
-//! Where CoDel begins anew after each calm, COBALT counts back, as fast as it counted up. BLUE's p is 0 as long as the queue
+//! Where CoDel begins again after each calm, COBALT counts back, as fast as it counted up. BLUE's p is 0 as long as the queue
 //! never overflows; then it finds the share that flows that do not react must lose.
 //!
 //! | symbol   | field      | unit | default | tc                         |

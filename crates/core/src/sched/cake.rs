@@ -109,7 +109,7 @@ pub struct Params {
     /// How packets are sorted into tins.
     #[param(default = "diffserv3")]
     pub tins: Tins,
-    /// Whose packets have a queue of their own, and among whom a tin is shared.
+    /// Whose packets have a separate queue, and among whom a tin is shared.
     #[param(default = "triple-isolate")]
     pub isolation: Isolation,
     /// Round-trip time of most traffic: COBALT's interval, and 20 times its target.

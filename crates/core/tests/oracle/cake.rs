@@ -1,4 +1,4 @@
-//! CAKE as its paper describes it and Linux 6.12 behaves: every flow has a queue of its own, and how many bulk flows a host has is
+//! CAKE as its paper describes it and Linux 6.12 behaves: every flow has its own queue, and how many bulk flows a host has is
 //! counted whenever it matters. Queues own their packets; a list is searched from its first place.
 
 use crate::cobalt_oracle::{Cobalt, Times};

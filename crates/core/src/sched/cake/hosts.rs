@@ -8,7 +8,7 @@ use crate::sched::flows::{Hash, Hashing};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// Whose packets have a queue of their own, and among whom a tin is shared.
+/// Whose packets have a separate queue, and among whom a tin is shared.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isolation {
     /// One queue.

@@ -6,7 +6,7 @@
 pub(super) enum Found {
     /// The place that was last given to it.
     Own(usize),
-    /// A place that nobody uses.
+    /// A place that is free.
     Free(usize),
     /// A place that another uses: there is no free one in its set.
     Shared(usize),
