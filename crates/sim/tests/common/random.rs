@@ -122,7 +122,8 @@ pub fn conditioner(name: &str, [cir, pir]: [u32; 2], depth: u32) -> ConditionerP
 fn stage() -> impl Strategy<Value = StageSpec> {
     let action = || {
         let mark = Action::mark("af12".parse().unwrap());
-        prop::sample::select(vec![Action::TRANSMIT, Action::TRANSMIT, mark, Action::Drop])
+        let on = "colour yellow, next".parse().unwrap();
+        prop::sample::select(vec![Action::TRANSMIT, Action::TRANSMIT, mark, on, Action::Drop])
     };
     let per = prop::sample::select(vec![Per::Aggregate, Per::Flow, Per::Pair, Per::Class]);
     // RFC 4115 requires more tokens than the largest packet has bytes.
