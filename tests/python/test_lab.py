@@ -67,6 +67,18 @@ def test_what_tc_cannot_say_is_refused_by_name(override: str, refused: str) -> N
     assert refused in str(found.value)
 
 
+def test_cake_is_said_in_its_own_words() -> None:
+    """Its overhead counts from the IP header; what tc's cannot hold is refused."""
+    cake = "examples/cake.toml"
+    assert any(
+        line.endswith("cake bandwidth 9500000bit diffserv4 dual-srchost rtt 100ms overhead 32 noatm no-split-gso")
+        for line in Scenario.from_toml(cake).as_tc().commands
+    )
+    for key, refused in (("flows=64", "`flows`"), ("mpu=300B", "`mpu`"), ("overhead=300B", "`overhead`")):
+        with pytest.raises(ValueError, match=rf"tc cannot say .*{refused}.* at `R -> D`"):
+            Scenario.from_toml(cake, [f"queue.bottleneck.{key}"]).as_tc()
+
+
 def test_models_that_the_lab_cannot_send_are_named() -> None:
     """All of them, with what it can send."""
     with pytest.raises(ValueError, match=r"`web` \(web\).*cbr, on-off, poisson"):
