@@ -191,7 +191,10 @@ fn the_next_meter_sees_the_colour_that_was_given() {
     {
         let stages = vec![
             spec(ConditionerParams::TokenBucketMarker(first.clone()), red),
-            spec(ConditionerParams::SrTcm(aware.clone()), "transmit"),
+            StageSpec {
+                actions: [Action::mark(code("EF")); 4],
+                ..spec(ConditionerParams::SrTcm(aware.clone()), "drop")
+            },
         ];
         let mut port = Port::of_edge(Edge::new(stages, 1, 0).unwrap());
         port.register(FlowId(0), &headers());
@@ -199,8 +202,8 @@ fn the_next_meter_sees_the_colour_that_was_given() {
             let mut packet = Packet { size: 1500, ..Packet::default() };
             let _ = port.arrive(&Passage::of(Time::ZERO, FlowId(0)), &mut packet, ());
             assert!(port.next(Time::ZERO, &mut packet).is_some());
-            packet.colour
+            (packet.colour, packet.dscp)
         });
-        assert_eq!(colours, [Colour::Green, expected], "{red}");
+        assert_eq!(colours, [(Colour::Green, Dscp::BE), (expected, code("EF"))], "{red}");
     }
 }
