@@ -4,6 +4,7 @@ use super::{Said, Transfers, words};
 use crate::resolve::offered::Flowline;
 use crate::scenario::Scenario;
 use perhop_sim::plan::{Offered, Plan};
+use perhop_sim::transport::AckDelay;
 use std::collections::BTreeMap;
 
 /// TCP without what the simulator's has not: selective ACKs, time stamps, RACK, tail loss probes, memory between connections.
@@ -38,7 +39,7 @@ pub(super) fn route(scenario: &Scenario, at: usize, end: usize) -> String {
         let (from, to, tcp) = (sender(flow), flow.offered.to, &flow.offered.tcp);
         if (from, to) == (at, end) {
             words = format!(" initcwnd {} rto_min {}", tcp.initial_window, words::time(tcp.rto.minimum));
-        } else if (to, from) == (at, end) && tcp.delays.ack.is_none() {
+        } else if (to, from) == (at, end) && tcp.delays.ack == AckDelay::None {
             words = " quickack 1".into();
         }
     }

@@ -242,7 +242,7 @@ impl TcpSection {
             rto: self.rto.config(),
             limited_transmit: self.limited_transmit,
             syn: self.syn,
-            delays: Delays { ack: self.delays.delayed_ack, overhead: self.delays.overhead },
+            delays: Delays { ack: self.delays.delayed_ack.into(), overhead: self.delays.overhead },
             ecn: self.ecn.unwrap_or(false),
             receiver_ecn: self.receiver_ecn,
             sack: false,

@@ -84,7 +84,10 @@ impl Connection {
             Some(estimate) => sender.with_estimate(estimate),
             None => sender.with_clock_phase(phase),
         };
-        let receiver = Receiver::new(&config).expect("validated");
+        let mut receiver = Receiver::new(&config).expect("validated");
+        if let Some(round_trip) = answers.and_then(|estimate| estimate.srtt()) {
+            receiver = receiver.with_round_trip(round_trip);
+        }
         sender.start();
         let (mss, header) = (config.mss, config.header);
         Self { sender, receiver, armed: [Time::MAX; 2], not_before: None, mss, header, transfer, session: None }

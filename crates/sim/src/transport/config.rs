@@ -9,7 +9,7 @@
 //! | `rto`              | time     | `ns2-2.35`    | `tcpTick_`, `minrto_`, `maxrto_`, `rtxcur_init_`  |
 //! | `limited_transmit` | -        | on            | `singledup_`                                      |
 //! | `syn`              | -        | on            | `syn_` with `delay_growth_`                       |
-//! | `delays.ack`       | time     | none          | `Agent/TCPSink/DelAck interval_`                  |
+//! | `delays.ack`       | time     | none; or Linux's | `Agent/TCPSink/DelAck interval_`               |
 //! | `delays.overhead`  | time     | none          | `overhead_`                                       |
 //! | `ecn`              | -        | off           | `ecn_`                                            |
 //! | `receiver_ecn`     | -        | on            | -                                                 |
@@ -60,11 +60,39 @@ pub struct Config {
     pub header: u16,
 }
 
+/// How long an ACK may wait for the next segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AckDelay {
+    /// Every segment is acknowledged at once.
+    #[default]
+    None,
+    /// For this long.
+    Fixed(Span),
+    /// As Linux does: quick ACKs first, then every second segment at once and a lone one after 40 ms to 200 ms.
+    Linux,
+}
+
+impl AckDelay {
+    /// The delay, if it is a fixed one.
+    fn fixed(self) -> Option<Span> {
+        match self {
+            Self::Fixed(delay) => Some(delay),
+            Self::None | Self::Linux => None,
+        }
+    }
+}
+
+impl From<Option<Span>> for AckDelay {
+    fn from(delay: Option<Span>) -> Self {
+        delay.map_or(Self::None, Self::Fixed)
+    }
+}
+
 /// Delays at the ends of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delays {
-    /// Longest delay of an ACK; `None` acknowledges every segment at once.
-    pub ack: Option<Span>,
+    /// Delay of an ACK.
+    pub ack: AckDelay,
     /// Upper bound of the uniformly drawn delay before the sender's host transmits what an ACK releases; `None` sends
     /// at once.
     pub overhead: Option<Span>,
@@ -121,7 +149,7 @@ impl Config {
         check(packet <= 65_535, "mss", self.mss, format!("at most 65535 bytes less the header of {}", self.header))?;
         self.rto.validate()?;
         self.law()?;
-        for (field, delay) in [("delayed_ack", self.delays.ack), ("overhead", self.delays.overhead)] {
+        for (field, delay) in [("delayed_ack", self.delays.ack.fixed()), ("overhead", self.delays.overhead)] {
             let good = delay.is_none_or(|delay| delay > Span::ZERO && delay <= LONGEST_DELAY);
             let bound = format!("above 0s and at most {LONGEST_DELAY} (RFC 1122 section 4.2.3.2)");
             check(good, field, delay.unwrap_or_default(), bound)?;
@@ -135,7 +163,7 @@ mod tests {
     use super::*;
 
     fn ack(delay: Span) -> Delays {
-        Delays { ack: Some(delay), ..Delays::default() }
+        Delays { ack: AckDelay::Fixed(delay), ..Delays::default() }
     }
 
     fn overhead(delay: Span) -> Delays {

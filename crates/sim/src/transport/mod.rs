@@ -13,6 +13,8 @@
 //! | `congestion/`   | the window law's trait and list, a file for each law                       |
 //! | `rto.rs`        | round-trip estimator, retransmission time-out, back-off                    |
 //! | `receiver.rs`   | reassembly, cumulative and delayed ACKs, ECN echo                          |
+//! | `ack_delay.rs`  | which ACK may wait, and how long                                           |
+//! | `reported.rs`   | what a receiver reports: SACK and D-SACK                                   |
 //! | `sacks.rs`      | SACK blocks of an ACK                                                      |
 //! | `counters.rs`   | what a sender counts                                                       |
 //! | `error.rs`      | why parameters are refused                                                 |
@@ -24,6 +26,7 @@
 //!
 //! There is no FIN: a transfer ends when its last segment is acknowledged, as in ns-2's one-way TCP.
 
+mod ack_delay;
 mod config;
 /// Laws of the congestion window.
 pub mod congestion;
@@ -31,11 +34,12 @@ mod counters;
 mod error;
 mod receiver;
 mod recovery;
+mod reported;
 mod rto;
 mod sacks;
 mod sender;
 
-pub use config::{Config, Delays};
+pub use config::{AckDelay, Config, Delays};
 pub use congestion::{CongestionControl, Law, LawParams, Signal, Window};
 pub use counters::Counters;
 pub use error::ConfigError;

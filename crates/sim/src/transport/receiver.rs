@@ -4,25 +4,29 @@
 //! `Agent/TCPSink/DelAck` with `RFC2581_immediate_ack_` and `SYN_immediate_ack_` true (defaults of 2.35).
 //!
 //! - Every segment is acknowledged at once with the next number expected. With delayed ACKs a segment that arrives
-//!   in order with none missing behind it may wait: for the next segment, whatever that is, or for the timer.
+//!   in order with none missing behind it may wait: for the next segment, whatever that is, or for the timer. Which one
+//!   does, and how long, `ack_delay.rs` says.
 //! - Out of order, duplicate, filling a hole, or a SYN: acknowledged at once, with what was waiting.
 //! - ECN-setup SYN (ECE and CWR): answered by an ECN-setup SYN-ACK (ECE alone) if the receiver is willing (section
 //!   6.1.1).
 //! - With ECN agreed, each ACK carries ECE from the first marked segment until one with CWR; a mark since the last ACK
 //!   survives a CWR.
+//! - With SACK each ACK carries what is held out of order and what has arrived twice (`reported.rs`).
 //! - Out-of-order segments are kept as their payload in a ring that grows to the advertised window and stays.
 //!
 //! | symbol      | field       | unit   | default                |
 //! |-------------|-------------|--------|------------------------|
 //! | RCV.NXT     | `next`      | number | 0, or 1 without a SYN  |
-//! | ACK delay   | `delay`     | time   | none; ns-2 100 ms      |
+//! | ACK delay   | `delayer`   | time   | none; ns-2 100 ms      |
 //! | ECN agreed  | `ecn`       | -      | off until the SYN      |
 //!
 //! Deviations: the advertised window is constant (the application reads at once). A segment beyond it is not kept, is
 //! counted in `beyond_window` and acknowledged; a sender with the same configuration never sends one.
 
+use super::ack_delay::{Arrival, Delayer, Place};
 use super::config::Config;
 use super::error::ConfigError;
+use super::reported::Reported;
 use super::{AckInfo, Sacks};
 use perhop_core::units::{Span, Time};
 
@@ -57,13 +61,15 @@ pub struct Receiver {
     ece: bool,
     /// A marked segment arrived since the last ACK.
     marked: bool,
-    delay: Option<Span>,
+    delayer: Delayer,
     /// When the delayed ACK is due; `Time::MAX` when none waits.
     due: Time,
     delivered_bytes: u64,
     delivered_segments: u64,
     duplicates: u64,
     beyond_window: u64,
+    /// What ACKs tell beside the next number, if they tell it.
+    reported: Option<Box<Reported>>,
 }
 
 impl Receiver {
@@ -82,35 +88,36 @@ impl Receiver {
             ecn: !config.syn && config.ecn && config.receiver_ecn,
             ece: false,
             marked: false,
-            delay: config.delays.ack,
+            delayer: Delayer::new(config),
             due: Time::MAX,
             delivered_bytes: 0,
             delivered_segments: 0,
             duplicates: 0,
             beyond_window: 0,
+            reported: config.sack.then(Box::default),
         })
+    }
+
+    /// A receiver of a connection without a SYN of its own, whose two hosts are this far from one another.
+    #[must_use]
+    pub fn with_round_trip(mut self, round_trip: Span) -> Self {
+        self.delayer.measured(round_trip);
+        self
     }
 
     /// A segment has arrived; the ACK to send now, or `None` while it is delayed.
     #[inline]
     pub fn on_segment(&mut self, now: Time, segment: &Received) -> Option<AckInfo> {
-        self.note_ecn(segment);
-        let in_order = segment.number == self.next;
-        if in_order {
-            self.deliver(segment.payload);
-            if self.held > 0 {
-                self.drain();
-            }
-        } else {
-            self.hold(segment);
-        }
-        let complete = in_order && self.next == segment.number + 1 && self.held == 0;
-        match self.delay {
-            Some(delay) if complete && !segment.syn && self.due == Time::MAX => {
+        let marked = self.note_ecn(segment);
+        let place = self.take_in(segment);
+        let complete = place == Place::InOrder && self.next == segment.number + 1 && self.held == 0;
+        let may_wait = complete && !segment.syn && self.due == Time::MAX;
+        match self.delayer.delay(Arrival { now, segment, place, may_wait, marked }) {
+            Some(delay) => {
                 self.due = now + delay;
                 None
             }
-            _ => Some(self.acknowledge(segment.syn)),
+            None => Some(self.acknowledge(segment.syn)),
         }
     }
 
@@ -121,7 +128,11 @@ impl Receiver {
 
     /// The delayed ACK, if it is due; harmless when early.
     pub fn on_timer(&mut self, now: Time) -> Option<AckInfo> {
-        (now >= self.due && self.due != Time::MAX).then(|| self.acknowledge(false))
+        if now < self.due || self.due == Time::MAX {
+            return None;
+        }
+        self.delayer.expired();
+        Some(self.acknowledge(false))
     }
 
     /// The lowest number not yet received.
@@ -149,25 +160,41 @@ impl Receiver {
         self.beyond_window
     }
 
+    /// Whether an echo begins.
     #[inline]
-    fn note_ecn(&mut self, segment: &Received) {
+    fn note_ecn(&mut self, segment: &Received) -> bool {
         if segment.syn {
             self.ecn = self.willing && segment.cwr;
-            return;
+            return false;
         }
         if segment.cwr && !self.marked {
             self.ece = false;
         }
-        if segment.ce && self.ecn {
-            self.ece = true;
-            self.marked = true;
+        if !(segment.ce && self.ecn) {
+            return false;
         }
+        self.marked = true;
+        !std::mem::replace(&mut self.ece, true)
+    }
+
+    /// Delivers a segment and what it was missing for, or keeps it, or counts it.
+    #[inline]
+    fn take_in(&mut self, segment: &Received) -> Place {
+        if segment.number != self.next {
+            return self.hold(segment);
+        }
+        self.deliver(segment.payload);
+        if self.held > 0 {
+            self.drain();
+        }
+        Place::InOrder
     }
 
     fn acknowledge(&mut self, syn: bool) -> AckInfo {
         self.due = Time::MAX;
         self.marked = false;
-        AckInfo { next_expected: self.next, ece: if syn { self.ecn } else { self.ece }, syn, sacks: Sacks::default() }
+        let sacks = self.reported.as_mut().map_or_else(Sacks::default, |it| it.take(self.next));
+        AckInfo { next_expected: self.next, ece: if syn { self.ecn } else { self.ece }, syn, sacks }
     }
 
     #[inline]
@@ -187,23 +214,26 @@ impl Receiver {
             let slot = self.slot(self.next);
             let payload = std::mem::take(&mut self.ring[slot]);
             if payload == 0 {
-                return;
+                break;
             }
             self.held -= 1;
             self.deliver(payload);
         }
+        if let Some(reported) = &mut self.reported {
+            reported.pass(self.next);
+        }
     }
 
     /// Keeps an out-of-order segment, or counts it.
-    fn hold(&mut self, segment: &Received) {
+    fn hold(&mut self, segment: &Received) -> Place {
         if segment.number < self.next {
-            self.duplicates += 1;
-            return;
+            self.count_duplicate(segment);
+            return Place::Outside;
         }
         let ahead = segment.number - self.next;
         if ahead >= self.window {
             self.beyond_window += 1;
-            return;
+            return Place::Outside;
         }
         self.make_room(ahead);
         let slot = self.slot(segment.number);
@@ -212,7 +242,20 @@ impl Receiver {
                 self.ring[slot] = segment.payload;
                 self.held += 1;
             }
-            _ => self.duplicates += 1,
+            _ => self.count_duplicate(segment),
+        }
+        if let Some(reported) = &mut self.reported {
+            reported.arrived(segment.number);
+        }
+        Place::Ahead
+    }
+
+    fn count_duplicate(&mut self, segment: &Received) {
+        self.duplicates += 1;
+        if let Some(reported) = &mut self.reported
+            && !segment.syn
+        {
+            reported.duplicate(segment.number);
         }
     }
 

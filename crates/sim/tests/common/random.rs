@@ -183,7 +183,7 @@ fn tcp() -> impl Strategy<Value = Config> {
             ecn,
             syn,
             limited_transmit,
-            delays: Delays { ack: delayed_ack, overhead: None },
+            delays: Delays { ack: delayed_ack.into(), overhead: None },
             window,
             mss: 960,
             ..Config::default()

@@ -36,7 +36,8 @@ fn net() -> Net {
         let delayed_ack = ecn.then_some(Span::from_ms(100));
         let tcp = net.traffic([0, 3], bulk());
         (tcp.flows, tcp.spread) = (5, Span::from_s(1));
-        tcp.tcp = Config { ecn, delays: Delays { ack: delayed_ack, overhead: None }, mss: 960, ..Config::default() };
+        tcp.tcp =
+            Config { ecn, delays: Delays { ack: delayed_ack.into(), overhead: None }, mss: 960, ..Config::default() };
     }
     net.traffic([0, 3], cbr(BitRate::mbps(1), 500));
     net.traffic([0, 3], poisson(BitRate::mbps(1), 1000));

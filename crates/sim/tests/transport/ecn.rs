@@ -184,7 +184,7 @@ fn the_receiver_echoes_until_cwr() {
 #[test]
 fn a_delayed_mark_outlives_a_cwr() {
     let mut receiver =
-        Receiver::new(&Config { delays: Delays { ack: Some(Span::from_ms(100)), overhead: None }, ..config() })
+        Receiver::new(&Config { delays: Delays { ack: Some(Span::from_ms(100)).into(), overhead: None }, ..config() })
             .unwrap();
     assert_eq!(receiver.on_segment(ms(0), &data(1, true, false)), None);
     assert!(receiver.on_segment(ms(1), &data(2, false, true)).unwrap().ece);

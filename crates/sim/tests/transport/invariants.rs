@@ -2,7 +2,7 @@
 
 use crate::pipe::{Dice, Fate, Pipe};
 use perhop_core::units::{Span, Time};
-use perhop_sim::transport::{Config, Delays, LawParams, PartialAckTimer, Recovery, RtoConfig, Supply};
+use perhop_sim::transport::{AckDelay, Config, Delays, LawParams, PartialAckTimer, Recovery, RtoConfig, Supply};
 use proptest::prelude::*;
 
 pub(crate) fn any_recovery() -> impl Strategy<Value = Recovery> {
@@ -18,12 +18,12 @@ prop_compose! {
         recovery in any_recovery(),
         rto in prop_oneof![Just(RtoConfig::NS2_2_35), Just(RtoConfig::ERA), Just(RtoConfig::MODERN)],
         (initial_window, window) in (prop_oneof![Just(1u32), Just(2), Just(3), Just(10)], 1u32..80),
-        (limited_transmit, syn, [ecn, receiver_ecn]) in any::<(bool, bool, [bool; 2])>(),
-        delayed_ack in prop_oneof![Just(None), (1u64..501).prop_map(|ms| Some(Span::from_ms(ms)))],
+        (limited_transmit, syn, [ecn, receiver_ecn, sack]) in any::<(bool, bool, [bool; 3])>(),
+        ack in prop_oneof![Just(AckDelay::None), (1u64..501).prop_map(|ms| AckDelay::Fixed(Span::from_ms(ms))), Just(AckDelay::Linux)],
         mss in 1u16..1461,
     ) -> Config {
         let congestion = LawParams::default();
-        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, delays: Delays { ack: delayed_ack, overhead: None }, ecn, receiver_ecn, sack: false, mss, header: 40 }
+        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, delays: Delays { ack, overhead: None }, ecn, receiver_ecn, sack, mss, header: 40 }
     }
 }
 
@@ -74,10 +74,15 @@ proptest! {
         prop_assert!(pipe.sender.timer_at().is_none());
     }
 
-    /// Without loss nothing is sent twice and nothing is cut. (The smallest RTO, 200 ms, exceeds round trip plus ACK delay.)
+    /// Without loss nothing is sent twice and nothing is cut. (The smallest RTO, 200 ms, exceeds round trip plus ACK delay;
+    /// Linux bounds that by the round trip, which it learns from the SYN.)
     #[test]
     fn a_clean_path_sees_each_segment_once(config in any_config(), segments in 0u64..500) {
-        let config = Config { delays: Delays { ack: config.delays.ack.map(|_| Span::from_ms(100)), overhead: None }, ..config };
+        let config = match config.delays.ack {
+            AckDelay::None => config,
+            AckDelay::Fixed(_) => Config { delays: Delays { ack: AckDelay::Fixed(Span::from_ms(100)), overhead: None }, ..config },
+            AckDelay::Linux => Config { syn: true, ..config },
+        };
         let supply = Supply::Bytes(segments * u64::from(config.mss));
         let mut pipe = Pipe::new(config, supply, Span::from_ms(50), |_| Fate::Pass);
         pipe.run(Time::MAX);

@@ -1,5 +1,6 @@
 //! The TCP of perhop-sim against ns-2, against slow versions of itself, and against closed forms.
 
+mod ack_delay;
 mod ecn;
 mod invariants;
 mod loss_law;
@@ -9,4 +10,5 @@ mod pipe;
 mod receiver;
 mod reference;
 mod rto;
+mod sack;
 mod scripted;

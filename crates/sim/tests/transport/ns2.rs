@@ -42,7 +42,7 @@ impl Case {
         let now = Config {
             recovery,
             window,
-            delays: Delays { ack: delayed_ack, overhead: None },
+            delays: Delays { ack: delayed_ack.into(), overhead: None },
             mss: 960,
             ..Config::default()
         };

@@ -1,0 +1,232 @@
+//! How long an ACK may wait for the next segment.
+//!
+//! Source: ns-2's `Agent/TCPSink/DelAck`; the behaviour of Linux 6.12's receiver (`tcp_input.c`, `tcp_output.c`, `tcp_timer.c`).
+//!
+//! As Linux has it, a segment that arrives in order, completes nothing, and for which no other waits already, is
+//!
+//! - acknowledged at once while quick ACKs are left: as many as half the window has segments, at most 16, from the first
+//!   segment on, after a pause longer than the receiver's time-out, and after a segment from below what is expected or
+//!   beyond the window; 2 after the first congestion mark;
+//! - acknowledged at once if it is not full (the application reads it and waits for more), or tells of a cut window;
+//! - else delayed by the time that segments take to arrive, as estimated below: so every second one is acknowledged.
+//!
+//! ```text
+//! m = time since the segment in order before it
+//! m <= 20 ms:  ato = ato/2 + 20 ms        m < ato:  ato = min(ato/2 + m, RTO, 200 ms)
+//! delay = min(ato, max(R, 40 ms), 200 ms, least RTO - 1 ms)
+//! ```
+//! A delayed ACK that was sent by the timer doubles ato, up to RTO and 200 ms.
+//!
+//! | symbol | field            | unit | default                                                       |
+//! |--------|------------------|------|---------------------------------------------------------------|
+//! | ato    | `ato`            | time | 40 ms, and again with the last quick ACK                      |
+//! | R      | `round_trip`     | time | from the SYN to the first segment; unknown without a SYN      |
+//! | RTO    | [`Linux::rto`]   | time | R + max(2 R, its least value); without R, its initial value   |
+//! | -      | `quick`          | ACKs | 0                                                             |
+//!
+//! Deviations from Linux: times are exact and not in ticks; the size of a full segment is known and not estimated; no
+//! segment asks for its ACK (PSH); a repeat without ECT in a connection with ECN gives no quick ACKs; ACKs of segments
+//! out of order are not compressed.
+
+use super::config::{AckDelay, Config};
+use super::receiver::Received;
+use perhop_core::units::{Span, Time};
+
+/// The least estimate of the time between segments.
+const LEAST: Span = Span::from_ms(40);
+/// No ACK waits longer.
+const MOST: Span = Span::from_ms(200);
+/// Linux's tick of 1 ms.
+const TICK: Span = Span::from_ms(1);
+/// Quick ACKs that are given at once.
+const QUICK: u32 = 16;
+/// Quick ACKs after a congestion mark.
+const QUICK_AFTER_MARK: u32 = 2;
+
+/// What a segment is to its receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The next one expected.
+    InOrder,
+    /// Beyond it.
+    Ahead,
+    /// Below it, or beyond the window.
+    Outside,
+}
+
+/// A segment, and what is to be known of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival<'a> {
+    pub(super) now: Time,
+    pub(super) segment: &'a Received,
+    pub(super) place: Place,
+    /// In order, nothing is missing behind it, and no other waits for its ACK.
+    pub(super) may_wait: bool,
+    /// The first with a congestion mark that is not echoed yet.
+    pub(super) marked: bool,
+}
+
+/// How ACKs are delayed.
+#[derive(Clone, Debug)]
+pub(super) enum Delayer {
+    Never,
+    Fixed(Span),
+    Linux(Box<Linux>),
+}
+
+impl Delayer {
+    pub(super) fn new(config: &Config) -> Self {
+        match config.delays.ack {
+            AckDelay::None => Self::Never,
+            AckDelay::Fixed(delay) => Self::Fixed(delay),
+            AckDelay::Linux => Self::Linux(Box::new(Linux::new(config))),
+        }
+    }
+
+    /// How long the ACK of a segment waits; `None`: it is sent now.
+    #[inline]
+    pub(super) fn delay(&mut self, arrival: Arrival) -> Option<Span> {
+        match self {
+            Self::Never => None,
+            Self::Fixed(delay) => arrival.may_wait.then_some(*delay),
+            Self::Linux(linux) => linux.delay(&arrival),
+        }
+    }
+
+    /// An ACK was sent because it has waited long enough.
+    pub(super) fn expired(&mut self) {
+        if let Self::Linux(linux) = self {
+            linux.expired();
+        }
+    }
+
+    /// A round trip was measured in a handshake that this receiver has not seen.
+    pub(super) fn measured(&mut self, round_trip: Span) {
+        if let Self::Linux(linux) = self {
+            linux.round_trip = Some(round_trip);
+        }
+    }
+}
+
+/// Linux's delayed ACKs.
+#[derive(Clone, Debug)]
+pub(super) struct Linux {
+    /// Bytes of a full segment.
+    mss: u16,
+    window: u32,
+    least_rto: Span,
+    initial_rto: Span,
+    quick: u32,
+    /// 0 before the first segment in order.
+    ato: Span,
+    /// When the SYN arrived.
+    opened: Option<Time>,
+    round_trip: Option<Span>,
+    /// When the last segment in order arrived, or the handshake ended.
+    last: Option<Time>,
+}
+
+impl Linux {
+    fn new(config: &Config) -> Self {
+        let (least_rto, initial_rto) = (config.rto.minimum, config.rto.initial);
+        let (mss, window) = (config.mss, config.window);
+        Self {
+            mss,
+            window,
+            least_rto,
+            initial_rto,
+            quick: 0,
+            ato: Span::ZERO,
+            opened: None,
+            round_trip: None,
+            last: None,
+        }
+    }
+
+    fn delay(&mut self, arrival: &Arrival) -> Option<Span> {
+        let Arrival { now, segment, place, may_wait, marked } = *arrival;
+        if segment.syn {
+            self.opened = Some(now);
+            return None;
+        }
+        let last = self.last.unwrap_or_else(|| self.establish(now));
+        match place {
+            Place::InOrder => self.in_order(now, last),
+            Place::Ahead => {}
+            Place::Outside => self.hurry(QUICK),
+        }
+        if marked {
+            self.hurry(QUICK_AFTER_MARK);
+        }
+        let asks = segment.cwr || segment.payload < self.mss;
+        if may_wait && self.quick == 0 && !asks {
+            return Some(self.wait());
+        }
+        self.sent();
+        None
+    }
+
+    /// The first segment ends the handshake.
+    fn establish(&mut self, now: Time) -> Time {
+        self.round_trip = self.round_trip.or(self.opened.map(|at| now.since(at)));
+        self.last = Some(now);
+        now
+    }
+
+    /// A segment has arrived in order: the time since the one before it counts.
+    fn in_order(&mut self, now: Time, last: Time) {
+        self.last = Some(now);
+        if self.ato == Span::ZERO {
+            self.hurry(QUICK);
+        } else {
+            self.gap(now.since(last));
+        }
+    }
+
+    fn gap(&mut self, gap: Span) {
+        if gap <= LEAST / 2 {
+            self.ato = self.ato / 2 + LEAST / 2;
+        } else if gap < self.ato {
+            self.ato = (self.ato / 2 + gap).min(self.rto()).min(MOST);
+        } else if gap > self.rto() {
+            self.grant(QUICK);
+        }
+    }
+
+    fn grant(&mut self, most: u32) {
+        let half = match self.window / 2 {
+            0 => 2,
+            segments => segments,
+        };
+        self.quick = self.quick.max(half.min(most));
+    }
+
+    /// Quick ACKs, and what was learnt of the time between segments is forgotten.
+    fn hurry(&mut self, most: u32) {
+        self.grant(most);
+        self.ato = LEAST;
+    }
+
+    /// An ACK is sent.
+    fn sent(&mut self) {
+        if self.quick == 1 {
+            self.ato = LEAST;
+        }
+        self.quick = self.quick.saturating_sub(1);
+    }
+
+    fn expired(&mut self) {
+        self.ato = (self.ato * 2).min(self.rto()).min(MOST);
+    }
+
+    fn wait(&self) -> Span {
+        let round_trip = self.round_trip.map_or(MOST, |it| it.max(LEAST));
+        let least_rto = self.least_rto.max(TICK * 2) - TICK;
+        self.ato.min(round_trip).min(MOST).min(least_rto)
+    }
+
+    /// The time-out of the receiver's own data, of which it sends none: from the one round trip that it has measured.
+    fn rto(&self) -> Span {
+        self.round_trip.map_or(self.initial_rto, |it| it + (it * 2).max(self.least_rto))
+    }
+}
