@@ -13,7 +13,7 @@ use perhop_core::port::{Limit, QueueSpec, Side};
 use perhop_core::scope::Scope;
 use perhop_core::units::{BitRate, Length, Packets, Span, Time};
 use perhop_core::verdict::Reason;
-use perhop_sim::plan::{EcnUse, Node, Offered, Plan, Tap, TapPoint};
+use perhop_sim::plan::{EcnUse, Node, Offered, Plan, Probes, Tap, TapPoint};
 use perhop_sim::{EngineOptions, Outcome, Simulation};
 
 use common::simulated::{conditioner, headers, link, offered, text, traffic};
@@ -69,8 +69,7 @@ fn plan(aqm: AqmParams) -> Plan {
         traffic: sources(),
         changes: Vec::new(),
         sampling: None,
-        ef: vec![],
-        taps: vec![Tap { link: 0, point: TapPoint::Input }],
+        probes: Probes { taps: vec![Tap { link: 0, point: TapPoint::Input }], ..Probes::default() },
     }
 }
 

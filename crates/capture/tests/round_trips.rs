@@ -12,7 +12,7 @@ use perhop_core::conditioner::{ConditionerParams, marker};
 use perhop_core::packet::{Colour, flags};
 use perhop_core::port::edge::{Action, StageSpec};
 use perhop_core::units::Span;
-use perhop_sim::plan::{Node, Plan, Tap, TapPoint};
+use perhop_sim::plan::{Node, Plan, Probes, Tap, TapPoint};
 use perhop_sim::record::Captured;
 use perhop_sim::{EngineOptions, Outcome, Simulation};
 
@@ -63,10 +63,12 @@ fn simulated() -> Outcome {
         traffic: vec![bulk("near", NEAR), bulk("far", FAR), offered("cbr", (FAR, C), traffic("cbr", cbr))],
         changes: Vec::new(),
         sampling: None,
-        ef: vec![],
-        taps: [(OUT, TapPoint::Input), (OUT, TapPoint::Output), (BACK, TapPoint::Output)]
-            .map(|(link, point)| Tap { link, point })
-            .into(),
+        probes: Probes {
+            taps: [(OUT, TapPoint::Input), (OUT, TapPoint::Output), (BACK, TapPoint::Output)]
+                .map(|(link, point)| Tap { link, point })
+                .into(),
+            ..Probes::default()
+        },
     };
     let simulation = Simulation::new(plan, EngineOptions::default()).expect("a good plan");
     simulation.run(|_| true).expect("it is not stopped")

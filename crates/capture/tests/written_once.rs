@@ -16,7 +16,7 @@ use perhop_core::packet::Colour;
 use perhop_core::params::Tree;
 use perhop_core::port::edge::{Action, Per, StageSpec};
 use perhop_core::units::{Bytes, Span};
-use perhop_sim::plan::{EcnUse, Link, Node, Offered, Plan, Tap, TapPoint};
+use perhop_sim::plan::{EcnUse, Link, Node, Offered, Plan, Probes, Tap, TapPoint};
 use perhop_sim::{EngineOptions, Outcome, Simulation};
 
 use common::simulated::{Entries, conditioner, headers, link, needed, offered, text, traffic};
@@ -125,10 +125,12 @@ fn plan(case: &Case) -> Plan {
         traffic: sources(),
         changes: Vec::new(),
         sampling: None,
-        ef: vec![],
-        taps: [(OUT, TapPoint::Input), (OUT, TapPoint::Output), (BACK, TapPoint::Output)]
-            .map(|(link, point)| Tap { link, point })
-            .into(),
+        probes: Probes {
+            taps: [(OUT, TapPoint::Input), (OUT, TapPoint::Output), (BACK, TapPoint::Output)]
+                .map(|(link, point)| Tap { link, point })
+                .into(),
+            ..Probes::default()
+        },
     }
 }
 

@@ -18,7 +18,7 @@ use perhop_core::flow_label::Encoding;
 use perhop_core::params::Tree;
 use perhop_core::port::edge::{Action, Per, StageSpec};
 use perhop_core::units::{BitRate, Bytes, Span};
-use perhop_sim::plan::{Link, Node, Offered, Plan, Tap, TapPoint};
+use perhop_sim::plan::{Link, Node, Offered, Plan, Probes, Tap, TapPoint};
 use perhop_sim::record::Captured;
 use perhop_sim::{EngineOptions, Outcome, Simulation};
 
@@ -92,10 +92,12 @@ fn plan(case: &Case) -> Plan {
         traffic: sources(),
         changes: Vec::new(),
         sampling: None,
-        ef: vec![],
-        taps: [(OUT, TapPoint::Input), (OUT, TapPoint::Output), (BACK, TapPoint::Input), (BACK, TapPoint::Output)]
-            .map(|(link, point)| Tap { link, point })
-            .into(),
+        probes: Probes {
+            taps: [(OUT, TapPoint::Input), (OUT, TapPoint::Output), (BACK, TapPoint::Input), (BACK, TapPoint::Output)]
+                .map(|(link, point)| Tap { link, point })
+                .into(),
+            ..Probes::default()
+        },
     }
 }
 

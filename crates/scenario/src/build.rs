@@ -12,7 +12,7 @@ use perhop_core::params::Problems;
 use perhop_core::port::{Inside, Limit, NodeSpec, QueueSpec};
 use perhop_core::scope::Scope;
 use perhop_core::units::{Bytes, Length, Packets};
-use perhop_sim::plan::{self, Plan};
+use perhop_sim::plan::{self, Plan, Probes};
 
 /// A plan and what it was made from, for `explain`.
 #[derive(Clone, Debug)]
@@ -131,8 +131,7 @@ fn plan(model: &Model, topology: &Topology, traffic: &[Flowline], links: Vec<pla
         traffic: offered::tables(traffic).map(|f| f.offered.clone()).collect(),
         sampling: settings.sample.map(|every| plan::Sampling { every: *every, links: sampled(settings, topology) }),
         changes: Vec::new(),
-        taps: Vec::new(),
-        ef: Vec::new(),
+        probes: Probes::default(),
     }
 }
 

@@ -55,7 +55,7 @@ fn sent(text: &str, start: u64) -> Vec<(u64, u32, u8, u8, u32)> {
     let (scenario, warnings) = Scenario::parse(text, &Options::new("x.toml")).unwrap_or_else(|e| panic!("{e}"));
     assert!(warnings.list.is_empty(), "{warnings}");
     let mut plan = scenario.plan(1, 0);
-    plan.taps = vec![Tap { link: 0, point: TapPoint::Input }];
+    plan.probes.taps = vec![Tap { link: 0, point: TapPoint::Input }];
     let outcome = Simulation::new(plan, EngineOptions::default()).unwrap().run(|_| true).unwrap();
     let row = |it: &perhop_sim::record::Captured| {
         let Packet { dscp, ecn, flow, .. } = it.packet;

@@ -92,17 +92,6 @@ impl Params {
     }
 }
 
-impl Signal {
-    /// What a port is told.
-    pub fn verdict(self) -> Verdict {
-        match self {
-            Self::None => Verdict::Pass,
-            Self::Mark => Verdict::Mark,
-            Self::Drop => Verdict::Drop(Reason::Early),
-        }
-    }
-}
-
 impl Aqm for Cobalt {
     type Params = Params;
 

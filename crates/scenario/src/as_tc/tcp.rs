@@ -39,7 +39,7 @@ pub(super) fn route(scenario: &Scenario, at: usize, end: usize) -> String {
         let (from, to, tcp) = (sender(flow), flow.offered.to, &flow.offered.tcp);
         if (from, to) == (at, end) {
             words = format!(" initcwnd {} rto_min {}", tcp.initial_window, words::time(tcp.rto.minimum));
-        } else if (to, from) == (at, end) && tcp.delays.ack == AckDelay::None {
+        } else if (to, from) == (at, end) && tcp.reaction.ack == AckDelay::None {
             words = " quickack 1".into();
         }
     }

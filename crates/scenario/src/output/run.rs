@@ -5,7 +5,7 @@ use super::columns::Table;
 use super::disk::home::Home;
 use super::disk::manifest::Labels;
 use super::disk::write::Draft;
-use super::disk::{self, Identity, Manifest, Stored};
+use super::disk::{self, Effort, Identity, Manifest, Stored};
 use super::ef::{self, Found};
 use super::events::{self, Writer};
 use super::tables::tables;
@@ -226,8 +226,8 @@ impl Job<'_> {
         }
         let began = self.watch.clock();
         let mut plan = self.point.scenario.plan(self.seed(), self.replication);
-        plan.taps.extend_from_slice(&self.options.taps);
-        plan.ef = self.ef.to_vec();
+        plan.probes.taps.extend_from_slice(&self.options.taps);
+        plan.probes.ef = self.ef.to_vec();
         let mut simulation =
             Simulation::new(plan.clone(), EngineOptions::default()).map_err(|e| RunError::Plan(Box::new(e)))?;
         let draft = dir.as_ref().map(|dir| Draft::begin(dir)).transpose().map_err(written)?;
@@ -243,14 +243,13 @@ impl Job<'_> {
         self.check(&outcome)?;
         let mut tables = tables(&plan, &outcome);
         let files = disk::files(&tables);
-        let ef: Vec<_> = outcome.ef.iter().map(|row| Found::new(&plan, row)).collect();
+        let ef: Vec<_> = outcome.ports.ef.iter().map(|row| Found::new(&plan, row)).collect();
         tables.extend((!ef.is_empty()).then(|| ef::table(&ef)));
         let (hash, wall) = (disk::hash(&files), self.watch.clock().saturating_sub(began));
         if let Some(draft) = draft {
             let manifest = Manifest {
                 result_hash: hash.clone(),
-                packet_hops: outcome.work.packet_hops,
-                wall_s: wall.as_secs_f64(),
+                effort: Effort { packet_hops: outcome.work.packet_hops, wall_s: wall.as_secs_f64() },
                 ef: ef.clone(),
                 ..self.manifest()
             };
@@ -301,8 +300,7 @@ impl Job<'_> {
             seed: self.seed(),
             replication: self.replication,
             result_hash: String::new(),
-            packet_hops: 0,
-            wall_s: 0.0,
+            effort: Effort::default(),
             perhop: env!("CARGO_PKG_VERSION").to_owned(),
             effective: self.point.scenario.effective(),
             index: Some(self.point.index),
@@ -320,8 +318,8 @@ impl Job<'_> {
     /// gets this one's base and position, so that what is read from disk is what this run returns.
     fn reused(&self, dir: &Path, stored: Stored, found: Vec<Found>) -> Result<Replication, RunError> {
         let Stored { manifest, mut tables } = stored;
-        let Manifest { result_hash, packet_hops, wall_s, ef, .. } = manifest.clone();
-        let ours = Manifest { result_hash, packet_hops, wall_s, ef, ..self.manifest() };
+        let Manifest { result_hash, effort, ef, .. } = manifest.clone();
+        let ours = Manifest { result_hash, effort, ef, ..self.manifest() };
         let place = |m: &Manifest| (m.point.clone(), m.index, m.identity.base_hash.clone());
         if place(&ours) != place(&manifest) {
             disk::write::rewrite(dir, &ours).map_err(written)?;
@@ -334,7 +332,7 @@ impl Job<'_> {
             tables,
             ef: found,
             hash: manifest.result_hash,
-            packet_hops: manifest.packet_hops,
+            packet_hops: manifest.effort.packet_hops,
             wall: Duration::ZERO,
             reused: true,
             note: None,

@@ -4,7 +4,9 @@ use perhop_core::params::{
     Choice, Field, Kind, Literal, Located, Node, Params, Problems, Reader, Tree, Value, read_table, show_table,
 };
 use perhop_core::units::{Bytes, Span};
-use perhop_sim::transport::{Config, ConfigError, Delays, LawParams, PartialAckTimer, Recovery, RtoConfig, congestion};
+use perhop_sim::transport::{
+    Config, ConfigError, LawParams, PartialAckTimer, Reaction, Recovery, RtoConfig, congestion,
+};
 
 /// Presets: every other parameter has the default of `[tcp.X]`.
 pub const PRESETS: [&str; 2] = ["reno", "newreno"];
@@ -99,7 +101,7 @@ pub struct TcpSection {
     /// A SYN goes first, and data waits for its ACK.
     #[param(default = true)]
     pub syn: bool,
-    /// Delays at the ends of a connection.
+    /// Reaction at the ends of a connection.
     #[param(flatten)]
     pub delays: DelaysSection,
     /// The sender asks for ECN (RFC 3168) when it opens the connection; default: false.
@@ -109,7 +111,7 @@ pub struct TcpSection {
     pub receiver_ecn: bool,
 }
 
-/// Delays at the ends of a connection.
+/// Reaction at the ends of a connection.
 #[derive(Params, Clone, Debug, PartialEq)]
 pub struct DelaysSection {
     /// Longest delay of an ACK; default: every segment is acknowledged at once.
@@ -242,10 +244,9 @@ impl TcpSection {
             rto: self.rto.config(),
             limited_transmit: self.limited_transmit,
             syn: self.syn,
-            delays: Delays { ack: self.delays.delayed_ack.into(), overhead: self.delays.overhead },
+            reaction: Reaction { ack: self.delays.delayed_ack.into(), overhead: self.delays.overhead, sack: false },
             ecn: self.ecn.unwrap_or(false),
             receiver_ecn: self.receiver_ecn,
-            sack: false,
             mss: u16::try_from(self.segment.get()).map_err(|_| too_large("segment", self.segment))?,
             header: u16::try_from(self.header.get()).map_err(|_| too_large("header", self.header))?,
         };

@@ -10,7 +10,7 @@ use perhop_core::packet::{FlowId, Packet};
 use perhop_core::port::{Fates, Port};
 use perhop_core::units::{Span, Time};
 use perhop_scenario::{Options, Scenario};
-use perhop_sim::plan::{Link, Plan, Tap, TapPoint};
+use perhop_sim::plan::{Link, Plan, Probes, Tap, TapPoint};
 use perhop_sim::record::Captured;
 use perhop_sim::{EngineOptions, Outcome, Simulation};
 use std::collections::BTreeSet;
@@ -36,7 +36,7 @@ fn plan(path: &Path) -> Option<Plan> {
         warmup: Span::ZERO,
         sampling: None,
         changes: vec![],
-        taps: (0..plan.links.len()).flat_map(taps).collect(),
+        probes: Probes { taps: (0..plan.links.len()).flat_map(taps).collect(), ..plan.probes },
         ..plan
     })
 }

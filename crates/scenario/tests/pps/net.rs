@@ -171,7 +171,7 @@ pub(crate) fn outcome(plan: Plan) -> Outcome {
 pub(crate) fn tapped(text: &str, name: &str) -> (Outcome, usize) {
     let mut plan = plan(text, 0);
     let link = plan.links.iter().position(|l| l.name == name).unwrap();
-    plan.taps = [TapPoint::Input, TapPoint::Output].map(|point| Tap { link, point }).to_vec();
+    plan.probes.taps = [TapPoint::Input, TapPoint::Output].map(|point| Tap { link, point }).to_vec();
     (outcome(plan), link)
 }
 

@@ -31,7 +31,7 @@ impl Simulation {
         }
         let recorder = Recorder::new(&plan);
         let (next_sample, changes_made) = (Time::ZERO, 0);
-        let trace = (!plan.ef.is_empty()).then(|| Box::new(Trace::new(&plan)));
+        let trace = (!plan.probes.ef.is_empty()).then(|| Box::new(Trace::new(&plan)));
         let mut it = Self { plan, agenda, net, hosts, recorder, warm: None, next_sample, changes_made, trace };
         it.start();
         Ok(it)

@@ -100,8 +100,7 @@ mod tests {
             traffic: vec![traffic("tcp", TrafficParams::Ftp(ftp::Params {})), traffic("udp", TrafficParams::Cbr(cbr))],
             sampling: None,
             changes: vec![],
-            taps: vec![],
-            ef: vec![],
+            probes: Default::default(),
         };
         let mut simulation = Simulation::new(plan, EngineOptions::default()).unwrap();
         simulation.run_until(Time::ZERO + Span::from_s(5));

@@ -3,7 +3,7 @@
 use super::Simulation;
 use crate::hosts::HostTotals;
 use crate::net::NetTotals;
-use crate::record::{Faults, Outcome, Recorded, Work};
+use crate::record::{Faults, Outcome, PortRows, Recorded, Work};
 use perhop_core::count::Count;
 use perhop_core::units::{Span, Time};
 
@@ -55,12 +55,11 @@ impl Simulation {
             flows: hosts.flow_rows(&end.hosts, &base.hosts),
             tables,
             arrivals,
-            ports: net.rows(Time::ZERO + plan.duration, &end.net, &base.net),
+            ports: PortRows { ef, ..net.rows(Time::ZERO + plan.duration, &end.net, &base.net) },
             transfers,
             sessions: hosts.session_rows(since),
             series,
             captured,
-            ef,
             headers: hosts.all_headers(&plan, &net),
             work: Work { packet_hops: net.packet_hops(), events: agenda.done() },
             faults,

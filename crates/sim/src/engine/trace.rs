@@ -116,7 +116,7 @@ impl Simulation {
 impl Trace {
     /// What the plan asks for.
     pub(super) fn new(plan: &Plan) -> Self {
-        let ef = plan.ef.iter().map(|check| EfWatch::new(check, Time::ZERO + plan.warmup)).collect();
+        let ef = plan.probes.ef.iter().map(|check| EfWatch::new(check, Time::ZERO + plan.warmup)).collect();
         Self { events: None, ef, flows: Vec::new(), numbers: vec![0; plan.traffic.len()] }
     }
 

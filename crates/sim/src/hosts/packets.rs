@@ -107,7 +107,7 @@ impl Hosts {
         flow.counts.acks[1].add(record.wire);
         let tcp = flow.tcp.as_mut()?;
         tcp.sender.on_ack(now, acknowledged(record));
-        let Some(overhead) = self.tables[usize::from(flow.table)].tcp.delays.overhead else { return Some(true) };
+        let Some(overhead) = self.tables[usize::from(flow.table)].tcp.reaction.overhead else { return Some(true) };
         if tcp.not_before.is_none() {
             let wait = self.sources[flow.source as usize].rng.uniform() * overhead.ns() as f64;
             tcp.not_before = Some(now + Span::from_ns(wait as u64));

@@ -103,8 +103,7 @@ mod tests {
             traffic: vec![],
             changes: vec![],
             sampling: None,
-            taps: vec![],
-            ef: vec![],
+            probes: Default::default(),
         };
         change(&mut plan);
         let mut net = Net::new(&plan, false).unwrap();

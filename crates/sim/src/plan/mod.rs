@@ -48,10 +48,8 @@ pub struct Plan {
     pub changes: Vec<Change>,
     /// What is sampled; `None`: no series.
     pub sampling: Option<Sampling>,
-    /// Links whose packets are recorded.
-    pub taps: Vec<Tap>,
-    /// Ports where an aggregate is held against a rate.
-    pub ef: Vec<EfCheck>,
+    /// What is watched at links.
+    pub probes: Probes,
 }
 
 /// Series at an interval.
@@ -209,6 +207,15 @@ pub struct EcnUse {
     pub datagrams: bool,
     /// Whether those that are carry ECT(1) (RFC 9331), not ECT(0).
     pub l4s: bool,
+}
+
+/// What is watched at links, besides what is counted there.
+#[derive(Clone, Debug, Default)]
+pub struct Probes {
+    /// Links whose packets are recorded.
+    pub taps: Vec<Tap>,
+    /// Ports where an aggregate is held against a rate.
+    pub ef: Vec<EfCheck>,
 }
 
 /// A link whose packets are recorded.

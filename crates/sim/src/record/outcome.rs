@@ -156,6 +156,8 @@ pub struct PortRows {
     pub conditioners: Vec<ConditionerRow>,
     /// Totals of AQMs and conditioners.
     pub tallies: Vec<Tally>,
+    /// Aggregates held against their rates, in the order of the plan's checks.
+    pub ef: Vec<EfRow>,
 }
 
 /// What was sampled at an interval, if asked for.
@@ -206,8 +208,6 @@ pub struct Outcome {
     pub series: Series,
     /// Packets at taps.
     pub captured: Vec<Captured>,
-    /// Aggregates held against their rates, in the order of the plan's checks.
-    pub ef: Vec<EfRow>,
     /// Headers of flow `k` (packet numbers `2 k` and `2 k + 1`), for captures.
     pub headers: Vec<FlowHeaders>,
     /// How much the engine did.

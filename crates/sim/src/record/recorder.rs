@@ -33,7 +33,7 @@ impl Recorder {
     /// Nothing recorded yet of what `plan` asks for.
     pub fn new(plan: &Plan) -> Self {
         let mut taps = vec![[false; 2]; plan.links.len()];
-        for tap in &plan.taps {
+        for tap in &plan.probes.taps {
             taps[tap.link][tap.point as usize] = true;
         }
         let arrivals = Arrivals::new(plan.classes.len());

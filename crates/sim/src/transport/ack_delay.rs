@@ -76,7 +76,7 @@ pub(super) enum Delayer {
 
 impl Delayer {
     pub(super) fn new(config: &Config) -> Self {
-        match config.delays.ack {
+        match config.reaction.ack {
             AckDelay::None => Self::Never,
             AckDelay::Fixed(delay) => Self::Fixed(delay),
             AckDelay::Linux => Self::Linux(Box::new(Linux::new(config))),

@@ -9,11 +9,11 @@
 //! | `rto`              | time     | `ns2-2.35`    | `tcpTick_`, `minrto_`, `maxrto_`, `rtxcur_init_`  |
 //! | `limited_transmit` | -        | on            | `singledup_`                                      |
 //! | `syn`              | -        | on            | `syn_` with `delay_growth_`                       |
-//! | `delays.ack`       | time     | none; or Linux's | `Agent/TCPSink/DelAck interval_`               |
-//! | `delays.overhead`  | time     | none          | `overhead_`                                       |
+//! | `reaction.ack`     | time     | none; or Linux's | `Agent/TCPSink/DelAck interval_`               |
+//! | `reaction.overhead`| time     | none          | `overhead_`                                       |
 //! | `ecn`              | -        | off           | `ecn_`                                            |
 //! | `receiver_ecn`     | -        | on            | -                                                 |
-//! | `sack`             | -        | off           | -                                                 |
+//! | `reaction.sack`    | -        | off           | -                                                 |
 //! | `mss`              | B        | 1000          | `packetSize_`                                     |
 //! | `header`           | B        | 40            | `tcpip_base_hdr_size_` with `useHeaders_ true`    |
 //!
@@ -46,14 +46,12 @@ pub struct Config {
     pub limited_transmit: bool,
     /// A SYN goes first, and data waits for its ACK.
     pub syn: bool,
-    /// Delays between an ACK or a segment and what it causes.
-    pub delays: Delays,
+    /// What the two hosts do about what comes to them.
+    pub reaction: Reaction,
     /// The sender asks for ECN (RFC 3168).
     pub ecn: bool,
     /// The receiver agrees to it if asked.
     pub receiver_ecn: bool,
-    /// The receiver reports what is out of order or twice (RFC 2018, RFC 2883). A sender that has no use for it ignores it.
-    pub sack: bool,
     /// Data bytes of a full segment.
     pub mss: u16,
     /// Bytes of IP and TCP header: the size of a SYN and of an ACK.
@@ -88,14 +86,16 @@ impl From<Option<Span>> for AckDelay {
     }
 }
 
-/// Delays at the ends of a connection.
+/// What the two hosts do about the segments and ACKs that come to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Delays {
+pub struct Reaction {
     /// Delay of an ACK.
     pub ack: AckDelay,
     /// Upper bound of the uniformly drawn delay before the sender's host transmits what an ACK releases; `None` sends
     /// at once.
     pub overhead: Option<Span>,
+    /// The receiver reports what is out of order or twice (RFC 2018, RFC 2883). A sender that has no use for it ignores it.
+    pub sack: bool,
 }
 
 impl Default for Config {
@@ -108,10 +108,9 @@ impl Default for Config {
             rto: RtoConfig::NS2_2_35,
             limited_transmit: true,
             syn: true,
-            delays: Delays::default(),
+            reaction: Reaction::default(),
             ecn: false,
             receiver_ecn: true,
-            sack: false,
             mss: 1000,
             header: 40,
         }
@@ -140,7 +139,7 @@ impl Config {
         let windows = 1..=LARGEST_WINDOW;
         let bound = format!("between 1 and {LARGEST_WINDOW} segments");
         check(windows.contains(&self.window), "window", self.window, &bound)?;
-        let fits = !self.sack || self.window <= sacks::LARGEST_WINDOW;
+        let fits = !self.reaction.sack || self.window <= sacks::LARGEST_WINDOW;
         let blocks = format!("at most {} segments with SACK", sacks::LARGEST_WINDOW);
         check(fits, "window", self.window, blocks)?;
         check(windows.contains(&self.initial_window), "initial_window", self.initial_window, &bound)?;
@@ -149,7 +148,7 @@ impl Config {
         check(packet <= 65_535, "mss", self.mss, format!("at most 65535 bytes less the header of {}", self.header))?;
         self.rto.validate()?;
         self.law()?;
-        for (field, delay) in [("delayed_ack", self.delays.ack.fixed()), ("overhead", self.delays.overhead)] {
+        for (field, delay) in [("delayed_ack", self.reaction.ack.fixed()), ("overhead", self.reaction.overhead)] {
             let good = delay.is_none_or(|delay| delay > Span::ZERO && delay <= LONGEST_DELAY);
             let bound = format!("above 0s and at most {LONGEST_DELAY} (RFC 1122 section 4.2.3.2)");
             check(good, field, delay.unwrap_or_default(), bound)?;
@@ -162,18 +161,18 @@ impl Config {
 mod tests {
     use super::*;
 
-    fn ack(delay: Span) -> Delays {
-        Delays { ack: AckDelay::Fixed(delay), ..Delays::default() }
+    fn ack(delay: Span) -> Reaction {
+        Reaction { ack: AckDelay::Fixed(delay), ..Reaction::default() }
     }
 
-    fn overhead(delay: Span) -> Delays {
-        Delays { overhead: Some(delay), ..Delays::default() }
+    fn overhead(delay: Span) -> Reaction {
+        Reaction { overhead: Some(delay), ..Reaction::default() }
     }
 
     #[test]
     fn the_defaults_and_presets_are_valid() {
         for rto in [RtoConfig::NS2_2_35, RtoConfig::ERA, RtoConfig::MODERN] {
-            Config { rto, delays: ack(Span::from_ms(100)), ..Config::default() }.validate().unwrap();
+            Config { rto, reaction: ack(Span::from_ms(100)), ..Config::default() }.validate().unwrap();
         }
     }
 
@@ -185,16 +184,23 @@ mod tests {
         let cases = [
             ("window", Config { window: 0, ..base }),
             ("window", Config { window: LARGEST_WINDOW + 1, ..base }),
-            ("window", Config { sack: true, window: sacks::LARGEST_WINDOW + 1, ..base }),
+            (
+                "window",
+                Config {
+                    reaction: Reaction { sack: true, ..base.reaction },
+                    window: sacks::LARGEST_WINDOW + 1,
+                    ..base
+                },
+            ),
             ("initial_window", Config { initial_window: 0, ..base }),
             ("mss", Config { mss: 0, ..base }),
             ("mss", Config { mss: 65_500, ..base }),
             ("rto.granularity", Config { rto: tick(Span::ZERO), ..base }),
             ("rto.minimum", Config { rto: tick(Span::from_ms(101)), ..base }),
-            ("delayed_ack", Config { delays: ack(Span::from_ms(501)), ..base }),
-            ("delayed_ack", Config { delays: ack(Span::ZERO), ..base }),
-            ("overhead", Config { delays: overhead(Span::from_ms(501)), ..base }),
-            ("overhead", Config { delays: overhead(Span::ZERO), ..base }),
+            ("delayed_ack", Config { reaction: ack(Span::from_ms(501)), ..base }),
+            ("delayed_ack", Config { reaction: ack(Span::ZERO), ..base }),
+            ("overhead", Config { reaction: overhead(Span::from_ms(501)), ..base }),
+            ("overhead", Config { reaction: overhead(Span::ZERO), ..base }),
         ];
         for (field, config) in cases {
             let error = config.validate().unwrap_err();

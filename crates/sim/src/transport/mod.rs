@@ -39,7 +39,7 @@ mod rto;
 mod sacks;
 mod sender;
 
-pub use config::{AckDelay, Config, Delays};
+pub use config::{AckDelay, Config, Reaction};
 pub use congestion::{CongestionControl, Law, LawParams, Signal, Window};
 pub use counters::Counters;
 pub use error::ConfigError;

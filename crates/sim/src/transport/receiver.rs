@@ -94,7 +94,7 @@ impl Receiver {
             delivered_segments: 0,
             duplicates: 0,
             beyond_window: 0,
-            reported: config.sack.then(Box::default),
+            reported: config.reaction.sack.then(Box::default),
         })
     }
 

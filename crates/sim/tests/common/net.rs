@@ -40,8 +40,7 @@ impl Net {
             traffic: Vec::new(),
             sampling: None,
             changes: Vec::new(),
-            taps: Vec::new(),
-            ef: Vec::new(),
+            probes: Default::default(),
         };
         Self { plan }
     }
@@ -97,7 +96,7 @@ impl Net {
     /// Records what comes to each link and what leaves it.
     pub fn tap_all(&mut self) {
         let of = |link| [TapPoint::Input, TapPoint::Output].map(|point| Tap { link, point });
-        self.plan.taps = (0..self.plan.links.len()).flat_map(of).collect();
+        self.plan.probes.taps = (0..self.plan.links.len()).flat_map(of).collect();
     }
 
     /// Runs it to its end; nothing may get lost unseen.

@@ -16,7 +16,7 @@ use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Tim
 use perhop_sim::plan::{Alteration, Change, Sampling, Spread, Transit};
 use perhop_sim::traffic::law::Drawn;
 use perhop_sim::traffic::{self, TrafficParams, app_limited, capture, on_off, transfers, web};
-use perhop_sim::transport::{Config, Delays, PartialAckTimer, Recovery};
+use perhop_sim::transport::{Config, PartialAckTimer, Reaction, Recovery};
 use proptest::prelude::*;
 
 /// Rates at which a packet lasts a whole number of nanoseconds, and rates at which it does not.
@@ -183,7 +183,7 @@ fn tcp() -> impl Strategy<Value = Config> {
             ecn,
             syn,
             limited_transmit,
-            delays: Delays { ack: delayed_ack.into(), overhead: None },
+            reaction: Reaction { ack: delayed_ack.into(), overhead: None, sack: false },
             window,
             mss: 960,
             ..Config::default()

@@ -7,7 +7,7 @@ use perhop_core::conditioner::{ConditionerParams, token_bucket, tsw3cm};
 use perhop_core::port::NodeSpec;
 use perhop_core::port::edge::Per;
 use perhop_core::units::{BitRate, Bytes, Probability, Span, Time};
-use perhop_sim::transport::{Config, Delays};
+use perhop_sim::transport::{Config, Reaction};
 use perhop_sim::{EngineOptions, Simulation};
 
 fn net() -> Net {
@@ -36,8 +36,12 @@ fn net() -> Net {
         let delayed_ack = ecn.then_some(Span::from_ms(100));
         let tcp = net.traffic([0, 3], bulk());
         (tcp.flows, tcp.spread) = (5, Span::from_s(1));
-        tcp.tcp =
-            Config { ecn, delays: Delays { ack: delayed_ack.into(), overhead: None }, mss: 960, ..Config::default() };
+        tcp.tcp = Config {
+            ecn,
+            reaction: Reaction { ack: delayed_ack.into(), overhead: None, sack: false },
+            mss: 960,
+            ..Config::default()
+        };
     }
     net.traffic([0, 3], cbr(BitRate::mbps(1), 500));
     net.traffic([0, 3], poisson(BitRate::mbps(1), 1000));

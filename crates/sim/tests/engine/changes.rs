@@ -33,7 +33,7 @@ fn steady(milliseconds: u64) -> Net {
     let mut net = Net::new(2, Span::from_ms(milliseconds));
     net.duplex([0, 1], BitRate::mbps(10), Span::from_ms(1));
     net.traffic([0, 1], cbr(BitRate::kbps(800), 1000));
-    net.plan.taps = [TapPoint::Input, TapPoint::Output].map(|point| Tap { link: 0, point }).to_vec();
+    net.plan.probes.taps = [TapPoint::Input, TapPoint::Output].map(|point| Tap { link: 0, point }).to_vec();
     net
 }
 
@@ -113,7 +113,7 @@ fn instances_made_later_have_the_new_parameters() {
     net.traffic([0, 1], transfers(2 * 960, Span::from_ms(500), Loop::Open)).tcp.mss = 960;
     net.plan.links[0].edge = vec![per_flow(of(1500))];
     net.plan.changes = vec![at(ms(30_000), vec![conditioner(0, "m", of(2500))])];
-    net.plan.taps = vec![Tap { link: 0, point: TapPoint::Output }];
+    net.plan.probes.taps = vec![Tap { link: 0, point: TapPoint::Output }];
     let captured = net.run().captured;
     let segments: Vec<_> = captured.iter().filter(|c| c.packet.payload > 0).collect();
     let green = |from: Time, to: Time| {
@@ -136,7 +136,7 @@ fn four_packets(change: Time) -> Vec<Time> {
     net.link([0, 1], BitRate::mbps(1), Span::from_ms(1));
     net.link([1, 0], BitRate::mbps(1), Span::from_ms(1));
     net.traffic([0, 1], cbr(BitRate::mbps(8), 1000)).stop = Some(ms(4));
-    net.plan.taps = vec![Tap { link: 0, point: TapPoint::Output }];
+    net.plan.probes.taps = vec![Tap { link: 0, point: TapPoint::Output }];
     net.plan.changes = vec![at(change, vec![Alteration::Rate { link: 0, rate: BitRate::mbps(2) }])];
     times(&net.run(), TapPoint::Output)
 }
@@ -320,7 +320,7 @@ fn a_bulk_source_that_stops_ends_its_flow() {
     net.plan.links[0].loss = Probability::new(0.05).unwrap();
     let traffic = net.traffic([0, 1], bulk());
     (traffic.stop, traffic.tcp.mss) = (Some(ms(20_000)), 960);
-    net.plan.taps = vec![Tap { link: 0, point: TapPoint::Input }];
+    net.plan.probes.taps = vec![Tap { link: 0, point: TapPoint::Input }];
     let outcome = net.run();
     let sent = |before: bool| outcome.captured.iter().filter(move |c| (c.at < ms(20_000)) == before);
     let highest = sent(true).map(|c| c.packet.seq_end).max().unwrap();
@@ -339,7 +339,7 @@ fn a_source_starts_exactly_when_it_is_told() {
         net.duplex([0, 1], BitRate::mbps(8), Span::from_ms(10));
         let traffic = net.traffic([0, 1], model);
         (traffic.start, traffic.flows) = (ms(100_000), 3);
-        net.plan.taps = vec![Tap { link: 0, point: TapPoint::Input }];
+        net.plan.probes.taps = vec![Tap { link: 0, point: TapPoint::Input }];
         let sent = times(&net.run(), TapPoint::Input);
         assert_eq!(sent[..4].iter().filter(|t| **t == ms(100_000)).count(), 3, "{:?}", &sent[..4]);
         assert_eq!(sent[0], ms(100_000));

@@ -33,7 +33,7 @@ fn pair() -> Net {
         traffic.name = format!("{:?}", traffic.model);
         traffic.spread = Span::from_s(1);
     }
-    net.plan.taps = vec![Tap { link: 0, point: TapPoint::Output }];
+    net.plan.probes.taps = vec![Tap { link: 0, point: TapPoint::Output }];
     net
 }
 
@@ -87,7 +87,7 @@ fn components_of_a_kind_draw_apart() {
     let arrivals = |outcome: &Outcome, link: u32| -> Vec<Time> {
         outcome.captured.iter().filter(|c| c.link == link).map(|c| c.at).collect()
     };
-    net.plan.taps = [0, 2].map(|link| Tap { link, point: TapPoint::Output }).to_vec();
+    net.plan.probes.taps = [0, 2].map(|link| Tap { link, point: TapPoint::Output }).to_vec();
     let outcome = net.run();
     assert!(arrivals(&outcome, 0) != arrivals(&outcome, 2), "the wires lose the same packets");
     // Without wire loss, and overloaded so that RED drops.
@@ -101,7 +101,7 @@ fn components_of_a_kind_draw_apart() {
     let mut net = Net::new(2, Span::from_s(20));
     net.duplex([0, 1], BitRate::mbps(100), Span::from_ms(10));
     net.traffic([0, 1], poisson(BitRate::mbps(1), 500)).flows = 2;
-    net.plan.taps = vec![Tap { link: 0, point: TapPoint::Input }];
+    net.plan.probes.taps = vec![Tap { link: 0, point: TapPoint::Input }];
     let captured = net.run().captured;
     let of = |flow: u32| captured.iter().filter(|c| c.packet.flow.0 == flow).map(|c| c.at).collect::<Vec<_>>();
     assert!(of(0) != of(2), "the sources send at the same times");

@@ -9,7 +9,7 @@ use perhop_core::estimate::ef_bound::Worst;
 use perhop_core::units::{BitRate, Probability, Span};
 use perhop_core::verdict::Reason;
 use perhop_sim::plan::{Aggregate, EfCheck, TapPoint, Transit};
-use perhop_sim::record::{EfRow, EventSink, PortEvent, PortFate};
+use perhop_sim::record::{EfRow, EventSink, PortEvent, PortFate, PortRows};
 use perhop_sim::{EngineOptions, Outcome, Simulation};
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
@@ -85,13 +85,13 @@ proptest! {
         net.plan.changes.clear();
         net.tap_all();
         let plain = net.run();
-        net.plan.ef = checks(&net);
+        net.plan.probes.ef = checks(&net);
         let (outcome, rows) = traced(&net, false);
-        prop_assert_eq!(outcome.ef.len(), net.plan.ef.len());
-        outcome.ef.iter().for_each(|row| check_row(&net, row, &outcome, &rows));
-        prop_assert_eq!(&net.run().ef, &outcome.ef, "without rows");
-        prop_assert_eq!(&net.run_with(EngineOptions { transmit_done: true }).ef, &outcome.ef, "on either kind of link");
-        let without = Outcome { ef: Vec::new(), ..outcome };
+        prop_assert_eq!(outcome.ports.ef.len(), net.plan.probes.ef.len());
+        outcome.ports.ef.iter().for_each(|row| check_row(&net, row, &outcome, &rows));
+        prop_assert_eq!(&net.run().ports.ef, &outcome.ports.ef, "without rows");
+        prop_assert_eq!(&net.run_with(EngineOptions { transmit_done: true }).ports.ef, &outcome.ports.ef, "on either kind of link");
+        let without = Outcome { ports: PortRows { ef: Vec::new(), ..outcome.ports }, ..outcome };
         prop_assert_eq!(format!("{plain:?}"), format!("{without:?}"));
     }
 }
@@ -104,10 +104,14 @@ fn what_the_wire_loses_has_left() {
     net.duplex([0, 1], rate, Span::from_ms(1));
     net.plan.links[0].loss = Probability::new(0.5).unwrap();
     net.traffic([0, 1], crate::common::net::cbr(BitRate::bps(500_000), 500));
-    net.plan.ef = vec![EfCheck { link: 0, of: Aggregate::CodePoints(vec![Dscp::BE]), rate }];
+    net.plan.probes.ef = vec![EfCheck { link: 0, of: Aggregate::CodePoints(vec![Dscp::BE]), rate }];
     let outcome = net.run();
     let lost: u64 = outcome.ports.hops.iter().filter(|hop| hop.link == 0).map(|hop| hop.lost.packets).sum();
-    assert!(lost > 50 && outcome.ef[0].packets > 240 && outcome.ef[0].dropped == 0, "{:?}", outcome.ef);
+    assert!(
+        lost > 50 && outcome.ports.ef[0].packets > 240 && outcome.ports.ef[0].dropped == 0,
+        "{:?}",
+        outcome.ports.ef
+    );
     // Alone on a link of the rate, every packet leaves at its target.
-    assert_eq!([outcome.ef[0].aggregate, outcome.ef[0].each].map(|it| it.unwrap().error_ns), [0, 0]);
+    assert_eq!([outcome.ports.ef[0].aggregate, outcome.ports.ef[0].each].map(|it| it.unwrap().error_ns), [0, 0]);
 }

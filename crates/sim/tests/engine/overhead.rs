@@ -3,7 +3,7 @@
 use crate::common::net::{Net, bulk};
 use perhop_core::units::{BitRate, Span};
 use perhop_sim::record::FlowRow;
-use perhop_sim::transport::{AckDelay, Config, Delays};
+use perhop_sim::transport::{AckDelay, Config, Reaction};
 
 const SECONDS: u64 = 120;
 /// A segment of 1000 bytes, and an ACK of 40, at 2 Mbit/s.
@@ -16,7 +16,7 @@ fn run(window: u32, overhead: Option<Span>) -> FlowRow {
     net.duplex([0, 1], BitRate::mbps(2), (Span::from_ms(20) - SEGMENT) / 2);
     let traffic = net.traffic([0, 1], bulk());
     traffic.tcp = Config {
-        delays: Delays { ack: AckDelay::None, overhead },
+        reaction: Reaction { ack: AckDelay::None, overhead, sack: false },
         syn: false,
         mss: 960,
         window,

@@ -179,7 +179,7 @@ fn the_mean_waits_of_two_priorities_are_cobhams() {
         let residual: f64 = (0..2).map(|i| loads[i] * service[i] / 2.0).sum();
         let expected = [residual / (1.0 - loads[0]), residual / ((1.0 - loads[0]) * (1.0 - loads[0] - loads[1]))];
         let mut net = scheduled("strict-priority", &[1, 1], 100_000);
-        net.plan.taps.clear();
+        net.plan.probes.taps.clear();
         net.plan.warmup = Span::from_s(2);
         net.plan.duration = Span::from_s(42);
         for i in 0..2 {

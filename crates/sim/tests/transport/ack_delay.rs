@@ -1,7 +1,7 @@
 //! Linux's delayed ACKs against the rules of its receiver, step by step and in bytes.
 
 use perhop_core::units::{Span, Time};
-use perhop_sim::transport::{AckDelay, Config, Delays, Received, Receiver, RtoConfig};
+use perhop_sim::transport::{AckDelay, Config, Reaction, Received, Receiver, RtoConfig};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -18,8 +18,8 @@ fn at(ms: u64) -> Time {
 }
 
 fn config(window: u32, syn: bool) -> Config {
-    let delays = Delays { ack: AckDelay::Linux, overhead: None };
-    Config { window, syn, delays, rto: RtoConfig::MODERN, ecn: true, ..Config::default() }
+    let reaction = Reaction { ack: AckDelay::Linux, overhead: None, sack: false };
+    Config { window, syn, reaction, rto: RtoConfig::MODERN, ecn: true, ..Config::default() }
 }
 
 /// The receiver's state as Linux keeps it, the application reading at once: bytes in order, bytes told of, a timer.

@@ -2,7 +2,7 @@
 
 use crate::pipe::{Fate, Pipe};
 use perhop_core::units::{Span, Time};
-use perhop_sim::transport::{AckInfo, Config, Delays, Received, Receiver, Recovery, Segment, Sender, Supply};
+use perhop_sim::transport::{AckInfo, Config, Reaction, Received, Receiver, Recovery, Segment, Sender, Supply};
 use proptest::prelude::*;
 
 fn config() -> Config {
@@ -183,9 +183,11 @@ fn the_receiver_echoes_until_cwr() {
 /// A mark whose ACK is delayed must not be cancelled by the CWR of the segment that releases that ACK.
 #[test]
 fn a_delayed_mark_outlives_a_cwr() {
-    let mut receiver =
-        Receiver::new(&Config { delays: Delays { ack: Some(Span::from_ms(100)).into(), overhead: None }, ..config() })
-            .unwrap();
+    let mut receiver = Receiver::new(&Config {
+        reaction: Reaction { ack: Some(Span::from_ms(100)).into(), overhead: None, sack: false },
+        ..config()
+    })
+    .unwrap();
     assert_eq!(receiver.on_segment(ms(0), &data(1, true, false)), None);
     assert!(receiver.on_segment(ms(1), &data(2, false, true)).unwrap().ece);
 }

@@ -2,7 +2,7 @@
 
 use crate::pipe::{Dice, Fate, Pipe};
 use perhop_core::units::{Span, Time};
-use perhop_sim::transport::{AckDelay, Config, Delays, LawParams, PartialAckTimer, Recovery, RtoConfig, Supply};
+use perhop_sim::transport::{AckDelay, Config, LawParams, PartialAckTimer, Reaction, Recovery, RtoConfig, Supply};
 use proptest::prelude::*;
 
 pub(crate) fn any_recovery() -> impl Strategy<Value = Recovery> {
@@ -23,7 +23,7 @@ prop_compose! {
         mss in 1u16..1461,
     ) -> Config {
         let congestion = LawParams::default();
-        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, delays: Delays { ack, overhead: None }, ecn, receiver_ecn, sack, mss, header: 40 }
+        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, reaction: Reaction { ack, overhead: None, sack }, ecn, receiver_ecn, mss, header: 40 }
     }
 }
 
@@ -78,9 +78,9 @@ proptest! {
     /// Linux bounds that by the round trip, which it learns from the SYN.)
     #[test]
     fn a_clean_path_sees_each_segment_once(config in any_config(), segments in 0u64..500) {
-        let config = match config.delays.ack {
+        let config = match config.reaction.ack {
             AckDelay::None => config,
-            AckDelay::Fixed(_) => Config { delays: Delays { ack: AckDelay::Fixed(Span::from_ms(100)), overhead: None }, ..config },
+            AckDelay::Fixed(_) => Config { reaction: Reaction { ack: AckDelay::Fixed(Span::from_ms(100)), ..config.reaction }, ..config },
             AckDelay::Linux => Config { syn: true, ..config },
         };
         let supply = Supply::Bytes(segments * u64::from(config.mss));

@@ -3,7 +3,7 @@
 use crate::path::{Path, Setup};
 use crate::reference::{Printed, rows, text};
 use perhop_core::units::{Span, Time};
-use perhop_sim::transport::{Config, Delays, PartialAckTimer, Recovery, RtoConfig};
+use perhop_sim::transport::{Config, PartialAckTimer, Reaction, Recovery, RtoConfig};
 use serde_json::Value;
 
 /// ns-2's DropTail with `queue-limit 10` holds 9 waiting packets in addition to the one in transmission.
@@ -42,7 +42,7 @@ impl Case {
         let now = Config {
             recovery,
             window,
-            delays: Delays { ack: delayed_ack.into(), overhead: None },
+            reaction: Reaction { ack: delayed_ack.into(), overhead: None, sack: false },
             mss: 960,
             ..Config::default()
         };

@@ -3,10 +3,12 @@
 #![allow(clippy::single_range_in_vec_init)] // a block is a range
 
 use perhop_core::units::Time;
-use perhop_sim::transport::{AckInfo, Config, Received, Receiver, Sacks};
+use perhop_sim::transport::{AckDelay, AckInfo, Config, Reaction, Received, Receiver, Sacks};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::ops::Range;
+
+const REPORTING: Reaction = Reaction { ack: AckDelay::None, overhead: None, sack: true };
 
 /// Everything received, and the blocks reported, each as the set of its numbers, the latest first.
 struct Oracle {
@@ -85,7 +87,7 @@ fn segment(number: u32) -> Received {
 
 /// A receiver and its oracle.
 fn pair(window: u32) -> (Receiver, Oracle) {
-    let receiver = Receiver::new(&Config { window, syn: false, sack: true, ..Config::default() }).unwrap();
+    let receiver = Receiver::new(&Config { window, syn: false, reaction: REPORTING, ..Config::default() }).unwrap();
     (receiver, Oracle { got: BTreeSet::new(), first: 1, window, reports: Vec::new() })
 }
 
@@ -200,7 +202,7 @@ fn off_means_off() {
 /// A SYN that comes twice is answered, and no data was duplicated.
 #[test]
 fn a_second_syn_is_no_duplicate() {
-    let mut receiver = Receiver::new(&Config { sack: true, ..Config::default() }).unwrap();
+    let mut receiver = Receiver::new(&Config { reaction: REPORTING, ..Config::default() }).unwrap();
     let syn = Received { payload: 0, syn: true, ..segment(0) };
     let [first, second] = [0; 2].map(|_| receiver.on_segment(Time::ZERO, &syn).unwrap());
     assert_eq!(first, second);

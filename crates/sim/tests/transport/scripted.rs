@@ -2,7 +2,7 @@
 
 use perhop_core::units::{Span, Time};
 use perhop_sim::transport::{
-    AckDelay, AckInfo, Config, Delays, PartialAckTimer, Receiver, Recovery, RtoConfig, Segment, Sender, Supply,
+    AckDelay, AckInfo, Config, PartialAckTimer, Reaction, Receiver, Recovery, RtoConfig, Segment, Sender, Supply,
 };
 
 /// No SYN, a window of 100, 1000-byte segments.
@@ -14,10 +14,9 @@ const OPEN: Config = Config {
     rto: RtoConfig::NS2_2_35,
     limited_transmit: true,
     syn: false,
-    delays: Delays { ack: AckDelay::None, overhead: None },
+    reaction: Reaction { ack: AckDelay::None, overhead: None, sack: false },
     ecn: false,
     receiver_ecn: true,
-    sack: false,
     mss: 1000,
     header: 40,
 };

@@ -9,6 +9,7 @@
 
 use crate::rng::Rng;
 use crate::units::{Span, Time};
+use crate::verdict::{Reason, Verdict};
 
 /// By how much BLUE's probability rises when the queue overflows, and falls when it is found empty, times 2^-32.
 const RISE: u32 = 1 << 24;
@@ -47,6 +48,17 @@ pub enum Signal {
     Mark,
     /// It is dropped.
     Drop,
+}
+
+impl Signal {
+    /// What a port is told.
+    pub fn verdict(self) -> Verdict {
+        match self {
+            Self::None => Verdict::Pass,
+            Self::Mark => Verdict::Mark,
+            Self::Drop => Verdict::Drop(Reason::Early),
+        }
+    }
 }
 
 /// One queue's state; the default is that of a new queue.

@@ -23,10 +23,9 @@ pub struct Manifest {
     pub replication: u32,
     /// Of all tables' bytes.
     pub result_hash: String,
-    /// Packets that left a link.
-    pub packet_hops: u64,
-    /// Wall time, s.
-    pub wall_s: f64,
+    /// What it took.
+    #[serde(flatten)]
+    pub effort: Effort,
     /// The version that wrote it.
     pub perhop: String,
     /// Every value in force, as TOML.
@@ -40,6 +39,15 @@ pub struct Manifest {
     /// How the run was called.
     #[serde(flatten)]
     pub identity: Identity,
+}
+
+/// What a replication took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Effort {
+    /// Packets that left a link.
+    pub packet_hops: u64,
+    /// Wall time, s.
+    pub wall_s: f64,
 }
 
 /// How a run was called: the same for all its replications. Manifests once had none of it.

@@ -18,7 +18,7 @@ pub mod load;
 pub mod write;
 
 pub use load::{Damaged, Stored, existing, load, load_all};
-pub use manifest::{Identity, Manifest};
+pub use manifest::{Effort, Identity, Manifest};
 
 /// The name of the manifest's file.
 pub const MANIFEST: &str = "manifest.json";
