@@ -214,13 +214,11 @@ impl Scheduler for Htb {
     }
 
     fn outline(&self) -> Vec<Outline> {
-        let outline = |class: usize| {
-            Outline {
-                name: self.names[class].clone(),
-                children: self.form.places_below(class),
-                has_classes: !self.form.leaves.contains(&class),
-                depth: self.form.above(class),
-            }
+        let outline = |class: usize| Outline {
+            name: self.names[class].clone(),
+            children: self.form.places_below(class),
+            has_classes: !self.form.leaves.contains(&class),
+            depth: self.form.above(class),
         };
         self.form.in_order(None).into_iter().map(outline).collect()
     }

@@ -98,7 +98,7 @@ impl Receiver {
         })
     }
 
-    /// A receiver of a connection without a SYN of its own, whose two hosts are this far from one another.
+    /// A receiver of a connection without its own SYN, whose two hosts are this far from one another.
     #[must_use]
     pub fn with_round_trip(mut self, round_trip: Span) -> Self {
         self.delayer.measured(round_trip);

@@ -1,6 +1,6 @@
 //! What an ACK says of segments beside the next number expected: SACK blocks, in 12 bytes.
 //!
-//! Source: RFC 2018 sections 3 and 4 (blocks), RFC 2883 section 4 (a first block that reports a duplicate), Linux 6.12 (at
+//! Source: RFC 2018 section 4 (blocks), RFC 2883 section 4 (a first block that reports a duplicate), Linux 6.12 (at
 //! most three blocks; a block takes 8 B, the option 4 B with its padding).
 //!
 //! A block is written relative to the next number expected: windows are at most [`LARGEST_WINDOW`] segments with SACK.
