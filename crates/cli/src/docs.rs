@@ -16,14 +16,15 @@ struct Chapter {
 }
 
 /// In the order of a packet's path; [`LISTS`] has the same lists under the names of the command line.
-fn chapters() -> [Chapter; 4] {
-    let [(_, conditioners), (_, aqms), (_, schedulers), (_, traffic)] = LISTS;
+fn chapters() -> [Chapter; 5] {
+    let [(_, conditioners), (_, aqms), (_, schedulers), (_, traffic), (_, laws)] = LISTS;
     let chapter = |heading, key, folder, entries| Chapter { heading, key, folder, entries };
     [
         chapter("Conditioners", "kind", "core/src/conditioner", conditioners),
         chapter("Active queue management", "aqm", "core/src/aqm", aqms),
         chapter("Schedulers", "scheduler", "core/src/sched", schedulers),
         chapter("Traffic models", "model", "sim/src/traffic", traffic),
+        chapter("Laws of TCP's congestion window", "congestion", "sim/src/transport/congestion", laws),
     ]
 }
 
@@ -69,8 +70,11 @@ fn page(chapter: &Chapter, entry: &Entry) -> String {
         out += "| key | meaning | value | default |\n|---|---|---|---|\n";
         entry.parameters().iter().for_each(|(name, field)| out += &row(name, field));
     }
-    let example =
-        if *key == "model" { "" } else { &format!("Example: [examples/{name}.toml](../../examples/{name}.toml). ") };
+    let example = if ["model", "congestion"].contains(key) {
+        ""
+    } else {
+        &format!("Example: [examples/{name}.toml](../../examples/{name}.toml). ")
+    };
     let file = format!("crates/{folder}/{}", entry.file);
     out + &format!("\n{example}Source: [{file}](../../{file}).\n")
 }

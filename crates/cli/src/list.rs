@@ -7,10 +7,16 @@ use perhop_core::registry::Entry;
 use perhop_core::{aqm, conditioner, sched};
 use perhop_scenario::codes;
 use perhop_sim::traffic;
+use perhop_sim::transport::congestion;
 
 /// The lists of algorithms, by the name they are asked for.
-pub(crate) const LISTS: [(&str, &[Entry]); 4] =
-    [("conditioners", conditioner::LIST), ("aqms", aqm::LIST), ("schedulers", sched::LIST), ("traffic", traffic::LIST)];
+pub(crate) const LISTS: [(&str, &[Entry]); 5] = [
+    ("conditioners", conditioner::LIST),
+    ("aqms", aqm::LIST),
+    ("schedulers", sched::LIST),
+    ("traffic", traffic::LIST),
+    ("congestion", congestion::LIST),
+];
 
 const UNITS: &str = "\
 rate     bit/s kbit/s Mbit/s Gbit/s        1000-based; bps, kbps, Mbps, Gbps mean the same

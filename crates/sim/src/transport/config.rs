@@ -128,8 +128,11 @@ impl Config {
     /// # Errors
     /// Parameters that the law refuses.
     pub(super) fn law(&self) -> Result<Law, ConfigError> {
-        let refused = |e: ParamError| ConfigError { field: e.field, value: e.message, bound: e.help };
-        self.congestion.build(&()).map_err(refused)
+        let refused = |e: ParamError| {
+            let value = e.message.strip_prefix(&format!("`{}` is ", e.field)).unwrap_or(&e.message).to_owned();
+            ConfigError { field: e.field, value, bound: e.help }
+        };
+        Law::new(self.congestion).map_err(refused)
     }
 
     /// # Errors

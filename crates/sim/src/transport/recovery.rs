@@ -70,8 +70,8 @@ pub(super) enum NewAck {
 /// What a duplicate ACK calls for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Duplicate {
-    /// One of the first two.
-    Early,
+    /// One of the first two; whether it may release a segment.
+    Early { limited_transmit: bool },
     /// The loss signal: cut, repeat.
     Loss,
     /// The loss signal for a window that an ECN echo has cut already: repeat only.
@@ -86,6 +86,7 @@ pub(super) struct Episode {
     kind: Recovery,
     last: LastCut,
     partial_seen: bool,
+    limited_transmit: bool,
     duplicates: u32,
     inflation: u32,
     /// One past the highest number sent when the window was last cut.
@@ -93,8 +94,9 @@ pub(super) struct Episode {
 }
 
 impl Episode {
-    pub(super) fn new(kind: Recovery) -> Self {
-        Self { kind, last: LastCut::None, partial_seen: false, duplicates: 0, inflation: 0, recover: 0 }
+    pub(super) fn new(kind: Recovery, limited_transmit: bool) -> Self {
+        let last = LastCut::None;
+        Self { kind, last, partial_seen: false, limited_transmit, duplicates: 0, inflation: 0, recover: 0 }
     }
 
     /// Duplicate ACKs since the last full ACK.
@@ -153,7 +155,7 @@ impl Episode {
     pub(super) fn on_duplicate(&mut self, una: u32, sent: u32) -> Duplicate {
         self.duplicates += 1;
         if self.duplicates < THRESHOLD {
-            return Duplicate::Early;
+            return Duplicate::Early { limited_transmit: self.limited_transmit };
         }
         if self.duplicates > THRESHOLD {
             self.inflation += u32::from(self.last == LastCut::Loss);
@@ -186,7 +188,7 @@ impl Episode {
     /// The timer expired; says whether an ECN echo has cut the outstanding window already.
     pub(super) fn on_timeout(&mut self, sent: u32) -> bool {
         let cut_already = self.last == LastCut::Echo;
-        *self = Self { last: LastCut::Timeout, recover: sent, ..Self::new(self.kind) };
+        *self = Self { last: LastCut::Timeout, recover: sent, ..Self::new(self.kind, self.limited_transmit) };
         cut_already
     }
 }

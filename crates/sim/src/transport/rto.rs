@@ -104,6 +104,8 @@ pub struct RtoEstimator {
     backoff: u8,
     /// The initial time-out is below that of RFC 6298 section 5.7.
     quick: bool,
+    /// The last ECN echo came at a window of 1.
+    echo_at_one: bool,
 }
 
 impl RtoEstimator {
@@ -112,8 +114,18 @@ impl RtoEstimator {
     pub fn new(config: RtoConfig, phase: Span) -> Self {
         let RtoConfig { granularity, minimum, maximum, initial } = config;
         let quick = initial < AFTER_LOST_SYN;
-        let mut new =
-            Self { granularity, minimum, maximum, base: initial, srtt8: 0, rttvar4: 0, phase: 0, backoff: 0, quick };
+        let mut new = Self {
+            granularity,
+            minimum,
+            maximum,
+            base: initial,
+            srtt8: 0,
+            rttvar4: 0,
+            phase: 0,
+            backoff: 0,
+            quick,
+            echo_at_one: false,
+        };
         new.set_phase(phase);
         new
     }
@@ -159,6 +171,23 @@ impl RtoEstimator {
     /// A sample was possible again: the time-out is the estimate's.
     pub fn end_back_off(&mut self) {
         self.backoff = 0;
+    }
+
+    /// As [`RtoEstimator::end_back_off`]; but the back-off stays while echoes keep coming at a window of 1.
+    pub(super) fn end_back_off_unless(&mut self, echo: bool) {
+        if !(echo && self.echo_at_one) {
+            self.backoff = 0;
+            self.echo_at_one = false;
+        }
+    }
+
+    /// An ECN echo came, at a window of 1 or not: there, each in a row doubles the time-out.
+    #[inline]
+    pub(super) fn echoed(&mut self, at_one: bool) {
+        if at_one && self.echo_at_one {
+            self.back_off();
+        }
+        self.echo_at_one = at_one;
     }
 
     /// The connection opens after its SYN was repeated (RFC 6298 section 5.7).

@@ -72,23 +72,16 @@ pub struct Sender {
     least_us: u32,
     advertised: u32,
     initial_window: u32,
-    /// The number of a short last segment, or `NONE`.
-    short: u32,
-    short_payload: u16,
+    /// Bytes of the last segment.
+    last_payload: u16,
     mss: u16,
-    limited_transmit: bool,
-    /// The SYN asks for ECN.
-    willing: bool,
-    /// ECN is agreed.
-    ecn: bool,
-    started: bool,
     offered: bool,
     /// The first unacknowledged segment is to be repeated.
     repeat: bool,
-    /// The next new segment carries CWR.
+    /// ECN is agreed.
+    ecn: bool,
+    /// The next new segment carries CWR; of a SYN: it asks for ECN.
     cwr: bool,
-    /// The last echo came at a window of 1.
-    echo_at_one: bool,
     law: Law,
     episode: Episode,
     window: Window,
@@ -132,19 +125,14 @@ impl Sender {
             least_us: NONE,
             advertised: config.window,
             initial_window: config.initial_window,
-            short,
-            short_payload,
+            last_payload: if short == NONE { config.mss } else { short_payload },
             mss: config.mss,
-            limited_transmit: config.limited_transmit,
-            willing: config.ecn,
             ecn: !config.syn && config.ecn && config.receiver_ecn,
-            started: false,
             offered: supply == Supply::Offered,
             repeat: false,
-            cwr: false,
-            echo_at_one: false,
+            cwr: config.syn && config.ecn,
             law: config.law()?,
-            episode: Episode::new(config.recovery),
+            episode: Episode::new(config.recovery, config.limited_transmit),
             window: Window { cwnd, ssthresh: f64::from(config.window) },
             timed_at: Time::ZERO,
             deadline: Time::MAX,
@@ -174,7 +162,6 @@ impl Sender {
 
     /// Opens the connection: the SYN, or the initial window, may now be taken.
     pub fn start(&mut self) {
-        self.started = true;
         self.release(u32::MAX);
     }
 
@@ -186,7 +173,7 @@ impl Sender {
         assert!(self.offered, "tcp: offer() on a connection whose supply is not Supply::Offered");
         assert!(segments < NONE - self.end, "tcp: more than 2^32 - 2 segments offered");
         self.end += segments;
-        if self.started {
+        if self.limit > 0 {
             self.release(u32::MAX);
         }
     }
@@ -208,7 +195,7 @@ impl Sender {
         let (expects, sent) = (ack.next_expected, self.sent);
         assert!(expects <= sent, "tcp: ACK expects {expects} but the highest number sent is {}", sent.wrapping_sub(1));
         if ack.syn {
-            self.ecn = self.willing && ack.ece;
+            self.ecn = std::mem::take(&mut self.cwr) && ack.ece;
         }
         let echo = ack.ece && self.ecn && !ack.syn;
         if echo {
@@ -314,8 +301,9 @@ impl Sender {
     }
 
     #[inline]
-    fn signal(&self, now: Time, acked: u32) -> Signal {
-        Signal { now, acked, usable: self.usable(), srtt: self.rto.srtt(), min_rtt: self.min_rtt() }
+    fn signal(&self, now: Time, acked: u32, sample: Option<Span>) -> Signal {
+        let (una, next) = (self.una, self.sent);
+        Signal { now, acked, usable: self.usable(), srtt: self.rto.srtt(), min_rtt: self.min_rtt(), sample, una, next }
     }
 
     fn usable(&self) -> f64 {
@@ -357,7 +345,7 @@ impl Sender {
         }
         let data = number != SYN;
         let ect = self.ecn && data && !retransmission;
-        let cwr = if data { ect && std::mem::take(&mut self.cwr) } else { self.willing };
+        let cwr = if data { ect && std::mem::take(&mut self.cwr) } else { self.cwr };
         Segment { number, payload: self.payload(number), syn: !data, retransmission, ect, cwr }
     }
 
@@ -365,7 +353,7 @@ impl Sender {
     fn payload(&self, number: u32) -> u16 {
         match number {
             SYN => 0,
-            _ if number == self.short => self.short_payload,
+            _ if number + 1 == self.end => self.last_payload,
             _ => self.mss,
         }
     }
@@ -375,17 +363,18 @@ impl Sender {
         let acked = next_expected - self.una;
         let opened = self.una == SYN;
         self.advance(next_expected);
-        if self.timed != NONE && next_expected > self.timed {
+        let timed = self.timed != NONE && next_expected > self.timed;
+        if timed {
             self.timed = NONE;
-            self.end_back_off(echo);
+            self.rto.end_back_off_unless(echo);
             self.rto.sample(self.timed_at, now);
             self.least_us = self.least_us.min((now.since(self.timed_at).ns() / 1000).min(NONE.into()) as u32);
         }
         if opened {
             self.open();
         } else if !echo {
-            self.echo_at_one = false;
-            let signal = self.signal(now, acked);
+            self.rto.echoed(false);
+            let signal = self.signal(now, acked, timed.then(|| now.since(self.timed_at)));
             self.law.on_ack(&signal, &mut self.window);
         }
         self.restart_timer(now);
@@ -415,14 +404,6 @@ impl Sender {
         self.next = self.next.max(next_expected);
     }
 
-    /// The back-off stays while echoes keep coming at a window of 1.
-    fn end_back_off(&mut self, echo: bool) {
-        if !(echo && self.echo_at_one) {
-            self.rto.end_back_off();
-            self.echo_at_one = false;
-        }
-    }
-
     fn on_partial_ack(&mut self, now: Time, next_expected: u32, restart_timer: bool) {
         if restart_timer {
             self.arm(now);
@@ -439,8 +420,8 @@ impl Sender {
 
     fn on_duplicate(&mut self, now: Time) {
         match self.episode.on_duplicate(self.una, self.sent) {
-            Duplicate::Early if self.limited_transmit => return self.release_beyond(1, self.episode.duplicates()),
-            Duplicate::Early => return self.release(0),
+            Duplicate::Early { limited_transmit: true } => return self.release_beyond(1, self.episode.duplicates()),
+            Duplicate::Early { limited_transmit: false } => return self.release(0),
             Duplicate::Loss => {
                 self.cut(now, Law::on_loss);
                 self.counters.fast_retransmits += 1;
@@ -466,23 +447,20 @@ impl Sender {
             return;
         }
         let at_one = self.window.cwnd <= 1.0;
-        if at_one && self.echo_at_one {
-            self.rto.back_off();
-        }
+        self.rto.echoed(at_one);
         if at_one {
             self.arm(now);
         }
-        self.echo_at_one = at_one;
         self.cut(now, Law::on_ecn);
         self.counters.echo_cuts += 1;
     }
 
     /// Lets the law cut the window, and owes the receiver a CWR.
     fn cut(&mut self, now: Time, how: fn(&mut Law, &Signal, &mut Window)) {
-        let signal = self.signal(now, 0);
+        let signal = self.signal(now, 0, None);
         how(&mut self.law, &signal, &mut self.window);
         self.counters.cuts += 1;
-        self.cwr = self.ecn;
+        self.cwr |= self.ecn;
     }
 
     fn time_out(&mut self, now: Time, cut_already: bool) {
@@ -490,7 +468,7 @@ impl Sender {
         if cut_already {
             self.window.cwnd = 1.0;
             self.counters.cuts += 1;
-            self.cwr = self.ecn;
+            self.cwr |= self.ecn;
         } else {
             self.cut(now, Law::on_timeout);
         }

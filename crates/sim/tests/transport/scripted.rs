@@ -8,7 +8,7 @@ use perhop_sim::transport::{
 /// No SYN, a window of 100, 1000-byte segments.
 const OPEN: Config = Config {
     recovery: Recovery::NewReno(PartialAckTimer::First),
-    congestion: perhop_sim::transport::LawParams::Reno(perhop_sim::transport::congestion::reno::Params {}),
+    congestion: perhop_sim::transport::LawParams::Reno(perhop_sim::transport::congestion::reno::Params::DEFAULT),
     initial_window: 10,
     window: 100,
     rto: RtoConfig::NS2_2_35,

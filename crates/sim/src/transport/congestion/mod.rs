@@ -6,21 +6,27 @@
 //!
 //! To add one: write its file, add its line to the list below. Its parameters are keys of `[tcp.X]`.
 
+use perhop_core::params::ParamError;
 use perhop_core::units::{Span, Time};
 
 perhop_core::algorithms! {
-    $ "congestion law" over () => Law, LawParams, dispatch;
+    $ "congestion law" over () => AnyLaw, LawParams, dispatch;
 
     /// Slow start, additive increase, halving (RFC 5681).
     "reno" => reno::{Params, Reno},
+    /// A cubic of the time since the last congestion, concave up to the window it met and convex beyond (RFC 9438).
+    "cubic" => cubic::{Params, Cubic},
 }
+
+/// Slow starts that end before loss, for any law.
+pub mod hystart;
 
 /// A few numbers, copied with a connection's configuration.
 impl Copy for LawParams {}
 
 impl Default for LawParams {
     fn default() -> Self {
-        Self::Reno(reno::Params {})
+        Self::Reno(reno::Params::DEFAULT)
     }
 }
 
@@ -34,8 +40,8 @@ pub struct Window {
     pub ssthresh: f64,
 }
 
-/// What has happened, as a law sees it; enough for CUBIC's growth too (RFC 9438 section 4.2).
-#[derive(Clone, Copy, Debug)]
+/// What has happened, as a law sees it.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Signal {
     /// When.
     pub now: Time,
@@ -47,6 +53,12 @@ pub struct Signal {
     pub srtt: Option<Span>,
     /// Least round trip so far, in whole microseconds; `None` before the first sample.
     pub min_rtt: Option<Span>,
+    /// Round trip of the newest segment that this ACK acknowledges and that was sent once, to the ns; `None` where none was timed.
+    pub sample: Option<Span>,
+    /// The lowest number not acknowledged (SND.UNA), after this ACK.
+    pub una: u32,
+    /// The number past the highest sent (SND.NXT), before what this ACK releases.
+    pub next: u32,
 }
 
 /// A law of the congestion window.
@@ -61,7 +73,7 @@ pub trait CongestionControl {
     fn on_ecn(&mut self, signal: &Signal, window: &mut Window);
 }
 
-impl CongestionControl for Law {
+impl CongestionControl for AnyLaw {
     #[inline]
     fn on_ack(&mut self, signal: &Signal, window: &mut Window) {
         dispatch!(self, law => law.on_ack(signal, window))
@@ -80,58 +92,58 @@ impl CongestionControl for Law {
     }
 }
 
+/// A connection's law: the default, which has no state, or another, which has its own elsewhere; so a sender stays small.
+#[derive(Clone, Debug)]
+pub struct Law(Option<Box<AnyLaw>>);
+
+impl Law {
+    /// A law by its parameters.
+    ///
+    /// # Errors
+    /// What the law refuses.
+    pub fn new(params: LawParams) -> Result<Self, ParamError> {
+        if params == LawParams::default() {
+            return Ok(Self(None));
+        }
+        params.build(&()).map(|law| Self(Some(Box::new(law))))
+    }
+}
+
+/// What a law does, whichever it is.
+macro_rules! either {
+    ($law:expr, $it:ident => $does:expr) => {
+        match &mut $law.0 {
+            None => {
+                let $it = &mut { reno::Reno::DEFAULT };
+                $does
+            }
+            Some($it) => $does,
+        }
+    };
+}
+
+impl CongestionControl for Law {
+    #[inline]
+    fn on_ack(&mut self, signal: &Signal, window: &mut Window) {
+        either!(self, it => it.on_ack(signal, window));
+    }
+
+    fn on_loss(&mut self, signal: &Signal, window: &mut Window) {
+        either!(self, it => it.on_loss(signal, window));
+    }
+
+    fn on_timeout(&mut self, signal: &Signal, window: &mut Window) {
+        either!(self, it => it.on_timeout(signal, window));
+    }
+
+    fn on_ecn(&mut self, signal: &Signal, window: &mut Window) {
+        either!(self, it => it.on_ecn(signal, window));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// CUBIC's growth (RFC 9438 section 4.2) as a law of this trait: it needs the time since the last loss and a round
-    /// trip, which the signal has.
-    struct Cubic {
-        most: f64,
-        since: Time,
-    }
-
-    impl CongestionControl for Cubic {
-        fn on_ack(&mut self, signal: &Signal, window: &mut Window) {
-            let rtt = signal.srtt.or(signal.min_rtt).unwrap_or_default();
-            let t = (signal.now + rtt).since(self.since).seconds();
-            let k = (self.most * 0.3 / 0.4).cbrt();
-            let target = 0.4 * (t - k) * (t - k) * (t - k) + self.most;
-            window.cwnd += (target - window.cwnd).max(0.0) / window.cwnd * f64::from(signal.acked);
-        }
-
-        fn on_loss(&mut self, signal: &Signal, window: &mut Window) {
-            *self = Self { most: signal.usable, since: signal.now };
-            *window = Window { cwnd: 0.7 * signal.usable, ssthresh: 0.7 * signal.usable };
-        }
-
-        fn on_timeout(&mut self, signal: &Signal, window: &mut Window) {
-            self.on_loss(signal, window);
-            window.cwnd = 1.0;
-        }
-
-        fn on_ecn(&mut self, signal: &Signal, window: &mut Window) {
-            self.on_loss(signal, window);
-        }
-    }
-
-    /// K = cbrt(0.3 W / C) seconds after a loss at W the window is back at W (RFC 9438 figure 2).
-    #[test]
-    fn a_signal_has_what_cubic_needs() {
-        let (w, rtt) = (100.0, Span::from_ms(10));
-        let mut window = Window { cwnd: w, ssthresh: w };
-        let (mut law, mut now) = (Cubic { most: 0.0, since: Time::ZERO }, Time::ZERO);
-        let signal = |now, cwnd| Signal { now, acked: cwnd as u32, usable: cwnd, srtt: None, min_rtt: Some(rtt) };
-        law.on_loss(&signal(now, w), &mut window);
-        assert_eq!(window, Window { cwnd: 70.0, ssthresh: 70.0 });
-        while window.cwnd < w - 0.5 {
-            now += rtt;
-            law.on_ack(&signal(now, window.cwnd), &mut window);
-        }
-        let k = (0.3 * w / 0.4_f64).cbrt();
-        // The window is within half a segment of W for the last cbrt(0.5 / C) seconds before K.
-        assert!((k - now.since(Time::ZERO).seconds()).abs() <= (0.5 / 0.4_f64).cbrt() + 0.02, "{now:?} for {k} s");
-    }
 
     #[test]
     fn the_default_is_on_the_list() {
