@@ -2,7 +2,8 @@
 //!
 //! Payload bytes do not exist in the simulator. A packet is written as if its payload were all zeros and the capture
 //! had been snapped behind the transport header: the original length is the IP length, and the IPv4, TCP and UDP checksums
-//! are right for such a packet.
+//! are right for such a packet. TCP's options are not written: what a header has beyond 40 B, SACK blocks among it, looks
+//! like payload.
 
 use std::borrow::Cow;
 use std::io::Write;
