@@ -143,6 +143,7 @@ impl Linux {
         }
     }
 
+    #[inline(never)]
     fn delay(&mut self, arrival: &Arrival) -> Option<Span> {
         let Arrival { now, segment, place, may_wait, marked } = *arrival;
         if segment.syn {

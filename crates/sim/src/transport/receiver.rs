@@ -190,6 +190,7 @@ impl Receiver {
         Place::InOrder
     }
 
+    #[inline]
     fn acknowledge(&mut self, syn: bool) -> AckInfo {
         self.due = Time::MAX;
         self.marked = false;
@@ -209,6 +210,7 @@ impl Receiver {
     }
 
     /// Delivers what the ring holds from `next` on.
+    #[inline]
     fn drain(&mut self) {
         loop {
             let slot = self.slot(self.next);

@@ -45,6 +45,7 @@ pub(super) struct Reported {
 
 impl Reported {
     /// A segment beyond the next one expected has arrived, now or before.
+    #[inline(never)]
     pub(super) fn arrived(&mut self, number: u32) {
         let mut first = Run { start: number, end: number + 1 };
         let mut kept = 0;
@@ -69,6 +70,7 @@ impl Reported {
     }
 
     /// Everything below `next` has arrived.
+    #[inline(never)]
     pub(super) fn pass(&mut self, next: u32) {
         let mut kept = 0;
         for i in 0..self.count {
@@ -81,6 +83,7 @@ impl Reported {
     }
 
     /// The blocks of an ACK that expects `next`; a duplicate is reported once.
+    #[inline(never)]
     pub(super) fn take(&mut self, next: u32) -> Sacks {
         if self.count == 0 && self.again.is_none() {
             return Sacks::default();

@@ -16,7 +16,7 @@ use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Tim
 use perhop_sim::plan::{Alteration, Change, Sampling, Spread, Transit};
 use perhop_sim::traffic::law::Drawn;
 use perhop_sim::traffic::{self, TrafficParams, app_limited, capture, on_off, transfers, web};
-use perhop_sim::transport::{Config, PartialAckTimer, Reaction, Recovery};
+use perhop_sim::transport::{AckDelay, Config, PartialAckTimer, Reaction, Recovery};
 use proptest::prelude::*;
 
 /// Rates at which a packet lasts a whole number of nanoseconds, and rates at which it does not.
@@ -176,14 +176,15 @@ fn model(name: &str, kbps: u64, size: u64) -> TrafficParams {
 
 fn tcp() -> impl Strategy<Value = Config> {
     let recovery = vec![Recovery::Reno, Recovery::NewReno(PartialAckTimer::First)];
-    let delayed = prop::option::of(Just(Span::from_ms(100)));
-    (prop::sample::select(recovery), any::<[bool; 3]>(), delayed, 1u32..40).prop_map(
-        |(recovery, [ecn, syn, limited_transmit], delayed_ack, window)| Config {
+    let delays = [AckDelay::None, AckDelay::Fixed(Span::from_ms(100)), AckDelay::Linux];
+    let delayed = prop::sample::select(delays.to_vec());
+    (prop::sample::select(recovery), any::<[bool; 4]>(), delayed, 1u32..40).prop_map(
+        |(recovery, [ecn, syn, limited_transmit, sack], ack, window)| Config {
             recovery,
             ecn,
             syn,
             limited_transmit,
-            reaction: Reaction { ack: delayed_ack.into(), overhead: None, sack: false },
+            reaction: Reaction { ack, overhead: None, sack },
             window,
             mss: 960,
             ..Config::default()
