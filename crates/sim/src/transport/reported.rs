@@ -5,7 +5,7 @@
 //!
 //! - A segment out of order joins the blocks that it touches; the result is the first block.
 //! - A fifth block pushes out the one that was reported longest ago. It is not built again from what is held: a segment
-//!   that arrives in it, or beside it, begins a block that is separate.
+//!   that arrives in it, or beside it, begins a new block.
 //! - Blocks that the next number expected has passed are gone.
 //!
 //! Deviations: a duplicate that lies too far below what is expected for [`Block`] is acknowledged and not reported.
