@@ -66,7 +66,7 @@ impl SlowStart {
         }
     }
 
-    /// A time-out: slow start begins anew.
+    /// A time-out: slow start begins again.
     pub fn on_timeout(&mut self, signal: &Signal) {
         match self {
             Self::Plain => {}

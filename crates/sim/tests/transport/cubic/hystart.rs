@@ -186,7 +186,7 @@ fn linux_ends_slow_start_where_its_rules_do() {
     assert!(ended > 300, "{ended} ended");
 }
 
-/// After a time-out HyStart++ is over (RFC 9406 section 4.3), and Linux's begins anew.
+/// After a time-out HyStart++ is over (RFC 9406 section 4.3), and Linux's begins again.
 #[test]
 fn a_time_out_ends_one_and_restarts_the_other() {
     for (hystart, again) in [(HyStart::PlusPlus, false), (HyStart::Linux, true)] {
