@@ -101,7 +101,7 @@ pub struct TcpSection {
     /// A SYN goes first, and data waits for its ACK.
     #[param(default = true)]
     pub syn: bool,
-    /// Reaction at the ends of a connection.
+    /// Delays at the ends of a connection.
     #[param(flatten)]
     pub delays: DelaysSection,
     /// The sender asks for ECN (RFC 3168) when it opens the connection; default: false.
@@ -111,7 +111,7 @@ pub struct TcpSection {
     pub receiver_ecn: bool,
 }
 
-/// Reaction at the ends of a connection.
+/// Delays at the ends of a connection.
 #[derive(Params, Clone, Debug, PartialEq)]
 pub struct DelaysSection {
     /// Longest delay of an ACK; default: every segment is acknowledged at once.

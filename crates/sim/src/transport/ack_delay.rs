@@ -163,7 +163,7 @@ impl Linux {
         if may_wait && self.quick == 0 && !asks {
             return Some(self.wait());
         }
-        self.sent();
+        self.told();
         None
     }
 
@@ -209,7 +209,7 @@ impl Linux {
     }
 
     /// An ACK is sent.
-    fn sent(&mut self) {
+    fn told(&mut self) {
         if self.quick == 1 {
             self.ato = LEAST;
         }
