@@ -28,8 +28,8 @@
 //! segment asks for its ACK (PSH); a repeat without ECT in a connection with ECN gives no quick ACKs; ACKs of segments
 //! out of order are not compressed.
 
+use super::Received;
 use super::config::{AckDelay, Config};
-use super::receiver::Received;
 use perhop_core::units::{Span, Time};
 
 /// The least estimate of the time between segments.

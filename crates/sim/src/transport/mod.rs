@@ -43,7 +43,7 @@ pub use config::{AckDelay, Config, Reaction};
 pub use congestion::{CongestionControl, Law, LawParams, Signal, Window};
 pub use counters::Counters;
 pub use error::ConfigError;
-pub use receiver::{Received, Receiver};
+pub use receiver::Receiver;
 pub use recovery::{PartialAckTimer, Recovery};
 pub use rto::{RtoConfig, RtoEstimator};
 pub use sacks::{Block, Sacks};
@@ -64,6 +64,21 @@ pub struct Segment {
     pub ect: bool,
     /// Congestion window reduced (RFC 3168): tells the receiver to stop echoing. On a SYN: the sender can do ECN.
     pub cwr: bool,
+}
+
+/// A segment as it arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// As in [`Segment`].
+    pub number: u32,
+    /// Bytes of data; 0 for the SYN.
+    pub payload: u16,
+    /// Opens the connection.
+    pub syn: bool,
+    /// The sender has cut its window; on a SYN: it can do ECN.
+    pub cwr: bool,
+    /// Marked "congestion experienced" on its way.
+    pub ce: bool,
 }
 
 /// An acknowledgement. Its size on the wire is `Config::header` bytes and those of its blocks, [`Sacks::wire`].

@@ -27,23 +27,8 @@ use super::ack_delay::{Arrival, Delayer, Place};
 use super::config::Config;
 use super::error::ConfigError;
 use super::reported::Reported;
-use super::{AckInfo, Sacks};
+use super::{AckInfo, Received, Sacks};
 use perhop_core::units::{Span, Time};
-
-/// A segment as it arrives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Received {
-    /// As in [`super::Segment`].
-    pub number: u32,
-    /// Bytes of data; 0 for the SYN.
-    pub payload: u16,
-    /// Opens the connection.
-    pub syn: bool,
-    /// The sender has cut its window; on a SYN: it can do ECN.
-    pub cwr: bool,
-    /// Marked "congestion experienced" on its way.
-    pub ce: bool,
-}
 
 /// One connection's receiver.
 #[derive(Clone, Debug)]

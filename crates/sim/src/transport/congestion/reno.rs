@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(law.count, 0);
     }
 
-    /// RFC 8511: 0.8 for an echo, 1/2 for a loss.
+    /// RFC 8511 section 3.1: 0.8 for an echo, 1/2 for a loss.
     #[test]
     fn abe_spares_the_window_at_an_echo_only() {
         let (mut law, mut window) = (Reno { abe: true, ..RENO }, Window { cwnd: 20.0, ssthresh: 64.0 });
