@@ -1,7 +1,7 @@
 //! What a receiver reports beside the next number expected: what it holds out of order, and what has arrived twice.
 //!
 //! Source: RFC 2018 section 4 (the first block has the segment that caused the ACK, then those reported last), RFC 2883
-//! section 4 (a duplicate goes first, and the block that it lies in second), Linux 6.12 (remembers four blocks).
+//! sections 4.1.1, 4.1.2 and 4.2.2 (a duplicate goes first, and the block that it lies in second), Linux 6.12 (remembers four blocks).
 //!
 //! - A segment out of order joins the blocks that it touches; the result is the first block.
 //! - A fifth block pushes out the one that was reported longest ago. It is not built again from what is held: a segment

@@ -1,7 +1,7 @@
 //! CUBIC: above the threshold the window is a cubic of the time since the last congestion, concave up to the window that
 //! met it and convex beyond, and never below what Reno would have.
 //!
-//! Source: RFC 9438 section 4; `arithmetic = "linux"` the behaviour of Linux 6.12.
+//! Source: RFC 9438 section 4 (its average window: RFC 9438 section 5.1); `arithmetic = "linux"` the behaviour of Linux 6.12.
 //!
 //! ```text
 //! W_cubic(t) = C (t - K)^3 + W_max,  K = cbrt((W_max - cwnd_epoch) / C),  t: since congestion avoidance began, at cwnd_epoch

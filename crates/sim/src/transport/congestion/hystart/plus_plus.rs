@@ -1,7 +1,7 @@
 //! HyStart++ (RFC 9406): once the least round trip of a round is longer than that of the round before, the window grows
 //! by a quarter for up to five rounds; slow start goes on if the round trip falls again, and is over otherwise.
 //!
-//! Source: RFC 9406 section 4.2.
+//! Source: RFC 9406 sections 4.2 and 4.3 (its constants).
 //!
 //! ```text
 //! an ACK of N segments, in the connection's first slow start:
