@@ -23,7 +23,7 @@ def test_the_tree_of_a_port_is_said_from_the_root_down() -> None:
     said = [
         line.removeprefix("tc -n edge ") for line in Scenario.from_toml(ROUTER).as_tc().commands if " dev p2 " in line
     ]
-    ports = [line for line in said if line.startswith(("qdisc", "class")) and "ingress" not in line]
+    ports = [line for line in said if line.startswith(("qdisc", "class")) and "clsact" not in line]
     assert ports == [
         "qdisc add dev p2 root stab overhead -14 linklayer ethernet handle 1: "
         "tbf rate 20000000bit burst 3000 limit 1000000000",

@@ -56,6 +56,19 @@ fn said(options: &Options) -> Result<Vec<String>, Vec<String>> {
     as_tc(&scenario).map(|linux| linux.commands.into_iter().filter(|it| it.contains("police")).collect())
 }
 
+/// Policers of one direction and the wire of the other share a device's place for both.
+#[test]
+fn each_device_has_one_place_for_filters() {
+    let (scenario, _) = Scenario::parse(NET, &Options::new("net.toml")).unwrap_or_else(|found| panic!("{found}"));
+    let commands = as_tc(&scenario).unwrap().commands;
+    let of = |what: &str| commands.iter().filter(|it| it.contains(what)).collect::<Vec<_>>();
+    let places = of("clsact");
+    assert_eq!(places.len(), 2 * of("type veth peer").len());
+    assert!(places.iter().enumerate().all(|(i, place)| !places[..i].contains(place)));
+    let first = |what: &str| commands.iter().position(|it| it.contains(what)).unwrap();
+    assert!(first("clsact") < first("egress protocol") && of("handle ffff:").is_empty());
+}
+
 #[test]
 fn policers_in_a_row_are_filters_in_a_row() {
     let filter = "tc -n A filter add dev p0 egress protocol ip prio";

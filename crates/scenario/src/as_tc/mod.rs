@@ -190,6 +190,8 @@ fn interface(plan: &Plan, i: usize, said: &mut Said) {
         said.say(format!("ip -n {name} addr add {}/30 dev {device}", address(i, far_end)));
         said.say(format!("ip -n {name} link set {device} up mtu {} txqueuelen 1000 gso_max_segs 1", mtu(link)));
         said.say(format!("ip netns exec {name} ethtool -K {device} tso off gso off gro off"));
+        // Policers are at its egress, the wire of the other direction at its ingress.
+        said.say(format!("tc -n {name} qdisc add dev {device} clsact"));
         let (other, its) = (address(i, !far_end), mac(i, !far_end));
         said.say(format!("ip -n {name} neigh replace {other} lladdr {its} dev {device} nud permanent"));
     }
@@ -212,9 +214,8 @@ fn wire(plan: &Plan, i: usize, said: &mut Said) {
     let (delay, rate) = (words::time(link.delay), words::rate(link.rate));
     let netem = format!("netem delay {delay} rate {rate} -{ETHERNET}{loss} limit 1000000");
     said.say(format!("tc -n {there} qdisc add dev d{i} root {netem}"));
-    said.say(format!("tc -n {there} qdisc add dev {device} handle ffff: ingress"));
     said.say(format!(
-        "tc -n {there} filter add dev {device} parent ffff: matchall action mirred egress redirect dev d{i}"
+        "tc -n {there} filter add dev {device} ingress matchall action mirred egress redirect dev d{i}"
     ));
 }
 

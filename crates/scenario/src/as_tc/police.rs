@@ -20,7 +20,6 @@ pub(super) fn say(port: &Port<'_>, said: &mut Said) {
     if i64::from(port.overhead) != super::ETHERNET {
         said.refuse(port, "a policer that does not count Ethernet's 14 bytes: it needs accounting = \"l2\", a policer");
     }
-    said.say(port.tc("qdisc", "clsact"));
     for (i, stage) in port.link.edge.iter().enumerate() {
         match policer(stage) {
             Ok(police) => matches(port, stage, &police, i + 1, said),
