@@ -2,7 +2,7 @@
 
 use super::session::Session;
 use crate::traffic::Page;
-use crate::transport::{Config, Receiver, RtoEstimator, Sender, Supply};
+use crate::transport::{Config, Estimate, Receiver, Sender, Supply};
 use perhop_core::units::{Span, Time};
 
 /// Which end of a connection a timer or a packet belongs to.
@@ -59,7 +59,7 @@ pub struct Opening {
     /// The transfer that it carries.
     pub transfer: Option<Transit>,
     /// It is the half that answers a request: the handshake is done, and has measured this.
-    pub answers: Option<RtoEstimator>,
+    pub answers: Option<Estimate>,
 }
 
 impl Opening {

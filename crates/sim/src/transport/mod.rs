@@ -8,8 +8,10 @@
 //! | file            | concept                                                                    |
 //! |-----------------|----------------------------------------------------------------------------|
 //! | `config.rs`     | what a scenario states about a connection, validated                       |
-//! | `sender.rs`     | sequence numbers, what may be sent now, the retransmission timer           |
-//! | `recovery.rs`   | loss recovery: duplicate ACKs, fast retransmit, Reno, NewReno              |
+//! | `sender.rs`     | either of the two senders                                                  |
+//! | `classic.rs`    | ns-2's: sequence numbers, what may be sent now, the retransmission timer   |
+//! | `recovery.rs`   | its loss recovery: duplicate ACKs, fast retransmit, Reno, NewReno          |
+//! | `modern/`       | that of today: scoreboard, RACK-TLP, PRR, F-RTO                            |
 //! | `congestion/`   | the window law's trait and list, a file for each law                       |
 //! | `rto.rs`        | round-trip estimator, retransmission time-out, back-off                    |
 //! | `receiver.rs`   | reassembly, cumulative and delayed ACKs, ECN echo                          |
@@ -27,11 +29,14 @@
 //! There is no FIN: a transfer ends when its last segment is acknowledged, as in ns-2's one-way TCP.
 
 mod ack_delay;
+mod classic;
 mod config;
 /// Laws of the congestion window.
 pub mod congestion;
 mod counters;
 mod error;
+/// The sender of today.
+mod modern;
 mod receiver;
 mod recovery;
 mod reported;
@@ -39,7 +44,7 @@ mod rto;
 mod sacks;
 mod sender;
 
-pub use config::{AckDelay, Config, Reaction};
+pub use config::{AckDelay, Config, Reaction, Stack};
 pub use congestion::{CongestionControl, Law, LawParams, Signal, Window};
 pub use counters::Counters;
 pub use error::ConfigError;
@@ -47,7 +52,7 @@ pub use receiver::Receiver;
 pub use recovery::{PartialAckTimer, Recovery};
 pub use rto::{RtoConfig, RtoEstimator};
 pub use sacks::{Block, Sacks};
-pub use sender::{Sender, Supply};
+pub use sender::{Estimate, Sender, Supply};
 
 /// A segment to put on the wire. Its size there is `Config::header` + `payload` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

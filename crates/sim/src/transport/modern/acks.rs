@@ -1,0 +1,342 @@
+//! What an ACK leads to: the scoreboard, RACK, the state, the window.
+
+use super::sender::{Modern, News, Reduction, SYN, State, TIMER_FLOOR, Timer, UNLIMITED, Undo};
+use crate::transport::AckInfo;
+use crate::transport::congestion::{CongestionControl, Law, Signal, Window};
+use perhop_core::units::Time;
+
+impl Modern {
+    /// An ACK has arrived.
+    ///
+    /// # Panics
+    /// When it acknowledges what was never sent: ACKs of two connections are mixed up.
+    pub(in crate::transport) fn on_ack(&mut self, now: Time, ack: AckInfo) {
+        let (expects, sent) = (ack.next_expected, self.board.next());
+        assert!(expects <= sent, "tcp: ACK expects {expects} but the highest number sent is {}", sent.wrapping_sub(1));
+        if expects < self.board.una() {
+            return;
+        }
+        self.new_first = false;
+        let (una, flight, again) = (self.board.una(), self.board.in_flight(), self.board.again());
+        let opens = una == SYN && expects > SYN;
+        let news = self.take(now, &ack);
+        if opens {
+            return self.open(now, &ack, &news);
+        }
+        self.learn(now, &news, una);
+        let advanced = news.acked > 0;
+        let mut rearm = advanced;
+        let lost = self.board.lost();
+        if let Some(probe) = self.probe {
+            self.on_probe_answer(now, expects, probe, news.dsack);
+        }
+        if self.is_dubious(&news) {
+            rearm &= !self.alert(now, &news);
+        }
+        if rearm && self.timer != Timer::Reordering && !self.arm_probe(now, true) {
+            self.timer = if self.timer == Timer::Probe { Timer::Off } else { self.timer };
+            self.rearm(now);
+        } else if rearm && self.board.outstanding() == 0 {
+            self.rearm(now);
+        }
+        let newly_lost = self.board.lost().saturating_sub(lost) > 0 || self.board.again() < again && flight > self.board.in_flight();
+        self.control(now, &news, newly_lost);
+    }
+
+    fn rearm(&mut self, now: Time) {
+        if self.board.outstanding() == 0 {
+            (self.timer, self.deadline) = (Timer::Off, Time::MAX);
+        } else {
+            self.arm(now, Timer::Retransmission, self.rtt.rto());
+        }
+    }
+
+    /// The SYN is acknowledged.
+    fn open(&mut self, now: Time, ack: &AckInfo, news: &News) {
+        self.ecn = self.willing && ack.ece;
+        if let Some((first, _)) = news.rtt {
+            self.rtt.sample(first, self.board.una(), self.board.next());
+        }
+        self.window.cwnd = if self.opened_late { 1.0 } else { f64::from(self.initial_window) };
+        (self.window.ssthresh, self.state, self.high) = (UNLIMITED, State::Open, self.board.una());
+        (self.undo, self.frto) = (Undo::default(), false);
+        self.rearm(now);
+    }
+
+    /// Takes what an ACK says into the scoreboard.
+    fn take(&mut self, now: Time, ack: &AckInfo) -> News {
+        let mut news = News { echo: ack.ece && self.ecn, dsack: ack.sacks.dsack(ack.next_expected).is_some(), prior_delivered: self.delivered, ..News::default() };
+        let least = self.rtt.least();
+        let highest = self.board.highest_sacked();
+        let mut sack_rtt = None;
+        for block in ack.sacks.iter(ack.next_expected) {
+            for number in block.start.max(ack.next_expected)..block.end.min(self.board.next()) {
+                let Some(before) = self.board.sack(number) else { continue };
+                news.sacked += 1;
+                self.delivered += 1;
+                self.rack.delivered(number, &before, now, least);
+                if !before.repeated {
+                    sack_rtt.get_or_insert(now.since(before.at));
+                    news.original |= number < self.high;
+                    if number + 1 < highest {
+                        news.behind = Some(news.behind.map_or(number, |it| it.min(number)));
+                    }
+                }
+            }
+        }
+        let (mut first, mut last, mut repeated) = (None, None, false);
+        while self.board.una() < ack.next_expected {
+            let number = self.board.una();
+            let Some(it) = self.board.acknowledge() else { break };
+            news.acked += 1;
+            repeated |= it.repeated;
+            if !it.repeated {
+                last = Some(now.since(it.at));
+                first = first.or(last);
+                if !it.sacked {
+                    news.original |= number < self.high;
+                    if number + 1 < highest {
+                        news.behind = Some(news.behind.map_or(number, |other| other.min(number)));
+                    }
+                }
+            }
+            if !it.sacked {
+                self.delivered += 1;
+                news.sacked += 1;
+                self.rack.delivered(number, &it, now, least);
+            }
+        }
+        news.rtt = first.zip(last).filter(|_| !repeated).or(sack_rtt.map(|rtt| (rtt, rtt)));
+        if repeated {
+            news.behind = None;
+        }
+        if let Some(behind) = news.behind {
+            self.rack.reordered(highest - behind);
+        }
+        news
+    }
+
+    /// Round trips, and what a D-SACK says.
+    fn learn(&mut self, now: Time, news: &News, _una: u32) {
+        if let Some((first, last)) = news.rtt {
+            self.rtt.least_of(last);
+            self.rtt.sample(first, self.board.una(), self.board.next());
+        } else if news.acked > 0 {
+            self.rtt.end_back_off();
+        }
+        if news.dsack {
+            self.rack.spurious(news.prior_delivered, self.delivered);
+            if let Some(repeats) = &mut self.undo.repeats {
+                *repeats = repeats.saturating_sub(1);
+            }
+        }
+        _ = now;
+    }
+
+    /// What the ACK of a tail loss probe says: if its repeat filled a hole, a loss has been repaired.
+    fn on_probe_answer(&mut self, now: Time, expects: u32, probe: u32, dsack: bool) {
+        if expects < probe {
+            return;
+        }
+        if !self.probe_repeats || dsack {
+            self.probe = None;
+        } else if expects > probe || expects == probe && self.board.outstanding() == 0 {
+            self.probe = None;
+            self.begin_reduction(now, false);
+            self.end_reduction();
+            self.state = State::Open;
+        }
+    }
+
+    fn is_dubious(&self, news: &News) -> bool {
+        news.echo || self.state != State::Open || self.board.sacked() > 0 || news.acked == 0 || news.dsack
+    }
+
+    /// Which state comes next; whether RACK has set the timer.
+    fn alert(&mut self, now: Time, news: &News) -> bool {
+        let una = self.board.una();
+        if self.state != State::Open && una >= self.high {
+            match self.state {
+                State::Reduction if una > self.high => {
+                    self.end_reduction();
+                    self.state = State::Open;
+                }
+                State::Recovery => {
+                    if self.try_undo() {
+                        self.state = State::Open;
+                    } else {
+                        self.end_reduction();
+                        self.state = State::Open;
+                    }
+                    self.rack.recovered();
+                }
+                _ => {}
+            }
+        }
+        match self.state {
+            State::Recovery => {
+                self.undo_by_dsack(State::Open);
+                self.find_lost(now)
+            }
+            State::Loss => {
+                self.after_time_out(news);
+                let again = self.board.again();
+                let armed = self.find_lost(now);
+                if self.state == State::Open || self.board.again() < again {
+                    return self.maybe_recover(now, news, armed);
+                }
+                armed
+            }
+            _ => {
+                self.undo_by_dsack(State::Open);
+                let armed = self.find_lost(now);
+                self.maybe_recover(now, news, armed)
+            }
+        }
+    }
+
+    fn maybe_recover(&mut self, now: Time, news: &News, armed: bool) -> bool {
+        if self.board.lost() > 0 {
+            self.enter_recovery(now);
+        } else {
+            self.stay_open(now, news);
+        }
+        armed
+    }
+
+    /// RACK: what is lost now, and the timer for what may be.
+    fn find_lost(&mut self, now: Time) -> bool {
+        let conditions = self.conditions(now);
+        let Some(wait) = self.rack.on_ack(&mut self.board, &conditions) else { return false };
+        self.arm(now, Timer::Reordering, wait + TIMER_FLOOR);
+        true
+    }
+
+    fn stay_open(&mut self, now: Time, news: &News) {
+        if news.echo && self.state < State::Reduction {
+            self.undo.marker = 0;
+            self.begin_reduction(now, true);
+            self.state = State::Reduction;
+            self.counters.echo_cuts += 1;
+        }
+        if self.state != State::Reduction {
+            let state = if self.board.sacked() + self.board.lost() + self.board.again() > 0 { State::Disorder } else { State::Open };
+            if state != self.state {
+                (self.state, self.high) = (state, self.board.next());
+            }
+        }
+    }
+
+    /// Fast recovery begins.
+    pub(super) fn enter_recovery(&mut self, now: Time) {
+        if self.state == State::Recovery {
+            return;
+        }
+        self.begin_undo();
+        if self.state < State::Reduction || self.state == State::Loss {
+            self.begin_reduction(now, false);
+        }
+        self.state = State::Recovery;
+        self.counters.fast_retransmits += 1;
+    }
+
+    /// The law sets the threshold; the window goes down to it.
+    fn begin_reduction(&mut self, now: Time, echo: bool) {
+        let signal = self.signal(now, 0, None);
+        let mut window = self.window;
+        let how: fn(&mut Law, &Signal, &mut Window) = if echo { Law::on_ecn } else { Law::on_loss };
+        how(&mut self.law, &signal, &mut window);
+        self.window.ssthresh = window.ssthresh;
+        (self.high, self.probe) = (self.board.next(), None);
+        self.reduction = Reduction { from: self.window.cwnd as u32, delivered: 0, out: 0 };
+        self.counters.cuts += 1;
+        self.cwr = self.ecn;
+    }
+
+    fn end_reduction(&mut self) {
+        if self.state == State::Reduction || self.undo.marker > 0 {
+            self.window.cwnd = self.window.ssthresh;
+        }
+    }
+
+    /// Nothing of what was repeated was lost: back to the window of before.
+    fn try_undo(&mut self) -> bool {
+        let needless = self.undo.marker > 0 && self.undo.repeats == Some(0);
+        if needless {
+            self.restore();
+        }
+        needless
+    }
+
+    fn restore(&mut self) {
+        self.window.cwnd = self.window.cwnd.max(self.undo.cwnd);
+        self.window.ssthresh = self.window.ssthresh.max(self.undo.ssthresh);
+        self.undo.marker = 0;
+        self.counters.undone += 1;
+    }
+
+    fn undo_by_dsack(&mut self, to: State) {
+        if self.undo.marker > 0 && self.undo.repeats == Some(0) && self.counters.retransmitted > 0 && self.board.again() == 0 {
+            self.restore();
+            self.state = self.state.min(to);
+        }
+    }
+
+    /// F-RTO (RFC 5682 section 3.1), and the end of slow start after a time-out.
+    fn after_time_out(&mut self, news: &News) {
+        let recovered = self.board.una() >= self.high;
+        if self.frto {
+            if news.original {
+                self.board.find_all();
+                self.restore();
+                (self.frto, self.state) = (false, State::Open);
+                return;
+            }
+            if self.board.next() > self.high {
+                if news.sacked > news.acked || news.acked == 0 {
+                    self.frto = false;
+                }
+            } else if news.acked > 0 && !recovered {
+                self.high = self.board.next();
+                if self.has_new() {
+                    self.new_first = true;
+                    return;
+                }
+                self.frto = false;
+            }
+        }
+        if recovered {
+            _ = self.try_undo();
+            self.state = State::Open;
+        }
+    }
+
+    /// How the window moves.
+    fn control(&mut self, now: Time, news: &News, newly_lost: bool) {
+        if matches!(self.state, State::Reduction | State::Recovery) {
+            return self.reduce(news.sacked, news.acked > 0 && !newly_lost, 0);
+        }
+        if news.acked > 0 && self.is_limited() && !news.echo {
+            let signal = self.signal(now, news.sacked, news.rtt.map(|rtt| rtt.1));
+            self.law.on_ack(&signal, &mut self.window);
+        }
+    }
+
+    /// PRR (RFC 9937): `delivered` segments have been; `safe`: the ACK advances and tells of no further loss.
+    pub(super) fn reduce(&mut self, delivered: u32, safe: bool, least: u32) {
+        if delivered == 0 || self.reduction.from == 0 {
+            return;
+        }
+        self.reduction.delivered += delivered;
+        let (flight, target) = (self.board.in_flight(), self.window.ssthresh as u32);
+        let Reduction { from, delivered: all, out } = self.reduction;
+        let may = if flight > target {
+            (u64::from(target) * u64::from(all)).div_ceil(u64::from(from)) as i64 - i64::from(out)
+        } else {
+            let behind = (i64::from(all) - i64::from(out)).max(i64::from(delivered)) + i64::from(safe);
+            behind.min(i64::from(target - flight))
+        };
+        let least = i64::from(least.max(u32::from(out == 0)));
+        self.window.cwnd = f64::from(flight) + may.max(least) as f64;
+    }
+}

@@ -1,0 +1,194 @@
+//! The scoreboard: what has become of each segment between the first unacknowledged one and the last sent.
+//!
+//! Source: RFC 6675 section 3 and 4 (scoreboard, pipe), RFC 8985 section 5.2 (times of transmissions).
+//!
+//! | symbol          | method                  | unit     | Linux          |
+//! |-----------------|-------------------------|----------|----------------|
+//! | SND.UNA         | [`Scoreboard::una`]     | number   | `snd_una`      |
+//! | SND.NXT         | [`Scoreboard::next`]    | number   | `snd_nxt`      |
+//! | pipe            | [`Scoreboard::in_flight`] | segments | `tcp_packets_in_flight` |
+//! | -               | `sacked`, `lost`, `again` | segments | `sacked_out`, `lost_out`, `retrans_out` |
+//!
+//! A segment that was sent again and is taken as lost again counts as lost and no longer as sent again. Segments live in a
+//! ring: after the largest window nothing is allocated.
+
+use perhop_core::units::Time;
+use std::collections::VecDeque;
+
+/// A segment that is outstanding.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    /// When it was sent last.
+    pub(super) at: Time,
+    /// Segments delivered when it was sent last.
+    pub(super) delivered: u64,
+    /// The receiver has it, out of order.
+    pub(super) sacked: bool,
+    /// Taken as lost, and not sent again since.
+    pub(super) lost: bool,
+    /// Sent again, and neither acknowledged nor taken as lost since.
+    pub(super) again: bool,
+    /// Ever sent again: its round trip is ambiguous.
+    pub(super) repeated: bool,
+}
+
+/// All that is outstanding.
+#[derive(Clone, Debug)]
+pub(super) struct Scoreboard {
+    una: u32,
+    ring: VecDeque<Sent>,
+    sacked: u32,
+    lost: u32,
+    again: u32,
+    /// One past the highest number sacked.
+    highest_sacked: u32,
+    /// No lost segment that waits for its repeat is below.
+    first_lost: u32,
+}
+
+impl Scoreboard {
+    /// Nothing sent yet; the first number will be `first`.
+    pub(super) fn new(first: u32) -> Self {
+        Self { una: first, ring: VecDeque::new(), sacked: 0, lost: 0, again: 0, highest_sacked: first, first_lost: first }
+    }
+
+    /// The first number not acknowledged.
+    #[inline]
+    pub(super) fn una(&self) -> u32 {
+        self.una
+    }
+
+    /// The first number not sent.
+    #[inline]
+    pub(super) fn next(&self) -> u32 {
+        self.una + self.ring.len() as u32
+    }
+
+    /// Segments between the two.
+    #[inline]
+    pub(super) fn outstanding(&self) -> u32 {
+        self.ring.len() as u32
+    }
+
+    /// Segments in the network, as far as is known: neither sacked nor lost, and those sent again.
+    #[inline]
+    pub(super) fn in_flight(&self) -> u32 {
+        self.outstanding() - self.sacked - self.lost + self.again
+    }
+
+    /// Segments that the receiver has out of order.
+    #[inline]
+    pub(super) fn sacked(&self) -> u32 {
+        self.sacked
+    }
+
+    /// Segments taken as lost: those that were sent again since count still.
+    #[inline]
+    pub(super) fn lost(&self) -> u32 {
+        self.lost
+    }
+
+    /// Segments sent again and not heard of.
+    #[inline]
+    pub(super) fn again(&self) -> u32 {
+        self.again
+    }
+
+    /// One past the highest number that the receiver has.
+    #[inline]
+    pub(super) fn highest_sacked(&self) -> u32 {
+        self.highest_sacked.max(self.una)
+    }
+
+    /// An outstanding segment.
+    #[inline]
+    pub(super) fn get(&self, number: u32) -> &Sent {
+        &self.ring[(number - self.una) as usize]
+    }
+
+    /// The next number is sent for the first time.
+    #[inline]
+    pub(super) fn send(&mut self, at: Time, delivered: u64) -> u32 {
+        let number = self.next();
+        self.ring.push_back(Sent { at, delivered, sacked: false, lost: false, again: false, repeated: false });
+        number
+    }
+
+    /// An outstanding segment is sent again.
+    pub(super) fn send_again(&mut self, number: u32, at: Time, delivered: u64) {
+        let it = &mut self.ring[(number - self.una) as usize];
+        self.again += u32::from(!it.again);
+        (it.at, it.delivered, it.again, it.repeated) = (at, delivered, true, true);
+    }
+
+    /// The first lost segment that has not been sent again.
+    pub(super) fn first_lost(&mut self) -> Option<u32> {
+        if self.lost == 0 {
+            return None;
+        }
+        let from = self.first_lost.max(self.una);
+        let found = (from..self.next()).find(|&number| {
+            let it = self.get(number);
+            it.lost && !it.again && !it.sacked
+        });
+        self.first_lost = found.unwrap_or(self.next());
+        found
+    }
+
+    /// A segment is taken as lost, if it was not already; its repeat may be.
+    pub(super) fn lose(&mut self, number: u32) -> bool {
+        let it = &mut self.ring[(number - self.una) as usize];
+        if it.sacked || it.lost && !it.again {
+            return false;
+        }
+        self.lost += u32::from(!it.lost);
+        self.again -= u32::from(it.again);
+        (it.lost, it.again) = (true, false);
+        self.first_lost = self.first_lost.min(number);
+        true
+    }
+
+    /// Nothing is lost after all.
+    pub(super) fn find_all(&mut self) {
+        self.ring.iter_mut().for_each(|it| it.lost = false);
+        self.lost = 0;
+    }
+
+    /// The receiver reports a segment out of order; what it was before, if that is news.
+    #[inline]
+    pub(super) fn sack(&mut self, number: u32) -> Option<Sent> {
+        let it = &mut self.ring[(number - self.una) as usize];
+        if it.sacked {
+            return None;
+        }
+        let before = *it;
+        self.lost -= u32::from(it.lost);
+        self.again -= u32::from(it.again);
+        (it.sacked, it.lost, it.again) = (true, false, false);
+        self.sacked += 1;
+        self.highest_sacked = self.highest_sacked.max(number + 1);
+        Some(before)
+    }
+
+    /// The receiver has the first segment and all before; what it was.
+    #[inline]
+    pub(super) fn acknowledge(&mut self) -> Option<Sent> {
+        let it = self.ring.pop_front()?;
+        self.una += 1;
+        self.sacked -= u32::from(it.sacked);
+        self.lost -= u32::from(it.lost);
+        self.again -= u32::from(it.again);
+        Some(it)
+    }
+
+    /// After a time-out all that the receiver has not reported is lost, the repeats too.
+    pub(super) fn lose_all(&mut self) {
+        (self.lost, self.again) = (0, 0);
+        for it in &mut self.ring {
+            it.again = false;
+            it.lost = !it.sacked;
+            self.lost += u32::from(it.lost);
+        }
+        self.first_lost = self.una;
+    }
+}
