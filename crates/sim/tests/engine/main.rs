@@ -28,6 +28,7 @@ mod fill;
 mod kinds;
 mod loss;
 mod md1;
+mod modern;
 mod ns2;
 mod ns2_af_queue;
 mod ns2_controllers;
