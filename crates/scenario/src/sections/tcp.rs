@@ -22,6 +22,8 @@ pub enum RecoveryName {
     /// NewReno, slow but steady: it restarts at each.
     #[param(name = "newreno-steady")]
     NewRenoSteady,
+    /// As hosts do today: SACK, RACK-TLP, PRR, F-RTO (RFC 2018, RFC 8985, RFC 9937, RFC 5682).
+    Rack,
 }
 
 /// The law of the congestion window, with its own keys beside its name.
@@ -237,6 +239,7 @@ impl TcpSection {
                 RecoveryName::Reno => Recovery::Reno,
                 RecoveryName::NewReno => Recovery::NewReno(PartialAckTimer::First),
                 RecoveryName::NewRenoSteady => Recovery::NewReno(PartialAckTimer::Each),
+                RecoveryName::Rack => Recovery::Rack,
             },
             congestion: self.congestion.0,
             initial_window: self.initial_window,
@@ -244,7 +247,7 @@ impl TcpSection {
             rto: self.rto.config(),
             limited_transmit: self.limited_transmit,
             syn: self.syn,
-            reaction: Reaction { ack: self.delays.delayed_ack.into(), overhead: self.delays.overhead, sack: false },
+            reaction: Reaction { ack: self.delays.delayed_ack.into(), overhead: self.delays.overhead, sack: self.recovery == RecoveryName::Rack },
             ecn: self.ecn.unwrap_or(false),
             receiver_ecn: self.receiver_ecn,
             mss: u16::try_from(self.segment.get()).map_err(|_| too_large("segment", self.segment))?,

@@ -29,21 +29,9 @@ use super::sacks;
 use perhop_core::params::ParamError;
 use perhop_core::units::Span;
 
-/// Which sender.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Stack {
-    /// ns-2's one-way TCP.
-    #[default]
-    Classic,
-    /// SACK, RACK-TLP, PRR, F-RTO.
-    Modern,
-}
-
 /// A connection's parameters, the same for its sender and its receiver. Checked by both constructors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// Which sender.
-    pub stack: Stack,
     /// What duplicate and partial ACKs lead to.
     pub recovery: Recovery,
     /// How the congestion window grows and shrinks.
@@ -113,7 +101,6 @@ pub struct Reaction {
 impl Default for Config {
     fn default() -> Self {
         Self {
-            stack: Stack::Classic,
             recovery: Recovery::NewReno(PartialAckTimer::First),
             congestion: LawParams::default(),
             initial_window: 2,

@@ -44,7 +44,7 @@ mod rto;
 mod sacks;
 mod sender;
 
-pub use config::{AckDelay, Config, Reaction, Stack};
+pub use config::{AckDelay, Config, Reaction};
 pub use congestion::{CongestionControl, Law, LawParams, Signal, Window};
 pub use counters::Counters;
 pub use error::ConfigError;

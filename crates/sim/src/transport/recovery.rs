@@ -32,6 +32,8 @@ pub enum Recovery {
     Reno,
     /// Leaves it when all that was outstanding at the loss is acknowledged (RFC 6582).
     NewReno(PartialAckTimer),
+    /// SACK, RACK-TLP, PRR and F-RTO, of another sender: [`super::modern`].
+    Rack,
 }
 
 /// Which partial ACKs restart NewReno's retransmission timer.
@@ -119,7 +121,7 @@ impl Episode {
     pub(super) fn burst(&self) -> u32 {
         match self.kind {
             Recovery::Reno => u32::MAX,
-            Recovery::NewReno(_) => RECOVERY_BURST,
+            Recovery::NewReno(_) | Recovery::Rack => RECOVERY_BURST,
         }
     }
 

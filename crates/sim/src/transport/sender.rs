@@ -1,7 +1,8 @@
 //! The sending half of a connection: the classic one of ns-2, or the one that hosts have today.
 
 use super::classic::Classic;
-use super::config::{Config, Stack};
+use super::config::Config;
+use super::recovery::Recovery;
 use super::error::{ConfigError, check};
 use super::modern::{self, Modern};
 use super::rto::RtoEstimator;
@@ -59,6 +60,16 @@ pub enum Estimate {
     Modern(modern::Rtt),
 }
 
+impl Estimate {
+    /// Smoothed round trip; `None` before the first sample.
+    pub fn srtt(&self) -> Option<Span> {
+        match self {
+            Self::Classic(it) => it.srtt(),
+            Self::Modern(it) => it.srtt(),
+        }
+    }
+}
+
 /// One connection's sender.
 #[derive(Clone, Debug)]
 pub enum Sender {
@@ -86,9 +97,9 @@ impl Sender {
     pub fn new(config: &Config, supply: Supply) -> Result<Self, ConfigError> {
         config.validate()?;
         let extent = Extent::of(supply, config.mss)?;
-        Ok(match config.stack {
-            Stack::Classic => Self::Classic(Classic::new(config, extent)?),
-            Stack::Modern => Self::Modern(Box::new(Modern::new(config, extent)?)),
+        Ok(match config.recovery {
+            Recovery::Rack => Self::Modern(Box::new(Modern::new(config, extent)?)),
+            Recovery::Reno | Recovery::NewReno(_) => Self::Classic(Classic::new(config, extent)?),
         })
     }
 

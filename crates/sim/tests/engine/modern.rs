@@ -3,12 +3,12 @@
 use crate::common::net::{Net, bulk};
 use perhop_core::port::Limit;
 use perhop_core::units::{BitRate, Probability, Span};
-use perhop_sim::transport::{Config, RtoConfig, Stack};
+use perhop_sim::transport::{Config, PartialAckTimer, Reaction, Recovery, RtoConfig};
 
 fn modern() -> Config {
     Config {
-        stack: Stack::Modern,
-        sack: true,
+        recovery: Recovery::Rack,
+        reaction: Reaction { sack: true, ..Reaction::default() },
         initial_window: 10,
         window: 2000,
         rto: RtoConfig::MODERN,
@@ -32,7 +32,7 @@ fn dumbbell(limit: u32, loss: f64, tcp: Config) -> Net {
 #[test]
 fn show() {
     for (limit, loss) in [(1000, 0.0), (40, 0.0), (10, 0.0), (1000, 0.0001), (1000, 0.001), (1000, 0.01), (1000, 0.03)] {
-        for (name, tcp) in [("modern", modern()), ("classic", Config { stack: Stack::Classic, sack: false, ..modern() })] {
+        for (name, tcp) in [("modern", modern()), ("classic", Config { recovery: Recovery::NewReno(PartialAckTimer::First), ..modern() })] {
             let outcome = dumbbell(limit, loss, tcp).run();
             let flow = &outcome.flows[0];
             println!("{name:8} limit {limit:4} loss {loss:6}: {:.3} Mbit/s {:?}", flow.goodput_bytes as f64 * 8.0 / 20e6, flow.tcp);

@@ -71,7 +71,7 @@ impl Rtt {
     }
 
     /// Smoothed.
-    pub(super) fn srtt(&self) -> Option<Span> {
+    pub fn srtt(&self) -> Option<Span> {
         (self.srtt8 > 0).then(|| Span::from_us(self.srtt8 >> 3))
     }
 
