@@ -104,8 +104,10 @@ def test_bulk_transfers_become_connections(tmp_path: Path) -> None:
     linux = scenario.as_tc()
     assert [tuple(it) for it in linux.transfers] == [("bulk", "reno", 1000, 30_000, None)]
     said = "\n".join(linux.commands)
-    assert "ip netns exec a sysctl -q -w net.ipv4.tcp_sack=0" in said
-    assert [line.rpartition("=")[2] for line in linux.commands if "tcp_ecn" in line] == ["1", "2"]
+    plain = "tcp_recovery=0 net.ipv4.tcp_sack=0 net.ipv4.tcp_timestamps=0"
+    for node, ecn in (("a", 1), ("b", 2)):
+        words = f"tcp_early_retrans=0 net.ipv4.tcp_ecn={ecn} net.ipv4.tcp_no_metrics_save=1 net.ipv4.{plain}"
+        assert f"ip netns exec {node} sysctl -q -w net.ipv4.{words}" in said
     assert [line.partition(" src ")[2].partition(" ")[2] for line in linux.commands if " route add " in line] == [
         "initcwnd 2 rto_min 200ms",
         "quickack 1",

@@ -4,31 +4,45 @@ use super::{Said, Transfers, words};
 use crate::resolve::offered::Flowline;
 use crate::scenario::Scenario;
 use perhop_sim::plan::{Offered, Plan};
-use perhop_sim::transport::AckDelay;
+use perhop_sim::transport::{AckDelay, Config, Recovery};
 use std::collections::BTreeMap;
 
-/// TCP without what the simulator's has not: selective ACKs, time stamps, RACK, tail loss probes, memory between connections.
-const PLAIN: &str = "net.ipv4.tcp_sack=0 net.ipv4.tcp_timestamps=0 net.ipv4.tcp_recovery=0 net.ipv4.tcp_early_retrans=0 \
-                     net.ipv4.tcp_no_metrics_save=1";
+/// Time stamps take 12 bytes of each segment.
+const TIME_STAMPS: u16 = 12;
+/// Bytes of IP and TCP without options.
+const BARE: u16 = 40;
+
+/// What a connection asks of its two nodes: settings and their values.
+fn asked(tcp: &Config) -> Vec<(&'static str, u8)> {
+    let rack = u8::from(tcp.recovery == Recovery::Rack);
+    let stamps = u8::from(has_time_stamps(tcp));
+    let loss = [("sack", rack), ("recovery", rack), ("early_retrans", 3 * rack), ("timestamps", stamps)];
+    loss.into_iter().chain([("no_metrics_save", 1)]).collect()
+}
+
+fn has_time_stamps(tcp: &Config) -> bool {
+    tcp.header >= BARE + TIME_STAMPS
+}
 
 /// Settings of the nodes between which TCP goes.
 pub(super) fn settings(scenario: &Scenario, said: &mut Said) {
-    let plan = &scenario.built.plan;
-    let mut asks = BTreeMap::new();
+    let mut nodes = BTreeMap::<usize, BTreeMap<&'static str, u8>>::new();
     for flow in connections(scenario) {
-        let offered = &flow.offered;
-        let (from, ecn) = (sender(flow), &offered.tcp);
-        for (node, value) in [(from, ecn.ecn.then_some(1)), (offered.to, (!ecn.receiver_ecn).then_some(0))] {
-            let known = asks.entry(node).or_insert(value);
-            if *known != value && known.is_some() && value.is_some() {
-                said.refused.push(format!("Linux has one `tcp_ecn` for all TCP of node `{}`", plan.nodes[node].name));
+        let (from, tcp) = (sender(flow), &flow.offered.tcp);
+        let ecn = [(from, tcp.ecn.then_some(1)), (flow.offered.to, (!tcp.receiver_ecn).then_some(0))];
+        for (node, ecn) in ecn {
+            for (key, value) in asked(tcp).into_iter().chain(ecn.map(|ecn| ("ecn", ecn))) {
+                if *nodes.entry(node).or_default().entry(key).or_insert(value) != value {
+                    let name = &scenario.built.plan.nodes[node].name;
+                    said.refused.push(format!("Linux has one `tcp_{key}` for all TCP of node `{name}`"));
+                }
             }
-            *known = value.or(*known);
         }
     }
-    for (node, ecn) in asks {
-        let ecn = ecn.unwrap_or(2);
-        said.say(format!("ip netns exec {} sysctl -q -w {PLAIN} net.ipv4.tcp_ecn={ecn}", plan.nodes[node].name));
+    for (node, mut settings) in nodes {
+        settings.entry("ecn").or_insert(2);
+        let all: String = settings.iter().map(|(key, value)| format!(" net.ipv4.tcp_{key}={value}")).collect();
+        said.say(format!("ip netns exec {} sysctl -q -w{all}", scenario.built.plan.nodes[node].name));
     }
 }
 
@@ -56,7 +70,7 @@ fn told(offered: &Offered) -> Transfers {
     Transfers {
         traffic: offered.name.clone(),
         congestion: tcp.congestion.name().into(),
-        segment: tcp.mss.into(),
+        segment: u64::from(tcp.mss) + if has_time_stamps(tcp) { u64::from(TIME_STAMPS) } else { 0 },
         window: u64::from(tcp.window) * u64::from(tcp.mss),
         stop: offered.stop,
     }

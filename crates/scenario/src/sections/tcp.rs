@@ -5,11 +5,14 @@ use perhop_core::params::{
 };
 use perhop_core::units::{Bytes, Span};
 use perhop_sim::transport::{
-    Config, ConfigError, LawParams, PartialAckTimer, Reaction, Recovery, RtoConfig, congestion,
+    AckDelay, Config, ConfigError, LawParams, PartialAckTimer, Reaction, Recovery, RtoConfig, congestion,
 };
 
-/// Presets: every other parameter has the default of `[tcp.X]`.
-pub const PRESETS: [&str; 2] = ["reno", "newreno"];
+/// Presets. Those of ns-2's time leave every other parameter at the default of `[tcp.X]`.
+pub const PRESETS: [&str; 4] = ["reno", "newreno", "linux", "linux-reno"];
+
+/// Segments that Linux's default buffer of 6 MiB at the receiver holds: 2304 B are set aside for each of 1448 B.
+const LINUX_WINDOW: i64 = 2730;
 
 /// What duplicate and partial ACKs lead to.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,10 +119,45 @@ pub struct TcpSection {
 /// Delays at the ends of a connection.
 #[derive(Params, Clone, Debug, PartialEq)]
 pub struct DelaysSection {
-    /// Longest delay of an ACK; default: every segment is acknowledged at once.
-    pub delayed_ack: Option<Span>,
+    /// Longest delay of an ACK, or "linux"; default: every segment is acknowledged at once.
+    pub delayed_ack: Option<DelayedAck>,
     /// Upper bound of the uniformly drawn delay before the sender transmits what an ACK releases; default: none.
     pub overhead: Option<Span>,
+}
+
+/// How long an ACK may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DelayedAck {
+    /// For the next segment, or so long.
+    Fixed(Span),
+    /// As Linux has it: not at first, then for the second segment or 40 ms to 200 ms.
+    Linux,
+}
+
+impl Value for DelayedAck {
+    const KIND: Kind = Kind::Any;
+    fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
+        match &node.tree {
+            Tree::Text(text) if text == "linux" => Some(Self::Linux),
+            _ => Span::read(node, problems).map(Self::Fixed),
+        }
+    }
+    fn tree(&self) -> Option<Tree> {
+        match self {
+            Self::Fixed(delay) => delay.tree(),
+            Self::Linux => Some(Tree::Text("linux".into())),
+        }
+    }
+}
+
+impl DelayedAck {
+    fn delay(of: Option<Self>) -> AckDelay {
+        match of {
+            None => AckDelay::None,
+            Some(Self::Fixed(delay)) => AckDelay::Fixed(delay),
+            Some(Self::Linux) => AckDelay::Linux,
+        }
+    }
 }
 
 /// The retransmission timer, value by value.
@@ -218,13 +256,25 @@ impl Value for TcpRef {
 impl TcpSection {
     /// A preset by its name.
     pub fn preset(name: &str) -> Option<Self> {
-        let recovery = match name {
-            "reno" => RecoveryName::Reno,
-            "newreno" => RecoveryName::NewReno,
+        let text = |key: &'static str, value: &str| (key, Tree::Text(value.into()));
+        let law = match name {
+            "reno" | "newreno" => {
+                return read_table(&Tree::table(vec![text("recovery", name)]).into(), &mut Problems::default());
+            }
+            "linux" => vec![text("congestion", "cubic"), text("arithmetic", "linux"), text("hystart", "linux")],
+            "linux-reno" => vec![text("congestion", "reno"), text("growth", "segments")],
             _ => return None,
         };
-        let defaults = read_table(&Tree::table(vec![]).into(), &mut Problems::default());
-        defaults.map(|section: Self| Self { recovery, ..section })
+        let host = vec![
+            text("recovery", "rack"),
+            ("initial-window", Tree::Integer(10)),
+            ("window", Tree::Integer(LINUX_WINDOW)),
+            text("segment", "1448B"),
+            text("header", "52B"),
+            text("rto", "modern"),
+            text("delayed-ack", "linux"),
+        ];
+        read_table(&Tree::table([host, law].concat()).into(), &mut Problems::default())
     }
 
     /// For the simulator; an error names its key as in the file.
@@ -247,7 +297,11 @@ impl TcpSection {
             rto: self.rto.config(),
             limited_transmit: self.limited_transmit,
             syn: self.syn,
-            reaction: Reaction { ack: self.delays.delayed_ack.into(), overhead: self.delays.overhead, sack: self.recovery == RecoveryName::Rack },
+            reaction: Reaction {
+                ack: DelayedAck::delay(self.delays.delayed_ack),
+                overhead: self.delays.overhead,
+                sack: self.recovery == RecoveryName::Rack,
+            },
             ecn: self.ecn.unwrap_or(false),
             receiver_ecn: self.receiver_ecn,
             mss: u16::try_from(self.segment.get()).map_err(|_| too_large("segment", self.segment))?,
@@ -297,6 +351,6 @@ mod tests {
         assert_eq!(field(|s| s.segment = Bytes::new(0)), "segment");
         assert_eq!(field(|s| s.segment = Bytes::new(70_000)), "segment");
         assert_eq!(field(|s| s.header = Bytes::new(70_000)), "header");
-        assert_eq!(field(|s| s.delays.delayed_ack = Some(Span::from_s(1))), "delayed-ack");
+        assert_eq!(field(|s| s.delays.delayed_ack = Some(DelayedAck::Fixed(Span::from_s(1)))), "delayed-ack");
     }
 }

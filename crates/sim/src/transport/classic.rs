@@ -34,9 +34,9 @@ use super::config::Config;
 use super::congestion::{CongestionControl, Law, Signal, Window};
 use super::counters::Counters;
 use super::error::ConfigError;
-use super::sender::Extent;
 use super::recovery::{Duplicate, Episode, NewAck};
 use super::rto::RtoEstimator;
+use super::sender::Extent;
 use super::{AckInfo, Segment};
 use perhop_core::units::{Span, Time};
 

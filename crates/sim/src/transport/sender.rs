@@ -2,9 +2,9 @@
 
 use super::classic::Classic;
 use super::config::Config;
-use super::recovery::Recovery;
 use super::error::{ConfigError, check};
 use super::modern::{self, Modern};
+use super::recovery::Recovery;
 use super::rto::RtoEstimator;
 use super::{AckInfo, Counters, Segment};
 use perhop_core::units::{Span, Time};

@@ -31,11 +31,19 @@ fn dumbbell(limit: u32, loss: f64, tcp: Config) -> Net {
 
 #[test]
 fn show() {
-    for (limit, loss) in [(1000, 0.0), (40, 0.0), (10, 0.0), (1000, 0.0001), (1000, 0.001), (1000, 0.01), (1000, 0.03)] {
-        for (name, tcp) in [("modern", modern()), ("classic", Config { recovery: Recovery::NewReno(PartialAckTimer::First), ..modern() })] {
+    for (limit, loss) in [(1000, 0.0), (40, 0.0), (10, 0.0), (1000, 0.0001), (1000, 0.001), (1000, 0.01), (1000, 0.03)]
+    {
+        for (name, tcp) in [
+            ("modern", modern()),
+            ("classic", Config { recovery: Recovery::NewReno(PartialAckTimer::First), ..modern() }),
+        ] {
             let outcome = dumbbell(limit, loss, tcp).run();
             let flow = &outcome.flows[0];
-            println!("{name:8} limit {limit:4} loss {loss:6}: {:.3} Mbit/s {:?}", flow.goodput_bytes as f64 * 8.0 / 20e6, flow.tcp);
+            println!(
+                "{name:8} limit {limit:4} loss {loss:6}: {:.3} Mbit/s {:?}",
+                flow.goodput_bytes as f64 * 8.0 / 20e6,
+                flow.tcp
+            );
         }
     }
 }

@@ -10,6 +10,7 @@ pub(crate) fn any_recovery() -> impl Strategy<Value = Recovery> {
         Just(Recovery::Reno),
         Just(Recovery::NewReno(PartialAckTimer::First)),
         Just(Recovery::NewReno(PartialAckTimer::Each)),
+        Just(Recovery::Rack),
     ]
 }
 
@@ -23,7 +24,7 @@ prop_compose! {
         mss in 1u16..1461,
     ) -> Config {
         let congestion = LawParams::default();
-        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, reaction: Reaction { ack, overhead: None, sack }, ecn, receiver_ecn, mss, header: 40 }
+        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, reaction: Reaction { ack, overhead: None, sack: sack || recovery == Recovery::Rack }, ecn, receiver_ecn, mss, header: 40 }
     }
 }
 

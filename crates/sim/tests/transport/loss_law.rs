@@ -12,7 +12,7 @@
 use crate::pipe::{Dice, Fate, Pipe};
 use crate::reference::text;
 use perhop_core::units::{Span, Time};
-use perhop_sim::transport::{Config, PartialAckTimer, Recovery, Supply};
+use perhop_sim::transport::{Config, PartialAckTimer, Reaction, Recovery, Supply};
 use serde_json::Value;
 use std::sync::LazyLock;
 
@@ -24,11 +24,13 @@ const RUNS: u64 = 10;
 const RENO: Recovery = Recovery::Reno;
 const NEW_RENO: Recovery = Recovery::NewReno(PartialAckTimer::First);
 const STEADY: Recovery = Recovery::NewReno(PartialAckTimer::Each);
+const RACK: Recovery = Recovery::Rack;
 
 /// Segments per second of one run, from the SYN on.
 fn goodput(recovery: Recovery, loss: f64, seed: u64) -> f64 {
     let mut dice = Dice(seed);
-    let config = Config { recovery, window: 10_000, mss: 960, ..Config::default() };
+    let reaction = Reaction { sack: recovery == RACK, ..Reaction::default() };
+    let config = Config { recovery, reaction, window: 10_000, mss: 960, ..Config::default() };
     let mut pipe =
         Pipe::new(config, Supply::Unlimited, ROUND_TRIP, |_| if dice.falls(loss) { Fate::Lose } else { Fate::Pass });
     pipe.run(Time::ZERO + Span::from_s(SECONDS));
@@ -62,7 +64,7 @@ impl Point {
 /// Each point is simulated once for all tests.
 static MEASURED: LazyLock<Vec<Point>> = LazyLock::new(|| {
     let points =
-        [RENO, NEW_RENO, STEADY].into_iter().flat_map(|recovery| LOSSES.map(|loss| Point::new(recovery, loss)));
+        [RENO, NEW_RENO, STEADY, RACK].into_iter().flat_map(|recovery| LOSSES.map(|loss| Point::new(recovery, loss)));
     points.collect()
 });
 
@@ -107,7 +109,7 @@ fn reno_follows_the_full_formula_from_0_1_to_1_percent() {
 #[test]
 fn goodput_follows_the_square_root_law_up_to_0_3_percent() {
     for loss in [0.001, 0.002, 0.003] {
-        for recovery in [RENO, NEW_RENO, STEADY] {
+        for recovery in [RENO, NEW_RENO, STEADY, RACK] {
             assert_within_a_tenth(recovery, loss, square_root_law(loss));
         }
     }

@@ -1,8 +1,8 @@
 //! A pipe for one connection: a fixed delay each way, no queue, and a fate for every packet.
 
 use perhop_core::units::{Span, Time};
-use perhop_sim::transport::{AckInfo, Config, Received, Receiver, Segment, Sender, Supply};
-use std::collections::VecDeque;
+use perhop_sim::transport::{AckInfo, Config, Received, Receiver, Recovery, Segment, Sender, Supply};
+use std::collections::{BTreeSet, VecDeque};
 
 /// What the pipe does to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,8 @@ pub(crate) struct Pipe<F> {
     duplicates: u32,
     /// Segments that reached the receiver, SYNs included.
     pub(crate) arrived: u64,
+    /// Their numbers.
+    got: BTreeSet<u32>,
     end: u32,
 }
 
@@ -69,6 +71,7 @@ impl<F: FnMut(&Segment) -> Fate> Pipe<F> {
             fate,
             duplicates: 0,
             arrived: 0,
+            got: BTreeSet::new(),
             end,
         };
         pipe.sender.start();
@@ -87,6 +90,7 @@ impl<F: FnMut(&Segment) -> Fate> Pipe<F> {
         self.now = now;
         if let Some(segment) = take_due(&mut self.segments, now) {
             self.arrived += 1;
+            self.got.insert(segment.number);
             let ack = self.receiver.on_segment(now, &segment);
             self.reply(ack.filter(|_| !ack_lost()));
         } else if let Some(ack) = take_due(&mut self.acks, now) {
@@ -154,7 +158,19 @@ impl<F: FnMut(&Segment) -> Fate> Pipe<F> {
         let offset = segment.number - self.sender.first_unacknowledged();
         assert!(segment.number < self.end, "{segment:?} beyond the supply {}", self.end);
         assert!(offset < self.config.window, "{segment:?} beyond the advertised window");
+        if self.config.recovery == Recovery::Rack {
+            return self.check_flight(segment);
+        }
         let most = self.sender.cwnd() as u32 + self.duplicates;
         assert!(segment.retransmission || offset < most, "{segment:?} beyond cwnd: {offset} of {most}");
+    }
+
+    /// With SACK: no more on the way than floor(cwnd), and one as a probe, but for repeats of what has arrived. After a time-out what is on the way is taken as
+    /// lost, so the sender knows of less.
+    fn check_flight(&self, segment: &Segment) {
+        let needed = self.segments.iter().map(|(_, it)| it.number).filter(|number| !self.got.contains(number));
+        let (flying, cwnd) = (needed.collect::<BTreeSet<_>>().len() as u32, self.sender.cwnd() as u32);
+        let spurious = self.sender.counters().timeouts > 0;
+        assert!(spurious || flying <= cwnd.max(1), "{segment:?} beyond cwnd: {flying} of {cwnd}");
     }
 }

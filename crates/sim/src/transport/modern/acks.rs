@@ -39,7 +39,8 @@ impl Modern {
         } else if rearm && self.board.outstanding() == 0 {
             self.rearm(now);
         }
-        let newly_lost = self.board.lost().saturating_sub(lost) > 0 || self.board.again() < again && flight > self.board.in_flight();
+        let newly_lost =
+            self.board.lost().saturating_sub(lost) > 0 || self.board.again() < again && flight > self.board.in_flight();
         self.control(now, &news, newly_lost);
     }
 
@@ -65,7 +66,12 @@ impl Modern {
 
     /// Takes what an ACK says into the scoreboard.
     fn take(&mut self, now: Time, ack: &AckInfo) -> News {
-        let mut news = News { echo: ack.ece && self.ecn, dsack: ack.sacks.dsack(ack.next_expected).is_some(), prior_delivered: self.delivered, ..News::default() };
+        let mut news = News {
+            echo: ack.ece && self.ecn,
+            dsack: ack.sacks.dsack(ack.next_expected).is_some(),
+            prior_delivered: self.delivered,
+            ..News::default()
+        };
         let least = self.rtt.least();
         let highest = self.board.highest_sacked();
         let mut sack_rtt = None;
@@ -220,7 +226,11 @@ impl Modern {
             self.counters.echo_cuts += 1;
         }
         if self.state != State::Reduction {
-            let state = if self.board.sacked() + self.board.lost() + self.board.again() > 0 { State::Disorder } else { State::Open };
+            let state = if self.board.sacked() + self.board.lost() + self.board.again() > 0 {
+                State::Disorder
+            } else {
+                State::Open
+            };
             if state != self.state {
                 (self.state, self.high) = (state, self.board.next());
             }
@@ -276,7 +286,11 @@ impl Modern {
     }
 
     fn undo_by_dsack(&mut self, to: State) {
-        if self.undo.marker > 0 && self.undo.repeats == Some(0) && self.counters.retransmitted > 0 && self.board.again() == 0 {
+        if self.undo.marker > 0
+            && self.undo.repeats == Some(0)
+            && self.counters.retransmitted > 0
+            && self.board.again() == 0
+        {
             self.restore();
             self.state = self.state.min(to);
         }

@@ -49,7 +49,15 @@ pub(super) struct Scoreboard {
 impl Scoreboard {
     /// Nothing sent yet; the first number will be `first`.
     pub(super) fn new(first: u32) -> Self {
-        Self { una: first, ring: VecDeque::new(), sacked: 0, lost: 0, again: 0, highest_sacked: first, first_lost: first }
+        Self {
+            una: first,
+            ring: VecDeque::new(),
+            sacked: 0,
+            lost: 0,
+            again: 0,
+            highest_sacked: first,
+            first_lost: first,
+        }
     }
 
     /// The first number not acknowledged.

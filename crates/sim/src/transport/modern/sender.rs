@@ -188,6 +188,8 @@ impl Modern {
 
     /// See [`crate::transport::Sender::offer`].
     pub(in crate::transport) fn offer(&mut self, segments: u32) {
+        assert!(self.offered, "tcp: offer() on a connection whose supply is not Supply::Offered");
+        assert!(segments < u32::MAX - self.end, "tcp: more than 2^32 - 2 segments offered");
         self.end += segments;
     }
 
@@ -216,7 +218,10 @@ impl Modern {
             return self.send_probe(now);
         }
         let room = self.room();
-        if room > 0 && !self.new_first && let Some(number) = self.board.first_lost() {
+        if room > 0
+            && !self.new_first
+            && let Some(number) = self.board.first_lost()
+        {
             return Some(self.send_again(now, number));
         }
         (room > 0 && self.has_new()).then(|| self.send_new(now))
@@ -255,8 +260,7 @@ impl Modern {
 
     /// Whether the window is what holds the sender back; in slow start, half of it may be used.
     pub(super) fn is_limited(&self) -> bool {
-        self.limited
-            || self.window.cwnd < self.window.ssthresh && self.window.cwnd < 2.0 * f64::from(self.most_out)
+        self.limited || self.window.cwnd < self.window.ssthresh && self.window.cwnd < 2.0 * f64::from(self.most_out)
     }
 
     fn send_new(&mut self, now: Time) -> Segment {
@@ -319,6 +323,8 @@ impl Modern {
         } else {
             let last = self.board.next() - 1;
             if self.board.get(last).sacked {
+                self.probe = None;
+                self.arm(now, Timer::Retransmission, self.left(now));
                 return None;
             }
             self.probe_repeats = true;
