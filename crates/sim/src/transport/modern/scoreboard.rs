@@ -200,3 +200,42 @@ impl Scoreboard {
         self.first_lost = self.una;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// What the counters say, counted.
+    fn counted(board: &Scoreboard) -> [usize; 3] {
+        let count = |what: fn(&Sent) -> bool| board.ring.iter().filter(|it| what(it)).count();
+        [count(|it| it.sacked), count(|it| it.lost), count(|it| it.again)]
+    }
+
+    proptest! {
+        /// RFC 6675's pipe by looking at each segment: in the network is what is neither sacked nor lost, and each repeat.
+        #[test]
+        fn the_counters_are_those_of_the_segments(steps in prop::collection::vec((0u8..6, 0u32..20), 0..200)) {
+            let mut board = Scoreboard::new(7);
+            for (step, which) in steps {
+                let number = board.una() + which;
+                let there = number < board.next();
+                match step {
+                    0 | 1 => _ = board.send(Time::ZERO, 0),
+                    2 if there => _ = board.sack(number),
+                    3 if there => _ = board.lose(number),
+                    4 => _ = board.acknowledge(),
+                    5 if board.outstanding() > 15 => board.lose_all(),
+                    _ => if let Some(lost) = board.first_lost() {
+                        board.send_again(lost, Time::ZERO, 0);
+                    },
+                }
+                let [sacked, lost, again] = counted(&board);
+                prop_assert_eq!([sacked, lost, again], [board.sacked, board.lost, board.again].map(|n| n as usize));
+                prop_assert_eq!(board.in_flight() as usize + sacked + lost, board.ring.len() + again);
+                let waits = board.ring.iter().position(|it| it.lost && !it.again);
+                prop_assert_eq!(board.first_lost(), waits.map(|place| board.una() + place as u32));
+            }
+        }
+    }
+}
