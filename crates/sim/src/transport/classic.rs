@@ -36,7 +36,7 @@ use super::counters::Counters;
 use super::error::ConfigError;
 use super::recovery::{Duplicate, Episode, NewAck};
 use super::rto::RtoEstimator;
-use super::sender::Extent;
+use super::supply::Extent;
 use super::{AckInfo, Segment};
 use perhop_core::units::{Span, Time};
 

@@ -43,6 +43,7 @@ mod reported;
 mod rto;
 mod sacks;
 mod sender;
+mod supply;
 
 pub use config::{AckDelay, Config, Reaction};
 pub use congestion::{CongestionControl, Law, LawParams, Signal, Window};
@@ -52,7 +53,8 @@ pub use receiver::Receiver;
 pub use recovery::{PartialAckTimer, Recovery};
 pub use rto::{RtoConfig, RtoEstimator};
 pub use sacks::{Block, Sacks};
-pub use sender::{Estimate, Sender, Supply};
+pub use sender::{Estimate, Sender};
+pub use supply::Supply;
 
 /// A segment to put on the wire. Its size there is `Config::header` + `payload` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

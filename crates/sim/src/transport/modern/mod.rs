@@ -3,12 +3,11 @@
 //! | file            | concept                                                             |
 //! |-----------------|---------------------------------------------------------------------|
 //! | `sender.rs`     | what is sent next, and the timers                                   |
-//! | `acks.rs`       | what an ACK leads to                                                |
+//! | `sender/acks.rs` | what an ACK leads to                                                |
 //! | `scoreboard.rs` | what has become of each segment (RFC 6675)                          |
 //! | `rack.rs`       | which segments are lost (RFC 8985)                                  |
 //! | `rtt.rs`        | round trips and the time-out (RFC 6298, as Linux has it)            |
 
-mod acks;
 mod rack;
 mod rtt;
 mod scoreboard;

@@ -21,22 +21,24 @@
 //! Deviations from Linux: no undo by time stamps, only by D-SACK and F-RTO; no forward acknowledgements of a middlebox's
 //! reneging; the receiver's window is constant.
 
+mod acks;
+
 use super::rack::{Conditions, Rack};
 use super::rtt::Rtt;
 use super::scoreboard::Scoreboard;
 use crate::transport::congestion::{CongestionControl, Law, Signal, Window};
 use crate::transport::error::ConfigError;
-use crate::transport::sender::Extent;
+use crate::transport::supply::Extent;
 use crate::transport::{Config, Counters, Segment};
 use perhop_core::units::{Span, Time};
 
 /// Two ticks of Linux's clock: no timer of a probe or of RACK is shorter.
-pub(super) const TIMER_FLOOR: Span = Span::from_ms(2);
-pub(super) const UNLIMITED: f64 = u32::MAX as f64;
-pub(super) const SYN: u32 = 0;
+const TIMER_FLOOR: Span = Span::from_ms(2);
+const UNLIMITED: f64 = u32::MAX as f64;
+const SYN: u32 = 0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum State {
+enum State {
     Open,
     Disorder,
     Reduction,
@@ -46,7 +48,7 @@ pub(super) enum State {
 
 /// What the timer is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Timer {
+enum Timer {
     Off,
     Retransmission,
     Probe,
@@ -55,83 +57,127 @@ pub(super) enum Timer {
 
 /// The window's way down (RFC 9937), in segments.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Reduction {
+struct Reduction {
     /// RecoverFS.
-    pub(super) from: u32,
-    pub(super) delivered: u32,
-    pub(super) out: u32,
+    from: u32,
+    delivered: u32,
+    out: u32,
 }
 
 /// To go back to if the loss was none.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Undo {
+struct Undo {
     /// SND.UNA when the episode began; 0: nothing to undo.
-    pub(super) marker: u32,
+    marker: u32,
     /// Repeats that no D-SACK has called needless yet.
-    pub(super) repeats: Option<u32>,
-    pub(super) cwnd: f64,
-    pub(super) ssthresh: f64,
+    repeats: Option<u32>,
+    cwnd: f64,
+    ssthresh: f64,
 }
 
 /// What an ACK has said.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct News {
-    pub(super) acked: u32,
-    pub(super) sacked: u32,
+struct News {
+    acked: u32,
+    sacked: u32,
     /// Of a segment sent once: the round trip of the first, that of the last.
-    pub(super) rtt: Option<(Span, Span)>,
+    rtt: Option<(Span, Span)>,
     /// A segment sent once and before the time-out has arrived.
-    pub(super) original: bool,
+    original: bool,
     /// The lowest number that arrived behind a later one.
-    pub(super) behind: Option<u32>,
-    pub(super) prior_delivered: u64,
-    pub(super) dsack: bool,
-    pub(super) echo: bool,
+    behind: Option<u32>,
+    prior_delivered: u64,
+    dsack: bool,
+    echo: bool,
+}
+
+/// What there is to send, and how much of it at once.
+#[derive(Clone, Debug)]
+struct Supply {
+    end: u32,
+    short: u32,
+    short_payload: u16,
+    offered: bool,
+    mss: u16,
+    started: bool,
+    advertised: u32,
+    initial_window: u32,
+}
+
+/// Explicit congestion notification.
+#[derive(Clone, Debug)]
+struct Ecn {
+    willing: bool,
+    agreed: bool,
+    /// The next new segment carries CWR.
+    cwr: bool,
+}
+
+/// What is going on, and what was before.
+#[derive(Clone, Debug)]
+struct Episode {
+    state: State,
+    /// One past the highest number sent when the state was entered.
+    high: u32,
+    reduction: Reduction,
+    undo: Undo,
+    /// F-RTO is at work.
+    frto: bool,
+    /// New segments go before lost ones, until the next ACK.
+    new_first: bool,
+    /// The SYN had to be repeated.
+    opened_late: bool,
+}
+
+/// The one timer.
+#[derive(Clone, Debug)]
+struct Clock {
+    timer: Timer,
+    deadline: Time,
+    /// When the last segment was sent.
+    last_sent: Time,
+}
+
+/// Whether the window is what holds the sender back.
+#[derive(Clone, Debug, Default)]
+struct Usage {
+    limited: bool,
+    most_out: u32,
+    usage_until: u32,
+    sent_since: bool,
+}
+
+/// Tail loss probe.
+#[derive(Clone, Debug, Default)]
+struct Tail {
+    /// A probe is out: SND.NXT when it was sent.
+    probe: Option<u32>,
+    probe_repeats: bool,
+    probe_due: bool,
+}
+
+/// What has happened so far.
+#[derive(Clone, Debug, Default)]
+struct Counts {
+    delivered: u64,
+    counters: Counters,
 }
 
 /// One connection's sender.
 #[derive(Clone, Debug)]
 pub struct Modern {
-    pub(super) board: Scoreboard,
-    pub(super) end: u32,
-    pub(super) short: u32,
-    pub(super) short_payload: u16,
-    pub(super) mss: u16,
-    pub(super) advertised: u32,
-    pub(super) initial_window: u32,
-    pub(super) willing: bool,
-    pub(super) ecn: bool,
-    pub(super) started: bool,
-    pub(super) offered: bool,
-    pub(super) cwr: bool,
-    pub(super) law: Law,
-    pub(super) window: Window,
-    pub(super) state: State,
-    /// One past the highest number sent when the state was entered.
-    pub(super) high: u32,
-    pub(super) reduction: Reduction,
-    pub(super) undo: Undo,
-    pub(super) rack: Rack,
-    pub(super) rtt: Rtt,
-    pub(super) delivered: u64,
-    pub(super) timer: Timer,
-    pub(super) deadline: Time,
-    /// When the last segment was sent.
-    pub(super) last_sent: Time,
-    /// A probe is out: SND.NXT when it was sent.
-    pub(super) probe: Option<u32>,
-    pub(super) probe_repeats: bool,
-    pub(super) probe_due: bool,
-    /// F-RTO is at work.
-    pub(super) frto: bool,
-    /// New segments go before lost ones, until the next ACK.
-    pub(super) new_first: bool,
-    pub(super) limited: bool,
-    pub(super) most_out: u32,
-    pub(super) usage_until: u32,
-    pub(super) sent_since: bool,
-    pub(super) opened_late: bool,
-    pub(super) counters: Counters,
+    board: Scoreboard,
+    supply: Supply,
+    ecn: Ecn,
+    law: Law,
+    window: Window,
+    episode: Episode,
+    rack: Rack,
+    rtt: Rtt,
+    clock: Clock,
+    usage: Usage,
+    tail: Tail,
+    counts: Counts,
 }
 
 impl Modern {
@@ -142,84 +188,64 @@ impl Modern {
     pub(in crate::transport) fn new(config: &Config, extent: Extent) -> Result<Self, ConfigError> {
         let first = if config.syn { SYN } else { SYN + 1 };
         let cwnd = if config.syn { 1.0 } else { f64::from(config.initial_window) };
+        let Extent { end, short, short_payload, offered } = extent;
+        let Config { mss, window: advertised, initial_window, .. } = *config;
+        let (state, reduction, undo) = (State::Open, Reduction::default(), Undo::default());
         Ok(Self {
             board: Scoreboard::new(first),
-            end: extent.end,
-            short: extent.short,
-            short_payload: extent.short_payload,
-            mss: config.mss,
-            advertised: config.window,
-            initial_window: config.initial_window,
-            willing: config.ecn,
-            ecn: !config.syn && config.ecn && config.receiver_ecn,
-            started: false,
-            offered: extent.offered,
-            cwr: false,
+            supply: Supply { end, short, short_payload, offered, mss, started: false, advertised, initial_window },
+            ecn: Ecn { willing: config.ecn, agreed: !config.syn && config.ecn && config.receiver_ecn, cwr: false },
             law: config.law()?,
             window: Window { cwnd, ssthresh: UNLIMITED },
-            state: State::Open,
-            high: first,
-            reduction: Reduction::default(),
-            undo: Undo::default(),
+            episode: Episode { state, high: first, reduction, undo, frto: false, new_first: false, opened_late: false },
             rack: Rack::new(),
             rtt: Rtt::new(config.rto),
-            delivered: 0,
-            timer: Timer::Off,
-            deadline: Time::MAX,
-            last_sent: Time::ZERO,
-            probe: None,
-            probe_repeats: false,
-            probe_due: false,
-            frto: false,
-            new_first: false,
-            limited: false,
-            most_out: 0,
-            usage_until: first,
-            sent_since: false,
-            opened_late: false,
-            counters: Counters::default(),
+            clock: Clock { timer: Timer::Off, deadline: Time::MAX, last_sent: Time::ZERO },
+            usage: Usage { usage_until: first, ..Usage::default() },
+            tail: Tail::default(),
+            counts: Counts::default(),
         })
     }
 
     /// See [`crate::transport::Sender::start`].
     pub(in crate::transport) fn start(&mut self) {
-        self.started = true;
+        self.supply.started = true;
     }
 
     /// See [`crate::transport::Sender::offer`].
     pub(in crate::transport) fn offer(&mut self, segments: u32) {
-        assert!(self.offered, "tcp: offer() on a connection whose supply is not Supply::Offered");
-        assert!(segments < u32::MAX - self.end, "tcp: more than 2^32 - 2 segments offered");
-        self.end += segments;
+        assert!(self.supply.offered, "tcp: offer() on a connection whose supply is not Supply::Offered");
+        assert!(segments < u32::MAX - self.supply.end, "tcp: more than 2^32 - 2 segments offered");
+        self.supply.end += segments;
     }
 
     /// See [`crate::transport::Sender::close`].
     pub(in crate::transport) fn close(&mut self) {
-        if self.end == u32::MAX {
-            self.end = self.board.next().max(SYN + 1);
+        if self.supply.end == u32::MAX {
+            self.supply.end = self.board.next().max(SYN + 1);
         }
     }
 
     /// The next segment to put on the wire.
     pub(in crate::transport) fn next_segment(&mut self, now: Time) -> Option<Segment> {
-        if !self.started {
+        if !self.supply.started {
             return None;
         }
         let segment = self.due(now);
         match segment {
-            Some(_) => self.sent_since = true,
+            Some(_) => self.usage.sent_since = true,
             None => self.settle(now),
         }
         segment
     }
 
     fn due(&mut self, now: Time) -> Option<Segment> {
-        if std::mem::take(&mut self.probe_due) {
+        if std::mem::take(&mut self.tail.probe_due) {
             return self.send_probe(now);
         }
         let room = self.room();
         if room > 0
-            && !self.new_first
+            && !self.episode.new_first
             && let Some(number) = self.board.first_lost()
         {
             return Some(self.send_again(now, number));
@@ -233,123 +259,125 @@ impl Modern {
     }
 
     /// Whether there is something new that the receiver has room for.
-    pub(super) fn has_new(&self) -> bool {
+    fn has_new(&self) -> bool {
         let next = self.board.next();
         let opening = self.board.una() == SYN;
-        next < self.end && next - self.board.una() < self.advertised && !(opening && next > SYN)
+        next < self.supply.end && next - self.board.una() < self.supply.advertised && !(opening && next > SYN)
     }
 
     /// Nothing more goes now: was it the window that held it back, and when is a probe due?
     fn settle(&mut self, now: Time) {
         let limited = self.room() == 0;
-        let sent = std::mem::take(&mut self.sent_since);
+        let sent = std::mem::take(&mut self.usage.sent_since);
         if sent || limited {
             self.note_usage(limited);
         }
-        if sent && self.timer != Timer::Reordering {
+        if sent && self.clock.timer != Timer::Reordering {
             self.arm_probe(now, false);
         }
     }
 
     fn note_usage(&mut self, limited: bool) {
         let (una, out) = (self.board.una(), self.board.outstanding());
-        if una >= self.usage_until || limited || !self.limited && out > self.most_out {
-            (self.limited, self.most_out, self.usage_until) = (limited, out, self.board.next());
+        if una >= self.usage.usage_until || limited || !self.usage.limited && out > self.usage.most_out {
+            (self.usage.limited, self.usage.most_out, self.usage.usage_until) = (limited, out, self.board.next());
         }
     }
 
     /// Whether the window is what holds the sender back; in slow start, half of it may be used.
-    pub(super) fn is_limited(&self) -> bool {
-        self.limited || self.window.cwnd < self.window.ssthresh && self.window.cwnd < 2.0 * f64::from(self.most_out)
+    fn is_limited(&self) -> bool {
+        self.usage.limited
+            || self.window.cwnd < self.window.ssthresh && self.window.cwnd < 2.0 * f64::from(self.usage.most_out)
     }
 
     fn send_new(&mut self, now: Time) -> Segment {
         self.after_idle(now);
         let idle = self.board.outstanding() == 0;
-        let number = self.board.send(now, self.delivered);
-        if idle || self.timer == Timer::Probe {
+        let number = self.board.send(now, self.counts.delivered);
+        if idle || self.clock.timer == Timer::Probe {
             self.arm_retransmission(now);
         }
         self.segment(now, number, false)
     }
 
     fn send_again(&mut self, now: Time, number: u32) -> Segment {
-        self.board.send_again(number, now, self.delivered);
-        if let Some(repeats) = &mut self.undo.repeats {
+        self.board.send_again(number, now, self.counts.delivered);
+        if let Some(repeats) = &mut self.episode.undo.repeats {
             *repeats += 1;
         }
-        if number == self.board.una() && self.timer != Timer::Reordering {
+        if number == self.board.una() && self.clock.timer != Timer::Reordering {
             self.arm(now, Timer::Retransmission, self.rtt.rto());
         }
-        self.counters.retransmitted += 1;
+        self.counts.counters.retransmitted += 1;
         self.segment(now, number, true)
     }
 
     fn segment(&mut self, now: Time, number: u32, again: bool) -> Segment {
-        self.last_sent = now;
-        self.counters.segments += 1;
-        if matches!(self.state, State::Reduction | State::Recovery) {
-            self.reduction.out += 1;
+        self.clock.last_sent = now;
+        self.counts.counters.segments += 1;
+        if matches!(self.episode.state, State::Reduction | State::Recovery) {
+            self.episode.reduction.out += 1;
         }
         let data = number != SYN;
-        let ect = self.ecn && data && !again;
-        let cwr = if data { ect && std::mem::take(&mut self.cwr) } else { self.willing };
+        let ect = self.ecn.agreed && data && !again;
+        let cwr = if data { ect && std::mem::take(&mut self.ecn.cwr) } else { self.ecn.willing };
         let payload = match number {
             SYN => 0,
-            _ if number == self.short => self.short_payload,
-            _ => self.mss,
+            _ if number == self.supply.short => self.supply.short_payload,
+            _ => self.supply.mss,
         };
         Segment { number, payload, syn: !data, retransmission: again, ect, cwr }
     }
 
     /// A window that was not used for a time-out is no longer known to fit.
     fn after_idle(&mut self, now: Time) {
-        let idle = now.since(self.last_sent);
-        if self.board.outstanding() > 0 || self.last_sent == Time::ZERO || idle <= self.rtt.rto() {
+        let idle = now.since(self.clock.last_sent);
+        if self.board.outstanding() > 0 || self.clock.last_sent == Time::ZERO || idle <= self.rtt.rto() {
             return;
         }
-        let (least, timeouts) = (f64::from(self.initial_window).min(self.window.cwnd), idle.ns() / self.rtt.rto().ns());
+        let (least, timeouts) =
+            (f64::from(self.supply.initial_window).min(self.window.cwnd), idle.ns() / self.rtt.rto().ns());
         self.window.ssthresh = self.window.ssthresh.max((self.window.cwnd * 0.75).floor());
         self.window.cwnd = (self.window.cwnd / 2f64.powi(timeouts.min(32) as i32)).floor().max(least);
-        self.limited = false;
+        self.usage.limited = false;
     }
 
     /// Tail loss probe: a new segment, or the last one again.
     fn send_probe(&mut self, now: Time) -> Option<Segment> {
-        self.probe = Some(self.board.next());
+        self.tail.probe = Some(self.board.next());
         let segment = if self.has_new() {
-            self.probe_repeats = false;
+            self.tail.probe_repeats = false;
             self.send_new(now)
         } else {
             let last = self.board.next() - 1;
             if self.board.get(last).sacked {
-                self.probe = None;
+                self.tail.probe = None;
                 self.arm(now, Timer::Retransmission, self.left(now));
                 return None;
             }
-            self.probe_repeats = true;
-            self.board.send_again(last, now, self.delivered);
-            self.counters.retransmitted += 1;
+            self.tail.probe_repeats = true;
+            self.board.send_again(last, now, self.counts.delivered);
+            self.counts.counters.retransmitted += 1;
             self.segment(now, last, true)
         };
-        self.probe = Some(self.board.next());
+        self.tail.probe = Some(self.board.next());
         self.arm(now, Timer::Retransmission, self.rtt.rto());
-        self.sent_since = false;
+        self.usage.sent_since = false;
         Some(segment)
     }
 
-    pub(super) fn arm(&mut self, now: Time, timer: Timer, after: Span) {
-        (self.timer, self.deadline) = (timer, now + after);
+    fn arm(&mut self, now: Time, timer: Timer, after: Span) {
+        (self.clock.timer, self.clock.deadline) = (timer, now + after);
     }
 
     /// The time-out counts from when the first segment was sent last.
     fn arm_retransmission(&mut self, now: Time) {
         if self.board.outstanding() == 0 {
-            (self.timer, self.deadline) = (Timer::Off, Time::MAX);
+            (self.clock.timer, self.clock.deadline) = (Timer::Off, Time::MAX);
             return;
         }
         let mut after = self.rtt.rto();
-        if matches!(self.timer, Timer::Probe | Timer::Reordering) {
+        if matches!(self.clock.timer, Timer::Probe | Timer::Reordering) {
             after = self.left(now);
         }
         self.arm(now, Timer::Retransmission, after);
@@ -362,10 +390,10 @@ impl Modern {
     }
 
     /// A probe two round trips from now, unless the time-out comes first.
-    pub(super) fn arm_probe(&mut self, now: Time, advanced: bool) -> bool {
+    fn arm_probe(&mut self, now: Time, advanced: bool) -> bool {
         let out = self.board.outstanding();
-        let calm = matches!(self.state, State::Open | State::Reduction);
-        if out == 0 || !calm || self.probe.is_some() || self.board.una() == SYN {
+        let calm = matches!(self.episode.state, State::Open | State::Reduction);
+        if out == 0 || !calm || self.tail.probe.is_some() || self.board.una() == SYN {
             return false;
         }
         let wait = match self.rtt.srtt() {
@@ -379,22 +407,22 @@ impl Modern {
 
     /// When to call [`crate::transport::Sender::on_timer`].
     pub(in crate::transport) fn timer_at(&self) -> Option<Time> {
-        (self.deadline != Time::MAX).then_some(self.deadline)
+        (self.clock.deadline != Time::MAX).then_some(self.clock.deadline)
     }
 
     /// The timer may have expired; harmless when early.
     pub(in crate::transport) fn on_timer(&mut self, now: Time) {
-        if now < self.deadline {
+        if now < self.clock.deadline {
             return;
         }
-        let timer = std::mem::replace(&mut self.timer, Timer::Off);
-        self.deadline = Time::MAX;
+        let timer = std::mem::replace(&mut self.clock.timer, Timer::Off);
+        self.clock.deadline = Time::MAX;
         if self.board.outstanding() == 0 {
             return;
         }
         match timer {
             Timer::Off => {}
-            Timer::Probe => self.probe_due = true,
+            Timer::Probe => self.tail.probe_due = true,
             Timer::Reordering => self.on_reordering_timer(now),
             Timer::Retransmission => self.time_out(now),
         }
@@ -404,41 +432,41 @@ impl Modern {
         let before = self.board.in_flight();
         let conditions = self.conditions(now);
         _ = self.rack.detect(&mut self.board, &conditions);
-        if self.board.in_flight() != before {
-            if self.state != State::Recovery {
-                self.enter_recovery(now);
-                self.reduce(1, false, 1);
-            }
+        if self.board.in_flight() != before && self.episode.state != State::Recovery {
+            self.enter_recovery(now);
+            self.reduce(1, false, 1);
         }
         self.arm_retransmission(now);
     }
 
     fn time_out(&mut self, now: Time) {
-        self.counters.timeouts += 1;
-        let first = self.state < State::Recovery;
+        self.counts.counters.timeouts += 1;
+        let first = self.episode.state < State::Recovery;
         self.board.lose_all();
-        if self.state <= State::Disorder || self.high <= self.board.una() {
+        if self.episode.state <= State::Disorder || self.episode.high <= self.board.una() {
             self.begin_undo();
             let signal = self.signal(now, 0, None);
             let mut window = self.window;
             self.law.on_timeout(&signal, &mut window);
             self.window.ssthresh = window.ssthresh;
-            self.counters.cuts += 1;
-        } else if self.state != State::Loss {
+            self.counts.counters.cuts += 1;
+        } else if self.episode.state != State::Loss {
             let signal = self.signal(now, 0, None);
-            self.law.on_timeout(&signal, &mut self.window.clone());
+            let mut cut_already = self.window;
+            self.law.on_timeout(&signal, &mut cut_already);
         }
         self.window.cwnd = f64::from(self.board.in_flight() + 1);
-        self.opened_late |= self.board.una() == SYN;
-        (self.state, self.high, self.probe, self.new_first) = (State::Loss, self.board.next(), None, false);
-        self.frto = first && self.board.una() > SYN;
+        self.episode.opened_late |= self.board.una() == SYN;
+        (self.episode.state, self.episode.high, self.tail.probe, self.episode.new_first) =
+            (State::Loss, self.board.next(), None, false);
+        self.episode.frto = first && self.board.una() > SYN;
         self.rtt.back_off();
         self.arm(now, Timer::Retransmission, self.rtt.rto());
     }
 
-    pub(super) fn begin_undo(&mut self) {
+    fn begin_undo(&mut self) {
         let repeats = self.board.again();
-        self.undo = Undo {
+        self.episode.undo = Undo {
             marker: self.board.una(),
             repeats: Some(repeats),
             cwnd: self.window.cwnd,
@@ -446,16 +474,16 @@ impl Modern {
         };
     }
 
-    pub(super) fn conditions(&self, now: Time) -> Conditions {
+    fn conditions(&self, now: Time) -> Conditions {
         Conditions {
             now,
-            recovering: self.state >= State::Recovery,
+            recovering: self.episode.state >= State::Recovery,
             min_rtt: self.rtt.least().unwrap_or_default(),
             srtt: self.rtt.srtt().unwrap_or_default(),
         }
     }
 
-    pub(super) fn signal(&self, now: Time, acked: u32, sample: Option<Span>) -> Signal {
+    fn signal(&self, now: Time, acked: u32, sample: Option<Span>) -> Signal {
         Signal {
             now,
             acked,
@@ -480,7 +508,7 @@ impl Modern {
     }
 
     pub(in crate::transport) fn finished(&self) -> bool {
-        self.board.una() >= self.end
+        self.board.una() >= self.supply.end
     }
 
     pub(in crate::transport) fn cwnd(&self) -> f64 {
@@ -512,10 +540,10 @@ impl Modern {
     }
 
     pub(in crate::transport) fn recovering(&self) -> bool {
-        self.state == State::Recovery
+        self.episode.state == State::Recovery
     }
 
     pub(in crate::transport) fn counters(&self) -> &Counters {
-        &self.counters
+        &self.counts.counters
     }
 }

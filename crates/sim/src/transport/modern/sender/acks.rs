@@ -1,6 +1,6 @@
 //! What an ACK leads to: the scoreboard, RACK, the state, the window.
 
-use super::sender::{Modern, News, Reduction, SYN, State, TIMER_FLOOR, Timer, UNLIMITED, Undo};
+use super::{Modern, News, Reduction, SYN, State, TIMER_FLOOR, Timer, UNLIMITED, Undo};
 use crate::transport::AckInfo;
 use crate::transport::congestion::{CongestionControl, Law, Signal, Window};
 use perhop_core::units::Time;
@@ -16,25 +16,25 @@ impl Modern {
         if expects < self.board.una() {
             return;
         }
-        self.new_first = false;
+        self.episode.new_first = false;
         let (una, flight, again) = (self.board.una(), self.board.in_flight(), self.board.again());
         let opens = una == SYN && expects > SYN;
         let news = self.take(now, &ack);
         if opens {
             return self.open(now, &ack, &news);
         }
-        self.learn(now, &news, una);
+        self.learn(&news);
         let advanced = news.acked > 0;
         let mut rearm = advanced;
         let lost = self.board.lost();
-        if let Some(probe) = self.probe {
+        if let Some(probe) = self.tail.probe {
             self.on_probe_answer(now, expects, probe, news.dsack);
         }
         if self.is_dubious(&news) {
             rearm &= !self.alert(now, &news);
         }
-        if rearm && self.timer != Timer::Reordering && !self.arm_probe(now, true) {
-            self.timer = if self.timer == Timer::Probe { Timer::Off } else { self.timer };
+        if rearm && self.clock.timer != Timer::Reordering && !self.arm_probe(now, true) {
+            self.clock.timer = if self.clock.timer == Timer::Probe { Timer::Off } else { self.clock.timer };
             self.rearm(now);
         } else if rearm && self.board.outstanding() == 0 {
             self.rearm(now);
@@ -46,7 +46,7 @@ impl Modern {
 
     fn rearm(&mut self, now: Time) {
         if self.board.outstanding() == 0 {
-            (self.timer, self.deadline) = (Timer::Off, Time::MAX);
+            (self.clock.timer, self.clock.deadline) = (Timer::Off, Time::MAX);
         } else {
             self.arm(now, Timer::Retransmission, self.rtt.rto());
         }
@@ -54,22 +54,22 @@ impl Modern {
 
     /// The SYN is acknowledged.
     fn open(&mut self, now: Time, ack: &AckInfo, news: &News) {
-        self.ecn = self.willing && ack.ece;
+        self.ecn.agreed = self.ecn.willing && ack.ece;
         if let Some((first, _)) = news.rtt {
             self.rtt.sample(first, self.board.una(), self.board.next());
         }
-        self.window.cwnd = if self.opened_late { 1.0 } else { f64::from(self.initial_window) };
-        (self.window.ssthresh, self.state, self.high) = (UNLIMITED, State::Open, self.board.una());
-        (self.undo, self.frto) = (Undo::default(), false);
+        self.window.cwnd = if self.episode.opened_late { 1.0 } else { f64::from(self.supply.initial_window) };
+        (self.window.ssthresh, self.episode.state, self.episode.high) = (UNLIMITED, State::Open, self.board.una());
+        (self.episode.undo, self.episode.frto) = (Undo::default(), false);
         self.rearm(now);
     }
 
     /// Takes what an ACK says into the scoreboard.
     fn take(&mut self, now: Time, ack: &AckInfo) -> News {
         let mut news = News {
-            echo: ack.ece && self.ecn,
+            echo: ack.ece && self.ecn.agreed,
             dsack: ack.sacks.dsack(ack.next_expected).is_some(),
-            prior_delivered: self.delivered,
+            prior_delivered: self.counts.delivered,
             ..News::default()
         };
         let least = self.rtt.least();
@@ -79,11 +79,11 @@ impl Modern {
             for number in block.start.max(ack.next_expected)..block.end.min(self.board.next()) {
                 let Some(before) = self.board.sack(number) else { continue };
                 news.sacked += 1;
-                self.delivered += 1;
+                self.counts.delivered += 1;
                 self.rack.delivered(number, &before, now, least);
                 if !before.repeated {
                     sack_rtt.get_or_insert(now.since(before.at));
-                    news.original |= number < self.high;
+                    news.original |= number < self.episode.high;
                     if number + 1 < highest {
                         news.behind = Some(news.behind.map_or(number, |it| it.min(number)));
                     }
@@ -100,14 +100,14 @@ impl Modern {
                 last = Some(now.since(it.at));
                 first = first.or(last);
                 if !it.sacked {
-                    news.original |= number < self.high;
+                    news.original |= number < self.episode.high;
                     if number + 1 < highest {
                         news.behind = Some(news.behind.map_or(number, |other| other.min(number)));
                     }
                 }
             }
             if !it.sacked {
-                self.delivered += 1;
+                self.counts.delivered += 1;
                 news.sacked += 1;
                 self.rack.delivered(number, &it, now, least);
             }
@@ -123,7 +123,7 @@ impl Modern {
     }
 
     /// Round trips, and what a D-SACK says.
-    fn learn(&mut self, now: Time, news: &News, _una: u32) {
+    fn learn(&mut self, news: &News) {
         if let Some((first, last)) = news.rtt {
             self.rtt.least_of(last);
             self.rtt.sample(first, self.board.una(), self.board.next());
@@ -131,12 +131,11 @@ impl Modern {
             self.rtt.end_back_off();
         }
         if news.dsack {
-            self.rack.spurious(news.prior_delivered, self.delivered);
-            if let Some(repeats) = &mut self.undo.repeats {
+            self.rack.spurious(news.prior_delivered, self.counts.delivered);
+            if let Some(repeats) = &mut self.episode.undo.repeats {
                 *repeats = repeats.saturating_sub(1);
             }
         }
-        _ = now;
     }
 
     /// What the ACK of a tail loss probe says: if its repeat filled a hole, a loss has been repaired.
@@ -144,42 +143,42 @@ impl Modern {
         if expects < probe {
             return;
         }
-        if !self.probe_repeats || dsack {
-            self.probe = None;
+        if !self.tail.probe_repeats || dsack {
+            self.tail.probe = None;
         } else if expects > probe || expects == probe && self.board.outstanding() == 0 {
-            self.probe = None;
+            self.tail.probe = None;
             self.begin_reduction(now, false);
             self.end_reduction();
-            self.state = State::Open;
+            self.episode.state = State::Open;
         }
     }
 
     fn is_dubious(&self, news: &News) -> bool {
-        news.echo || self.state != State::Open || self.board.sacked() > 0 || news.acked == 0 || news.dsack
+        news.echo || self.episode.state != State::Open || self.board.sacked() > 0 || news.acked == 0 || news.dsack
     }
 
     /// Which state comes next; whether RACK has set the timer.
     fn alert(&mut self, now: Time, news: &News) -> bool {
         let una = self.board.una();
-        if self.state != State::Open && una >= self.high {
-            match self.state {
-                State::Reduction if una > self.high => {
+        if self.episode.state != State::Open && una >= self.episode.high {
+            match self.episode.state {
+                State::Reduction if una > self.episode.high => {
                     self.end_reduction();
-                    self.state = State::Open;
+                    self.episode.state = State::Open;
                 }
                 State::Recovery => {
                     if self.try_undo() {
-                        self.state = State::Open;
+                        self.episode.state = State::Open;
                     } else {
                         self.end_reduction();
-                        self.state = State::Open;
+                        self.episode.state = State::Open;
                     }
                     self.rack.recovered();
                 }
                 _ => {}
             }
         }
-        match self.state {
+        match self.episode.state {
             State::Recovery => {
                 self.undo_by_dsack(State::Open);
                 self.find_lost(now)
@@ -188,7 +187,7 @@ impl Modern {
                 self.after_time_out(news);
                 let again = self.board.again();
                 let armed = self.find_lost(now);
-                if self.state == State::Open || self.board.again() < again {
+                if self.episode.state == State::Open || self.board.again() < again {
                     return self.maybe_recover(now, news, armed);
                 }
                 armed
@@ -219,35 +218,35 @@ impl Modern {
     }
 
     fn stay_open(&mut self, now: Time, news: &News) {
-        if news.echo && self.state < State::Reduction {
-            self.undo.marker = 0;
+        if news.echo && self.episode.state < State::Reduction {
+            self.episode.undo.marker = 0;
             self.begin_reduction(now, true);
-            self.state = State::Reduction;
-            self.counters.echo_cuts += 1;
+            self.episode.state = State::Reduction;
+            self.counts.counters.echo_cuts += 1;
         }
-        if self.state != State::Reduction {
+        if self.episode.state != State::Reduction {
             let state = if self.board.sacked() + self.board.lost() + self.board.again() > 0 {
                 State::Disorder
             } else {
                 State::Open
             };
-            if state != self.state {
-                (self.state, self.high) = (state, self.board.next());
+            if state != self.episode.state {
+                (self.episode.state, self.episode.high) = (state, self.board.next());
             }
         }
     }
 
     /// Fast recovery begins.
     pub(super) fn enter_recovery(&mut self, now: Time) {
-        if self.state == State::Recovery {
+        if self.episode.state == State::Recovery {
             return;
         }
         self.begin_undo();
-        if self.state < State::Reduction || self.state == State::Loss {
+        if self.episode.state < State::Reduction || self.episode.state == State::Loss {
             self.begin_reduction(now, false);
         }
-        self.state = State::Recovery;
-        self.counters.fast_retransmits += 1;
+        self.episode.state = State::Recovery;
+        self.counts.counters.fast_retransmits += 1;
     }
 
     /// The law sets the threshold; the window goes down to it.
@@ -257,21 +256,21 @@ impl Modern {
         let how: fn(&mut Law, &Signal, &mut Window) = if echo { Law::on_ecn } else { Law::on_loss };
         how(&mut self.law, &signal, &mut window);
         self.window.ssthresh = window.ssthresh;
-        (self.high, self.probe) = (self.board.next(), None);
-        self.reduction = Reduction { from: self.window.cwnd as u32, delivered: 0, out: 0 };
-        self.counters.cuts += 1;
-        self.cwr = self.ecn;
+        (self.episode.high, self.tail.probe) = (self.board.next(), None);
+        self.episode.reduction = Reduction { from: self.window.cwnd as u32, delivered: 0, out: 0 };
+        self.counts.counters.cuts += 1;
+        self.ecn.cwr = self.ecn.agreed;
     }
 
     fn end_reduction(&mut self) {
-        if self.state == State::Reduction || self.undo.marker > 0 {
+        if self.episode.state == State::Reduction || self.episode.undo.marker > 0 {
             self.window.cwnd = self.window.ssthresh;
         }
     }
 
     /// Nothing of what was repeated was lost: back to the window of before.
     fn try_undo(&mut self) -> bool {
-        let needless = self.undo.marker > 0 && self.undo.repeats == Some(0);
+        let needless = self.episode.undo.marker > 0 && self.episode.undo.repeats == Some(0);
         if needless {
             self.restore();
         }
@@ -279,55 +278,55 @@ impl Modern {
     }
 
     fn restore(&mut self) {
-        self.window.cwnd = self.window.cwnd.max(self.undo.cwnd);
-        self.window.ssthresh = self.window.ssthresh.max(self.undo.ssthresh);
-        self.undo.marker = 0;
-        self.counters.undone += 1;
+        self.window.cwnd = self.window.cwnd.max(self.episode.undo.cwnd);
+        self.window.ssthresh = self.window.ssthresh.max(self.episode.undo.ssthresh);
+        self.episode.undo.marker = 0;
+        self.counts.counters.undone += 1;
     }
 
     fn undo_by_dsack(&mut self, to: State) {
-        if self.undo.marker > 0
-            && self.undo.repeats == Some(0)
-            && self.counters.retransmitted > 0
+        if self.episode.undo.marker > 0
+            && self.episode.undo.repeats == Some(0)
+            && self.counts.counters.retransmitted > 0
             && self.board.again() == 0
         {
             self.restore();
-            self.state = self.state.min(to);
+            self.episode.state = self.episode.state.min(to);
         }
     }
 
     /// F-RTO (RFC 5682 section 3.1), and the end of slow start after a time-out.
     fn after_time_out(&mut self, news: &News) {
-        let recovered = self.board.una() >= self.high;
-        if self.frto {
+        let recovered = self.board.una() >= self.episode.high;
+        if self.episode.frto {
             if news.original {
                 self.board.find_all();
                 self.restore();
-                (self.frto, self.state) = (false, State::Open);
+                (self.episode.frto, self.episode.state) = (false, State::Open);
                 return;
             }
-            if self.board.next() > self.high {
+            if self.board.next() > self.episode.high {
                 if news.sacked > news.acked || news.acked == 0 {
-                    self.frto = false;
+                    self.episode.frto = false;
                 }
             } else if news.acked > 0 && !recovered {
-                self.high = self.board.next();
+                self.episode.high = self.board.next();
                 if self.has_new() {
-                    self.new_first = true;
+                    self.episode.new_first = true;
                     return;
                 }
-                self.frto = false;
+                self.episode.frto = false;
             }
         }
         if recovered {
             _ = self.try_undo();
-            self.state = State::Open;
+            self.episode.state = State::Open;
         }
     }
 
     /// How the window moves.
     fn control(&mut self, now: Time, news: &News, newly_lost: bool) {
-        if matches!(self.state, State::Reduction | State::Recovery) {
+        if matches!(self.episode.state, State::Reduction | State::Recovery) {
             return self.reduce(news.sacked, news.acked > 0 && !newly_lost, 0);
         }
         if news.acked > 0 && self.is_limited() && !news.echo {
@@ -338,12 +337,12 @@ impl Modern {
 
     /// PRR (RFC 9937): `delivered` segments have been; `safe`: the ACK advances and tells of no further loss.
     pub(super) fn reduce(&mut self, delivered: u32, safe: bool, least: u32) {
-        if delivered == 0 || self.reduction.from == 0 {
+        if delivered == 0 || self.episode.reduction.from == 0 {
             return;
         }
-        self.reduction.delivered += delivered;
+        self.episode.reduction.delivered += delivered;
         let (flight, target) = (self.board.in_flight(), self.window.ssthresh as u32);
-        let Reduction { from, delivered: all, out } = self.reduction;
+        let Reduction { from, delivered: all, out } = self.episode.reduction;
         let may = if flight > target {
             (u64::from(target) * u64::from(all)).div_ceil(u64::from(from)) as i64 - i64::from(out)
         } else {
