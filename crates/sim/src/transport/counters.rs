@@ -37,7 +37,5 @@ counters! {
         cuts: u32,
         /// Of these, answers to an ECN echo.
         echo_cuts: u32,
-        /// Of all cuts, those taken back: nothing had been lost.
-        undone: u32,
     }
 }

@@ -281,7 +281,6 @@ impl Modern {
         self.window.cwnd = self.window.cwnd.max(self.episode.undo.cwnd);
         self.window.ssthresh = self.window.ssthresh.max(self.episode.undo.ssthresh);
         self.episode.undo.marker = 0;
-        self.counts.counters.undone += 1;
     }
 
     fn undo_by_dsack(&mut self, to: State) {
