@@ -40,12 +40,13 @@ fn it_fills_the_link_and_repeats_what_was_lost() {
         assert!(share > 0.99 && share <= 1.0, "limit {limit}: {share}");
         assert_eq!(tcp.timeouts, 0, "limit {limit}");
         let lost = flow.counts.dropped.packets;
-        let unheard = u64::from(limit) + 40; // losses and repeats of which nothing is known when the run ends
+        let unheard = u64::from(limit) + 40; // losses and repeats that are not known yet when the run ends
         assert!(lost > 40 && tcp.retransmitted <= lost && lost <= tcp.retransmitted + unheard, "{lost} lost: {tcp:?}");
     }
 }
 
-/// Packets that overtake others by up to 4 ms, three transmissions, are not taken as lost: nothing is repeated but what was.
+/// Packets that overtake others by up to 4 ms, three transmissions, are not taken as lost (RFC 8985 section 6.2, by the times of RFC
+/// 8985 section 5.2): nothing is repeated but what was.
 #[test]
 fn it_takes_no_overtaken_packet_as_lost() {
     let mut net = dumbbell(1000, 0.0, modern());

@@ -213,7 +213,7 @@ mod tests {
     }
 
     proptest! {
-        /// RFC 6675's pipe by looking at each segment: in the network is what is neither sacked nor lost, and each repeat.
+        /// The pipe of RFC 6675 sections 3 and 4 by looking at each segment: in the network is what is neither sacked nor lost, and each repeat.
         #[test]
         fn the_counters_are_those_of_the_segments(steps in prop::collection::vec((0u8..6, 0u32..20), 0..200)) {
             let mut board = Scoreboard::new(7);

@@ -91,7 +91,7 @@ struct News {
     echo: bool,
 }
 
-/// What there is to send, and how much of it at once.
+/// The data to be sent, and how much of it at once.
 #[derive(Clone, Debug)]
 struct Supply {
     end: u32,

@@ -294,7 +294,7 @@ impl Modern {
         }
     }
 
-    /// F-RTO (RFC 5682 section 3.1), and the end of slow start after a time-out.
+    /// F-RTO (RFC 5682), and the end of slow start after a time-out.
     fn after_time_out(&mut self, news: &News) {
         let recovered = self.board.una() >= self.episode.high;
         if self.episode.frto {
