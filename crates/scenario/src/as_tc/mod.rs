@@ -214,9 +214,7 @@ fn wire(plan: &Plan, i: usize, said: &mut Said) {
     let (delay, rate) = (words::time(link.delay), words::rate(link.rate));
     let netem = format!("netem delay {delay} rate {rate} -{ETHERNET}{loss} limit 1000000");
     said.say(format!("tc -n {there} qdisc add dev d{i} root {netem}"));
-    said.say(format!(
-        "tc -n {there} filter add dev {device} ingress matchall action mirred egress redirect dev d{i}"
-    ));
+    said.say(format!("tc -n {there} filter add dev {device} ingress matchall action mirred egress redirect dev d{i}"));
 }
 
 /// A route to every traffic's ends at each node on its way.
