@@ -7,11 +7,11 @@ use perhop_core::aqm::{AqmParams, codel, pie};
 use perhop_core::params::{Node, Tree, show_table};
 use perhop_core::port::{Inside, Limit, NodeSpec, QueueSpec, ShaperParams, Side};
 use perhop_core::sched::{Police, PriorityLimit, SchedulerParams, cake, ets, fq_codel, htb, sfq};
-use perhop_core::units::Bytes;
+use perhop_core::units::{BitRate, Bytes};
 
 /// Most bands of `prio` and `ets`.
 const MOST_BANDS: usize = 16;
-/// Headers of IP and TCP with what Linux adds when a connection opens: a packet larger than a bucket would never leave it.
+/// Headers of IP and TCP with all options.
 const LARGEST_HEADERS: u64 = 80;
 /// A limit that never counts: what waits below a shaper has its own.
 const NO_LIMIT: u32 = 1_000_000_000;
@@ -32,7 +32,17 @@ pub(super) fn say(port: &Port<'_>, said: &mut Said) {
 fn bucket(port: &Port<'_>) -> String {
     let largest = port.link.queues.iter().map(|queue| queue.scope.largest_packet.get()).max().unwrap_or_default();
     let largest = if port.has_tcp { largest.max(LARGEST_HEADERS) } else { largest };
-    format!("rate {} burst {largest} limit {NO_LIMIT}", rate(port.link.rate))
+    format!("rate {} burst {} limit {NO_LIMIT}", rate(port.link.rate), deep(largest, port.link.rate))
+}
+
+/// A bucket that holds a packet of this size after tc's roundings: down to a microsecond, then to a tick of 64 ns, of which
+/// eight microseconds are a whole number. A packet larger than the bucket would never leave it.
+fn deep(bytes: u64, rate: BitRate) -> u64 {
+    let bits = u128::from(bytes) * 8_000_000;
+    let us = bits.div_ceil(rate.bit_s().into());
+    let whole = bits.is_multiple_of(rate.bit_s().into()) && us.is_multiple_of(8);
+    let us = if whole { us } else { us + 1 };
+    (us * u128::from(rate.bit_s())).div_ceil(8_000_000) as u64
 }
 
 /// What tc's `cake` holds.
@@ -364,4 +374,23 @@ fn ets_bands(ets: &ets::Params) -> String {
     let quanta = if quanta.is_empty() { String::new() } else { format!(" quanta {}", quanta.join(" ")) };
     let last = vec![(ets.classes.len() - 1).to_string(); MOST_BANDS].join(" ");
     format!("ets bands {} strict {strict}{quanta} priomap {last}", ets.classes.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What tc makes of a burst: whole microseconds, then ticks of 64 ns; a packet's time is not rounded down so far.
+    #[test]
+    fn the_largest_packet_fits_after_the_roundings() {
+        for rate in [1_000_000, 10_000_000, 12_345_678, 100_000_000, 1_000_000_000, 40_000_000_000] {
+            for bytes in [40, 80, 1000, 1040, 1500, 1512, 9000] {
+                let burst = deep(bytes, BitRate::bps(rate));
+                let ticks = burst * 8_000_000 / rate * 1000 / 64;
+                assert!(ticks * 64 * rate >= bytes * 8_000_000_000, "{bytes} B at {rate} bit/s: {burst}");
+                assert!(burst <= bytes + 2 * rate / 8_000_000 + 1, "{bytes} B at {rate} bit/s: {burst}");
+            }
+        }
+        assert_eq!(deep(1500, BitRate::mbps(10)), 1500);
+    }
 }

@@ -130,7 +130,7 @@ impl Sender {
 
     /// The timer may have expired; harmless when early.
     pub fn on_timer(&mut self, now: Time) {
-        either!(self, it => it.on_timer(now));
+        either!(self, sender => sender.on_timer(now));
     }
 
     /// Everything supplied so far has been acknowledged (for [`Supply::Offered`]: everything offered so far).
