@@ -18,6 +18,7 @@
 //! | `ack_delay.rs`  | which ACK may wait, and how long                                           |
 //! | `reported.rs`   | what a receiver reports: SACK and D-SACK                                   |
 //! | `sacks.rs`      | SACK blocks of an ACK                                                      |
+//! | `supply.rs`     | how much there is to send                                                  |
 //! | `counters.rs`   | what a sender counts                                                       |
 //! | `error.rs`      | why parameters are refused                                                 |
 //!

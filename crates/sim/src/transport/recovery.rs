@@ -32,7 +32,7 @@ pub enum Recovery {
     Reno,
     /// Leaves it when all that was outstanding at the loss is acknowledged (RFC 6582).
     NewReno(PartialAckTimer),
-    /// SACK, RACK-TLP, PRR and F-RTO, of another sender: [`super::modern`].
+    /// SACK, RACK-TLP, PRR and F-RTO, by a sender of its kind: `modern/`.
     Rack,
 }
 

@@ -9,7 +9,7 @@ pub enum Supply {
     Unlimited,
     /// This many bytes; the last segment may be short.
     Bytes(u64),
-    /// Full segments as [`Sender::offer`] makes them available; none at first.
+    /// Full segments as [`super::Sender::offer`] makes them available; none at first.
     Offered,
 }
 

@@ -1,13 +1,13 @@
 //! The sending half of a connection as hosts of today have it: SACK, RACK-TLP, PRR, F-RTO.
 //!
-//! Source: RFC 6675 (SACK), RFC 8985 (RACK-TLP), RFC 9937 (PRR), RFC 5682 (F-RTO), RFC 9406's forerunner in the law; where they
-//! leave a choice, Linux 6.12.
+//! Source: RFC 6675 (SACK), RFC 8985 (RACK-TLP), RFC 9937 (PRR), RFC 5682 (F-RTO); where they leave a
+//! choice, Linux 6.12.
 //!
 //! - A segment is lost when RACK says so, or at a time-out; what is lost goes first.
 //! - **PRR**: in recovery the window follows what is delivered, down to the threshold that the law has set.
 //! - **TLP**: two round trips after the last transmission, with nothing heard, a new segment or the last one is sent.
 //! - **F-RTO**: after a time-out new segments are sent first; if those before it turn out to have arrived, it was spurious.
-//! - The window grows only while it is what holds the sender back (RFC 7661's aim).
+//! - The window grows only while it is what holds the sender back (as RFC 7661 wants it).
 //! - After an idle time-out the window is halved for each further one, down to the initial window.
 //!
 //! | state       | meaning                                                          | Linux         |
@@ -18,8 +18,8 @@
 //! | `Recovery`  | fast recovery                                                    | `TCP_CA_Recovery` |
 //! | `Loss`      | after a time-out                                                 | `TCP_CA_Loss` |
 //!
-//! Deviations from Linux: no undo by time stamps, only by D-SACK and F-RTO; no forward acknowledgements of a middlebox's
-//! reneging; the receiver's window is constant.
+//! Deviations from Linux: a cut is undone by D-SACK and F-RTO, not by time stamps; a receiver never reneges; its window is
+//! constant; the sender notices no drop in its own host. The granularity of `rto` and `limited_transmit` have no meaning here.
 
 mod acks;
 
@@ -93,7 +93,7 @@ struct News {
 
 /// The data to be sent, and how much of it at once.
 #[derive(Clone, Debug)]
-struct Supply {
+struct Data {
     end: u32,
     short: u32,
     short_payload: u16,
@@ -167,7 +167,7 @@ struct Counts {
 #[derive(Clone, Debug)]
 pub struct Modern {
     board: Scoreboard,
-    supply: Supply,
+    data: Data,
     ecn: Ecn,
     law: Law,
     window: Window,
@@ -193,7 +193,7 @@ impl Modern {
         let (state, reduction, undo) = (State::Open, Reduction::default(), Undo::default());
         Ok(Self {
             board: Scoreboard::new(first),
-            supply: Supply { end, short, short_payload, offered, mss, started: false, advertised, initial_window },
+            data: Data { end, short, short_payload, offered, mss, started: false, advertised, initial_window },
             ecn: Ecn { willing: config.ecn, agreed: !config.syn && config.ecn && config.receiver_ecn, cwr: false },
             law: config.law()?,
             window: Window { cwnd, ssthresh: UNLIMITED },
@@ -209,26 +209,26 @@ impl Modern {
 
     /// See [`crate::transport::Sender::start`].
     pub(in crate::transport) fn start(&mut self) {
-        self.supply.started = true;
+        self.data.started = true;
     }
 
     /// See [`crate::transport::Sender::offer`].
     pub(in crate::transport) fn offer(&mut self, segments: u32) {
-        assert!(self.supply.offered, "tcp: offer() on a connection whose supply is not Supply::Offered");
-        assert!(segments < u32::MAX - self.supply.end, "tcp: more than 2^32 - 2 segments offered");
-        self.supply.end += segments;
+        assert!(self.data.offered, "tcp: offer() on a connection whose supply is not Supply::Offered");
+        assert!(segments < u32::MAX - self.data.end, "tcp: more than 2^32 - 2 segments offered");
+        self.data.end += segments;
     }
 
     /// See [`crate::transport::Sender::close`].
     pub(in crate::transport) fn close(&mut self) {
-        if self.supply.end == u32::MAX {
-            self.supply.end = self.board.next().max(SYN + 1);
+        if self.data.end == u32::MAX {
+            self.data.end = self.board.next().max(SYN + 1);
         }
     }
 
     /// The next segment to put on the wire.
     pub(in crate::transport) fn next_segment(&mut self, now: Time) -> Option<Segment> {
-        if !self.supply.started {
+        if !self.data.started {
             return None;
         }
         let segment = self.due(now);
@@ -262,7 +262,7 @@ impl Modern {
     fn has_new(&self) -> bool {
         let next = self.board.next();
         let opening = self.board.una() == SYN;
-        next < self.supply.end && next - self.board.una() < self.supply.advertised && !(opening && next > SYN)
+        next < self.data.end && next - self.board.una() < self.data.advertised && !(opening && next > SYN)
     }
 
     /// Nothing more goes now: was it the window that held it back, and when is a probe due?
@@ -323,8 +323,8 @@ impl Modern {
         let cwr = if data { ect && std::mem::take(&mut self.ecn.cwr) } else { self.ecn.willing };
         let payload = match number {
             SYN => 0,
-            _ if number == self.supply.short => self.supply.short_payload,
-            _ => self.supply.mss,
+            _ if number == self.data.short => self.data.short_payload,
+            _ => self.data.mss,
         };
         Segment { number, payload, syn: !data, retransmission: again, ect, cwr }
     }
@@ -336,7 +336,7 @@ impl Modern {
             return;
         }
         let (least, timeouts) =
-            (f64::from(self.supply.initial_window).min(self.window.cwnd), idle.ns() / self.rtt.rto().ns());
+            (f64::from(self.data.initial_window).min(self.window.cwnd), idle.ns() / self.rtt.rto().ns());
         self.window.ssthresh = self.window.ssthresh.max((self.window.cwnd * 0.75).floor());
         self.window.cwnd = (self.window.cwnd / 2f64.powi(timeouts.min(32) as i32)).floor().max(least);
         self.usage.limited = false;
@@ -344,7 +344,6 @@ impl Modern {
 
     /// Tail loss probe: a new segment, or the last one again.
     fn send_probe(&mut self, now: Time) -> Option<Segment> {
-        self.tail.probe = Some(self.board.next());
         let segment = if self.has_new() {
             self.tail.probe_repeats = false;
             self.send_new(now)
@@ -508,7 +507,7 @@ impl Modern {
     }
 
     pub(in crate::transport) fn finished(&self) -> bool {
-        self.board.una() >= self.supply.end
+        self.board.una() >= self.data.end
     }
 
     pub(in crate::transport) fn cwnd(&self) -> f64 {

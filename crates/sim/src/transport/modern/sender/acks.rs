@@ -58,7 +58,7 @@ impl Modern {
         if let Some((first, _)) = news.rtt {
             self.rtt.sample(first, self.board.una(), self.board.next());
         }
-        self.window.cwnd = if self.episode.opened_late { 1.0 } else { f64::from(self.supply.initial_window) };
+        self.window.cwnd = if self.episode.opened_late { 1.0 } else { f64::from(self.data.initial_window) };
         (self.window.ssthresh, self.episode.state, self.episode.high) = (UNLIMITED, State::Open, self.board.una());
         (self.episode.undo, self.episode.frto) = (Undo::default(), false);
         self.rearm(now);
