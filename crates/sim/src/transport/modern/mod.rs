@@ -2,8 +2,12 @@
 //!
 //! | file             | concept                                                             |
 //! |------------------|---------------------------------------------------------------------|
-//! | `sender.rs`      | what is sent next, and the timers                                   |
+//! | `sender.rs`      | one connection's sender                                             |
+//! | `sender/state.rs` | what it knows, by concern                                          |
+//! | `sender/transmission.rs` | what is sent next                                           |
+//! | `sender/timers.rs` | retransmission, probe and reordering timer                        |
 //! | `sender/acks.rs` | what an ACK leads to                                                |
+//! | `sender/episodes.rs` | what begins an episode, PRR, undoing                            |
 //! | `scoreboard.rs`  | what has become of each segment (RFC 6675)                          |
 //! | `rack.rs`        | which segments are lost (RFC 8985)                                  |
 //! | `rtt.rs`         | round trips and the time-out (RFC 6298, as Linux has it)            |

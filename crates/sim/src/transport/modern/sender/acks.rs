@@ -1,8 +1,7 @@
-//! What an ACK leads to: the scoreboard, RACK, the state, the window.
+//! What an ACK leads to: the scoreboard, RACK, the state.
 
-use super::{Modern, News, Reduction, SYN, State, TIMER_FLOOR, Timer, UNLIMITED, Undo};
+use super::{Modern, News, SYN, State, TIMER_FLOOR, Timer, UNLIMITED, Undo};
 use crate::transport::AckInfo;
-use crate::transport::congestion::{CongestionControl, Law, Signal, Window};
 use perhop_core::units::Time;
 
 impl Modern {
@@ -42,14 +41,6 @@ impl Modern {
         let newly_lost =
             self.board.lost().saturating_sub(lost) > 0 || self.board.again() < again && flight > self.board.in_flight();
         self.control(now, &news, newly_lost);
-    }
-
-    fn rearm(&mut self, now: Time) {
-        if self.board.outstanding() == 0 {
-            (self.clock.timer, self.clock.deadline) = (Timer::Off, Time::MAX);
-        } else {
-            self.arm(now, Timer::Retransmission, self.rtt.rto());
-        }
     }
 
     /// The SYN is acknowledged.
@@ -200,155 +191,11 @@ impl Modern {
         }
     }
 
-    fn maybe_recover(&mut self, now: Time, news: &News, armed: bool) -> bool {
-        if self.board.lost() > 0 {
-            self.enter_recovery(now);
-        } else {
-            self.stay_open(now, news);
-        }
-        armed
-    }
-
     /// RACK: what is lost now, and the timer for what may be.
     fn find_lost(&mut self, now: Time) -> bool {
         let conditions = self.conditions(now);
         let Some(wait) = self.rack.on_ack(&mut self.board, &conditions) else { return false };
         self.arm(now, Timer::Reordering, wait + TIMER_FLOOR);
         true
-    }
-
-    fn stay_open(&mut self, now: Time, news: &News) {
-        if news.echo && self.episode.state < State::Reduction {
-            self.episode.undo.marker = 0;
-            self.begin_reduction(now, true);
-            self.episode.state = State::Reduction;
-            self.counts.counters.echo_cuts += 1;
-        }
-        if self.episode.state != State::Reduction {
-            let state = if self.board.sacked() + self.board.lost() + self.board.again() > 0 {
-                State::Disorder
-            } else {
-                State::Open
-            };
-            if state != self.episode.state {
-                (self.episode.state, self.episode.high) = (state, self.board.next());
-            }
-        }
-    }
-
-    /// Fast recovery begins.
-    pub(super) fn enter_recovery(&mut self, now: Time) {
-        if self.episode.state == State::Recovery {
-            return;
-        }
-        self.begin_undo();
-        if self.episode.state < State::Reduction || self.episode.state == State::Loss {
-            self.begin_reduction(now, false);
-        }
-        self.episode.state = State::Recovery;
-        self.counts.counters.fast_retransmits += 1;
-    }
-
-    /// The law sets the threshold; the window goes down to it.
-    fn begin_reduction(&mut self, now: Time, echo: bool) {
-        let signal = self.signal(now, 0, None);
-        let mut window = self.window;
-        let how: fn(&mut Law, &Signal, &mut Window) = if echo { Law::on_ecn } else { Law::on_loss };
-        how(&mut self.law, &signal, &mut window);
-        self.window.ssthresh = window.ssthresh;
-        (self.episode.high, self.tail.probe) = (self.board.next(), None);
-        self.episode.reduction = Reduction { from: self.window.cwnd as u32, delivered: 0, out: 0 };
-        self.counts.counters.cuts += 1;
-        self.ecn.cwr = self.ecn.agreed;
-    }
-
-    fn end_reduction(&mut self) {
-        if self.episode.state == State::Reduction || self.episode.undo.marker > 0 {
-            self.window.cwnd = self.window.ssthresh;
-        }
-    }
-
-    /// Nothing of what was repeated was lost: back to the window of before.
-    fn try_undo(&mut self) -> bool {
-        let needless = self.episode.undo.marker > 0 && self.episode.undo.repeats == Some(0);
-        if needless {
-            self.restore();
-        }
-        needless
-    }
-
-    fn restore(&mut self) {
-        self.window.cwnd = self.window.cwnd.max(self.episode.undo.cwnd);
-        self.window.ssthresh = self.window.ssthresh.max(self.episode.undo.ssthresh);
-        self.episode.undo.marker = 0;
-    }
-
-    fn undo_by_dsack(&mut self, to: State) {
-        if self.episode.undo.marker > 0
-            && self.episode.undo.repeats == Some(0)
-            && self.counts.counters.retransmitted > 0
-            && self.board.again() == 0
-        {
-            self.restore();
-            self.episode.state = self.episode.state.min(to);
-        }
-    }
-
-    /// F-RTO (RFC 5682), and the end of slow start after a time-out.
-    fn after_time_out(&mut self, news: &News) {
-        let recovered = self.board.una() >= self.episode.high;
-        if self.episode.frto {
-            if news.original {
-                self.board.find_all();
-                self.restore();
-                (self.episode.frto, self.episode.state) = (false, State::Open);
-                return;
-            }
-            if self.board.next() > self.episode.high {
-                if news.sacked > news.acked || news.acked == 0 {
-                    self.episode.frto = false;
-                }
-            } else if news.acked > 0 && !recovered {
-                self.episode.high = self.board.next();
-                if self.has_new() {
-                    self.episode.new_first = true;
-                    return;
-                }
-                self.episode.frto = false;
-            }
-        }
-        if recovered {
-            _ = self.try_undo();
-            self.episode.state = State::Open;
-        }
-    }
-
-    /// How the window moves.
-    fn control(&mut self, now: Time, news: &News, newly_lost: bool) {
-        if matches!(self.episode.state, State::Reduction | State::Recovery) {
-            return self.reduce(news.sacked, news.acked > 0 && !newly_lost, 0);
-        }
-        if news.acked > 0 && self.is_limited() && !news.echo {
-            let signal = self.signal(now, news.sacked, news.rtt.map(|rtt| rtt.1));
-            self.law.on_ack(&signal, &mut self.window);
-        }
-    }
-
-    /// PRR (RFC 9937): `delivered` segments have been; `safe`: the ACK advances and tells of no further loss.
-    pub(super) fn reduce(&mut self, delivered: u32, safe: bool, least: u32) {
-        if delivered == 0 || self.episode.reduction.from == 0 {
-            return;
-        }
-        self.episode.reduction.delivered += delivered;
-        let (flight, target) = (self.board.in_flight(), self.window.ssthresh as u32);
-        let Reduction { from, delivered: all, out } = self.episode.reduction;
-        let may = if flight > target {
-            (u64::from(target) * u64::from(all)).div_ceil(u64::from(from)) as i64 - i64::from(out)
-        } else {
-            let behind = (i64::from(all) - i64::from(out)).max(i64::from(delivered)) + i64::from(safe);
-            behind.min(i64::from(target - flight))
-        };
-        let least = i64::from(least.max(u32::from(out == 0)));
-        self.window.cwnd = f64::from(flight) + may.max(least) as f64;
     }
 }

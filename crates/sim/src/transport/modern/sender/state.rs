@@ -1,0 +1,130 @@
+//! What a sender knows, by concern.
+
+use crate::transport::Counters;
+use perhop_core::units::{Span, Time};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum State {
+    Open,
+    Disorder,
+    Reduction,
+    Recovery,
+    Loss,
+}
+
+/// What the timer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Timer {
+    Off,
+    Retransmission,
+    Probe,
+    Reordering,
+}
+
+/// The window's way down (RFC 9937), in segments.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reduction {
+    /// RecoverFS.
+    pub(super) from: u32,
+    pub(super) delivered: u32,
+    pub(super) out: u32,
+}
+
+/// To go back to if the loss was none.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Undo {
+    /// SND.UNA when the episode began; 0: nothing to undo.
+    pub(super) marker: u32,
+    /// Repeats that no D-SACK has called needless yet.
+    pub(super) repeats: Option<u32>,
+    pub(super) cwnd: f64,
+    pub(super) ssthresh: f64,
+}
+
+/// What an ACK has said.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct News {
+    pub(super) acked: u32,
+    pub(super) sacked: u32,
+    /// Of a segment sent once: the round trip of the first, that of the last.
+    pub(super) rtt: Option<(Span, Span)>,
+    /// A segment sent once and before the time-out has arrived.
+    pub(super) original: bool,
+    /// The lowest number that arrived behind a later one.
+    pub(super) behind: Option<u32>,
+    pub(super) prior_delivered: u64,
+    pub(super) dsack: bool,
+    pub(super) echo: bool,
+}
+
+/// The data to be sent, and how much of it at once.
+#[derive(Clone, Debug)]
+pub(super) struct Data {
+    pub(super) end: u32,
+    pub(super) short: u32,
+    pub(super) short_payload: u16,
+    pub(super) offered: bool,
+    pub(super) mss: u16,
+    pub(super) started: bool,
+    pub(super) advertised: u32,
+    pub(super) initial_window: u32,
+}
+
+/// Explicit congestion notification.
+#[derive(Clone, Debug)]
+pub(super) struct Ecn {
+    pub(super) willing: bool,
+    pub(super) agreed: bool,
+    /// The next new segment carries CWR.
+    pub(super) cwr: bool,
+}
+
+/// What is going on, and what was before.
+#[derive(Clone, Debug)]
+pub(super) struct Episode {
+    pub(super) state: State,
+    /// One past the highest number sent when the state was entered.
+    pub(super) high: u32,
+    pub(super) reduction: Reduction,
+    pub(super) undo: Undo,
+    /// F-RTO is at work.
+    pub(super) frto: bool,
+    /// New segments go before lost ones, until the next ACK.
+    pub(super) new_first: bool,
+    /// The SYN had to be repeated.
+    pub(super) opened_late: bool,
+}
+
+/// The one timer.
+#[derive(Clone, Debug)]
+pub(super) struct Clock {
+    pub(super) timer: Timer,
+    pub(super) deadline: Time,
+    /// When the last segment was sent.
+    pub(super) last_sent: Time,
+}
+
+/// Whether the window is what holds the sender back.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Usage {
+    pub(super) limited: bool,
+    pub(super) most_out: u32,
+    pub(super) usage_until: u32,
+    pub(super) sent_since: bool,
+}
+
+/// Tail loss probe.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tail {
+    /// A probe is out: SND.NXT when it was sent.
+    pub(super) probe: Option<u32>,
+    pub(super) probe_repeats: bool,
+    pub(super) probe_due: bool,
+}
+
+/// What has happened so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) delivered: u64,
+    pub(super) counters: Counters,
+}

@@ -1,0 +1,146 @@
+//! What is sent next.
+
+use super::{Modern, SYN, State, Timer};
+use crate::transport::Segment;
+use perhop_core::units::Time;
+
+impl Modern {
+    /// The next segment to put on the wire.
+    pub(in crate::transport) fn next_segment(&mut self, now: Time) -> Option<Segment> {
+        if !self.data.started {
+            return None;
+        }
+        let segment = self.due(now);
+        match segment {
+            Some(_) => self.usage.sent_since = true,
+            None => self.settle(now),
+        }
+        segment
+    }
+
+    fn due(&mut self, now: Time) -> Option<Segment> {
+        if std::mem::take(&mut self.tail.probe_due) {
+            return self.send_probe(now);
+        }
+        let room = self.room();
+        if room > 0
+            && !self.episode.new_first
+            && let Some(number) = self.board.first_lost()
+        {
+            return Some(self.send_again(now, number));
+        }
+        (room > 0 && self.has_new()).then(|| self.send_new(now))
+    }
+
+    /// Segments that the window still allows.
+    fn room(&self) -> u32 {
+        (self.window.cwnd as u32).saturating_sub(self.board.in_flight())
+    }
+
+    /// Whether there is something new that the receiver has room for.
+    pub(super) fn has_new(&self) -> bool {
+        let next = self.board.next();
+        let opening = self.board.una() == SYN;
+        next < self.data.end && next - self.board.una() < self.data.advertised && !(opening && next > SYN)
+    }
+
+    /// Nothing more goes now: was it the window that held it back, and when is a probe due?
+    fn settle(&mut self, now: Time) {
+        let limited = self.room() == 0;
+        let sent = std::mem::take(&mut self.usage.sent_since);
+        if sent || limited {
+            self.note_usage(limited);
+        }
+        if sent && self.clock.timer != Timer::Reordering {
+            self.arm_probe(now, false);
+        }
+    }
+
+    fn note_usage(&mut self, limited: bool) {
+        let (una, out) = (self.board.una(), self.board.outstanding());
+        if una >= self.usage.usage_until || limited || !self.usage.limited && out > self.usage.most_out {
+            (self.usage.limited, self.usage.most_out, self.usage.usage_until) = (limited, out, self.board.next());
+        }
+    }
+
+    /// Whether the window is what holds the sender back; in slow start, half of it may be used.
+    pub(super) fn is_limited(&self) -> bool {
+        self.usage.limited
+            || self.window.cwnd < self.window.ssthresh && self.window.cwnd < 2.0 * f64::from(self.usage.most_out)
+    }
+
+    fn send_new(&mut self, now: Time) -> Segment {
+        self.after_idle(now);
+        let idle = self.board.outstanding() == 0;
+        let number = self.board.send(now, self.counts.delivered);
+        if idle || self.clock.timer == Timer::Probe {
+            self.arm_retransmission(now);
+        }
+        self.segment(now, number, false)
+    }
+
+    fn send_again(&mut self, now: Time, number: u32) -> Segment {
+        self.board.send_again(number, now, self.counts.delivered);
+        if let Some(repeats) = &mut self.episode.undo.repeats {
+            *repeats += 1;
+        }
+        if number == self.board.una() && self.clock.timer != Timer::Reordering {
+            self.arm(now, Timer::Retransmission, self.rtt.rto());
+        }
+        self.counts.counters.retransmitted += 1;
+        self.segment(now, number, true)
+    }
+
+    fn segment(&mut self, now: Time, number: u32, again: bool) -> Segment {
+        self.clock.last_sent = now;
+        self.counts.counters.segments += 1;
+        if matches!(self.episode.state, State::Reduction | State::Recovery) {
+            self.episode.reduction.out += 1;
+        }
+        let data = number != SYN;
+        let ect = self.ecn.agreed && data && !again;
+        let cwr = if data { ect && std::mem::take(&mut self.ecn.cwr) } else { self.ecn.willing };
+        let payload = match number {
+            SYN => 0,
+            _ if number == self.data.short => self.data.short_payload,
+            _ => self.data.mss,
+        };
+        Segment { number, payload, syn: !data, retransmission: again, ect, cwr }
+    }
+
+    /// A window that was not used for a time-out is no longer known to fit.
+    fn after_idle(&mut self, now: Time) {
+        let idle = now.since(self.clock.last_sent);
+        if self.board.outstanding() > 0 || self.clock.last_sent == Time::ZERO || idle <= self.rtt.rto() {
+            return;
+        }
+        let (least, timeouts) =
+            (f64::from(self.data.initial_window).min(self.window.cwnd), idle.ns() / self.rtt.rto().ns());
+        self.window.ssthresh = self.window.ssthresh.max((self.window.cwnd * 0.75).floor());
+        self.window.cwnd = (self.window.cwnd / 2f64.powi(timeouts.min(32) as i32)).floor().max(least);
+        self.usage.limited = false;
+    }
+
+    /// Tail loss probe: a new segment, or the last one again.
+    fn send_probe(&mut self, now: Time) -> Option<Segment> {
+        let segment = if self.has_new() {
+            self.tail.probe_repeats = false;
+            self.send_new(now)
+        } else {
+            let last = self.board.next() - 1;
+            if self.board.get(last).sacked {
+                self.tail.probe = None;
+                self.arm(now, Timer::Retransmission, self.left(now));
+                return None;
+            }
+            self.tail.probe_repeats = true;
+            self.board.send_again(last, now, self.counts.delivered);
+            self.counts.counters.retransmitted += 1;
+            self.segment(now, last, true)
+        };
+        self.tail.probe = Some(self.board.next());
+        self.arm(now, Timer::Retransmission, self.rtt.rto());
+        self.usage.sent_since = false;
+        Some(segment)
+    }
+}
