@@ -11,7 +11,7 @@ FAST := heads port sched conditioners engine owners bad changes ports scenario s
   roundtrip fuzz bad_input docs tune
 export PERHOP_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: install test test-rust test-python test-fast same-results reproduce lint wheel bench instructions lab docs lock clean
+.PHONY: install test test-rust test-python test-fast same-results reproduce lint wheel bench instructions lab lab-ports lab-tcp docs lock clean
 .DEFAULT_GOAL := install
 
 install: .venv/extension.stamp          ## build the release extension into .venv
@@ -52,8 +52,13 @@ instructions:                           ## instructions per packet-hop against t
 	cargo build --release -p perhop
 	$(PYTHON) tests/instructions/count.py $(ARGS)
 
-lab:                                    ## what a Linux kernel does at the ports of tests/kernel, against what is recorded; ARGS=--write
+lab: lab-ports lab-tcp                  ## what a Linux kernel does in the cells of tests/kernel, against what is recorded; ARGS=--write
+
+lab-ports:
 	$(PYTHON) tests/kernel/record.py $(ARGS)
+
+lab-tcp: .venv/extension.stamp
+	$(BIN)/python tests/kernel/connect.py $(ARGS)
 
 docs:                                   ## the generated part of docs/, and target/doc
 	cargo run -q -p perhop --example docs

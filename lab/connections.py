@@ -1,13 +1,14 @@
 """TCP connections inside the kernel: senders that always have more to send, receivers that count what they read.
 
-A connection is `{"traffic", "from", "source", "to", "address", "start_ns", "stop_ns", "segment", "window", "tos",
-"congestion"}`: nodes and their addresses, times from the beginning of the run, bytes of a full segment and of the
+A connection is `{"traffic", "flow", "from", "source", "to", "address", "start_ns", "stop_ns", "segment", "window",
+"tos", "congestion"}`: nodes and their addresses, times from the beginning of the run, bytes of a full segment and of the
 receiver's window.
 """
 
 from __future__ import annotations
 
 import socket
+import struct
 import threading
 import time
 from collections.abc import Iterable
@@ -52,24 +53,63 @@ def _socket(connection: dict[str, Any]) -> socket.socket:
     return made
 
 
+class State(NamedTuple):
+    """What a sender's socket says of itself: windows in segments, round trips in us, retransmissions so far."""
+
+    cwnd: int
+    ssthresh: int
+    rtt: int
+    minimum: int
+    retransmitted: int
+
+
+def _state(client: socket.socket) -> State:
+    """`struct tcp_info`: 8 bytes, then words."""
+    words = struct.unpack_from("=36I", client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 232), 8)
+    # Rates are 64 bits wide: 4 words after the 24th, then what was acknowledged and received, segments, unsent bytes.
+    return State(cwnd=words[18], ssthresh=words[17], rtt=words[15], minimum=words[35], retransmitted=words[23])
+
+
 class Transfers:
-    """Connections in progress, and the bytes of each traffic that were read from `warmup` to `end` (monotonic, ns)."""
+    """Connections in progress, and what became of each from `warmup` to `end` (monotonic, ns)."""
 
     def __init__(self, ends: list[Ends], start: int, warmup: int, end: int) -> None:
         """Begins all of them at their times."""
         self._window = range(warmup, end)
-        self._lock = threading.Lock()
-        self.received = dict.fromkeys((it.connection["traffic"] for it in ends), 0)
-        for it in ends:
-            threading.Thread(target=self._receive, args=(it,), daemon=True).start()
-            threading.Thread(target=_send, args=(it, start, end), daemon=True).start()
+        self._ends = ends
+        self._received = [0] * len(ends)
+        self._retransmitted_before = [0] * len(ends)
+        for i in range(len(ends)):
+            threading.Thread(target=self._receive, args=(i,), daemon=True).start()
+            threading.Thread(target=_send, args=(ends[i], start, end), daemon=True).start()
 
-    def _receive(self, ends: Ends) -> None:
-        opened, _ = ends.server.accept()
+    def _receive(self, i: int) -> None:
+        opened, _ = self._ends[i].server.accept()
         while data := opened.recv(_CHUNK):
             if time.clock_gettime_ns(time.CLOCK_MONOTONIC) in self._window:
-                with self._lock:
-                    self.received[ends.connection["traffic"]] += len(data)
+                self._received[i] += len(data)
+
+    def states(self) -> list[State]:
+        """Of all connections, as they are now."""
+        return [_state(it.client) for it in self._ends]
+
+    def end_warmup(self) -> None:
+        """What is retransmitted counts from now on."""
+        self._retransmitted_before = [it.retransmitted for it in self.states()]
+
+    def outcome(self) -> list[dict[str, Any]]:
+        """Of each connection: its traffic, bytes received, segments retransmitted."""
+        return [
+            {
+                "traffic": it.connection["traffic"],
+                "flow": it.connection["flow"],
+                "received": size,
+                "retransmitted": state.retransmitted - before,
+            }
+            for it, size, state, before in zip(
+                self._ends, self._received, self.states(), self._retransmitted_before, strict=True
+            )
+        ]
 
 
 def _send(ends: Ends, start: int, end: int) -> None:

@@ -1,10 +1,12 @@
 """Runs a scenario inside the kernel: its network from commands, its datagrams and its TCP connections at their times.
 
-DIR/scenario.json is `{"commands", "datagrams", "receivers", "taps", "connections", "warmup_ns", "duration_ns"}`: shell
-commands; a list of `[ns, node, source port, address, size, tos, number]`; the nodes that datagrams go to; the
-interfaces at the far ends of the ports, each `{"port", "node", "device"}`; TCP as in connections.py.
-DIR/scenario.out.json gets what left each port, `{port: [[number, ns, tos], ..]}`, and the bytes that each traffic
-received over TCP after the warm-up.
+DIR/scenario.json is `{"commands", "datagrams", "receivers", "taps", "queues", "connections", "sample_ns", "warmup_ns",
+"duration_ns"}`: shell commands; a list of `[ns, node, source port, address, size, tos, number]`; the nodes that
+datagrams go to; the interfaces at the far ends of the ports, and those of the ports, each `{"port", "node",
+"device"}`; TCP as in connections.py; how often to look at queues and senders, 0 for never.
+DIR/scenario.out.json gets what left each port, `{port: [[number, ns, tos], ..]}`; of each connection the bytes received
+and the segments retransmitted after the warm-up; and for each look its time, the packets and bytes in each queue, and
+each sender's windows and round trips.
 """
 
 from __future__ import annotations
@@ -14,9 +16,12 @@ import json
 import socket
 import struct
 import sys
+import threading
 import time
 from pathlib import Path
+from typing import Any
 
+import backlog
 import capture
 import connections
 import network
@@ -44,15 +49,42 @@ def main(folder: Path) -> None:
     start = (time.clock_gettime_ns(time.CLOCK_MONOTONIC) // GRID + 2) * GRID
     end = start + job["duration_ns"]
     transfers = connections.Transfers(ends, start, start + job["warmup_ns"], end)
+    queues = {it["port"]: backlog.Watched(it["node"], it["device"]) for it in job["queues"]}
+    looks = _Looks(transfers, queues, start)
+    threading.Thread(target=looks.look, args=(job["sample_ns"], end), daemon=True).start()
+    threading.Thread(target=_end_warmup, args=(transfers, start + job["warmup_ns"]), daemon=True).start()
     _datagrams(job["datagrams"], start)
     _sleep_until(end)
+    outcome = transfers.outcome()
     time.sleep(DRAIN)
     offset = capture.real_minus_monotonic()
     left = {port: _first(capture.seen(tap), offset + start) for port, tap in taps.items()}
     for it in listening:
         it.close()
-    out = {"left": left, "received": transfers.received}
+    out = {"left": left, "connections": outcome, "looks": looks.seen}
     (folder / "scenario.out.json").write_text(json.dumps(out))
+
+
+class _Looks:
+    """Queues and senders, as they were at times."""
+
+    def __init__(self, transfers: connections.Transfers, queues: dict[str, backlog.Watched], start: int) -> None:
+        self._transfers, self._queues, self._start = transfers, queues, start
+        self.seen: list[dict[str, Any]] = []
+
+    def look(self, every: int, end: int) -> None:
+        """At the beginning, and again and again until the end."""
+        at = self._start
+        while every and at < end:
+            _sleep_until(at)
+            waiting = {port: it.now() for port, it in self._queues.items()}
+            self.seen.append({"ns": at - self._start, "queues": waiting, "senders": self._transfers.states()})
+            at += every
+
+
+def _end_warmup(transfers: connections.Transfers, at: int) -> None:
+    _sleep_until(at)
+    transfers.end_warmup()
 
 
 def _listen(node: str) -> socket.socket:

@@ -38,7 +38,7 @@ def lab(arguments: Mapping[str, Any]) -> int:
             print(f"lab: {reason}")
             return 0
         found = json.loads((folder / "scenario.out.json").read_text())
-    compared.show(compared.compared(packets, found["left"]), found["received"], scenario, runs)
+    compared.show(compared.compared(packets, found["left"]), found, scenario, runs)
     return 0
 
 

@@ -59,8 +59,10 @@ class Row(NamedTuple):
 
 
 def all_cells() -> Iterator[Cell]:
-    """Every cell, in the order of cells.toml."""
+    """Every port and pattern, in the order of cells.toml; those of TCP are transport.py's."""
     for port, text in tomllib.loads((HERE / "cells.toml").read_text()).items():
+        if port == "tcp":
+            continue
         for pattern in text["patterns"]:
             yield Cell(port, pattern, text)
 

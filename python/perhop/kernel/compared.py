@@ -6,9 +6,10 @@ import statistics
 import sys
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from perhop.kernel.job import Packet
+from perhop.kernel.transport import Sender, World, recorded, simulated
 from perhop.results import Runs
 from perhop.scenario import Scenario
 
@@ -55,8 +56,8 @@ def _compared(port: str, packets: list[Packet], kernel: Mapping[int, tuple[int, 
     )
 
 
-def show(ports: list[Compared], received: Mapping[str, int], scenario: Scenario, runs: Runs) -> None:
-    """Prints both tables."""
+def show(ports: list[Compared], found: Mapping[str, Any], scenario: Scenario, runs: Runs) -> None:
+    """Prints the tables: datagrams, TCP, queues."""
     from rich.console import Console
 
     console = Console(width=None if sys.stdout.isatty() else 160)
@@ -64,9 +65,14 @@ def show(ports: list[Compared], received: Mapping[str, int], scenario: Scenario,
         if ports:
             console.print("Datagrams at ports: what left, and what differs, packet for packet", highlight=False)
             console.print(_departures(ports), highlight=False)
-        if received:
-            console.print("Goodput of TCP: the simulator's and Linux's", highlight=False)
-            console.print(_goodputs(received, scenario, runs), highlight=False)
+        if found["connections"]:
+            times = scenario.settings["warmup_s"], scenario.settings["duration_s"]
+            worlds = simulated(runs, scenario), recorded(found, *times)
+            console.print("TCP: the simulator's and Linux's", highlight=False)
+            console.print(_senders(*worlds), highlight=False)
+            if all(it.queues for it in worlds):
+                console.print("Queues at ports, in packets", highlight=False)
+                console.print(_queues(*worlds), highlight=False)
     print(text.get(), end="")
 
 
@@ -90,10 +96,23 @@ def _departures(ports: list[Compared]) -> Table:
     return table
 
 
-def _goodputs(received: Mapping[str, int], scenario: Scenario, runs: Runs) -> Table:
-    measured_s = scenario.settings["duration_s"] - scenario.settings["warmup_s"]
-    table, rows = _grid("traffic", "perhop Mbit/s", "kernel Mbit/s"), runs.table("traffic")
-    simulated = dict(zip(rows["traffic"], rows["goodput_bit_s"], strict=True))
-    for name, size in received.items():
-        table.add_row(name, f"{float(simulated[name]) / 1e6:.3f}", f"{size * 8 / measured_s / 1e6:.3f}")
+def _senders(perhop: World, kernel: World) -> Table:
+    pairs = [(f"{what}, perhop", "kernel") for what in ("Mbit/s", "repeats", "mean RTT ms", "mean window")]
+    table = _grid("traffic", *(name for pair in pairs for name in pair))
+    for ours, theirs in zip(perhop.senders, kernel.senders, strict=True):
+        cells = zip(_figures(ours), _figures(theirs), strict=True)
+        table.add_row(ours.traffic, *(cell for pair in cells for cell in pair))
+    return table
+
+
+def _figures(it: Sender) -> list[str]:
+    means = [f"{statistics.mean(values):.2f}" if values else "-" for values in (it.srtt_ms, it.cwnd)]
+    return [f"{it.goodput_bit_s / 1e6:.3f}", str(it.retransmitted), *means]
+
+
+def _queues(perhop: World, kernel: World) -> Table:
+    table = _grid("port", "mean, perhop", "kernel", "p99, perhop", "kernel")
+    for port, ours in perhop.queues.items():
+        theirs = kernel.queues[port]
+        table.add_row(port, f"{ours.mean:.2f}", f"{theirs.mean:.2f}", f"{ours.p99:.0f}", f"{theirs.p99:.0f}")
     return table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 from perhop.results import Runs
@@ -10,6 +11,7 @@ from perhop.scenario import Linux, Scenario
 #: Models whose datagrams are sent in the kernel at the scenario's own times.
 DATAGRAMS = ("cbr", "on-off", "poisson", "capture")
 _PORT = 20_000
+_PAIR = re.compile(r"ip link add (\w+) netns \w+ .*type veth peer name (\w+) ")
 #: What a packet carried when it was sent: what is marked at its first port was capable before.
 _ECT = {"not-ect": 0, "ect1": 1, "ect0": 2, "ce": 2}
 
@@ -73,6 +75,7 @@ class Connection(NamedTuple):
     """A bulk transfer over TCP, as the simulator opened it."""
 
     traffic: str
+    flow: int
     node: str
     start_ns: int
     tos: int
@@ -84,11 +87,11 @@ def connections_of(runs: Runs, linux: Linux) -> list[Connection]:
         "select traffic, flow, min(in_ns) as start_ns, arg_min(hop, in_ns) as hop, arg_min(dscp, in_ns) as dscp "
         "from events where direction = 'out' group by traffic, flow order by start_ns, traffic, flow"
     )
-    columns = (rows[name] for name in ("traffic", "start_ns", "hop", "dscp"))
+    columns = (rows[name] for name in ("traffic", "flow", "start_ns", "hop", "dscp"))
     over_tcp = {it.traffic for it in linux.transfers}
     return [
-        Connection(str(traffic), str(hop).split(" -> ")[0], int(start), int(dscp) << 2)
-        for traffic, start, hop, dscp in zip(*columns, strict=True)
+        Connection(str(traffic), int(flow), str(hop).split(" -> ")[0], int(start), int(dscp) << 2)
+        for traffic, flow, start, hop, dscp in zip(*columns, strict=True)
         if str(traffic) in over_tcp
     ]
 
@@ -110,14 +113,23 @@ def job(scenario: Scenario, linux: Linux, packets: list[Packet], connections: li
         "datagrams": [datagram(it) for it in first.values()],
         "receivers": sorted({tables[it.traffic]["to"] for it in first.values()}),
         "taps": [{"port": port, "node": node, "device": device} for port, node, device in linux.ends],
+        "queues": _queues(linux),
+        "sample_ns": round((settings["sample_s"] or 0) * 1e9),
         "connections": [_connection(it, tables[it.traffic]["to"], linux) for it in connections],
         "warmup_ns": round(settings["warmup_s"] * 1e9),
         "duration_ns": round(settings["duration_s"] * 1e9),
     }
 
 
+def _queues(linux: Linux) -> list[dict[str, str]]:
+    """Where packets wait for each port: at its own end of the link."""
+    pairs = [pair.groups() for pair in map(_PAIR.match, linux.commands) if pair]
+    peer = {one: other for a, b in pairs for one, other in ((a, b), (b, a))}
+    return [{"port": port, "node": port.split(" -> ")[0], "device": peer[device]} for port, _, device in linux.ends]
+
+
 def _connection(it: Connection, to: str, linux: Linux) -> dict[str, Any]:
     """As lab/connections.py reads it."""
     told = next(told for told in linux.transfers if told.traffic == it.traffic)
     node = {"from": it.node, "source": linux.addresses[it.node], "to": to, "address": linux.addresses[to]}
-    return told._asdict() | node | {"start_ns": it.start_ns, "tos": it.tos}
+    return told._asdict() | node | {"flow": it.flow, "start_ns": it.start_ns, "tos": it.tos}

@@ -144,6 +144,7 @@ impl Hosts {
                 delivered_bytes: flow.counts.delivered.bytes,
                 goodput_bytes: self.goodput_bytes(flow),
                 cwnd: flow.tcp.as_ref().map(|tcp| tcp.sender.cwnd()),
+                srtt: flow.tcp.as_ref().and_then(|tcp| tcp.sender.srtt()),
             });
         }
     }

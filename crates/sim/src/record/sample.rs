@@ -1,6 +1,6 @@
 //! Series: queue lengths, gauges and flows at a fixed interval.
 
-use perhop_core::units::Time;
+use perhop_core::units::{Span, Time};
 
 /// One value at one time.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,4 +34,6 @@ pub struct FlowSample {
     pub goodput_bytes: u64,
     /// Current congestion window, segments; `None` without TCP.
     pub cwnd: Option<f64>,
+    /// Its smoothed round trip; `None` without TCP and before the first.
+    pub srtt: Option<Span>,
 }

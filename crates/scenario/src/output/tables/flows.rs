@@ -42,5 +42,6 @@ pub(super) fn flow_series(run: Run<'_>) -> Table {
         .integer("delivered_bytes", |r| r.it.delivered_bytes)
         .integer("goodput_bytes", |r| r.it.goodput_bytes)
         .real("cwnd_segments", |r| r.it.cwnd)
+        .real("srtt_ms", |r| r.it.srtt.map(|it| it.seconds() * 1e3))
         .table()
 }

@@ -1,0 +1,112 @@
+"""What TCP got in a world, and what it did to the queues: from the simulator's tables, or from the kernel's record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from perhop.results import Runs
+from perhop.scenario import Scenario
+
+#: Bits and milliseconds.
+_BYTE, _US = 8, 1e-3
+
+
+class Sender(NamedTuple):
+    """A connection after the warm-up; its windows from the beginning, one a look."""
+
+    traffic: str
+    flow: int
+    goodput_bit_s: float
+    retransmitted: int
+    cwnd: list[float]
+    """Segments."""
+    srtt_ms: list[float]
+    """0: none yet."""
+
+
+class Queue(NamedTuple):
+    """A port's queue at each look after the warm-up, in packets."""
+
+    mean: float
+    p99: float
+
+
+class World(NamedTuple):
+    """One run of a scenario."""
+
+    senders: list[Sender]
+    """By traffic and flow."""
+    queues: dict[str, Queue]
+
+    def goodput_bit_s(self) -> float:
+        """Of all connections."""
+        return sum(it.goodput_bit_s for it in self.senders)
+
+    def shares(self) -> list[float]:
+        """Each connection's part of that."""
+        return [it.goodput_bit_s / max(self.goodput_bit_s(), 1.0) for it in self.senders]
+
+    def retransmitted(self) -> int:
+        """By all connections."""
+        return sum(it.retransmitted for it in self.senders)
+
+
+def simulated(runs: Runs, scenario: Scenario, replication: int = 0) -> World:
+    """A replication of the simulator's."""
+    flows, looks, series = (_rows(runs, name, replication) for name in ("flows", "flow_series", "series"))
+    senders = [
+        Sender(
+            traffic=it["traffic"],
+            flow=int(it["flow"]),
+            goodput_bit_s=float(it["goodput_bit_s"]),
+            retransmitted=int(it["retransmitted_segments"]),
+            cwnd=[float(look["cwnd_segments"]) for look in looks if _same(look, it)],
+            srtt_ms=[float(look["srtt_ms"] or 0.0) for look in looks if _same(look, it)],
+        )
+        for it in flows
+        if it["retransmitted_segments"] is not None
+    ]
+    waiting: dict[str, list[float]] = {}
+    for it in series:
+        if it["quantity"] == "queue_packets" and it["t_s"] >= scenario.settings["warmup_s"]:
+            waiting.setdefault(it["hop"], []).append(float(it["value"]))
+    return World(sorted(senders, key=_key), {port: _queue(values) for port, values in waiting.items()})
+
+
+def recorded(found: Mapping[str, Any], warmup_s: float, duration_s: float) -> World:
+    """The kernel's: what lab/scenario.py has written."""
+    looks = found["looks"]
+    senders = [
+        Sender(
+            traffic=it["traffic"],
+            flow=it["flow"],
+            goodput_bit_s=it["received"] * _BYTE / (duration_s - warmup_s),
+            retransmitted=it["retransmitted"],
+            cwnd=[float(look["senders"][i][0]) for look in looks],
+            srtt_ms=[look["senders"][i][2] * _US for look in looks],
+        )
+        for i, it in enumerate(found["connections"])
+    ]
+    later = [look["queues"] for look in looks if look["ns"] >= warmup_s * 1e9]
+    ports = later[0] if later else ()
+    return World(sorted(senders, key=_key), {port: _queue([float(look[port][0]) for look in later]) for port in ports})
+
+
+def _rows(runs: Runs, table: str, replication: int) -> list[dict[str, Any]]:
+    columns = runs.table(table)
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return [row for row in rows if row["replication"] == replication]
+
+
+def _key(it: Sender) -> tuple[str, int]:
+    return it.traffic, it.flow
+
+
+def _same(look: Mapping[str, Any], flow: Mapping[str, Any]) -> bool:
+    return (look["traffic"], look["flow"]) == (flow["traffic"], flow["flow"])
+
+
+def _queue(values: Sequence[float]) -> Queue:
+    ordered = sorted(values)
+    return Queue(sum(ordered) / len(ordered), ordered[len(ordered) * 99 // 100])

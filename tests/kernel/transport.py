@@ -1,0 +1,130 @@
+"""The cells of TCP in cells.toml: scenarios of tcp/ with settings, and what the kernel did in each.
+
+tcp/summary.csv has a row for each boot and connection, tcp/queues.csv one for each boot and port, tcp/windows/CELL.csv.gz the window of
+each connection in the first boot, where a cell has at most two.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import itertools
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from perhop.kernel.transport import Queue, Sender, World
+from perhop.scenario import Scenario
+
+HERE = Path(__file__).resolve().parent
+FOLDER = HERE / "tcp"
+SUMMARY, QUEUES, WINDOWS = FOLDER / "summary.csv", FOLDER / "queues.csv", FOLDER / "windows"
+SUMMARY_COLUMNS = ["cell", "boot", "traffic", "flow", "goodput_bit_s", "retransmitted", "srtt_ms"]
+QUEUE_COLUMNS = ["cell", "boot", "port", "mean_packets", "p99_packets"]
+#: A trace of more connections is not kept.
+TRACED = 2
+
+
+class Cell(NamedTuple):
+    """A scenario and its settings."""
+
+    name: str
+    table: str
+    group: str
+    scenario: Path
+    settings: dict[str, Any]
+    boots: int
+    explained: str
+    """Why it is outside the tolerance; empty if it is not."""
+
+    def made(self) -> Scenario:
+        """The scenario."""
+        return Scenario.from_toml(self.scenario, self.settings)
+
+
+def all_cells() -> Iterator[Cell]:
+    """Every cell, in the order of cells.toml."""
+    text = tomllib.loads((HERE / "cells.toml").read_text())["tcp"]
+    shared = text.pop("axes")
+    for name, table in text.items():
+        axes = [table["own"][axis] if axis in table.get("own", {}) else shared[axis] for axis in table["axes"]]
+        for labels in itertools.product(*axes):
+            settings = dict(table.get("settings", {}))
+            for axis, label in zip(axes, labels, strict=True):
+                settings |= axis[label]
+            cell, why = "-".join((name, *labels)), table.get("explained", {})
+            file = FOLDER / table["scenario"]
+            told = why.get("-".join(labels), why.get("all", ""))
+            yield Cell(cell, name, table["group"], file, settings, table["boots"], told)
+
+
+def recorded() -> dict[str, list[World]]:
+    """What the kernel did in each cell, boot by boot; windows are not read."""
+    senders: dict[tuple[str, int], list[Sender]] = {}
+    for it in _rows(SUMMARY):
+        goodput, repeats = float(it["goodput_bit_s"]), int(it["retransmitted"])
+        one = Sender(it["traffic"], int(it["flow"]), goodput, repeats, [], [float(it["srtt_ms"])])
+        senders.setdefault((it["cell"], int(it["boot"])), []).append(one)
+    queues: dict[tuple[str, int], dict[str, Queue]] = {}
+    for it in _rows(QUEUES):
+        waiting = Queue(float(it["mean_packets"]), float(it["p99_packets"]))
+        queues.setdefault((it["cell"], int(it["boot"])), {})[it["port"]] = waiting
+    found: dict[str, list[World]] = {}
+    for (cell, boot), of in sorted(senders.items()):
+        found.setdefault(cell, []).append(World(of, queues[cell, boot]))
+    return found
+
+
+def windows(cell: str) -> list[list[float]] | None:
+    """The windows of each connection in the first boot, one every `sample`; `None` if they are not kept."""
+    file = WINDOWS / f"{cell}.csv.gz"
+    if not file.exists():
+        return None
+    with gzip.open(file, "rt", encoding="ascii") as text:
+        rows = [[float(value) for value in row] for row in csv.reader(text)]
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def write(worlds: dict[str, list[World]]) -> None:
+    """Replaces what is recorded of these cells."""
+    old = {name: boots for name, boots in recorded().items() if name not in worlds} if SUMMARY.exists() else {}
+    order = [cell.name for cell in all_cells()]
+    kept = {name: (old | worlds)[name] for name in order if name in old | worlds}
+    _write(SUMMARY, SUMMARY_COLUMNS, _summary(kept))
+    _write(QUEUES, QUEUE_COLUMNS, _waiting(kept))
+    for name, boots in worlds.items():
+        if len(boots[0].senders) <= TRACED:
+            rows = zip(*(it.cwnd for it in boots[0].senders), strict=True)
+            text = "".join(",".join(f"{value:.0f}" for value in row) + "\n" for row in rows)
+            WINDOWS.mkdir(exist_ok=True)
+            (WINDOWS / f"{name}.csv.gz").write_bytes(gzip.compress(text.encode(), 9, mtime=0))
+
+
+def _summary(worlds: dict[str, list[World]]) -> Iterator[list[Any]]:
+    for name, boots in worlds.items():
+        for boot, world in enumerate(boots):
+            for it in world.senders:
+                srtt = sum(it.srtt_ms) / max(len(it.srtt_ms), 1)
+                yield [name, boot, it.traffic, it.flow, f"{it.goodput_bit_s:.0f}", it.retransmitted, f"{srtt:.3f}"]
+
+
+def _waiting(worlds: dict[str, list[World]]) -> Iterator[list[Any]]:
+    for name, boots in worlds.items():
+        for boot, world in enumerate(boots):
+            for port, queue in world.queues.items():
+                yield [name, boot, port, f"{queue.mean:.3f}", f"{queue.p99:.0f}"]
+
+
+def _rows(file: Path) -> list[dict[str, str]]:
+    with file.open(encoding="ascii", newline="") as text:
+        return list(csv.DictReader(text))
+
+
+def _write(file: Path, columns: list[str], rows: Iterator[list[Any]]) -> None:
+    text = io.StringIO()
+    out = csv.writer(text, lineterminator="\n")
+    out.writerow(columns)
+    out.writerows(rows)
+    file.write_text(text.getvalue(), encoding="ascii")
