@@ -1,8 +1,8 @@
 """TCP connections inside the kernel: senders that always have more to send, receivers that count what they read.
 
-A connection is `{"traffic", "flow", "from", "source", "to", "address", "start_ns", "stop_ns", "segment", "window",
-"tos", "congestion"}`: nodes and their addresses, times from the beginning of the run, bytes of a full segment and of the
-receiver's window.
+A connection is `{"traffic", "flow", "from", "source", "to", "address", "start_ns", "stop_ns", "segment",
+"window", "tos", "congestion"}`: nodes and their addresses, times from the beginning of the run, bytes of a full
+segment and of the receiver's window.
 """
 
 from __future__ import annotations

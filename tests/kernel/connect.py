@@ -1,7 +1,7 @@
-"""Records what the kernel's TCP does in every cell, and says how far from the records it is: the second half of `make lab`.
+"""Records what the kernel's TCP does in every cell, and how far from the records it is: half of `make lab`.
 
-python3 tests/kernel/connect.py [--write] [--boots N] [GROUP | TABLE | CELL ...]: with --write the records are replaced. Without, one
-boot of each cell, and what differs from all boots on record.
+python3 tests/kernel/connect.py [--write] [--boots N] [GROUP | TABLE | CELL ...]: with --write the records are
+replaced. Without, one boot of each cell, and what differs from all boots on record.
 """
 
 from __future__ import annotations
@@ -103,9 +103,8 @@ def main() -> int:
         if words:
             print(f"{name}: {words}")
     missing, others = len(worlds) - len(said), sum(map(bool, said.values()))
-    print(
-        f"lab: {len(worlds)} cells of TCP: {len(said) - others} as recorded, {others} changed, {missing} without a record"
-    )
+    same = len(said) - others
+    print(f"lab: {len(worlds)} cells of TCP: {same} as recorded, {others} changed, {missing} without a record")
     return 1 if missing else 0
 
 

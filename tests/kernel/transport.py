@@ -1,7 +1,7 @@
 """The cells of TCP in cells.toml: scenarios of tcp/ with settings, and what the kernel did in each.
 
-tcp/summary.csv has a row for each boot and connection, tcp/queues.csv one for each boot and port, tcp/windows/CELL.csv.gz the window of
-each connection in the first boot, where a cell has at most two.
+tcp/summary.csv has a row for each boot and connection, tcp/queues.csv one for each boot and port,
+tcp/windows/CELL.csv.gz the window of each connection in the first boot, where a cell has at most two.
 """
 
 from __future__ import annotations
