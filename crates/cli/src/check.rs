@@ -63,24 +63,27 @@ pub(crate) fn is_policy(text: &str) -> bool {
     has("[policy]") || (has("[conditioner") && !has("[traffic") && !has("[scenario]") && !has("[dumbbell"))
 }
 
-/// Everything found in a file.
-fn diagnose(file: &Path, settings: &Settings) -> Diagnostics {
+/// Everything found in a file, and notes, which are no fault of it.
+fn diagnose(file: &Path, settings: &Settings) -> (Diagnostics, Vec<&'static str>) {
     let options = options(file, settings);
     let parse = |text: String| match is_policy(&text) {
-        true => Policy::parse(&text, &options).map(|ok| ok.1),
-        false => Sweep::parse(&text, &options).map(|ok| ok.1),
+        true => Policy::parse(&text, &options).map(|ok| (ok.1, Vec::new())),
+        false => Sweep::parse(&text, &options).map(|(sweep, warnings)| (warnings, sweep.notes())),
     };
-    text(file).and_then(parse).unwrap_or_else(|errors| errors)
+    text(file).and_then(parse).unwrap_or_else(|errors| (errors, Vec::new()))
 }
 
 pub(crate) fn check(args: &Check) -> Result<Exit, Failure> {
     let mut all = Diagnostics::default();
     for file in &args.files {
-        let found = diagnose(file, &args.settings);
+        let (found, notes) = diagnose(file, &args.settings);
         match args.format {
             Format::Json => {}
             Format::Text if found.list.is_empty() => say!("{}: no errors, no warnings", name(file)),
             Format::Text => show::coloured(format_args!("{found:#}\n{}", summary(&found, file, args.files.len()))),
+        }
+        if matches!(args.format, Format::Text) {
+            notes.iter().for_each(|note| complain!("{}: note: {note}", name(file)));
         }
         all.list.extend(found.list);
     }

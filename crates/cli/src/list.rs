@@ -34,7 +34,7 @@ pub(crate) fn list(args: &List) -> Result<Exit, Failure> {
             say!("");
         }),
         Some("units") => say!("{UNITS}"),
-        Some("tcp") => say!("{}", perhop_scenario::sections::tcp::PRESETS.join("\n")),
+        Some("tcp") => say!("{}", perhop_scenario::sections::stack::NAMES.join("\n")),
         Some("diagnostics") => {
             perhop_scenario::codes::TABLE.iter().for_each(|(code, meaning)| say!("  {code}  {meaning}"));
         }

@@ -86,6 +86,41 @@ fn every_code_has_its_page() {
     assert!(folder.refused(&["list", "w301"]).contains("did you mean `W301`?"));
 }
 
+/// A note is no warning: standard output, the exit code and JSON are as without it.
+#[test]
+fn a_file_that_names_no_stack_gets_a_note() {
+    let folder = folder();
+    let check = |text: &str, more: &[&str]| {
+        std::fs::write(folder.path("file.toml"), text).unwrap();
+        let out = folder.perhop(&[&["check", "file.toml"], more].concat());
+        (out.status.code(), [out.stdout, out.stderr].map(|bytes| String::from_utf8(bytes).unwrap()))
+    };
+    let silent = "file.toml: no errors, no warnings\n";
+    let noted = |text: &str| {
+        let (code, [out, aside]) = check(text, &[]);
+        assert_eq!((code, out.as_str()), (Some(0), silent), "{aside}");
+        let lines = aside.lines().filter(|line| line.starts_with("file.toml: note: no stack is named")).count();
+        assert!(lines <= 1, "{aside}");
+        lines == 1
+    };
+    let unnamed = SCENARIO.replace("stack = \"classic\"\n", "");
+    let with = |tcp: &str| SCENARIO.split("tcp = ").next().unwrap().to_owned() + tcp;
+    assert!(
+        noted(&unnamed)
+            && !noted(SCENARIO)
+            && !noted(&unnamed.replace("[tcp.host]", "[tcp.host]\nrecovery = \"rack\""))
+    );
+    assert!(noted(&(unnamed.clone() + "[sweep]\n\"tcp.host.window\" = [20, 30]\n")));
+    assert!(!noted(&(unnamed.clone() + "[sweep]\n\"tcp.host.stack\" = [\"classic\", \"linux\"]\n")));
+    let (code, [out, aside]) = check(&unnamed, &["--format", "json"]);
+    assert_eq!((code, out.trim(), aside.as_str()), (Some(0), "[]", ""));
+    for (tcp, expected) in
+        [("", true), ("tcp = { window = 30 }", true), ("tcp = \"newreno\"", false), ("tcp = \"linux\"", false)]
+    {
+        assert_eq!(noted(&with(tcp)), expected, "{tcp}");
+    }
+}
+
 #[test]
 fn several_files_are_checked_in_one_go() {
     let folder = folder();

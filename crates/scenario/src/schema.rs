@@ -4,8 +4,10 @@ use crate::expand::dumbbell::Dumbbell;
 use crate::sections::conditioner::{Actions, Placement};
 use crate::sections::link::{LinkSection, NodeSection};
 use crate::sections::queue::{QueueCommon, Shaped, Telling, has_classes};
+use crate::sections::rto::{RtoPreset, RtoSection};
 use crate::sections::settings::{PolicySettings, Settings};
-use crate::sections::tcp::{PRESETS, RtoPreset, RtoSection, TcpSection};
+use crate::sections::stack;
+use crate::sections::tcp::TcpSection;
 use crate::sections::traffic::TrafficCommon;
 use perhop_core::params::{Field, Kind, Literal, Params};
 use perhop_core::registry::Entry;
@@ -279,7 +281,7 @@ fn by_hand(name: &str) -> Option<Value> {
         "queue" => Some(named_or(json!({ "$ref": "#/$defs/queue" }))),
         "tcp" => {
             let mut schema = named_or(json!({ "$ref": "#/$defs/tcp" }));
-            schema["examples"] = json!(PRESETS);
+            schema["examples"] = json!(stack::NAMES);
             Some(schema)
         }
         "marker" => Some(json!({ "$ref": "#/$defs/marker" })),

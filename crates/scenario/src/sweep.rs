@@ -1,6 +1,7 @@
 //! A file: its base scenario, and the points of its sweep, a grid over keys, each a scenario with a name and a hash.
 
 use crate::check::settings::unfit;
+use crate::check::unnamed;
 use crate::expand::axis::{self, Axis};
 use crate::expand::{selector, stated};
 use crate::scenario::{self, Scenario};
@@ -67,6 +68,13 @@ impl Sweep {
         let mut points = if self.grid.is_empty() { vec![Point::base(&self.base)] } else { self.grid.clone() };
         points.iter_mut().for_each(|point| point.run.clone_from(&self.run));
         points
+    }
+
+    /// What a reader should know and no rule forbids.
+    pub fn notes(&self) -> Vec<&'static str> {
+        let unnamed = |scenario: &Scenario| unnamed::any(&scenario.model, &scenario.built.traffic);
+        let any = self.points().iter().any(|point| unnamed(&point.scenario));
+        any.then_some(unnamed::NOTE).into_iter().collect()
     }
 
     /// The base as a point: what `perhop run` runs.

@@ -34,7 +34,7 @@ to = "d"
 tcp = "host"
 
 [tcp.host]
-recovery = "newreno"
+stack = "classic"
 window = 30
 "#;
 

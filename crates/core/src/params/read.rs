@@ -34,6 +34,7 @@ pub struct Reader<'a> {
     /// Where the table is.
     pub place: Place,
     known: Vec<&'static str>,
+    settled: Vec<(&'static str, Tree)>,
     /// Where faults go.
     pub problems: &'a mut Problems,
 }
@@ -41,7 +42,7 @@ pub struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// A reader of `table`, which is at `place`.
     pub fn new(table: &'a Table, place: Place, problems: &'a mut Problems) -> Self {
-        Self { table, place, known: Vec::new(), problems }
+        Self { table, place, known: Vec::new(), settled: Vec::new(), problems }
     }
 
     /// Takes a key that the caller reads itself.
@@ -50,8 +51,23 @@ impl<'a> Reader<'a> {
         self.table.get(name)
     }
 
+    /// What the table says of a key.
+    pub fn stated(&self, name: &str) -> Option<&'a Node> {
+        self.table.get(name)
+    }
+
+    /// Gives a key a value before it is read, whatever the table says: what another key implies.
+    pub fn settle(&mut self, name: &'static str, value: Tree) {
+        self.settled.push((name, value));
+    }
+
     /// Reads a declared field.
     pub fn field<T: Value>(&mut self, field: &'static Field) -> Option<T> {
+        if let Some(i) = self.settled.iter().position(|(name, _)| *name == field.name) {
+            self.known.push(field.name);
+            let node = Node { place: self.place_of(field.name), tree: self.settled.swap_remove(i).1 };
+            return T::read(&node, self.problems);
+        }
         if let Some(node) = self.take(field.name) {
             return T::read(node, self.problems);
         }

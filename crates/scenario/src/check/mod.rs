@@ -24,3 +24,5 @@ pub mod stability;
 pub mod starving;
 /// Where tickets go, and whether tags can hold them.
 pub mod tickets;
+/// TCP whose stack no file names.
+pub mod unnamed;

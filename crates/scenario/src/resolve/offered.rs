@@ -3,7 +3,8 @@
 use super::topology::Topology;
 use crate::sections::model::Model;
 use crate::sections::named::{Name, Named};
-use crate::sections::tcp::{PRESETS, TcpRef, TcpSection};
+use crate::sections::stack;
+use crate::sections::tcp::{TcpRef, TcpSection};
 use crate::sections::traffic::TrafficSection;
 use perhop_core::params::{Problems, Spanned, suggest};
 use perhop_core::units::{Bytes, Span, Time};
@@ -56,7 +57,7 @@ pub fn tables(traffic: &[Flowline]) -> impl Iterator<Item = &Flowline> {
 /// The TCP of a traffic section: an inline table, a `[tcp.X]`, or a preset.
 pub fn tcp_section(model: &Model, stated: Option<&TcpRef>) -> Option<TcpSection> {
     match stated {
-        None => TcpSection::preset(PRESETS[1]),
+        None => TcpSection::preset(stack::DEFAULT),
         Some(TcpRef::Inline(section)) => Some(section.value.clone()),
         Some(TcpRef::Named(name)) => {
             model.tcp.get(name).map(|section| section.value.clone()).or_else(|| TcpSection::preset(name))
@@ -74,7 +75,7 @@ pub fn fill_defaults(traffic: &mut Named<TrafficSection>) {
         let scope = TrafficScope { segment: LARGEST_PACKET, senders: 1, ..scope_of(section) };
         let source = section.model.build(&scope);
         if source.is_ok_and(|source| source.carrier() != Carrier::Datagrams) {
-            let preset = || TcpRef::Named(PRESETS[1].to_owned());
+            let preset = || TcpRef::Named(stack::DEFAULT.to_owned());
             section.common.tcp.get_or_insert_with(|| Spanned::new(place, preset()));
         }
     }
@@ -215,7 +216,7 @@ impl Reading<'_> {
         let stated = self.section.common.tcp.as_ref();
         let Some(section) = tcp_section(self.model, stated.map(|tcp| &tcp.value)) else {
             let Some(Spanned { place, value: TcpRef::Named(name) }) = stated else { return None };
-            let names: Vec<_> = PRESETS.into_iter().chain(self.model.tcp.names()).collect();
+            let names: Vec<_> = stack::NAMES.iter().copied().chain(self.model.tcp.names()).collect();
             if names.contains(&name.as_str()) {
                 return None;
             }
@@ -320,8 +321,8 @@ impl Reading<'_> {
 pub fn check_tcp(model: &Model, problems: &mut Problems) {
     for declared in model.tcp.declared() {
         let (name, Some(section)) = (&declared.name, &declared.section) else { continue };
-        if PRESETS.contains(&name.as_str()) {
-            let message = format!("`{name}` is the name of a preset");
+        if stack::NAMES.contains(&name.as_str()) {
+            let message = format!("`{name}` is the name of a stack");
             problems.error("E002", declared.key, message).help("give the table another name");
         }
         if let Err(error) = section.config() {

@@ -12,7 +12,11 @@ pub mod conditioner;
 pub mod at;
 /// `[traffic]`.
 pub mod traffic;
-/// `[tcp]` and its presets.
+/// A retransmission timer.
+pub mod rto;
+/// What hosts are: values of `[tcp]` by name.
+pub mod stack;
+/// `[tcp]`.
 pub mod tcp;
 /// Sections that name an algorithm.
 pub mod chosen;

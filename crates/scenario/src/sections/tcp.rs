@@ -1,18 +1,15 @@
-//! `[tcp.X]` and the presets of TCP.
+//! `[tcp.X]`.
 
+use super::rto::Rto;
+use super::stack::StackSection;
 use perhop_core::params::{
     Choice, Field, Kind, Literal, Located, Node, Params, Problems, Reader, Tree, Value, read_table, show_table,
 };
+use perhop_core::registry::Entry;
 use perhop_core::units::{Bytes, Span};
 use perhop_sim::transport::{
-    AckDelay, Config, ConfigError, LawParams, PartialAckTimer, Reaction, Recovery, RtoConfig, congestion,
+    AckDelay, Config, ConfigError, LawParams, PartialAckTimer, Reaction, Recovery, congestion,
 };
-
-/// Presets. Those of ns-2's time leave every other parameter at the default of `[tcp.X]`.
-pub const PRESETS: [&str; 4] = ["reno", "newreno", "linux", "linux-reno"];
-
-/// Segments that Linux's default buffer of 6 MiB at the receiver holds: 2304 B are set aside for each of 1448 B.
-const LINUX_WINDOW: i64 = 2730;
 
 /// What duplicate and partial ACKs lead to.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +65,7 @@ impl Params for LawSection {
     };
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let LawName(name) = reader.field(&Self::FIELDS[0])?;
+        refuse_keys_of_others(name, reader);
         LawParams::read(name, reader.place_of(LAW.name), reader).map(Self)
     }
     fn show(&self, out: &mut Vec<(&'static str, Tree)>) {
@@ -76,9 +74,27 @@ impl Params for LawSection {
     }
 }
 
+/// Reports keys that only laws other than the one called `name` have.
+fn refuse_keys_of_others(name: &str, reader: &mut Reader<'_>) {
+    for (key, place, _) in reader.entries() {
+        let field = |law: &Entry| Field::all(law.fields).into_iter().find(|field| field.name == key);
+        let having = || congestion::LIST.iter().filter_map(|law| Some((law.name, field(law)?)));
+        let Some((_, Field { name: known, .. })) = having().next().filter(|_| having().all(|law| law.0 != name)) else {
+            continue;
+        };
+        reader.take(known);
+        let laws: Vec<_> = having().map(|law| law.0).collect();
+        let message = format!("`{key}` is a key of {}, and the law here is {name}", laws.join(", "));
+        reader.problems.error("E247", *place, message).help(format!("remove `{key}`, or choose another `congestion`"));
+    }
+}
+
 /// `[tcp.X]`
 #[derive(Params, Clone, Debug, PartialEq)]
 pub struct TcpSection {
+    /// What its hosts are.
+    #[param(flatten)]
+    pub stack: StackSection,
     /// Loss recovery.
     #[param(default = "newreno")]
     pub recovery: RecoveryName,
@@ -88,9 +104,9 @@ pub struct TcpSection {
     /// Window once the connection is open, segments.
     #[param(default = 2)]
     pub initial_window: u32,
-    /// The receiver's advertised window, segments.
+    /// The receiver's advertised window: segments, or bytes of data.
     #[param(default = 20)]
-    pub window: u32,
+    pub window: Window,
     /// Data bytes of a full segment.
     #[param(default = "1000B")]
     pub segment: Bytes,
@@ -114,6 +130,48 @@ pub struct TcpSection {
     /// The receiver agrees to ECN if asked; otherwise nothing is ECN-capable.
     #[param(default = true)]
     pub receiver_ecn: bool,
+}
+
+/// The receiver's advertised window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Window {
+    /// In full segments.
+    Segments(u32),
+    /// In bytes of data: as many full segments as fit.
+    Size(Bytes),
+}
+
+impl Value for Window {
+    const KIND: Kind = Kind::Either(&[u32::KIND, Bytes::KIND]);
+    fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
+        match &node.tree {
+            Tree::Text(_) => Bytes::read(node, problems).map(Self::Size),
+            _ => u32::read(node, problems).map(Self::Segments),
+        }
+    }
+    fn tree(&self) -> Option<Tree> {
+        match self {
+            Self::Segments(segments) => segments.tree(),
+            Self::Size(size) => size.tree(),
+        }
+    }
+}
+
+impl Window {
+    /// In segments of so many bytes of data.
+    fn segments(self, segment: Bytes) -> Result<u32, ConfigError> {
+        let size = match self {
+            Self::Segments(segments) => return Ok(segments),
+            Self::Size(size) => size,
+        };
+        let segments = size.get() / segment.get().max(1);
+        let refused = |bound| ConfigError { field: "window", value: size.to_string(), bound };
+        match u32::try_from(segments) {
+            Ok(0) => Err(refused(format!("at least a segment, which is {segment}"))),
+            Ok(segments) => Ok(segments),
+            Err(_) => Err(refused(format!("at most {} segments", u32::MAX))),
+        }
+    }
 }
 
 /// Delays at the ends of a connection.
@@ -160,74 +218,6 @@ impl DelayedAck {
     }
 }
 
-/// The retransmission timer, value by value.
-#[derive(Params, Clone, Debug, PartialEq)]
-pub struct RtoSection {
-    /// Tick of the clock that measures round trips.
-    #[param(default = "10ms")]
-    pub granularity: Span,
-    /// Smallest time-out; at least two ticks.
-    #[param(default = "200ms")]
-    pub minimum: Span,
-    /// Largest time-out, back-off included.
-    #[param(default = "60s")]
-    pub maximum: Span,
-    /// Time-out before the first sample.
-    #[param(default = "3s")]
-    pub initial: Span,
-}
-
-/// Named timers.
-#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RtoPreset {
-    /// ns-2.35's defaults: 10 ms tick, at least 200 ms.
-    #[param(name = "ns2-2.35")]
-    Ns2,
-    /// The coarse timer of about 2000: 100 ms tick, at least 1 s.
-    Era,
-    /// RFC 6298 with Linux's bounds: 1 ms tick, at least 200 ms.
-    Modern,
-}
-
-/// A timer by name or by values.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Rto {
-    /// By name.
-    Preset(RtoPreset),
-    /// By values.
-    Explicit(RtoSection),
-}
-
-impl Rto {
-    /// For the simulator.
-    pub fn config(&self) -> RtoConfig {
-        match self {
-            Self::Preset(RtoPreset::Ns2) => RtoConfig::NS2_2_35,
-            Self::Preset(RtoPreset::Era) => RtoConfig::ERA,
-            Self::Preset(RtoPreset::Modern) => RtoConfig::MODERN,
-            Self::Explicit(RtoSection { granularity, minimum, maximum, initial }) => {
-                RtoConfig { granularity: *granularity, minimum: *minimum, maximum: *maximum, initial: *initial }
-            }
-        }
-    }
-}
-
-impl Value for Rto {
-    const KIND: Kind = Kind::Any;
-    fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
-        match &node.tree {
-            Tree::Table(_) => read_table(node, problems).map(Self::Explicit),
-            _ => RtoPreset::read(node, problems).map(Self::Preset),
-        }
-    }
-    fn tree(&self) -> Option<Tree> {
-        match self {
-            Self::Preset(preset) => preset.tree(),
-            Self::Explicit(section) => section.tree(),
-        }
-    }
-}
-
 /// A traffic's TCP.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TcpRef {
@@ -254,27 +244,11 @@ impl Value for TcpRef {
 }
 
 impl TcpSection {
-    /// A preset by its name.
+    /// A stack by its name, its values written out.
     pub fn preset(name: &str) -> Option<Self> {
-        let text = |key: &'static str, value: &str| (key, Tree::Text(value.into()));
-        let law = match name {
-            "reno" | "newreno" => {
-                return read_table(&Tree::table(vec![text("recovery", name)]).into(), &mut Problems::default());
-            }
-            "linux" => vec![text("congestion", "cubic"), text("arithmetic", "linux"), text("hystart", "linux")],
-            "linux-reno" => vec![text("congestion", "reno"), text("growth", "segments")],
-            _ => return None,
-        };
-        let host = vec![
-            text("recovery", "rack"),
-            ("initial-window", Tree::Integer(10)),
-            ("window", Tree::Integer(LINUX_WINDOW)),
-            text("segment", "1448B"),
-            text("header", "52B"),
-            text("rto", "modern"),
-            text("delayed-ack", "linux"),
-        ];
-        read_table(&Tree::table([host, law].concat()).into(), &mut Problems::default())
+        let table = Tree::table(vec![("stack", Tree::Text(name.into()))]);
+        let section: Option<Self> = read_table(&table.into(), &mut Problems::default());
+        section.map(|section| Self { stack: StackSection(None), ..section })
     }
 
     /// For the simulator; an error names its key as in the file.
@@ -284,6 +258,10 @@ impl TcpSection {
             value: value.to_string(),
             bound: "at most 65535B, header included".into(),
         };
+        if self.recovery == RecoveryName::Rack && !self.limited_transmit {
+            let bound = "remove it: with `recovery = \"rack\"` no rule counts duplicate ACKs".into();
+            return Err(ConfigError { field: "limited-transmit", value: "false".into(), bound });
+        }
         let config = Config {
             recovery: match self.recovery {
                 RecoveryName::Reno => Recovery::Reno,
@@ -293,7 +271,7 @@ impl TcpSection {
             },
             congestion: self.congestion.0,
             initial_window: self.initial_window,
-            window: self.window,
+            window: self.window.segments(self.segment)?,
             rto: self.rto.config(),
             limited_transmit: self.limited_transmit,
             syn: self.syn,
@@ -329,14 +307,7 @@ mod tests {
     #[test]
     fn the_declared_defaults_are_those_of_the_simulator() {
         assert_eq!(TcpSection::preset("newreno").unwrap().config(), Ok(Config::default()));
-        let explicit = <RtoSection as Params>::read(&mut perhop_core::params::Reader::new(
-            &Default::default(),
-            Default::default(),
-            &mut Problems::default(),
-        ));
-        assert_eq!(Rto::Explicit(explicit.unwrap()).config(), RtoConfig::NS2_2_35);
         assert_eq!(TcpSection::preset("cubic"), None);
-        assert!(PRESETS.iter().all(|name| TcpSection::preset(name).is_some()));
     }
 
     #[test]
@@ -346,7 +317,7 @@ mod tests {
             change(&mut section);
             section.config().unwrap_err().field
         };
-        assert_eq!(field(|s| s.window = 0), "window");
+        assert_eq!(field(|s| s.window = Window::Segments(0)), "window");
         assert_eq!(field(|s| s.initial_window = 0), "initial-window");
         assert_eq!(field(|s| s.segment = Bytes::new(0)), "segment");
         assert_eq!(field(|s| s.segment = Bytes::new(70_000)), "segment");

@@ -34,7 +34,7 @@ pub struct TrafficCommon {
     pub ecn: Option<Spanned<bool>>,
     /// L4S (RFC 9331): its ECN-capable packets carry ECT(1); default: ECT(0).
     pub l4s: Option<Spanned<bool>>,
-    /// TCP: "reno", "newreno" (default), "linux", "linux-reno", a name of `[tcp]`, or a table of the same keys.
+    /// TCP: a stack ("linux", "newreno" ...; default: "newreno"), a name of `[tcp]`, or a table of the same keys.
     pub tcp: Option<Spanned<TcpRef>>,
 }
 

@@ -64,6 +64,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E244", "a scenario without links"),
     ("E245", "a policy without conditioner"),
     ("E246", "ECN of a traffic that contradicts its `tcp`, or L4S without ECN"),
+    ("E247", "a key of TCP that contradicts its stack or its law"),
     ("E250", "not a series of names, or not an expression in one"),
     ("E251", "tickets on ACKs that do not return by the route of their data"),
     ("E252", "a currency loop"),

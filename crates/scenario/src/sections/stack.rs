@@ -1,0 +1,178 @@
+//! `stack`: what the hosts of a connection are. The presets of `tcp`, and what `[tcp.X]` may alter of each.
+
+use super::rto::{Rto, RtoPreset};
+use perhop_core::params::{Field, Kind, Literal, Node, Params, Place, Problems, Reader, Table, Tree, Value};
+
+/// Hosts of a kind: a list of values of `[tcp.X]`.
+#[derive(Debug, PartialEq)]
+pub struct Stack {
+    /// Its name.
+    pub name: &'static str,
+    /// What makes it this stack: keys with the values that it allows, its own first.
+    is: &'static [(&'static str, &'static [&'static str])],
+    /// Values that a file may alter.
+    has: &'static [(&'static str, Literal)],
+    /// Its timer, of which a file may alter all but the tick; `None` leaves it to the file.
+    timer: Option<RtoPreset>,
+}
+
+/// What a sender of ns-2's kind recovers by.
+const CLASSIC: (&str, &[&str]) = ("recovery", &["newreno", "reno", "newreno-steady"]);
+/// What a sender of today recovers by.
+const TODAY: (&str, &[&str]) = ("recovery", &["rack"]);
+
+/// What every host with Linux has. Its default buffer of 6 MiB holds 2730 segments: 2304 B are set aside for each of
+/// 1448 B.
+const LINUX: &[(&str, Literal)] = &[
+    ("initial-window", Literal::Integer(10)),
+    ("window", Literal::Integer(2730)),
+    ("segment", Literal::Text("1448B")),
+    ("header", Literal::Text("52B")),
+    ("delayed-ack", Literal::Text("linux")),
+];
+
+/// Every stack. Of ns-2's kind are the first three; what they do not state is as in `[tcp.X]` without `stack`.
+pub const STACKS: &[Stack] = &[
+    Stack { name: "reno", is: &[("recovery", &["reno"])], has: &[], timer: None },
+    Stack { name: "newreno", is: &[("recovery", &["newreno"])], has: &[], timer: None },
+    Stack { name: "classic", is: &[CLASSIC], has: &[], timer: None },
+    Stack {
+        name: "linux",
+        is: &[
+            TODAY,
+            ("congestion", &["cubic"]),
+            ("arithmetic", &["linux"]),
+            ("hystart", &["linux", "none", "plus-plus"]),
+        ],
+        has: LINUX,
+        timer: Some(RtoPreset::Modern),
+    },
+    Stack {
+        name: "linux-reno",
+        is: &[TODAY, ("congestion", &["reno"]), ("growth", &["segments"])],
+        has: LINUX,
+        timer: Some(RtoPreset::Modern),
+    },
+];
+
+/// What a traffic's `tcp` is if it has none.
+pub const DEFAULT: &str = "newreno";
+
+/// The names of all stacks.
+pub const NAMES: &[&str] = &{
+    let mut names = [""; STACKS.len()];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = STACKS[i].name;
+        i += 1;
+    }
+    names
+};
+
+/// The key `stack` of `[tcp.X]`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StackSection(pub Option<&'static Stack>);
+
+impl Params for StackSection {
+    const FIELDS: &'static [Field] = &[Field {
+        name: "stack",
+        doc: "What its hosts are; the other keys alter it. Default: \"classic\", ns-2's sender.",
+        kind: Kind::Choice(NAMES),
+        default: None,
+        optional: true,
+    }];
+    fn read(reader: &mut Reader<'_>) -> Option<Self> {
+        let stack = reader.field(&Self::FIELDS[0])?;
+        if let Some(Named(stack)) = stack {
+            stack.settle(reader);
+        }
+        Some(Self(stack.map(|Named(stack)| stack)))
+    }
+    fn show(&self, out: &mut Vec<(&'static str, Tree)>) {
+        out.extend(self.0.map(|stack| ("stack", Tree::Text(stack.name.into()))));
+    }
+}
+
+/// A stack by its name.
+#[derive(Clone, Copy)]
+struct Named(&'static Stack);
+
+impl Value for Named {
+    const KIND: Kind = Kind::Choice(NAMES);
+    fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
+        let name = problems.choice(node, NAMES)?;
+        STACKS.iter().find(|stack| stack.name == name).map(Self)
+    }
+    fn tree(&self) -> Option<Tree> {
+        Some(Tree::Text(self.0.name.into()))
+    }
+}
+
+impl Stack {
+    /// Gives a table the values that it does not state, and reports those that contradict the stack.
+    fn settle(&self, reader: &mut Reader<'_>) {
+        for &(key, allowed) in self.is {
+            match reader.stated(key) {
+                None => reader.settle(key, Tree::Text(allowed[0].into())),
+                Some(Node { place, tree: Tree::Text(value) }) if !allowed.contains(&value.as_str()) => {
+                    self.contradicts(Stated { key, value, place: *place }, allowed[0], reader.problems);
+                }
+                Some(_) => {}
+            }
+        }
+        for &(key, value) in self.has {
+            if reader.stated(key).is_none() {
+                reader.settle(key, value.into());
+            }
+        }
+        if let Some(own) = self.timer {
+            self.settle_timer(own, reader);
+        }
+    }
+
+    /// The same of the timer: what its table leaves out is the stack's.
+    fn settle_timer(&self, own: RtoPreset, reader: &mut Reader<'_>) {
+        let Some(stated) = reader.stated("rto") else {
+            return reader.settle("rto", own.tree().expect("it has a name"));
+        };
+        let (mut whole, tick) = (stated.clone(), own.config().granularity);
+        if let (Tree::Table(table), Some(Tree::Table(all))) = (&mut whole.tree, own.explicit().tree()) {
+            let missing = |entry: &(String, Place, Node)| table.get(&entry.0).is_none();
+            let missing: Vec<_> = all.entries.into_iter().filter(missing).collect();
+            table.entries.extend(missing);
+        }
+        let ticks = Rto::read(&whole, &mut Problems::default()).map(|rto| rto.config().granularity);
+        if let Some(other) = ticks.filter(|ticks| *ticks != tick) {
+            let place = granularity(stated).unwrap_or(stated.place);
+            let message = format!("`rto` has a tick of {other}, and stack \"{}\" one of {tick}", self.name);
+            let help = "of `rto` state `minimum`, `maximum` or `initial` alone, as in rto = { minimum = \"50ms\" }";
+            reader.problems.error("E247", place, message).help(help);
+        }
+        reader.settle("rto", whole.tree);
+    }
+
+    fn contradicts(&self, stated: Stated<'_>, own: &str, problems: &mut Problems) {
+        let Stated { key, value, place } = stated;
+        let message = format!("`{key}` is {value}, and stack \"{}\" has {own}", self.name);
+        let allows = |stack: &&Stack| stack.is.iter().any(|(k, allowed)| *k == key && allowed.contains(&value));
+        let others: Vec<_> = STACKS.iter().filter(allows).map(|stack| format!("`{}`", stack.name)).collect();
+        let help = match &others[..] {
+            [] => format!("remove `{key}`"),
+            [one] => format!("remove `{key}`, or choose stack {one}"),
+            several => format!("remove `{key}`, or choose one of the stacks {}", several.join(", ")),
+        };
+        problems.error("E247", place, message).help(help);
+    }
+}
+
+/// A value that a file states.
+struct Stated<'a> {
+    key: &'a str,
+    value: &'a str,
+    place: Place,
+}
+
+fn granularity(rto: &Node) -> Option<Place> {
+    let Tree::Table(Table { entries }) = &rto.tree else { return None };
+    entries.iter().find(|entry| entry.0 == "granularity").map(|entry| entry.2.place)
+}
