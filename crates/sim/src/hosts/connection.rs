@@ -24,7 +24,7 @@ pub struct Connection {
     /// Earliest wake-up that waits for each end; [`Time::MAX`]: none.
     pub armed: [Time; 2],
     /// The sender sends nothing before this time, but for its retransmission timer: until then its host is handling the ACKs
-    /// that arrived. A law that paces would set it too. `None`: it may send.
+    /// that arrived. `None`: it may send, as far as its law's pacing lets it.
     pub not_before: Option<Time>,
     /// Data bytes of a full segment.
     pub mss: u16,
@@ -80,10 +80,12 @@ impl Connection {
         let Opening { supply, transfer, answers } = opening;
         config.syn &= answers.is_none();
         let sender = Sender::new(&config, supply).expect("validated");
+        let seed = phase.ns();
         let mut sender = match answers {
             Some(estimate) => sender.with_estimate(estimate),
             None => sender.with_clock_phase(phase),
-        };
+        }
+        .with_seed(seed);
         let mut receiver = Receiver::new(&config).expect("validated");
         if let Some(round_trip) = answers.and_then(|estimate| estimate.srtt()) {
             receiver = receiver.with_round_trip(round_trip);

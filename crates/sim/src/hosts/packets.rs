@@ -159,10 +159,11 @@ impl Hosts {
         match end {
             End::Sender => {
                 let due = tcp.sender.timer_at().is_some_and(|at| at <= now);
+                let urgent = due && !tcp.sender.only_pauses(now);
                 if due {
                     tcp.sender.on_timer(now);
                 }
-                if tcp.not_before.is_some_and(|at| at > now) && !due {
+                if tcp.not_before.is_some_and(|at| at > now) && !urgent {
                     return Due::Early;
                 }
                 tcp.not_before = None;

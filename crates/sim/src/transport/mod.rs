@@ -47,7 +47,9 @@ mod sender;
 mod supply;
 
 pub use config::{AckDelay, Config, Reaction};
-pub use congestion::{CongestionControl, Law, LawParams, Signal, Window};
+pub use congestion::{
+    CongestionControl, Event, Law, LawParams, LostSegment, RateSample, Report, Signal, State, Window,
+};
 pub use counters::Counters;
 pub use error::ConfigError;
 pub use receiver::Receiver;

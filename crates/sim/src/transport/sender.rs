@@ -71,6 +71,14 @@ impl Sender {
         }
     }
 
+    /// Sets what the law draws from, another number for each connection.
+    pub fn with_seed(self, seed: u64) -> Self {
+        match self {
+            Self::Modern(it) => Self::Modern(Box::new(it.with_seed(seed))),
+            classic @ Self::Classic(_) => classic,
+        }
+    }
+
     /// With the clock and the round trip that the connection's handshake has measured.
     pub fn with_estimate(self, estimate: Estimate) -> Self {
         match (self, estimate) {
@@ -131,6 +139,15 @@ impl Sender {
     /// The timer may have expired; harmless when early.
     pub fn on_timer(&mut self, now: Time) {
         either!(self, sender => sender.on_timer(now));
+    }
+
+    /// Whether what is due at [`Sender::timer_at`] is no timer but the end of a pause that the law makes between segments.
+    #[inline]
+    pub fn only_pauses(&self, now: Time) -> bool {
+        match self {
+            Self::Classic(_) => false,
+            Self::Modern(it) => it.only_pauses(now),
+        }
     }
 
     /// Everything supplied so far has been acknowledged (for [`Supply::Offered`]: everything offered so far).

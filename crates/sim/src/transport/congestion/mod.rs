@@ -20,6 +20,9 @@ perhop_core::algorithms! {
 
 /// Slow starts that end before loss, for any law.
 pub mod hystart;
+mod report;
+
+pub use report::{Event, LostSegment, RateSample, Report, State};
 
 /// A few numbers, copied with a connection's configuration.
 impl Copy for LawParams {}
@@ -71,6 +74,72 @@ pub trait CongestionControl {
     fn on_timeout(&mut self, signal: &Signal, window: &mut Window);
     /// The receiver echoes an ECN mark. At most once a window of data.
     fn on_ecn(&mut self, signal: &Signal, window: &mut Window);
+
+    /// Whether the law sets the window itself, in [`CongestionControl::on_report`], in every state (Linux's `cong_control`).
+    /// Then `on_ack` is not called, what the other calls do to the window is ignored, the window is not reduced in recovery,
+    /// nor after a pause.
+    fn is_in_control(&self) -> bool {
+        false
+    }
+    /// An ACK, of a law that is in control.
+    fn on_report(&mut self, _report: &Report, _window: &mut Window) {}
+    /// Something else, of a law that is in control.
+    fn on_event(&mut self, _event: Event, _report: &Report, _window: &mut Window) {}
+    /// Whether the law is to see each lost segment.
+    fn sees_losses(&self) -> bool {
+        false
+    }
+    /// A segment is taken as lost; before the report or event of the same moment.
+    fn on_lost(&mut self, _lost: &LostSegment) {}
+    /// The law keeps less in flight than the network would bear: rates of now say nothing of it. Asked after each report.
+    fn holds_back(&self) -> bool {
+        false
+    }
+    /// Bytes of data a second at which segments go, of full ones with `mss` bytes; `None`: as soon as the window lets them.
+    fn pacing_rate(&self, _mss: u16) -> Option<u64> {
+        None
+    }
+    /// A number that is another for each connection, for laws that draw.
+    fn seed(&mut self, _seed: u64) {}
+}
+
+/// The calls that only some laws take, by way of each other's.
+macro_rules! forward {
+    ($each:ident) => {
+        #[inline]
+        fn is_in_control(&self) -> bool {
+            $each!(self, law => law.is_in_control())
+        }
+
+        fn on_report(&mut self, report: &Report, window: &mut Window) {
+            $each!(self, law => law.on_report(report, window))
+        }
+
+        fn on_event(&mut self, event: Event, report: &Report, window: &mut Window) {
+            $each!(self, law => law.on_event(event, report, window))
+        }
+
+        fn sees_losses(&self) -> bool {
+            $each!(self, law => law.sees_losses())
+        }
+
+        fn on_lost(&mut self, lost: &LostSegment) {
+            $each!(self, law => law.on_lost(lost))
+        }
+
+        fn holds_back(&self) -> bool {
+            $each!(self, law => law.holds_back())
+        }
+
+        #[inline]
+        fn pacing_rate(&self, mss: u16) -> Option<u64> {
+            $each!(self, law => law.pacing_rate(mss))
+        }
+
+        fn seed(&mut self, seed: u64) {
+            $each!(self, law => law.seed(seed))
+        }
+    };
 }
 
 impl CongestionControl for AnyLaw {
@@ -90,6 +159,8 @@ impl CongestionControl for AnyLaw {
     fn on_ecn(&mut self, signal: &Signal, window: &mut Window) {
         dispatch!(self, law => law.on_ecn(signal, window))
     }
+
+    forward!(dispatch);
 }
 
 /// A connection's law: the default, which has no state, or another, which has its own elsewhere; so a sender stays small.
@@ -122,6 +193,16 @@ macro_rules! either {
     };
 }
 
+/// The default has none of the calls that only some laws take.
+macro_rules! boxed {
+    ($law:expr, $it:ident => $does:expr) => {
+        match $law {
+            Law(None) => Default::default(),
+            Law(Some($it)) => $does,
+        }
+    };
+}
+
 impl CongestionControl for Law {
     #[inline]
     fn on_ack(&mut self, signal: &Signal, window: &mut Window) {
@@ -139,6 +220,8 @@ impl CongestionControl for Law {
     fn on_ecn(&mut self, signal: &Signal, window: &mut Window) {
         either!(self, it => it.on_ecn(signal, window));
     }
+
+    forward!(boxed);
 }
 
 #[cfg(test)]

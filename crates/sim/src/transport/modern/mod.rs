@@ -10,9 +10,13 @@
 //! | `sender/episodes.rs` | what begins an episode, PRR, undoing                            |
 //! | `scoreboard.rs`  | what has become of each segment (RFC 6675)                          |
 //! | `rack.rs`        | which segments are lost (RFC 8985)                                  |
+//! | `rate.rs`        | how fast the network delivers (draft-ietf-ccwg-bbr)                  |
+//! | `pace.rs`        | when the next segment may go, for laws that pace                     |
 //! | `rtt.rs`         | round trips and the time-out (RFC 6298, as Linux has it)            |
 
+mod pace;
 mod rack;
+mod rate;
 mod rtt;
 mod scoreboard;
 mod sender;

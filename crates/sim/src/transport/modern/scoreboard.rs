@@ -12,6 +12,8 @@
 //! A segment that was sent again and is taken as lost again counts as lost and no longer as sent again. Segments live in a
 //! ring: after the largest window nothing is allocated.
 
+use super::rate::{Flight, Stamp};
+use crate::transport::congestion::LostSegment;
 use perhop_core::units::Time;
 use std::collections::VecDeque;
 
@@ -20,8 +22,8 @@ use std::collections::VecDeque;
 pub(super) struct Sent {
     /// When it was sent last.
     pub(super) at: Time,
-    /// Segments delivered when it was sent last.
-    pub(super) delivered: u64,
+    /// What was so when it was sent last.
+    pub(super) stamp: Stamp,
     /// The receiver has it, out of order.
     pub(super) sacked: bool,
     /// Taken as lost, and not sent again since.
@@ -44,6 +46,10 @@ pub(super) struct Scoreboard {
     highest_sacked: u32,
     /// No lost segment that waits for its repeat is below.
     first_lost: u32,
+    /// Taken as lost since the beginning.
+    losses: u64,
+    /// Those that the law has not seen, if it looks at each.
+    fresh: Option<Vec<LostSegment>>,
 }
 
 impl Scoreboard {
@@ -57,7 +63,31 @@ impl Scoreboard {
             again: 0,
             highest_sacked: first,
             first_lost: first,
+            losses: 0,
+            fresh: None,
         }
+    }
+
+    /// From now on each loss is noted.
+    pub(super) fn note_losses(&mut self) {
+        self.fresh.get_or_insert_default();
+    }
+
+    /// What has been noted, and is now seen.
+    pub(super) fn fresh(&mut self) -> impl Iterator<Item = LostSegment> + '_ {
+        self.fresh.iter_mut().flat_map(|it| it.drain(..))
+    }
+
+    /// The counts.
+    #[inline]
+    pub(super) fn flight(&self) -> Flight {
+        Flight { outstanding: self.outstanding(), in_flight: self.in_flight(), lost: self.losses }
+    }
+
+    /// Taken as lost since the beginning; a repeat that is lost counts again.
+    #[inline]
+    pub(super) fn losses(&self) -> u64 {
+        self.losses
     }
 
     /// The first number not acknowledged.
@@ -116,17 +146,17 @@ impl Scoreboard {
 
     /// The next number is sent for the first time.
     #[inline]
-    pub(super) fn send(&mut self, at: Time, delivered: u64) -> u32 {
+    pub(super) fn send(&mut self, at: Time, stamp: Stamp) -> u32 {
         let number = self.next();
-        self.ring.push_back(Sent { at, delivered, sacked: false, lost: false, again: false, repeated: false });
+        self.ring.push_back(Sent { at, stamp, sacked: false, lost: false, again: false, repeated: false });
         number
     }
 
     /// An outstanding segment is sent again.
-    pub(super) fn send_again(&mut self, number: u32, at: Time, delivered: u64) {
+    pub(super) fn send_again(&mut self, number: u32, at: Time, stamp: Stamp) {
         let it = &mut self.ring[(number - self.una) as usize];
         self.again += u32::from(!it.again);
-        (it.at, it.delivered, it.again, it.repeated) = (at, delivered, true, true);
+        (it.at, it.stamp, it.again, it.repeated) = (at, stamp, true, true);
     }
 
     /// The first lost segment that has not been sent again.
@@ -152,8 +182,21 @@ impl Scoreboard {
         self.lost += u32::from(!it.lost);
         self.again -= u32::from(it.again);
         (it.lost, it.again) = (true, false);
+        let stamp = it.stamp;
+        self.note(&stamp);
         self.first_lost = self.first_lost.min(number);
         true
+    }
+
+    fn note(&mut self, stamp: &Stamp) {
+        self.losses += 1;
+        if let Some(fresh) = &mut self.fresh {
+            fresh.push(LostSegment {
+                in_flight_then: stamp.in_flight,
+                lost: (self.losses as u32).wrapping_sub(stamp.lost),
+                app_limited: stamp.app_limited,
+            });
+        }
     }
 
     /// Nothing is lost after all.
@@ -191,11 +234,8 @@ impl Scoreboard {
 
     /// After a time-out all that the receiver has not reported is lost, the repeats too.
     pub(super) fn lose_all(&mut self) {
-        (self.lost, self.again) = (0, 0);
-        for it in &mut self.ring {
-            it.again = false;
-            it.lost = !it.sacked;
-            self.lost += u32::from(it.lost);
+        for number in self.una..self.next() {
+            self.lose(number);
         }
         self.first_lost = self.una;
     }
@@ -221,13 +261,13 @@ mod tests {
                 let number = board.una() + which;
                 let there = number < board.next();
                 match step {
-                    0 | 1 => _ = board.send(Time::ZERO, 0),
+                    0 | 1 => _ = board.send(Time::ZERO, Stamp::default()),
                     2 if there => _ = board.sack(number),
                     3 if there => _ = board.lose(number),
                     4 => _ = board.acknowledge(),
                     5 if board.outstanding() > 15 => board.lose_all(),
                     _ => if let Some(lost) = board.first_lost() {
-                        board.send_again(lost, Time::ZERO, 0);
+                        board.send_again(lost, Time::ZERO, Stamp::default());
                     },
                 }
                 let [sacked, lost, again] = counted(&board);

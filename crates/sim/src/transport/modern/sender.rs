@@ -28,9 +28,10 @@ mod timers;
 mod transmission;
 
 use super::rack::{Conditions, Rack};
+use super::rate::Close;
 use super::rtt::Rtt;
 use super::scoreboard::Scoreboard;
-use crate::transport::congestion::{Law, Signal, Window};
+use crate::transport::congestion::{CongestionControl, Event, Law, RateSample, Report, Signal, State, Window};
 use crate::transport::error::ConfigError;
 use crate::transport::supply::Extent;
 use crate::transport::{Config, Counters};
@@ -56,7 +57,7 @@ pub struct Modern {
     clock: Clock,
     usage: Usage,
     tail: Tail,
-    counts: Counts,
+    flow: Flow,
 }
 
 impl Modern {
@@ -82,13 +83,19 @@ impl Modern {
             clock: Clock { timer: Timer::Off, deadline: Time::MAX, last_sent: Time::ZERO },
             usage: Usage { usage_until: first, ..Usage::default() },
             tail: Tail::default(),
-            counts: Counts::default(),
+            flow: Flow::default(),
         })
     }
 
     /// See [`crate::transport::Sender::start`].
     pub(in crate::transport) fn start(&mut self) {
         self.data.started = true;
+        if self.law.sees_losses() {
+            self.board.note_losses();
+        }
+        if self.board.una() > SYN {
+            self.tell(Event::Open, Time::ZERO);
+        }
     }
 
     /// See [`crate::transport::Sender::offer`].
@@ -96,6 +103,10 @@ impl Modern {
         assert!(self.data.offered, "tcp: offer() on a connection whose supply is not Supply::Offered");
         assert!(segments < u32::MAX - self.data.end, "tcp: more than 2^32 - 2 segments offered");
         self.data.end += segments;
+        let waits = self.board.lost() > self.board.again();
+        if self.board.next() + segments == self.data.end && self.has_room() && !waits {
+            self.flow.rate.limit(self.board.in_flight());
+        }
     }
 
     /// See [`crate::transport::Sender::close`].
@@ -125,6 +136,42 @@ impl Modern {
             una: self.board.una(),
             next: self.board.next(),
         }
+    }
+
+    /// The sender as a law in control sees it.
+    fn report(&self, now: Time, signal: Signal) -> Report {
+        Report {
+            signal,
+            state: self.episode.state,
+            delivered: self.flow.rate.delivered,
+            delivered_at: self.flow.rate.delivered_at,
+            lost_in_all: self.board.losses(),
+            in_flight: self.board.in_flight(),
+            prior_in_flight: self.board.in_flight(),
+            next_send: self.flow.pace.next().max(now),
+            mss: self.data.mss,
+            ..Report::default()
+        }
+    }
+
+    /// Tells a law in control what has happened besides ACKs.
+    fn tell(&mut self, event: Event, now: Time) {
+        if self.law.is_in_control() {
+            self.show_losses();
+            let report = self.report(now, self.signal(now, 0, None));
+            self.law.on_event(event, &report, &mut self.window);
+        }
+    }
+
+    fn show_losses(&mut self) {
+        let (law, board) = (&mut self.law, &mut self.board);
+        board.fresh().for_each(|lost| law.on_lost(&lost));
+    }
+
+    /// See [`crate::transport::Sender::with_seed`].
+    pub(in crate::transport) fn with_seed(mut self, seed: u64) -> Self {
+        self.law.seed(seed);
+        self
     }
 
     /// See [`crate::transport::Sender::with_estimate`].
@@ -175,6 +222,6 @@ impl Modern {
     }
 
     pub(in crate::transport) fn counters(&self) -> &Counters {
-        &self.counts.counters
+        &self.flow.counters
     }
 }

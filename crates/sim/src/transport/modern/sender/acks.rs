@@ -1,7 +1,8 @@
 //! What an ACK leads to: the scoreboard, RACK, the state.
 
-use super::{Modern, News, SYN, State, TIMER_FLOOR, Timer, UNLIMITED, Undo};
+use super::{Before, Event, Modern, News, SYN, State, TIMER_FLOOR, Timer, UNLIMITED, Undo};
 use crate::transport::AckInfo;
+use crate::transport::congestion::CongestionControl;
 use perhop_core::units::Time;
 
 impl Modern {
@@ -17,6 +18,7 @@ impl Modern {
         }
         self.episode.new_first = false;
         let (una, flight, again) = (self.board.una(), self.board.in_flight(), self.board.again());
+        let (idle, losses) = (self.board.outstanding() == 0, self.board.losses());
         let opens = una == SYN && expects > SYN;
         let news = self.take(now, &ack);
         if opens {
@@ -40,7 +42,11 @@ impl Modern {
         }
         let newly_lost =
             self.board.lost().saturating_sub(lost) > 0 || self.board.again() < again && flight > self.board.in_flight();
-        self.control(now, &news, newly_lost);
+        if !self.law.is_in_control() {
+            self.control(now, &news, newly_lost);
+        } else if !idle {
+            self.hand_over(now, &news, Before { in_flight: flight, losses });
+        }
     }
 
     /// The SYN is acknowledged.
@@ -53,6 +59,8 @@ impl Modern {
         (self.window.ssthresh, self.episode.state, self.episode.high) = (UNLIMITED, State::Open, self.board.una());
         (self.episode.undo, self.episode.frto) = (Undo::default(), false);
         self.rearm(now);
+        _ = self.sample(now, news);
+        self.tell(Event::Open, now);
     }
 
     /// Takes what an ACK says into the scoreboard.
@@ -60,7 +68,7 @@ impl Modern {
         let mut news = News {
             echo: ack.ece && self.ecn.agreed,
             dsack: ack.sacks.dsack(ack.next_expected).is_some(),
-            prior_delivered: self.counts.delivered,
+            prior_delivered: self.flow.rate.delivered,
             ..News::default()
         };
         let least = self.rtt.least();
@@ -70,7 +78,7 @@ impl Modern {
             for number in block.start.max(ack.next_expected)..block.end.min(self.board.next()) {
                 let Some(before) = self.board.sack(number) else { continue };
                 news.sacked += 1;
-                self.counts.delivered += 1;
+                self.flow.rate.delivered(number, before.at, &before.stamp, &mut news.newest);
                 self.rack.delivered(number, &before, now, least);
                 if !before.repeated {
                     sack_rtt.get_or_insert(now.since(before.at));
@@ -98,7 +106,7 @@ impl Modern {
                 }
             }
             if !it.sacked {
-                self.counts.delivered += 1;
+                self.flow.rate.delivered(number, it.at, &it.stamp, &mut news.newest);
                 news.sacked += 1;
                 self.rack.delivered(number, &it, now, least);
             }
@@ -122,7 +130,7 @@ impl Modern {
             self.rtt.end_back_off();
         }
         if news.dsack {
-            self.rack.spurious(news.prior_delivered, self.counts.delivered);
+            self.rack.spurious(news.prior_delivered, self.flow.rate.delivered);
             if let Some(repeats) = &mut self.episode.undo.repeats {
                 *repeats = repeats.saturating_sub(1);
             }
@@ -158,7 +166,7 @@ impl Modern {
                     self.episode.state = State::Open;
                 }
                 State::Recovery => {
-                    if self.try_undo() {
+                    if self.try_undo(now) {
                         self.episode.state = State::Open;
                     } else {
                         self.end_reduction();
@@ -171,11 +179,11 @@ impl Modern {
         }
         match self.episode.state {
             State::Recovery => {
-                self.undo_by_dsack(State::Open);
+                self.undo_by_dsack(now);
                 self.find_lost(now)
             }
             State::Loss => {
-                self.after_time_out(news);
+                self.after_time_out(now, news);
                 let again = self.board.again();
                 let armed = self.find_lost(now);
                 if self.episode.state == State::Open || self.board.again() < again {
@@ -184,7 +192,7 @@ impl Modern {
                 armed
             }
             _ => {
-                self.undo_by_dsack(State::Open);
+                self.undo_by_dsack(now);
                 let armed = self.find_lost(now);
                 self.maybe_recover(now, news, armed)
             }

@@ -1,6 +1,6 @@
 //! Episodes: what begins one, how the window goes down in it and what undoes it.
 
-use super::{Modern, News, Reduction, State, Undo};
+use super::{Before, Close, Event, Modern, News, RateSample, Reduction, Report, State, Undo};
 use crate::transport::congestion::{CongestionControl, Law, Signal, Window};
 use perhop_core::units::Time;
 
@@ -19,7 +19,7 @@ impl Modern {
             self.episode.undo.marker = 0;
             self.begin_reduction(now, true);
             self.episode.state = State::Reduction;
-            self.counts.counters.echo_cuts += 1;
+            self.flow.counters.echo_cuts += 1;
         }
         if self.episode.state != State::Reduction {
             let state = if self.board.sacked() + self.board.lost() + self.board.again() > 0 {
@@ -43,7 +43,7 @@ impl Modern {
             self.begin_reduction(now, false);
         }
         self.episode.state = State::Recovery;
-        self.counts.counters.fast_retransmits += 1;
+        self.flow.counters.fast_retransmits += 1;
     }
 
     /// The law sets the threshold; the window goes down to it.
@@ -55,12 +55,13 @@ impl Modern {
         self.window.ssthresh = window.ssthresh;
         (self.episode.high, self.tail.probe) = (self.board.next(), None);
         self.episode.reduction = Reduction { from: self.window.cwnd as u32, delivered: 0, out: 0 };
-        self.counts.counters.cuts += 1;
+        self.flow.counters.cuts += 1;
         self.ecn.cwr = self.ecn.agreed;
     }
 
     pub(super) fn end_reduction(&mut self) {
-        if self.episode.state == State::Reduction || self.episode.undo.marker > 0 {
+        let reduces = self.episode.state == State::Reduction || self.episode.undo.marker > 0;
+        if reduces && !self.law.is_in_control() {
             self.window.cwnd = self.window.ssthresh;
         }
     }
@@ -76,38 +77,41 @@ impl Modern {
     }
 
     /// Nothing of what was repeated was lost: back to the window of before.
-    pub(super) fn try_undo(&mut self) -> bool {
+    pub(super) fn try_undo(&mut self, now: Time) -> bool {
         let needless = self.episode.undo.marker > 0 && self.episode.undo.repeats == Some(0);
         if needless {
-            self.restore();
+            self.restore(now);
         }
         needless
     }
 
-    fn restore(&mut self) {
-        self.window.cwnd = self.window.cwnd.max(self.episode.undo.cwnd);
+    fn restore(&mut self, now: Time) {
+        if !self.law.is_in_control() {
+            self.window.cwnd = self.window.cwnd.max(self.episode.undo.cwnd);
+        }
         self.window.ssthresh = self.window.ssthresh.max(self.episode.undo.ssthresh);
         self.episode.undo.marker = 0;
+        self.tell(Event::Undo, now);
     }
 
-    pub(super) fn undo_by_dsack(&mut self, to: State) {
+    pub(super) fn undo_by_dsack(&mut self, now: Time) {
         if self.episode.undo.marker > 0
             && self.episode.undo.repeats == Some(0)
-            && self.counts.counters.retransmitted > 0
+            && self.flow.counters.retransmitted > 0
             && self.board.again() == 0
         {
-            self.restore();
-            self.episode.state = self.episode.state.min(to);
+            self.restore(now);
+            self.episode.state = self.episode.state.min(State::Open);
         }
     }
 
     /// F-RTO (RFC 5682), and the end of slow start after a time-out.
-    pub(super) fn after_time_out(&mut self, news: &News) {
+    pub(super) fn after_time_out(&mut self, now: Time, news: &News) {
         let recovered = self.board.una() >= self.episode.high;
         if self.episode.frto {
             if news.original {
                 self.board.find_all();
-                self.restore();
+                self.restore(now);
                 (self.episode.frto, self.episode.state) = (false, State::Open);
                 return;
             }
@@ -125,7 +129,7 @@ impl Modern {
             }
         }
         if recovered {
-            _ = self.try_undo();
+            _ = self.try_undo(now);
             self.episode.state = State::Open;
         }
     }
@@ -139,6 +143,35 @@ impl Modern {
             let signal = self.signal(now, news.sacked, news.rtt.map(|rtt| rtt.1));
             self.law.on_ack(&signal, &mut self.window);
         }
+    }
+
+    /// How fast the network delivers, by what an ACK says.
+    pub(super) fn sample(&mut self, now: Time, news: &News) -> Option<RateSample> {
+        let (min_rtt, lost) = (self.rtt.least(), self.board.losses());
+        self.flow.rate.sample(now, Close { newest: news.newest, min_rtt, lost })
+    }
+
+    /// A law in control moves the window.
+    pub(super) fn hand_over(&mut self, now: Time, news: &News, before: Before) {
+        let rate = self.sample(now, news);
+        self.show_losses();
+        let signal = self.signal(now, news.sacked, news.rtt.map(|rtt| rtt.1));
+        let report = Report {
+            lost: (self.board.losses() - before.losses) as u32,
+            prior_in_flight: before.in_flight,
+            rate,
+            maybe_delayed: self.is_lone(news) && rate.is_some_and(|it| it.delivered == 1),
+            ..self.report(now, signal)
+        };
+        self.law.on_report(&report, &mut self.window);
+        if self.law.holds_back() {
+            self.flow.rate.limit(self.board.in_flight());
+        }
+    }
+
+    /// An ACK of nothing but a short segment, which its receiver may have kept back.
+    fn is_lone(&self, news: &News) -> bool {
+        news.acked == 1 && news.sacked == 1 && self.board.sacked() == 0 && self.board.una() == self.data.short + 1
     }
 
     /// PRR (RFC 9937): `delivered` segments have been; `safe`: the ACK advances and tells of no further loss.

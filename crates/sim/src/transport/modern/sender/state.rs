@@ -1,16 +1,10 @@
 //! What a sender knows, by concern.
 
 use crate::transport::Counters;
+use crate::transport::congestion::State;
+use crate::transport::modern::pace::Pace;
+use crate::transport::modern::rate::{Newest, Rate};
 use perhop_core::units::{Span, Time};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum State {
-    Open,
-    Disorder,
-    Reduction,
-    Recovery,
-    Loss,
-}
 
 /// What the timer is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +47,17 @@ pub(super) struct News {
     /// The lowest number that arrived behind a later one.
     pub(super) behind: Option<u32>,
     pub(super) prior_delivered: u64,
+    pub(super) newest: Option<Newest>,
     pub(super) dsack: bool,
     pub(super) echo: bool,
+}
+
+/// What an ACK finds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Before {
+    pub(super) in_flight: u32,
+    /// Taken as lost since the beginning.
+    pub(super) losses: u64,
 }
 
 /// The data to be sent, and how much of it at once.
@@ -122,9 +125,10 @@ pub(super) struct Tail {
     pub(super) probe_due: bool,
 }
 
-/// What has happened so far.
+/// What the law lives by besides the window.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Counts {
-    pub(super) delivered: u64,
+pub(super) struct Flow {
+    pub(super) rate: Rate,
+    pub(super) pace: Pace,
     pub(super) counters: Counters,
 }

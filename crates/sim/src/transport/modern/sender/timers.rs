@@ -1,6 +1,6 @@
 //! The one timer: retransmission, probe, reordering.
 
-use super::{Modern, SYN, State, TIMER_FLOOR, Timer};
+use super::{Event, Modern, SYN, State, TIMER_FLOOR, Timer};
 use crate::transport::congestion::CongestionControl;
 use perhop_core::units::{Span, Time};
 
@@ -19,7 +19,7 @@ impl Modern {
         if matches!(self.clock.timer, Timer::Probe | Timer::Reordering) {
             after = self.left(now);
         }
-        self.arm(now, Timer::Retransmission, after);
+        self.arm(now, Timer::Retransmission, after + self.flow.pace.delay(now));
     }
 
     /// Until the time-out of the first segment.
@@ -40,17 +40,24 @@ impl Modern {
             None => Span::from_s(1),
         };
         let bound = if advanced { self.rtt.rto() } else { self.left(now) };
-        self.arm(now, Timer::Probe, wait.min(bound));
+        self.arm(now, Timer::Probe, wait.min(bound) + self.flow.pace.delay(now));
         true
     }
 
     /// When to call [`crate::transport::Sender::on_timer`].
     pub(in crate::transport) fn timer_at(&self) -> Option<Time> {
-        (self.clock.deadline != Time::MAX).then_some(self.clock.deadline)
+        let due = self.flow.pace.wake().map_or(self.clock.deadline, |at| at.min(self.clock.deadline));
+        (due != Time::MAX).then_some(due)
+    }
+
+    /// See [`crate::transport::Sender::only_pauses`].
+    pub(in crate::transport) fn only_pauses(&self, now: Time) -> bool {
+        now < self.clock.deadline
     }
 
     /// The timer may have expired; harmless when early.
     pub(in crate::transport) fn on_timer(&mut self, now: Time) {
+        self.flow.pace.forget();
         if now < self.clock.deadline {
             return;
         }
@@ -73,22 +80,25 @@ impl Modern {
         _ = self.rack.detect(&mut self.board, &conditions);
         if self.board.in_flight() != before && self.episode.state != State::Recovery {
             self.enter_recovery(now);
-            self.reduce(1, false, 1);
+            if !self.law.is_in_control() {
+                self.reduce(1, false, 1);
+            }
         }
         self.arm_retransmission(now);
     }
 
     fn time_out(&mut self, now: Time) {
-        self.counts.counters.timeouts += 1;
+        self.flow.counters.timeouts += 1;
         let first = self.episode.state < State::Recovery;
         self.board.lose_all();
+        self.show_losses();
         if self.episode.state <= State::Disorder || self.episode.high <= self.board.una() {
             self.begin_undo();
             let signal = self.signal(now, 0, None);
             let mut window = self.window;
             self.law.on_timeout(&signal, &mut window);
             self.window.ssthresh = window.ssthresh;
-            self.counts.counters.cuts += 1;
+            self.flow.counters.cuts += 1;
         } else if self.episode.state != State::Loss {
             let signal = self.signal(now, 0, None);
             let mut cut_already = self.window;
@@ -101,13 +111,15 @@ impl Modern {
         self.episode.frto = first && self.board.una() > SYN;
         self.rtt.back_off();
         self.arm(now, Timer::Retransmission, self.rtt.rto());
+        self.flow.pace.exempt();
+        self.tell(Event::TimeOut, now);
     }
 
     pub(super) fn rearm(&mut self, now: Time) {
         if self.board.outstanding() == 0 {
             (self.clock.timer, self.clock.deadline) = (Timer::Off, Time::MAX);
         } else {
-            self.arm(now, Timer::Retransmission, self.rtt.rto());
+            self.arm(now, Timer::Retransmission, self.rtt.rto() + self.flow.pace.delay(now));
         }
     }
 }

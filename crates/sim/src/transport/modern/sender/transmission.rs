@@ -1,7 +1,9 @@
 //! What is sent next.
 
-use super::{Modern, SYN, State, Timer};
+use super::{Event, Modern, SYN, State, Timer};
 use crate::transport::Segment;
+use crate::transport::congestion::CongestionControl;
+use crate::transport::modern::rate::Stamp;
 use perhop_core::units::Time;
 
 impl Modern {
@@ -22,19 +24,23 @@ impl Modern {
         if std::mem::take(&mut self.tail.probe_due) {
             return self.send_probe(now);
         }
-        let room = self.room();
-        if room > 0
-            && !self.episode.new_first
-            && let Some(number) = self.board.first_lost()
-        {
-            return Some(self.send_again(now, number));
+        self.flow.pace.forget();
+        if !self.has_room() {
+            return None;
         }
-        (room > 0 && self.has_new()).then(|| self.send_new(now))
+        let lost = if self.episode.new_first { None } else { self.board.first_lost() };
+        if lost.is_none() && !self.has_new() || self.flow.pace.holds(now) {
+            return None;
+        }
+        Some(match lost {
+            Some(number) => self.send_again(now, number),
+            None => self.send_new(now),
+        })
     }
 
-    /// Segments that the window still allows.
-    fn room(&self) -> u32 {
-        (self.window.cwnd as u32).saturating_sub(self.board.in_flight())
+    /// Whether the window allows another segment.
+    pub(super) fn has_room(&self) -> bool {
+        self.window.cwnd as u32 > self.board.in_flight()
     }
 
     /// Whether there is something new that the receiver has room for.
@@ -46,7 +52,7 @@ impl Modern {
 
     /// Nothing more goes now: was it the window that held it back, and when is a probe due?
     fn settle(&mut self, now: Time) {
-        let limited = self.room() == 0;
+        let limited = !self.has_room();
         let sent = std::mem::take(&mut self.usage.sent_since);
         if sent || limited {
             self.note_usage(limited);
@@ -72,28 +78,39 @@ impl Modern {
     fn send_new(&mut self, now: Time) -> Segment {
         self.after_idle(now);
         let idle = self.board.outstanding() == 0;
-        let number = self.board.send(now, self.counts.delivered);
+        let stamp = self.stamp(now);
+        let number = self.board.send(now, stamp);
+        let segment = self.segment(now, number, false);
         if idle || self.clock.timer == Timer::Probe {
             self.arm_retransmission(now);
         }
-        self.segment(now, number, false)
+        segment
+    }
+
+    /// What is so now, for a segment that is about to be sent.
+    fn stamp(&mut self, now: Time) -> Stamp {
+        if self.board.in_flight() == 0 && self.flow.rate.is_limited() {
+            self.tell(Event::Restart, now);
+        }
+        self.flow.rate.stamp(now, self.board.flight())
     }
 
     fn send_again(&mut self, now: Time, number: u32) -> Segment {
-        self.board.send_again(number, now, self.counts.delivered);
+        let stamp = self.stamp(now);
+        self.board.send_again(number, now, stamp);
         if let Some(repeats) = &mut self.episode.undo.repeats {
             *repeats += 1;
         }
         if number == self.board.una() && self.clock.timer != Timer::Reordering {
             self.arm(now, Timer::Retransmission, self.rtt.rto());
         }
-        self.counts.counters.retransmitted += 1;
+        self.flow.counters.retransmitted += 1;
         self.segment(now, number, true)
     }
 
     fn segment(&mut self, now: Time, number: u32, again: bool) -> Segment {
         self.clock.last_sent = now;
-        self.counts.counters.segments += 1;
+        self.flow.counters.segments += 1;
         if matches!(self.episode.state, State::Reduction | State::Recovery) {
             self.episode.reduction.out += 1;
         }
@@ -105,13 +122,18 @@ impl Modern {
             _ if number == self.data.short => self.data.short_payload,
             _ => self.data.mss,
         };
+        self.flow.pace.sent(now, payload, self.law.pacing_rate(self.data.mss));
         Segment { number, payload, syn: !data, retransmission: again, ect, cwr }
     }
 
     /// A window that was not used for a time-out is no longer known to fit.
     fn after_idle(&mut self, now: Time) {
         let idle = now.since(self.clock.last_sent);
-        if self.board.outstanding() > 0 || self.clock.last_sent == Time::ZERO || idle <= self.rtt.rto() {
+        if self.law.is_in_control()
+            || self.board.outstanding() > 0
+            || self.clock.last_sent == Time::ZERO
+            || idle <= self.rtt.rto()
+        {
             return;
         }
         let (least, timeouts) =
@@ -134,8 +156,9 @@ impl Modern {
                 return None;
             }
             self.tail.probe_repeats = true;
-            self.board.send_again(last, now, self.counts.delivered);
-            self.counts.counters.retransmitted += 1;
+            let stamp = self.stamp(now);
+            self.board.send_again(last, now, stamp);
+            self.flow.counters.retransmitted += 1;
             self.segment(now, last, true)
         };
         self.tail.probe = Some(self.board.next());

@@ -1,0 +1,105 @@
+//! When the next segment may go, for laws that pace.
+//!
+//! Source: the behaviour of Linux 6.12 without a pacing queue (`tcp_output.c`): after each segment a pause of its data by the
+//! rate, less what the segment itself came late, of that at most half the pause; none after the first nine.
+
+use perhop_core::units::{Span, Time};
+
+/// Segments of data that go without a pause between them.
+const UNPACED: u32 = 9;
+
+/// A connection's pacing.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pace {
+    /// Nothing goes before.
+    next: Time,
+    /// Segments of data so far, up to [`UNPACED`].
+    sent: u32,
+    /// Something waits for `next`.
+    waits: bool,
+    /// The repeat that a time-out calls for does not wait.
+    exempt: bool,
+}
+
+impl Pace {
+    /// A segment with `bytes` of data goes now, at a rate of so many bytes a second.
+    #[inline]
+    pub(super) fn sent(&mut self, now: Time, bytes: u16, rate: Option<u64>) {
+        let Some(rate) = rate else { return };
+        let late = now.ns().saturating_sub(self.next.ns());
+        self.next = self.next.max(now);
+        if self.sent < UNPACED {
+            self.sent += u32::from(bytes > 0);
+            return;
+        }
+        let pause = (u64::from(bytes) * 1_000_000_000).checked_div(rate).unwrap_or(0);
+        self.next += Span::from_ns(pause - late.min(pause / 2));
+    }
+
+    /// Whether a segment has to wait; if so, for [`Pace::wake`].
+    #[inline]
+    pub(super) fn holds(&mut self, now: Time) -> bool {
+        self.waits = now < self.next && !std::mem::take(&mut self.exempt);
+        self.waits
+    }
+
+    /// Nothing waits, until something is held.
+    #[inline]
+    pub(super) fn forget(&mut self) {
+        self.waits = false;
+    }
+
+    /// The next segment does not wait.
+    pub(super) fn exempt(&mut self) {
+        self.exempt = true;
+    }
+
+    /// When what waits may go.
+    #[inline]
+    pub(super) fn wake(&self) -> Option<Time> {
+        self.waits.then_some(self.next)
+    }
+
+    /// Nothing goes before.
+    #[inline]
+    pub(super) fn next(&self) -> Time {
+        self.next
+    }
+
+    /// By how much timers wait longer: whole ticks of 1 ms until the next segment may go.
+    #[inline]
+    pub(super) fn delay(&self, now: Time) -> Span {
+        Span::from_ms(self.next.ns().saturating_sub(now.ns()) / 1_000_000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + Span::from_us(us)
+    }
+
+    /// 1000 B at 1 MB/s: 1 ms each, from the tenth on. What comes 400 us late is made up for; of 3 ms, half a pause.
+    #[test]
+    fn a_pause_follows_each_segment_but_the_first_nine() {
+        let (mut pace, rate) = (Pace::default(), Some(1_000_000));
+        pace.sent(at(0), 0, rate); // a SYN is none
+        for _ in 0..9 {
+            assert!(!pace.holds(at(0)));
+            pace.sent(at(0), 1000, rate);
+        }
+        for (now, next) in [(0, 1000), (1000, 2000), (2400, 3000), (6000, 6500)] {
+            assert!(!pace.holds(at(now)), "{now}");
+            pace.sent(at(now), 1000, rate);
+            assert_eq!(pace.next(), at(next));
+            assert!(pace.holds(at(next - 1)));
+            assert_eq!(pace.wake(), Some(at(next)));
+        }
+        pace.exempt();
+        assert!(!pace.holds(at(6400)) && pace.holds(at(6400)));
+        pace.sent(at(9000), 1000, None);
+        assert_eq!((pace.next(), pace.delay(at(4499)), pace.delay(at(7000))), (at(6500), Span::from_ms(2), Span::ZERO));
+    }
+}
