@@ -26,6 +26,8 @@ pub struct Connection {
     /// The sender sends nothing before this time, but for its retransmission timer: until then its host is handling the ACKs
     /// that arrived. `None`: it may send, as far as its law's pacing lets it.
     pub not_before: Option<Time>,
+    /// When the ACK that arrived last was sent: its time stamp, which segments echo.
+    pub stamp: Time,
     /// Data bytes of a full segment.
     pub mss: u16,
     /// Bytes of IP and TCP header.
@@ -92,7 +94,17 @@ impl Connection {
         }
         sender.start();
         let (mss, header) = (config.mss, config.header);
-        Self { sender, receiver, armed: [Time::MAX; 2], not_before: None, mss, header, transfer, session: None }
+        Self {
+            sender,
+            receiver,
+            armed: [Time::MAX; 2],
+            not_before: None,
+            stamp: Time::ZERO,
+            mss,
+            header,
+            transfer,
+            session: None,
+        }
     }
 
     /// Has an event wait for the timer of one end, at its time or before: when, if none does.

@@ -4,7 +4,7 @@ use super::connection::Connection;
 use crate::net::Record;
 use crate::plan::Offered;
 use crate::record::{Delays, FlowCounts, OneWay};
-use crate::transport::{AckInfo, Received, Segment};
+use crate::transport::{AckInfo, Received, Sacks, Segment};
 use perhop_core::conditioner::SenderTruth;
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::{Ecn, Packet, flags};
@@ -108,7 +108,8 @@ impl Flow {
             ..self.blank()
         };
         let wire = u32::from(tcp.header) + u32::from(segment.payload);
-        Record { packet, sent: now, hop: self.routes[0], number: segment.number, wire, ..Record::default() }
+        let sacks = Sacks::echo(tcp.stamp);
+        Record { packet, sent: now, hop: self.routes[0], number: segment.number, wire, sacks }
     }
 
     /// A returning ACK.

@@ -85,6 +85,7 @@ impl Hosts {
         let trip = flow.arrived(now, record);
         recorder.arrivals.add(&record.packet, record.wire, trip);
         let tcp = flow.tcp.as_mut()?;
+        tcp.receiver.echoed(now, record.sacks.echoed());
         let ack = tcp.receiver.on_segment(now, &received(record));
         if record.packet.payload > 0
             && let Some(transit) = &mut tcp.transfer
@@ -106,6 +107,7 @@ impl Hosts {
         flow.in_network -= 1;
         flow.counts.acks[1].add(record.wire);
         let tcp = flow.tcp.as_mut()?;
+        tcp.stamp = record.sent;
         tcp.sender.on_ack(now, acknowledged(record));
         let Some(overhead) = self.tables[usize::from(flow.table)].tcp.reaction.overhead else { return Some(true) };
         if tcp.not_before.is_none() {

@@ -20,7 +20,7 @@ pub struct Record {
     pub number: u32,
     /// Bytes that links serialise (IP length).
     pub wire: u32,
-    /// TCP: blocks of an ACK.
+    /// TCP: blocks of an ACK, or the time stamp that a segment echoes.
     pub sacks: Sacks,
 }
 

@@ -7,6 +7,7 @@
 //! - acknowledged at once while quick ACKs are left: as many as half the window has segments, at most 16, from the first
 //!   segment on, after a pause longer than the receiver's time-out, and after a segment from below what is expected or
 //!   beyond the window; 2 after the first congestion mark;
+//! - acknowledged at once while the receive buffer grows (`receive_buffer.rs`);
 //! - acknowledged at once if it is not full (the application reads it and waits for more), or tells of a cut window;
 //! - else delayed by the time that segments take to arrive, as estimated below: so every second one is acknowledged.
 //!
@@ -30,6 +31,7 @@
 
 use super::Received;
 use super::config::{AckDelay, Config};
+use super::receive_buffer::Buffer;
 use perhop_core::units::{Span, Time};
 
 /// The least estimate of the time between segments.
@@ -64,6 +66,10 @@ pub(super) struct Arrival<'a> {
     pub(super) may_wait: bool,
     /// The first with a congestion mark that is not echoed yet.
     pub(super) marked: bool,
+    /// Segments that wait for one that is missing.
+    pub(super) held: u32,
+    /// Bytes that the application has read, those of this segment included.
+    pub(super) read: u64,
 }
 
 /// How ACKs are delayed.
@@ -90,6 +96,14 @@ impl Delayer {
             Self::Never => None,
             Self::Fixed(delay) => arrival.may_wait.then_some(*delay),
             Self::Linux(linux) => linux.delay(&arrival),
+        }
+    }
+
+    /// The segment that comes next echoes the time stamp of an ACK sent at `stamp`.
+    #[inline]
+    pub(super) fn echoed(&mut self, now: Time, stamp: Time) {
+        if let Self::Linux(linux) = self {
+            linux.buffer.echoed(now, stamp);
         }
     }
 
@@ -124,6 +138,7 @@ pub(super) struct Linux {
     round_trip: Option<Span>,
     /// When the last segment in order arrived, or the handshake ended.
     last: Option<Time>,
+    buffer: Buffer,
 }
 
 impl Linux {
@@ -140,12 +155,13 @@ impl Linux {
             opened: None,
             round_trip: None,
             last: None,
+            buffer: Buffer::new(mss),
         }
     }
 
     #[inline(never)]
     fn delay(&mut self, arrival: &Arrival) -> Option<Span> {
-        let Arrival { now, segment, place, may_wait, marked } = *arrival;
+        let Arrival { now, segment, place, may_wait, marked, held, read } = *arrival;
         if segment.syn {
             self.opened = Some(now);
             return None;
@@ -159,6 +175,10 @@ impl Linux {
         if marked {
             self.hurry(QUICK_AFTER_MARK);
         }
+        if place != Place::Outside && self.buffer.grows(segment.payload, held) {
+            self.quick |= 1;
+        }
+        self.buffer.read(now, read);
         let asks = segment.cwr || segment.payload < self.mss;
         if may_wait && self.quick == 0 && !asks {
             return Some(self.wait());

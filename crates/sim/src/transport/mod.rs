@@ -16,6 +16,7 @@
 //! | `rto.rs`        | round-trip estimator, retransmission time-out, back-off                    |
 //! | `receiver.rs`   | reassembly, cumulative and delayed ACKs, ECN echo                          |
 //! | `ack_delay.rs`  | which ACK may wait, and how long                                           |
+//! | `receive_buffer.rs` | how Linux's grows, and when that asks for ACKs                        |
 //! | `reported.rs`   | what a receiver reports: SACK and D-SACK                                   |
 //! | `sacks.rs`      | SACK blocks of an ACK                                                      |
 //! | `supply.rs`     | how much there is to send                                                  |
@@ -38,6 +39,7 @@ mod counters;
 mod error;
 /// The sender of today.
 mod modern;
+mod receive_buffer;
 mod receiver;
 mod recovery;
 mod reported;

@@ -90,6 +90,12 @@ impl Receiver {
         self
     }
 
+    /// The segment that arrives next echoes the time stamp of an ACK sent at `stamp` (RFC 7323).
+    #[inline]
+    pub fn echoed(&mut self, now: Time, stamp: Time) {
+        self.delayer.echoed(now, stamp);
+    }
+
     /// A segment has arrived; the ACK to send now, or `None` while it is delayed.
     #[inline]
     pub fn on_segment(&mut self, now: Time, segment: &Received) -> Option<AckInfo> {
@@ -97,7 +103,8 @@ impl Receiver {
         let place = self.take_in(segment);
         let complete = place == Place::InOrder && self.next == segment.number + 1 && self.held == 0;
         let may_wait = complete && !segment.syn && self.due == Time::MAX;
-        match self.delayer.delay(Arrival { now, segment, place, may_wait, marked }) {
+        let (held, read) = (self.held, self.delivered_bytes);
+        match self.delayer.delay(Arrival { now, segment, place, may_wait, marked, held, read }) {
             Some(delay) => {
                 self.due = now + delay;
                 None

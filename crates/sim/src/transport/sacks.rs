@@ -1,10 +1,12 @@
-//! What an ACK says of segments beside the next number expected: SACK blocks, in 12 bytes.
+//! What an ACK says of segments beside the next number expected: SACK blocks, in 12 bytes; a segment has the
+//! time stamp that it echoes in their place.
 //!
 //! Source: RFC 2018 section 4 (blocks), RFC 2883 section 4 (a first block that reports a duplicate), Linux 6.12 (at
 //! most three blocks; a block takes 8 B, the option 4 B with its padding).
 //!
 //! A block is written relative to the next number expected: windows are at most [`LARGEST_WINDOW`] segments with SACK.
 
+use perhop_core::units::Time;
 use std::ops::Range;
 
 /// The largest window with SACK, segments: a block's place in it takes 16 bits.
@@ -56,6 +58,19 @@ impl Sacks {
         let mut it = Self::default();
         it.0.iter_mut().zip(blocks).for_each(|(place, block)| *place = block);
         it
+    }
+
+    /// Of a segment, in the place of blocks: the time stamp that it echoes.
+    pub fn echo(stamp: Time) -> Self {
+        let part = |shift: u32| (stamp.ns() >> shift) as u16;
+        let block = |shift| Block { offset: part(shift) as i16, length: part(shift + 16) };
+        Self([block(0), block(32), Block::default()])
+    }
+
+    /// The time stamp that a segment echoes.
+    pub fn echoed(&self) -> Time {
+        let half = |block: &Block| u64::from(block.offset as u16) | u64::from(block.length) << 16;
+        Time::from_ns(half(&self.0[0]) | half(&self.0[1]) << 32)
     }
 
     /// Whether there is no block.
