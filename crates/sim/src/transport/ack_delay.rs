@@ -178,7 +178,9 @@ impl Linux {
         if place != Place::Outside && self.buffer.grows(segment.payload, held) {
             self.quick |= 1;
         }
-        self.buffer.read(now, read);
+        if place == Place::InOrder {
+            self.buffer.read(now, read);
+        }
         let asks = segment.cwr || segment.payload < self.mss;
         if may_wait && self.quick == 0 && !asks {
             return Some(self.wait());
