@@ -18,6 +18,9 @@
 //! ```
 //! A delayed ACK that was sent by the timer doubles ato, up to RTO and 200 ms.
 //!
+//! With SACK, of the ACKs that ask for the same missing segment the first three are sent at once; the others wait, at most 44
+//! together, for a twentieth of the round trip and at most 1 ms, and for the 0.1 ms by which Linux lets such a timer be late.
+//!
 //! | symbol | field            | unit | default                                                       |
 //! |--------|------------------|------|---------------------------------------------------------------|
 //! | ato    | `ato`            | time | 40 ms, and again with the last quick ACK                      |
@@ -26,8 +29,7 @@
 //! | -      | `quick`          | ACKs | 0                                                             |
 //!
 //! Deviations from Linux: times are exact and not in ticks; the size of a full segment is known and not estimated; no
-//! segment asks for its ACK (PSH); a repeat without ECT in a connection with ECN gives no quick ACKs; ACKs of segments
-//! out of order are not compressed.
+//! segment asks for its ACK (PSH); a repeat without ECT in a connection with ECN gives no quick ACKs.
 
 use super::Received;
 use super::config::{AckDelay, Config};
@@ -44,6 +46,13 @@ const TICK: Span = Span::from_ms(1);
 const QUICK: u32 = 16;
 /// Quick ACKs after a congestion mark.
 const QUICK_AFTER_MARK: u32 = 2;
+
+/// ACKs for one missing segment that do not wait.
+const AT_ONCE: u8 = 3;
+/// Most ACKs for one missing segment that are sent as one.
+const TOGETHER: u8 = 44;
+/// How long they wait at most, and by how much Linux lets the timer be late.
+const TOGETHER_FOR: (Span, Span) = (Span::from_ms(1), Span::from_us(100));
 
 /// What a segment is to its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +75,7 @@ pub(super) struct Arrival<'a> {
     pub(super) may_wait: bool,
     /// The first with a congestion mark that is not echoed yet.
     pub(super) marked: bool,
-    /// Segments that wait for one that is missing.
+    /// Segments that waited for one that is missing when it came.
     pub(super) held: u32,
     /// Bytes that the application has read, those of this segment included.
     pub(super) read: u64,
@@ -107,10 +116,10 @@ impl Delayer {
         }
     }
 
-    /// An ACK was sent because it has waited long enough.
-    pub(super) fn expired(&mut self) {
+    /// An ACK of `read` bytes was sent because it has waited long enough.
+    pub(super) fn expired(&mut self, read: u64) {
         if let Self::Linux(linux) = self {
-            linux.expired();
+            linux.expired(read);
         }
     }
 
@@ -139,6 +148,21 @@ pub(super) struct Linux {
     /// When the last segment in order arrived, or the handshake ended.
     last: Option<Time>,
     buffer: Buffer,
+    /// Bytes read when the last ACK was sent.
+    told: u64,
+    holes: Holes,
+}
+
+/// ACKs for a missing segment.
+#[derive(Clone, Debug, Default)]
+struct Holes {
+    /// Linux sends some of them as one.
+    compresses: bool,
+    /// Bytes before the segment.
+    at: u64,
+    sent: u8,
+    waiting: u8,
+    due: Time,
 }
 
 impl Linux {
@@ -156,6 +180,8 @@ impl Linux {
             round_trip: None,
             last: None,
             buffer: Buffer::new(mss),
+            told: 0,
+            holes: Holes { compresses: config.reaction.sack, ..Holes::default() },
         }
     }
 
@@ -175,7 +201,7 @@ impl Linux {
         if marked {
             self.hurry(QUICK_AFTER_MARK);
         }
-        if place != Place::Outside && self.buffer.grows(segment.payload, held) {
+        if place != Place::Outside && self.buffer.grows(segment.payload, held, place == Place::InOrder) {
             self.quick |= 1;
         }
         if place == Place::InOrder {
@@ -185,8 +211,31 @@ impl Linux {
         if may_wait && self.quick == 0 && !asks {
             return Some(self.wait());
         }
-        self.told();
+        let missing = place == Place::Ahead || place == Place::InOrder && held > 0;
+        if missing && self.quick == 0 && read - self.told <= u64::from(self.mss) {
+            return self.ask(now, read);
+        }
+        self.told(read);
         None
+    }
+
+    /// How long an ACK for the segment that is missing after `read` bytes waits.
+    fn ask(&mut self, now: Time, read: u64) -> Option<Span> {
+        let holes = &mut self.holes;
+        if holes.at != read {
+            (holes.at, holes.sent) = (read, 0);
+        }
+        if !holes.compresses || holes.waiting >= TOGETHER || holes.sent < AT_ONCE {
+            holes.sent = holes.sent.saturating_add(1);
+            self.told(read);
+            return None;
+        }
+        if holes.waiting == 0 {
+            let (most, late) = TOGETHER_FOR;
+            holes.due = now + most.min(self.buffer.round_trip() / 20) + late;
+        }
+        holes.waiting += 1;
+        Some(holes.due.since(now))
     }
 
     /// The first segment ends the handshake.
@@ -230,15 +279,23 @@ impl Linux {
         self.ato = LEAST;
     }
 
-    /// An ACK is sent.
-    fn told(&mut self) {
+    /// An ACK is sent, of `read` bytes.
+    fn told(&mut self, read: u64) {
+        (self.told, self.holes.waiting) = (read, 0);
         if self.quick == 1 {
             self.ato = LEAST;
         }
         self.quick = self.quick.saturating_sub(1);
     }
 
-    fn expired(&mut self) {
+    fn expired(&mut self, read: u64) {
+        if self.holes.waiting == 0 {
+            self.inflate();
+        }
+        self.told(read);
+    }
+
+    fn inflate(&mut self) {
         self.ato = (self.ato * 2).min(self.rto()).min(MOST);
     }
 

@@ -79,9 +79,11 @@ impl Buffer {
         self.round_trip8 = if shorter { sample * 8 } else { self.round_trip8 - self.round_trip8 / 8 + sample };
     }
 
-    /// A segment of `bytes` has come while `held` others wait for one that is missing. Whether there is to be more room.
-    pub(super) fn grows(&mut self, bytes: u16, held: u32) -> bool {
-        let taken = (u64::from(held) + 1) * (self.mss + OVERHEAD);
+    /// A segment of `bytes` has come, in order or not, while `held` others waited for one that is missing. Whether there is to
+    /// be more room. Segments out of order are kept as one.
+    pub(super) fn grows(&mut self, bytes: u16, held: u32, in_order: bool) -> bool {
+        let pieces = 1 + u64::from(in_order && held > 0);
+        let taken = (u64::from(held) + 1) * self.mss + pieces * OVERHEAD;
         let space = self.buffer.saturating_sub(taken) * self.ratio / 256;
         let room = space.min(self.clamp).saturating_sub(self.threshold);
         let grows = room > 0 && u64::from(bytes) >= SMALL;
@@ -91,10 +93,15 @@ impl Buffer {
         grows
     }
 
+    /// Of time stamps; 0 without any.
+    pub(super) fn round_trip(&self) -> Span {
+        Span::from_us(self.round_trip8 / 8)
+    }
+
     /// The application has read `bytes` since the beginning.
     pub(super) fn read(&mut self, now: Time, bytes: u64) {
         let since = *self.since.get_or_insert(now);
-        if self.round_trip8 == 0 || now.since(since) < Span::from_us(self.round_trip8 / 8) {
+        if self.round_trip8 == 0 || now.since(since) < self.round_trip() {
             return;
         }
         let got = bytes - self.read;

@@ -100,10 +100,11 @@ impl Receiver {
     #[inline]
     pub fn on_segment(&mut self, now: Time, segment: &Received) -> Option<AckInfo> {
         let marked = self.note_ecn(segment);
+        let held = self.held;
         let place = self.take_in(segment);
         let complete = place == Place::InOrder && self.next == segment.number + 1 && self.held == 0;
         let may_wait = complete && !segment.syn && self.due == Time::MAX;
-        let (held, read) = (self.held, self.delivered_bytes);
+        let read = self.delivered_bytes;
         match self.delayer.delay(Arrival { now, segment, place, may_wait, marked, held, read }) {
             Some(delay) => {
                 self.due = now + delay;
@@ -123,7 +124,7 @@ impl Receiver {
         if now < self.due || self.due == Time::MAX {
             return None;
         }
-        self.delayer.expired();
+        self.delayer.expired(self.delivered_bytes);
         Some(self.acknowledge(false))
     }
 
