@@ -2,6 +2,7 @@
 
 use super::classic::Classic;
 use super::config::Config;
+use super::congestion::State;
 use super::error::ConfigError;
 use super::modern::{self, Modern};
 use super::recovery::Recovery;
@@ -193,6 +194,14 @@ impl Sender {
     /// In fast recovery.
     pub fn recovering(&self) -> bool {
         either!(self, it => it.recovering())
+    }
+
+    /// What is going on with a modern sender; `None` for a classic one.
+    pub fn state(&self) -> Option<State> {
+        match self {
+            Self::Classic(_) => None,
+            Self::Modern(it) => Some(it.state()),
+        }
     }
 
     /// What has been done so far.

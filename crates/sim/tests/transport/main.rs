@@ -13,3 +13,4 @@ mod reference;
 mod rto;
 mod sack;
 mod scripted;
+mod today;

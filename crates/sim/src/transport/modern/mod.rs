@@ -7,7 +7,8 @@
 //! | `sender/transmission.rs` | what is sent next                                           |
 //! | `sender/timers.rs` | retransmission, probe and reordering timer                        |
 //! | `sender/acks.rs` | what an ACK leads to                                                |
-//! | `sender/episodes.rs` | what begins an episode, PRR, undoing                            |
+//! | `sender/episodes.rs` | what begins an episode, PRR, F-RTO                              |
+//! | `sender/undo.rs` | what tells that it was for nothing                                  |
 //! | `scoreboard.rs`  | what has become of each segment (RFC 6675)                          |
 //! | `rack.rs`        | which segments are lost (RFC 8985)                                  |
 //! | `rate.rs`        | how fast the network delivers (draft-ietf-ccwg-bbr)                  |

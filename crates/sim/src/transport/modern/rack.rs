@@ -1,8 +1,8 @@
 //! RACK: a segment is lost once one sent sufficiently later has arrived.
 //!
-//! Source: RFC 8985 section 6.2, with Linux's choices (`tcp_recovery.c`): no reordering window while none was seen and the
+//! Source: RFC 8985 sections 6.2 and 6.3, with Linux's choices (`tcp_recovery.c`): no reordering window while none was seen and the
 //! sender is in recovery or DupThresh segments are sacked; the window grows by a quarter of the least round trip with each
-//! round trip that brings a D-SACK.
+//! round trip that brings a D-SACK, and is forgotten after 16 recoveries.
 //!
 //! | symbol            | field        | unit     |
 //! |-------------------|--------------|----------|
@@ -31,6 +31,8 @@ pub(super) struct Rack {
     quarters: u8,
     persist: u8,
     widened_at: u64,
+    /// A repeat was needless, and the window has not grown for it yet.
+    needless: bool,
     pub(super) reordering: u32,
     pub(super) seen: bool,
 }
@@ -54,6 +56,7 @@ impl Rack {
             quarters: 1,
             persist: 0,
             widened_at: 0,
+            needless: false,
             reordering: DUP_THRESHOLD,
             seen: false,
         }
@@ -77,18 +80,45 @@ impl Rack {
         self.seen = true;
     }
 
-    /// A D-SACK says that a repeat was not needed; `delivered` segments so far. Once a round trip.
-    pub(super) fn spurious(&mut self, prior_delivered: u64, delivered: u64) {
-        if prior_delivered >= self.widened_at {
+    /// A repeat was needless: if the path reorders, the window was too small.
+    pub(super) fn spurious(&mut self) {
+        self.needless |= self.seen;
+    }
+
+    /// Deliveries have been told of: `delivered` segments so far, `prior` when the newest of these was sent. Once a round trip.
+    pub(super) fn adapt(&mut self, prior: u64, delivered: u64) {
+        if prior == 0 {
+            return;
+        }
+        self.needless &= prior >= self.widened_at;
+        if std::mem::take(&mut self.needless) {
             (self.quarters, self.persist, self.widened_at) = (self.quarters.saturating_add(1), PERSIST, delivered);
+        } else if self.persist == 0 {
+            self.quarters = 1;
         }
     }
 
     /// A recovery has ended.
     pub(super) fn recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
-        if self.persist == 0 {
-            self.quarters = 1;
+    }
+
+    /// It was one for nothing.
+    pub(super) fn undone(&mut self) {
+        self.persist = PERSIST.min(self.persist + 1);
+    }
+
+    /// What is lost may not be: the next ACK tells.
+    pub(super) fn look_again(&mut self) {
+        self.advanced = true;
+    }
+
+    /// A time-out: what was sent longer ago than the latest round trip is lost, and the first segment is.
+    pub(super) fn time_out(&self, board: &mut Scoreboard, now: Time) {
+        for number in board.una()..board.next() {
+            if number == board.una() || board.get(number).at + self.rtt <= now {
+                board.lose(number);
+            }
         }
     }
 

@@ -92,18 +92,24 @@ impl Rate {
         }
     }
 
+    /// Segments delivered in all when it was sent.
+    pub(super) fn prior(&self, newest: &Newest) -> u64 {
+        self.delivered - u64::from((self.delivered as u32).wrapping_sub(newest.stamp.delivered))
+    }
+
     /// After all that an ACK reports: the sample.
     pub(super) fn sample(&mut self, now: Time, close: Close) -> Option<RateSample> {
         if self.app_limited > 0 && self.delivered > self.app_limited {
             self.app_limited = 0;
         }
-        let Newest { stamp, send_us, .. } = close.newest?;
+        let newest = close.newest?;
+        let Newest { stamp, send_us, .. } = newest;
         self.delivered_at = now;
         let interval_us = send_us.max(us(now) - us(stamp.delivered_at));
         let least_us = close.min_rtt.map_or(0, |it| it.ns() / 1000);
         Some(RateSample {
             delivered: (self.delivered as u32).wrapping_sub(stamp.delivered),
-            prior_delivered: self.delivered - u64::from((self.delivered as u32).wrapping_sub(stamp.delivered)),
+            prior_delivered: self.prior(&newest),
             interval_us: if interval_us < least_us { 0 } else { interval_us },
             app_limited: stamp.app_limited,
             in_flight_then: stamp.in_flight,

@@ -159,6 +159,12 @@ impl Scoreboard {
         (it.at, it.stamp, it.again, it.repeated) = (at, stamp, true, true);
     }
 
+    /// The last segment is sent again as a probe, which does not count as sent again.
+    pub(super) fn send_probe(&mut self, number: u32, at: Time, stamp: Stamp) {
+        let it = &mut self.ring[(number - self.una) as usize];
+        (it.at, it.stamp, it.repeated) = (at, stamp, true);
+    }
+
     /// The first lost segment that has not been sent again.
     pub(super) fn first_lost(&mut self) -> Option<u32> {
         if self.lost == 0 {
@@ -231,14 +237,6 @@ impl Scoreboard {
         self.again -= u32::from(it.again);
         Some(it)
     }
-
-    /// After a time-out all that the receiver has not reported is lost, the repeats too.
-    pub(super) fn lose_all(&mut self) {
-        for number in self.una..self.next() {
-            self.lose(number);
-        }
-        self.first_lost = self.una;
-    }
 }
 
 #[cfg(test)]
@@ -265,7 +263,7 @@ mod tests {
                     2 if there => _ = board.sack(number),
                     3 if there => _ = board.lose(number),
                     4 => _ = board.acknowledge(),
-                    5 if board.outstanding() > 15 => board.lose_all(),
+                    5 if board.outstanding() > 15 => (board.una()..board.next()).for_each(|number| _ = board.lose(number)),
                     _ => if let Some(lost) = board.first_lost() {
                         board.send_again(lost, Time::ZERO, Stamp::default());
                     },

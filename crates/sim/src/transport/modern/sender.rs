@@ -18,7 +18,21 @@
 //! | `Recovery`  | fast recovery                                                    | `TCP_CA_Recovery` |
 //! | `Loss`      | after a time-out                                                 | `TCP_CA_Loss` |
 //!
-//! Deviations from Linux: a cut is undone by D-SACK and F-RTO, not by time stamps; a receiver never reneges; its window is
+//! Departures from the texts, all of them Linux's, each shown by a switch of the slow version in `tests/transport/today/`:
+//!
+//! | text                  | here                                                                          |
+//! |-----------------------|-------------------------------------------------------------------------------|
+//! | RFC 6675 SetPipe()    | the repeat that is a probe is not counted; NextSeg() has rules (1) and (2)    |
+//! | RFC 8985 section 6.2  | a round with a D-SACK ends with the delivery of what was sent after it        |
+//! |                       | a D-SACK counts if the path reorders, for no more segments than were sent again, and not for a probe |
+//! |                       | an undone recovery does not count towards the window's reset                   |
+//! |                       | losses are looked for when an ACK tells of a delivery; timers are 2 ms longer  |
+//! | RFC 8985 section 6.3  | no reordering window at a time-out                                            |
+//! | RFC 9937              | RecoverFS is the window; SndCnt is not below 0; a D-SACK, and RACK's timer, is a delivery |
+//! | RFC 5682 section 3.1  | any original that arrives tells, in step 2 too; a second time-out of the same segment begins anew |
+//! | RFC 6298 section 5    | what is left of the time-out counts from when the first segment was sent; its repeat restarts it |
+//!
+//! Deviations from Linux: no time stamps; an ACK below SND.UNA is ignored; a receiver never reneges; its window is
 //! constant; the sender notices no drop in its own host. The granularity of `rto` and `limited_transmit` have no meaning here.
 
 mod acks;
@@ -26,6 +40,7 @@ mod episodes;
 mod state;
 mod timers;
 mod transmission;
+mod undo;
 
 use super::rack::{Conditions, Rack};
 use super::rate::Close;
@@ -77,7 +92,16 @@ impl Modern {
             ecn: Ecn { willing: config.ecn, agreed: !config.syn && config.ecn && config.receiver_ecn, cwr: false },
             law: config.law()?,
             window: Window { cwnd, ssthresh: UNLIMITED },
-            episode: Episode { state, high: first, reduction, undo, frto: false, new_first: false, opened_late: false },
+            episode: Episode {
+                state,
+                high: first,
+                reduction,
+                undo,
+                in_a_row: 0,
+                frto: false,
+                new_first: false,
+                opened_late: false,
+            },
             rack: Rack::new(),
             rtt: Rtt::new(config.rto),
             clock: Clock { timer: Timer::Off, deadline: Time::MAX, last_sent: Time::ZERO },
@@ -215,6 +239,10 @@ impl Modern {
 
     pub(in crate::transport) fn first_unacknowledged(&self) -> u32 {
         self.board.una()
+    }
+
+    pub(in crate::transport) fn state(&self) -> State {
+        self.episode.state
     }
 
     pub(in crate::transport) fn recovering(&self) -> bool {

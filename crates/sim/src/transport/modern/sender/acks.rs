@@ -1,9 +1,11 @@
 //! What an ACK leads to: the scoreboard, RACK, the state.
 
 use super::{Before, Event, Modern, News, SYN, State, TIMER_FLOOR, Timer, UNLIMITED, Undo};
-use crate::transport::AckInfo;
 use crate::transport::congestion::CongestionControl;
+use crate::transport::modern::scoreboard::Sent;
+use crate::transport::{AckInfo, Sacks};
 use perhop_core::units::Time;
+use std::ops::Range;
 
 impl Modern {
     /// An ACK has arrived.
@@ -17,35 +19,30 @@ impl Modern {
             return;
         }
         self.episode.new_first = false;
-        let (una, flight, again) = (self.board.una(), self.board.in_flight(), self.board.again());
-        let (idle, losses) = (self.board.outstanding() == 0, self.board.losses());
-        let opens = una == SYN && expects > SYN;
+        let (idle, in_flight, losses) = (self.board.outstanding() == 0, self.board.in_flight(), self.board.losses());
+        let opens = self.board.una() == SYN && expects > SYN;
         let news = self.take(now, &ack);
+        if news.acked > 0 {
+            self.episode.in_a_row = 0;
+        }
         if opens {
             return self.open(now, &ack, &news);
         }
         self.learn(&news);
-        let advanced = news.acked > 0;
-        let mut rearm = advanced;
-        let lost = self.board.lost();
+        let mut rearm = news.acked > 0;
         if let Some(probe) = self.tail.probe {
-            self.on_probe_answer(now, expects, probe, news.dsack);
+            self.on_probe_answer(now, expects, probe, &news);
         }
         if self.is_dubious(&news) {
             rearm &= !self.alert(now, &news);
         }
-        if rearm && self.clock.timer != Timer::Reordering && !self.arm_probe(now, true) {
-            self.clock.timer = if self.clock.timer == Timer::Probe { Timer::Off } else { self.clock.timer };
-            self.rearm(now);
-        } else if rearm && self.board.outstanding() == 0 {
-            self.rearm(now);
+        if rearm && !self.arm_probe(now, true) {
+            self.arm_retransmission(now);
         }
-        let newly_lost =
-            self.board.lost().saturating_sub(lost) > 0 || self.board.again() < again && flight > self.board.in_flight();
         if !self.law.is_in_control() {
-            self.control(now, &news, newly_lost);
+            self.control(now, &news, self.board.losses() > losses);
         } else if !idle {
-            self.hand_over(now, &news, Before { in_flight: flight, losses });
+            self.hand_over(now, &news, Before { in_flight, losses });
         }
     }
 
@@ -65,28 +62,17 @@ impl Modern {
 
     /// Takes what an ACK says into the scoreboard.
     fn take(&mut self, now: Time, ack: &AckInfo) -> News {
-        let mut news = News {
-            echo: ack.ece && self.ecn.agreed,
-            dsack: ack.sacks.dsack(ack.next_expected).is_some(),
-            prior_delivered: self.flow.rate.delivered,
-            ..News::default()
-        };
-        let least = self.rtt.least();
+        let mut news = News { echo: ack.ece && self.ecn.agreed, ..News::default() };
+        self.take_dsack(ack, &mut news);
         let highest = self.board.highest_sacked();
         let mut sack_rtt = None;
-        for block in ack.sacks.iter(ack.next_expected) {
-            for number in block.start.max(ack.next_expected)..block.end.min(self.board.next()) {
-                let Some(before) = self.board.sack(number) else { continue };
-                news.sacked += 1;
-                self.flow.rate.delivered(number, before.at, &before.stamp, &mut news.newest);
-                self.rack.delivered(number, &before, now, least);
-                if !before.repeated {
-                    sack_rtt.get_or_insert(now.since(before.at));
-                    news.original |= number < self.episode.high;
-                    if number + 1 < highest {
-                        news.behind = Some(news.behind.map_or(number, |it| it.min(number)));
-                    }
-                }
+        for number in self.reported(ack).into_iter().flatten() {
+            let Some(before) = self.board.sack(number) else { continue };
+            self.delivered(now, number, &before, &mut news);
+            news.selective = true;
+            if !before.repeated {
+                sack_rtt.get_or_insert(now.since(before.at));
+                self.arrived_as_sent(number, highest, &mut news);
             }
         }
         let (mut first, mut last, mut repeated) = (None, None, false);
@@ -95,33 +81,73 @@ impl Modern {
             let Some(it) = self.board.acknowledge() else { break };
             news.acked += 1;
             repeated |= it.repeated;
-            if !it.repeated {
+            if !it.repeated && !it.sacked {
                 last = Some(now.since(it.at));
                 first = first.or(last);
-                if !it.sacked {
-                    news.original |= number < self.episode.high;
-                    if number + 1 < highest {
-                        news.behind = Some(news.behind.map_or(number, |other| other.min(number)));
-                    }
-                }
+                self.arrived_as_sent(number, highest, &mut news);
             }
             if !it.sacked {
-                self.flow.rate.delivered(number, it.at, &it.stamp, &mut news.newest);
-                news.sacked += 1;
-                self.rack.delivered(number, &it, now, least);
+                self.delivered(now, number, &it, &mut news);
             }
         }
         news.rtt = first.zip(last).filter(|_| !repeated).or(sack_rtt.map(|rtt| (rtt, rtt)));
-        if repeated {
-            news.behind = None;
-        }
         if let Some(behind) = news.behind {
             self.rack.reordered(highest - behind);
         }
         news
     }
 
-    /// Round trips, and what a D-SACK says.
+    /// What the blocks report of what is outstanding, by number.
+    fn reported(&self, ack: &AckInfo) -> [Range<u32>; Sacks::MOST] {
+        let mut blocks: [Range<u32>; Sacks::MOST] = Default::default();
+        if !ack.sacks.is_empty() {
+            let next = self.board.next();
+            for (place, block) in blocks.iter_mut().zip(ack.sacks.iter(ack.next_expected)) {
+                *place = block.start.max(ack.next_expected)..block.end.min(next);
+            }
+            blocks.sort_unstable_by_key(|block| block.start);
+        }
+        blocks
+    }
+
+    /// A segment has been delivered.
+    #[inline]
+    fn delivered(&mut self, now: Time, number: u32, it: &Sent, news: &mut News) {
+        news.sacked += 1;
+        self.flow.rate.delivered(number, it.at, &it.stamp, &mut news.newest);
+        self.rack.delivered(number, it, now, self.rtt.least());
+    }
+
+    /// And it was sent once.
+    #[inline]
+    fn arrived_as_sent(&self, number: u32, highest: u32, news: &mut News) {
+        news.original |= number < self.episode.high;
+        if number + 1 < highest {
+            news.behind = Some(news.behind.map_or(number, |other| other.min(number)));
+        }
+    }
+
+    /// A D-SACK counts, as a delivery too, if no more have come than segments were sent again. One that tells of the probe
+    /// does not tell of reordering.
+    fn take_dsack(&mut self, ack: &AckInfo, news: &mut News) {
+        let Some(again) = ack.sacks.dsack(ack.next_expected) else { return };
+        self.tail.dsacks += 1;
+        if self.tail.dsacks > self.flow.counters.retransmitted {
+            return;
+        }
+        (news.dsack, news.dsack_of_probe) = (true, self.tail.probe == Some(again.end));
+        news.sacked += 1;
+        self.flow.rate.delivered += 1;
+        if !news.dsack_of_probe {
+            self.rack.spurious();
+        }
+        let undo = &mut self.episode.undo;
+        if undo.marker > 0 && again.end > undo.marker {
+            undo.repeats = undo.repeats.map(|repeats| repeats.saturating_sub(1));
+        }
+    }
+
+    /// Round trips, and the reordering window.
     fn learn(&mut self, news: &News) {
         if let Some((first, last)) = news.rtt {
             self.rtt.least_of(last);
@@ -129,73 +155,85 @@ impl Modern {
         } else if news.acked > 0 {
             self.rtt.end_back_off();
         }
-        if news.dsack {
-            self.rack.spurious(news.prior_delivered, self.flow.rate.delivered);
-            if let Some(repeats) = &mut self.episode.undo.repeats {
-                *repeats = repeats.saturating_sub(1);
-            }
+        if let Some(newest) = &news.newest {
+            self.rack.adapt(self.flow.rate.prior(newest), self.flow.rate.delivered);
         }
     }
 
     /// What the ACK of a tail loss probe says: if its repeat filled a hole, a loss has been repaired.
-    fn on_probe_answer(&mut self, now: Time, expects: u32, probe: u32, dsack: bool) {
+    fn on_probe_answer(&mut self, now: Time, expects: u32, probe: u32, news: &News) {
         if expects < probe {
             return;
         }
-        if !self.tail.probe_repeats || dsack {
+        let plain_duplicate = news.acked == 0 && !news.selective;
+        if !self.tail.probe_repeats || news.dsack_of_probe || expects == probe && plain_duplicate {
             self.tail.probe = None;
-        } else if expects > probe || expects == probe && self.board.outstanding() == 0 {
-            self.tail.probe = None;
+        } else if expects > probe {
             self.begin_reduction(now, false);
+            self.episode.state = State::Reduction;
             self.end_reduction();
-            self.episode.state = State::Open;
+            self.keep_open();
         }
     }
 
     fn is_dubious(&self, news: &News) -> bool {
-        news.echo || self.episode.state != State::Open || self.board.sacked() > 0 || news.acked == 0 || news.dsack
+        news.echo || self.episode.state != State::Open || news.selective || news.acked == 0 || news.dsack
     }
 
     /// Which state comes next; whether RACK has set the timer.
     fn alert(&mut self, now: Time, news: &News) -> bool {
-        let una = self.board.una();
-        if self.episode.state != State::Open && una >= self.episode.high {
-            match self.episode.state {
-                State::Reduction if una > self.episode.high => {
-                    self.end_reduction();
-                    self.episode.state = State::Open;
-                }
-                State::Recovery => {
-                    if self.try_undo(now) {
-                        self.episode.state = State::Open;
-                    } else {
-                        self.end_reduction();
-                        self.episode.state = State::Open;
-                    }
-                    self.rack.recovered();
-                }
-                _ => {}
-            }
+        if news.echo {
+            (self.episode.undo.cwnd, self.episode.undo.ssthresh) = (0.0, 0.0);
         }
+        self.end_episode(now);
+        let again = self.board.again();
         match self.episode.state {
             State::Recovery => {
-                self.undo_by_dsack(now);
-                self.find_lost(now)
-            }
-            State::Loss => {
-                self.after_time_out(now, news);
-                let again = self.board.again();
+                if news.acked > 0 && self.find_delayed(now, news) {
+                    return false;
+                }
+                if self.undo_by_dsack(now) {
+                    self.try_to_open(now, news);
+                }
                 let armed = self.find_lost(now);
-                if self.episode.state == State::Open || self.board.again() < again {
-                    return self.maybe_recover(now, news, armed);
+                if self.episode.state != State::Recovery && self.board.lost() > 0 {
+                    self.enter_recovery(now);
                 }
                 armed
             }
-            _ => {
-                self.undo_by_dsack(now);
+            State::Loss => {
+                self.after_time_out(now, news);
+                let armed = self.find_lost(now);
+                if self.episode.state != State::Open && self.board.again() >= again {
+                    return armed;
+                }
+                self.maybe_recover(now, news, armed)
+            }
+            state => {
+                if state <= State::Disorder {
+                    self.undo_by_dsack(now);
+                }
                 let armed = self.find_lost(now);
                 self.maybe_recover(now, news, armed)
             }
+        }
+    }
+
+    /// All that was sent when the episode began has arrived.
+    fn end_episode(&mut self, now: Time) {
+        let (una, high) = (self.board.una(), self.episode.high);
+        match self.episode.state {
+            State::Open => self.episode.undo.first_repeat = None,
+            State::Reduction if una > high => {
+                self.end_reduction();
+                self.episode.state = State::Open;
+            }
+            State::Recovery if una >= high => {
+                self.recovered(now);
+                self.end_reduction();
+                self.episode.state = State::Open;
+            }
+            _ => {}
         }
     }
 

@@ -1,6 +1,6 @@
-//! Episodes: what begins one, how the window goes down in it and what undoes it.
+//! Episodes: what begins one, how the window goes down in it, and the time after a time-out.
 
-use super::{Before, Close, Event, Modern, News, RateSample, Reduction, Report, State, Undo};
+use super::{Before, Close, Modern, News, RateSample, Reduction, Report, State};
 use crate::transport::congestion::{CongestionControl, Law, Signal, Window};
 use perhop_core::units::Time;
 
@@ -9,12 +9,13 @@ impl Modern {
         if self.board.lost() > 0 {
             self.enter_recovery(now);
         } else {
-            self.stay_open(now, news);
+            self.try_to_open(now, news);
         }
         armed
     }
 
-    fn stay_open(&mut self, now: Time, news: &News) {
+    pub(super) fn try_to_open(&mut self, now: Time, news: &News) {
+        self.forget_repeats();
         if news.echo && self.episode.state < State::Reduction {
             self.episode.undo.marker = 0;
             self.begin_reduction(now, true);
@@ -22,14 +23,27 @@ impl Modern {
             self.flow.counters.echo_cuts += 1;
         }
         if self.episode.state != State::Reduction {
-            let state = if self.board.sacked() + self.board.lost() + self.board.again() > 0 {
-                State::Disorder
-            } else {
-                State::Open
-            };
-            if state != self.episode.state {
-                (self.episode.state, self.episode.high) = (state, self.board.next());
-            }
+            self.keep_open();
+        }
+    }
+
+    /// Open, or something is out of order.
+    pub(super) fn keep_open(&mut self) {
+        let calm = self.board.sacked() + self.board.lost() == 0 && !self.has_repeats();
+        let state = if calm { State::Open } else { State::Disorder };
+        if state != self.episode.state {
+            (self.episode.state, self.episode.high) = (state, self.board.next());
+        }
+    }
+
+    /// A repeat is on its way, or the first segment was one.
+    fn has_repeats(&self) -> bool {
+        self.board.again() > 0 || self.board.outstanding() > 0 && self.board.get(self.board.una()).repeated
+    }
+
+    pub(super) fn forget_repeats(&mut self) {
+        if !self.has_repeats() {
+            self.episode.undo.first_repeat = None;
         }
     }
 
@@ -38,8 +52,10 @@ impl Modern {
         if self.episode.state == State::Recovery {
             return;
         }
-        self.begin_undo();
-        if self.episode.state < State::Reduction || self.episode.state == State::Loss {
+        self.forget_repeats();
+        let reduces = self.episode.state == State::Reduction;
+        self.begin_undo(!reduces);
+        if !reduces {
             self.begin_reduction(now, false);
         }
         self.episode.state = State::Recovery;
@@ -66,57 +82,18 @@ impl Modern {
         }
     }
 
-    pub(super) fn begin_undo(&mut self) {
-        let repeats = self.board.again();
-        self.episode.undo = Undo {
-            marker: self.board.una(),
-            repeats: Some(repeats),
-            cwnd: self.window.cwnd,
-            ssthresh: self.window.ssthresh,
-        };
-    }
-
-    /// Nothing of what was repeated was lost: back to the window of before.
-    pub(super) fn try_undo(&mut self, now: Time) -> bool {
-        let needless = self.episode.undo.marker > 0 && self.episode.undo.repeats == Some(0);
-        if needless {
-            self.restore(now);
-        }
-        needless
-    }
-
-    fn restore(&mut self, now: Time) {
-        if !self.law.is_in_control() {
-            self.window.cwnd = self.window.cwnd.max(self.episode.undo.cwnd);
-        }
-        self.window.ssthresh = self.window.ssthresh.max(self.episode.undo.ssthresh);
-        self.episode.undo.marker = 0;
-        self.tell(Event::Undo, now);
-    }
-
-    pub(super) fn undo_by_dsack(&mut self, now: Time) {
-        if self.episode.undo.marker > 0
-            && self.episode.undo.repeats == Some(0)
-            && self.flow.counters.retransmitted > 0
-            && self.board.again() == 0
-        {
-            self.restore(now);
-            self.episode.state = self.episode.state.min(State::Open);
-        }
-    }
-
     /// F-RTO (RFC 5682), and the end of slow start after a time-out.
     pub(super) fn after_time_out(&mut self, now: Time, news: &News) {
         let recovered = self.board.una() >= self.episode.high;
+        if news.acked > 0 && self.may_undo() {
+            return self.undo_time_out(now);
+        }
         if self.episode.frto {
             if news.original {
-                self.board.find_all();
-                self.restore(now);
-                (self.episode.frto, self.episode.state) = (false, State::Open);
-                return;
+                return self.undo_time_out(now);
             }
             if self.board.next() > self.episode.high {
-                if news.sacked > news.acked || news.acked == 0 {
+                if news.selective || news.acked == 0 && !news.dsack {
                     self.episode.frto = false;
                 }
             } else if news.acked > 0 && !recovered {
@@ -129,7 +106,7 @@ impl Modern {
             }
         }
         if recovered {
-            _ = self.try_undo(now);
+            self.recovered(now);
             self.episode.state = State::Open;
         }
     }
@@ -137,7 +114,7 @@ impl Modern {
     /// How the window moves.
     pub(super) fn control(&mut self, now: Time, news: &News, newly_lost: bool) {
         if matches!(self.episode.state, State::Reduction | State::Recovery) {
-            return self.reduce(news.sacked, news.acked > 0 && !newly_lost, 0);
+            return self.reduce(news.sacked, news.acked > 0 && !newly_lost);
         }
         if news.acked > 0 && self.is_limited() && !news.echo {
             let signal = self.signal(now, news.sacked, news.rtt.map(|rtt| rtt.1));
@@ -175,7 +152,7 @@ impl Modern {
     }
 
     /// PRR (RFC 9937): `delivered` segments have been; `safe`: the ACK advances and tells of no further loss.
-    pub(super) fn reduce(&mut self, delivered: u32, safe: bool, least: u32) {
+    pub(super) fn reduce(&mut self, delivered: u32, safe: bool) {
         if delivered == 0 || self.episode.reduction.from == 0 {
             return;
         }
@@ -188,7 +165,6 @@ impl Modern {
             let behind = (i64::from(all) - i64::from(out)).max(i64::from(delivered)) + i64::from(safe);
             behind.min(i64::from(target - flight))
         };
-        let least = i64::from(least.max(u32::from(out == 0)));
-        self.window.cwnd = f64::from(flight) + may.max(least) as f64;
+        self.window.cwnd = f64::from(flight) + may.max(i64::from(out == 0)) as f64;
     }
 }

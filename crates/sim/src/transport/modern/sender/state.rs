@@ -29,8 +29,10 @@ pub(super) struct Reduction {
 pub(super) struct Undo {
     /// SND.UNA when the episode began; 0: nothing to undo.
     pub(super) marker: u32,
-    /// Repeats that no D-SACK has called needless yet.
+    /// Repeats that no D-SACK has called needless yet; `None`: there was none.
     pub(super) repeats: Option<u32>,
+    /// When the first of them was sent.
+    pub(super) first_repeat: Option<Time>,
     pub(super) cwnd: f64,
     pub(super) ssthresh: f64,
 }
@@ -39,6 +41,7 @@ pub(super) struct Undo {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct News {
     pub(super) acked: u32,
+    /// Segments delivered, cumulatively or not, a needless repeat included.
     pub(super) sacked: u32,
     /// Of a segment sent once: the round trip of the first, that of the last.
     pub(super) rtt: Option<(Span, Span)>,
@@ -46,9 +49,12 @@ pub(super) struct News {
     pub(super) original: bool,
     /// The lowest number that arrived behind a later one.
     pub(super) behind: Option<u32>,
-    pub(super) prior_delivered: u64,
     pub(super) newest: Option<Newest>,
+    /// A block has reported something new.
+    pub(super) selective: bool,
+    /// A segment that was sent again has arrived twice; it was a probe.
     pub(super) dsack: bool,
+    pub(super) dsack_of_probe: bool,
     pub(super) echo: bool,
 }
 
@@ -90,6 +96,8 @@ pub(super) struct Episode {
     pub(super) high: u32,
     pub(super) reduction: Reduction,
     pub(super) undo: Undo,
+    /// Time-outs since SND.UNA advanced.
+    pub(super) in_a_row: u32,
     /// F-RTO is at work.
     pub(super) frto: bool,
     /// New segments go before lost ones, until the next ACK.
@@ -123,6 +131,8 @@ pub(super) struct Tail {
     pub(super) probe: Option<u32>,
     pub(super) probe_repeats: bool,
     pub(super) probe_due: bool,
+    /// D-SACKs so far.
+    pub(super) dsacks: u64,
 }
 
 /// What the law lives by besides the window.

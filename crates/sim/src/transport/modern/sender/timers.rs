@@ -81,25 +81,26 @@ impl Modern {
         if self.board.in_flight() != before && self.episode.state != State::Recovery {
             self.enter_recovery(now);
             if !self.law.is_in_control() {
-                self.reduce(1, false, 1);
+                self.reduce(1, false);
             }
         }
-        self.arm_retransmission(now);
+        let after = self.left(now) + self.flow.pace.delay(now);
+        self.arm(now, Timer::Retransmission, after);
     }
 
     fn time_out(&mut self, now: Time) {
         self.flow.counters.timeouts += 1;
-        let first = self.episode.state < State::Recovery;
-        self.board.lose_all();
+        let (state, again) = (self.episode.state, self.episode.in_a_row > 0);
+        self.rack.time_out(&mut self.board, now);
         self.show_losses();
-        if self.episode.state <= State::Disorder || self.episode.high <= self.board.una() {
-            self.begin_undo();
+        if state <= State::Disorder || self.episode.high <= self.board.una() || state == State::Loss && !again {
+            self.begin_undo(true);
             let signal = self.signal(now, 0, None);
             let mut window = self.window;
             self.law.on_timeout(&signal, &mut window);
             self.window.ssthresh = window.ssthresh;
             self.flow.counters.cuts += 1;
-        } else if self.episode.state != State::Loss {
+        } else if state != State::Loss {
             let signal = self.signal(now, 0, None);
             let mut cut_already = self.window;
             self.law.on_timeout(&signal, &mut cut_already);
@@ -108,7 +109,8 @@ impl Modern {
         self.episode.opened_late |= self.board.una() == SYN;
         (self.episode.state, self.episode.high, self.tail.probe, self.episode.new_first) =
             (State::Loss, self.board.next(), None, false);
-        self.episode.frto = first && self.board.una() > SYN;
+        self.episode.frto = (state < State::Recovery || again) && self.board.una() > SYN;
+        self.episode.in_a_row += 1;
         self.rtt.back_off();
         self.arm(now, Timer::Retransmission, self.rtt.rto());
         self.flow.pace.exempt();

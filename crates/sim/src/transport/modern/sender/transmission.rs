@@ -98,9 +98,9 @@ impl Modern {
     fn send_again(&mut self, now: Time, number: u32) -> Segment {
         let stamp = self.stamp(now);
         self.board.send_again(number, now, stamp);
-        if let Some(repeats) = &mut self.episode.undo.repeats {
-            *repeats += 1;
-        }
+        let undo = &mut self.episode.undo;
+        undo.repeats = Some(undo.repeats.unwrap_or(0) + 1);
+        undo.first_repeat = undo.first_repeat.or(Some(now));
         if number == self.board.una() && self.clock.timer != Timer::Reordering {
             self.arm(now, Timer::Retransmission, self.rtt.rto());
         }
@@ -138,7 +138,7 @@ impl Modern {
         }
         let (least, timeouts) =
             (f64::from(self.data.initial_window).min(self.window.cwnd), idle.ns() / self.rtt.rto().ns());
-        self.window.ssthresh = self.window.ssthresh.max((self.window.cwnd * 0.75).floor());
+        self.window.ssthresh = self.threshold();
         self.window.cwnd = (self.window.cwnd / 2f64.powi(timeouts.min(32) as i32)).floor().max(least);
         self.usage.limited = false;
     }
@@ -157,7 +157,7 @@ impl Modern {
             }
             self.tail.probe_repeats = true;
             let stamp = self.stamp(now);
-            self.board.send_again(last, now, stamp);
+            self.board.send_probe(last, now, stamp);
             self.flow.counters.retransmitted += 1;
             self.segment(now, last, true)
         };
