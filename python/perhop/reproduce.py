@@ -1,4 +1,4 @@
-"""`perhop reproduce`: reruns the papers' tables and figures, with a verdict on each claim."""
+"""`perhop reproduce`: reruns the papers' tables and figures, with a verdict on each claim; and what is asked beyond them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from perhop.studies import PAPERS, Paper, Study, paper
+from perhop.studies import ASKED, PAPERS, Paper, Study, paper
 from perhop.studies import runs as simulation
 from perhop.studies.outcome import Outcome, say
 from perhop.studies.records import Record, cell_record, counts, overall, record, write
@@ -53,7 +53,10 @@ def reproduce(arguments: Mapping[str, Any]) -> int:
     if arguments["readings"]:
         from perhop.studies import trying
 
-        for found in dict.fromkeys(p.name for p, _ in chosen):
+        names = list(dict.fromkeys(p.name for p, _ in chosen))
+        if asked := [name for name in names if name in ASKED]:
+            raise LookupError(f"`{asked[0]}` is no paper and has no readings: give a paper ({', '.join(PAPERS)})")
+        for found in names:
             print(f"readings: {trying.run(paper(found), options.budget, options.out, say)}")
         return FINE
     return _all(chosen, options)
@@ -61,7 +64,7 @@ def reproduce(arguments: Mapping[str, Any]) -> int:
 
 def studies(_: Mapping[str, Any]) -> int:
     """Carries out `perhop list studies`: every study with its claims."""
-    for name in PAPERS:
+    for name in (*PAPERS, *ASKED):
         found = paper(name)
         stated = found.criteria()
         print(f"{name}: {found.title}")
@@ -75,17 +78,18 @@ def studies(_: Mapping[str, Any]) -> int:
 
 
 def select(what: list[str]) -> list[tuple[Paper, Study]]:
-    """The studies of `all`, of papers, or by their ids, each once.
+    """The studies of `all` papers, of some, or by their ids, each once.
 
     Raises:
         LookupError: a name that is none of these.
     """
-    every = [(found, study) for found in map(paper, PAPERS) for study in found.studies]
-    known = {"all", *PAPERS, *(study.id for _, study in every)}
+    names = (*PAPERS, *ASKED)
+    every = [(found, study) for found in map(paper, names) for study in found.studies]
+    known = {"all", *names, *(study.id for _, study in every)}
     if unknown := [name for name in what if name not in known]:
         ids = ", ".join(study.id for _, study in every)
-        raise LookupError(f"no study `{unknown[0]}`: give all, a paper ({', '.join(PAPERS)}) or studies ({ids})")
-    return [(p, s) for p, s in every if "all" in what or p.name in what or s.id in what]
+        raise LookupError(f"no study `{unknown[0]}`: give all, a paper ({', '.join(names)}) or studies ({ids})")
+    return [(p, s) for p, s in every if ("all" in what and p.name in PAPERS) or {p.name, s.id} & {*what}]
 
 
 def _all(chosen: list[tuple[Paper, Study]], options: Options) -> int:

@@ -51,6 +51,9 @@ PAPERS = {
 }
 """Papers by name, and the package that holds their studies."""
 
+ASKED = {"today": "perhop.studies.today"}
+"""Studies that are no paper's: run by name only, and reported, never judged."""
+
 
 @dataclass
 class Study:
@@ -127,6 +130,8 @@ class Paper:
     cell: Callable[[Samples, Cell], stats.Interval]
     """The measured value for a cell that the paper printed."""
     notes: Callable[[Path], noted.Notes] = noted.load
+    template: str = "paper.html"
+    """Of its page in the report."""
 
     def study(self, name: str) -> Study:
         """One of them by its id."""
@@ -139,7 +144,7 @@ class Paper:
 
     def pictures(self, study: str, runs: Samples, cells: list[Cell]) -> list[Picture]:
         """The figures of one study, by its id: those of its module `figures`."""
-        drawn: list[Picture] = import_module(f"{PAPERS[self.name]}.figures").draw(study, runs, cells)
+        drawn: list[Picture] = import_module(f"{(PAPERS | ASKED)[self.name]}.figures").draw(study, runs, cells)
         return drawn
 
     def criteria(self) -> Criteria:
@@ -156,10 +161,10 @@ class Paper:
 
 
 def paper(name: str) -> Paper:
-    """A paper by its name.
+    """A paper, or what else is asked, by its name.
 
     Raises:
         KeyError: there is none of that name.
     """
-    found: Paper = import_module(PAPERS[name]).PAPER
+    found: Paper = import_module((PAPERS | ASKED)[name]).PAPER
     return found

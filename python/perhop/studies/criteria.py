@@ -38,6 +38,8 @@ class Criterion:
     at: dict[str, Any] = field(default_factory=dict)
     bounds: Bounds = field(default_factory=Bounds)
     """What its text bounds, if numbers alone decide."""
+    why: str = ""
+    """What a reader should know beside it."""
 
     @property
     def where(self) -> str:
@@ -146,6 +148,7 @@ def _at(entry: dict[str, Any], point: dict[str, Any], forms: Forms) -> Criterion
         published=entry.get("published"),
         rule=entry["id"],
         at=point,
+        why=entry.get("why", ""),
     )
 
 

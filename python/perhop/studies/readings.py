@@ -62,11 +62,13 @@ class Readings:
 
 
 def load(path: Path) -> Readings:
-    """Reads a paper's readings.
+    """Reads a paper's readings; without the file it leaves nothing open.
 
     Raises:
         ValueError: a frozen answer that is not one of the values.
     """
+    if not path.is_file():
+        return Readings({}, {})
     with path.open("rb") as file:
         stated = tomllib.load(file)
     found = {entry["id"]: _reading(entry) for entry in stated["reading"]}

@@ -88,7 +88,7 @@ def write(outcomes: list[Outcome], out: Path, say: Callable[[str], None]) -> Pat
             parquet(outcome, temporary)
         entries.append(Entry(outcome, _sections(outcome, out / "figures", say), SUMMARY if single else f"{name}.html"))
     for entry in entries:
-        text = _render("paper.html", entry=entry, home=None if single else SUMMARY)
+        text = _render(entry.outcome.paper.template, entry=entry, home=None if single else SUMMARY)
         files.write(out / entry.page, text)
     if not single:
         records = [r for outcome in outcomes for r in outcome.records]

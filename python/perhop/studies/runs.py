@@ -13,6 +13,11 @@
     set = { "scenario.sample" = "1s" }     # keys of the file, in every variant
     [pps-fig4.scheme.sender]               # a separate axis: any other table; a variant has `set` and `draws`
     [pps-fig4.size.500]                    # what it adds to a shared variant
+
+    [[left-out]]                           # variants that are not run: those that have one of the values on each axis
+    scheme = ["receiver"]
+    size = [500]
+    why = "..."                            # `runs = ["pps-fig4"]` restricts it to these sets
 """
 
 from __future__ import annotations
@@ -138,9 +143,31 @@ def load(directory: Path, method: Method) -> list[RunSet]:
     """All run sets of a paper."""
     with (directory / "runs.toml").open("rb") as file:
         stated = tomllib.load(file)
-    shared = stated.pop("axes", {})
+    shared, omitted = stated.pop("axes", {}), left_out(directory)
+    stated.pop("left-out", None)
     sets = [Stated(name, directory, method, entry, _axes(entry, shared)) for name, entry in stated.items()]
-    return [found for one in sets for found in one.variants()]
+    return [found for one in sets for found in one.variants() if not any(entry.takes(found) for entry in omitted)]
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Variants that are not run."""
+
+    why: str
+    axes: Mapping[str, list[Any]]
+    """Their values by axis; `runs` are the names of the sets."""
+
+    def takes(self, one: RunSet) -> bool:
+        """Whether it is among them."""
+        at = {**one.at, "runs": one.name}
+        return all(at.get(axis) in values for axis, values in self.axes.items())
+
+
+def left_out(directory: Path) -> list[LeftOut]:
+    """What a study's `runs.toml` leaves out, and why."""
+    with (directory / "runs.toml").open("rb") as file:
+        entries = tomllib.load(file).get("left-out", [])
+    return [LeftOut(e["why"], {axis: values for axis, values in e.items() if axis != "why"}) for e in entries]
 
 
 Variants = Mapping[str, Mapping[str, Any]]
