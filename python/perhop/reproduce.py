@@ -1,4 +1,4 @@
-"""`perhop reproduce`: reruns the papers' tables and figures, with a verdict on each claim; and what is asked beyond them."""
+"""`perhop reproduce`: reruns the papers' tables and figures, with a verdict on each claim; `today` by its name."""
 
 from __future__ import annotations
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from perhop import files, pages
+from perhop import files, pages, stats
 from perhop.plots.dark import alone
 from perhop.studies import Study
 from perhop.studies import runs as simulation
-from perhop.studies.criteria import Cell
+from perhop.studies.criteria import Cell, Criterion
 from perhop.studies.drawing import Picture
 from perhop.studies.outcome import Outcome
 from perhop.studies.readings import Readings
@@ -22,6 +22,8 @@ from perhop.studies.verdict import NOT_REPRODUCED, REPORTED, REPRODUCED, VERDICT
 
 SUMMARY = "report.html"
 NOTHING = "\N{EN DASH}"
+FLAT = 2e-3
+"""Width of an interval, relative to its mean, that prose leaves out."""
 MARKS = {"reproduced": "✓", "not reproduced": "✗", "undecided": "?", "reported": "·"}
 CLASSES = {"reproduced": "yes", "not reproduced": "no", "undecided": "open", "reported": "told"}
 
@@ -66,6 +68,15 @@ class Entry:
     def readings(self) -> Readings:
         """What it leaves open."""
         return self.outcome.paper.readings()
+
+    @property
+    def left_out(self) -> list[simulation.LeftOut]:
+        """Variants that are not run."""
+        return simulation.left_out(self.outcome.paper.directory)
+
+    def why(self, entry: Record) -> str:
+        """What a reader should know beside a record."""
+        return why(next(c for c in self.outcome.criteria.of(entry["study"]) if c.claim == entry["claim"]), entry)
 
     @property
     def studies(self) -> tuple[int, int]:
@@ -204,6 +215,17 @@ def both(entry: Record) -> list[tuple[str, str]]:
     if not isinstance(measured, list):
         measured, spans = [measured], [spans]
     return [(show(value), _span(found)) for value, found in zip(measured, spans or [None] * len(measured), strict=True)]
+
+
+def why(criterion: Criterion, entry: Record) -> str:
+    """Its text beside the criterion, with what was measured in the places `{0}`, `{1}` ..."""
+    return criterion.why.format(*map(_estimate, entry["measured"], entry["ci95"]))
+
+
+def _estimate(mean: float, span: list[float] | None) -> str:
+    """`0.59 ±0.06`; a value that hardly varies by itself."""
+    low, high = span or [mean, mean]
+    return str(stats.Interval(mean, low, high, 2)) if high - low > FLAT * abs(mean) else show(round(mean, 3))
 
 
 def _span(found: list[float] | None) -> str:

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// `reproduce`
 #[derive(Args, Debug)]
 pub struct Reproduce {
-    /// `all`, papers (pam-fsam, pps, msvb-sio, redp, rtt-rto) or studies (pf-fig2)
+    /// `all` papers, some (pam-fsam, pps, msvb-sio, redp, rtt-rto), studies (pf-fig2), or `today`
     #[arg(default_value = "all")]
     pub what: Vec<String>,
     /// 3 seeds instead of 10, full durations

@@ -22,10 +22,10 @@ def cell(_: Samples, printed: Cell) -> stats.Interval:
 PAPER = Paper(
     name="today",
     title="Do the markers of the five papers still matter?",
-    source="the systems of five papers of 1997 to 2004 beside the queues and transports of today",
+    source="the systems of five papers of the early 2000s beside the queues and transports of today",
     studies=STUDIES,
     method=METHOD,
-    measured="What a customer gets is what passes the shared link of 10 Mbit/s between 10 s and 40 s, headers included.",
+    measured="What a customer gets is what passes the shared link of 10 Mbit/s from 10 s to 40 s, headers included.",
     cell=cell,
     template="today.html",
 )

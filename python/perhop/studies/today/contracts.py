@@ -99,7 +99,9 @@ def _classes(file: Mapping[str, Any], queue: Mapping[str, Any]) -> dict[str, Any
         return {"classes": [{"for": code, "quantum": f"{size:g}B", **LEAF} for code, size in quanta.items()]}
     if queue.get("aqm") == "msvb":
         whole = sum(parts.values())
-        return {"classes": [{"for": code, "share": math.floor(1e4 * part / whole) / 1e4} for code, part in parts.items()]}
+        return {
+            "classes": [{"for": code, "share": math.floor(1e4 * part / whole) / 1e4} for code, part in parts.items()]
+        }
     return {}
 
 

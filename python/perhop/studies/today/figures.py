@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -106,8 +106,11 @@ QUESTIONS = [
 
 POOR, MIDDLE, GOOD = (0xC8, 0x5A, 0x3C), (0xF3, 0xE3, 0xC3), (0x2F, 0x7F, 0x8F)
 """Readable for the colour-blind, and darker on both ends than in the middle."""
-WHITE_FROM = 0.3
-"""Distance from the middle from which the text is white."""
+DARK, LIGHT = (0x1C, 0x27, 0x34), (0xFD, 0xFD, 0xFD)
+"""Of the text: cells keep their shades on a dark page, so it keeps its colour too."""
+EMPTY = (0xF6, 0xF7, 0xF8)
+LIGHT_FROM = 0.6
+"""Distance from the middle, from 0 to 1, from which the text is light."""
 
 
 def draw(study: str, runs: Samples, _: list[Cell]) -> list[Picture]:
@@ -127,7 +130,9 @@ def name(queue: str, marker: str) -> str:
 
 
 def _heat(question: Question, runs: Samples) -> Picture:
-    shown = {title: one for set_, title in SCENARIOS.items() if question.quantity in (one := runs.of(set_)).all[0].values}
+    shown = {
+        title: one for set_, title in SCENARIOS.items() if question.quantity in (one := runs.of(set_)).all[0].values
+    }
     pairs = rows(runs)
     stacks = [stack for stack in STACKS if stack in runs.grid()["stack"]]
     figure, panels = canvas(len(shown), (2.2 + 0.4 * len(stacks) * len(shown) + 0.1, 1.5 + 0.2 * len(pairs)))
@@ -189,7 +194,11 @@ def _figure(form: str, value: float) -> str:
 def _colours(shade: float | None) -> tuple[str, str]:
     """Of the cell and of its text."""
     if shade is None:
-        return "#f6f7f8", "#222222"
+        return _hex(EMPTY), _hex(DARK)
     end, part = (GOOD, 2 * shade - 1) if shade > 0.5 else (POOR, 1 - 2 * shade)
     mixed = [round(m + (e - m) * part) for m, e in zip(MIDDLE, end, strict=True)]
-    return "#" + "".join(f"{x:02x}" for x in mixed), "#fdfdfd" if part > 2 * WHITE_FROM else "#1c2734"
+    return _hex(mixed), _hex(LIGHT if part > LIGHT_FROM else DARK)
+
+
+def _hex(parts: Sequence[int]) -> str:
+    return "#" + "".join(f"{x:02x}" for x in parts)

@@ -1,16 +1,16 @@
 """What is read off the tables of one run of the study `today`.
 
-| quantity     | unit | is                                                                                          |
-|--------------|------|---------------------------------------------------------------------------------------------|
-| `share.X`    | -    | what class X got through the link `E -> D`, by what it is entitled to                        |
-| `fairness`   | -    | Jain's index of the shares: 1 if all got the same part of their contracts                    |
-| `contract`   | -    | the least share, at most 1: how much of its contract the customer who fares worst got; the blaster is not asked |
-| `wait`       | ms   | mean wait of all packets at the link                                                         |
-| `call`       | ms   | 99th percentile of what a packet of the call waited on its way: delay beyond its constant part |
-| `call.lost`  | -    | share of the call's packets that were lost                                                  |
-| `used`       | -    | share of the time in which the link was sending                                              |
-| `X.lost`     | -    | share of the packets of the datagram traffic X (video, blaster) that were lost               |
-| `fetch`      | ms   | mean time of a transfer, from request to last byte, where there are transfers                |
+| quantity    | unit | is                                                                                             |
+| ----------- | ---- | ---------------------------------------------------------------------------------------------- |
+| `share.X`   | -    | what class X got through the link `E -> D`, by what it is entitled to                          |
+| `fairness`  | -    | Jain's index of the shares: 1 if all got the same part of their contracts                      |
+| `contract`  | -    | the least share, at most 1: what the customer who fares worst got; the blaster is not asked    |
+| `wait`      | ms   | mean wait of all packets at the link                                                           |
+| `call`      | ms   | 99th percentile of what a packet of the call waited on its way: delay beyond its constant part |
+| `call.lost` | -    | share of the call's packets that were lost                                                     |
+| `used`      | -    | share of the time in which the link was sending                                                |
+| `X.lost`    | -    | share of the packets of the datagram traffic X (video, blaster) that were lost                 |
+| `fetch`     | ms   | mean time of a transfer, from request to last byte, where there are transfers                  |
 """
 
 from __future__ import annotations
