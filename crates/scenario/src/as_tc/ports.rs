@@ -31,7 +31,7 @@ pub(super) fn say(port: &Port<'_>, said: &mut Said) {
 /// The link's own rate: no packet goes before its bytes have been paid for.
 fn bucket(port: &Port<'_>) -> String {
     let largest = port.link.queues.iter().map(|queue| queue.scope.largest_packet.get()).max().unwrap_or_default();
-    let largest = if port.has_tcp { largest.max(LARGEST_HEADERS) } else { largest };
+    let largest = if port.has_tcp { largest.max(LARGEST_HEADERS + u64::from(port.overhead)) } else { largest };
     format!("rate {} burst {} limit {NO_LIMIT}", rate(port.link.rate), deep(largest, port.link.rate))
 }
 

@@ -19,7 +19,8 @@
 //! A delayed ACK that was sent by the timer doubles ato, up to RTO and 200 ms.
 //!
 //! With SACK, of the ACKs that ask for the same missing segment the first three are sent at once; the others wait, at most 44
-//! together, for a twentieth of the round trip and at most 1 ms, and for the 0.1 ms by which Linux lets such a timer be late.
+//! together, for a twentieth of the round trip and at most 1 ms, and for the 0.1 ms by which Linux lets such a timer be late; or until the timer of an ACK that was
+//! delayed before expires, though that ACK was sent earlier.
 //!
 //! | symbol | field            | unit | default                                                       |
 //! |--------|------------------|------|---------------------------------------------------------------|
@@ -148,6 +149,8 @@ pub(super) struct Linux {
     /// When the last segment in order arrived, or the handshake ended.
     last: Option<Time>,
     buffer: Buffer,
+    /// When the ACK that was delayed last was due: the timer is not stopped when it is sent earlier.
+    timer: Time,
     /// Bytes read when the last ACK was sent.
     told: u64,
     holes: Holes,
@@ -180,6 +183,7 @@ impl Linux {
             round_trip: None,
             last: None,
             buffer: Buffer::new(mss),
+            timer: Time::ZERO,
             told: 0,
             holes: Holes { compresses: config.reaction.sack, ..Holes::default() },
         }
@@ -209,7 +213,9 @@ impl Linux {
         }
         let asks = segment.cwr || segment.payload < self.mss;
         if may_wait && self.quick == 0 && !asks {
-            return Some(self.wait());
+            let wait = self.wait();
+            self.timer = now + wait;
+            return Some(wait);
         }
         let missing = place == Place::Ahead || place == Place::InOrder && held > 0;
         if missing && self.quick == 0 && read - self.told <= u64::from(self.mss) {
@@ -233,6 +239,9 @@ impl Linux {
         if holes.waiting == 0 {
             let (most, late) = TOGETHER_FOR;
             holes.due = now + most.min(self.buffer.round_trip() / 20) + late;
+            if self.timer > now {
+                holes.due = holes.due.min(self.timer);
+            }
         }
         holes.waiting += 1;
         Some(holes.due.since(now))

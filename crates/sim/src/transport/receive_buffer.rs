@@ -80,10 +80,13 @@ impl Buffer {
     }
 
     /// A segment of `bytes` has come, in order or not, while `held` others waited for one that is missing. Whether there is to
-    /// be more room. Segments out of order are kept as one.
+    /// be more room. Segments out of order are kept as one; the first of them is looked at before it takes space.
     pub(super) fn grows(&mut self, bytes: u16, held: u32, in_order: bool) -> bool {
         let pieces = 1 + u64::from(in_order && held > 0);
-        let taken = (u64::from(held) + 1) * self.mss + pieces * OVERHEAD;
+        let taken = match (in_order, held) {
+            (false, 0) => 0,
+            _ => (u64::from(held) + 1) * self.mss + pieces * OVERHEAD,
+        };
         let space = self.buffer.saturating_sub(taken) * self.ratio / 256;
         let room = space.min(self.clamp).saturating_sub(self.threshold);
         let grows = room > 0 && u64::from(bytes) >= SMALL;
