@@ -27,7 +27,9 @@ import connections
 import network
 import send
 
-GRID = 1 << 30
+#: Runs begin at multiples of this time: of 2^16 ns, so that clocks in units of 1024 ns or 64 ns keep their phase, and
+#: of 1024 ticks, so that the kernel's timers do.
+GRID = 1_024_000_000
 #: How long the queues may take to empty, in virtual seconds.
 DRAIN = 5
 

@@ -29,12 +29,13 @@
 //! | RTO    | [`Linux::rto`]   | time | R + max(2 R, its least value); without R, its initial value   |
 //! | -      | `quick`          | ACKs | 0                                                             |
 //!
-//! Deviations from Linux: times are exact and not in ticks; the size of a full segment is known and not estimated; no
+//! Deviations from Linux: the size of a full segment is known and not estimated; no
 //! segment asks for its ACK (PSH); a repeat without ECT in a connection with ECN gives no quick ACKs.
 
 use super::Received;
 use super::config::{AckDelay, Config};
 use super::receive_buffer::Buffer;
+use super::tick;
 use perhop_core::units::{Span, Time};
 
 /// The least estimate of the time between segments.
@@ -213,9 +214,8 @@ impl Linux {
         }
         let asks = segment.cwr || segment.payload < self.mss;
         if may_wait && self.quick == 0 && !asks {
-            let wait = self.wait();
-            self.timer = now + wait;
-            return Some(wait);
+            self.timer = tick::expiry(now, self.wait());
+            return Some(self.timer.since(now));
         }
         let missing = place == Place::Ahead || place == Place::InOrder && held > 0;
         if missing && self.quick == 0 && read - self.told <= u64::from(self.mss) {
@@ -260,7 +260,7 @@ impl Linux {
         if self.ato == Span::ZERO {
             self.hurry(QUICK);
         } else {
-            self.gap(now.since(last));
+            self.gap(tick::floor(now).since(tick::floor(last)));
         }
     }
 

@@ -20,6 +20,7 @@
 //! | `reported.rs`   | what a receiver reports: SACK and D-SACK                                   |
 //! | `sacks.rs`      | SACK blocks of an ACK                                                      |
 //! | `supply.rs`     | how much there is to send                                                  |
+//! | `tick.rs`       | when a timer of Linux expires                                              |
 //! | `counters.rs`   | what a sender counts                                                       |
 //! | `error.rs`      | why parameters are refused                                                 |
 //!
@@ -47,6 +48,7 @@ mod rto;
 mod sacks;
 mod sender;
 mod supply;
+mod tick;
 
 pub use config::{AckDelay, Config, Reaction};
 pub use congestion::{

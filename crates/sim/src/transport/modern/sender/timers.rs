@@ -2,11 +2,12 @@
 
 use super::{Event, Modern, SYN, State, TIMER_FLOOR, Timer};
 use crate::transport::congestion::CongestionControl;
+use crate::transport::tick;
 use perhop_core::units::{Span, Time};
 
 impl Modern {
     pub(super) fn arm(&mut self, now: Time, timer: Timer, after: Span) {
-        (self.clock.timer, self.clock.deadline) = (timer, now + after);
+        (self.clock.timer, self.clock.deadline) = (timer, tick::expiry(now, after));
     }
 
     /// The time-out counts from when the first segment was sent last.
