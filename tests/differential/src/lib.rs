@@ -1,0 +1,1 @@
+//! Laws of perhop beside those of other implementations: see `tests/`.
