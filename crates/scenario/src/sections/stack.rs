@@ -53,6 +53,7 @@ pub const STACKS: &[Stack] = &[
         has: LINUX,
         timer: Some(RtoPreset::Modern),
     },
+    Stack { name: "linux-bbr", is: &[TODAY, ("congestion", &["bbr"])], has: LINUX, timer: Some(RtoPreset::Modern) },
 ];
 
 /// What a traffic's `tcp` is if it has none.

@@ -20,7 +20,7 @@
 //! The defaults are those of ns-2.35, except that the recovery has to be chosen there by class.
 //! With `useHeaders_ false` ns-2's `packetSize_` is the whole packet: `mss` = `packetSize_` - 40.
 
-use super::congestion::{Law, LawParams};
+use super::congestion::{CongestionControl, Law, LawParams};
 use super::error::{ConfigError, check};
 
 use super::recovery::{PartialAckTimer, Recovery};
@@ -137,7 +137,7 @@ impl Config {
 
     /// # Errors
     /// A window or size of zero, a window beyond 2^24 segments, or beyond 32,767 with SACK, a packet beyond 65 535 bytes, an
-    /// ACK delay or overhead that is zero or above 500 ms, or what the law or [`RtoConfig::validate`] refuses.
+    /// ACK delay or overhead that is zero or above 500 ms, a law that only senders of today can serve with another, or what the law or [`RtoConfig::validate`] refuses.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let windows = 1..=LARGEST_WINDOW;
         let bound = format!("between 1 and {LARGEST_WINDOW} segments");
@@ -150,7 +150,9 @@ impl Config {
         let packet = u32::from(self.mss) + u32::from(self.header);
         check(packet <= 65_535, "mss", self.mss, format!("at most 65535 bytes less the header of {}", self.header))?;
         self.rto.validate()?;
-        self.law()?;
+        let (law, needs) = (self.law()?, self.congestion.name());
+        let served = self.recovery == Recovery::Rack || !law.is_in_control();
+        check(served, "recovery", self.recovery.name(), format!("\"rack\" with congestion = \"{needs}\""))?;
         for (field, delay) in [("delayed_ack", self.reaction.ack.fixed()), ("overhead", self.reaction.overhead)] {
             let good = delay.is_none_or(|delay| delay > Span::ZERO && delay <= LONGEST_DELAY);
             let bound = format!("above 0s and at most {LONGEST_DELAY} (RFC 1122 section 4.2.3.2)");
@@ -163,6 +165,7 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::congestion::bbr;
 
     fn ack(delay: Span) -> Reaction {
         Reaction { ack: AckDelay::Fixed(delay), ..Reaction::default() }
@@ -195,6 +198,7 @@ mod tests {
                     ..base
                 },
             ),
+            ("recovery", Config { congestion: LawParams::Bbr(bbr::Params { policer_estimate: true }), ..base }),
             ("initial_window", Config { initial_window: 0, ..base }),
             ("mss", Config { mss: 0, ..base }),
             ("mss", Config { mss: 65_500, ..base }),

@@ -36,6 +36,18 @@ pub enum Recovery {
     Rack,
 }
 
+impl Recovery {
+    /// Its name in files.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Reno => "reno",
+            Self::NewReno(PartialAckTimer::First) => "newreno",
+            Self::NewReno(PartialAckTimer::Each) => "newreno-steady",
+            Self::Rack => "rack",
+        }
+    }
+}
+
 /// Which partial ACKs restart NewReno's retransmission timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartialAckTimer {

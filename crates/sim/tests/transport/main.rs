@@ -1,6 +1,7 @@
 //! The TCP of perhop-sim against ns-2, against slow versions of itself, and against closed forms.
 
 mod ack_delay;
+mod bbr;
 mod cubic;
 mod ecn;
 mod invariants;

@@ -107,6 +107,7 @@ impl Path {
     /// Runs an unlimited connection from time 0 to the end.
     pub(crate) fn run(setup: Setup) -> Self {
         let sender = Sender::new(&setup.config, Supply::Unlimited).unwrap().with_clock_phase(setup.phase);
+        let sender = sender.with_seed(setup.phase.ns());
         let receiver = Receiver::new(&setup.config).unwrap();
         let mut path = Self {
             setup,

@@ -16,6 +16,8 @@ perhop_core::algorithms! {
     "reno" => reno::{Params, Reno},
     /// A cubic of the time since the last congestion, concave up to the window it met and convex beyond (RFC 9438).
     "cubic" => cubic::{Params, Cubic},
+    /// A model of the path's rate and least round trip paces it; loss alone does not slow it (BBR v1 as Linux has it).
+    "bbr" => bbr::{Params, Bbr},
 }
 
 /// Slow starts that end before loss, for any law.

@@ -117,9 +117,6 @@ impl Modern {
         if self.law.sees_losses() {
             self.board.note_losses();
         }
-        if self.board.una() > SYN {
-            self.tell(Event::Open, Time::ZERO);
-        }
     }
 
     /// See [`crate::transport::Sender::offer`].

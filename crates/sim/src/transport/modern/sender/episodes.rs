@@ -148,7 +148,7 @@ impl Modern {
 
     /// An ACK of nothing but a short segment, which its receiver may have kept back.
     fn is_lone(&self, news: &News) -> bool {
-        news.acked == 1 && news.sacked == 1 && self.board.sacked() == 0 && self.board.una() == self.data.short + 1
+        news.acked == 1 && news.sacked == 1 && self.board.sacked() == 0 && self.board.una() - 1 == self.data.short
     }
 
     /// PRR (RFC 9937): `delivered` segments have been; `safe`: the ACK advances and tells of no further loss.

@@ -101,7 +101,7 @@ impl Modern {
             self.law.on_timeout(&signal, &mut window);
             self.window.ssthresh = window.ssthresh;
             self.flow.counters.cuts += 1;
-        } else if state != State::Loss {
+        } else if state != State::Loss && !self.law.is_in_control() {
             let signal = self.signal(now, 0, None);
             let mut cut_already = self.window;
             self.law.on_timeout(&signal, &mut cut_already);

@@ -89,6 +89,9 @@ impl Modern {
 
     /// What is so now, for a segment that is about to be sent.
     fn stamp(&mut self, now: Time) -> Stamp {
+        if self.flow.counters.segments == 0 && self.board.una() > SYN {
+            self.tell(Event::Open, now);
+        }
         if self.board.in_flight() == 0 && self.flow.rate.is_limited() {
             self.tell(Event::Restart, now);
         }
