@@ -17,6 +17,8 @@ pub(crate) enum Departure {
     OnlyIfAdvanced,
     /// RFC 8985 section 6.2 step 5 and section 7.2: timers are 2 ms longer, two ticks of Linux's clock.
     TwoTicks,
+    /// RFC 6298 section 5 and all timers: they expire on ticks of 1 ms, the coarser the longer they are.
+    Ticks,
     /// RFC 9937 section 6.1: RecoverFS is the window and not what is outstanding.
     FromTheWindow,
     /// RFC 9937 section 6.2: a D-SACK is a delivery.
@@ -38,13 +40,14 @@ pub(crate) enum Departure {
 }
 
 impl Departure {
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::RoundsByDeliveries,
         Self::DsackOfReordering,
         Self::UndoneDoesNotCount,
         Self::NoWindowAtRto,
         Self::OnlyIfAdvanced,
         Self::TwoTicks,
+        Self::Ticks,
         Self::FromTheWindow,
         Self::DsackDelivers,
         Self::ProbeUncounted,

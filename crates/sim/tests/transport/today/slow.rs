@@ -136,7 +136,7 @@ impl Slow {
         if probe {
             // RFC 8985 section 7.3: TLP.end_seq, TLP.is_retrans; the time-out, from now.
             (self.tlp.end_seq, self.tlp.is_retrans) = (Some(self.board.next), !new);
-            self.timer.armed = Some((Kind::Rto, now + seen.rto));
+            self.timer.arm(Kind::Rto, now, now + seen.rto, &self.linux);
             self.sent = false;
             return;
         }
@@ -151,7 +151,7 @@ impl Slow {
             && !self.timer.is(Kind::Reordering);
         let (mut timer, at) = self.moment(now, seen);
         if restarts {
-            timer.armed = Some((Kind::Rto, now + seen.rto));
+            timer.arm(Kind::Rto, now, now + seen.rto, &self.linux);
         } else if new && (idle || timer.is(Kind::Pto)) || timer.armed.is_none() {
             timer.restart(&at);
         }
@@ -214,6 +214,6 @@ impl Slow {
         self.rtos += 1;
         (self.phase, self.tlp.end_seq, self.new_first, self.point) = (Phase::Rto, None, false, self.board.next);
         self.cwnd = i64::from(self.board.pipe()) + 1;
-        self.timer.armed = Some((Kind::Rto, now + seen.rto));
+        self.timer.arm(Kind::Rto, now, now + seen.rto, &self.linux);
     }
 }

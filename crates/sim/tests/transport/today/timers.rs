@@ -57,6 +57,25 @@ impl Timer {
         Self { armed: None, max_ack_delay }
     }
 
+    /// For a time that is `due`; with Linux, on the next tick past it of those that a timer of so many ms can expire on.
+    pub(super) fn arm(&mut self, kind: Kind, now: Time, due: Time, linux: &Linux) {
+        let ms = due.since(now).ns().div_ceil(1_000_000);
+        let each = match ms {
+            0..63 => 1,
+            63..504 => 8,
+            504..4032 => 64,
+            4032..32_256 => 512,
+            _ => 4096,
+        };
+        let mut tick = now.ns() / 1_000_000 + ms + 1;
+        // Linux counts from 300 s before its boot.
+        while (tick as i64 - 300_000) % each != 0 {
+            tick += 1;
+        }
+        let at = if linux.has(Departure::Ticks) { Time::ZERO + Span::from_ms(tick) } else { due };
+        self.armed = Some((kind, at));
+    }
+
     pub(super) fn is(&self, kind: Kind) -> bool {
         self.armed.is_some_and(|it| it.0 == kind)
     }
@@ -68,7 +87,10 @@ impl Timer {
             Some((Kind::Pto | Kind::Reordering, _)) if at.linux.has(Departure::FromTheFirst) => at.expiry(),
             _ => full,
         };
-        self.armed = (!at.board.segments.is_empty()).then_some((Kind::Rto, due));
+        self.armed = None;
+        if !at.board.segments.is_empty() {
+            self.arm(Kind::Rto, at.now, due, at.linux);
+        }
     }
 
     /// RFC 8985 section 7.2, TLP_calc_PTO(). `expiration`: of the time-out.
@@ -81,7 +103,7 @@ impl Timer {
             Some(srtt) => srtt * 2 + if at.board.segments.len() == 1 { self.max_ack_delay } else { ticks },
             None => Span::from_s(1),
         };
-        self.armed = Some((Kind::Pto, (at.now + pto).min(expiration)));
+        self.arm(Kind::Pto, at.now, (at.now + pto).min(expiration), at.linux);
         true
     }
 
@@ -104,6 +126,6 @@ impl Timer {
     /// RFC 8985 section 6.2 step 5.
     pub(super) fn await_reordering(&mut self, now: Time, timeout: Span, linux: &Linux) {
         let ticks = if linux.has(Departure::TwoTicks) { TICKS } else { Span::ZERO };
-        self.armed = Some((Kind::Reordering, now + timeout + ticks));
+        self.arm(Kind::Reordering, now, now + timeout + ticks, linux);
     }
 }
