@@ -17,7 +17,7 @@ import transport
 from perhop.kernel.transport import World, simulated
 from transport import Cell
 
-#: One connection, nothing random: how far goodput may be off, and by how many segments retransmissions.
+#: One connection, nothing random but a phase: how far from the range goodput may be, and by how many segments retransmissions.
 EXACT, LOSSES = 0.03, 2
 #: Several connections or random queues: goodput and shares (or half the interval of the mean, if below NARROW); queues.
 RANDOM, NARROW, QUEUE = 0.05, 0.10, 0.15
@@ -54,19 +54,22 @@ class Verdict(NamedTuple):
 
 def verdict(cell: Cell, kernel: Sequence[World]) -> Verdict:
     """Runs a cell in the simulator and compares."""
-    scenario = cell.made()
-    runs = scenario.run(replications=cell.boots, jobs=1, progress=False)
-    perhop = [simulated(runs, scenario, i) for i in range(cell.boots)]
-    return Verdict(cell, _exact(perhop[0], kernel) if cell.boots == 1 else _random(perhop, kernel))
+    perhop = [one(cell, i) for i in range(cell.boots)]
+    return Verdict(cell, _exact(perhop, kernel) if cell.phased else _random(perhop, kernel))
 
 
-def _exact(perhop: World, kernel: Sequence[World]) -> list[Measure]:
-    rates = [it.goodput_bit_s() for it in kernel]
-    goodput = perhop.goodput_bit_s()
+def one(cell: Cell, boot: int) -> World:
+    """The simulator's run that stands beside a boot."""
+    scenario = cell.made(boot)
+    return simulated(scenario.run(replications=1, seed=boot + 1, jobs=1, progress=False), scenario)
+
+
+def _exact(perhop: Sequence[World], kernel: Sequence[World]) -> list[Measure]:
+    rates, goodput = [it.goodput_bit_s() for it in kernel], statistics.mean(it.goodput_bit_s() for it in perhop)
     near = min(rates) * (1 - EXACT) <= goodput <= max(rates) * (1 + EXACT)
-    repeats = [float(it.retransmitted()) for it in kernel]
-    same = min(repeats) - LOSSES <= perhop.retransmitted() <= max(repeats) + LOSSES
-    return [Measure("goodput", goodput, rates, near), Measure("retransmitted", perhop.retransmitted(), repeats, same)]
+    repeats, ours = [float(it.retransmitted()) for it in kernel], statistics.mean(it.retransmitted() for it in perhop)
+    same = min(repeats) - LOSSES <= ours <= max(repeats) + LOSSES
+    return [Measure("goodput", goodput, rates, near), Measure("retransmitted", ours, repeats, same)]
 
 
 def _random(perhop: Sequence[World], kernel: Sequence[World]) -> list[Measure]:

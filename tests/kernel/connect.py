@@ -7,6 +7,7 @@ replaced. Without, one boot of each cell, and what differs from all boots on rec
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import subprocess
@@ -34,8 +35,8 @@ def chosen(names: list[str]) -> list[Cell]:
 
 
 def boot(cell: Cell, number: int, cpu: int) -> World:
-    """The kernel's run of a cell: connections begin at the times of the simulator's replication of that number."""
-    scenario = cell.made()
+    """The kernel's run of a cell: connections begin at the times of the simulator's run of that number."""
+    scenario = cell.made(number)
     linux = scenario.as_tc()
     with tempfile.TemporaryDirectory(prefix="perhop-lab-") as made:
         folder = Path(made)
@@ -93,10 +94,11 @@ def main() -> int:
     if built.returncode:
         return 0 if built.returncode == CANNOT else built.returncode
     which = chosen(asked.names)
-    worlds = boots(which, asked.boots if asked.write else 1)
     if asked.write:
-        transport.write(worlds)
+        for _, cells in itertools.groupby(which, key=lambda it: it.table):
+            transport.write(boots(list(cells), asked.boots))
         return 0
+    worlds = boots(which, 1)
     old = transport.recorded()
     said = {name: changed(found[0], old[name]) for name, found in worlds.items() if name in old}
     for name, words in said.items():

@@ -23,6 +23,8 @@ FOLDER = HERE / "tcp"
 SUMMARY, QUEUES, WINDOWS = FOLDER / "summary.csv", FOLDER / "queues.csv", FOLDER / "windows"
 SUMMARY_COLUMNS = ["cell", "boot", "traffic", "flow", "goodput_bit_s", "retransmitted", "srtt_ms"]
 QUEUE_COLUMNS = ["cell", "boot", "port", "mean_packets", "p99_packets"]
+#: By how much later connections begin in each boot where its clock is all that differs.
+PHASE_US = 211
 #: A trace of more connections is not kept.
 TRACED = 2
 
@@ -36,12 +38,15 @@ class Cell(NamedTuple):
     scenario: Path
     settings: dict[str, Any]
     boots: int
+    phased: bool
+    """A boot's connections begin at its phase of the kernel's tick, and nothing else is random."""
     explained: str
     """Why it is outside the tolerance; empty if it is not."""
 
-    def made(self) -> Scenario:
-        """The scenario."""
-        return Scenario.from_toml(self.scenario, self.settings)
+    def made(self, boot: int = 0) -> Scenario:
+        """The scenario of a boot."""
+        start = {"traffic.bulk.start": f"{boot * PHASE_US}us"} if self.phased else {}
+        return Scenario.from_toml(self.scenario, self.settings | start)
 
 
 def all_cells() -> Iterator[Cell]:
@@ -57,7 +62,8 @@ def all_cells() -> Iterator[Cell]:
             cell, why = "-".join((name, *labels)), table.get("explained", {})
             file = FOLDER / table["scenario"]
             told = why.get("-".join(labels), why.get("all", ""))
-            yield Cell(cell, name, table["group"], file, settings, table["boots"], told)
+            phased = "phases" in table
+            yield Cell(cell, name, table["group"], file, settings, table["phases" if phased else "boots"], phased, told)
 
 
 def recorded() -> dict[str, list[World]]:

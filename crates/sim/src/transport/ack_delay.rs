@@ -79,6 +79,8 @@ pub(super) struct Arrival<'a> {
     pub(super) marked: bool,
     /// Segments that waited for one that is missing when it came.
     pub(super) held: u32,
+    /// One is still missing.
+    pub(super) missing: bool,
     /// Bytes that the application has read, those of this segment included.
     pub(super) read: u64,
 }
@@ -192,7 +194,7 @@ impl Linux {
 
     #[inline(never)]
     fn delay(&mut self, arrival: &Arrival) -> Option<Span> {
-        let Arrival { now, segment, place, may_wait, marked, held, read } = *arrival;
+        let Arrival { now, segment, place, may_wait, marked, held, missing, read } = *arrival;
         if segment.syn {
             self.opened = Some(now);
             return None;
@@ -217,8 +219,7 @@ impl Linux {
             self.timer = tick::expiry(now, self.wait());
             return Some(self.timer.since(now));
         }
-        let missing = place == Place::Ahead || place == Place::InOrder && held > 0;
-        if missing && self.quick == 0 && read - self.told <= u64::from(self.mss) {
+        if missing && place != Place::Outside && self.quick == 0 && !segment.cwr && read - self.told <= u64::from(self.mss) {
             return self.ask(now, read);
         }
         self.told(read);

@@ -104,8 +104,8 @@ impl Receiver {
         let place = self.take_in(segment);
         let complete = place == Place::InOrder && self.next == segment.number + 1 && self.held == 0;
         let may_wait = complete && !segment.syn && self.due == Time::MAX;
-        let read = self.delivered_bytes;
-        match self.delayer.delay(Arrival { now, segment, place, may_wait, marked, held, read }) {
+        let (missing, read) = (self.held > 0, self.delivered_bytes);
+        match self.delayer.delay(Arrival { now, segment, place, may_wait, marked, held, missing, read }) {
             Some(delay) => {
                 self.due = now + delay;
                 None
