@@ -8,6 +8,7 @@
 
 /// Queues, schedulers, shapers.
 mod ports;
+mod red;
 /// Policers.
 mod police;
 /// TCP.

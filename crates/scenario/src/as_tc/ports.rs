@@ -1,5 +1,6 @@
 //! The tree of a port's queues as queueing disciplines, classes and filters.
 
+use super::red::red;
 use super::words::{ecn, rate, time};
 use super::{ETHERNET, Port, Said};
 use crate::sections::queue::{is_parent, parents};
@@ -118,6 +119,10 @@ impl Writer<'_, '_> {
             Limit::Packets(n) => Some(n),
             Limit::Bytes(_) => None,
         };
+        let bytes = match queue.limit {
+            Limit::Packets(_) => None,
+            Limit::Bytes(bytes) => Some(bytes),
+        };
         let what = match (&queue.aqm, packets) {
             (AqmParams::DropTail(_), None) if queue.drop == Side::Tail => match queue.limit {
                 Limit::Bytes(bytes) => format!("bfifo limit {bytes}"),
@@ -127,6 +132,9 @@ impl Writer<'_, '_> {
             (AqmParams::DropTail(_), Some(n)) => format!("pfifo_head_drop limit {n}"),
             (AqmParams::CoDel(params), Some(n)) if queue.drop == Side::Tail => codel(params, n),
             (AqmParams::Pie(params), Some(n)) if queue.drop == Side::Tail => pie(params, n),
+            (AqmParams::Red(params), None) if queue.drop == Side::Tail => {
+                bytes.and_then(|limit| red(params, limit, self.port.link.rate)).unwrap_or_default()
+            }
             (aqm, _) => return self.refuse(&format!("a queue of `{}` with this limit", aqm.name())),
         };
         if what.is_empty() {
