@@ -5,7 +5,7 @@ use super::trace::Trace;
 use crate::agenda::{Agenda, Component, MAX_COMPONENTS};
 use crate::hosts::Hosts;
 use crate::net::Net;
-use crate::plan::{Plan, PlanError};
+use crate::plan::{Plan, PlanError, Protocols};
 use crate::record::Recorder;
 use perhop_core::units::{Span, Time};
 
@@ -22,9 +22,17 @@ impl Simulation {
     /// # Errors
     /// A plan that no validated scenario makes.
     pub fn new(plan: Plan, options: EngineOptions) -> Result<Self, PlanError> {
+        Self::with_protocols(plan, options, &|_| None)
+    }
+
+    /// As [`Simulation::new`], with transports over datagrams for some of its traffic.
+    ///
+    /// # Errors
+    /// A plan that no validated scenario makes, or traffic that such a transport does not carry.
+    pub fn with_protocols(plan: Plan, options: EngineOptions, protocols: Protocols<'_>) -> Result<Self, PlanError> {
         let mut net = Net::new(&plan, options.transmit_done)?;
         plan.check_changes()?;
-        let hosts = Hosts::new(&plan, &mut net)?;
+        let hosts = Hosts::new(&plan, protocols, &mut net)?;
         let agenda = Agenda::new(plan.links.len(), hosts.sources()).with_wires(net.varies());
         if agenda.components() > MAX_COMPONENTS {
             return Err(PlanError::Other(format!("more than {MAX_COMPONENTS} links and sources")));

@@ -24,7 +24,9 @@ impl Simulation {
 
     #[inline]
     fn arrive_data(&mut self, now: Time, slot: usize, record: &Record) {
-        let Some(heard) = self.hosts.hear(now, record, &mut self.recorder) else { return };
+        let Some(heard) = self.hosts.hear(now, record, &mut self.recorder) else {
+            return self.arrive_datagram(now, (slot, End::Receiver), record);
+        };
         if heard.complete {
             self.complete(now, slot);
         }
@@ -45,7 +47,7 @@ impl Simulation {
         match self.hosts.hear_ack(now, record) {
             Some(true) => self.pump(now, slot),
             Some(false) => self.arm(slot, End::Sender),
-            None => {}
+            None => self.arrive_datagram(now, (slot, End::Sender), record),
         }
     }
 
@@ -60,7 +62,7 @@ impl Simulation {
 
     /// Puts a packet into the first port of its route.
     #[inline]
-    fn send(&mut self, now: Time, slot: usize, end: End, mut record: Record) {
+    pub(super) fn send(&mut self, now: Time, slot: usize, end: End, mut record: Record) {
         self.hosts.leave(slot, end, &mut record);
         let (id, to) = self.net.enter(record);
         self.go(now, id, to);
@@ -78,7 +80,7 @@ impl Simulation {
         let slot = index / 2;
         let end = if index.is_multiple_of(2) { End::Sender } else { End::Receiver };
         match self.hosts.on_timer(now, slot, end) {
-            Due::Nothing => {}
+            Due::Nothing => self.on_peer_timer(now, slot, end),
             Due::Early => self.arm(slot, end),
             Due::Pump => self.pump(now, slot),
             Due::Ack(ack) => self.acknowledge(now, slot, ack),
@@ -139,12 +141,15 @@ impl Simulation {
 
     /// Opens a connection on a flow.
     fn open(&mut self, now: Time, slot: usize, opening: Opening) {
-        self.hosts.open(slot, opening);
-        self.pump(now, slot);
+        self.hosts.open(now, slot, opening);
+        match self.hosts.is_open(slot) {
+            true => self.pump(now, slot),
+            false => self.begin_peers(now, slot),
+        }
     }
 
     /// The last byte of a transfer or of a request has arrived.
-    fn complete(&mut self, now: Time, slot: usize) {
+    pub(super) fn complete(&mut self, now: Time, slot: usize) {
         match self.hosts.complete(now, slot) {
             None => {}
             Some(Completed::Request(asked, opening)) => self.transmit(now, asked, opening),

@@ -6,6 +6,8 @@ mod assemble;
 mod clock;
 /// Proof that no packet was lost unseen.
 mod conservation;
+/// Transports over datagrams.
+mod datagrams;
 /// Between hosts and the network.
 mod endpoints;
 /// From a simulation to its outcome.
@@ -29,7 +31,7 @@ pub use assemble::EngineOptions;
 
 /// One replication, running: its owners are the agenda (time and events), the network (links and packets on them), the
 /// hosts (flows and sources) and the recorder (what is kept for the outcome).
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Simulation {
     plan: Plan,
     agenda: Agenda,

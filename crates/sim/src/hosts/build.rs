@@ -1,13 +1,14 @@
 //! Sources, flows and tables at time zero; and who a flow is.
 
 use super::Hosts;
+use super::peers::{Pairs, Payloads};
 use super::flow::{Flow, Place};
 use super::source::{Asked, Source};
 use super::table::Table;
 use crate::agenda::MAX_COMPONENTS;
 use crate::net::{Net, Router, Way};
-use crate::plan::{Alteration, Offered, Plan, PlanError};
-use crate::traffic::{Carrier, TrafficScope};
+use crate::plan::{Alteration, Offered, Plan, PlanError, Protocols};
+use crate::traffic::{AnyTraffic, Carrier, TrafficParams, TrafficScope};
 use perhop_core::Rng;
 use perhop_core::classify::{FlowHeaders, Protocol};
 use perhop_core::params::ParamError;
@@ -19,10 +20,11 @@ impl Hosts {
     ///
     /// # Errors
     /// A destination that cannot be reached, a parameter that its model refuses, or too many flows.
-    pub fn new(plan: &Plan, net: &mut Net) -> Result<Self, PlanError> {
-        let tables = tables(plan, net)?;
+    pub fn new(plan: &Plan, protocols: Protocols<'_>, net: &mut Net) -> Result<Self, PlanError> {
+        let tables = tables(plan, protocols, net)?;
         let (sources, flows, ending) = (Vec::new(), Vec::new(), Vec::new());
-        let mut it = Self { sources, flows, tables, ending, refused: 0, overhead: plan.overhead };
+        let (pairs, payloads) = (Pairs::default(), Payloads::default());
+        let mut it = Self { sources, flows, pairs, payloads, tables, ending, refused: 0, overhead: plan.overhead };
         for table in 0..plan.traffic.len() {
             it.add_sources(table, plan, net)?;
         }
@@ -35,6 +37,7 @@ impl Hosts {
         for i in 0..offered.flows {
             let scope = TrafficScope { source: i, ..plan.traffic_scope(table) };
             let traffic = offered.model.build(&scope).map_err(refused)?;
+            self.fits(table, &traffic, offered)?;
             let rng = Rng::stream(plan.seed, plan.replication, &format!("traffic.{}.{i}", offered.name));
             let asked = traffic.carrier() == Carrier::Responses;
             let flow = if asked { u32::MAX } else { self.flows.len() as u32 };
@@ -46,6 +49,19 @@ impl Hosts {
             }
         }
         Ok(())
+    }
+
+    /// What a transport over datagrams can carry: bulk and transfers.
+    fn fits(&self, table: usize, traffic: &AnyTraffic, offered: &Offered) -> Result<(), PlanError> {
+        let carried = self.tables[table].protocol.is_some();
+        let what = match (carried, &offered.model) {
+            (true, TrafficParams::Ftp(_) | TrafficParams::Transfers(_)) => return Ok(()),
+            (true, _) if !traffic.is_tcp() && traffic.carrier() != Carrier::Datagrams => return Ok(()),
+            (true, _) => "is not carried by a transport over datagrams",
+            (false, _) if traffic.is_tcp() || traffic.carrier() == Carrier::Datagrams => return Ok(()),
+            (false, _) => "needs a transport over datagrams, and the simulation has none for it",
+        };
+        Err(PlanError::Other(format!("traffic `{}`: model \"{}\" {what}", offered.name, offered.model.name())))
     }
 
     /// Another flow; its place.
@@ -75,8 +91,9 @@ impl Hosts {
     fn headers(&self, slot: usize, plan: &Plan, net: &Net) -> FlowHeaders {
         let flow = &self.flows[slot];
         let offered = &plan.traffic[usize::from(flow.table)];
-        let tcp = self.sources[flow.source as usize].traffic.carrier() != Carrier::Datagrams;
-        let way = &self.tables[usize::from(flow.table)].ways[usize::from(flow.way)];
+        let table = &self.tables[usize::from(flow.table)];
+        let tcp = self.sources[flow.source as usize].traffic.is_tcp() && table.protocol.is_none();
+        let way = &table.ways[usize::from(flow.way)];
         let address = |node: usize| IpAddr::V4(plan.nodes[node].address);
         FlowHeaders {
             protocol: if tcp { Protocol::TCP.0 } else { Protocol::UDP.0 },
@@ -124,7 +141,7 @@ impl Hosts {
 }
 
 /// Each table with its ways.
-fn tables(plan: &Plan, net: &mut Net) -> Result<Vec<Table>, PlanError> {
+fn tables(plan: &Plan, protocols: Protocols<'_>, net: &mut Net) -> Result<Vec<Table>, PlanError> {
     let router = Router::new(&plan.links, plan.nodes.len());
     let unreachable = |offered: &Offered, node: usize| PlanError::Unreachable {
         traffic: offered.name.clone(),
@@ -133,7 +150,7 @@ fn tables(plan: &Plan, net: &mut Net) -> Result<Vec<Table>, PlanError> {
     let table = |offered: &Offered| {
         let way = |&from: &usize| net.way(&router, [from, offered.to]).map_err(|node| unreachable(offered, node));
         let ways = offered.from.iter().map(way).collect::<Result<Vec<Way>, _>>()?;
-        Ok(Table::new(offered, ways))
+        Ok(Table::new(offered, ways, protocols(offered)))
     };
     plan.traffic.iter().map(table).collect()
 }

@@ -13,7 +13,7 @@ impl Hosts {
             held[number::flow(record.packet.flow)][way].add(record.wire);
         }
         let mut breaches = Vec::new();
-        for (slot, (flow, inside)) in self.flows.iter().zip(held).enumerate() {
+        for (slot, (flow, inside)) in self.flows.iter().zip(&held).enumerate() {
             let c = &flow.counts;
             let data = c.sent == c.delivered + c.dropped + inside[0];
             let acks = c.acks[0] == c.acks[1] + c.acks[2] + inside[1];
@@ -21,6 +21,11 @@ impl Hosts {
             if !(data && acks && held) {
                 breaches.push(format!("flow {slot}: {c:?}, inside {inside:?}, held {}", flow.in_network));
             }
+        }
+        let carried = |slot: &usize| self.pairs.get(*slot).is_some();
+        let datagrams: u64 = (0..held.len()).filter(carried).map(|slot| held[slot].iter().map(|c| c.packets).sum::<u64>()).sum();
+        if datagrams != self.payloads.used() as u64 {
+            breaches.push(format!("{} payloads of {datagrams} datagrams", self.payloads.used()));
         }
         breaches
     }

@@ -1,6 +1,6 @@
 //! Flows: their two ends and their packets.
 
-use super::connection::Connection;
+use super::connection::{Connection, End};
 use crate::net::Record;
 use crate::plan::Offered;
 use crate::record::{Delays, FlowCounts, OneWay};
@@ -86,6 +86,12 @@ impl Flow {
     pub fn datagram(&self, now: Time, wire: u32) -> Record {
         let packet = Packet { payload: wire.saturating_sub(28) as u16, ecn: self.ecn, ..self.blank() };
         Record { packet, sent: now, hop: self.routes[0], wire, ..Record::default() }
+    }
+
+    /// A datagram of a transport, in either direction; ECN-capable only where that is asked for.
+    pub fn carried(&self, now: Time, end: End, ecn: Ecn) -> Record {
+        let ecn = if self.ecn.capable() { ecn } else { Ecn::NotEct };
+        Record { packet: Packet { ecn, ..self.blank() }, sent: now, hop: self.routes[end as usize], ..Record::default() }
     }
 
     /// A source's AF code point implies its colour, as it does to any node that reads it from the wire.

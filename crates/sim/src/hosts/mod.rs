@@ -10,6 +10,8 @@ mod conservation;
 mod flow;
 /// What arrives at hosts, what they send, timers.
 mod packets;
+/// Connections of transports over datagrams.
+mod peers;
 /// What flows counted.
 mod report;
 /// Delays that users experience, per session.
@@ -22,6 +24,7 @@ mod table;
 mod transfers;
 
 use flow::Flow;
+use peers::{Pairs, Payloads};
 use source::Source;
 use table::Table;
 
@@ -32,11 +35,15 @@ pub use source::{Asked, Woken};
 pub use transfers::Completed;
 
 /// The hosts: sources, flows, and the transfers that come and go.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Hosts {
     sources: Vec<Source>,
     /// One entry a flow.
     flows: Vec<Flow>,
+    /// Connections over datagrams.
+    pairs: Pairs,
+    /// What their datagrams say.
+    payloads: Payloads,
     /// One entry a `[traffic]` table.
     tables: Vec<Table>,
     /// Flows of finished transfers whose last packets are still in flight.

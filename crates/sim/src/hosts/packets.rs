@@ -74,6 +74,9 @@ impl Hosts {
         } else {
             flow.counts.acks[2].add(record.wire);
         }
+        if self.pairs.get(slot).is_some() {
+            self.payloads.free(record.number);
+        }
         self.release(slot);
     }
 
@@ -187,10 +190,13 @@ impl Hosts {
             let step = it.traffic.wake(now, &mut it.rng);
             return Some(Woken { step, flow, stop });
         }
-        if it.traffic.carrier() == Carrier::Connection
-            && let Some(tcp) = &mut self.flows[flow].tcp
-        {
-            tcp.sender.close();
+        if it.traffic.carrier() == Carrier::Connection {
+            if let Some(tcp) = &mut self.flows[flow].tcp {
+                tcp.sender.close();
+            }
+            if let Some(pair) = self.pairs.get_mut(flow) {
+                pair.close(now);
+            }
         }
         None
     }

@@ -2,9 +2,11 @@
 
 use super::Hosts;
 use super::flow::Flow;
+use super::peers::Pair;
 use crate::record::{Delays, FlowCounts, FlowRow, FlowSample, Recorder, Retired, SessionRow, TableRow};
 use crate::traffic::Carrier;
 use crate::transport::Counters;
+use crate::transport::datagram::Known;
 use perhop_core::count::Count;
 use perhop_core::units::Time;
 
@@ -22,18 +24,20 @@ struct FlowTotals {
     counts: FlowCounts,
     goodput_bytes: u64,
     tcp: Counters,
+    cuts: Option<u64>,
 }
 
 impl Hosts {
     /// All counters now.
     pub fn totals(&self) -> HostTotals {
-        let flow = |f: &Flow| FlowTotals {
+        let flow = |(slot, f): (usize, &Flow)| FlowTotals {
             counts: f.counts,
-            goodput_bytes: self.goodput_bytes(f),
+            goodput_bytes: self.goodput_bytes(slot),
             tcp: f.tcp.as_ref().map_or_else(Counters::default, |tcp| *tcp.sender.counters()),
+            cuts: self.known(slot).cuts,
         };
         HostTotals {
-            flows: self.flows.iter().map(flow).collect(),
+            flows: self.flows.iter().enumerate().map(flow).collect(),
             retired: self.tables.iter().map(|table| table.retired).collect(),
         }
     }
@@ -48,18 +52,26 @@ impl Hosts {
         self.refused
     }
 
-    /// Payload of a flow that has arrived: in order for TCP, in any order for datagrams (28 bytes of headers each).
+    /// Payload of a flow that has arrived: in order for TCP and other transports, in any order for plain datagrams (28 bytes of
+    /// headers each).
     /// Requests are not goodput.
-    pub(super) fn goodput_bytes(&self, flow: &Flow) -> u64 {
+    pub(super) fn goodput_bytes(&self, slot: usize) -> u64 {
+        let flow = &self.flows[slot];
         let Count { packets, bytes } = flow.counts.delivered;
-        match &flow.tcp {
+        match (&flow.tcp, self.pairs.get(slot)) {
             _ if self.tables[usize::from(flow.table)].is_request(flow.way) => 0,
-            Some(tcp) => tcp.receiver.delivered_bytes(),
-            None if self.sources[flow.source as usize].traffic.carrier() == Carrier::Datagrams => {
+            (Some(tcp), _) => tcp.receiver.delivered_bytes(),
+            (None, Some(pair)) => pair.delivered(),
+            _ if self.sources[flow.source as usize].traffic.carrier() == Carrier::Datagrams => {
                 bytes.saturating_sub(packets * 28)
             }
-            None => 0,
+            _ => 0,
         }
+    }
+
+    /// What the sender of a transport over datagrams says about itself.
+    fn known(&self, slot: usize) -> Known {
+        self.pairs.get(slot).map_or_else(Known::default, Pair::known)
     }
 
     /// The flows that last as long as their sources, with their places and their numbers within their tables; those of
@@ -85,6 +97,10 @@ impl Hosts {
                 counts: now.counts.since(&then.counts),
                 goodput_bytes: now.goodput_bytes - then.goodput_bytes,
                 tcp: flow.tcp.as_ref().map(|_| now.tcp - then.tcp),
+                cuts: match &flow.tcp {
+                    Some(_) => Some(u64::from((now.tcp - then.tcp).cuts)),
+                    None => now.cuts.map(|cuts| cuts - then.cuts.unwrap_or(0)),
+                },
                 delay: flow.delays.quantiles(),
                 jitter: flow.jitters.quantiles(),
             }
@@ -121,7 +137,7 @@ impl Hosts {
             goodput_bytes: now.goodput_bytes - then.goodput_bytes,
             complete: complete(table) as u32,
             open: self.tables[table].open,
-            tcp: now.counters - then.counters,
+            tcp: self.tables[table].protocol.is_none().then(|| now.counters - then.counters),
         };
         (0..self.tables.len()).map(|table| row((table, self.all(table, end), self.all(table, base)))).collect()
     }
@@ -136,15 +152,15 @@ impl Hosts {
 
     /// Samples what every long-lived flow has delivered.
     pub fn sample(&self, at: Time, recorder: &mut Recorder) {
-        for (_, number, flow) in self.standing() {
+        for (slot, number, flow) in self.standing() {
             recorder.sample_flow(FlowSample {
                 at,
                 table: flow.table,
                 number,
                 delivered_bytes: flow.counts.delivered.bytes,
-                goodput_bytes: self.goodput_bytes(flow),
-                cwnd: flow.tcp.as_ref().map(|tcp| tcp.sender.cwnd()),
-                srtt: flow.tcp.as_ref().and_then(|tcp| tcp.sender.srtt()),
+                goodput_bytes: self.goodput_bytes(slot),
+                cwnd: flow.tcp.as_ref().map(|tcp| tcp.sender.cwnd()).or_else(|| self.known(slot).window),
+                srtt: flow.tcp.as_ref().and_then(|tcp| tcp.sender.srtt()).or_else(|| self.known(slot).srtt),
             });
         }
     }

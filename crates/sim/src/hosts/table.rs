@@ -4,6 +4,8 @@ use crate::net::Way;
 use crate::plan::Offered;
 use crate::record::Retired;
 use crate::transport;
+use crate::transport::datagram::Protocol;
+use std::sync::Arc;
 
 /// A `[traffic]` table as hosts keep it.
 #[derive(Clone, Debug)]
@@ -14,6 +16,8 @@ pub(super) struct Table {
     pub(super) idle: Vec<Vec<u32>>,
     /// Parameters of its connections.
     pub(super) tcp: transport::Config,
+    /// What carries them instead of TCP.
+    pub(super) protocol: Option<Arc<dyn Protocol>>,
     /// Transfers begun and not complete.
     pub(super) open: u32,
     /// What the connections of finished transfers did.
@@ -22,11 +26,11 @@ pub(super) struct Table {
 
 impl Table {
     /// The table of `offered`, with the ways of its senders.
-    pub(super) fn new(offered: &Offered, mut ways: Vec<Way>) -> Self {
+    pub(super) fn new(offered: &Offered, mut ways: Vec<Way>, protocol: Option<Arc<dyn Protocol>>) -> Self {
         let back: Vec<_> = ways.iter().map(Way::reversed).collect();
         ways.extend(back);
         let idle = vec![Vec::new(); ways.len()];
-        Self { ways, idle, tcp: offered.tcp, open: 0, retired: Retired::default() }
+        Self { ways, idle, tcp: offered.tcp, protocol, open: 0, retired: Retired::default() }
     }
 
     /// Nodes that send.

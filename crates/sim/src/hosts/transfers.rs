@@ -2,11 +2,14 @@
 
 use super::Hosts;
 use super::connection::{Connection, Opening, Transit};
+use super::peers::Pair;
 use super::source::Asked;
+use super::table::Table;
 use crate::net::Net;
 use crate::plan::Plan;
 use crate::record::{Retired, Transfer};
 use crate::traffic::Request;
+use crate::transport::datagram::Opened;
 use perhop_core::units::{Span, Time};
 
 /// A place for the connection of a transfer.
@@ -78,13 +81,19 @@ impl Hosts {
             return Some(Place { slot: slot as usize, announced: true });
         }
         let flow = self.flows.get(own).filter(|flow| flow.source as usize == source)?;
-        (flow.tcp.is_none() && flow.counts.sent.packets == 0).then_some(Place { slot: own, announced: false })
+        (flow.tcp.is_none() && self.pairs.get(own).is_none() && flow.counts.sent.packets == 0).then_some(Place { slot: own, announced: false })
     }
 
     /// Opens a connection on a flow.
-    pub fn open(&mut self, slot: usize, opening: Opening) {
+    pub fn open(&mut self, now: Time, slot: usize, opening: Opening) {
         let flow = &mut self.flows[slot];
-        let config = self.tables[usize::from(flow.table)].tcp;
+        let Table { tcp: config, protocol, .. } = &self.tables[usize::from(flow.table)];
+        if let Some(protocol) = protocol {
+            let seed = self.sources[flow.source as usize].rng.bits();
+            let opened = Opened { now, seed, supply: opening.supply };
+            return self.pairs.open(slot, (&**protocol, &opened), &opening);
+        }
+        let config = *config;
         // A tick of the sender's clock does not begin with the run: each connection has its own phase.
         let rng = &mut self.sources[flow.source as usize].rng;
         let phase = Span::from_ns((rng.uniform() * config.rto.granularity.ns() as f64) as u64);
@@ -94,12 +103,14 @@ impl Hosts {
     /// The last byte of a flow's transfer or request has arrived.
     pub fn complete(&mut self, now: Time, slot: usize) -> Option<Completed> {
         let flow = &mut self.flows[slot];
-        let tcp = flow.tcp.as_mut()?;
-        let transit = tcp.transfer.take()?;
+        let transit = match (&mut flow.tcp, self.pairs.get_mut(slot)) {
+            (Some(tcp), _) => tcp.transfer.take(),
+            (None, pair) => pair?.transfer.take(),
+        }?;
         let (source, way, table) = (flow.source as usize, usize::from(flow.way), usize::from(flow.table));
         self.ending.push(slot as u32);
         if let Some(bytes) = transit.asks_for {
-            let answers = Some(tcp.sender.estimate());
+            let answers = flow.tcp.as_ref().map(|tcp| tcp.sender.estimate());
             let asked = Asked { source, way: way - self.tables[table].senders() };
             let object = Transit { bytes, asks_for: None, first: None, ..transit };
             return Some(Completed::Request(asked, Opening { answers, ..Opening::transfer(object) }));
@@ -124,16 +135,22 @@ impl Hosts {
 
     fn retire(&mut self, slot: usize) {
         let Some(at) = self.ending.iter().position(|&s| s as usize == slot) else { return };
-        let over = self.flows[slot].tcp.as_ref().is_some_and(|tcp| tcp.sender.finished());
+        let over = match (&self.flows[slot].tcp, self.pairs.get(slot)) {
+            (Some(tcp), _) => tcp.sender.finished(),
+            (None, pair) => pair.is_some_and(Pair::finished),
+        };
         if !over {
             return;
         }
         self.ending.swap_remove(at);
-        let goodput_bytes = self.goodput_bytes(&self.flows[slot]);
+        let goodput_bytes = self.goodput_bytes(slot);
         let flow = &mut self.flows[slot];
         let table = &mut self.tables[usize::from(flow.table)];
         if let Some(tcp) = flow.tcp.take() {
             table.retired.add(Retired { goodput_bytes, counters: *tcp.sender.counters() });
+        }
+        if self.pairs.take(slot).is_some() {
+            table.retired.add(Retired { goodput_bytes, ..Retired::default() });
         }
         table.idle[usize::from(flow.way)].push(slot as u32);
     }

@@ -3,6 +3,7 @@
 use crate::plan::TapPoint;
 use crate::record::Captured;
 use crate::transport::Sacks;
+use crate::transport::datagram::HEADERS;
 use perhop_core::packet::Packet;
 use perhop_core::units::Time;
 
@@ -16,7 +17,7 @@ pub struct Record {
     pub sent: Time,
     /// Where the rest of its route is in the table of hops.
     pub hop: u32,
-    /// TCP: number of the segment, or the next number expected.
+    /// TCP: number of the segment, or the next number expected. Other transports: where what it says is kept.
     pub number: u32,
     /// Bytes that links serialise (IP length).
     pub wire: u32,
@@ -27,6 +28,14 @@ pub struct Record {
 const _: () = assert!(size_of::<Record>() == 64);
 
 impl Record {
+    /// With a datagram of this many bytes, kept at this place.
+    pub fn holding(mut self, place: u32, bytes: usize) -> Self {
+        self.number = place;
+        self.packet.payload = u16::try_from(bytes).expect("a datagram is at most 65,507 bytes");
+        self.wire = bytes as u32 + HEADERS;
+        self
+    }
+
     /// What a tap sees of it at `at`, on link `link`.
     pub fn captured(&self, at: Time, link: usize, point: TapPoint) -> Captured {
         Captured { at, link: link as u32, point, packet: self.packet, wire: self.wire }

@@ -2,6 +2,7 @@
 
 use crate::traffic::TrafficParams;
 use crate::transport;
+use crate::transport::datagram::Protocol;
 use perhop_core::dscp::Dscp;
 use perhop_core::params::Choice;
 use perhop_core::port::edge::StageSpec;
@@ -9,6 +10,7 @@ use perhop_core::port::{NodeSpec, PortSpec, QueueSpec};
 use perhop_core::sched::SchedulerParams;
 use perhop_core::units::{BitRate, Probability, Span, Time};
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 
 /// What a plan says after a change.
 mod alter;
@@ -200,10 +202,13 @@ pub struct Offered {
     pub ecn: EcnUse,
 }
 
+/// What carries a `[traffic]` instead of TCP, if it is not TCP: code, which a plan does not hold.
+pub type Protocols<'a> = &'a dyn Fn(&Offered) -> Option<Arc<dyn Protocol>>;
+
 /// Which packets of a source are ECN-capable, and how they say so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EcnUse {
-    /// Whether its datagrams are; TCP's segments are as negotiated.
+    /// Whether its datagrams are, those of a transport over datagrams included; TCP's segments are as negotiated.
     pub datagrams: bool,
     /// Whether those that are carry ECT(1) (RFC 9331), not ECT(0).
     pub l4s: bool,

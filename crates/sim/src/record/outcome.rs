@@ -22,10 +22,12 @@ pub struct FlowRow {
     pub number: u32,
     /// Packets and bytes (IP length).
     pub counts: FlowCounts,
-    /// Payload that arrived, in order for TCP, in any order for datagrams.
+    /// Payload that arrived, in order for TCP and other transports, in any order for plain datagrams.
     pub goodput_bytes: u64,
     /// The sender's counters, for TCP.
     pub tcp: Option<Counters>,
+    /// Cuts of its congestion window, if it has one and says so.
+    pub cuts: Option<u64>,
     /// One-way delay.
     pub delay: Option<Quantiles>,
     /// Difference of successive one-way delays.
@@ -120,8 +122,8 @@ pub struct TableRow {
     pub complete: u32,
     /// Transfers not complete at the end.
     pub open: u32,
-    /// The senders' counters, all flows.
-    pub tcp: Counters,
+    /// The senders' counters, all flows; `None` where another transport than TCP carries them.
+    pub tcp: Option<Counters>,
 }
 
 /// One session that began after the warm-up.

@@ -32,7 +32,7 @@ pub struct FlowSample {
     pub delivered_bytes: u64,
     /// Payload that arrived, in order for TCP, in any order for datagrams.
     pub goodput_bytes: u64,
-    /// Current congestion window, segments; `None` without TCP.
+    /// Current congestion window, segments or full datagrams; `None` where there is none, or it is not known.
     pub cwnd: Option<f64>,
     /// Its smoothed round trip; `None` without TCP and before the first.
     pub srtt: Option<Span>,

@@ -2,7 +2,7 @@
 //!
 //! A traffic source is woken by the engine, says what it offers now and when to wake it again. It knows neither packets
 //! nor windows: datagrams go straight into the network, transfers and
-//! bytes go through TCP.
+//! bytes go through TCP or another transport.
 //!
 //! To add one: write its file, add its line to the list below.
 
@@ -33,6 +33,8 @@ perhop_core::algorithms! {
     "web" => web::{Params, Web},
     /// The packets of a capture at their own times and sizes, over UDP.
     "capture" => capture::{Params, Capture},
+    /// A bulk transfer or responses over QUIC, as quinn has it.
+    "quic" => quic::{Params, Quic},
 }
 
 pub mod law;
@@ -147,6 +149,11 @@ pub trait Traffic {
     /// What carries it.
     fn carrier(&self) -> Carrier;
 
+    /// Whether TCP carries it: what is not a datagram, unless it brings a transport.
+    fn is_tcp(&self) -> bool {
+        self.carrier() != Carrier::Datagrams
+    }
+
     /// IP length of the largest packet it makes itself; `None` where TCP makes them.
     fn largest_datagram(&self) -> Option<Bytes> {
         None
@@ -186,6 +193,11 @@ impl AnyTraffic {
     /// What carries it.
     pub fn carrier(&self) -> Carrier {
         dispatch!(self, x => x.carrier())
+    }
+
+    /// Whether TCP carries it.
+    pub fn is_tcp(&self) -> bool {
+        dispatch!(self, x => x.is_tcp())
     }
 
     /// IP length of the largest packet it makes itself.

@@ -22,6 +22,7 @@
 //! | `supply.rs`     | how much there is to send                                                  |
 //! | `tick.rs`       | when a timer of Linux expires                                              |
 //! | `counters.rs`   | what a sender counts                                                       |
+//! | `datagram.rs`   | not TCP: the seam for a transport over datagrams                           |
 //! | `error.rs`      | why parameters are refused                                                 |
 //!
 //! # Numbers
@@ -37,6 +38,8 @@ mod config;
 /// Laws of the congestion window.
 pub mod congestion;
 mod counters;
+/// Transports over datagrams.
+pub mod datagram;
 mod error;
 /// The sender of today.
 mod modern;

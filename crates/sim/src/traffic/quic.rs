@@ -1,0 +1,195 @@
+//! QUIC: a bulk transfer or responses to requests, over QUIC (RFC 9000, RFC 9002) as the crate `quinn-proto` has it.
+//!
+//! This file says what is offered. What carries it is not a model of QUIC but an implementation that is in use: packets,
+//! handshake, acknowledgements, loss recovery, pacing and congestion controllers are quinn's, run in simulated time with
+//! the run's randomness. `docs/bring-your-own-transport.md` says how it is put in, and what it costs.
+//!
+//! The node `to` is the client: it opens a connection, asks for data as soon as the handshake is done, and gets them from
+//! `from`. Without `size` that is a bulk transfer without end, which `stop` ends. With `size` it is a request and its
+//! response: each on its own connection, at random times as those of `transfers`, and what is recorded of it runs from
+//! the first packet of its handshake to its last byte.
+//!
+//! | symbol | field            | unit    | default            |
+//! |--------|------------------|---------|--------------------|
+//! | -      | `congestion`     | -       | `"cubic"`          |
+//! | -      | `initial-window` | packets | quinn's own        |
+//! | -      | `mtu`            | B       | 1480               |
+//! | -      | `receive-window` | B       | 1,250,000          |
+//! | -      | `size`           | B       | without end        |
+//! | -      | `gap`            | s       | - (with `size`)    |
+//! | -      | `loop`           | -       | `"open"`           |
+//!
+//! `mtu` is the largest packet (IP length): a datagram and 28 bytes. 1480 B is where quinn's search for the path's MTU ends
+//! where the path allows 1500 B; here it begins there and does not search. quinn's own initial window is 12,000 B, of BBR
+//! 240,000 B. Its packets carry ECT(0) unless `ecn = false`, which takes it off them where they leave their hosts.
+//!
+//! Deviations from an endpoint on the Internet: nothing is encrypted, although every packet has the size that it would have;
+//! the handshake is as long as one with a certificate of 3 kB. A connection never times out, and ends without a packet
+//! that says so. Each datagram is sent by itself: segmentation offload would save a real host work, and the burst is that
+//! of the pacer.
+
+use super::law::{Drawn, Sampler};
+use super::transfers::Loop;
+use super::{Carrier, Carry, Offer, Step, Traffic, TrafficScope};
+use crate::transport::datagram::HEADERS;
+use perhop_core::params::{Choice, ParamError, Params as Declared};
+use perhop_core::rng::Rng;
+use perhop_core::units::{Bytes, Span, Time};
+
+/// QUIC's least datagram (RFC 9000 section 14), with its headers.
+pub const LEAST_MTU: Bytes = Bytes::new(1200 + HEADERS as u64);
+/// The largest: 65,527 B of UDP payload, of which IP's length leaves these.
+const MOST_MTU: Bytes = Bytes::new(65_535);
+/// Most bytes that a receiver of quinn grants at once: a 32-bit number.
+const MOST_WINDOW: Bytes = Bytes::new(u32::MAX as u64);
+/// Most packets of an initial window.
+const MOST_INITIAL: u32 = 1 << 16;
+
+/// Congestion controllers of quinn.
+#[derive(Choice, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Controller {
+    /// CUBIC (RFC 8312).
+    #[default]
+    Cubic,
+    /// NewReno (RFC 9002).
+    #[param(name = "newreno")]
+    NewReno,
+    /// BBR v1, which quinn calls experimental: its window; it is paced as the others.
+    Bbr,
+}
+
+/// What a scenario states.
+#[derive(Declared, Clone, Debug, PartialEq)]
+pub struct Params {
+    /// How the congestion window grows and shrinks: quinn's "cubic", "newreno", "bbr".
+    #[param(default = "cubic")]
+    pub congestion: Controller,
+    /// Window at the beginning, full packets; default: quinn's, 12,000 B, of BBR 240,000 B.
+    pub initial_window: Option<u32>,
+    /// Largest packet (IP length): a datagram and 28 B.
+    #[param(default = "1480B")]
+    pub mtu: Bytes,
+    /// Bytes that the receiver grants beyond what its application has read: at most this much is in flight.
+    #[param(default = "1250kB")]
+    pub receive_window: Bytes,
+    /// Payload of a response; default: one that does not end.
+    pub size: Option<Drawn<Bytes>>,
+    /// With `size`: mean of the exponential gap between requests (open loop) or of the think time (closed loop).
+    pub gap: Option<Span>,
+    /// With `size`: what the next request waits for; default: "open", nothing.
+    #[param(name = "loop")]
+    pub waits: Option<Loop>,
+}
+
+/// Requests for responses.
+#[derive(Clone, Copy, Debug)]
+struct Requests {
+    size: Sampler,
+    gap: Span,
+    waits: Loop,
+}
+
+/// One client.
+#[derive(Clone, Debug)]
+pub struct Quic {
+    params: Params,
+    requests: Option<Requests>,
+    carry: Carry,
+}
+
+impl Params {
+    /// # Errors
+    /// A value out of its bounds, `size` without `gap`, or `gap` or `loop` without `size`.
+    pub fn build(self, _scope: &TrafficScope) -> Result<Quic, ParamError> {
+        within("mtu", self.mtu, [LEAST_MTU, MOST_MTU])?;
+        within("receive-window", self.receive_window, [self.mtu, MOST_WINDOW])?;
+        if let Some(packets) = self.initial_window {
+            within("initial-window", packets, [1, MOST_INITIAL])?;
+        }
+        let requests = self.requests()?;
+        Ok(Quic { params: self, requests, carry: Carry::default() })
+    }
+
+    fn requests(&self) -> Result<Option<Requests>, ParamError> {
+        let Some(size) = &self.size else {
+            let idle = [("gap", self.gap.is_some()), ("loop", self.waits.is_some())];
+            let Some((key, _)) = idle.into_iter().find(|(_, stated)| *stated) else { return Ok(None) };
+            let message = format!("`{key}` has no effect without `size`: one transfer without end");
+            return Err(ParamError::new(key, "E239", message).help("remove it, or give the `size` of a response"));
+        };
+        if let Drawn::Constant(size) = size {
+            ParamError::above_zero("size", *size)?;
+        }
+        let Some(gap) = self.gap else {
+            let message = "`size` without `gap`: nothing says when the next request comes".into();
+            return Err(ParamError::new("size", "E201", message).help("add the mean, as in gap = \"1s\""));
+        };
+        ParamError::above_zero("gap", gap)?;
+        Ok(Some(Requests { size: size.sampler("size")?, gap, waits: self.waits.unwrap_or(Loop::Open) }))
+    }
+}
+
+fn within<T: PartialOrd + std::fmt::Display>(field: &'static str, value: T, [least, most]: [T; 2]) -> Result<(), ParamError> {
+    if least <= value && value <= most {
+        return Ok(());
+    }
+    let message = format!("`{field}` is {value}");
+    Err(ParamError::new(field, "E201", message).help(format!("between {least} and {most}")))
+}
+
+impl Quic {
+    fn after_gap(&mut self, now: Time, requests: &Requests, rng: &mut Rng) -> Time {
+        self.carry.after(now, rng.exponential(requests.gap.ns() as f64))
+    }
+}
+
+impl Traffic for Quic {
+    type Params = Params;
+
+    fn carrier(&self) -> Carrier {
+        if self.requests.is_some() { Carrier::Transfers } else { Carrier::Connection }
+    }
+
+    fn is_tcp(&self) -> bool {
+        false
+    }
+
+    fn largest_datagram(&self) -> Option<Bytes> {
+        Some(self.params.mtu)
+    }
+
+    fn warnings(&self) -> Vec<ParamError> {
+        self.params.size.iter().filter_map(|size| size.warning("size")).collect()
+    }
+
+    fn first(&mut self, start: Time, rng: &mut Rng) -> Time {
+        match self.requests {
+            Some(requests) => self.after_gap(start, &requests, rng),
+            None => start,
+        }
+    }
+
+    fn wake(&mut self, now: Time, rng: &mut Rng) -> Step {
+        let Some(requests) = self.requests else { return Step { offer: Offer::Endless, next: None } };
+        let bytes = (requests.size.draw(rng).round() as u64).max(1);
+        let next = (requests.waits == Loop::Open).then(|| self.after_gap(now, &requests, rng));
+        Step { offer: Offer::Transfer(bytes), next }
+    }
+
+    fn on_complete(&mut self, now: Time, rng: &mut Rng) -> Option<Time> {
+        let requests = self.requests.filter(|requests| requests.waits == Loop::Closed)?;
+        Some(self.after_gap(now, &requests, rng))
+    }
+
+    /// Connections that are open keep what they were opened with.
+    fn retune(&mut self, _now: Time, params: &Params, scope: &TrafficScope) -> Result<(), ParamError> {
+        let own = |it: &Params| Params { size: None, gap: None, waits: None, ..it.clone() };
+        if own(params) != own(&self.params) || params.size.is_some() != self.params.size.is_some() {
+            let message = "a connection of QUIC cannot change while it is open".into();
+            let help = "a change may alter `size`, `gap` and `loop`; write another [traffic.X] with a later `start`";
+            return Err(ParamError::new("congestion", "E202", message).help(help));
+        }
+        *self = Self { carry: self.carry, ..params.clone().build(scope)? };
+        Ok(())
+    }
+}
