@@ -18,7 +18,7 @@ pub struct Transport {
     config: Arc<TransportConfig>,
     /// UDP payload of the largest packet.
     pub datagram: u16,
-    /// It reports cuts of its window: BBR's losses are none.
+    /// Its window shrinks for losses and marks only: not BBR's.
     pub cuts: bool,
 }
 

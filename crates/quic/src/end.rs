@@ -35,7 +35,8 @@ pub struct End {
     answers: VecDeque<Vec<u8>>,
     peer: SocketAddr,
     datagram: u16,
-    cuts: bool,
+    /// Cuts of its window; `None` for a controller whose window shrinks for other reasons than losses and marks.
+    cuts: Option<u64>,
 }
 
 impl fmt::Debug for End {
@@ -61,7 +62,8 @@ impl End {
     }
 
     fn new(transport: &Transport, endpoint: Endpoint, (application, peer): (Application, SocketAddr)) -> Self {
-        let Transport { datagram, cuts, .. } = *transport;
+        let datagram = transport.datagram;
+        let cuts = transport.cuts.then_some(0);
         Self { endpoint, connection: None, application, answers: VecDeque::new(), peer, datagram, cuts }
     }
 
@@ -79,6 +81,16 @@ impl End {
             out.truncate(transmit.size);
             self.answers.push_back(out);
         }
+    }
+
+    /// Tells the connection what happened, and sees whether it cuts its window for it. quinn's own count is of losses
+    /// detected, of which several belong to a cut.
+    fn tell(&mut self, what: impl FnOnce(&mut Connection)) {
+        let Some((_, connection)) = &mut self.connection else { return };
+        let before = connection.congestion_state().window();
+        what(connection);
+        let cut = connection.congestion_state().window() < before;
+        self.cuts.iter_mut().for_each(|cuts| *cuts += u64::from(cut));
     }
 
     /// Hands events between connection, endpoint and application until there are none.
@@ -103,11 +115,7 @@ impl Peer for End {
         let now = instant(now);
         let mut out = Vec::new();
         match self.endpoint.handle(now, self.peer, None, marked(ecn), BytesMut::from(datagram), &mut out) {
-            Some(DatagramEvent::ConnectionEvent(_, event)) => {
-                if let Some((_, connection)) = &mut self.connection {
-                    connection.handle_event(event);
-                }
-            }
+            Some(DatagramEvent::ConnectionEvent(_, event)) => self.tell(|connection| connection.handle_event(event)),
             Some(DatagramEvent::NewConnection(incoming)) => self.accept(now, incoming),
             Some(DatagramEvent::Response(transmit)) => self.answer(Some(transmit), out),
             None => {}
@@ -131,9 +139,7 @@ impl Peer for End {
     }
 
     fn on_timer(&mut self, now: Time) {
-        if let Some((_, connection)) = &mut self.connection {
-            connection.handle_timeout(instant(now));
-        }
+        self.tell(|connection| connection.handle_timeout(instant(now)));
         self.drive();
     }
 
@@ -156,9 +162,8 @@ impl Peer for End {
 
     fn known(&self) -> Known {
         let Some((_, connection)) = &self.connection else { return Known::default() };
-        let path = connection.stats().path;
-        let window = Some(path.cwnd as f64 / f64::from(self.datagram));
-        Known { cuts: self.cuts.then_some(path.congestion_events), window }
+        let window = connection.congestion_state().window() as f64 / f64::from(self.datagram);
+        Known { cuts: self.cuts, window: Some(window) }
     }
 }
 

@@ -89,7 +89,11 @@ fn paths(scenario: &Scenario, out: &mut String) {
     heading(out, "Paths: each traffic's route with every queue on it");
     for flow in &scenario.built.traffic {
         let offered = &flow.offered;
-        let carried = if flow.tcp { "TCP" } else { "UDP" };
+        let carried = match &offered.model {
+            TrafficParams::Quic(_) => "QUIC",
+            _ if flow.tcp => "TCP",
+            _ => "UDP",
+        };
         let from = match &offered.from[..] {
             [_] => String::new(),
             several => format!(" from {}", scenario.built.topology.nodes[several[flow.sender]].name),
@@ -108,7 +112,10 @@ fn paths(scenario: &Scenario, out: &mut String) {
         if let Some(rtt) = flow.base_rtt(links(scenario)) {
             let full = loop_rtt(flow, scenario);
             let _ = write!(out, ", base RTT {rtt}, {} with every queue full", approximately(full));
-            let window = u64::from(offered.tcp.window) * u64::from(offered.tcp.mss);
+            let window = match &offered.model {
+                TrafficParams::Quic(params) => params.receive_window.get(),
+                _ => u64::from(offered.tcp.window) * u64::from(offered.tcp.mss),
+            };
             let bound = window as f64 * 8.0 / rtt.seconds().max(1e-9);
             let _ = write!(out, "; window {}B: at most {} a flow", window, rate(bound));
         }

@@ -4,6 +4,8 @@
 
 /// Bytes <-> tree.
 pub mod text;
+/// A plan's simulation: which transports this build has.
+pub mod simulation;
 /// The sections: declared, read, written.
 pub mod sections;
 /// Tree -> tree: short forms expanded.

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The order of `src/lib.rs`.
-const ORDER: [&str; 17] = [
+const ORDER: [&str; 18] = [
     "text",
+    "simulation",
     "sections",
     "expand",
     "resolve",

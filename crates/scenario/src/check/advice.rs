@@ -52,8 +52,10 @@ fn unanswered(file: File<'_>, stage: &Stage, problems: &mut Problems) {
         let last = first.backward.last().map(|&link| name(ends(link as usize).1));
         let way: Vec<_> = first.backward.iter().map(|&link| name(ends(link as usize).0)).chain(last).collect();
         format!("they return over {}", way.join(" - "))
-    } else {
+    } else if first.backward.is_empty() {
         "datagrams are not acknowledged".into()
+    } else {
+        "QUIC's acknowledgements are encrypted".into()
     };
     let help = "their round-trip time stays unknown and their windows never count as small: put it on a link that \
         both directions use, or leave that traffic to another kind";

@@ -62,12 +62,21 @@ fn filling(all: Resolved<'_>, class: &Urgent<'_>) -> Option<String> {
         all.stages.iter().any(|stage| stage.takes.contains(&i) && stage.spec.actions.contains(&Action::Drop))
     };
     let free = || class.traffic.iter().filter(|&&i| !policed(i)).map(|&i| &all.file.traffic[i]);
-    if let Some(flow) = free().find(|flow| flow.tcp && matches!(flow.offered.model, TrafficParams::Ftp(_))) {
-        return Some(format!("traffic `{}` sends as fast as TCP can", flow.offered.name));
+    if let Some((flow, transport)) = free().find_map(|flow| Some((flow, endless(flow)?))) {
+        return Some(format!("traffic `{}` sends as fast as {transport} can", flow.offered.name));
     }
     let load: f64 = free().filter_map(mean_rate).sum();
     let rate = all.links[class.link].rate;
     (load >= rate.bit_s() as f64).then(|| format!("{} are offered to it", BitRate::bps(load as u64)))
+}
+
+/// The transport of traffic that always has more to send.
+fn endless(flow: &Flowline) -> Option<&'static str> {
+    match &flow.offered.model {
+        TrafficParams::Ftp(_) => Some("TCP"),
+        TrafficParams::Quic(params) => params.size.is_none().then_some("QUIC"),
+        _ => None,
+    }
 }
 
 /// What traffic offers if nothing ever waits, bit/s, if its model knows it.

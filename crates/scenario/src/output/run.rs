@@ -9,10 +9,11 @@ use super::disk::{self, Effort, Identity, Manifest, Stored};
 use super::ef::{self, Found};
 use super::events::{self, Writer};
 use super::tables::tables;
+use crate::simulation::simulation;
 use crate::sweep::Point;
 use perhop_core::units::counted;
 use perhop_sim::plan::{EfCheck, Plan, Tap};
-use perhop_sim::{EngineOptions, Outcome, PlanError, Simulation};
+use perhop_sim::{Outcome, PlanError};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -228,8 +229,7 @@ impl Job<'_> {
         let mut plan = self.point.scenario.plan(self.seed(), self.replication);
         plan.probes.taps.extend_from_slice(&self.options.taps);
         plan.probes.ef = self.ef.to_vec();
-        let mut simulation =
-            Simulation::new(plan.clone(), EngineOptions::default()).map_err(|e| RunError::Plan(Box::new(e)))?;
+        let mut simulation = simulation(plan.clone()).map_err(|e| RunError::Plan(Box::new(e)))?;
         let draft = dir.as_ref().map(|dir| Draft::begin(dir)).transpose().map_err(written)?;
         let events = draft.as_ref().filter(|_| self.options.events).map(|draft| begin_events(draft, &plan));
         let events = events.transpose()?;

@@ -6,6 +6,7 @@ use crate::sections::named::{Name, Named};
 use crate::sections::stack;
 use crate::sections::tcp::{TcpRef, TcpSection};
 use crate::sections::traffic::TrafficSection;
+use crate::simulation::HAS_QUIC;
 use perhop_core::params::{Problems, Spanned, suggest};
 use perhop_core::units::{Bytes, Span, Time};
 use perhop_sim::net::Router;
@@ -23,7 +24,7 @@ pub struct Flowline {
     pub sender: usize,
     /// Mean rate of all its payload if nothing ever waits, bit/s, if its model knows it.
     pub load: Option<f64>,
-    /// Whether TCP carries it.
+    /// Whether TCP carries it; if not, and packets come back, QUIC does.
     pub tcp: bool,
     /// IP length of its largest packet.
     pub data: u32,
@@ -31,7 +32,7 @@ pub struct Flowline {
     pub ack: u32,
     /// Links from sender to receiver.
     pub forward: Vec<u32>,
-    /// Links from receiver to sender, empty without ACKs.
+    /// Links from receiver to sender, empty if nothing comes back.
     pub backward: Vec<u32>,
 }
 
@@ -42,10 +43,10 @@ impl Flowline {
         if self.tcp { tcp.ecn && tcp.receiver_ecn } else { self.offered.ecn.datagrams }
     }
 
-    /// Propagation there and back, without waiting or transmission; `None` without ACKs.
+    /// Propagation there and back, without waiting or transmission; `None` if nothing comes back.
     pub fn base_rtt(&self, links: &[plan::Link]) -> Option<Span> {
         let delays = self.forward.iter().chain(&self.backward).map(|&l| links[l as usize].delay);
-        self.tcp.then(|| delays.fold(Span::ZERO, |sum, delay| sum + delay))
+        (!self.backward.is_empty()).then(|| delays.fold(Span::ZERO, |sum, delay| sum + delay))
     }
 }
 
@@ -74,7 +75,10 @@ pub fn fill_defaults(traffic: &mut Named<TrafficSection>) {
         section.common.spread.get_or_insert(Spanned::new(place, spread));
         let scope = TrafficScope { segment: LARGEST_PACKET, senders: 1, ..scope_of(section) };
         let source = section.model.build(&scope);
-        if source.is_ok_and(|source| source.carrier() != Carrier::Datagrams) {
+        if matches!(section.model.value, TrafficParams::Quic(_)) {
+            section.common.ecn.get_or_insert(Spanned::new(place, true));
+        }
+        if source.is_ok_and(|source| source.is_tcp()) {
             let preset = || TcpRef::Named(stack::DEFAULT.to_owned());
             section.common.tcp.get_or_insert_with(|| Spanned::new(place, preset()));
         }
@@ -144,25 +148,34 @@ impl Reading<'_> {
             ways.into_iter().collect::<Option<Vec<_>>>()
         });
         let (from, to, config, source, ways, ()) = (from?, to?, tcp?.1, source?, ways?, times?);
-        let (header, tcp) = (u32::from(config.header), source.carrier() != Carrier::Datagrams);
+        let (header, tcp) = (u32::from(config.header), source.is_tcp());
         let data = source.largest_datagram().map_or(u32::from(config.mss) + header, |size| size.get() as u32);
-        let asked = source.carrier() == Carrier::Responses;
-        let ack = header + if asked { u32::from(config.mss) } else { 0 };
+        let ack = match source.carrier() {
+            Carrier::Datagrams => 0,
+            _ if !tcp => data,
+            Carrier::Responses => header + u32::from(config.mss),
+            Carrier::Connection | Carrier::Transfers => header,
+        };
         let load = source.load().map(|each| each * f64::from(*self.section.common.flows));
         let offered = self.offered(from, to, config);
         self.l4s(if tcp { offered.tcp.ecn } else { offered.ecn.datagrams })?;
         let one = |(sender, (forward, backward))| {
-            let (ack, backward) = if tcp { (ack, backward) } else { (0, Vec::new()) };
+            let backward = if ack > 0 { backward } else { Vec::new() };
             Flowline { offered: offered.clone(), sender, load, tcp, data, ack, forward, backward }
         };
         Some(ways.into_iter().enumerate().map(one).collect())
     }
 
-    /// What is not ECN-capable cannot carry ECT(1).
+    /// What is not ECN-capable cannot carry ECT(1), and QUIC's congestion controllers are those of ECT(0).
     fn l4s(&mut self, capable: bool) -> Option<()> {
-        let Some(Spanned { place, value: true }) = self.section.common.l4s.filter(|_| !capable) else {
+        let quic = matches!(self.section.model.value, TrafficParams::Quic(_));
+        let Some(Spanned { place, value: true }) = self.section.common.l4s.filter(|_| !capable || quic) else {
             return Some(());
         };
+        if quic {
+            let message = format!("traffic `{}` has `l4s` on, and QUIC sends ECT(0)", self.name);
+            return self.problems.error("E246", place, message).help("remove `l4s`").none();
+        }
         let message = format!("traffic `{}` has `l4s` on, and is not ECN-capable", self.name);
         self.problems.error("E246", place, message).help("add `ecn = true`, or remove `l4s`").none()
     }
@@ -183,6 +196,11 @@ impl Reading<'_> {
     }
 
     fn source(&mut self, segment: Bytes) -> Option<AnyTraffic> {
+        if matches!(self.section.model.value, TrafficParams::Quic(_)) && !HAS_QUIC {
+            let message = "model \"quic\" is not in this perhop, which was built without its feature `quic`";
+            let help = "cargo build --release -p perhop --features quic";
+            return self.problems.error("E265", self.section.model.place("model"), message).help(help).none();
+        }
         let senders = self.section.common.from.0.len() as u32;
         let source = match self.section.model.build(&TrafficScope { segment, senders, ..scope_of(self.section) }) {
             Ok(source) => source,
@@ -195,9 +213,12 @@ impl Reading<'_> {
             let help = "write a table for each, as in [traffic.\"f{1..3}\"] with from = \"S{i}\"";
             return self.problems.error("E262", self.section.common.from.place, message).help(help).none();
         }
-        if let (Carrier::Datagrams, Some(tcp)) = (source.carrier(), &self.section.common.tcp) {
+        if let (false, Some(tcp)) = (source.is_tcp(), &self.section.common.tcp) {
             let message = format!("`tcp` has no effect on model \"{}\"", self.section.model.name());
-            let help = "remove it; this model sends datagrams";
+            let help = match source.carrier() {
+                Carrier::Datagrams => "remove it; this model sends datagrams",
+                _ => "remove it; QUIC has its own `congestion`, `initial-window` and `receive-window`, beside `model`",
+            };
             return self.problems.error("E239", tcp.place, message).help(help).none();
         }
         Some(source)

@@ -30,7 +30,7 @@ pub struct TrafficCommon {
     pub dscp: Spanned<Dscp>,
     /// Class its packets are counted in; default: the table's name.
     pub class: Option<Name>,
-    /// ECN (RFC 3168); default: for TCP as its preset or table says, else off.
+    /// ECN (RFC 3168); default: for TCP as its preset or table says, for QUIC on, else off.
     pub ecn: Option<Spanned<bool>>,
     /// L4S (RFC 9331): its ECN-capable packets carry ECT(1); default: ECT(0).
     pub l4s: Option<Spanned<bool>>,

@@ -129,7 +129,11 @@ impl Params {
     }
 }
 
-fn within<T: PartialOrd + std::fmt::Display>(field: &'static str, value: T, [least, most]: [T; 2]) -> Result<(), ParamError> {
+fn within<T: PartialOrd + std::fmt::Display>(
+    field: &'static str,
+    value: T,
+    [least, most]: [T; 2],
+) -> Result<(), ParamError> {
     if least <= value && value <= most {
         return Ok(());
     }
@@ -181,13 +185,19 @@ impl Traffic for Quic {
         Some(self.after_gap(now, &requests, rng))
     }
 
-    /// Connections that are open keep what they were opened with.
     fn retune(&mut self, _now: Time, params: &Params, scope: &TrafficScope) -> Result<(), ParamError> {
-        let own = |it: &Params| Params { size: None, gap: None, waits: None, ..it.clone() };
-        if own(params) != own(&self.params) || params.size.is_some() != self.params.size.is_some() {
-            let message = "a connection of QUIC cannot change while it is open".into();
+        let old = &self.params;
+        let fixed = [
+            ("congestion", params.congestion != old.congestion),
+            ("initial-window", params.initial_window != old.initial_window),
+            ("mtu", params.mtu != old.mtu),
+            ("receive-window", params.receive_window != old.receive_window),
+            ("size", params.size.is_some() != old.size.is_some()),
+        ];
+        if let Some((key, _)) = fixed.into_iter().find(|(_, changed)| *changed) {
+            let message = "a connection of QUIC cannot change in the middle of the run".into();
             let help = "a change may alter `size`, `gap` and `loop`; write another [traffic.X] with a later `start`";
-            return Err(ParamError::new("congestion", "E202", message).help(help));
+            return Err(ParamError::new(key, "E202", message).help(help));
         }
         *self = Self { carry: self.carry, ..params.clone().build(scope)? };
         Ok(())

@@ -28,7 +28,7 @@ pub(super) fn flows(run: Run<'_>) -> Table {
         .integer("retransmitted_segments", |r| r.it.tcp.map(|tcp| tcp.retransmitted))
         .integer("timeouts", |r| r.it.tcp.map(|tcp| u64::from(tcp.timeouts)))
         .integer("fast_retransmits", |r| r.it.tcp.map(|tcp| u64::from(tcp.fast_retransmits)))
-        .integer("window_cuts", |r| r.it.tcp.map(|tcp| u64::from(tcp.cuts)))
+        .integer("window_cuts", |r| r.it.cuts)
         .quantiles("delay", |r| r.it.delay)
         .quantiles("jitter", |r| r.it.jitter)
         .table()
