@@ -3,8 +3,8 @@
 use crate::cipher::Plain;
 use crate::ids::Numbers;
 use crate::session::Sessions;
+use perhop_sim::traffic::UDP_HEADERS;
 use perhop_sim::traffic::quic::{Controller, Params};
-use perhop_sim::transport::datagram::HEADERS;
 use quinn_proto::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
 use quinn_proto::{ClientConfig, Endpoint, EndpointConfig, ServerConfig, TransportConfig, VarInt};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub struct Transport {
 impl Transport {
     /// What `params` state, which a scenario has checked.
     pub fn new(params: &Params) -> Self {
-        let datagram = (params.mtu.get() - u64::from(HEADERS)) as u16;
+        let datagram = (params.mtu.get() - u64::from(UDP_HEADERS)) as u16;
         let mut config = TransportConfig::default();
         let window = params.receive_window.get();
         config

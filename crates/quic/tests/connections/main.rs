@@ -5,6 +5,9 @@
 mod net;
 
 mod bulk;
+mod recorded;
+mod responses;
+mod same;
 
 use net::Net;
 use perhop_core::units::{BitRate, Bytes, Span};

@@ -2,8 +2,8 @@
 
 use crate::plan::TapPoint;
 use crate::record::Captured;
+use crate::traffic::UDP_HEADERS;
 use crate::transport::Sacks;
-use crate::transport::datagram::HEADERS;
 use perhop_core::packet::Packet;
 use perhop_core::units::Time;
 
@@ -32,7 +32,7 @@ impl Record {
     pub fn holding(mut self, place: u32, bytes: usize) -> Self {
         self.number = place;
         self.packet.payload = u16::try_from(bytes).expect("a datagram is at most 65,507 bytes");
-        self.wire = bytes as u32 + HEADERS;
+        self.wire = bytes as u32 + UDP_HEADERS;
         self
     }
 

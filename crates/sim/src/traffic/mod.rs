@@ -42,6 +42,9 @@ pub mod law;
 /// Largest packet (IP length) that a source may make.
 pub const LARGEST_PACKET: Bytes = Bytes::new(65_535);
 
+/// Bytes of IP and UDP header before a datagram.
+pub const UDP_HEADERS: u32 = 28;
+
 /// What a source knows about its surroundings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TrafficScope {

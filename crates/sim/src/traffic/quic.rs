@@ -30,14 +30,13 @@
 
 use super::law::{Drawn, Sampler};
 use super::transfers::Loop;
-use super::{Carrier, Carry, Offer, Step, Traffic, TrafficScope};
-use crate::transport::datagram::HEADERS;
+use super::{Carrier, Carry, Offer, Step, Traffic, TrafficScope, UDP_HEADERS};
 use perhop_core::params::{Choice, ParamError, Params as Declared};
 use perhop_core::rng::Rng;
 use perhop_core::units::{Bytes, Span, Time};
 
 /// QUIC's least datagram (RFC 9000 section 14), with its headers.
-pub const LEAST_MTU: Bytes = Bytes::new(1200 + HEADERS as u64);
+pub const LEAST_MTU: Bytes = Bytes::new(1200 + UDP_HEADERS as u64);
 /// The largest: 65,527 B of UDP payload, of which IP's length leaves these.
 const MOST_MTU: Bytes = Bytes::new(65_535);
 /// Most bytes that a receiver of quinn grants at once: a 32-bit number.

@@ -13,9 +13,6 @@ use perhop_core::packet::Ecn;
 use perhop_core::units::{Span, Time};
 use std::fmt;
 
-/// Bytes of IP and UDP header before a datagram.
-pub const HEADERS: u32 = 28;
-
 /// One end of a connection.
 pub trait Peer: fmt::Debug + Send {
     /// A datagram has arrived, with the ECN field that its packet had then.
