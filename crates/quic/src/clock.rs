@@ -1,6 +1,6 @@
 //! Simulated time as quinn knows time. Only differences count: it begins at some instant, the same for the whole process.
 
-use perhop_core::units::Time;
+use perhop_core::units::{Span, Time};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -17,8 +17,12 @@ pub fn instant(at: Time) -> Instant {
     beginning() + Duration::from_nanos(at.ns())
 }
 
+/// A duration, to the ns.
+pub fn span(of: Duration) -> Span {
+    Span::from_ns(u64::try_from(of.as_nanos()).unwrap_or(u64::MAX))
+}
+
 /// The simulated time of an instant, to the ns.
 pub fn time(at: Instant) -> Time {
-    let since = at.duration_since(beginning()).as_nanos();
-    Time::from_ns(u64::try_from(since).unwrap_or(u64::MAX))
+    Time::ZERO + span(at.duration_since(beginning()))
 }

@@ -1,7 +1,7 @@
 //! One end of a connection: quinn's endpoint and connection, told what happened in simulated time.
 
 use crate::client::Client;
-use crate::clock::{instant, time};
+use crate::clock::{instant, span, time};
 use crate::config::Transport;
 use crate::ids::Numbers;
 use crate::server::Server;
@@ -163,7 +163,9 @@ impl Peer for End {
     fn known(&self) -> Known {
         let Some((_, connection)) = &self.connection else { return Known::default() };
         let window = connection.congestion_state().window() as f64 / f64::from(self.datagram);
-        Known { cuts: self.cuts, window: Some(window) }
+        // until then quinn shows the value that it assumes
+        let srtt = (!connection.is_handshaking()).then(|| span(connection.rtt()));
+        Known { cuts: self.cuts, window: Some(window), srtt }
     }
 }
 

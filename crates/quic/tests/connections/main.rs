@@ -11,9 +11,9 @@ mod same;
 
 use net::Net;
 use perhop_core::units::{BitRate, Bytes, Span};
+use perhop_sim::Outcome;
 use perhop_sim::traffic::TrafficParams;
 use perhop_sim::traffic::quic::{Controller, Params};
-use perhop_sim::{EngineOptions, Outcome, Simulation};
 
 /// QUIC as a scenario has it that states nothing.
 fn quic() -> Params {
@@ -38,8 +38,5 @@ fn path(rate: BitRate, seconds: u64, params: Params) -> Net {
 
 /// Runs it; nothing may get lost unseen.
 fn run(net: &Net) -> Outcome {
-    let simulation = Simulation::with_protocols(net.plan.clone(), EngineOptions::default(), &perhop_quic::protocol);
-    let outcome = simulation.unwrap_or_else(|e| panic!("{e}")).run(|_| true).expect("it is not stopped");
-    assert_eq!(outcome.faults.breaches, Vec::<String>::new());
-    outcome
+    net.run()
 }

@@ -24,6 +24,14 @@ impl Simulation {
         self.pump_peer(now, slot, End::Receiver);
     }
 
+    /// A source has stopped: its connection may say so.
+    #[cold]
+    pub(super) fn stop_peers(&mut self, now: Time, source: usize) {
+        if let Some(slot) = self.hosts.standing_pair(source) {
+            self.pump_peer(now, slot, End::Sender);
+        }
+    }
+
     /// Sends what one end has to send now.
     pub(super) fn pump_peer(&mut self, now: Time, slot: usize, end: End) {
         while let Some(record) = self.hosts.next_datagram(now, slot, end) {

@@ -88,7 +88,9 @@ impl Simulation {
     }
 
     pub(super) fn wake_source(&mut self, now: Time, source: usize) {
-        let Some(Woken { step, flow, stop }) = self.hosts.wake(now, source) else { return };
+        let Some(Woken { step, flow, stop }) = self.hosts.wake(now, source) else {
+            return self.stop_peers(now, source);
+        };
         if let Some(next) = step.next {
             self.agenda.add(next, Component::Source(source));
         }

@@ -99,6 +99,12 @@ impl Payloads {
 }
 
 impl Hosts {
+    /// The place of a source's standing connection over datagrams.
+    pub fn standing_pair(&self, source: usize) -> Option<usize> {
+        let slot = self.sources[source].flow as usize;
+        self.pairs.get(slot).map(|_| slot)
+    }
+
     /// A datagram has reached one end of a connection; whether the last byte of its transfer has. `None` if no connection
     /// is there.
     pub fn hear_datagram(&mut self, now: Time, (slot, end): (usize, End), record: &Record) -> Option<bool> {

@@ -12,7 +12,7 @@ use perhop_core::port::{Limit, QueueSpec, Side};
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
 use perhop_sim::plan::{EcnUse, Link, Node, Offered, Plan, Tap, TapPoint};
 use perhop_sim::traffic::law::{Drawn, Law, LawName};
-use perhop_sim::traffic::{TrafficParams, cbr, ftp, poisson, telnet, transfers, web};
+use perhop_sim::traffic::{TrafficParams, cbr, ftp, poisson, quic, telnet, transfers, web};
 use perhop_sim::transport::Config;
 use perhop_sim::{EngineOptions, Outcome, Simulation};
 use std::net::Ipv4Addr;
@@ -106,10 +106,15 @@ impl Net {
 
     /// As [`Net::run`], with options for the engine.
     pub fn run_with(&self, options: EngineOptions) -> Outcome {
-        let simulation = Simulation::new(self.plan.clone(), options).unwrap_or_else(|e| panic!("{e}"));
-        let outcome = simulation.run(|_| true).expect("it is not stopped");
+        let outcome = self.simulation(options).run(|_| true).expect("it is not stopped");
         assert_eq!(outcome.faults.breaches, Vec::<String>::new());
         outcome
+    }
+
+    /// At time zero.
+    pub fn simulation(&self, options: EngineOptions) -> Simulation {
+        let simulation = Simulation::with_protocols(self.plan.clone(), options, &perhop_quic::protocol);
+        simulation.unwrap_or_else(|e| panic!("{e}"))
     }
 
     /// As [`Net::run`], another replication.
@@ -182,6 +187,19 @@ pub fn transfers(size: u64, gap: Span, waits: transfers::Loop) -> TrafficParams 
 /// A session of this many packets, with gaps of mean `gap`.
 pub fn telnet(packets: Drawn<u32>, gap: Span) -> TrafficParams {
     TrafficParams::Telnet(telnet::Params { packets, gaps: telnet::Gaps::Exponential(gap) })
+}
+
+/// Responses of `size` bytes over QUIC, with gaps of mean `gap`; without them, a bulk transfer.
+pub fn quic(responses: Option<(u64, Span)>) -> TrafficParams {
+    TrafficParams::Quic(quic::Params {
+        congestion: quic::Controller::Cubic,
+        initial_window: None,
+        mtu: Bytes::new(1480),
+        receive_window: Bytes::new(1_250_000),
+        size: responses.map(|(size, _)| Drawn::Constant(Bytes::new(size))),
+        gap: responses.map(|(_, gap)| gap),
+        waits: None,
+    })
 }
 
 /// Users with sessions of pages of objects of constant numbers and size, with gaps of this mean between pages; objects

@@ -169,6 +169,7 @@ fn model(name: &str, kbps: u64, size: u64) -> TrafficParams {
             TrafficParams::Web(web::Params { session_gap: Some(gaps), ..net::web([2, 3], 10 * size, gap) })
         }
         "capture" => TrafficParams::Capture(recording(kbps, size)),
+        "quic" => net::quic(Some((10 * size, gap))),
         "telnet" => net::telnet(Drawn::Constant(kbps as u32), Span::from_ms(20)),
         other => panic!("the tests do not know the traffic model {other}"),
     }

@@ -3,7 +3,7 @@
 use crate::common::random::any_net;
 use perhop_core::count::Count;
 use perhop_sim::plan::TapPoint;
-use perhop_sim::{EngineOptions, Outcome, Simulation};
+use perhop_sim::{EngineOptions, Outcome};
 use proptest::prelude::*;
 
 /// Packets and bytes at one place of a link, by the taps.
@@ -25,7 +25,7 @@ proptest! {
     fn every_packet_is_counted_once(mut net in any_net()) {
         net.plan.warmup = perhop_core::units::Span::ZERO;
         net.tap_all();
-        let simulation = Simulation::new(net.plan.clone(), EngineOptions::default()).unwrap();
+        let simulation = net.simulation(EngineOptions::default());
         let outcome = simulation.run(|_| true).unwrap();
         prop_assert_eq!(&outcome.faults.breaches, &Vec::<String>::new());
         for link in 0..net.plan.links.len() {

@@ -10,7 +10,7 @@ use perhop_core::units::{BitRate, Probability, Span};
 use perhop_core::verdict::Reason;
 use perhop_sim::plan::{Aggregate, EfCheck, TapPoint, Transit};
 use perhop_sim::record::{EfRow, EventSink, PortEvent, PortFate, PortRows};
-use perhop_sim::{EngineOptions, Outcome, Simulation};
+use perhop_sim::{EngineOptions, Outcome};
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
 
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 fn traced(net: &Net, transmit_done: bool) -> (Outcome, Vec<PortEvent>) {
     let rows = Arc::new(Mutex::new(Vec::new()));
     let taken = rows.clone();
-    let mut simulation = Simulation::new(net.plan.clone(), EngineOptions { transmit_done }).unwrap();
+    let mut simulation = net.simulation(EngineOptions { transmit_done });
     simulation.record_events(EventSink::new(move |batch| taken.lock().unwrap().extend_from_slice(batch)));
     let outcome = simulation.run(|_| true).unwrap();
     let rows = rows.lock().unwrap().clone();
