@@ -36,7 +36,7 @@ mod tests {
     /// After 0.2 ms of the 100th millisecond: the next tick past 40 ms; past 240 ms the next of 8; past 480 ms too; past 1 s of 64.
     #[test]
     fn the_longer_the_coarser() {
-        let now = Time::from_us(99_200);
+        let now = Time::from_ns(99_200_000);
         let at = |ms| expiry(now, Span::from_ms(ms)).ns() / TICK;
         assert_eq!(at(40), 140);
         for (ms, gran) in [(62, 1), (63, 8), (240, 8), (503, 8), (504, 64), (1000, 64), (4032, 512)] {
