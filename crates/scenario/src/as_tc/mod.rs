@@ -20,7 +20,6 @@ use crate::scenario::Scenario;
 use perhop_core::port::QueueSpec;
 use perhop_core::units::Time;
 use perhop_sim::plan::{self, Plan};
-use perhop_sim::traffic::TrafficParams;
 use std::collections::BTreeMap;
 
 /// Ethernet's header, which Linux's queues count.
@@ -64,10 +63,6 @@ pub fn as_tc(scenario: &Scenario) -> Result<Linux, Vec<String>> {
     nodes(plan, &mut said);
     tcp::settings(scenario, &mut said);
     let has_tcp = scenario.built.traffic.iter().any(|flow| flow.tcp);
-    for offered in scenario.built.plan.traffic.iter().filter(|it| matches!(it.model, TrafficParams::Quic(_))) {
-        let why = "no kernel has QUIC; `model = \"ftp\"` with tcp = \"linux\" is what it can send";
-        said.refused.push(format!("traffic `{}`: {why}", offered.name));
-    }
     for (i, link) in plan.links.iter().enumerate() {
         interface(plan, i, &mut said);
         let port = Port {

@@ -4,6 +4,7 @@ use super::{Said, Transfers, words};
 use crate::resolve::offered::Flowline;
 use crate::scenario::Scenario;
 use perhop_sim::plan::{Offered, Plan};
+use perhop_sim::traffic::TrafficParams;
 use perhop_sim::transport::{AckDelay, Config, Recovery};
 use std::collections::BTreeMap;
 
@@ -24,8 +25,12 @@ fn has_time_stamps(tcp: &Config) -> bool {
     tcp.header >= BARE + TIME_STAMPS
 }
 
-/// Settings of the nodes between which TCP goes.
+/// Settings of the nodes between which TCP goes. QUIC has no kernel to go between.
 pub(super) fn settings(scenario: &Scenario, said: &mut Said) {
+    for offered in scenario.built.plan.traffic.iter().filter(|it| matches!(it.model, TrafficParams::Quic(_))) {
+        let why = "no kernel has QUIC; `model = \"ftp\"` with tcp = \"linux\" is what it can send";
+        said.refused.push(format!("traffic `{}`: {why}", offered.name));
+    }
     let mut nodes = BTreeMap::<usize, BTreeMap<&'static str, u8>>::new();
     for flow in connections(scenario) {
         let (from, tcp) = (sender(flow), &flow.offered.tcp);
