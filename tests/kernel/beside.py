@@ -17,7 +17,7 @@ import transport
 from perhop.kernel.transport import World, simulated
 from transport import Cell
 
-#: One connection, nothing random but a phase: how far from the range goodput may be, and by how many segments retransmissions.
+#: One connection, nothing random but a phase: how far from the range goodput may be, and retransmissions.
 EXACT, LOSSES = 0.03, 2
 #: Several connections or random queues: goodput and shares (or half the interval of the mean, if below NARROW); queues.
 RANDOM, NARROW, QUEUE = 0.05, 0.10, 0.15

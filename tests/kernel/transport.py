@@ -24,7 +24,7 @@ SUMMARY, QUEUES, WINDOWS = FOLDER / "summary.csv", FOLDER / "queues.csv", FOLDER
 SUMMARY_COLUMNS = ["cell", "boot", "traffic", "flow", "goodput_bit_s", "retransmitted", "srtt_ms"]
 QUEUE_COLUMNS = ["cell", "boot", "port", "mean_packets", "p99_packets"]
 #: By how much later connections begin in each boot where its clock is all that differs.
-PHASE_US = 211
+PHASE_US = 311
 #: A trace of more connections is not kept.
 TRACED = 2
 

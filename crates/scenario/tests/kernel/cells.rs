@@ -81,14 +81,15 @@ pub fn cells() -> Vec<Cell> {
     tables("cells.toml", of_port).into_iter().flatten().collect()
 }
 
-/// Every port.
+/// Every port; `tcp` is a table of other cells.
 pub fn ports() -> Vec<Described> {
-    tables("cells.toml", |name, value| Described {
+    let described = tables("cells.toml", |name, value| Described {
         name: name.to_owned(),
         about: text(value, "about").unwrap_or_default(),
         commands: texts(value, "tc"),
         figure: text(value, "figure"),
-    })
+    });
+    described.into_iter().filter(|it| it.name != "tcp").collect()
 }
 
 impl Cell {
