@@ -16,6 +16,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
+from typing import Any
 
 import transport
 from perhop.kernel.job import connections_of, job, packets_of
@@ -34,18 +35,25 @@ def chosen(names: list[str]) -> list[Cell]:
     return found
 
 
-def boot(cell: Cell, number: int, cpu: int) -> World:
-    """The kernel's run of a cell: connections begin at the times of the simulator's run of that number."""
-    scenario = cell.made(number)
+def prepared(cell: Cell) -> dict[str, Any]:
+    """What the kernel is to do, by the times of a run of the simulator."""
+    scenario = cell.made()
     linux = scenario.as_tc()
     with tempfile.TemporaryDirectory(prefix="perhop-lab-") as made:
+        runs = scenario.run(replications=1, out=Path(made), events=True, jobs=1, progress=False)
+        return job(scenario, linux, packets_of(runs, scenario), connections_of(runs, linux))
+
+
+def boot(cell: Cell, work: dict[str, Any], number: int, cpu: int) -> World:
+    """The kernel's run of a cell: its connections begin at the phase of that number."""
+    late = number * transport.PHASE_US * 1000 if cell.phased else 0
+    connections = [it | {"start_ns": it["start_ns"] + late} for it in work["connections"]]
+    with tempfile.TemporaryDirectory(prefix="perhop-lab-") as made:
         folder = Path(made)
-        runs = scenario.run(replications=1, seed=number + 1, out=folder / "runs", events=True)
-        work = job(scenario, linux, packets_of(runs, scenario), connections_of(runs, linux))
-        (folder / "scenario.json").write_text(json.dumps(work))
+        (folder / "scenario.json").write_text(json.dumps(work | {"connections": connections}))
         subprocess.run([LAB / "run", folder, "1800"], check=True, env=os.environ | {"CPU": str(cpu)})
         found = json.loads((folder / "scenario.out.json").read_text())
-    return world(found, scenario.settings["warmup_s"], scenario.settings["duration_s"])
+    return world(found, work["warmup_ns"] * 1e-9, work["duration_ns"] * 1e-9)
 
 
 def boots(which: list[Cell], most: int) -> dict[str, list[World]]:
@@ -53,6 +61,7 @@ def boots(which: list[Cell], most: int) -> dict[str, list[World]]:
     free: SimpleQueue[int] = SimpleQueue()
     for cpu in os.sched_getaffinity(0):
         free.put(cpu)
+    work = {cell.name: prepared(cell) for cell in which}
     todo = [(cell, number) for cell in which for number in range(min(cell.boots, most))]
     done = 0
 
@@ -60,7 +69,7 @@ def boots(which: list[Cell], most: int) -> dict[str, list[World]]:
         nonlocal done
         cpu = free.get()
         try:
-            found = boot(cell, number, cpu)
+            found = boot(cell, work[cell.name], number, cpu)
         finally:
             free.put(cpu)
         done += 1
