@@ -2,6 +2,7 @@
 
 mod ack_delay;
 mod bbr;
+mod bbr3;
 mod cubic;
 mod ecn;
 mod invariants;

@@ -18,10 +18,13 @@ perhop_core::algorithms! {
     "cubic" => cubic::{Params, Cubic},
     /// A model of the path's rate and least round trip paces it; loss alone does not slow it (BBR v1 as Linux has it).
     "bbr" => bbr::{Params, Bbr},
+    /// The same with bounds that losses of more than 2 % set, and probes that keep to them (BBR v3 of the IETF's draft).
+    "bbr3" => bbr3::{Params, Bbr3},
 }
 
 /// Slow starts that end before loss, for any law.
 pub mod hystart;
+mod dice;
 mod report;
 
 pub use report::{Event, LostSegment, RateSample, Report, State};
@@ -92,7 +95,7 @@ pub trait CongestionControl {
         false
     }
     /// A segment is taken as lost; before the report or event of the same moment.
-    fn on_lost(&mut self, _lost: &LostSegment) {}
+    fn on_lost(&mut self, _lost: &LostSegment, _report: &Report, _window: &Window) {}
     /// The law keeps less in flight than the network would bear: rates of now say nothing of it. Asked after each report.
     fn holds_back(&self) -> bool {
         false
@@ -125,8 +128,8 @@ macro_rules! forward {
             $each!(self, law => law.sees_losses())
         }
 
-        fn on_lost(&mut self, lost: &LostSegment) {
-            $each!(self, law => law.on_lost(lost))
+        fn on_lost(&mut self, lost: &LostSegment, report: &Report, window: &Window) {
+            $each!(self, law => law.on_lost(lost, report, window))
         }
 
         fn holds_back(&self) -> bool {

@@ -42,6 +42,8 @@ pub struct RateSample {
 /// A segment that is taken as lost, for laws that look at each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LostSegment {
+    /// Its number.
+    pub number: u32,
     /// Segments in flight once it had been sent.
     pub in_flight_then: u32,
     /// Segments taken as lost since it was sent, itself included.
@@ -73,6 +75,8 @@ pub struct Report {
     pub next_send: Time,
     /// `None`: the ACK reports nothing new.
     pub rate: Option<RateSample>,
+    /// The window was used up in the last round trip.
+    pub window_limited: bool,
     /// The receiver may have kept this ACK back.
     pub maybe_delayed: bool,
     /// Data bytes of a full segment.

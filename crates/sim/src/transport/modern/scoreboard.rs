@@ -189,15 +189,16 @@ impl Scoreboard {
         self.again -= u32::from(it.again);
         (it.lost, it.again) = (true, false);
         let stamp = it.stamp;
-        self.note(&stamp);
+        self.note(number, &stamp);
         self.first_lost = self.first_lost.min(number);
         true
     }
 
-    fn note(&mut self, stamp: &Stamp) {
+    fn note(&mut self, number: u32, stamp: &Stamp) {
         self.losses += 1;
         if let Some(fresh) = &mut self.fresh {
             fresh.push(LostSegment {
+                number,
                 in_flight_then: stamp.in_flight,
                 lost: (self.losses as u32).wrapping_sub(stamp.lost),
                 app_limited: stamp.app_limited,

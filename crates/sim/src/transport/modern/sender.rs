@@ -169,6 +169,7 @@ impl Modern {
             lost_in_all: self.board.losses(),
             in_flight: self.board.in_flight(),
             prior_in_flight: self.board.in_flight(),
+            window_limited: self.usage.limited,
             next_send: self.flow.pace.next().max(now),
             mss: self.data.mss,
             ..Report::default()
@@ -178,15 +179,18 @@ impl Modern {
     /// Tells a law in control what has happened besides ACKs.
     fn tell(&mut self, event: Event, now: Time) {
         if self.law.is_in_control() {
-            self.show_losses();
+            self.show_losses(now);
             let report = self.report(now, self.signal(now, 0, None));
             self.law.on_event(event, &report, &mut self.window);
         }
     }
 
-    fn show_losses(&mut self) {
-        let (law, board) = (&mut self.law, &mut self.board);
-        board.fresh().for_each(|lost| law.on_lost(&lost));
+    fn show_losses(&mut self, now: Time) {
+        if self.law.sees_losses() {
+            let report = self.report(now, self.signal(now, 0, None));
+            let (law, board, window) = (&mut self.law, &mut self.board, &self.window);
+            board.fresh().for_each(|lost| law.on_lost(&lost, &report, window));
+        }
     }
 
     /// See [`crate::transport::Sender::with_seed`].

@@ -1,6 +1,7 @@
 //! Phases of probing: for more bandwidth, and for the round trip.
 
 use super::{Bbr, LEAST_WINDOW, Mode, UNIT, ms, us};
+use crate::transport::congestion::dice::Dice;
 use crate::transport::congestion::{Report, Window};
 
 /// Gains of the phases, in 1/256.
@@ -17,12 +18,12 @@ const PROBE_RTT_MS: u64 = 200;
 pub(super) struct Cycle {
     phase: usize,
     since_us: u64,
-    dice: u64,
+    dice: Dice,
 }
 
 impl Cycle {
     pub(super) fn seed(&mut self, seed: u64) {
-        self.dice = seed;
+        self.dice = Dice::new(seed);
     }
 
     pub(super) fn gain(&self) -> u32 {
@@ -32,15 +33,6 @@ impl Cycle {
     /// The phase that probes.
     pub(super) fn probes(&self) -> bool {
         self.phase == 0
-    }
-
-    /// A number below `bound` (SplitMix64).
-    fn draw(&mut self, bound: u64) -> u64 {
-        self.dice = self.dice.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.dice;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) % bound
     }
 
     fn next(&mut self, at_us: u64) {
@@ -61,7 +53,7 @@ impl Bbr {
     /// Into `PROBE_BW`, at a phase that is drawn.
     pub(super) fn begin_cycle(&mut self, report: &Report) {
         self.mode = Mode::ProbeBw;
-        self.cycle.phase = GAINS.len() - 1 - self.cycle.draw(DRAWN) as usize;
+        self.cycle.phase = GAINS.len() - 1 - self.cycle.dice.below(DRAWN) as usize;
         self.cycle.next(us(report.delivered_at));
     }
 

@@ -131,7 +131,7 @@ impl Modern {
     /// A law in control moves the window.
     pub(super) fn hand_over(&mut self, now: Time, news: &News, before: Before) {
         let rate = self.sample(now, news);
-        self.show_losses();
+        self.show_losses(now);
         let signal = self.signal(now, news.sacked, news.rtt.map(|rtt| rtt.1));
         let report = Report {
             lost: (self.board.losses() - before.losses) as u32,

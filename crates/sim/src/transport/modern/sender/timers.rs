@@ -93,7 +93,7 @@ impl Modern {
         self.flow.counters.timeouts += 1;
         let (state, again) = (self.episode.state, self.episode.in_a_row > 0);
         self.rack.time_out(&mut self.board, now);
-        self.show_losses();
+        self.show_losses(now);
         if state <= State::Disorder || self.episode.high <= self.board.una() || state == State::Loss && !again {
             self.begin_undo(true);
             let signal = self.signal(now, 0, None);
