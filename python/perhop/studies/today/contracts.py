@@ -6,6 +6,9 @@ which class and code point a node's traffic has. A marker of `runs.toml` states 
 - the committed rate of each port, and a peak rate of one and a half times that where the kind has one;
 - PPS: tickets of each labelled host, in proportion to what it is entitled to;
 - MSVB and DRR: a class for each code point, with its customers' part of what all are entitled to.
+
+`quic = { ... }` among the settings puts every TCP traffic onto QUIC with these keys: files stay files, transfers become
+responses of the same size and frequency, and so does each object of the web, at its mean frequency.
 """
 
 from __future__ import annotations
@@ -58,6 +61,19 @@ def laid(path: Path, settings: Settings) -> Settings:
         found["conditioner.label"] = {**labeller, "at": _tickets(file)}
     if queue := found.get("queue.link"):
         found["queue.link"] = {**queue, **_classes(file, queue)}
+    if quic := found.pop("quic", None):
+        found |= {f'traffic."{name}"': {**_quic(one), **quic} for name, one in file["traffic"].items() if "tcp" in one}
+    return found
+
+
+def _quic(traffic: Mapping[str, Any]) -> dict[str, Any]:
+    """The same over QUIC."""
+    kept = {key: traffic[key] for key in ("to", "dscp", "class", "flows", "size", "gap") if key in traffic}
+    sender = traffic["from"]
+    found = {"model": "quic", "from": sender if isinstance(sender, str) else sender[0], **kept}
+    if traffic["model"] == "web":
+        seconds = float(traffic["page-gap"]["mean"].removesuffix("s"))
+        found["gap"] = f"{1000 * seconds / traffic['objects']:g}ms"
     return found
 
 
