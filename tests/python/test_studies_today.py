@@ -93,6 +93,19 @@ def test_a_marker_gets_each_ports_rate() -> None:
     assert found["conditioner.contract"]["at"]["gold -> E"] == {"cir": "4Mbit/s"}
 
 
+def test_quic_takes_the_place_of_tcp() -> None:
+    found = laid(TODAY.directory / "today-contract.toml", {"quic": {"congestion": "cubic", "ecn": False}})
+    assert "quic" not in found
+    assert found['traffic."gold-files{1..2}"'] == {
+        **{"model": "quic", "from": "gold", "to": "D", "dscp": "CS3", "class": "gold"},
+        **{"congestion": "cubic", "ecn": False},
+    }
+    assert found['traffic."silver-web{1..2}"']["gap"] == "500ms"
+    assert not any("video" in key or "call" in key for key in found)
+    found = laid(TODAY.directory / "today-short.toml", {"quic": {"congestion": "bbr"}})
+    assert found['traffic."shop{1..2}"']["size"] == "30kB"
+
+
 def test_tickets_and_classes_are_in_proportion_to_contracts() -> None:
     path = TODAY.directory / "today-blaster.toml"
     tickets = laid(path, {"conditioner.label": {"kind": "pps-tagger"}})["conditioner.label"]["at"]
@@ -114,8 +127,7 @@ def test_what_classes_are_entitled_to_is_what_the_file_sells(name: str) -> None:
     if edge := file["conditioner"].get("edge"):
         sold |= {port: stated for port, stated in edge["at"].items() if port.endswith("-> E")}
     rates = [float(stated["cir"].removesuffix("Mbit/s")) for stated in sold.values()]
-    entitled = {"far", "near", *classes} if name == "today-rtt" else classes
-    assert sum(rates) == pytest.approx(sum(ENTITLED[c.split("{")[0]] for c in entitled))
+    assert sum(rates) == pytest.approx(sum(ENTITLED[c] for c in classes))
 
 
 def test_shares_and_waits_are_read_off_the_tables() -> None:

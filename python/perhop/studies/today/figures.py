@@ -26,6 +26,8 @@ QUEUES = {
     "dualpi2": "DualPI2",
     "drr": "DRR + FQ-CoDel",
 }
+COLOURS = ("rio", "wred", "sio")
+"""Queues that read them."""
 MARKERS = {
     "none": "",
     "token-bucket": "token bucket",
@@ -126,7 +128,9 @@ def rows(runs: Samples) -> list[tuple[str, str]]:
 
 def name(queue: str, marker: str) -> str:
     """How a row is called."""
-    return f"{MARKERS[marker]}, {QUEUES[queue]}" if MARKERS[marker] else f"{QUEUES[queue]} alone"
+    if MARKERS[marker]:
+        return f"{MARKERS[marker]}, {QUEUES[queue]}"
+    return f"{QUEUES[queue]} alone" if queue in COLOURS else QUEUES[queue]
 
 
 def _heat(question: Question, runs: Samples) -> Picture:
