@@ -55,6 +55,8 @@ pub mod flags {
     pub const LABELLED: u8 = 32;
     /// `ack_label` holds a value.
     pub const ACK_LABELLED: u8 = 64;
+    /// Accurate ECN (RFC 9768).
+    pub const AE: u8 = 128;
 }
 
 /// What a conditioner or an AQM may read and write of a packet.

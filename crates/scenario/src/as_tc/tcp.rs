@@ -5,7 +5,7 @@ use crate::resolve::offered::Flowline;
 use crate::scenario::Scenario;
 use perhop_sim::plan::{Offered, Plan};
 use perhop_sim::traffic::TrafficParams;
-use perhop_sim::transport::{AckDelay, Config, Recovery};
+use perhop_sim::transport::{AckDelay, Config, EcnFeedback, LawParams, Recovery};
 use std::collections::BTreeMap;
 
 /// Time stamps take 12 bytes of each segment.
@@ -14,11 +14,24 @@ const TIME_STAMPS: u16 = 12;
 const BARE: u16 = 40;
 
 /// What a connection asks of its two nodes: settings and their values.
-fn asked(tcp: &Config) -> Vec<(&'static str, u8)> {
-    let rack = u8::from(tcp.recovery == Recovery::Rack);
-    let stamps = u8::from(has_time_stamps(tcp));
-    let loss = [("sack", rack), ("recovery", rack), ("early_retrans", 3 * rack), ("timestamps", stamps)];
-    loss.into_iter().chain([("no_metrics_save", 1)]).collect()
+fn asked(tcp: &Config) -> Vec<(&'static str, &'static str)> {
+    let (rack, probes) = if tcp.recovery == Recovery::Rack { ("1", "3") } else { ("0", "0") };
+    let stamps = if has_time_stamps(tcp) { "1" } else { "0" };
+    let loss = [("sack", rack), ("recovery", rack), ("early_retrans", probes), ("timestamps", stamps)];
+    loss.into_iter().chain([("no_metrics_save", "1")]).collect()
+}
+
+/// How Linux's receiver tells of marks is a matter of its own congestion law; empty for any but DCTCP.
+fn listens(tcp: &Config) -> Option<&'static str> {
+    tcp.ecn.then_some(if tcp.feedback == EcnFeedback::Dctcp { "dctcp" } else { "" })
+}
+
+/// What Linux 6.12 has not.
+fn unknown(tcp: &Config) -> Option<String> {
+    if matches!(tcp.congestion, LawParams::Prague(_)) {
+        return Some("Linux 6.12 has no congestion law \"prague\"".into());
+    }
+    (tcp.ecn && tcp.feedback == EcnFeedback::Accurate).then(|| "Linux 6.12 has no AccECN (`ecn-feedback`)".into())
 }
 
 fn has_time_stamps(tcp: &Config) -> bool {
@@ -31,12 +44,15 @@ pub(super) fn settings(scenario: &Scenario, said: &mut Said) {
         let why = "no kernel has QUIC; `model = \"ftp\"` with tcp = \"linux\" is what it can send";
         said.refused.push(format!("traffic `{}`: {why}", offered.name));
     }
-    let mut nodes = BTreeMap::<usize, BTreeMap<&'static str, u8>>::new();
+    let mut nodes = BTreeMap::<usize, BTreeMap<&'static str, &'static str>>::new();
     for flow in connections(scenario) {
         let (from, tcp) = (sender(flow), &flow.offered.tcp);
-        let ecn = [(from, tcp.ecn.then_some(1)), (flow.offered.to, (!tcp.receiver_ecn).then_some(0))];
-        for (node, ecn) in ecn {
-            for (key, value) in asked(tcp).into_iter().chain(ecn.map(|ecn| ("ecn", ecn))) {
+        said.refused.extend(unknown(tcp));
+        let out = [("ecn", tcp.ecn.then_some("1")), ("congestion_control", None)];
+        let back = [("ecn", (!tcp.receiver_ecn).then_some("0")), ("congestion_control", listens(tcp))];
+        for (node, own) in [(from, out), (flow.offered.to, back)] {
+            let own = own.into_iter().filter_map(|(key, value)| Some((key, value?)));
+            for (key, value) in asked(tcp).into_iter().chain(own) {
                 if *nodes.entry(node).or_default().entry(key).or_insert(value) != value {
                     let name = &scenario.built.plan.nodes[node].name;
                     said.refused.push(format!("Linux has one `tcp_{key}` for all TCP of node `{name}`"));
@@ -44,9 +60,13 @@ pub(super) fn settings(scenario: &Scenario, said: &mut Said) {
             }
         }
     }
+    if connections(scenario).any(|flow| listens(&flow.offered.tcp) == Some("dctcp")) {
+        said.say("sysctl -q -w net.ipv4.tcp_allowed_congestion_control='reno cubic dctcp'".into());
+    }
     for (node, mut settings) in nodes {
-        settings.entry("ecn").or_insert(2);
-        let all: String = settings.iter().map(|(key, value)| format!(" net.ipv4.tcp_{key}={value}")).collect();
+        settings.entry("ecn").or_insert("2");
+        let stated = settings.iter().filter(|(_, value)| !value.is_empty());
+        let all: String = stated.map(|(key, value)| format!(" net.ipv4.tcp_{key}={value}")).collect();
         said.say(format!("ip netns exec {} sysctl -q -w{all}", scenario.built.plan.nodes[node].name));
     }
 }

@@ -1,6 +1,7 @@
 //! Warnings: settings that run, but probably not as intended.
 
 use super::bursts;
+use super::ecn;
 use super::load::marks;
 use super::starving;
 use crate::resolve::indexed::{Indexed, indexed};
@@ -30,6 +31,7 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
         }
         unused(file, problems);
         indexed(links).for_each(|link| unmarkable(file, link, problems));
+        ecn::check(all, problems);
     }
 }
 

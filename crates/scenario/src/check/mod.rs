@@ -4,6 +4,8 @@
 pub mod advice;
 /// Policers whose buckets hold TCP below its contract.
 pub mod bursts;
+/// Senders that ask for ECN, and the queues that they meet.
+pub mod ecn;
 /// Who writes labels and who reads them.
 pub mod labels;
 /// The load of a queue.

@@ -250,9 +250,11 @@ impl Reading<'_> {
             let help = "remove one of the two, or set `ecn = true` in the `tcp`";
             return self.problems.error("E246", place, message).help(help).none();
         }
-        let ecn = asked.map(|ecn| *ecn).or(section.ecn).unwrap_or(false);
         match section.config() {
-            Ok(config) => Some((section, transport::Config { ecn, ..config })),
+            Ok(config) => {
+                let ecn = asked.map_or(config.ecn, |ecn| *ecn);
+                Some((section, transport::Config { ecn, ..config }))
+            }
             Err(error) => {
                 let TcpRef::Inline(own) = &stated?.value else { return None };
                 let message = format!("`{}` is {}", error.field, error.value);
@@ -332,7 +334,7 @@ impl Reading<'_> {
             dscp: *common.dscp,
             ecn: plan::EcnUse {
                 datagrams: common.ecn.is_some_and(|ecn| *ecn),
-                l4s: common.l4s.is_some_and(|l4s| *l4s),
+                l4s: common.l4s.map_or(tcp.ecn && tcp.congestion.is_l4s(), |l4s| *l4s),
             },
         }
     }

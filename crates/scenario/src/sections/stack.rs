@@ -54,6 +54,13 @@ pub const STACKS: &[Stack] = &[
         timer: Some(RtoPreset::Modern),
     },
     Stack { name: "linux-bbr", is: &[TODAY, ("congestion", &["bbr"])], has: LINUX, timer: Some(RtoPreset::Modern) },
+    Stack {
+        name: "dctcp",
+        is: &[TODAY, ("congestion", &["dctcp"]), ("arithmetic", &["linux"])],
+        has: LINUX,
+        timer: Some(RtoPreset::Modern),
+    },
+    Stack { name: "prague", is: &[TODAY, ("congestion", &["prague"])], has: LINUX, timer: Some(RtoPreset::Modern) },
 ];
 
 /// What a traffic's `tcp` is if it has none.

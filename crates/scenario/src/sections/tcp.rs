@@ -8,7 +8,7 @@ use perhop_core::params::{
 use perhop_core::registry::Entry;
 use perhop_core::units::{Bytes, Span};
 use perhop_sim::transport::{
-    AckDelay, Config, ConfigError, LawParams, PartialAckTimer, Reaction, Recovery, congestion,
+    AckDelay, Config, ConfigError, EcnFeedback, LawParams, PartialAckTimer, Reaction, Recovery, congestion,
 };
 
 /// What duplicate and partial ACKs lead to.
@@ -125,11 +125,36 @@ pub struct TcpSection {
     /// Delays at the ends of a connection.
     #[param(flatten)]
     pub delays: DelaysSection,
-    /// The sender asks for ECN (RFC 3168) when it opens the connection; default: false.
+    /// The sender asks for ECN (RFC 3168) when it opens the connection; default: true with a law that answers to the fraction of
+    /// marks, else false.
     pub ecn: Option<bool>,
     /// The receiver agrees to ECN if asked; otherwise nothing is ECN-capable.
     #[param(default = true)]
     pub receiver_ecn: bool,
+    /// How the receiver tells of marks; default: as the law needs it.
+    pub ecn_feedback: Option<Feedback>,
+}
+
+/// How a receiver tells of congestion marks.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feedback {
+    /// Once, until the sender has slowed down (RFC 3168).
+    Rfc3168,
+    /// Each of them, with an ACK at once where they begin or end (RFC 8257).
+    Dctcp,
+    /// How many there were, as AccECN counts them (RFC 9768).
+    Accurate,
+}
+
+impl Feedback {
+    /// For the simulator.
+    fn config(self) -> EcnFeedback {
+        match self {
+            Self::Rfc3168 => EcnFeedback::Rfc3168,
+            Self::Dctcp => EcnFeedback::Dctcp,
+            Self::Accurate => EcnFeedback::Accurate,
+        }
+    }
 }
 
 /// The receiver's advertised window.
@@ -280,8 +305,9 @@ impl TcpSection {
                 overhead: self.delays.overhead,
                 sack: self.recovery == RecoveryName::Rack,
             },
-            ecn: self.ecn.unwrap_or(false),
+            ecn: self.ecn.unwrap_or(self.congestion.0.is_scalable()),
             receiver_ecn: self.receiver_ecn,
+            feedback: self.ecn_feedback.map_or(self.congestion.0.feedback(), Feedback::config),
             mss: u16::try_from(self.segment.get()).map_err(|_| too_large("segment", self.segment))?,
             header: u16::try_from(self.header.get()).map_err(|_| too_large("header", self.header))?,
         };
@@ -296,6 +322,7 @@ fn key(field: &'static str) -> &'static str {
         "mss" => "segment",
         "initial_window" => "initial-window",
         "delayed_ack" => "delayed-ack",
+        "feedback" => "ecn-feedback",
         other => other,
     }
 }

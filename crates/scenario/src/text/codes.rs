@@ -102,6 +102,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("W327", "a quantum smaller than one packet, or one by `r2q` that is replaced by a bound"),
     ("W328", "a priority class without a limit that can starve others"),
     ("W330", "a capture that lasts longer than the run"),
+    ("W331", "ECN that no queue on the way marks, or marks that mean something else to the sender"),
 ];
 
 /// What a code means.

@@ -30,6 +30,9 @@ impl Simulation {
         if heard.complete {
             self.complete(now, slot);
         }
+        if heard.earlier.is_some() {
+            self.acknowledge(now, slot, heard.earlier);
+        }
         self.acknowledge(now, slot, heard.ack);
     }
 

@@ -91,7 +91,12 @@ impl Flow {
     /// A datagram of a transport, in either direction; ECN-capable only where that is asked for.
     pub fn carried(&self, now: Time, end: End, ecn: Ecn) -> Record {
         let ecn = if self.ecn.capable() { ecn } else { Ecn::NotEct };
-        Record { packet: Packet { ecn, ..self.blank() }, sent: now, hop: self.routes[end as usize], ..Record::default() }
+        Record {
+            packet: Packet { ecn, ..self.blank() },
+            sent: now,
+            hop: self.routes[end as usize],
+            ..Record::default()
+        }
     }
 
     /// A source's AF code point implies its colour, as it does to any node that reads it from the wire.
@@ -110,7 +115,7 @@ impl Flow {
             // the receiver has sent its SYN-ACK, and no data
             ack: u32::from(!segment.syn),
             ecn: if segment.ect { self.ect } else { Ecn::NotEct },
-            flags: segment_flags(segment),
+            flags: segment_flags(segment) | if segment.syn && tcp.receiver.is_accurate() { flags::AE } else { 0 },
             ..self.blank()
         };
         let wire = u32::from(tcp.header) + u32::from(segment.payload);
@@ -125,7 +130,8 @@ impl Flow {
         let packet = Packet {
             ack: ack.next_expected.saturating_sub(1).wrapping_mul(u32::from(tcp.mss)).wrapping_add(1),
             seq_end: 1,
-            flags: flags::ACK | if ack.syn { flags::SYN } else { 0 } | if ack.ece { flags::ECE } else { 0 },
+            ecn: if tcp.receiver.sends_ect() { self.ect } else { Ecn::NotEct },
+            flags: flags::ACK | if ack.syn { flags::SYN } else { 0 } | ace_flags(ack.ace | u8::from(ack.ece)),
             ..self.blank()
         };
         let wire = u32::from(tcp.header) + ack.sacks.wire();
@@ -162,6 +168,25 @@ fn segment_flags(segment: &Segment) -> u8 {
     }
 }
 
+/// The flags of an ACK that tell of marks: AE, CWR, ECE from bit 2 down to bit 0.
+#[inline]
+fn ace_flags(ace: u8) -> u8 {
+    if ace == 0 {
+        return 0;
+    }
+    [(4, flags::AE), (2, flags::CWR), (1, flags::ECE)]
+        .iter()
+        .filter(|(bit, _)| ace & bit > 0)
+        .fold(0, |all, it| all | it.1)
+}
+
+/// The same back again.
+#[inline]
+fn ace(packet: &Packet) -> u8 {
+    let bit = |flag| u8::from(packet.flags & flag != 0);
+    bit(flags::AE) << 2 | bit(flags::CWR) << 1 | bit(flags::ECE)
+}
+
 /// A delivered segment as its receiver takes it.
 #[inline]
 pub fn received(record: &Record) -> Received {
@@ -180,6 +205,7 @@ pub fn acknowledged(record: &Record) -> AckInfo {
     AckInfo {
         next_expected: record.number,
         ece: record.packet.flags & flags::ECE != 0,
+        ace: ace(&record.packet),
         syn: record.packet.flags & flags::SYN != 0,
         sacks: record.sacks,
     }

@@ -17,6 +17,8 @@ use perhop_core::units::{Span, Time};
 /// What a data packet of a connection leads to.
 #[derive(Clone, Copy, Debug)]
 pub struct Heard {
+    /// An acknowledgement to send before the next one.
+    pub earlier: Option<AckInfo>,
     /// The acknowledgement to send now.
     pub ack: Option<AckInfo>,
     /// The last byte of a transfer or of a request has arrived.
@@ -90,6 +92,7 @@ impl Hosts {
         let tcp = flow.tcp.as_mut()?;
         tcp.receiver.echoed(now, record.sacks.echoed());
         let ack = tcp.receiver.on_segment(now, &received(record));
+        let earlier = tcp.receiver.take_earlier();
         if record.packet.payload > 0
             && let Some(transit) = &mut tcp.transfer
         {
@@ -99,7 +102,7 @@ impl Hosts {
             session.deliver(now, tcp.receiver.delivered_segments());
         }
         let complete = tcp.transfer.is_some_and(|transit| tcp.receiver.delivered_bytes() >= transit.bytes);
-        Some(Heard { ack, complete })
+        Some(Heard { earlier, ack, complete })
     }
 
     /// An ACK has reached its host. Whether that sends at once; if not, it is busy for a while, once for all ACKs that come

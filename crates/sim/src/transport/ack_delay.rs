@@ -75,6 +75,8 @@ pub(super) struct Arrival<'a> {
     pub(super) place: Place,
     /// In order, nothing is missing behind it, and no other waits for its ACK.
     pub(super) may_wait: bool,
+    /// Its ACK does not wait whatever else is missing: its mark is told at once.
+    pub(super) at_once: bool,
     /// The first with a congestion mark that is not echoed yet.
     pub(super) marked: bool,
     /// Segments that waited for one that is missing when it came.
@@ -125,6 +127,11 @@ impl Delayer {
         if let Self::Linux(linux) = self {
             linux.expired(read);
         }
+    }
+
+    /// What waits is an ACK for a missing segment, of several together.
+    pub(super) fn compresses(&self) -> bool {
+        matches!(self, Self::Linux(linux) if linux.holes.waiting > 0)
     }
 
     /// A round trip was measured in a handshake that this receiver has not seen.
@@ -194,7 +201,7 @@ impl Linux {
 
     #[inline(never)]
     fn delay(&mut self, arrival: &Arrival) -> Option<Span> {
-        let Arrival { now, segment, place, may_wait, marked, held, missing, read } = *arrival;
+        let Arrival { now, segment, place, may_wait, at_once, marked, held, missing, read } = *arrival;
         if segment.syn {
             self.opened = Some(now);
             return None;
@@ -219,7 +226,8 @@ impl Linux {
             self.timer = tick::expiry(now, self.wait());
             return Some(self.timer.since(now));
         }
-        if missing && place != Place::Outside && self.quick == 0 && !segment.cwr && read - self.told <= u64::from(self.mss) {
+        let asks = at_once || segment.cwr;
+        if missing && place != Place::Outside && self.quick == 0 && !asks && read - self.told <= u64::from(self.mss) {
             return self.ask(now, read);
         }
         self.told(read);

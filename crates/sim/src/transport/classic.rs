@@ -280,7 +280,8 @@ impl Classic {
     #[inline]
     fn signal(&self, now: Time, acked: u32, sample: Option<Span>) -> Signal {
         let (una, next) = (self.una, self.sent);
-        Signal { now, acked, usable: self.usable(), srtt: self.rto.srtt(), min_rtt: self.min_rtt(), sample, una, next }
+        let (usable, srtt, min_rtt) = (self.usable(), self.rto.srtt(), self.min_rtt());
+        Signal { now, acked, marked: 0, usable, srtt, min_rtt, sample, una, next }
     }
 
     fn usable(&self) -> f64 {

@@ -13,6 +13,7 @@
 //! | `reaction.overhead`| time     | none          | `overhead_`                                       |
 //! | `ecn`              | -        | off           | `ecn_`                                            |
 //! | `receiver_ecn`     | -        | on            | -                                                 |
+//! | `feedback`         | -        | RFC 3168      | -                                                 |
 //! | `reaction.sack`    | -        | off           | -                                                 |
 //! | `mss`              | B        | 1000          | `packetSize_`                                     |
 //! | `header`           | B        | 40            | `tcpip_base_hdr_size_` with `useHeaders_ true`    |
@@ -21,6 +22,7 @@
 //! With `useHeaders_ false` ns-2's `packetSize_` is the whole packet: `mss` = `packetSize_` - 40.
 
 use super::congestion::{CongestionControl, Law, LawParams};
+use super::echo::EcnFeedback;
 use super::error::{ConfigError, check};
 
 use super::recovery::{PartialAckTimer, Recovery};
@@ -52,6 +54,8 @@ pub struct Config {
     pub ecn: bool,
     /// The receiver agrees to it if asked.
     pub receiver_ecn: bool,
+    /// How it tells of marks.
+    pub feedback: EcnFeedback,
     /// Data bytes of a full segment.
     pub mss: u16,
     /// Bytes of IP and TCP header: the size of a SYN and of an ACK.
@@ -111,6 +115,7 @@ impl Default for Config {
             reaction: Reaction::default(),
             ecn: false,
             receiver_ecn: true,
+            feedback: EcnFeedback::default(),
             mss: 1000,
             header: 40,
         }
@@ -151,8 +156,14 @@ impl Config {
         check(packet <= 65_535, "mss", self.mss, format!("at most 65535 bytes less the header of {}", self.header))?;
         self.rto.validate()?;
         let (law, needs) = (self.law()?, self.congestion.name());
-        let served = self.recovery == Recovery::Rack || !law.is_in_control();
+        let served = self.recovery == Recovery::Rack || !law.is_in_control() && !self.congestion.is_scalable();
         check(served, "recovery", self.recovery.name(), format!("\"rack\" with congestion = \"{needs}\""))?;
+        let counts = self.feedback == EcnFeedback::Accurate;
+        let heard = "\"rfc3168\" or \"dctcp\": with `recovery = \"rack\"` alone a sender hears AccECN";
+        check(!counts || self.recovery == Recovery::Rack, "feedback", "\"accurate\"", heard)?;
+        let told = !self.congestion.is_l4s() || self.feedback != EcnFeedback::Rfc3168;
+        let needs = "\"accurate\" or \"dctcp\" with \"prague\", which needs to know of each mark";
+        check(told, "feedback", "\"rfc3168\"", needs)?;
         for (field, delay) in [("delayed_ack", self.reaction.ack.fixed()), ("overhead", self.reaction.overhead)] {
             let good = delay.is_none_or(|delay| delay > Span::ZERO && delay <= LONGEST_DELAY);
             let bound = format!("above 0s and at most {LONGEST_DELAY} (RFC 1122 section 4.2.3.2)");

@@ -15,6 +15,8 @@
 //! | `congestion/`   | the window law's trait and list, a file for each law                       |
 //! | `rto.rs`        | round-trip estimator, retransmission time-out, back-off                    |
 //! | `receiver.rs`   | reassembly, cumulative and delayed ACKs, ECN echo                          |
+//! | `accurate.rs`   | counts of marks (AccECN), the receiver's and the sender's                  |
+//! | `echo.rs`       | how a receiver tells of congestion marks                                   |
 //! | `ack_delay.rs`  | which ACK may wait, and how long                                           |
 //! | `receive_buffer.rs` | how Linux's grows, and when that asks for ACKs                        |
 //! | `reported.rs`   | what a receiver reports: SACK and D-SACK                                   |
@@ -32,6 +34,7 @@
 //!
 //! There is no FIN: a transfer ends when its last segment is acknowledged, as in ns-2's one-way TCP.
 
+mod accurate;
 mod ack_delay;
 mod classic;
 mod config;
@@ -40,6 +43,7 @@ pub mod congestion;
 mod counters;
 /// Transports over datagrams.
 pub mod datagram;
+mod echo;
 mod error;
 /// The sender of today.
 mod modern;
@@ -53,11 +57,13 @@ mod sender;
 mod supply;
 mod tick;
 
+pub use accurate::{Decoder, Told};
 pub use config::{AckDelay, Config, Reaction};
 pub use congestion::{
     CongestionControl, Event, Law, LawParams, LostSegment, RateSample, Report, Signal, State, Window,
 };
 pub use counters::Counters;
+pub use echo::EcnFeedback;
 pub use error::ConfigError;
 pub use receiver::Receiver;
 pub use recovery::{PartialAckTimer, Recovery};
@@ -105,6 +111,8 @@ pub struct AckInfo {
     pub next_expected: u32,
     /// ECN echo (RFC 3168): a marked segment arrived and no CWR since. On a SYN-ACK: both ends can do ECN.
     pub ece: bool,
+    /// The three flags AE, CWR and ECE, of a receiver with AccECN (RFC 9768): a count of marks modulo 8, or on a SYN-ACK the agreement.
+    pub ace: u8,
     /// Answers a SYN.
     pub syn: bool,
     /// What has arrived beyond, or twice.

@@ -10,7 +10,7 @@
 //! - ECN-setup SYN (ECE and CWR): answered by an ECN-setup SYN-ACK (ECE alone) if the receiver is willing (section
 //!   6.1.1).
 //! - With ECN agreed, each ACK carries ECE from the first marked segment until one with CWR; a mark since the last ACK
-//!   survives a CWR.
+//!   survives a CWR. Other ways to tell of marks are in `echo.rs`; there a segment may lead to two ACKs.
 //! - With SACK each ACK carries what is held out of order and what has arrived twice (`reported.rs`).
 //! - Out-of-order segments are kept as their payload in a ring that grows to the advertised window and stays.
 //!
@@ -25,6 +25,7 @@
 
 use super::ack_delay::{Arrival, Delayer, Place};
 use super::config::Config;
+use super::echo::{Echo, Heard};
 use super::error::ConfigError;
 use super::reported::Reported;
 use super::{AckInfo, Received, Sacks};
@@ -43,9 +44,9 @@ pub struct Receiver {
     willing: bool,
     /// ECN is agreed.
     ecn: bool,
-    ece: bool,
-    /// A marked segment arrived since the last ACK.
-    marked: bool,
+    echo: Echo,
+    /// What an ACK that goes before the last one expects; 0 if there is none.
+    earlier: u32,
     delayer: Delayer,
     /// When the delayed ACK is due; `Time::MAX` when none waits.
     due: Time,
@@ -71,8 +72,8 @@ impl Receiver {
             held: 0,
             willing: config.receiver_ecn,
             ecn: !config.syn && config.ecn && config.receiver_ecn,
-            ece: false,
-            marked: false,
+            echo: Echo::new(config.feedback),
+            earlier: 0,
             delayer: Delayer::new(config),
             due: Time::MAX,
             delivered_bytes: 0,
@@ -99,19 +100,45 @@ impl Receiver {
     /// A segment has arrived; the ACK to send now, or `None` while it is delayed.
     #[inline]
     pub fn on_segment(&mut self, now: Time, segment: &Received) -> Option<AckInfo> {
-        let marked = self.note_ecn(segment);
+        let Heard { begins, at_once, apart } = self.note_ecn(segment);
+        if apart && self.due != Time::MAX && !self.delayer.compresses() {
+            self.earlier = self.next;
+        }
         let held = self.held;
         let place = self.take_in(segment);
         let complete = place == Place::InOrder && self.next == segment.number + 1 && self.held == 0;
-        let may_wait = complete && !segment.syn && self.due == Time::MAX;
+        let may_wait = complete && !segment.syn && !at_once && self.due == Time::MAX;
         let (missing, read) = (self.held > 0, self.delivered_bytes);
-        match self.delayer.delay(Arrival { now, segment, place, may_wait, marked, held, missing, read }) {
+        let marked = begins;
+        match self.delayer.delay(Arrival { now, segment, place, may_wait, at_once, marked, held, missing, read }) {
             Some(delay) => {
                 self.due = now + delay;
                 None
             }
             None => Some(self.acknowledge(segment.syn)),
         }
+    }
+
+    /// An ACK to send before the one that [`Receiver::on_segment`] has just returned: of what waited, and was marked
+    /// otherwise.
+    #[inline]
+    pub fn take_earlier(&mut self) -> Option<AckInfo> {
+        match std::mem::take(&mut self.earlier) {
+            0 => None,
+            next_expected => Some(AckInfo { next_expected, ece: !self.echo.ece(), ..AckInfo::default() }),
+        }
+    }
+
+    /// Whether it counts its marks (AccECN).
+    #[inline]
+    pub fn is_accurate(&self) -> bool {
+        self.echo.counts().is_some()
+    }
+
+    /// Whether its ACKs are ECN-capable.
+    #[inline]
+    pub fn sends_ect(&self) -> bool {
+        self.ecn && self.echo.sends_ect()
     }
 
     /// When to call [`Receiver::on_timer`].
@@ -153,21 +180,18 @@ impl Receiver {
         self.beyond_window
     }
 
-    /// Whether an echo begins.
+    /// The handshake, or a mark or its absence.
     #[inline]
-    fn note_ecn(&mut self, segment: &Received) -> bool {
+    fn note_ecn(&mut self, segment: &Received) -> Heard {
         if segment.syn {
             self.ecn = self.willing && segment.cwr;
-            return false;
+            self.echo.open(segment.ce);
         }
-        if segment.cwr && !self.marked {
-            self.ece = false;
+        if segment.syn || !self.ecn {
+            return Heard::default();
         }
-        if !(segment.ce && self.ecn) {
-            return false;
-        }
-        self.marked = true;
-        !std::mem::replace(&mut self.ece, true)
+        let inside = segment.number.wrapping_sub(self.next) < self.window;
+        self.echo.hear(segment, inside)
     }
 
     /// Delivers a segment and what it was missing for, or keeps it, or counts it.
@@ -186,9 +210,17 @@ impl Receiver {
     #[inline]
     fn acknowledge(&mut self, syn: bool) -> AckInfo {
         self.due = Time::MAX;
-        self.marked = false;
-        let sacks = self.reported.as_mut().map_or_else(Sacks::default, |it| it.take(self.next));
-        AckInfo { next_expected: self.next, ece: if syn { self.ecn } else { self.ece }, syn, sacks }
+        self.echo.told();
+        let mut sacks = self.reported.as_mut().map_or_else(Sacks::default, |it| it.take(self.next));
+        let ece = if syn { self.ecn } else { self.echo.ece() };
+        let Some(counts) = self.echo.counts().filter(|_| self.ecn) else {
+            return AckInfo { next_expected: self.next, ece, ace: 0, syn, sacks };
+        };
+        if !syn {
+            sacks = sacks.with_marked_bytes(counts.bytes());
+        }
+        let ace = counts.ace(syn);
+        AckInfo { next_expected: self.next, ece: ace & 1 > 0, ace, syn, sacks }
     }
 
     #[inline]

@@ -1,8 +1,10 @@
-//! What an ACK says of segments beside the next number expected: SACK blocks, in 12 bytes; a segment has the
+//! What the options of an ACK say: SACK blocks and AccECN's count of marked bytes, in 12 bytes; a segment has the
 //! time stamp that it echoes in their place.
 //!
 //! Source: RFC 2018 section 4 (blocks), RFC 2883 section 4 (a first block that reports a duplicate), Linux 6.12 (at
 //! most three blocks; a block takes 8 B, the option 4 B with its padding).
+//!
+//! With the option of AccECN (RFC 9768 section 3.2.3; 8 B) there is room for two blocks, as in Linux.
 //!
 //! A block is written relative to the next number expected: windows are at most [`LARGEST_WINDOW`] segments with SACK.
 
@@ -15,6 +17,10 @@ pub const LARGEST_WINDOW: u32 = i16::MAX as u32;
 const OPTION: u32 = 4;
 /// Bytes of a block.
 const BLOCK: u32 = 8;
+/// Bytes of AccECN's option with the counts of ECT(0) or ECT(1) and of marked bytes.
+const COUNTS: u32 = 8;
+/// The third place holds marked bytes: no third block lies so far below the next number expected.
+const COUNT: u16 = 0x8000;
 
 /// Segments in a row that have arrived. Of no length: no block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,7 +87,25 @@ impl Sacks {
 
     /// Each block's first number and one past its last, a duplicate's included, in an ACK that expects `next_expected`.
     pub fn iter(&self, next_expected: u32) -> impl Iterator<Item = Range<u32>> {
-        self.0.into_iter().take_while(|block| block.length > 0).map(move |block| block.numbers(next_expected))
+        self.blocks().map(move |block| block.numbers(next_expected))
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = Block> {
+        let places = Self::MOST - usize::from(self.marked_bytes().is_some());
+        self.0.into_iter().take(places).take_while(|block| block.length > 0)
+    }
+
+    /// With AccECN's option: marked bytes modulo 2^24, in place of a third block.
+    #[must_use]
+    pub fn with_marked_bytes(mut self, bytes: u32) -> Self {
+        self.0[2] = Block { offset: (COUNT | (bytes >> 16) as u16 & 0xff) as i16, length: bytes as u16 };
+        self
+    }
+
+    /// What AccECN's option says, if there is one.
+    pub fn marked_bytes(&self) -> Option<u32> {
+        let Block { offset, length } = self.0[2];
+        (offset as u16 & 0xff00 == COUNT).then(|| u32::from(offset as u16 & 0xff) << 16 | u32::from(length))
     }
 
     /// The segments that arrived twice, if the first block reports that: it lies below what is expected, or within the second
@@ -95,10 +119,14 @@ impl Sacks {
     /// Bytes that they add to the header.
     #[inline]
     pub fn wire(&self) -> u32 {
-        if self.is_empty() {
+        if self.is_empty() && self.0[2].offset == 0 {
             return 0;
         }
-        OPTION + BLOCK * self.0.iter().filter(|block| block.length > 0).count() as u32
+        let counts = if self.marked_bytes().is_some() { COUNTS } else { 0 };
+        match self.blocks().count() as u32 {
+            0 => counts,
+            blocks => counts + OPTION + BLOCK * blocks,
+        }
     }
 }
 
@@ -140,6 +168,20 @@ mod tests {
         assert_eq!(sacks(&[106..107, 105..109, 120..121]).dsack(100), Some(106..107));
         assert_eq!(sacks(&[105..109, 106..107]).dsack(100), None);
         assert_eq!(sacks(&[106..110, 105..109]).dsack(100), None);
+    }
+
+    /// RFC 9768 section 3.2.3: a count takes the place of the third block, whatever it is, and 8 bytes.
+    #[test]
+    fn a_count_goes_with_two_blocks() {
+        let numbers = [110..111, 105..109, 120..121];
+        for bytes in [0, 1, 0xffff, 0x01_0000, 0xff_ffff] {
+            for n in 0..=3 {
+                let it = sacks(&numbers[..n]).with_marked_bytes(bytes);
+                assert_eq!((all(it), it.marked_bytes()), (numbers[..n.min(2)].to_vec(), Some(bytes)));
+                assert_eq!(it.wire(), [8, 20, 28, 28][n]);
+            }
+        }
+        assert_eq!(sacks(&numbers).marked_bytes(), None);
     }
 
     #[test]

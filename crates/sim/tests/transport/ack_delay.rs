@@ -1,7 +1,7 @@
 //! Linux's delayed ACKs against the rules of its receiver, step by step and in bytes.
 
 use perhop_core::units::{Span, Time};
-use perhop_sim::transport::{AckDelay, Config, Reaction, Received, Receiver, RtoConfig};
+use perhop_sim::transport::{AckDelay, Config, EcnFeedback, Reaction, Received, Receiver, RtoConfig};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -114,6 +114,10 @@ struct Oracle {
     round_trip: Option<Span>,
     echo: bool,
     marked: bool,
+    /// RFC 8257: each ACK tells of what it acknowledges.
+    dctcp: bool,
+    /// What an ACK before the last one expects.
+    earlier: Option<u32>,
     space: Space,
     /// The first missing segment that was asked for last, and how often; how many ACKs wait to ask for it together.
     asked: (u32, u32),
@@ -123,7 +127,7 @@ struct Oracle {
 }
 
 impl Oracle {
-    fn new(window: u32, syn: bool) -> Self {
+    fn new(window: u32, syn: bool, dctcp: bool) -> Self {
         let (window, first, got) = (u64::from(window), u32::from(!syn), BTreeMap::new());
         let [timer, last, opened] = [None; 3];
         let (told, quick, ato, round_trip, echo, marked) = (0, 0, None, None, false, false);
@@ -141,6 +145,8 @@ impl Oracle {
             round_trip,
             echo,
             marked,
+            dctcp,
+            earlier: None,
             space,
             asked,
             together,
@@ -217,7 +223,7 @@ impl Oracle {
             self.round_trip = self.opened.map(|opened| now.since(opened));
         }
         let mut at_once = segment.cwr;
-        if segment.cwr && !self.marked {
+        if segment.cwr && !self.marked && !self.dctcp {
             self.echo = false;
         }
         let expected = self.next();
@@ -234,13 +240,17 @@ impl Oracle {
             at_once = true;
         } else {
             let missed = self.something_is_missing();
+            if self.dctcp && segment.ce != self.echo {
+                self.earlier = self.timer.filter(|_| self.together == 0).map(|_| expected);
+                (self.echo, at_once) = (segment.ce, true);
+            }
             self.got.insert(segment.number, segment.payload.into());
             if segment.number == expected {
                 self.note_gap(now);
                 at_once |= missed && !self.something_is_missing();
             }
         }
-        if segment.ce {
+        if segment.ce && !self.dctcp {
             if !self.echo {
                 self.enter_quick(2);
             }
@@ -319,9 +329,11 @@ proptest! {
         steps in prop::collection::vec(any_step(), 1..200),
         window in prop_oneof![1u32..40, 40u32..200],
         syn: bool,
+        dctcp: bool,
     ) {
-        let mut receiver = Receiver::new(&config(window, syn)).unwrap();
-        let mut oracle = Oracle::new(window, syn);
+        let feedback = if dctcp { EcnFeedback::Dctcp } else { EcnFeedback::Rfc3168 };
+        let mut receiver = Receiver::new(&Config { feedback, ..config(window, syn) }).unwrap();
+        let mut oracle = Oracle::new(window, syn, dctcp);
         let mut now = at(5);
         if syn {
             let syn = Received { number: 0, payload: 0, syn: true, cwr: true, ce: false };
@@ -341,9 +353,13 @@ proptest! {
             let stamp = Time::from_ns(now.ns().saturating_sub(trip));
             receiver.echoed(now, stamp);
             oracle.space.stamped(now, stamp);
+            let before = oracle.echo;
             let ours = receiver.on_segment(now, &segment);
+            let told = receiver.take_earlier();
+            prop_assert!(told.is_none_or(|ack| ack.ece == before && ours.is_some()));
             prop_assert_eq!(ours.map(|a| a.next_expected), oracle.on_segment(now, &segment));
             prop_assert!(ours.is_none_or(|ack| ack.ece == oracle.echo));
+            prop_assert_eq!(told.map(|ack| ack.next_expected), oracle.earlier.take());
             prop_assert_eq!(receiver.timer_at(), oracle.timer);
         }
     }
@@ -383,7 +399,11 @@ fn a_lone_segment_waits_for_forty_milliseconds_at_least() {
     assert_eq!(receiver.timer_at(), Some(at(71 + 41)));
     assert_eq!(receiver.on_timer(at(112)).unwrap().next_expected, 3);
     assert_eq!(acknowledged(&mut receiver, 3, 1, (at(150), ms(1))), [] as [u32; 0]);
-    assert_eq!(receiver.timer_at(), Some(at(224)), "to a tick of 8 ms; the timer has doubled 40 ms; the round trip is 70 ms");
+    assert_eq!(
+        receiver.timer_at(),
+        Some(at(224)),
+        "to a tick of 8 ms; the timer has doubled 40 ms; the round trip is 70 ms"
+    );
 }
 
 /// The receiver of the answer to a request knows the round trip of the request's handshake.

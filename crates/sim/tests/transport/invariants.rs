@@ -1,6 +1,7 @@
 //! Whatever the network does, everything arrives once, in bounded time, and within the windows (checked in `pipe.rs`).
 
 use crate::pipe::{Dice, Fate, Pipe};
+use crate::{dctcp, prague};
 use perhop_core::units::{Span, Time};
 use perhop_sim::transport::{AckDelay, Config, LawParams, PartialAckTimer, Reaction, Recovery, RtoConfig, Supply};
 use proptest::prelude::*;
@@ -20,11 +21,14 @@ prop_compose! {
         rto in prop_oneof![Just(RtoConfig::NS2_2_35), Just(RtoConfig::ERA), Just(RtoConfig::MODERN)],
         (initial_window, window) in (prop_oneof![Just(1u32), Just(2), Just(3), Just(10)], 1u32..80),
         (limited_transmit, syn, [ecn, receiver_ecn, sack]) in any::<(bool, bool, [bool; 3])>(),
+        law in 0usize..3,
         ack in prop_oneof![Just(AckDelay::None), (1u64..501).prop_map(|ms| AckDelay::Fixed(Span::from_ms(ms))), Just(AckDelay::Linux)],
         mss in 1u16..1461,
     ) -> Config {
-        let congestion = LawParams::default();
-        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, reaction: Reaction { ack, overhead: None, sack: sack || recovery == Recovery::Rack }, ecn, receiver_ecn, mss, header: 40 }
+        let law = if recovery == Recovery::Rack { law } else { 0 };
+        let laws = [LawParams::default(), LawParams::Dctcp(dctcp::LINUX), LawParams::Prague(prague::DEFAULTS)];
+        let (congestion, feedback) = (laws[law], laws[law].feedback());
+        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, reaction: Reaction { ack, overhead: None, sack: sack || recovery == Recovery::Rack }, ecn, receiver_ecn, feedback, mss, header: 40 }
     }
 }
 

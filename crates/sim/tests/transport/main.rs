@@ -1,9 +1,11 @@
 //! The TCP of perhop-sim against ns-2, against slow versions of itself, and against closed forms.
 
+mod accurate;
 mod ack_delay;
 mod bbr;
 mod bbr3;
 mod cubic;
+mod dctcp;
 mod ecn;
 mod invariants;
 mod loss_law;
@@ -12,6 +14,7 @@ mod path;
 mod pipe;
 mod receiver;
 mod reference;
+mod prague;
 mod rto;
 mod sack;
 mod scripted;

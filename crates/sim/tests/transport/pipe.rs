@@ -92,6 +92,8 @@ impl<F: FnMut(&Segment) -> Fate> Pipe<F> {
             self.arrived += 1;
             self.got.insert(segment.number);
             let ack = self.receiver.on_segment(now, &segment);
+            let earlier = self.receiver.take_earlier();
+            self.reply(earlier.filter(|_| !ack_lost()));
             self.reply(ack.filter(|_| !ack_lost()));
         } else if let Some(ack) = take_due(&mut self.acks, now) {
             self.take_ack(ack);

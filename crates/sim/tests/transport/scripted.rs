@@ -2,7 +2,8 @@
 
 use perhop_core::units::{Span, Time};
 use perhop_sim::transport::{
-    AckDelay, AckInfo, Config, PartialAckTimer, Reaction, Receiver, Recovery, RtoConfig, Segment, Sender, Supply,
+    AckDelay, AckInfo, Config, EcnFeedback, PartialAckTimer, Reaction, Receiver, Recovery, RtoConfig, Segment, Sender,
+    Supply,
 };
 
 /// No SYN, a window of 100, 1000-byte segments.
@@ -17,6 +18,7 @@ const OPEN: Config = Config {
     reaction: Reaction { ack: AckDelay::None, overhead: None, sack: false },
     ecn: false,
     receiver_ecn: true,
+    feedback: EcnFeedback::Rfc3168,
     mss: 1000,
     header: 40,
 };

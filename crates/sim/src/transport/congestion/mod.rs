@@ -6,6 +6,7 @@
 //!
 //! To add one: write its file, add its line to the list below. Its parameters are keys of `[tcp.X]`.
 
+use super::EcnFeedback;
 use perhop_core::params::ParamError;
 use perhop_core::units::{Span, Time};
 
@@ -20,6 +21,10 @@ perhop_core::algorithms! {
     "bbr" => bbr::{Params, Bbr},
     /// The same with bounds that losses of more than 2 % set, and probes that keep to them (BBR v3 of the IETF's draft).
     "bbr3" => bbr3::{Params, Bbr3},
+    /// An echo cuts the window by half of the fraction that was marked (RFC 8257).
+    "dctcp" => dctcp::{Params, Dctcp},
+    /// DCTCP for the Internet: paced, no faster for a short round trip (draft-briscoe-iccrg-prague-congestion-control).
+    "prague" => prague::{Params, Prague},
 }
 
 /// Slow starts that end before loss, for any law.
@@ -31,6 +36,28 @@ pub use report::{Event, LostSegment, RateSample, Report, State};
 
 /// A few numbers, copied with a connection's configuration.
 impl Copy for LawParams {}
+
+impl LawParams {
+    /// Whether the law answers to the fraction of marks, so that its receiver has to tell of each of them and everything it
+    /// sends is ECN-capable.
+    pub fn is_scalable(&self) -> bool {
+        matches!(self, Self::Dctcp(_) | Self::Prague(_))
+    }
+
+    /// Whether it goes to the queues of L4S, by ECT(1) (RFC 9331).
+    pub fn is_l4s(&self) -> bool {
+        matches!(self, Self::Prague(_))
+    }
+
+    /// What its receiver has to tell of marks.
+    pub fn feedback(&self) -> EcnFeedback {
+        match self {
+            Self::Dctcp(_) => EcnFeedback::Dctcp,
+            Self::Prague(_) => EcnFeedback::Accurate,
+            _ => EcnFeedback::Rfc3168,
+        }
+    }
+}
 
 impl Default for LawParams {
     fn default() -> Self {
@@ -55,6 +82,8 @@ pub struct Signal {
     pub now: Time,
     /// Segments newly acknowledged; 0 unless the signal is an ACK.
     pub acked: u32,
+    /// Those of `acked` that were marked "congestion experienced", as far as the receiver tells.
+    pub marked: u32,
     /// min(cwnd, advertised window), segments.
     pub usable: f64,
     /// Smoothed round trip, in whole ticks of the sender's clock; `None` without an estimate.
@@ -71,10 +100,14 @@ pub struct Signal {
 
 /// A law of the congestion window.
 pub trait CongestionControl {
+    /// An ACK has told which segments have arrived, and which of them marked; whatever else it leads to, and before that.
+    fn on_feedback(&mut self, _signal: &Signal) {}
     /// New data acknowledged outside loss recovery, or by the ACK that ends it; not if the ACK echoes congestion.
     fn on_ack(&mut self, signal: &Signal, window: &mut Window);
     /// A segment is taken as lost (third duplicate ACK). At most once an episode.
     fn on_loss(&mut self, signal: &Signal, window: &mut Window);
+    /// A segment is taken as lost while the window is on its way down after an echo.
+    fn on_loss_after_echo(&mut self, _signal: &Signal, _window: &mut Window) {}
     /// The retransmission timer has expired with data outstanding.
     fn on_timeout(&mut self, signal: &Signal, window: &mut Window);
     /// The receiver echoes an ECN mark. At most once a window of data.
@@ -148,6 +181,14 @@ macro_rules! forward {
 }
 
 impl CongestionControl for AnyLaw {
+    fn on_feedback(&mut self, signal: &Signal) {
+        dispatch!(self, law => law.on_feedback(signal))
+    }
+
+    fn on_loss_after_echo(&mut self, signal: &Signal, window: &mut Window) {
+        dispatch!(self, law => law.on_loss_after_echo(signal, window))
+    }
+
     #[inline]
     fn on_ack(&mut self, signal: &Signal, window: &mut Window) {
         dispatch!(self, law => law.on_ack(signal, window))
@@ -209,6 +250,17 @@ macro_rules! boxed {
 }
 
 impl CongestionControl for Law {
+    #[inline]
+    fn on_feedback(&mut self, signal: &Signal) {
+        if let Some(law) = &mut self.0 {
+            law.on_feedback(signal);
+        }
+    }
+
+    fn on_loss_after_echo(&mut self, signal: &Signal, window: &mut Window) {
+        either!(self, it => it.on_loss_after_echo(signal, window));
+    }
+
     #[inline]
     fn on_ack(&mut self, signal: &Signal, window: &mut Window) {
         either!(self, it => it.on_ack(signal, window));

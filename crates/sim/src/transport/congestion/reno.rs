@@ -78,7 +78,17 @@ const BETA_ECN: f64 = 0.8;
 
 impl Reno {
     /// With the default parameters it counts nothing: it has no state.
-    pub(super) const DEFAULT: Self = Self { growth: Growth::Acks, abe: false, count: 0 };
+    pub(super) const DEFAULT: Self = Self::growing(Growth::Acks);
+
+    /// Without ABE.
+    pub(super) const fn growing(growth: Growth) -> Self {
+        Self { growth, abe: false, count: 0 }
+    }
+
+    /// Forgets what was counted towards the next segment.
+    pub(super) fn forget(&mut self) {
+        self.count = 0;
+    }
 
     fn cut(&mut self, kept: f64, window: &mut Window) {
         window.ssthresh = f64::max(2.0, kept.floor());

@@ -49,7 +49,7 @@ use super::scoreboard::Scoreboard;
 use crate::transport::congestion::{CongestionControl, Event, Law, RateSample, Report, Signal, State, Window};
 use crate::transport::error::ConfigError;
 use crate::transport::supply::Extent;
-use crate::transport::{Config, Counters};
+use crate::transport::{Config, Counters, Decoder, EcnFeedback};
 use perhop_core::units::{Span, Time};
 use state::*;
 
@@ -89,7 +89,13 @@ impl Modern {
         Ok(Self {
             board: Scoreboard::new(first),
             data: Data { end, short, short_payload, offered, mss, started: false, advertised, initial_window },
-            ecn: Ecn { willing: config.ecn, agreed: !config.syn && config.ecn && config.receiver_ecn, cwr: false },
+            ecn: Ecn {
+                willing: config.ecn,
+                agreed: !config.syn && config.ecn && config.receiver_ecn,
+                always: config.congestion.is_scalable(),
+                cwr: false,
+                accurate: (config.feedback == EcnFeedback::Accurate).then(|| Decoder::new(mss, false)),
+            },
             law: config.law()?,
             window: Window { cwnd, ssthresh: UNLIMITED },
             episode: Episode {
@@ -150,6 +156,7 @@ impl Modern {
         Signal {
             now,
             acked,
+            marked: 0,
             usable: self.window.cwnd,
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.least(),

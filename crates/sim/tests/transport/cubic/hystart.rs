@@ -136,6 +136,7 @@ impl Path {
         self.signal = Signal {
             now,
             acked,
+            marked: 0,
             usable: self.window.cwnd,
             una,
             next,
@@ -199,7 +200,17 @@ fn a_time_out_ends_one_and_restarts_the_other() {
             let rtt = Some(Span::from_ms(10 + u64::from(n) / 10));
             let now = Time::ZERO + Span::from_ms(20 * u64::from(n));
             let (una, next) = (66 + n, 67 + n + window.cwnd as u32);
-            let signal = Signal { now, acked: 1, usable: window.cwnd, srtt: rtt, min_rtt: rtt, sample: rtt, una, next };
+            let signal = Signal {
+                now,
+                acked: 1,
+                usable: window.cwnd,
+                srtt: rtt,
+                min_rtt: rtt,
+                sample: rtt,
+                una,
+                next,
+                ..Signal::default()
+            };
             law.on_ack(&signal, &mut window);
         }
         assert_eq!(window.ssthresh < top, again, "{hystart:?}: {window:?}");

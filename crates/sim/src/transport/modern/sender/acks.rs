@@ -1,9 +1,10 @@
 //! What an ACK leads to: the scoreboard, RACK, the state.
 
 use super::{Before, Event, Modern, News, SYN, State, TIMER_FLOOR, Timer, UNLIMITED, Undo};
-use crate::transport::congestion::CongestionControl;
+use crate::transport::accurate::Agreed;
+use crate::transport::congestion::{CongestionControl, Signal};
 use crate::transport::modern::scoreboard::Sent;
-use crate::transport::{AckInfo, Sacks};
+use crate::transport::{AckInfo, Decoder, Sacks, Told};
 use perhop_core::units::Time;
 use std::ops::Range;
 
@@ -29,6 +30,10 @@ impl Modern {
             return self.open(now, &ack, &news);
         }
         self.learn(&news);
+        if self.ecn.agreed {
+            let signal = Signal { marked: news.marked, ..self.signal(now, news.sacked, None) };
+            self.law.on_feedback(&signal);
+        }
         let mut rearm = news.acked > 0;
         if let Some(probe) = self.tail.probe {
             self.on_probe_answer(now, expects, probe, &news);
@@ -48,7 +53,7 @@ impl Modern {
 
     /// The SYN is acknowledged.
     fn open(&mut self, now: Time, ack: &AckInfo, news: &News) {
-        self.ecn.agreed = self.ecn.willing && ack.ece;
+        self.agree(ack);
         if let Some((first, _)) = news.rtt {
             self.rtt.sample(first, self.board.una(), self.board.next());
         }
@@ -60,9 +65,23 @@ impl Modern {
         self.tell(Event::Open, now);
     }
 
+    /// What the SYN-ACK says of ECN.
+    fn agree(&mut self, ack: &AckInfo) {
+        let accurate = self.ecn.accurate.take();
+        let agreed = match accurate {
+            Some(_) => Agreed::by(ack.ace | u8::from(ack.ece)),
+            None if ack.ece => Agreed::Rfc3168,
+            None => Agreed::Nothing,
+        };
+        self.ecn.agreed = self.ecn.willing && agreed != Agreed::Nothing;
+        if let Agreed::Accurate { marked_syn } = agreed {
+            self.ecn.accurate = Some(Decoder::new(self.data.mss, marked_syn));
+        }
+    }
+
     /// Takes what an ACK says into the scoreboard.
     fn take(&mut self, now: Time, ack: &AckInfo) -> News {
-        let mut news = News { echo: ack.ece && self.ecn.agreed, ..News::default() };
+        let mut news = News::default();
         self.take_dsack(ack, &mut news);
         let highest = self.board.highest_sacked();
         let mut sack_rtt = None;
@@ -90,6 +109,8 @@ impl Modern {
                 self.delivered(now, number, &it, &mut news);
             }
         }
+        news.marked = self.marked(ack, news.sacked);
+        news.echo = news.marked > 0 || ack.ece && self.ecn.agreed && self.ecn.accurate.is_none();
         news.rtt = first.zip(last).filter(|_| !repeated).or(sack_rtt.map(|rtt| (rtt, rtt)));
         if let Some(behind) = news.behind {
             self.rack.reordered(highest - behind);
@@ -144,6 +165,16 @@ impl Modern {
         let undo = &mut self.episode.undo;
         if undo.marker > 0 && again.end > undo.marker {
             undo.repeats = undo.repeats.map(|repeats| repeats.saturating_sub(1));
+        }
+    }
+
+    /// Of the segments that an ACK newly acknowledges, those that were marked.
+    fn marked(&mut self, ack: &AckInfo, newly: u32) -> u32 {
+        match &mut self.ecn.accurate {
+            _ if !self.ecn.agreed => 0,
+            Some(accurate) => accurate.marked(Told { ace: ack.ace, bytes: ack.sacks.marked_bytes(), newly }),
+            None if ack.ece => newly,
+            None => 0,
         }
     }
 

@@ -57,6 +57,10 @@ impl Modern {
         self.begin_undo(!reduces);
         if !reduces {
             self.begin_reduction(now, false);
+        } else {
+            let (signal, mut window) = (self.signal(now, 0, None), self.window);
+            self.law.on_loss_after_echo(&signal, &mut window);
+            self.window.ssthresh = window.ssthresh;
         }
         self.episode.state = State::Recovery;
         self.flow.counters.fast_retransmits += 1;
@@ -72,7 +76,7 @@ impl Modern {
         (self.episode.high, self.tail.probe) = (self.board.next(), None);
         self.episode.reduction = Reduction { from: self.window.cwnd as u32, delivered: 0, out: 0 };
         self.flow.counters.cuts += 1;
-        self.ecn.cwr = self.ecn.agreed;
+        self.ecn.cwr = self.ecn.agreed && self.ecn.accurate.is_none();
     }
 
     pub(super) fn end_reduction(&mut self) {

@@ -1,9 +1,9 @@
 //! What a sender knows, by concern.
 
-use crate::transport::Counters;
 use crate::transport::congestion::State;
 use crate::transport::modern::pace::Pace;
 use crate::transport::modern::rate::{Newest, Rate};
+use crate::transport::{Counters, Decoder};
 use perhop_core::units::{Span, Time};
 
 /// What the timer is for.
@@ -43,6 +43,8 @@ pub(super) struct News {
     pub(super) acked: u32,
     /// Segments delivered, cumulatively or not, a needless repeat included.
     pub(super) sacked: u32,
+    /// Of these, marked on their way.
+    pub(super) marked: u32,
     /// Of a segment sent once: the round trip of the first, that of the last.
     pub(super) rtt: Option<(Span, Span)>,
     /// A segment sent once and before the time-out has arrived.
@@ -84,8 +86,12 @@ pub(super) struct Data {
 pub(super) struct Ecn {
     pub(super) willing: bool,
     pub(super) agreed: bool,
+    /// The law wants all that it sends to be ECN-capable, repeats and the SYN too.
+    pub(super) always: bool,
     /// The next new segment carries CWR.
     pub(super) cwr: bool,
+    /// The receiver counts its marks; before the connection is open: it is asked to.
+    pub(super) accurate: Option<Decoder>,
 }
 
 /// What is going on, and what was before.

@@ -118,8 +118,9 @@ impl Modern {
             self.episode.reduction.out += 1;
         }
         let data = number != SYN;
-        let ect = self.ecn.agreed && data && !again;
-        let cwr = if data { ect && std::mem::take(&mut self.ecn.cwr) } else { self.ecn.willing };
+        let new = self.ecn.agreed && data && !again;
+        let cwr = if data { new && std::mem::take(&mut self.ecn.cwr) } else { self.ecn.willing };
+        let ect = new || self.ecn.always && if data { self.ecn.agreed } else { self.ecn.willing };
         let payload = match number {
             SYN => 0,
             _ if number == self.data.short => self.data.short_payload,
