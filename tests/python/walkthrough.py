@@ -5,6 +5,9 @@
 - Each `$ perhop ...` line of a `console` block runs. The lines below it must appear in what it prints, in this order;
   `...` stands for any lines. Times and rates of the machine are not compared.
 - A `python` block runs; a `text` block after it is what it prints.
+
+A reader that renews writes what is printed in place of what is shown: a line below a command that is no longer printed
+becomes the next one with the same words, numbers aside.
 """
 
 from __future__ import annotations
@@ -93,16 +96,41 @@ def missing(shown: list[str], printed: str) -> str | None:
     return None
 
 
+NUMBER = re.compile(r"[±+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
+
+
+def spoken(line: str) -> list[str]:
+    """A line without its numbers; a quantity with its unit is a word."""
+    return [word for word in line.split() if not NUMBER.fullmatch(word)]
+
+
+def renewed(shown: list[str], printed: str) -> list[str]:
+    """What is shown, with the numbers that are printed now."""
+    rest, out = printed.splitlines(), []
+    for line in shown:
+        same = [i for i, found in enumerate(rest) if missing([line], found) is None]
+        alike = same or [i for i, found in enumerate(rest) if spoken(found) == spoken(line)]
+        if line.strip() in ("", "...") or not alike:
+            out.append(line)
+            continue
+        out.append(line if same else rest[alike[0]].rstrip())
+        rest = rest[alike[0] + 1 :]
+    return out
+
+
 @dataclass
 class Reader:
     """Follows a page in a directory."""
 
     directory: Path
+    renews: bool = False
     ran: int = 0
     printed: str = ""
+    page: str = ""
 
     def follow(self, page: str) -> None:
         """Every block, in order."""
+        self.page = page
         for language, block in blocks(page):
             if language == "toml":
                 edit(self.directory, block)
@@ -122,6 +150,11 @@ class Reader:
         self.compare(f"$ {command.line}", command.shown)
 
     def compare(self, what: str, shown: list[str]) -> None:
-        """Fails at the first line that was not printed."""
+        """Fails at the first line that was not printed, or renews the page."""
+        if self.renews and shown:
+            old, new = ("\n".join(lines) for lines in (shown, renewed(shown, self.printed)))
+            assert self.page.count(old) == 1, f"these lines stand more than once:\n{old}"
+            self.page = self.page.replace(old, new)
+            return
         gone = missing(shown, self.printed)
         assert gone is None, f"{what}\ndoes not print\n{gone}\nbut\n{self.printed}"

@@ -1,6 +1,6 @@
 //! `perhop explain`: every effective value, every queue on each path, times of buckets and loops.
 
-use crate::check::bursts::{self, Contract};
+use crate::check::bursts;
 use crate::check::memory;
 use crate::resolve::offered::{Flowline, tables, tcp_section};
 use crate::resolve::ports::{File, Stage, following, longest_rtt, parameter};
@@ -364,9 +364,9 @@ fn hint(stage: &Stage, cir: BitRate, rtt: Span, out: &mut String) {
 fn need(scenario: &Scenario, stage: &Stage, out: &mut String) {
     let built = &scenario.built;
     let file = File { model: &scenario.model, topology: &built.topology, traffic: &built.traffic };
-    if let Some(Contract { policed, burst }) = bursts::contract(file, stage, links(scenario)) {
-        let (need, flows) = (bursts::round(policed.need()), bursts::flows(&policed));
-        let _ = writeln!(out, "  {flows}: nine tenths of cir need a bucket of about {need}; it holds {burst}");
+    if let Some(contract) = bursts::contract(file, stage, links(scenario)) {
+        let (flows, burst) = (bursts::flows(&contract.policed), contract.burst);
+        let _ = writeln!(out, "  {flows}: {}; it holds {burst}: {}", contract.remedy(), contract.expected());
     } else if !stage.spec.actions.iter().any(|action| *action == Action::Drop || action.goes_on()) {
         out.push_str("  nothing is dropped here: what exceeds cir is lost where a queue drops it\n");
     }

@@ -1,4 +1,4 @@
-//! W301: a policer whose bucket holds long-lived TCP below its contract.
+//! W301: a policer whose bucket holds long-lived TCP below its contract, by the table of its stack.
 //!
 //! Only a policer, which drops what finds no token, does so whatever comes after it. What is only marked is dropped
 //! where a queue is congested, if at all: then the contract may be delivered with any bucket.
@@ -6,28 +6,29 @@
 use crate::resolve::offered::Flowline;
 use crate::resolve::ports::{File, Resolved, Stage, parameter};
 use perhop_core::conditioner::ConditionerParams;
-use perhop_core::design::policer::Policed;
+use perhop_core::design::policer::{ENOUGH, ERROR, Policed, Sender};
 use perhop_core::packet::Colour;
 use perhop_core::params::Problems;
 use perhop_core::port::edge::{Action, Per};
 use perhop_core::units::{BitRate, Bytes, Span};
 use perhop_sim::plan;
 use perhop_sim::traffic::TrafficParams;
+use perhop_sim::transport::congestion::LawParams;
+use perhop_sim::transport::{Config, Recovery};
 
-/// Below this share of what the contract needs TCP surely stays below it: the need is known to a factor of two.
-const SURE: f64 = 0.5;
-
-/// Warns of every policer whose bucket is too small.
+/// Warns of every policer whose bucket is surely too small.
 pub fn check(all: Resolved<'_>, problems: &mut Problems) {
     for stage in all.stages {
-        let Some(Contract { policed, burst }) = contract(all.file, stage, all.links) else { continue };
-        let need = policed.need();
-        if burst.get() < u64::from(stage.largest()) || burst.get() as f64 >= SURE * need.get() as f64 {
+        let Some(contract) = contract(all.file, stage, all.links) else { continue };
+        if contract.burst.get() < u64::from(stage.largest()) || contract.share() + ERROR >= ENOUGH {
             continue;
         }
         let message = format!("`{}` will hold TCP below its contract", stage.name);
-        let label = format!("{}: nine tenths of it need about {}", flows(&policed), round(need));
-        let help = "raise it, let several flows share the bucket, or mark what is red and let a queue drop it";
+        let label = format!("{}: {}", flows(&contract.policed), contract.expected());
+        let help = format!(
+            "{}; or let several flows share the bucket, or mark what is red and let a queue drop it",
+            contract.remedy()
+        );
         problems.warn("W301", stage.places.at("cbs"), message).label(label).help(help);
     }
 }
@@ -39,10 +40,51 @@ pub struct Contract {
     pub policed: Policed,
     /// All that may pass at once.
     pub burst: Bytes,
+    /// Bytes of data in a packet.
+    data: f64,
 }
 
-/// The contract of a policer of long-lived TCP; `None` if it is another conditioner, if it takes anything else, or if
-/// the windows of the hosts keep the flows below it.
+impl Contract {
+    /// The share of the contract that arrives.
+    pub fn share(&self) -> f64 {
+        self.policed.share(self.burst)
+    }
+
+    /// `goodput about 2.4Mbit/s, 26 % of cir`
+    pub fn expected(&self) -> String {
+        let share = self.share();
+        let goodput = share * self.policed.rate.bytes_s() * 8.0 * self.data / self.policed.packet;
+        format!("goodput about {}, {:.0} % of cir", rate(goodput), 100.0 * share)
+    }
+
+    /// `nine tenths need about 52kB with stack "linux"`
+    pub fn remedy(&self) -> String {
+        let stack = self.policed.sender.stack();
+        match self.policed.need() {
+            Some(need) => format!("nine tenths of cir need a bucket of about {} with stack \"{stack}\"", round(need)),
+            None => format!("no bucket of 32 round trips at cir gives nine tenths of it with stack \"{stack}\""),
+        }
+    }
+}
+
+/// To two digits.
+fn rate(bit_s: f64) -> BitRate {
+    let unit = 10f64.powi(bit_s.max(1.0).log10() as i32 - 1).max(1.0);
+    BitRate::bps(((bit_s / unit).round() * unit) as u64)
+}
+
+/// The row of the table for a sender, if there is one.
+fn sender(tcp: &Config) -> Option<Sender> {
+    match (tcp.recovery, &tcp.congestion) {
+        (Recovery::Rack, LawParams::Cubic(_)) => Some(Sender::Linux),
+        (Recovery::Rack, LawParams::Reno(_)) => Some(Sender::LinuxReno),
+        (Recovery::Reno | Recovery::NewReno(_), _) => Some(Sender::Classic),
+    }
+}
+
+/// The contract of a policer of long-lived TCP; `None` if it is another conditioner, if it takes anything else or a
+/// sender that the table lacks, or if the windows of the hosts keep the flows below it. Of several kinds of sender it is
+/// the one that gets least.
 pub fn contract(file: File<'_>, stage: &Stage, links: &[plan::Link]) -> Option<Contract> {
     let burst = burst(stage)?;
     let rate = parameter::<BitRate>(stage, "cir")?;
@@ -59,9 +101,12 @@ pub fn contract(file: File<'_>, stage: &Stage, links: &[plan::Link]) -> Option<C
     let rtt = mean(&|flow| flow.base_rtt(links).unwrap_or_default().seconds());
     let overhead = stage.spec.scope.overhead;
     let packet = mean(&|flow| f64::from(stage.tokens.of(flow.data + overhead)));
-    let policed = Policed { rate, flows, rtt, packet };
+    let data = mean(&|flow| f64::from(flow.offered.tcp.mss));
     let window = mean(&|flow| f64::from(flow.offered.tcp.window));
-    (rtt > 0.0 && window > policed.window()).then_some(Contract { policed, burst })
+    let senders: Option<Vec<_>> = taken.iter().map(|flow| sender(&flow.offered.tcp)).collect();
+    let one = |sender| Contract { policed: Policed { sender, rate, flows, rtt, packet }, burst, data };
+    let least = senders?.into_iter().map(one).min_by(|a, b| a.share().total_cmp(&b.share()))?;
+    (rtt > 0.0 && window > least.policed.window()).then_some(least)
 }
 
 /// The fewest flows that share a bucket.

@@ -1,0 +1,90 @@
+//! The table of `perhop_core::design::policer`: measured, written, and looked at again.
+
+use crate::cell::Cell;
+use perhop_core::design::policer::{Sender, grid};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// A flow's phase in its bucket is luck: each entry is the mean of runs with round trips somewhat shorter and longer.
+const ABOUT: [f64; 2] = [0.96, 1.04];
+/// Two entries of a row at this share are the last that are measured.
+const ALL: f64 = 0.985;
+
+/// A row of the table.
+#[derive(Clone, Copy)]
+pub struct Row {
+    pub sender: Sender,
+    pub flows: usize,
+    pub rate: usize,
+    pub rtt: usize,
+}
+
+impl Row {
+    /// The share at a burst, measured.
+    pub fn measured(self, burst: usize) -> f64 {
+        let (mbit_s, rtt_ms) = (grid::RATES[self.rate], grid::RTTS[self.rtt]);
+        let product = mbit_s * 125.0 * rtt_ms;
+        let bytes = product * 2f64.powi(grid::LEAST + burst as i32);
+        let burst = bytes.max(grid::PACKET).round() as u32;
+        let flows = grid::FLOWS[self.flows] as u32;
+        let run = |about: f64| Cell::policed(self.sender, [mbit_s, about * rtt_ms], flows, burst).run().share;
+        ABOUT.into_iter().map(run).sum::<f64>() / ABOUT.len() as f64
+    }
+
+    /// The share at a burst, by the table.
+    pub fn written(self, burst: usize) -> f64 {
+        f64::from(grid::shares(self.sender)[self.flows][self.rate][self.rtt][burst]) / 100.0
+    }
+
+    fn line(self) -> String {
+        let mut shares: Vec<f64> = Vec::new();
+        while shares.len() < grid::BURSTS && !ended(&shares) {
+            shares.push(self.measured(shares.len()).min(1.0));
+        }
+        shares.resize(grid::BURSTS, 1.0);
+        let percent: Vec<_> = shares.iter().map(|share| format!("{:.0}", 100.0 * share)).collect();
+        format!("[{}]", percent.join(", "))
+    }
+}
+
+/// Whether a row has nothing left to say.
+fn ended(shares: &[f64]) -> bool {
+    shares.len() >= 2 && shares[shares.len() - 2..].iter().all(|&share| share >= ALL)
+}
+
+/// Measures the whole table with as many threads as there are senders, and writes it.
+pub fn renew() {
+    let of = |sender| std::thread::spawn(move || constant(sender));
+    let parts: Vec<_> = Sender::ALL.map(of).into_iter().map(|part| part.join().unwrap()).collect();
+    let choices: String =
+        Sender::ALL.iter().map(|sender| format!("        Sender::{sender:?} => &{},\n", name(*sender))).collect();
+    let text = format!(
+        "//! Percent of a contract that TCP gets behind a policer. Written by a test: see `policer.rs`.\n\n\
+         use super::Sender;\nuse super::grid::Shares;\n\n\
+         /// Those of a sender.\npub fn shares(sender: Sender) -> &'static Shares {{\n    match sender {{\n{choices}    }}\n}}\n{}",
+        parts.concat()
+    );
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/src/design/policer/table.rs");
+    std::fs::write(path, text).unwrap();
+}
+
+fn name(sender: Sender) -> String {
+    sender.stack().to_uppercase().replace('-', "_")
+}
+
+fn constant(sender: Sender) -> String {
+    let mut out = format!("\n#[rustfmt::skip]\nconst {}: Shares = [\n", name(sender));
+    for (flows, n) in grid::FLOWS.iter().enumerate() {
+        out += "    [\n";
+        for (rate, mbit_s) in grid::RATES.iter().enumerate() {
+            out += "        [\n";
+            for (rtt, ms) in grid::RTTS.iter().enumerate() {
+                let line = Row { sender, flows, rate, rtt }.line();
+                let _ = writeln!(out, "            {line}, // {n} x {mbit_s} Mbit/s, {ms} ms");
+            }
+            out += "        ],\n";
+        }
+        out += "    ],\n";
+    }
+    out + "];\n"
+}
