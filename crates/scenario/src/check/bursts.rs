@@ -83,14 +83,15 @@ fn sender(tcp: &Config) -> Option<Sender> {
 }
 
 /// The contract of a policer of long-lived TCP; `None` if it is another conditioner, if it takes anything else or a
-/// sender that the table lacks, or if the windows of the hosts keep the flows below it. Of several kinds of sender it is
+/// sender that the table lacks, or if a shaper before it or the windows of the hosts keep the flows below it. Of several kinds of sender it is
 /// the one that gets least.
 pub fn contract(file: File<'_>, stage: &Stage, links: &[plan::Link]) -> Option<Contract> {
     let burst = burst(stage)?;
     let rate = parameter::<BitRate>(stage, "cir")?;
     let taken: Vec<_> = stage.takes.iter().map(|&i| &file.traffic[i]).collect();
     let long_lived = |flow: &&Flowline| flow.tcp && matches!(flow.offered.model, TrafficParams::Ftp(_));
-    if taken.is_empty() || !taken.iter().all(long_lived) {
+    let passes = |link: &plan::Link| link.rate <= rate || shaped(link, rate, burst);
+    if taken.is_empty() || !taken.iter().all(long_lived) || before(stage, &taken).any(|link| passes(&links[link])) {
         return None;
     }
     let flows = shared(stage, &taken);
@@ -107,6 +108,19 @@ pub fn contract(file: File<'_>, stage: &Stage, links: &[plan::Link]) -> Option<C
     let one = |sender| Contract { policed: Policed { sender, rate, flows, rtt, packet }, burst, data };
     let least = senders?.into_iter().map(one).min_by(|a, b| a.share().total_cmp(&b.share()))?;
     (rtt > 0.0 && window > least.policed.window()).then_some(least)
+}
+
+/// Whether all that leaves a link is within a rate and a burst.
+fn shaped(link: &plan::Link, rate: BitRate, burst: Bytes) -> bool {
+    let shaper = link.nodes.first().and_then(|root| root.shaper.as_ref());
+    shaper.is_some_and(|shaper| shaper.rate <= rate && shaper.burst <= burst)
+}
+
+/// The links that all these flows take on their way to a policer.
+fn before<'a>(stage: &'a Stage, taken: &'a [&Flowline]) -> impl Iterator<Item = usize> + 'a {
+    let way =
+        |flow: &'a Flowline| flow.forward.iter().map(|&link| link as usize).take_while(|&link| link != stage.link);
+    way(taken[0]).filter(move |link| taken.iter().all(|flow| way(flow).any(|it| it == *link)))
 }
 
 /// The fewest flows that share a bucket.

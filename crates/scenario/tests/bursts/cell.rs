@@ -37,11 +37,11 @@ impl Cell {
         Self { actions: "green = \"mark AF11\"\nred = \"mark AF13\"", ..self }
     }
 
-    fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let Self { tcp, mbit_s, rtt_us, flows, burst, actions } = self;
         let (fast, delay) = (10.0 * mbit_s, rtt_us / 2);
         format!(
-            "[scenario]\nduration = \"60s\"\nwarmup = \"15s\"\n\
+            "[scenario]\nduration = \"40s\"\nwarmup = \"10s\"\n\
              [links]\n\"s - r\" = {{ rate = \"10Gbit/s\", delay = \"1us\" }}\n\
              \"r - d\" = {{ rate = \"{fast}Mbit/s\", delay = \"{delay}us\" }}\n\
              [conditioner.contract]\nat = \"r -> d\"\nkind = \"token-bucket\"\ncir = \"{mbit_s}Mbit/s\"\n\
@@ -52,14 +52,20 @@ impl Cell {
     }
 
     pub fn run(&self) -> Outcome {
-        let parsed = Scenario::parse(&self.text(), &Options::new("x.toml"));
-        let (scenario, said) = parsed.unwrap_or_else(|errors| panic!("{errors}"));
+        let (scenario, said) = read(&self.text());
         let simulation = Simulation::new(scenario.plan(1, 0), EngineOptions::default()).unwrap();
         let outcome = simulation.run(|_| true).unwrap();
         let bytes: u64 = outcome.arrivals.iter().map(|row| row.delivered.bytes).sum();
         let share = bytes as f64 * 8.0 / outcome.measured.seconds() / (self.mbit_s * 1e6);
-        Outcome { said: said.list.iter().map(|it| it.code).collect(), share }
+        Outcome { said, share }
     }
+}
+
+/// A scenario and the codes of its warnings.
+pub fn read(text: &str) -> (Scenario, Vec<&'static str>) {
+    let parsed = Scenario::parse(text, &Options::new("x.toml"));
+    let (scenario, said) = parsed.unwrap_or_else(|errors| panic!("{errors}"));
+    (scenario, said.list.iter().map(|it| it.code).collect())
 }
 
 /// A host of a kind, as `[tcp.X]` states it. A classic one with what else hosts have today.

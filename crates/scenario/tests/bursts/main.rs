@@ -5,7 +5,7 @@
 mod cell;
 mod table;
 
-use cell::Cell;
+use cell::{Cell, read};
 use perhop_core::design::policer::{ENOUGH, ERROR, Policed, Sender};
 use perhop_core::units::{BitRate, Bytes};
 use table::Row;
@@ -164,4 +164,17 @@ fn it_is_not_said_of_what_is_marked() {
             outcome.share
         );
     }
+}
+
+/// Nor of what a shaper has made fit, or a link that is as slow.
+#[test]
+fn it_is_not_said_behind_a_shaper() {
+    let policer = Cell::policed(Sender::Linux, [10.0, 40.0], 1, 6_000);
+    let said = |shaped: &str| read(&policer.text().replace("delay = \"1us\"", shaped)).1.contains(&"W301");
+    assert!(
+        said("delay = \"1us\"")
+            && !said("delay = \"1us\", queue = { shape = { rate = \"10Mbit/s\", burst = \"3kB\" } }")
+    );
+    assert!(said("delay = \"1us\", queue = { shape = { rate = \"10Mbit/s\", burst = \"9kB\" } }"));
+    assert!(said("delay = \"1us\", queue = { shape = { rate = \"11Mbit/s\", burst = \"3kB\" } }"));
 }
