@@ -1,12 +1,13 @@
 """The tutorial and the how-tos do what they say: every file is written, every command run, every line compared.
 
-`PERHOP_RENEW=1` writes what is printed now into the pages; read `git diff docs` then, for the prose quotes numbers.
+`PERHOP_RENEW=1` writes what is printed and drawn now into the pages and their figures; read `git diff docs` then, for the prose quotes numbers.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import tomllib
 from pathlib import Path
 
@@ -32,8 +33,13 @@ def test_a_page_can_be_followed(page: Path, checkout: Path) -> None:
     reader = Reader(checkout, renews="PERHOP_RENEW" in os.environ)
     reader.follow(page.read_text())
     assert reader.ran >= 2
+    drawn = {path.name: path for path in checkout.glob("*.svg")}
+    shown = re.findall(r"\]\(\.\./figures/(\S+)\)", reader.page)
+    assert set(shown) <= set(drawn)
     if reader.renews:
         page.write_text(reader.page)
+        for name in shown:
+            shutil.copyfile(drawn[name], ROOT / "docs/figures" / name)
 
 
 def test_the_tutorial_ends_with_the_example(tmp_path: Path) -> None:
