@@ -64,11 +64,12 @@ fn unanswered(file: File<'_>, stage: &Stage, problems: &mut Problems) {
     problems.warn("W320", stage.keys.kind, message).label(label).help(help);
 }
 
-/// W302: EF (RFC 3246) promises low delay only if its rate is enforced: something on its path must drop the excess.
+/// W302: EF (RFC 3246) promises low delay only if its rate is enforced: something on its path must drop the excess, or
+/// give it another code point.
 fn unpoliced_ef(all: Resolved<'_>, problems: &mut Problems) {
     let Resolved { file, stages, .. } = all;
     for (i, flow) in file.traffic.iter().enumerate().filter(|(_, f)| f.offered.dscp == EF) {
-        let polices = |s: &Stage| s.takes.contains(&i) && s.spec.actions.contains(&Action::Drop);
+        let polices = |s: &Stage| s.takes.contains(&i) && s.spec.actions.iter().any(limits);
         if !stages.iter().any(polices) && !starving::policed(all, i) {
             let Some(stated) = file.model.traffic.get(&flow.offered.name) else { continue };
             let message = format!("nothing polices the EF traffic `{}`", flow.offered.name);
@@ -76,6 +77,14 @@ fn unpoliced_ef(all: Resolved<'_>, problems: &mut Problems) {
                 .warn("W302", stated.common.dscp.place, message)
                 .help("put a token bucket with red = \"drop\" on its path, or give its priority class a `rate`");
         }
+    }
+}
+
+/// Whether an action keeps packets from going on as EF.
+fn limits(action: &Action) -> bool {
+    match action {
+        Action::Drop => true,
+        Action::Pass(rewrite) => rewrite.dscp.is_some_and(|dscp| dscp != EF),
     }
 }
 
