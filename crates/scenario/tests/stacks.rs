@@ -5,7 +5,7 @@ use perhop_scenario::sections::stack::NAMES;
 use perhop_scenario::sections::tcp::TcpSection;
 use perhop_sim::transport::Config;
 
-/// The section of a table of texts, and the keys that are at fault.
+/// The section of a table of texts, and what is said of it.
 fn read(entries: &[(&str, &str)]) -> (Option<TcpSection>, Vec<String>) {
     let mut problems = Problems::default();
     let table = Tree::table(entries.iter().map(|&(key, value)| (key, Tree::Text(value.into()))).collect());

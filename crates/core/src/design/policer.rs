@@ -11,8 +11,8 @@
 //! need  = the least burst from which on every larger one has a share of 0.9
 //! ```
 //!
-//! Off its grid of flows, rates and round trips the table is within [`ERROR`] of nine runs in ten, and of what a Linux kernel measured. A rate or round trip
-//! beyond it is taken at the grid's edge with the same window. Packets of another size than 1500 B are taken as a rate
+//! Off its grid the table is within [`ERROR`] of nine runs in ten, and of nine in ten cells in which a Linux kernel was measured.
+//! A rate or round trip beyond it is taken at the grid's edge with the same window. Packets of another size than 1500 B are taken as a rate
 //! and a burst of as many packets. Flows are long-lived, share one bucket, and lose what finds no tokens.
 //!
 //! | symbol | field    | unit   |

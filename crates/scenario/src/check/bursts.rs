@@ -78,6 +78,7 @@ fn sender(tcp: &Config) -> Option<Sender> {
     match (tcp.recovery, &tcp.congestion) {
         (Recovery::Rack, LawParams::Cubic(_)) => Some(Sender::Linux),
         (Recovery::Rack, LawParams::Reno(_)) => Some(Sender::LinuxReno),
+        (Recovery::Rack, _) => None,
         (Recovery::Reno | Recovery::NewReno(_), _) => Some(Sender::Classic),
     }
 }

@@ -8,6 +8,8 @@ mod table;
 use cell::{Cell, read};
 use perhop_core::design::policer::{ENOUGH, ERROR, Policed, Sender};
 use perhop_core::units::{BitRate, Bytes};
+use std::collections::BTreeMap;
+use std::path::Path;
 use table::Row;
 
 /// The share that the table gives.
@@ -17,11 +19,11 @@ fn expected(sender: Sender, [mbit_s, rtt_ms]: [f64; 2], flows: u32, burst: u32) 
     policed.share(Bytes::new(u64::from(burst)))
 }
 
-/// With `PERHOP_RENEW` the table is measured anew.
+/// With `PERHOP_RENEW=1` the table is measured again, with `PERHOP_RENEW=linux` that stack's part of it.
 #[test]
 fn entries_of_the_table_are_what_runs_give() {
-    if std::env::var_os("PERHOP_RENEW").is_some() {
-        return table::renew();
+    if let Ok(what) = std::env::var("PERHOP_RENEW") {
+        return table::renew(&what);
     }
     for sender in Sender::ALL {
         for (flows, rate, rtt, burst) in [(0, 1, 3, 1), (0, 1, 4, 4), (1, 1, 4, 3), (2, 0, 3, 2), (2, 1, 5, 3)] {
@@ -69,35 +71,42 @@ fn between_its_entries_the_table_is_within_its_error_of_nine_runs_in_ten() {
     }
 }
 
-/// Goodput of one flow of 20 s behind a policer of 10 Mbit/s in Linux 6.12, by round trip in ms and burst in bytes;
-/// 9.6 Mbit/s is all. Where a boot of the kernel gave one of several values, both ends.
-const KERNEL: [(Sender, f64, u32, [f64; 2]); 12] = [
-    (Sender::LinuxReno, 10.0, 15_000, [8.695; 2]),
-    (Sender::LinuxReno, 40.0, 15_000, [2.34, 2.984]),
-    (Sender::LinuxReno, 100.0, 15_000, [1.566; 2]),
-    (Sender::LinuxReno, 10.0, 62_500, [9.577; 2]),
-    (Sender::LinuxReno, 40.0, 62_500, [8.239, 8.3]),
-    (Sender::LinuxReno, 100.0, 62_500, [6.423; 2]),
-    (Sender::Linux, 10.0, 15_000, [9.222; 2]),
-    (Sender::Linux, 40.0, 15_000, [2.62, 3.731]),
-    (Sender::Linux, 100.0, 15_000, [1.913; 2]),
-    (Sender::Linux, 10.0, 62_500, [9.571; 2]),
-    (Sender::Linux, 40.0, 62_500, [9.1, 9.183]),
-    (Sender::Linux, 100.0, 62_500, [7.772; 2]),
-];
+/// What a kernel measured behind a policer of 10 Mbit/s (`tests/kernel/tcp`): cell, and share of the contract, the mean of
+/// its boots. The policer counts frames.
+fn kernel() -> BTreeMap<String, f64> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/kernel/tcp/summary.csv");
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut boots = BTreeMap::<String, Vec<f64>>::new();
+    for line in text.lines().filter(|line| line.starts_with("policer-")) {
+        let columns: Vec<_> = line.split(',').collect();
+        let goodput: f64 = columns[4].parse().unwrap();
+        boots.entry(columns[0].to_owned()).or_default().push(goodput / 10e6 * FRAME / 1448.0);
+    }
+    boots.into_iter().map(|(cell, shares)| (cell, shares.iter().sum::<f64>() / shares.len() as f64)).collect()
+}
+
+/// Bytes of a full frame.
+const FRAME: f64 = 1514.0;
+
+/// What the table gives for `policer-15kB-40ms-linux-reno`; `None` of another kind of cell.
+fn expected_of(cell: &str) -> Option<f64> {
+    let mut parts = cell.splitn(4, '-').skip(1);
+    let burst = match parts.next()?.strip_suffix("kB")? {
+        "62" => 62_500,
+        kilobytes => 1000 * kilobytes.parse::<u64>().ok()?,
+    };
+    let rtt = parts.next()?.strip_suffix("ms")?.parse::<f64>().ok()? / 1e3;
+    let stack = parts.next()?;
+    let sender = Sender::ALL.into_iter().find(|sender| sender.stack() == stack)?;
+    Some(Policed { sender, rate: BitRate::mbps(10), flows: 1.0, rtt, packet: FRAME }.share(Bytes::new(burst)))
+}
 
 #[test]
-fn the_table_is_within_its_error_of_a_kernel() {
-    for (sender, rtt_ms, burst, goodputs) in KERNEL {
-        let expected = expected(sender, [10.0, rtt_ms], 1, burst);
-        for goodput in goodputs {
-            let got = goodput / 9.6;
-            assert!(
-                (expected - got).abs() <= ERROR,
-                "{sender:?} {rtt_ms} ms, {burst}B: {got:.2}, expected {expected:.2}"
-            );
-        }
-    }
+fn the_table_is_within_its_error_of_a_kernel_in_nine_cells_of_ten() {
+    let cells: Vec<_> = kernel().into_iter().filter_map(|(cell, got)| Some((expected_of(&cell)?, got, cell))).collect();
+    assert!(cells.len() >= 24, "{} cells", cells.len());
+    let outside: Vec<_> = cells.iter().filter(|(expected, got, _)| (expected - got).abs() > ERROR).collect();
+    assert!(outside.len() * 10 <= cells.len(), "{outside:#?}");
 }
 
 const HELD: [([f64; 2], u32, u32); 9] = [

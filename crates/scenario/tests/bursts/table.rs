@@ -36,7 +36,11 @@ impl Row {
         f64::from(grid::shares(self.sender)[self.flows][self.rate][self.rtt][burst]) / 100.0
     }
 
-    fn line(self) -> String {
+    /// What the table says of it, or what is measured.
+    fn line(self, measured: bool) -> String {
+        if !measured {
+            return format!("{:?}", grid::shares(self.sender)[self.flows][self.rate][self.rtt]);
+        }
         let mut shares: Vec<f64> = Vec::new();
         while shares.len() < grid::BURSTS && !ended(&shares) {
             shares.push(self.measured(shares.len()).min(1.0));
@@ -52,9 +56,13 @@ fn ended(shares: &[f64]) -> bool {
     shares.len() >= 2 && shares[shares.len() - 2..].iter().all(|&share| share >= ALL)
 }
 
-/// Measures the whole table with as many threads as there are senders, and writes it.
-pub fn renew() {
-    let of = |sender| std::thread::spawn(move || constant(sender));
+/// Measures the whole table, or one stack's part of it, with as many threads as there are senders, and writes it.
+pub fn renew(what: &str) {
+    let measured = |sender: Sender| what == "1" || what == sender.stack();
+    let of = |sender| {
+        let measured = measured(sender);
+        std::thread::spawn(move || constant(sender, measured))
+    };
     let parts: Vec<_> = Sender::ALL.map(of).into_iter().map(|part| part.join().unwrap()).collect();
     let choices: String =
         Sender::ALL.iter().map(|sender| format!("        Sender::{sender:?} => &{},\n", name(*sender))).collect();
@@ -72,14 +80,14 @@ fn name(sender: Sender) -> String {
     sender.stack().to_uppercase().replace('-', "_")
 }
 
-fn constant(sender: Sender) -> String {
+fn constant(sender: Sender, measured: bool) -> String {
     let mut out = format!("\n#[rustfmt::skip]\nconst {}: Shares = [\n", name(sender));
     for (flows, n) in grid::FLOWS.iter().enumerate() {
         out += "    [\n";
         for (rate, mbit_s) in grid::RATES.iter().enumerate() {
             out += "        [\n";
             for (rtt, ms) in grid::RTTS.iter().enumerate() {
-                let line = Row { sender, flows, rate, rtt }.line();
+                let line = Row { sender, flows, rate, rtt }.line(measured);
                 let _ = writeln!(out, "            {line}, // {n} x {mbit_s} Mbit/s, {ms} ms");
             }
             out += "        ],\n";
