@@ -67,7 +67,7 @@ impl End {
         Self { endpoint, connection: None, application, answers: VecDeque::new(), peer, datagram, cuts }
     }
 
-    /// Somebody wants a connection.
+    /// The peer wants a connection.
     fn accept(&mut self, now: Instant, incoming: Incoming) {
         let mut out = Vec::new();
         match self.endpoint.accept(incoming, now, &mut out, None) {

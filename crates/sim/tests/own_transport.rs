@@ -1,4 +1,4 @@
-//! A transport of somebody else's, put in at the seam: `examples/go_back_n.rs`, of which
+//! A transport that is not part of perhop, put in at the seam: `examples/go_back_n.rs`, of which
 //! `docs/bring-your-own-transport.md` shows every line.
 
 #[path = "../examples/go_back_n.rs"]

@@ -69,7 +69,7 @@ impl Pairs {
     }
 }
 
-/// What datagrams on their way say. It grows until most are under way; then it allocates nothing.
+/// What datagrams in flight say. It grows until most are in flight; then it allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Payloads {
     bytes: Vec<Vec<u8>>,

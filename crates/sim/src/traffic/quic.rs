@@ -202,3 +202,50 @@ impl Traffic for Quic {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params() -> Params {
+        Params {
+            congestion: Controller::Cubic,
+            initial_window: None,
+            mtu: Bytes::new(1480),
+            receive_window: Bytes::new(1_250_000),
+            size: Some(Drawn::Constant(Bytes::new(1000))),
+            gap: Some(Span::from_ms(10)),
+            waits: None,
+        }
+    }
+
+    /// RFC 9000 section 14: datagrams of 1200 bytes are the least that a path has to carry.
+    #[test]
+    fn bounds_are_kept() {
+        let field = |change: fn(&mut Params)| {
+            let mut it = params();
+            change(&mut it);
+            it.build(&TrafficScope::default()).err().map(|error| error.field)
+        };
+        assert_eq!(field(|_| {}), None);
+        assert_eq!(field(|p| p.mtu = Bytes::new(1228)), None);
+        assert_eq!(field(|p| p.mtu = Bytes::new(1227)), Some("mtu"));
+        assert_eq!(field(|p| p.receive_window = Bytes::new(1479)), Some("receive-window"));
+        assert_eq!(field(|p| p.initial_window = Some(0)), Some("initial-window"));
+        assert_eq!(field(|p| p.gap = None), Some("size"));
+        assert_eq!(field(|p| p.size = None), Some("gap"));
+        assert_eq!(field(|p| (p.size, p.gap, p.waits) = (None, None, Some(Loop::Closed))), Some("loop"));
+    }
+
+    /// Open loop: the next request has its time at once; closed loop: it waits for the response.
+    #[test]
+    fn a_closed_loop_waits_for_its_response() {
+        for (waits, asks_ahead) in [(None, true), (Some(Loop::Closed), false)] {
+            let mut it = Params { waits, ..params() }.build(&TrafficScope::default()).unwrap();
+            let mut rng = Rng::stream(1, 0, "x");
+            let step = it.wake(Time::ZERO, &mut rng);
+            assert_eq!((step.offer, step.next.is_some()), (Offer::Transfer(1000), asks_ahead));
+            assert_eq!(it.on_complete(Time::ZERO, &mut rng).is_some(), !asks_ahead);
+        }
+    }
+}

@@ -61,7 +61,7 @@ pub struct Opened {
     pub now: Time,
     /// All its randomness.
     pub seed: u64,
-    /// What the sender has to send: without end, or so many bytes.
+    /// What the sender has to send: without end, or this many bytes.
     pub supply: Supply,
 }
 
