@@ -122,6 +122,8 @@ pub struct TcpSection {
     /// A SYN goes first, and data waits for its ACK.
     #[param(default = true)]
     pub syn: bool,
+    /// Segments that leave back to back where the window allows it (segmentation offload), with `recovery = "rack"`; default: 1.
+    pub burst_segments: Option<u32>,
     /// Delays at the ends of a connection.
     #[param(flatten)]
     pub delays: DelaysSection,
@@ -308,6 +310,7 @@ impl TcpSection {
             ecn: self.ecn.unwrap_or(self.congestion.0.is_scalable()),
             receiver_ecn: self.receiver_ecn,
             feedback: self.ecn_feedback.map_or(self.congestion.0.feedback(), Feedback::config),
+            burst: self.burst_segments.unwrap_or(1),
             mss: u16::try_from(self.segment.get()).map_err(|_| too_large("segment", self.segment))?,
             header: u16::try_from(self.header.get()).map_err(|_| too_large("header", self.header))?,
         };
@@ -323,6 +326,7 @@ fn key(field: &'static str) -> &'static str {
         "initial_window" => "initial-window",
         "delayed_ack" => "delayed-ack",
         "feedback" => "ecn-feedback",
+        "burst" => "burst-segments",
         other => other,
     }
 }

@@ -15,6 +15,7 @@
 //! | `receiver_ecn`     | -        | on            | -                                                 |
 //! | `feedback`         | -        | RFC 3168      | -                                                 |
 //! | `reaction.sack`    | -        | off           | -                                                 |
+//! | `burst`            | segments | 1             | -                                                 |
 //! | `mss`              | B        | 1000          | `packetSize_`                                     |
 //! | `header`           | B        | 40            | `tcpip_base_hdr_size_` with `useHeaders_ true`    |
 //!
@@ -56,6 +57,8 @@ pub struct Config {
     pub receiver_ecn: bool,
     /// How it tells of marks.
     pub feedback: EcnFeedback,
+    /// New segments that leave back to back where the windows allow it (segmentation offload); 1: each by itself.
+    pub burst: u32,
     /// Data bytes of a full segment.
     pub mss: u16,
     /// Bytes of IP and TCP header: the size of a SYN and of an ACK.
@@ -116,6 +119,7 @@ impl Default for Config {
             ecn: false,
             receiver_ecn: true,
             feedback: EcnFeedback::default(),
+            burst: 1,
             mss: 1000,
             header: 40,
         }
@@ -141,7 +145,7 @@ impl Config {
     }
 
     /// # Errors
-    /// A window or size of zero, a window beyond 2^24 segments, or beyond 32,767 with SACK, a packet beyond 65 535 bytes, an
+    /// A window, burst or size of zero, a burst beyond the window or of a sender of ns-2's kind, a window beyond 2^24 segments, or beyond 32,767 with SACK, a packet beyond 65 535 bytes, an
     /// ACK delay or overhead that is zero or above 500 ms, a law that only senders of today can serve with another, or what the law or [`RtoConfig::validate`] refuses.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let windows = 1..=LARGEST_WINDOW;
@@ -151,6 +155,10 @@ impl Config {
         let blocks = format!("at most {} segments with SACK", sacks::LARGEST_WINDOW);
         check(fits, "window", self.window, blocks)?;
         check(windows.contains(&self.initial_window), "initial_window", self.initial_window, &bound)?;
+        let fits = self.burst > 0 && self.burst <= self.window;
+        check(fits, "burst", self.burst, format!("between 1 and the window of {} segments", self.window))?;
+        let offloads = self.burst == 1 || self.recovery == Recovery::Rack;
+        check(offloads, "burst", self.burst, "1 with a sender of ns-2's kind, which has no segmentation offload")?;
         check(self.mss > 0, "mss", self.mss, "at least 1 byte")?;
         let packet = u32::from(self.mss) + u32::from(self.header);
         check(packet <= 65_535, "mss", self.mss, format!("at most 65535 bytes less the header of {}", self.header))?;
@@ -211,6 +219,9 @@ mod tests {
             ),
             ("recovery", Config { congestion: LawParams::Bbr(bbr::Params { policer_estimate: true }), ..base }),
             ("initial_window", Config { initial_window: 0, ..base }),
+            ("burst", Config { burst: 0, ..base }),
+            ("burst", Config { burst: 2, ..base }),
+            ("burst", Config { burst: 21, recovery: Recovery::Rack, ..base }),
             ("mss", Config { mss: 0, ..base }),
             ("mss", Config { mss: 65_500, ..base }),
             ("rto.granularity", Config { rto: tick(Span::ZERO), ..base }),

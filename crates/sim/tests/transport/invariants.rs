@@ -24,11 +24,12 @@ prop_compose! {
         law in 0usize..3,
         ack in prop_oneof![Just(AckDelay::None), (1u64..501).prop_map(|ms| AckDelay::Fixed(Span::from_ms(ms))), Just(AckDelay::Linux)],
         mss in 1u16..1461,
+        burst in 1u32..20,
     ) -> Config {
         let law = if recovery == Recovery::Rack { law } else { 0 };
         let laws = [LawParams::default(), LawParams::Dctcp(dctcp::LINUX), LawParams::Prague(prague::DEFAULTS)];
         let (congestion, feedback) = (laws[law], laws[law].feedback());
-        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, reaction: Reaction { ack, overhead: None, sack: sack || recovery == Recovery::Rack }, ecn, receiver_ecn, feedback, mss, header: 40 }
+        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, reaction: Reaction { ack, overhead: None, sack: sack || recovery == Recovery::Rack }, ecn, receiver_ecn, feedback, burst: if recovery == Recovery::Rack { burst.min(window) } else { 1 }, mss, header: 40 }
     }
 }
 

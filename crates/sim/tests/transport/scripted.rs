@@ -19,6 +19,7 @@ const OPEN: Config = Config {
     ecn: false,
     receiver_ecn: true,
     feedback: EcnFeedback::Rfc3168,
+    burst: 1,
     mss: 1000,
     header: 40,
 };

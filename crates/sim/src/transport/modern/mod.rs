@@ -5,6 +5,7 @@
 //! | `sender.rs`      | one connection's sender                                             |
 //! | `sender/state.rs` | what it knows, by concern                                          |
 //! | `sender/transmission.rs` | what is sent next                                           |
+//! | `sender/burst.rs` | how many leave back to back (segmentation offload)                 |
 //! | `sender/timers.rs` | retransmission, probe and reordering timer                        |
 //! | `sender/acks.rs` | what an ACK leads to                                                |
 //! | `sender/episodes.rs` | what begins an episode, PRR, F-RTO                              |

@@ -36,6 +36,7 @@
 //! constant; the sender notices no drop in its own host. The granularity of `rto` and `limited_transmit` have no meaning here.
 
 mod acks;
+mod burst;
 mod episodes;
 mod state;
 mod timers;
@@ -50,6 +51,7 @@ use crate::transport::congestion::{CongestionControl, Event, Law, RateSample, Re
 use crate::transport::error::ConfigError;
 use crate::transport::supply::Extent;
 use crate::transport::{Config, Counters, Decoder, EcnFeedback};
+use burst::Burst;
 use perhop_core::units::{Span, Time};
 use state::*;
 
@@ -72,6 +74,7 @@ pub struct Modern {
     clock: Clock,
     usage: Usage,
     tail: Tail,
+    burst: Burst,
     flow: Flow,
 }
 
@@ -113,6 +116,7 @@ impl Modern {
             clock: Clock { timer: Timer::Off, deadline: Time::MAX, last_sent: Time::ZERO },
             usage: Usage { usage_until: first, ..Usage::default() },
             tail: Tail::default(),
+            burst: Burst::new(config.burst),
             flow: Flow::default(),
         })
     }

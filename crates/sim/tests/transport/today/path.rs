@@ -27,6 +27,7 @@ pub(super) struct Weather {
     /// Between two packets of the bottleneck.
     spacing: Span,
     window: u32,
+    burst: u32,
     delayed_ack: bool,
 }
 
@@ -39,8 +40,23 @@ impl Weather {
         let one_way = Span::from_us(1000 + dice.next() % 60_000);
         let spacing = Span::from_us(50 + dice.next() % 1500);
         let window = 3 + (dice.next() % 100) as u32;
-        let [outages, bursts, delayed_ack] = [0.3, 0.3, 0.5].map(|p| dice.falls(p));
-        Self { seed, loss, ack_loss, overtaken, twice, mark, outages, bursts, one_way, spacing, window, delayed_ack }
+        let [outages, bursts, delayed_ack, offload] = [0.3, 0.3, 0.5, 0.5].map(|p| dice.falls(p));
+        let burst = if offload { 1 + dice.next() as u32 % window.min(20) } else { 1 };
+        Self {
+            seed,
+            loss,
+            ack_loss,
+            overtaken,
+            twice,
+            mark,
+            outages,
+            bursts,
+            one_way,
+            spacing,
+            window,
+            burst,
+            delayed_ack,
+        }
     }
 
     fn config(&self) -> Config {
@@ -50,6 +66,7 @@ impl Weather {
             congestion: LawParams::Reno(reno::Params { growth: reno::Growth::Segments, abe: false }),
             initial_window: 10,
             window: self.window,
+            burst: self.burst,
             rto: RtoConfig::MODERN,
             syn: false,
             reaction: Reaction { ack, overhead: None, sack: true },
@@ -96,7 +113,7 @@ impl Path {
             dice: Dice(!weather.seed),
             now: Time::ZERO + Span::from_ms(1),
             fast,
-            slow: Slow::new(linux, config.rto.minimum),
+            slow: Slow::new(linux, &config),
             receiver: Receiver::new(&config).unwrap(),
             events: BTreeMap::new(),
             scheduled: 0,
@@ -185,10 +202,10 @@ impl Path {
 
     fn transmit(&mut self) -> Result<(), String> {
         loop {
-            let rto = self.fast.rto();
+            let (rto, before) = (self.fast.rto(), Seen::of(&self.fast));
             let segment = self.fast.next_segment(self.now);
             let seen = Seen::of(&self.fast);
-            let next = self.slow.next(&self.limits);
+            let next = self.slow.next(self.now, &before, &self.limits);
             same("segment", segment.map(|it| it.number), next)?;
             let Some(segment) = segment else {
                 self.slow.settle(self.now, &seen);

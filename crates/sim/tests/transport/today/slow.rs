@@ -1,6 +1,7 @@
 //! The sender that the texts describe, put together: what is sent, in which order, and when.
 
 mod answers;
+mod bursts;
 
 use super::board::{Board, Update};
 use super::frto::FRto;
@@ -9,6 +10,7 @@ use super::rack::Rack;
 use super::timers::{Kind, Moment, Timer};
 use super::{Departure, Linux, Phase, Seen};
 use perhop_core::units::{Span, Time};
+use perhop_sim::transport::Config;
 
 /// What there is to send, and where the receiver's window ends.
 #[derive(Clone, Copy, Debug)]
@@ -66,11 +68,14 @@ pub(super) struct Slow {
     losses: bool,
     /// Nothing is out of order: Linux's open state.
     calm: bool,
+    /// Segments of a whole burst, and of the one under way that are left.
+    burst: u32,
+    left: u32,
     linux: Linux,
 }
 
 impl Slow {
-    pub(super) fn new(linux: Linux, max_ack_delay: Span) -> Self {
+    pub(super) fn new(linux: Linux, config: &Config) -> Self {
         Self {
             board: Board::new(),
             rack: Rack::new(),
@@ -78,7 +83,7 @@ impl Slow {
             frto: FRto::new(),
             tlp: Tlp::default(),
             undo: Undo::default(),
-            timer: Timer::new(max_ack_delay),
+            timer: Timer::new(config.rto.minimum),
             phase: Phase::Open,
             point: 1,
             cwnd: 0,
@@ -90,6 +95,8 @@ impl Slow {
             rtos: 0,
             losses: false,
             calm: true,
+            burst: config.burst,
+            left: 0,
             linux,
         }
     }
@@ -104,7 +111,7 @@ impl Slow {
     }
 
     /// RFC 6675 section 5 (C): NextSeg() while cwnd - pipe >= 1. A probe (RFC 8985 section 7.3) goes whatever the window.
-    pub(super) fn next(&self, limits: &Limits) -> Option<u32> {
+    pub(super) fn next(&mut self, now: Time, seen: &Seen, limits: &Limits) -> Option<u32> {
         if self.tlp.due {
             return self.probe(limits);
         }
@@ -112,7 +119,10 @@ impl Slow {
             return None;
         }
         let lost = if self.new_first { None } else { self.board.next_lost() };
-        lost.or(self.has_new(limits).then_some(self.board.next))
+        if lost.is_some() {
+            return lost;
+        }
+        (self.has_new(limits) && self.takes_part(now, seen, limits)).then_some(self.board.next)
     }
 
     /// RFC 8985 section 7.3: an unsent segment, else the highest sent so far.
@@ -169,6 +179,7 @@ impl Slow {
 
     /// Nothing more goes now.
     pub(super) fn settle(&mut self, now: Time, seen: &Seen) {
+        self.left = 0;
         if std::mem::take(&mut self.sent) {
             let (mut timer, at) = self.moment(now, seen);
             timer.after_sending(&at);
