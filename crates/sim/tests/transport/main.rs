@@ -11,6 +11,7 @@ mod invariants;
 mod loss_law;
 mod ns2;
 mod path;
+mod periodic;
 mod pipe;
 mod receiver;
 mod reference;
