@@ -36,7 +36,7 @@ fn rate(every: u64) -> f64 {
 /// Beside W/2 round trips of growth a cycle has the one in which the loss is repaired; W is whole, and so is W/2: 3 in W/2 at most.
 #[test]
 fn the_sawtooth_has_its_mean() {
-    for every in [500, 2000, 10_000, 50_000] {
+    for every in [200, 500, 2000] {
         let w = (8.0 * every as f64 / 3.0).sqrt();
         let (mean, allowed) = (rate(every), 3.0 / (w / 2.0));
         println!("1 / {every}: {mean:.2} of {:.2}, allowed {allowed:.3}", 0.75 * w);
