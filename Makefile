@@ -22,7 +22,7 @@ test: test-rust test-differential test-python             ## all tests; tests wh
 test-rust: .venv/packages.stamp
 	cargo test --workspace --no-fail-fast
 
-test-differential:                      ## laws beside other implementations: a workspace of its own, which asks for a newer Rust
+test-differential:                      ## laws beside other implementations: a separate workspace, which asks for a newer Rust
 	@if printf '1.95.0\n%s\n' "$$(rustc --version | cut -d' ' -f2)" | sort -VC; then \
 	  cargo test --manifest-path tests/differential/Cargo.toml --target-dir target; \
 	else echo "tests/differential skipped: s2n-quic-core needs Rust 1.95"; fi

@@ -24,16 +24,16 @@ use std::time::Duration;
 const MSS: u32 = 1200;
 
 /// Listens to nothing, and draws nothing.
-struct Nobody;
+struct Silent;
 
-impl Publisher for Nobody {
+impl Publisher for Silent {
     fn on_slow_start_exited(&mut self, _: SlowStartExitCause, _: u32) {}
     fn on_delivery_rate_sampled(&mut self, _: RateSample) {}
     fn on_pacing_rate_updated(&mut self, _: Bandwidth, _: u32, _: Ratio<u64>) {}
     fn on_bbr_state_changed(&mut self, _: BbrState) {}
 }
 
-impl Generator for Nobody {
+impl Generator for Silent {
     fn public_random_fill(&mut self, dest: &mut [u8]) {
         dest.fill(0);
     }
@@ -64,7 +64,7 @@ impl Theirs {
     fn fill(&mut self, us: u64) {
         let now = self.at(us);
         while self.law.bytes_in_flight() + MSS <= self.law.congestion_window() {
-            self.law.on_packet_sent(now, MSS as usize, Some(false), &self.rtt, &mut Nobody);
+            self.law.on_packet_sent(now, MSS as usize, Some(false), &self.rtt, &mut Silent);
         }
     }
 
@@ -72,15 +72,15 @@ impl Theirs {
     fn ack(&mut self, sent: u64, now: u64) {
         self.fill(now);
         let (sent, now) = (self.at(sent), self.at(now));
-        self.law.on_ack(sent, MSS as usize, (), &self.rtt, &mut Nobody, now, &mut Nobody);
+        self.law.on_ack(sent, MSS as usize, (), &self.rtt, &mut Silent, now, &mut Silent);
     }
 
     fn lose(&mut self, now: u64, echo: bool) {
         self.fill(now);
         let now = self.at(now);
         match echo {
-            true => self.law.on_explicit_congestion(1, now, &mut Nobody),
-            false => self.law.on_packet_lost(MSS, (), false, true, &mut Nobody, now, &mut Nobody),
+            true => self.law.on_explicit_congestion(1, now, &mut Silent),
+            false => self.law.on_packet_lost(MSS, (), false, true, &mut Silent, now, &mut Silent),
         }
     }
 

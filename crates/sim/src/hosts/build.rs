@@ -1,8 +1,8 @@
 //! Sources, flows and tables at time zero; and who a flow is.
 
 use super::Hosts;
-use super::peers::{Pairs, Payloads};
 use super::flow::{Flow, Place};
+use super::peers::{Pairs, Payloads};
 use super::source::{Asked, Source};
 use super::table::Table;
 use crate::agenda::MAX_COMPONENTS;

@@ -23,7 +23,8 @@ impl Hosts {
             }
         }
         let carried = |slot: &usize| self.pairs.get(*slot).is_some();
-        let datagrams: u64 = (0..held.len()).filter(carried).map(|slot| held[slot].iter().map(|c| c.packets).sum::<u64>()).sum();
+        let datagrams: u64 =
+            (0..held.len()).filter(carried).map(|slot| held[slot].iter().map(|c| c.packets).sum::<u64>()).sum();
         if datagrams != self.payloads.used() as u64 {
             breaches.push(format!("{} payloads of {datagrams} datagrams", self.payloads.used()));
         }

@@ -81,7 +81,8 @@ impl Hosts {
             return Some(Place { slot: slot as usize, announced: true });
         }
         let flow = self.flows.get(own).filter(|flow| flow.source as usize == source)?;
-        (flow.tcp.is_none() && self.pairs.get(own).is_none() && flow.counts.sent.packets == 0).then_some(Place { slot: own, announced: false })
+        (flow.tcp.is_none() && self.pairs.get(own).is_none() && flow.counts.sent.packets == 0)
+            .then_some(Place { slot: own, announced: false })
     }
 
     /// Opens a connection on a flow.

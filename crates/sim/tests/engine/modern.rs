@@ -3,8 +3,8 @@
 use crate::common::net::{Net, bulk, stage};
 use perhop_core::conditioner::{ConditionerParams, token_bucket};
 use perhop_core::packet::Colour;
-use perhop_core::port::edge::Action;
 use perhop_core::port::Limit;
+use perhop_core::port::edge::Action;
 use perhop_core::units::{BitRate, Bytes, Probability, Span};
 use perhop_sim::transport::{Config, Reaction, Recovery, RtoConfig};
 
@@ -87,7 +87,8 @@ fn share(rate: BitRate, bucket: u64) -> f64 {
 #[test]
 fn bursts_cost_goodput_behind_a_fast_policer() {
     let fast = BitRate::mbps(100);
-    let shares = [(fast, 15_000), (fast, 62_500), (BitRate::mbps(10), 15_000)].map(|(rate, bucket)| share(rate, bucket));
+    let shares =
+        [(fast, 15_000), (fast, 62_500), (BitRate::mbps(10), 15_000)].map(|(rate, bucket)| share(rate, bucket));
     println!("{shares:?}");
     assert!(shares[0] < 0.75 && shares[1] < 0.85 && (shares[2] - 1.0).abs() < 0.02, "{shares:?}");
 }

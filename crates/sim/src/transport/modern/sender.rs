@@ -29,7 +29,7 @@
 //! |                       | losses are looked for when an ACK tells of a delivery; timers are 2 ms longer  |
 //! | RFC 8985 section 6.3  | no reordering window at a time-out                                            |
 //! | RFC 9937              | RecoverFS is the window; SndCnt is not below 0; a D-SACK, and RACK's timer, is a delivery |
-//! | RFC 5682 section 3.1  | any original that arrives tells, in step 2 too; a second time-out of the same segment begins anew |
+//! | RFC 5682 section 3.1  | any original that arrives tells, in step 2 too; a second time-out of the same segment begins again |
 //! | RFC 6298 section 5    | what is left of the time-out counts from when the first segment was sent; its repeat restarts it; timers expire on ticks |
 //!
 //! Deviations from Linux: no time stamps; an ACK below SND.UNA is ignored; a receiver never reneges; its window is

@@ -1,7 +1,7 @@
 //! RFC 6675, in segments: the scoreboard of section 3 and the procedures of section 4.
 //!
 //! What RFC 8985 replaces (its section 1): `IsLost()` no longer decides what is lost, RACK does, and a repeat can be lost
-//! too, which RFC 6675 leaves to the time-out. Rules (3) and (4) of `NextSeg()` may be left out, and are.
+//! too, which RFC 6675 leaves to the time-out. Rules (3) and (4) of `NextSeg()` are optional, and absent.
 
 use perhop_core::units::Time;
 use perhop_sim::transport::AckInfo;

@@ -31,7 +31,7 @@ pub(crate) enum Departure {
     TimerDelivers,
     /// RFC 5682 section 3.1 step 3 b: any original tells, in step 2 too.
     AnyOriginal,
-    /// RFC 5682 section 3.1 step 1: a second time-out of the same segment begins anew.
+    /// RFC 5682 section 3.1 step 1: a second time-out of the same segment begins again.
     EachTimeOut,
     /// RFC 6298 section 5: what is left of the time-out counts from when the first segment was sent, once another timer was set.
     FromTheFirst,

@@ -35,8 +35,8 @@ impl FRto {
 
     /// Step 1: with a recovery in progress, of which SND.UNA is still a part, conventional.
     pub(super) fn on_rto(&mut self, board: &Board, recovering: bool, again: bool, linux: &Linux) {
-        let anew = again && linux.has(Departure::EachTimeOut);
-        self.step = if recovering && !anew { Step::None } else { Step::Two };
+        let afresh = again && linux.has(Departure::EachTimeOut);
+        self.step = if recovering && !afresh { Step::None } else { Step::Two };
         self.point = board.next;
     }
 

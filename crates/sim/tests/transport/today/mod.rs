@@ -13,7 +13,7 @@
 //! | `departures.rs` | where Linux differs: switches of the slow version        |
 //! | `path.rs`       | a path that loses, overtakes and repeats                 |
 //!
-//! Taken from the fast code, for they have slow versions of their own: the window while no reduction is under way, the
+//! Taken from the fast code, for they have other slow versions: the window while no reduction is in progress, the
 //! threshold, round trips and the time-out.
 
 mod board;

@@ -68,7 +68,7 @@ pub(super) struct Slow {
     losses: bool,
     /// Nothing is out of order: Linux's open state.
     calm: bool,
-    /// Segments of a whole burst, and of the one under way that are left.
+    /// Segments of a whole burst, and of the one in progress that are left.
     burst: u32,
     left: u32,
     linux: Linux,

@@ -10,7 +10,7 @@ const GAINS: [u32; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNI
 const DRAWN: u64 = 7;
 /// For how long the least round trip counts, ms.
 const MIN_RTT_MS: u64 = 10_000;
-/// For how long little is in flight to measure it anew, ms.
+/// For how long little is in flight to measure it again, ms.
 const PROBE_RTT_MS: u64 = 200;
 
 /// Phases of `PROBE_BW`.
@@ -40,7 +40,7 @@ impl Cycle {
     }
 }
 
-/// Measuring the round trip anew.
+/// Measuring the round trip again.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ProbeRtt {
     /// When it may end, ms, once little is in flight.

@@ -15,7 +15,7 @@ const MOST_SEGMENTS: u64 = 127;
 const LUMP_ROUNDS: u32 = 5;
 /// Lumps of ACKs count for no more than so long, us.
 const LUMP_US: u64 = 100_000;
-/// A record of lumps ends with so many segments.
+/// A record of lumps ends with this many segments.
 const LONGEST: u64 = 1 << 20;
 
 /// ACKs that come in lumps: segments beyond what the rate explains.

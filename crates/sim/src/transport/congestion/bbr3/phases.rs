@@ -32,7 +32,7 @@ impl Phase {
     }
 }
 
-/// Measuring the round trip anew.
+/// Measuring the round trip again.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ProbeRtt {
     least_us: Option<u64>,

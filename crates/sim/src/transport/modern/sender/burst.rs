@@ -20,7 +20,7 @@ const RECENT: Span = Span::from_ms(1);
 /// The part of the window for which they do not wait for more.
 const PARTS: u32 = 3;
 
-/// The burst that is under way.
+/// The burst in progress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Burst {
     /// Segments of a whole one.
@@ -42,7 +42,7 @@ impl Burst {
         self.left > 0
     }
 
-    /// Nothing more goes now; whether for want of room for a burst.
+    /// Nothing more goes now; whether for lack of room for a burst.
     #[inline]
     pub(super) fn end(&mut self) -> bool {
         self.left = 0;

@@ -8,7 +8,7 @@ use crate::transport::congestion::CongestionControl;
 use perhop_core::units::Time;
 
 impl Modern {
-    /// What there is to go back to; nothing if the window shrinks already.
+    /// What to go back to; nothing if the window shrinks already.
     pub(super) fn begin_undo(&mut self, saves: bool) {
         let (cwnd, ssthresh, again) = (self.window.cwnd, self.threshold(), self.board.again());
         self.episode.undo = Undo {
