@@ -245,7 +245,7 @@ impl Reading<'_> {
             return self.problems.error("E006", *place, what).help(suggest(name, &names)).none();
         };
         let asked = self.section.common.ecn;
-        if let (Some(Spanned { place, value: true }), Some(false)) = (asked, section.ecn) {
+        if let (Some(Spanned { place, value: true }), Some(false)) = (asked, section.marks.ecn) {
             let message = format!("traffic `{}` has ECN on, and its `tcp` has it off", self.name);
             let help = "remove one of the two, or set `ecn = true` in the `tcp`";
             return self.problems.error("E246", place, message).help(help).none();

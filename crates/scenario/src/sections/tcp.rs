@@ -122,11 +122,17 @@ pub struct TcpSection {
     /// A SYN goes first, and data waits for its ACK.
     #[param(default = true)]
     pub syn: bool,
-    /// Segments that leave back to back where the window allows it (segmentation offload), with `recovery = "rack"`; default: 1.
-    pub burst_segments: Option<u32>,
     /// Delays at the ends of a connection.
     #[param(flatten)]
     pub delays: DelaysSection,
+    /// Explicit congestion notification.
+    #[param(flatten)]
+    pub marks: EcnSection,
+}
+
+/// Explicit congestion notification.
+#[derive(Params, Clone, Debug, PartialEq)]
+pub struct EcnSection {
     /// The sender asks for ECN (RFC 3168) when it opens the connection; default: true with a law that answers to the fraction of
     /// marks, else false.
     pub ecn: Option<bool>,
@@ -208,6 +214,8 @@ pub struct DelaysSection {
     pub delayed_ack: Option<DelayedAck>,
     /// Upper bound of the uniformly drawn delay before the sender transmits what an ACK releases; default: none.
     pub overhead: Option<Span>,
+    /// Segments that leave back to back where the window allows it (segmentation offload), with `recovery = "rack"`; default: 1.
+    pub burst_segments: Option<u32>,
 }
 
 /// How long an ACK may wait.
@@ -307,10 +315,10 @@ impl TcpSection {
                 overhead: self.delays.overhead,
                 sack: self.recovery == RecoveryName::Rack,
             },
-            ecn: self.ecn.unwrap_or(self.congestion.0.is_scalable()),
-            receiver_ecn: self.receiver_ecn,
-            feedback: self.ecn_feedback.map_or(self.congestion.0.feedback(), Feedback::config),
-            burst: self.burst_segments.unwrap_or(1),
+            ecn: self.marks.ecn.unwrap_or(self.congestion.0.is_scalable()),
+            receiver_ecn: self.marks.receiver_ecn,
+            feedback: self.marks.ecn_feedback.map_or(self.congestion.0.feedback(), Feedback::config),
+            burst: self.delays.burst_segments.unwrap_or(1),
             mss: u16::try_from(self.segment.get()).map_err(|_| too_large("segment", self.segment))?,
             header: u16::try_from(self.header.get()).map_err(|_| too_large("header", self.header))?,
         };

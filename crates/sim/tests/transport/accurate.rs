@@ -137,7 +137,7 @@ fn syn(ce: bool) -> Received {
     Received { syn: true, payload: 0, cwr: true, ..data(0, ce) }
 }
 
-/// Section 3.2.2.5: a mark after none is acknowledged at once, and each second mark; else every second segment.
+/// RFC 9768 section 3.2.2 (3.2.2.5): a mark after none is acknowledged at once, and each second mark; else every second segment.
 #[test]
 fn the_receiver_does_not_let_marks_wait() {
     let reaction = Reaction { ack: AckDelay::Fixed(Span::from_ms(100)), overhead: None, sack: false };
@@ -153,7 +153,7 @@ fn the_receiver_does_not_let_marks_wait() {
     assert_eq!(told, [(2, 5, 0), (3, 6, 1), (5, 0, 3), (7, 0, 3), (9, 1, 4)]);
 }
 
-/// Section 3.1.2: a marked SYN counts; a server that only knows RFC 3168 is heard as RFC 3168 has it; one that knows nothing gets
+/// RFC 9768 section 3.1.2: a marked SYN counts; a server that only knows RFC 3168 is heard as RFC 3168 has it; one that knows nothing gets
 /// nothing that is ECN-capable.
 #[test]
 fn the_handshake_settles_what_acks_mean() {

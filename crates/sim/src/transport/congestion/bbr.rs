@@ -23,9 +23,9 @@
 //! | symbol  | field               | unit            | default     | Linux                  |
 //! |---------|---------------------|-----------------|-------------|------------------------|
 //! | bw      | [`Bbr::bandwidth`]  | segments / us / 2^24 | -      | `bbr_bw`               |
-//! | R       | `min_rtt_us`        | us              | SYN's       | `min_rtt_us`           |
-//! | G       | `pacing_gain`       | 1/256           | 739         | `pacing_gain`          |
-//! | H       | `cwnd_gain`         | 1/256           | 739, 512    | `cwnd_gain`            |
+//! | R       | `least.us`          | us              | SYN's       | `min_rtt_us`           |
+//! | G       | `gains.pacing`      | 1/256           | 739         | `pacing_gain`          |
+//! | H       | `gains.window`      | 1/256           | 739, 512    | `cwnd_gain`            |
 //! | -       | `policer_estimate`  |                 | true        | `lt_bw`                |
 //!
 //! Deviations from Linux: which phase comes first is drawn from the scenario's seed.
@@ -99,18 +99,36 @@ struct Plateau {
     reached: bool,
 }
 
-/// A connection's model of its path.
-#[derive(Clone, Debug)]
-pub struct Bbr {
-    mode: Mode,
-    pacing_gain: u32,
-    cwnd_gain: u32,
+/// Factors of the rate, in 1/256.
+#[derive(Clone, Copy, Debug)]
+struct Gains {
+    pacing: u32,
+    window: u32,
+}
+
+/// How fast segments leave.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pacing {
     /// Bytes a second, once the connection is open.
     rate: Option<u64>,
     timed: bool,
     idle_restart: bool,
-    min_rtt_us: u64,
-    min_rtt_ms: u64,
+}
+
+/// The least round trip, and when it was measured.
+#[derive(Clone, Copy, Debug)]
+struct LeastRtt {
+    us: u64,
+    ms: u64,
+}
+
+/// A connection's model of its path.
+#[derive(Clone, Debug)]
+pub struct Bbr {
+    mode: Mode,
+    gains: Gains,
+    pacing: Pacing,
+    least: LeastRtt,
     filter: WindowedMax,
     rounds: Rounds,
     plateau: Plateau,
@@ -138,13 +156,9 @@ impl Bbr {
     fn new(params: &Params) -> Self {
         Self {
             mode: Mode::Startup,
-            pacing_gain: HIGH_GAIN,
-            cwnd_gain: HIGH_GAIN,
-            rate: None,
-            timed: false,
-            idle_restart: false,
-            min_rtt_us: u64::MAX,
-            min_rtt_ms: 0,
+            gains: Gains { pacing: HIGH_GAIN, window: HIGH_GAIN },
+            pacing: Pacing::default(),
+            least: LeastRtt { us: u64::MAX, ms: 0 },
             filter: WindowedMax::default(),
             rounds: Rounds::default(),
             plateau: Plateau::default(),
@@ -164,8 +178,8 @@ impl Bbr {
     fn open(&mut self, report: &Report, window: &Window) {
         let now = report.signal.now;
         self.rounds.ends = report.delivered;
-        self.min_rtt_us = report.signal.srtt.map_or(u64::MAX, |rtt| rtt.ns() / 1000);
-        self.min_rtt_ms = ms(now);
+        self.least.us = report.signal.srtt.map_or(u64::MAX, |rtt| rtt.ns() / 1000);
+        self.least.ms = ms(now);
         self.aggregation.begin(us(now));
         self.policer.reset(report);
         self.begin_rate(report, window);
@@ -173,19 +187,19 @@ impl Bbr {
 
     /// What is sent at first: the window in a round trip, with the high gain.
     fn begin_rate(&mut self, report: &Report, window: &Window) {
-        self.timed |= report.signal.srtt.is_some();
+        self.pacing.timed |= report.signal.srtt.is_some();
         let rtt = report.signal.srtt.map_or(1000, |rtt| (rtt.ns() / 1000).max(1));
         let rate = ((window.cwnd as u64) << RATE_SHIFT) / rtt;
-        self.rate = Some(bytes_a_second(rate, HIGH_GAIN, report.mss));
+        self.pacing.rate = Some(bytes_a_second(rate, HIGH_GAIN, report.mss));
     }
 
     fn set_rate(&mut self, gain: u32, report: &Report, window: &Window) {
         let rate = bytes_a_second(u64::from(self.bandwidth()), gain, report.mss);
-        if !self.timed && report.signal.srtt.is_some() {
+        if !self.pacing.timed && report.signal.srtt.is_some() {
             self.begin_rate(report, window);
         }
-        if self.plateau.reached || self.rate.is_none_or(|before| rate > before) {
-            self.rate = Some(rate);
+        if self.plateau.reached || self.pacing.rate.is_none_or(|before| rate > before) {
+            self.pacing.rate = Some(rate);
         }
     }
 
@@ -209,7 +223,7 @@ impl Bbr {
             policer::Seen { report, app_limited, round: self.rounds.started, probing: self.mode == Mode::ProbeBw };
         match self.policer.look(&seen) {
             policer::Verdict::Nothing => {}
-            policer::Verdict::Policed => self.pacing_gain = UNIT,
+            policer::Verdict::Policed => self.gains.pacing = UNIT,
             policer::Verdict::Over => self.begin_cycle(report),
         }
     }
@@ -242,7 +256,7 @@ impl Bbr {
     }
 
     fn set_gains(&mut self) {
-        (self.pacing_gain, self.cwnd_gain) = match self.mode {
+        (self.gains.pacing, self.gains.window) = match self.mode {
             Mode::Startup => (HIGH_GAIN, HIGH_GAIN),
             Mode::Drain => (DRAIN_GAIN, HIGH_GAIN),
             Mode::ProbeBw if self.policer.rate().is_some() => (UNIT, CWND_GAIN),
@@ -252,7 +266,7 @@ impl Bbr {
     }
 
     fn restart(&mut self, report: &Report, window: &mut Window) {
-        self.idle_restart = true;
+        self.pacing.idle_restart = true;
         self.aggregation.begin(us(report.signal.now));
         match self.mode {
             Mode::ProbeBw => self.set_rate(UNIT, report, window),
@@ -290,7 +304,7 @@ impl CongestionControl for Bbr {
         self.drain(report, window);
         self.watch_round_trip(report, window);
         self.set_gains();
-        self.set_rate(self.pacing_gain, report, window);
+        self.set_rate(self.gains.pacing, report, window);
         self.set_window(report, window);
     }
 
@@ -315,7 +329,7 @@ impl CongestionControl for Bbr {
     }
 
     fn pacing_rate(&self, _: u16) -> Option<u64> {
-        self.rate
+        self.pacing.rate
     }
 
     fn seed(&mut self, seed: u64) {

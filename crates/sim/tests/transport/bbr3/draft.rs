@@ -621,7 +621,6 @@ impl Draft {
     }
 
     /// Sections 5.5.10.2 and 5.5.10.3
-
     fn is_inflight_too_high(&self) -> bool {
         self.rs.lost > self.rs.tx_in_flight * LOSS_THRESH
     }

@@ -12,7 +12,7 @@ use super::{Departure, Linux, Phase, Seen};
 use perhop_core::units::{Span, Time};
 use perhop_sim::transport::Config;
 
-/// What there is to send, and where the receiver's window ends.
+/// What is to be sent, and where the receiver's window ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     pub(super) end: u32,

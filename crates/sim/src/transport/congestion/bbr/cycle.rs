@@ -65,13 +65,13 @@ impl Bbr {
     }
 
     fn is_phase_over(&self, report: &Report) -> bool {
-        let long = us(report.delivered_at).saturating_sub(self.cycle.since_us) > self.min_rtt_us;
-        if self.pacing_gain == UNIT {
+        let long = us(report.delivered_at).saturating_sub(self.cycle.since_us) > self.least.us;
+        if self.gains.pacing == UNIT {
             return long;
         }
         let in_flight = self.in_flight_at_next_send(report, report.prior_in_flight);
-        if self.pacing_gain > UNIT {
-            return long && (report.lost > 0 || in_flight >= self.inflight(self.pacing_gain, report.mss));
+        if self.gains.pacing > UNIT {
+            return long && (report.lost > 0 || in_flight >= self.inflight(self.gains.pacing, report.mss));
         }
         long || in_flight <= self.inflight(UNIT, report.mss)
     }
@@ -79,13 +79,13 @@ impl Bbr {
     /// The least round trip; when it is too old, it is measured with little in flight.
     pub(super) fn watch_round_trip(&mut self, report: &Report, window: &mut Window) {
         let now = ms(report.signal.now);
-        let old = now > self.min_rtt_ms + MIN_RTT_MS;
+        let old = now > self.least.ms + MIN_RTT_MS;
         if let Some(rtt) = report.signal.sample.map(|rtt| (rtt.ns() / 1000).max(1))
-            && (rtt < self.min_rtt_us || old && !report.maybe_delayed)
+            && (rtt < self.least.us || old && !report.maybe_delayed)
         {
-            (self.min_rtt_us, self.min_rtt_ms) = (rtt, now);
+            (self.least.us, self.least.ms) = (rtt, now);
         }
-        if old && !self.idle_restart && self.mode != Mode::ProbeRtt {
+        if old && !self.pacing.idle_restart && self.mode != Mode::ProbeRtt {
             self.mode = Mode::ProbeRtt;
             self.save(window);
             self.probe_rtt.ends_ms = None;
@@ -95,7 +95,7 @@ impl Bbr {
             self.probe_round_trip(report, window);
         }
         if report.rate.is_some_and(|it| it.delivered > 0) {
-            self.idle_restart = false;
+            self.pacing.idle_restart = false;
         }
     }
 
@@ -119,7 +119,7 @@ impl Bbr {
         if self.probe_rtt.ends_ms.is_none_or(|ends| now <= ends) {
             return;
         }
-        self.min_rtt_ms = now;
+        self.least.ms = now;
         window.cwnd = window.cwnd.max(f64::from(self.saved.cwnd));
         if self.plateau.reached {
             self.begin_cycle(report);

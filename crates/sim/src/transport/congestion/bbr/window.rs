@@ -63,17 +63,17 @@ impl Bbr {
 
     /// Segments that a burst is meant to have: 1 ms at the pacing rate.
     fn burst(&self, mss: u16) -> u32 {
-        let rate = self.rate.unwrap_or_default();
+        let rate = self.pacing.rate.unwrap_or_default();
         let least = if rate < SLOW { 1 } else { 2 };
         ((rate >> 10).min(LARGEST_BURST) / u64::from(mss)).clamp(least, MOST_SEGMENTS) as u32
     }
 
     /// Rate times round trip.
     fn bdp(&self, rate: u32, gain: u32) -> u32 {
-        if self.min_rtt_us == u64::MAX {
+        if self.least.us == u64::MAX {
             return INITIAL;
         }
-        let bits = (u64::from(rate) * self.min_rtt_us * u64::from(gain)) >> 8;
+        let bits = (u64::from(rate) * self.least.us * u64::from(gain)) >> 8;
         bits.div_ceil(1 << RATE_SHIFT) as u32
     }
 
@@ -92,7 +92,7 @@ impl Bbr {
     pub(super) fn in_flight_at_next_send(&self, report: &Report, in_flight: u32) -> u32 {
         let wait_us = (report.next_send.ns() - report.signal.now.ns()) / 1000;
         let gone = (u64::from(self.bandwidth()) * wait_us) >> RATE_SHIFT;
-        let more = if self.pacing_gain > UNIT { self.burst(report.mss) } else { 0 };
+        let more = if self.gains.pacing > UNIT { self.burst(report.mss) } else { 0 };
         u64::from(in_flight + more).saturating_sub(gone) as u32
     }
 
@@ -143,7 +143,7 @@ impl Bbr {
         if self.saved.conserves {
             return cwnd.max(report.in_flight + acked);
         }
-        let target = self.with_budget(self.bdp(self.bandwidth(), self.cwnd_gain) + self.lumps(), report.mss);
+        let target = self.with_budget(self.bdp(self.bandwidth(), self.gains.window) + self.lumps(), report.mss);
         let next = if self.plateau.reached {
             (cwnd + acked).min(target)
         } else if cwnd < target || report.delivered < u64::from(INITIAL) {
