@@ -32,7 +32,7 @@ def chosen(names: list[str]) -> list[Cell]:
     known = {name for it in found for name in (it.name, it.table, it.group)}
     if missing := set(names) - known:
         raise SystemExit(f"lab: no cell {', '.join(sorted(missing))} in tests/kernel/cells.toml")
-    return found
+    return [it for it in found if not it.unrecorded]
 
 
 def prepared(cell: Cell) -> dict[str, Any]:

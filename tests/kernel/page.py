@@ -51,9 +51,11 @@ def text(found: Sequence[Verdict]) -> str:
         inside = sum(it.good for it in own)
         bar = "reached" if 10 * inside >= BAR * len(own) else "not reached"
         out += f"| [{group}](#{group}) | {len(own)} | {inside} | {bar} |\n"
-    missing = [cell.name for cell in transport.all_cells() if cell.name not in {it.cell.name for it in found}]
-    if missing:
-        out += f"\nNot recorded: {', '.join(f'`{name}`' for name in missing)}.\n"
+    there = {it.cell.name for it in found}
+    missing = [cell for cell in transport.all_cells() if cell.name not in there]
+    for why in dict.fromkeys(cell.unrecorded for cell in missing):
+        names = ", ".join(f"`{cell.name}`" for cell in missing if cell.unrecorded == why)
+        out += f"\nNot recorded: {names}{': ' if why else ''}{why}.\n"
     out += "".join(f"\n![window of `{name}`](figures/tcp-{name}.svg)\n" for name in DRAWN)
     for group in groups:
         out += f"\n## {group}\n\n{HEADING}"

@@ -42,6 +42,8 @@ class Cell(NamedTuple):
     """A boot's connections begin at its phase of the kernel's tick, and nothing else is random."""
     explained: str
     """Why it is outside the tolerance; empty if it is not."""
+    unrecorded: str
+    """Why the kernel has no record of it; empty if it may have."""
 
     def made(self, boot: int = 0) -> Scenario:
         """The scenario of a boot."""
@@ -63,7 +65,17 @@ def all_cells() -> Iterator[Cell]:
             file = FOLDER / table["scenario"]
             told = why.get("-".join(labels), why.get("all", ""))
             phased = "phases" in table
-            yield Cell(cell, name, table["group"], file, settings, table["phases" if phased else "boots"], phased, told)
+            yield Cell(
+                cell,
+                name,
+                table["group"],
+                file,
+                settings,
+                table["phases" if phased else "boots"],
+                phased,
+                told,
+                table.get("unrecorded", ""),
+            )
 
 
 def recorded() -> dict[str, list[World]]:

@@ -31,6 +31,12 @@ fn unknown(tcp: &Config) -> Option<String> {
     if matches!(tcp.congestion, LawParams::Prague(_)) {
         return Some("Linux 6.12 has no congestion law \"prague\"".into());
     }
+    if tcp.burst > 1 {
+        return Some(
+            "Linux keeps a burst as one packet on its way (`burst-segments`): a queue or a policer meets it whole"
+                .into(),
+        );
+    }
     (tcp.ecn && tcp.feedback == EcnFeedback::Accurate).then(|| "Linux 6.12 has no AccECN (`ecn-feedback`)".into())
 }
 
