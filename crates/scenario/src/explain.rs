@@ -428,10 +428,10 @@ fn digits(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use crate::simulation::simulation;
     use crate::sweep::Sweep;
     use crate::text::options::Options;
     use perhop_core::count::Count;
-    use perhop_sim::{EngineOptions, Simulation};
     use std::collections::BTreeSet;
     use std::path::Path;
 
@@ -445,8 +445,7 @@ mod tests {
             let options = Options::new("x.toml").setting("duration", "4s").setting("warmup", "0s").set("change=[]");
             let Ok((sweep, _)) = Sweep::load(&path, &options) else { continue };
             let built = &sweep.base.built;
-            let outcome =
-                Simulation::new(sweep.base.plan(1, 0), EngineOptions::default()).unwrap().run(|_| true).unwrap();
+            let outcome = simulation(sweep.base.plan(1, 0)).unwrap().run(|_| true).unwrap();
             let foreseen: BTreeSet<_> = (0..)
                 .zip(&built.arrivals.queues)
                 .flat_map(|(link, all)| all.iter().map(move |it| (link, it)))

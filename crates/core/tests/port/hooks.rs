@@ -4,15 +4,16 @@
 use std::path::{Path, PathBuf};
 
 /// Hooks whose names nothing else bears.
-const ALONE: [&str; 7] = ["on_arrival", "on_fate", "on_departure", "departing", "skip_timers", "on_report", "pick"];
+const ALONE: [&str; 6] = ["on_arrival", "on_fate", "on_departure", "departing", "skip_timers", "pick"];
 
 /// Hooks whose names others bear too, and what may be before the dot: a port, which calls the hook in its order, or what
 /// is no conditioner, AQM or scheduler.
-const SHARED: [(&str, &[&str]); 4] = [
+const SHARED: [(&str, &[&str]); 5] = [
     ("forward", &["self", "net", "ledger"]),
     ("reverse", &["port", "port_mut()", "self", "ledger", "path"]),
-    ("on_timer", &["port", "self", "hosts", "sender", "receiver"]),
-    ("sent", &["queue", "packet"]),
+    ("on_timer", &["port", "self", "hosts", "sender", "receiver", "peer"]),
+    ("sent", &["queue", "packet", "pace"]),
+    ("on_report", &["law"]),
 ];
 
 /// The port, and the algorithms with their lists.

@@ -9,10 +9,11 @@ use perhop_core::needs::Needs;
 use perhop_core::packet::{FlowId, Packet};
 use perhop_core::port::{Fates, Port};
 use perhop_core::units::{Span, Time};
+use perhop_scenario::simulation::simulation;
 use perhop_scenario::{Options, Scenario};
+use perhop_sim::Outcome;
 use perhop_sim::plan::{Link, Plan, Probes, Tap, TapPoint};
 use perhop_sim::record::Captured;
-use perhop_sim::{EngineOptions, Outcome, Simulation};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -107,7 +108,7 @@ fn every_example_passes_through_a_small_host_as_through_the_simulator() {
     let (mut compared, mut wanted, mut packets) = (BTreeSet::new(), BTreeSet::new(), 0);
     for path in examples() {
         let Some(plan) = plan(&path) else { continue };
-        let outcome = Simulation::new(plan.clone(), EngineOptions::default()).unwrap().run(|_| true).unwrap();
+        let outcome = simulation(plan.clone()).unwrap().run(|_| true).unwrap();
         let reused = !outcome.transfers.is_empty() || plan.traffic.iter().any(|t| t.model.name() == "transfers");
         for (i, link) in plan.links.iter().enumerate() {
             let queues =
