@@ -123,7 +123,7 @@ def test_a_receiver_of_dctcp_has_its_law() -> None:
     """Linux's receiver tells of each mark if its own law is DCTCP; the first namespace has to allow that."""
     lines = ["[links]", '"a - b" = { rate = "10Mbit/s", delay = "10ms" }', "[traffic.bulk]", 'model = "ftp"']
     lines += ['from = "a"', 'to = "b"', 'tcp = "{}"']
-    linux = Scenario.from_toml("\n".join(lines).format("dctcp"), ["duration=2s", "warmup=1s"]).as_tc()
+    linux = Scenario.from_toml("\n".join(lines).replace("{}", "dctcp"), ["duration=2s", "warmup=1s"]).as_tc()
     assert [it.congestion for it in linux.transfers] == ["dctcp"]
     allowed = "sysctl -q -w net.ipv4.tcp_allowed_congestion_control='reno cubic dctcp'"
     told = [line for line in linux.commands if "sysctl" in line]
@@ -131,7 +131,7 @@ def test_a_receiver_of_dctcp_has_its_law() -> None:
     assert ["tcp_congestion_control=dctcp" in line for line in told[1:]] == [False, True]
     assert [f"tcp_ecn={ecn} " in line for line, ecn in zip(told[1:], (1, 2), strict=True)] == [True, True]
     with pytest.raises(ValueError, match='has no congestion law "prague"'):
-        Scenario.from_toml("\n".join(lines).format("prague"), ["duration=2s", "warmup=1s"]).as_tc()
+        Scenario.from_toml("\n".join(lines).replace("{}", "prague"), ["duration=2s", "warmup=1s"]).as_tc()
 
 
 def test_two_worlds_are_compared_packet_for_packet() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -65,7 +66,7 @@ def simulated(runs: Runs, scenario: Scenario, replication: int = 0) -> World:
             srtt_ms=[float(look["srtt_ms"] or 0.0) for look in looks if _same(look, it)],
         )
         for it in flows
-        if it["retransmitted_segments"] is not None
+        if _is_number(it["retransmitted_segments"])
     ]
     waiting: dict[str, list[float]] = {}
     for it in series:
@@ -97,6 +98,11 @@ def _rows(runs: Runs, table: str, replication: int) -> list[dict[str, Any]]:
     columns = runs.table(table)
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     return [row for row in rows if row["replication"] == replication]
+
+
+def _is_number(value: float | None) -> bool:
+    """A flow without TCP has none: null, or NaN where others have some."""
+    return value is not None and not math.isnan(value)
 
 
 def _key(it: Sender) -> tuple[str, int]:

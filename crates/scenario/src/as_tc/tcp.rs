@@ -23,7 +23,7 @@ fn asked(tcp: &Config) -> Vec<(&'static str, &'static str)> {
 
 /// How Linux's receiver tells of marks is a matter of its own congestion law; empty for any but DCTCP.
 fn listens(tcp: &Config) -> Option<&'static str> {
-    tcp.ecn.then_some(if tcp.feedback == EcnFeedback::Dctcp { "dctcp" } else { "" })
+    tcp.ecn.then_some(if tcp.reaction.feedback == EcnFeedback::Dctcp { "dctcp" } else { "" })
 }
 
 /// What Linux 6.12 has not.
@@ -31,13 +31,13 @@ fn unknown(tcp: &Config) -> Option<String> {
     if matches!(tcp.congestion, LawParams::Prague(_)) {
         return Some("Linux 6.12 has no congestion law \"prague\"".into());
     }
-    if tcp.burst > 1 {
+    if tcp.reaction.burst > 1 {
         return Some(
             "Linux keeps a burst as one packet on its way (`burst-segments`): a queue or a policer meets it whole"
                 .into(),
         );
     }
-    (tcp.ecn && tcp.feedback == EcnFeedback::Accurate).then(|| "Linux 6.12 has no AccECN (`ecn-feedback`)".into())
+    (tcp.ecn && tcp.reaction.feedback == EcnFeedback::Accurate).then(|| "Linux 6.12 has no AccECN (`ecn-feedback`)".into())
 }
 
 fn has_time_stamps(tcp: &Config) -> bool {

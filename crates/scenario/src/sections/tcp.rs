@@ -314,11 +314,11 @@ impl TcpSection {
                 ack: DelayedAck::delay(self.delays.delayed_ack),
                 overhead: self.delays.overhead,
                 sack: self.recovery == RecoveryName::Rack,
+                feedback: self.marks.ecn_feedback.map_or(self.congestion.0.feedback(), Feedback::config),
+                burst: self.delays.burst_segments.unwrap_or(1),
             },
             ecn: self.marks.ecn.unwrap_or(self.congestion.0.is_scalable()),
             receiver_ecn: self.marks.receiver_ecn,
-            feedback: self.marks.ecn_feedback.map_or(self.congestion.0.feedback(), Feedback::config),
-            burst: self.delays.burst_segments.unwrap_or(1),
             mss: u16::try_from(self.segment.get()).map_err(|_| too_large("segment", self.segment))?,
             header: u16::try_from(self.header.get()).map_err(|_| too_large("header", self.header))?,
         };

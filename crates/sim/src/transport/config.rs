@@ -15,7 +15,7 @@
 //! | `receiver_ecn`     | -        | on            | -                                                 |
 //! | `feedback`         | -        | RFC 3168      | -                                                 |
 //! | `reaction.sack`    | -        | off           | -                                                 |
-//! | `burst`            | segments | 1             | -                                                 |
+//! | `reaction.burst`   | segments | 1             | -                                                 |
 //! | `mss`              | B        | 1000          | `packetSize_`                                     |
 //! | `header`           | B        | 40            | `tcpip_base_hdr_size_` with `useHeaders_ true`    |
 //!
@@ -55,10 +55,6 @@ pub struct Config {
     pub ecn: bool,
     /// The receiver agrees to it if asked.
     pub receiver_ecn: bool,
-    /// How it tells of marks.
-    pub feedback: EcnFeedback,
-    /// New segments that leave back to back where the windows allow it (segmentation offload); 1: each by itself.
-    pub burst: u32,
     /// Data bytes of a full segment.
     pub mss: u16,
     /// Bytes of IP and TCP header: the size of a SYN and of an ACK.
@@ -94,7 +90,7 @@ impl From<Option<Span>> for AckDelay {
 }
 
 /// What the two hosts do about the segments and ACKs that come to them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reaction {
     /// Delay of an ACK.
     pub ack: AckDelay,
@@ -103,6 +99,21 @@ pub struct Reaction {
     pub overhead: Option<Span>,
     /// The receiver reports what is out of order or twice (RFC 2018, RFC 2883). A sender that has no use for it ignores it.
     pub sack: bool,
+    /// How the receiver tells of marks.
+    pub feedback: EcnFeedback,
+    /// New segments that leave back to back where the windows allow it (segmentation offload); 1: each by itself.
+    pub burst: u32,
+}
+
+impl Reaction {
+    /// Each segment is acknowledged at once, and leaves by itself.
+    pub const NONE: Self = Self { ack: AckDelay::None, overhead: None, sack: false, feedback: EcnFeedback::Rfc3168, burst: 1 };
+}
+
+impl Default for Reaction {
+    fn default() -> Self {
+        Self::NONE
+    }
 }
 
 impl Default for Config {
@@ -118,8 +129,6 @@ impl Default for Config {
             reaction: Reaction::default(),
             ecn: false,
             receiver_ecn: true,
-            feedback: EcnFeedback::default(),
-            burst: 1,
             mss: 1000,
             header: 40,
         }
@@ -155,10 +164,10 @@ impl Config {
         let blocks = format!("at most {} segments with SACK", sacks::LARGEST_WINDOW);
         check(fits, "window", self.window, blocks)?;
         check(windows.contains(&self.initial_window), "initial_window", self.initial_window, &bound)?;
-        let fits = self.burst > 0 && self.burst <= self.window;
-        check(fits, "burst", self.burst, format!("between 1 and the window of {} segments", self.window))?;
-        let offloads = self.burst == 1 || self.recovery == Recovery::Rack;
-        check(offloads, "burst", self.burst, "1 with a sender of ns-2's kind, which has no segmentation offload")?;
+        let fits = self.reaction.burst > 0 && self.reaction.burst <= self.window;
+        check(fits, "burst", self.reaction.burst, format!("between 1 and the window of {} segments", self.window))?;
+        let offloads = self.reaction.burst == 1 || self.recovery == Recovery::Rack;
+        check(offloads, "burst", self.reaction.burst, "1 with a sender of ns-2's kind, which has no segmentation offload")?;
         check(self.mss > 0, "mss", self.mss, "at least 1 byte")?;
         let packet = u32::from(self.mss) + u32::from(self.header);
         check(packet <= 65_535, "mss", self.mss, format!("at most 65535 bytes less the header of {}", self.header))?;
@@ -166,10 +175,10 @@ impl Config {
         let (law, needs) = (self.law()?, self.congestion.name());
         let served = self.recovery == Recovery::Rack || !law.is_in_control() && !self.congestion.is_scalable();
         check(served, "recovery", self.recovery.name(), format!("\"rack\" with congestion = \"{needs}\""))?;
-        let counts = self.feedback == EcnFeedback::Accurate;
+        let counts = self.reaction.feedback == EcnFeedback::Accurate;
         let heard = "\"rfc3168\" or \"dctcp\": with `recovery = \"rack\"` alone a sender hears AccECN";
         check(!counts || self.recovery == Recovery::Rack, "feedback", "\"accurate\"", heard)?;
-        let told = !self.congestion.is_l4s() || self.feedback != EcnFeedback::Rfc3168;
+        let told = !self.congestion.is_l4s() || self.reaction.feedback != EcnFeedback::Rfc3168;
         let needs = "\"accurate\" or \"dctcp\" with \"prague\", which needs to know of each mark";
         check(told, "feedback", "\"rfc3168\"", needs)?;
         for (field, delay) in [("delayed_ack", self.reaction.ack.fixed()), ("overhead", self.reaction.overhead)] {
@@ -219,9 +228,9 @@ mod tests {
             ),
             ("recovery", Config { congestion: LawParams::Bbr(bbr::Params { policer_estimate: true }), ..base }),
             ("initial_window", Config { initial_window: 0, ..base }),
-            ("burst", Config { burst: 0, ..base }),
-            ("burst", Config { burst: 2, ..base }),
-            ("burst", Config { burst: 21, recovery: Recovery::Rack, ..base }),
+            ("burst", Config { reaction: Reaction { burst: 0, ..base.reaction }, ..base }),
+            ("burst", Config { reaction: Reaction { burst: 2, ..base.reaction }, ..base }),
+            ("burst", Config { reaction: Reaction { burst: 21, ..base.reaction }, recovery: Recovery::Rack, ..base }),
             ("mss", Config { mss: 0, ..base }),
             ("mss", Config { mss: 65_500, ..base }),
             ("rto.granularity", Config { rto: tick(Span::ZERO), ..base }),

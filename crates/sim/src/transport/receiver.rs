@@ -72,7 +72,7 @@ impl Receiver {
             held: 0,
             willing: config.receiver_ecn,
             ecn: !config.syn && config.ecn && config.receiver_ecn,
-            echo: Echo::new(config.feedback),
+            echo: Echo::new(config.reaction.feedback),
             earlier: 0,
             delayer: Delayer::new(config),
             due: Time::MAX,

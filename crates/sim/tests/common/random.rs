@@ -185,7 +185,7 @@ fn tcp() -> impl Strategy<Value = Config> {
             ecn,
             syn,
             limited_transmit,
-            reaction: Reaction { ack, overhead: None, sack },
+            reaction: Reaction { ack, overhead: None, sack, ..Reaction::NONE },
             window,
             mss: 960,
             ..Config::default()

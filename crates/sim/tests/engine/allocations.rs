@@ -38,7 +38,7 @@ fn net() -> Net {
         (tcp.flows, tcp.spread) = (5, Span::from_s(1));
         tcp.tcp = Config {
             ecn,
-            reaction: Reaction { ack: delayed_ack.into(), overhead: None, sack: ecn },
+            reaction: Reaction { ack: delayed_ack.into(), overhead: None, sack: ecn, ..Reaction::NONE },
             mss: 960,
             ..Config::default()
         };

@@ -16,7 +16,7 @@ fn run(window: u32, overhead: Option<Span>) -> FlowRow {
     net.duplex([0, 1], BitRate::mbps(2), (Span::from_ms(20) - SEGMENT) / 2);
     let traffic = net.traffic([0, 1], bulk());
     traffic.tcp = Config {
-        reaction: Reaction { ack: AckDelay::None, overhead, sack: false },
+        reaction: Reaction { ack: AckDelay::None, overhead, sack: false, ..Reaction::NONE },
         syn: false,
         mss: 960,
         window,

@@ -11,10 +11,10 @@ use proptest::prelude::*;
 const MSS: u16 = 1460;
 
 fn config() -> Config {
-    let reaction = Reaction { ack: AckDelay::Linux, overhead: None, sack: true };
+    let reaction = Reaction { ack: AckDelay::Linux, overhead: None, sack: true, ..Reaction::NONE };
     let (rto, recovery) = (RtoConfig::MODERN, Recovery::Rack);
     let config = Config { window: 200, ecn: true, mss: MSS, initial_window: 10, ..Config::default() };
-    Config { feedback: EcnFeedback::Accurate, reaction, rto, recovery, ..config }
+    Config { reaction: Reaction { feedback: EcnFeedback::Accurate, ..reaction }, rto, recovery, ..config }
 }
 
 /// Appendices A.1, A.2.1 and A.2.2, line by line.
@@ -140,7 +140,7 @@ fn syn(ce: bool) -> Received {
 /// RFC 9768 section 3.2.2 (3.2.2.5): a mark after none is acknowledged at once, and each second mark; else every second segment.
 #[test]
 fn the_receiver_does_not_let_marks_wait() {
-    let reaction = Reaction { ack: AckDelay::Fixed(Span::from_ms(100)), overhead: None, sack: false };
+    let reaction = Reaction { ack: AckDelay::Fixed(Span::from_ms(100)), overhead: None, sack: false, ..Reaction::NONE };
     let mut receiver = Receiver::new(&Config { reaction, ..config() }).unwrap();
     let answer = receiver.on_segment(Time::ZERO, &syn(false)).unwrap();
     assert_eq!((answer.ace, answer.ece, answer.sacks.marked_bytes()), (0b010, false, None));

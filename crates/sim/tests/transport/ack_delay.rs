@@ -18,7 +18,7 @@ fn at(ms: u64) -> Time {
 }
 
 fn config(window: u32, syn: bool) -> Config {
-    let reaction = Reaction { ack: AckDelay::Linux, overhead: None, sack: true };
+    let reaction = Reaction { ack: AckDelay::Linux, overhead: None, sack: true, ..Reaction::NONE };
     Config { window, syn, reaction, rto: RtoConfig::MODERN, ecn: true, ..Config::default() }
 }
 
@@ -332,7 +332,9 @@ proptest! {
         dctcp: bool,
     ) {
         let feedback = if dctcp { EcnFeedback::Dctcp } else { EcnFeedback::Rfc3168 };
-        let mut receiver = Receiver::new(&Config { feedback, ..config(window, syn) }).unwrap();
+        let base = config(window, syn);
+        let reaction = Reaction { feedback, ..base.reaction };
+        let mut receiver = Receiver::new(&Config { reaction, ..base }).unwrap();
         let mut oracle = Oracle::new(window, syn, dctcp);
         let mut now = at(5);
         if syn {

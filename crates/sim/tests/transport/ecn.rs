@@ -184,7 +184,7 @@ fn the_receiver_echoes_until_cwr() {
 #[test]
 fn a_delayed_mark_outlives_a_cwr() {
     let mut receiver = Receiver::new(&Config {
-        reaction: Reaction { ack: Some(Span::from_ms(100)).into(), overhead: None, sack: false },
+        reaction: Reaction { ack: Some(Span::from_ms(100)).into(), overhead: None, sack: false, ..Reaction::NONE },
         ..config()
     })
     .unwrap();

@@ -42,7 +42,7 @@ impl Case {
         let now = Config {
             recovery,
             window,
-            reaction: Reaction { ack: delayed_ack.into(), overhead: None, sack: false },
+            reaction: Reaction { ack: delayed_ack.into(), overhead: None, sack: false, ..Reaction::NONE },
             mss: 960,
             ..Config::default()
         };

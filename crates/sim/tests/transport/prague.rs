@@ -3,7 +3,7 @@
 use crate::pipe::Dice;
 use perhop_core::units::{Span, Time};
 use perhop_sim::transport::congestion::prague::Params;
-use perhop_sim::transport::congestion::{Report, State};
+use perhop_sim::transport::congestion::{InFlight, Report, State};
 use perhop_sim::transport::{CongestionControl, Law, LawParams, Signal, Window};
 
 /// As declared.
@@ -118,7 +118,7 @@ impl Flow {
             self.law.on_loss(&self.signal, &mut { self.window });
         }
         let in_flight = self.window.cwnd as u32;
-        let report = Report { signal: self.signal, state: State::Open, in_flight, ..Report::default() };
+        let report = Report { signal: self.signal, state: State::Open, in_flight: InFlight { now: in_flight, before: 0 }, ..Report::default() };
         self.law.on_report(&report, &mut self.window);
         report
     }
@@ -141,7 +141,7 @@ fn agrees_with_the_text_ack_by_ack() {
             let marked = (0..acked).filter(|_| dice.next() % 1024 < marks).count() as u32;
             let lost = dice.next().is_multiple_of(5000);
             let report = flow.ack(acked, marked, lost);
-            text.ack(&report.signal, lost, report.in_flight.into());
+            text.ack(&report.signal, lost, report.in_flight.now.into());
             cuts += u32::from(text.cwr == Some((report.signal.next, report.signal.now.since(Time::ZERO).seconds())));
             let near = |a: f64, b: f64| (a - b).abs() <= 1e-7 * b;
             let here = format!("seed {seed}, step {step}: {:?}, text {} {}", flow.window, text.cwnd / SMSS, text.alpha);

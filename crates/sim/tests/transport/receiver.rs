@@ -73,7 +73,7 @@ proptest! {
         syn: bool,
         delayed_ack in prop_oneof![Just(None), Just(Some(Span::from_ms(100)))],
     ) {
-        let config = Config { window, syn, reaction: Reaction { ack: delayed_ack.into(), overhead: None, sack: false }, ..Config::default() };
+        let config = Config { window, syn, reaction: Reaction { ack: delayed_ack.into(), overhead: None, sack: false, ..Reaction::NONE }, ..Config::default() };
         let mut receiver = Receiver::new(&config).unwrap();
         let first = u32::from(!syn);
         let mut oracle =
@@ -97,7 +97,7 @@ proptest! {
 #[test]
 fn every_second_segment_is_acknowledged_and_a_lone_one_by_the_timer() {
     let config = Config {
-        reaction: Reaction { ack: AckDelay::Fixed(Span::from_ms(100)), overhead: None, sack: false },
+        reaction: Reaction { ack: AckDelay::Fixed(Span::from_ms(100)), overhead: None, sack: false, ..Reaction::NONE },
         syn: false,
         ..Config::default()
     };

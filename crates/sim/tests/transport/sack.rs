@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-const REPORTING: Reaction = Reaction { ack: AckDelay::None, overhead: None, sack: true };
+const REPORTING: Reaction = Reaction { ack: AckDelay::None, overhead: None, sack: true, ..Reaction::NONE };
 
 /// Everything received, and the blocks reported, each as the set of its numbers, the latest first.
 struct Oracle {

@@ -2,7 +2,7 @@
 
 use perhop_core::units::{Span, Time};
 use perhop_sim::transport::{
-    AckDelay, AckInfo, Config, EcnFeedback, PartialAckTimer, Reaction, Receiver, Recovery, RtoConfig, Segment, Sender,
+    AckDelay, AckInfo, Config, PartialAckTimer, Reaction, Receiver, Recovery, RtoConfig, Segment, Sender,
     Supply,
 };
 
@@ -15,11 +15,9 @@ const OPEN: Config = Config {
     rto: RtoConfig::NS2_2_35,
     limited_transmit: true,
     syn: false,
-    reaction: Reaction { ack: AckDelay::None, overhead: None, sack: false },
+    reaction: Reaction { ack: AckDelay::None, overhead: None, sack: false, ..Reaction::NONE },
     ecn: false,
     receiver_ecn: true,
-    feedback: EcnFeedback::Rfc3168,
-    burst: 1,
     mss: 1000,
     header: 40,
 };

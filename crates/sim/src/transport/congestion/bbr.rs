@@ -249,7 +249,7 @@ impl Bbr {
             window.ssthresh = f64::from(self.inflight(UNIT, report.mss));
         }
         if self.mode == Mode::Drain
-            && self.in_flight_at_next_send(report, report.in_flight) <= self.inflight(UNIT, report.mss)
+            && self.in_flight_at_next_send(report, report.in_flight.now) <= self.inflight(UNIT, report.mss)
         {
             self.begin_cycle(report);
         }

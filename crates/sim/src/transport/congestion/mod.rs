@@ -32,7 +32,7 @@ pub mod hystart;
 mod dice;
 mod report;
 
-pub use report::{Event, LostSegment, RateSample, Report, State};
+pub use report::{Event, InFlight, LostSegment, RateSample, Report, State};
 
 /// A few numbers, copied with a connection's configuration.
 impl Copy for LawParams {}

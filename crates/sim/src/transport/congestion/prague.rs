@@ -156,7 +156,7 @@ impl Prague {
     fn set_pace(&mut self, report: &Report, window: &Window) {
         let Some(srtt) = report.signal.srtt.filter(|srtt| *srtt > Span::ZERO) else { return };
         let factor = if window.cwnd < window.ssthresh / 2.0 { 2.0 } else { 1.0 };
-        self.pace = Some(Pace { window: factor * window.cwnd.max(f64::from(report.in_flight)), srtt });
+        self.pace = Some(Pace { window: factor * window.cwnd.max(f64::from(report.in_flight.now)), srtt });
     }
 }
 
@@ -200,7 +200,7 @@ impl CongestionControl for Prague {
         match event {
             Event::TimeOut => {
                 self.loss = Loss { pending: false, before: window.cwnd };
-                window.cwnd = f64::from(report.in_flight + 1);
+                window.cwnd = f64::from(report.in_flight.now + 1);
             }
             Event::Undo => window.cwnd = window.cwnd.max(self.loss.before),
             Event::Open | Event::Restart => {}

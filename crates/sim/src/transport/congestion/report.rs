@@ -52,6 +52,15 @@ pub struct LostSegment {
     pub app_limited: bool,
 }
 
+/// Segments in the network.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InFlight {
+    /// Now.
+    pub now: u32,
+    /// Before this ACK.
+    pub before: u32,
+}
+
 /// A sender as it is after an ACK, or when an [`Event`] happens. Counts are of segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Report {
@@ -67,10 +76,8 @@ pub struct Report {
     pub delivered_at: Time,
     /// Taken as lost since the beginning.
     pub lost_in_all: u64,
-    /// In the network now, and before this ACK.
-    pub in_flight: u32,
-    /// See `in_flight`.
-    pub prior_in_flight: u32,
+    /// In the network.
+    pub in_flight: InFlight,
     /// Pacing lets nothing go before.
     pub next_send: Time,
     /// `None`: the ACK reports nothing new.

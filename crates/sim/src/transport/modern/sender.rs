@@ -47,7 +47,7 @@ use super::rack::{Conditions, Rack};
 use super::rate::Close;
 use super::rtt::Rtt;
 use super::scoreboard::Scoreboard;
-use crate::transport::congestion::{CongestionControl, Event, Law, RateSample, Report, Signal, State, Window};
+use crate::transport::congestion::{CongestionControl, Event, Law, InFlight, RateSample, Report, Signal, State, Window};
 use crate::transport::error::ConfigError;
 use crate::transport::supply::Extent;
 use crate::transport::{Config, Counters, Decoder, EcnFeedback};
@@ -74,7 +74,6 @@ pub struct Modern {
     clock: Clock,
     usage: Usage,
     tail: Tail,
-    burst: Burst,
     flow: Flow,
 }
 
@@ -97,7 +96,7 @@ impl Modern {
                 agreed: !config.syn && config.ecn && config.receiver_ecn,
                 always: config.congestion.is_scalable(),
                 cwr: false,
-                accurate: (config.feedback == EcnFeedback::Accurate).then(|| Decoder::new(mss, false)),
+                accurate: (config.reaction.feedback == EcnFeedback::Accurate).then(|| Decoder::new(mss, false)),
             },
             law: config.law()?,
             window: Window { cwnd, ssthresh: UNLIMITED },
@@ -116,8 +115,7 @@ impl Modern {
             clock: Clock { timer: Timer::Off, deadline: Time::MAX, last_sent: Time::ZERO },
             usage: Usage { usage_until: first, ..Usage::default() },
             tail: Tail::default(),
-            burst: Burst::new(config.burst),
-            flow: Flow::default(),
+            flow: Flow { burst: Burst::new(config.reaction.burst), ..Flow::default() },
         })
     }
 
@@ -178,8 +176,7 @@ impl Modern {
             delivered: self.flow.rate.delivered,
             delivered_at: self.flow.rate.delivered_at,
             lost_in_all: self.board.losses(),
-            in_flight: self.board.in_flight(),
-            prior_in_flight: self.board.in_flight(),
+            in_flight: InFlight { now: self.board.in_flight(), before: self.board.in_flight() },
             window_limited: self.usage.limited,
             next_send: self.flow.pace.next().max(now),
             mss: self.data.mss,

@@ -5,7 +5,7 @@ use perhop_core::Rng;
 use perhop_core::units::{Span, Time};
 use perhop_sim::transport::congestion::bbr3::{Bbr3, Params, Phase};
 use perhop_sim::transport::congestion::{
-    CongestionControl, Event, LostSegment, RateSample, Report, Signal, State, Window,
+    CongestionControl, Event, InFlight, LostSegment, RateSample, Report, Signal, State, Window,
 };
 use std::collections::VecDeque;
 
@@ -128,8 +128,7 @@ impl Network {
             delivered: self.delivered,
             delivered_at: time(self.delivered_at),
             lost_in_all: self.lost,
-            in_flight: self.flying.len() as u32,
-            prior_in_flight: self.flying.len() as u32,
+            in_flight: InFlight { now: self.flying.len() as u32, before: self.flying.len() as u32 },
             next_send: time(self.next_send.max(self.now)),
             window_limited: self.limited,
             mss: MSS,

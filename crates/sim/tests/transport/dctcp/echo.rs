@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 fn receiver(ack: AckDelay) -> Receiver {
-    let reaction = Reaction { ack, overhead: None, sack: true };
+    let reaction = Reaction { ack, overhead: None, sack: true, ..Reaction::NONE };
     let config = Config { syn: false, window: 64, ecn: true, rto: RtoConfig::MODERN, reaction, ..Config::default() };
-    Receiver::new(&Config { feedback: EcnFeedback::Dctcp, ..config }).unwrap()
+    Receiver::new(&Config { reaction: Reaction { feedback: EcnFeedback::Dctcp, ..config.reaction }, ..config }).unwrap()
 }
 
 /// What a sender knows from ACKs: which segments have arrived, how many of them it thinks were marked.

@@ -95,7 +95,7 @@ impl Slow {
             rtos: 0,
             losses: false,
             calm: true,
-            burst: config.burst,
+            burst: config.reaction.burst,
             left: 0,
             linux,
         }

@@ -69,7 +69,7 @@ impl Bbr {
         if self.gains.pacing == UNIT {
             return long;
         }
-        let in_flight = self.in_flight_at_next_send(report, report.prior_in_flight);
+        let in_flight = self.in_flight_at_next_send(report, report.in_flight.before);
         if self.gains.pacing > UNIT {
             return long && (report.lost > 0 || in_flight >= self.inflight(self.gains.pacing, report.mss));
         }
@@ -101,7 +101,7 @@ impl Bbr {
 
     fn probe_round_trip(&mut self, report: &Report, window: &mut Window) {
         if self.probe_rtt.ends_ms.is_none() {
-            if report.in_flight <= LEAST_WINDOW {
+            if report.in_flight.now <= LEAST_WINDOW {
                 self.probe_rtt.ends_ms = Some(ms(report.signal.now) + PROBE_RTT_MS);
                 self.probe_rtt.round_over = false;
                 self.rounds.ends = report.delivered;

@@ -141,7 +141,7 @@ impl Bbr {
         let acked = report.signal.acked;
         let cwnd = self.recover(report, cwnd);
         if self.saved.conserves {
-            return cwnd.max(report.in_flight + acked);
+            return cwnd.max(report.in_flight.now + acked);
         }
         let target = self.with_budget(self.bdp(self.bandwidth(), self.gains.window) + self.lumps(), report.mss);
         let next = if self.plateau.reached {
@@ -162,7 +162,7 @@ impl Bbr {
         if state == State::Recovery && before != State::Recovery {
             self.saved.conserves = true;
             self.rounds.ends = report.delivered;
-            return report.in_flight + report.signal.acked;
+            return report.in_flight.now + report.signal.acked;
         }
         if before >= State::Recovery && state < State::Recovery {
             self.saved.conserves = false;

@@ -60,7 +60,7 @@ impl Bbr3 {
     }
 
     pub(super) fn end_drain(&mut self, report: &Report) {
-        let drained = f64::from(report.in_flight) <= self.inflight_at(self.model.bw);
+        let drained = f64::from(report.in_flight.now) <= self.inflight_at(self.model.bw);
         if self.phase == Phase::Drain && (drained || self.rounds.count > self.drain_round + DRAIN_ROUNDS) {
             self.go_down(report);
         }
@@ -104,7 +104,7 @@ impl Bbr3 {
             if self.probe_rtt.round_over {
                 self.end_probe_rtt(report, window);
             }
-        } else if f64::from(report.in_flight) <= self.probe_rtt_window() {
+        } else if f64::from(report.in_flight.now) <= self.probe_rtt_window() {
             self.probe_rtt.ends_us = Some(us(report.signal.now) + PROBE_RTT_US);
             self.probe_rtt.round_over = false;
             self.rounds.begin(report);

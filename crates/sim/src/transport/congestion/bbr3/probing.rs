@@ -126,12 +126,12 @@ impl Bbr3 {
     }
 
     fn is_time_to_cruise(&self, report: &Report) -> bool {
-        let in_flight = f64::from(report.in_flight);
+        let in_flight = f64::from(report.in_flight.now);
         in_flight <= self.with_headroom() && in_flight <= self.inflight_at(self.model.max_bw())
     }
 
     fn is_time_to_go_down(&mut self, sample: &Sample, report: &Report, window: &Window) -> bool {
-        if self.probe.too_high && f64::from(report.in_flight) >= self.model.inflight_long {
+        if self.probe.too_high && f64::from(report.in_flight.now) >= self.model.inflight_long {
             self.probe.precautionary = true;
             return true;
         }

@@ -21,7 +21,7 @@ const RECENT: Span = Span::from_ms(1);
 const PARTS: u32 = 3;
 
 /// The burst in progress.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Burst {
     /// Segments of a whole one.
     most: u32,
@@ -54,26 +54,26 @@ impl Modern {
     /// Whether the next new segment waits for a burst. One that begins may go on.
     #[inline]
     pub(super) fn waits_for_burst(&mut self, now: Time) -> bool {
-        if self.burst.most <= 1 {
+        if self.flow.burst.most <= 1 {
             return false;
         }
-        if self.burst.left > 0 {
-            self.burst.left -= 1;
+        if self.flow.burst.left > 0 {
+            self.flow.burst.left -= 1;
             return false;
         }
         let (cwnd, next) = (self.window.cwnd as u32, self.board.next());
         let open = self.board.una().saturating_add(self.data.advertised) - next;
         let room = (cwnd - self.board.in_flight()).min(open);
-        self.burst.waits = self.defers(now, room);
-        if !self.burst.waits {
-            self.burst.left = room.min(self.burst.most).min((cwnd / 2).max(1)) - 1;
+        self.flow.burst.waits = self.defers(now, room);
+        if !self.flow.burst.waits {
+            self.flow.burst.left = room.min(self.flow.burst.most).min((cwnd / 2).max(1)) - 1;
         }
-        self.burst.waits
+        self.flow.burst.waits
     }
 
     fn defers(&self, now: Time, room: u32) -> bool {
         let window = (self.window.cwnd as u32).min(self.data.advertised);
-        let enough = room >= self.burst.most || room >= window / PARTS || room >= self.data.end - self.board.next();
+        let enough = room >= self.flow.burst.most || room >= window / PARTS || room >= self.data.end - self.board.next();
         if enough || self.episode.state >= State::Recovery || self.board.outstanding() == 0 {
             return false;
         }

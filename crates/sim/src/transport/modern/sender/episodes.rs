@@ -1,6 +1,6 @@
 //! Episodes: what begins one, how the window goes down in it, and the time after a time-out.
 
-use super::{Before, Close, Modern, News, RateSample, Reduction, Report, State};
+use super::{Before, Close, InFlight, Modern, News, RateSample, Reduction, Report, State};
 use crate::transport::congestion::{CongestionControl, Law, Signal, Window};
 use perhop_core::units::Time;
 
@@ -139,7 +139,7 @@ impl Modern {
         let signal = self.signal(now, news.sacked, news.rtt.map(|rtt| rtt.1));
         let report = Report {
             lost: (self.board.losses() - before.losses) as u32,
-            prior_in_flight: before.in_flight,
+            in_flight: InFlight { now: self.board.in_flight(), before: before.in_flight },
             rate,
             maybe_delayed: self.is_lone(news) && rate.is_some_and(|it| it.delivered == 1),
             ..self.report(now, signal)

@@ -1,5 +1,6 @@
 //! What a sender knows, by concern.
 
+use super::Burst;
 use crate::transport::congestion::State;
 use crate::transport::modern::pace::Pace;
 use crate::transport::modern::rate::{Newest, Rate};
@@ -146,5 +147,6 @@ pub(super) struct Tail {
 pub(super) struct Flow {
     pub(super) rate: Rate,
     pub(super) pace: Pace,
+    pub(super) burst: Burst,
     pub(super) counters: Counters,
 }

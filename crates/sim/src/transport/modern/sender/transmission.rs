@@ -29,7 +29,7 @@ impl Modern {
             return None;
         }
         let lost = if self.episode.new_first { None } else { self.board.first_lost() };
-        if lost.is_none() && !self.has_new() || !self.burst.goes_on() && self.flow.pace.holds(now) {
+        if lost.is_none() && !self.has_new() || !self.flow.burst.goes_on() && self.flow.pace.holds(now) {
             return None;
         }
         match lost {
@@ -53,7 +53,7 @@ impl Modern {
 
     /// Nothing more goes now: was it the window that held it back, and when is a probe due?
     fn settle(&mut self, now: Time) {
-        let limited = self.burst.end() || !self.has_room();
+        let limited = self.flow.burst.end() || !self.has_room();
         let sent = std::mem::take(&mut self.usage.sent_since);
         if sent || limited {
             self.note_usage(limited);
