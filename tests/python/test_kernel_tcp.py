@@ -12,7 +12,7 @@ from perhop.kernel.transport import recorded
 
 CELLS = list(transport.all_cells())
 #: Groups that have to stay inside: so many of ten cells.
-KEPT = {"drop-tail": 9}
+KEPT = {"drop-tail": 9, "shaper": 9, "aqm": 9}
 
 
 def test_there_are_enough_cells_and_each_is_a_scenario() -> None:

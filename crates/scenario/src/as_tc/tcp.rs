@@ -37,7 +37,8 @@ fn unknown(tcp: &Config) -> Option<String> {
                 .into(),
         );
     }
-    (tcp.ecn && tcp.reaction.feedback == EcnFeedback::Accurate).then(|| "Linux 6.12 has no AccECN (`ecn-feedback`)".into())
+    (tcp.ecn && tcp.reaction.feedback == EcnFeedback::Accurate)
+        .then(|| "Linux 6.12 has no AccECN (`ecn-feedback`)".into())
 }
 
 fn has_time_stamps(tcp: &Config) -> bool {

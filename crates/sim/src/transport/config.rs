@@ -107,7 +107,8 @@ pub struct Reaction {
 
 impl Reaction {
     /// Each segment is acknowledged at once, and leaves by itself.
-    pub const NONE: Self = Self { ack: AckDelay::None, overhead: None, sack: false, feedback: EcnFeedback::Rfc3168, burst: 1 };
+    pub const NONE: Self =
+        Self { ack: AckDelay::None, overhead: None, sack: false, feedback: EcnFeedback::Rfc3168, burst: 1 };
 }
 
 impl Default for Reaction {
@@ -167,7 +168,12 @@ impl Config {
         let fits = self.reaction.burst > 0 && self.reaction.burst <= self.window;
         check(fits, "burst", self.reaction.burst, format!("between 1 and the window of {} segments", self.window))?;
         let offloads = self.reaction.burst == 1 || self.recovery == Recovery::Rack;
-        check(offloads, "burst", self.reaction.burst, "1 with a sender of ns-2's kind, which has no segmentation offload")?;
+        check(
+            offloads,
+            "burst",
+            self.reaction.burst,
+            "1 with a sender of ns-2's kind, which has no segmentation offload",
+        )?;
         check(self.mss > 0, "mss", self.mss, "at least 1 byte")?;
         let packet = u32::from(self.mss) + u32::from(self.header);
         check(packet <= 65_535, "mss", self.mss, format!("at most 65535 bytes less the header of {}", self.header))?;

@@ -72,7 +72,8 @@ fn policed(us: u64, rate: BitRate, bucket: u64, segments: u32) -> f64 {
     let mut police = stage("police", ConditionerParams::TokenBucketMarker(bucket));
     police.actions[Colour::Red as usize] = Action::Drop;
     net.plan.links[2].edge = vec![police];
-    net.traffic([0, 2], bulk()).tcp = Config { reaction: Reaction { burst: segments, ..modern().reaction }, ..modern() };
+    net.traffic([0, 2], bulk()).tcp =
+        Config { reaction: Reaction { burst: segments, ..modern().reaction }, ..modern() };
     net.run().flows[0].goodput_bytes as f64 * 8.0 / 20e6
 }
 

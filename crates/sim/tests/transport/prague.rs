@@ -118,7 +118,12 @@ impl Flow {
             self.law.on_loss(&self.signal, &mut { self.window });
         }
         let in_flight = self.window.cwnd as u32;
-        let report = Report { signal: self.signal, state: State::Open, in_flight: InFlight { now: in_flight, before: 0 }, ..Report::default() };
+        let report = Report {
+            signal: self.signal,
+            state: State::Open,
+            in_flight: InFlight { now: in_flight, before: 0 },
+            ..Report::default()
+        };
         self.law.on_report(&report, &mut self.window);
         report
     }

@@ -2,8 +2,7 @@
 
 use perhop_core::units::{Span, Time};
 use perhop_sim::transport::{
-    AckDelay, AckInfo, Config, PartialAckTimer, Reaction, Receiver, Recovery, RtoConfig, Segment, Sender,
-    Supply,
+    AckDelay, AckInfo, Config, PartialAckTimer, Reaction, Receiver, Recovery, RtoConfig, Segment, Sender, Supply,
 };
 
 /// No SYN, a window of 100, 1000-byte segments.

@@ -1,6 +1,6 @@
 //! RACK: a segment is lost once one sent sufficiently later has arrived.
 //!
-//! Source: RFC 8985 sections 6.2 and 6.3, with Linux's choices (`tcp_recovery.c`): no reordering window while none was seen and the
+//! Source: RFC 8985 sections 6, 6.2, 6.3 and 8, with Linux's choices (`tcp_recovery.c`): no reordering window while none was seen and the
 //! sender is in recovery or DupThresh segments are sacked; the window grows by a quarter of the least round trip with each
 //! round trip that brings a D-SACK, and is forgotten after 16 recoveries.
 //!

@@ -1,6 +1,6 @@
 //! The scoreboard: what has become of each segment between the first unacknowledged one and the last sent.
 //!
-//! Source: RFC 6675 section 3 and 4 (scoreboard, pipe), RFC 8985 section 5.2 (times of transmissions).
+//! Source: RFC 6675 sections 2, 3, 4 and 5 (scoreboard, pipe), RFC 8985 section 5.2 (times of transmissions).
 //!
 //! | symbol          | method                  | unit     | Linux          |
 //! |-----------------|-------------------------|----------|----------------|

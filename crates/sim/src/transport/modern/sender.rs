@@ -47,7 +47,9 @@ use super::rack::{Conditions, Rack};
 use super::rate::Close;
 use super::rtt::Rtt;
 use super::scoreboard::Scoreboard;
-use crate::transport::congestion::{CongestionControl, Event, Law, InFlight, RateSample, Report, Signal, State, Window};
+use crate::transport::congestion::{
+    CongestionControl, Event, InFlight, Law, RateSample, Report, Signal, State, Window,
+};
 use crate::transport::error::ConfigError;
 use crate::transport::supply::Extent;
 use crate::transport::{Config, Counters, Decoder, EcnFeedback};

@@ -73,7 +73,8 @@ impl Modern {
 
     fn defers(&self, now: Time, room: u32) -> bool {
         let window = (self.window.cwnd as u32).min(self.data.advertised);
-        let enough = room >= self.flow.burst.most || room >= window / PARTS || room >= self.data.end - self.board.next();
+        let enough =
+            room >= self.flow.burst.most || room >= window / PARTS || room >= self.data.end - self.board.next();
         if enough || self.episode.state >= State::Recovery || self.board.outstanding() == 0 {
             return false;
         }

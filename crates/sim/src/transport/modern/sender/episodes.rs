@@ -1,4 +1,6 @@
 //! Episodes: what begins one, how the window goes down in it, and the time after a time-out.
+//!
+//! Source: RFC 9937 sections 5, 6.1 and 6.2 (PRR).
 
 use super::{Before, Close, InFlight, Modern, News, RateSample, Reduction, Report, State};
 use crate::transport::congestion::{CongestionControl, Law, Signal, Window};

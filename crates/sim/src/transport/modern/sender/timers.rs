@@ -1,4 +1,6 @@
 //! The one timer: retransmission, probe, reordering.
+//!
+//! Source: RFC 8985 sections 7, 7.1, 7.2, 7.3 and 7.4.2 (tail loss probe).
 
 use super::{Event, Modern, SYN, State, TIMER_FLOOR, Timer};
 use crate::transport::congestion::CongestionControl;

@@ -1,4 +1,4 @@
-//! What is sent next.
+//! What is sent next; after a pause, how much of the window is left (RFC 2861 section 3.1).
 
 use super::{Event, Modern, SYN, State, Timer};
 use crate::transport::Segment;

@@ -1,6 +1,6 @@
 //! What tells that an episode was for nothing, and the way back.
 //!
-//! Source: RFC 3708 (D-SACK), RFC 5682 (F-RTO) and Linux 6.12: the window of before comes back when D-SACK has called each repeat
+//! Source: RFC 3708 section 2 (D-SACK), RFC 5682 (F-RTO) and Linux 6.12: the window of before comes back when D-SACK has called each repeat
 //! needless, when what arrives was sent before anything was repeated, or when F-RTO says so.
 
 use super::{Event, Modern, News, State, Undo};
