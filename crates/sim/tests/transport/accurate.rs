@@ -140,7 +140,8 @@ fn syn(ce: bool) -> Received {
 /// RFC 9768 section 3.2.2 (3.2.2.5): a mark after none is acknowledged at once, and each second mark; else every second segment.
 #[test]
 fn the_receiver_does_not_let_marks_wait() {
-    let reaction = Reaction { ack: AckDelay::Fixed(Span::from_ms(100)), overhead: None, sack: false, ..Reaction::NONE };
+    let reaction =
+        Reaction { ack: AckDelay::Fixed(Span::from_ms(100)), feedback: EcnFeedback::Accurate, ..Reaction::NONE };
     let mut receiver = Receiver::new(&Config { reaction, ..config() }).unwrap();
     let answer = receiver.on_segment(Time::ZERO, &syn(false)).unwrap();
     assert_eq!((answer.ace, answer.ece, answer.sacks.marked_bytes()), (0b010, false, None));

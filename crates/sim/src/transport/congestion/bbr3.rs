@@ -84,11 +84,9 @@ pub enum Phase {
 /// Segments in flight at least.
 const LEAST_WINDOW: f64 = 4.0;
 
-/// A connection's model of its path, and what it does about it.
-#[derive(Clone, Debug)]
-pub struct Bbr3 {
-    phase: Phase,
-    dice: Dice,
+/// How fast it sends, and what it goes back to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sending {
     /// Segments / us, once the connection is open.
     rate: Option<f64>,
     initial_cwnd: f64,
@@ -97,6 +95,14 @@ pub struct Bbr3 {
     recovering: bool,
     idle_restart: bool,
     drain_round: u64,
+}
+
+/// A connection's model of its path, and what it does about it.
+#[derive(Clone, Debug)]
+pub struct Bbr3 {
+    phase: Phase,
+    dice: Dice,
+    sending: Sending,
     model: Model,
     rounds: Rounds,
     latest: Latest,
@@ -116,13 +122,7 @@ impl Bbr3 {
         Self {
             phase: Phase::Startup,
             dice: Dice::default(),
-            rate: None,
-            initial_cwnd: 0.0,
-            quantum: 0.0,
-            saved_cwnd: 0.0,
-            recovering: false,
-            idle_restart: false,
-            drain_round: 0,
+            sending: Sending::default(),
             model: Model::default(),
             rounds: Rounds::default(),
             latest: Latest::default(),
@@ -142,22 +142,22 @@ impl Bbr3 {
     /// Pacing rate, segments/us; BBR.bw; BBR.inflight_longterm and BBR.inflight_shortterm, segments, infinite where none is set.
     pub fn told(&self) -> [f64; 4] {
         let Model { bw, inflight_long, inflight_short, .. } = self.model;
-        [self.rate.unwrap_or_default(), bw, inflight_long, inflight_short]
+        [self.sending.rate.unwrap_or_default(), bw, inflight_long, inflight_short]
     }
 
     fn open(&mut self, report: &Report, window: &Window) {
         let now = us(report.signal.now);
         let srtt = report.signal.srtt.map(|rtt| rtt.ns() / 1000);
-        self.initial_cwnd = window.cwnd;
+        self.sending.initial_cwnd = window.cwnd;
         self.model.min_rtt_us = srtt;
         self.model.min_rtt_at = now;
         self.probe_rtt.open(srtt, now);
         self.lumps.since_us = now;
-        self.rate = Some(self.phase.gains().0 * (window.cwnd / srtt.unwrap_or(1000).max(1) as f64));
+        self.sending.rate = Some(self.phase.gains().0 * (window.cwnd / srtt.unwrap_or(1000).max(1) as f64));
     }
 
     fn restart(&mut self, report: &Report, window: &mut Window) {
-        self.idle_restart = true;
+        self.sending.idle_restart = true;
         self.lumps.since_us = us(report.signal.now);
         if self.phase.probes_bandwidth() {
             self.set_rate(1.0);
@@ -202,7 +202,7 @@ impl CongestionControl for Bbr3 {
 
     fn on_report(&mut self, report: &Report, window: &mut Window) {
         let recovering = report.state >= State::Recovery;
-        if std::mem::replace(&mut self.recovering, recovering) && !recovering {
+        if std::mem::replace(&mut self.sending.recovering, recovering) && !recovering {
             self.restore_cwnd(window);
         }
         self.probe_rtt.holds_back = false;
@@ -216,7 +216,7 @@ impl CongestionControl for Bbr3 {
         match event {
             Event::Open => self.open(report, window),
             Event::Restart => self.restart(report, window),
-            Event::TimeOut => self.recovering = true,
+            Event::TimeOut => self.sending.recovering = true,
             Event::Undo => self.undo(report, window),
         }
     }
@@ -234,7 +234,7 @@ impl CongestionControl for Bbr3 {
     }
 
     fn pacing_rate(&self, mss: u16) -> Option<u64> {
-        self.rate.map(|rate| (rate * f64::from(mss) * 1e6) as u64)
+        self.sending.rate.map(|rate| (rate * f64::from(mss) * 1e6) as u64)
     }
 
     fn seed(&mut self, seed: u64) {

@@ -13,21 +13,21 @@ const QUANTA: f64 = 3.0;
 impl Bbr3 {
     pub(super) fn update_control(&mut self, report: &Report, window: &mut Window) {
         self.set_rate(self.phase.gains().0);
-        let rate = self.rate.unwrap_or_default();
-        self.quantum = (rate * 1000.0).min(QUANTUM.0 / f64::from(report.mss)).max(QUANTUM.1);
+        let rate = self.sending.rate.unwrap_or_default();
+        self.sending.quantum = (rate * 1000.0).min(QUANTUM.0 / f64::from(report.mss)).max(QUANTUM.1);
         self.set_window(report, window);
     }
 
     pub(super) fn set_rate(&mut self, gain: f64) {
         let rate = gain * self.model.bw * MARGIN;
-        if self.plateau.reached || self.rate.is_none_or(|before| rate > before) {
-            self.rate = Some(rate);
+        if self.plateau.reached || self.sending.rate.is_none_or(|before| rate > before) {
+            self.sending.rate = Some(rate);
         }
     }
 
     /// Rate times round trip.
     fn bdp_at(&self, bw: f64) -> f64 {
-        self.model.min_rtt_us.map_or(self.initial_cwnd, |us| bw * us as f64)
+        self.model.min_rtt_us.map_or(self.sending.initial_cwnd, |us| bw * us as f64)
     }
 
     /// BBR.bdp.
@@ -41,7 +41,7 @@ impl Bbr3 {
     }
 
     fn with_budget(&self, inflight: f64) -> f64 {
-        let least = inflight.max(QUANTA * self.quantum).max(LEAST_WINDOW);
+        let least = inflight.max(QUANTA * self.sending.quantum).max(LEAST_WINDOW);
         least + if self.phase == Phase::Up { 2.0 } else { 0.0 }
     }
 
@@ -51,28 +51,28 @@ impl Bbr3 {
     }
 
     pub(super) fn probe_rtt_window(&self) -> f64 {
-        let half = self.model.min_rtt_us.map_or(self.initial_cwnd, |_| 0.5 * self.bdp());
+        let half = self.model.min_rtt_us.map_or(self.sending.initial_cwnd, |_| 0.5 * self.bdp());
         half.max(LEAST_WINDOW)
     }
 
     /// A window that is known to be good.
     pub(super) fn save_cwnd(&mut self, window: &Window) {
-        let good = !self.recovering && self.phase != Phase::ProbeRtt;
-        self.saved_cwnd = if good { window.cwnd } else { self.saved_cwnd.max(window.cwnd) };
+        let good = !self.sending.recovering && self.phase != Phase::ProbeRtt;
+        self.sending.saved_cwnd = if good { window.cwnd } else { self.sending.saved_cwnd.max(window.cwnd) };
     }
 
     pub(super) fn restore_cwnd(&self, window: &mut Window) {
-        window.cwnd = window.cwnd.max(self.saved_cwnd);
+        window.cwnd = window.cwnd.max(self.sending.saved_cwnd);
     }
 
     fn set_window(&mut self, report: &Report, window: &mut Window) {
         let gain = self.phase.gains().1;
-        let filled = self.model.min_rtt_us.map_or(self.initial_cwnd, |_| gain * self.bdp());
+        let filled = self.model.min_rtt_us.map_or(self.sending.initial_cwnd, |_| gain * self.bdp());
         let most = self.with_budget(filled + self.lumps.extra);
         let grown = window.cwnd + f64::from(report.signal.acked);
         if self.plateau.reached {
             window.cwnd = grown.min(most);
-        } else if window.cwnd < most || (report.delivered as f64) < self.initial_cwnd {
+        } else if window.cwnd < most || (report.delivered as f64) < self.sending.initial_cwnd {
             window.cwnd = grown;
         }
         window.cwnd = window.cwnd.max(LEAST_WINDOW);

@@ -55,13 +55,13 @@ impl Bbr3 {
         self.look_for_high_loss(sample, report);
         if self.phase == Phase::Startup && self.plateau.reached {
             self.phase = Phase::Drain;
-            self.drain_round = self.rounds.count;
+            self.sending.drain_round = self.rounds.count;
         }
     }
 
     pub(super) fn end_drain(&mut self, report: &Report) {
         let drained = f64::from(report.in_flight.now) <= self.inflight_at(self.model.bw);
-        if self.phase == Phase::Drain && (drained || self.rounds.count > self.drain_round + DRAIN_ROUNDS) {
+        if self.phase == Phase::Drain && (drained || self.rounds.count > self.sending.drain_round + DRAIN_ROUNDS) {
             self.go_down(report);
         }
     }
@@ -82,7 +82,7 @@ impl Bbr3 {
     }
 
     pub(super) fn probe_round_trip(&mut self, sample: &Sample, report: &Report, window: &mut Window) {
-        if self.phase != Phase::ProbeRtt && self.probe_rtt.expired && !self.idle_restart {
+        if self.phase != Phase::ProbeRtt && self.probe_rtt.expired && !self.sending.idle_restart {
             self.phase = Phase::ProbeRtt;
             self.save_cwnd(window);
             self.probe_rtt.ends_us = None;
@@ -94,7 +94,7 @@ impl Bbr3 {
             self.wait_for_round_trip(report, window);
         }
         if sample.delivered > 0.0 {
-            self.idle_restart = false;
+            self.sending.idle_restart = false;
         }
     }
 
