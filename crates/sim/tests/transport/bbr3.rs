@@ -76,8 +76,8 @@ fn a_shallow_queue_bounds_what_is_in_flight() {
     assert!(used > 0.85, "{used}");
 }
 
-/// Losses of 1 % are below the bound of 2 %: probes go on, the long-term bound stays away from the BDP, the path stays full. Of 5 %
-/// they are above it.
+/// Losses of 0.5 % are below the bound of 2 %: probes go on, the long-term bound stays away from the BDP, the path stays full. Of
+/// 10 % they are above it. The line itself lies between; the pseudo-code beside the law says where.
 #[test]
 fn two_per_cent_is_the_line() {
     let used = |random_loss| {
