@@ -1,6 +1,7 @@
 //! perhop as a user calls it: the binary, in its own folder.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -104,15 +105,24 @@ impl Folder {
     }
 }
 
+/// What a command that runs has renamed or removed since it was listed is not there.
 fn collect(folder: &Path, out: &mut BTreeMap<PathBuf, Vec<u8>>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
+    let Some(entries) = there(std::fs::read_dir(folder)) else { return };
+    for entry in entries {
         let path = entry.unwrap().path();
         match path.is_dir() {
             true => {
                 out.insert(path.clone(), Vec::new());
                 collect(&path, out);
             }
-            false => _ = out.insert(path.clone(), std::fs::read(&path).unwrap()),
+            false => out.extend(there(std::fs::read(&path)).map(|bytes| (path, bytes))),
         }
+    }
+}
+
+fn there<T>(found: std::io::Result<T>) -> Option<T> {
+    match found {
+        Err(e) if e.kind() == ErrorKind::NotFound => None,
+        other => Some(other.unwrap()),
     }
 }
