@@ -2,8 +2,8 @@
 //!
 //! Who parses what: the framing (12 bytes) and the fixed fields of the three packet blocks (20 bytes) are read here,
 //! so that a block can be copied unchanged and no option list is built for each packet; `pcap-parser`, which does not
-//! know the old Packet Block either, parses interface descriptions with their options. The meaning of the two clock options is again read
-//! here: pcap-parser 0.17 takes `if_tsoffset` as little-endian in every section, and knows no resolution of base 2.
+//! know the old Packet Block either, parses interface descriptions with their options. The meaning of the two clock options is
+//! again read here: pcap-parser 0.17 takes `if_tsoffset` as little-endian in every section, and knows no resolution of base 2.
 
 use pcap_parser::pcapng::{OptionCode, PcapNGOption};
 use pcap_parser::{InterfaceDescriptionBlock, parse_interfacedescriptionblock_be, parse_interfacedescriptionblock_le};

@@ -169,7 +169,8 @@ mod tests {
             prop_assert_eq!(&ip[..], &header.to_bytes()[..]);
         }
 
-        /// The corners: choose the identification so that the checksum before or after is 0, next to it, or such that both carries count.
+        /// The corners: choose the identification so that the checksum before or after is
+        /// 0, next to it, or such that both carries count.
         #[test]
         fn equals_a_full_recomputation_in_the_corners(
             mut header in ipv4(),

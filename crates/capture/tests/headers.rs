@@ -17,7 +17,8 @@ fn read(link: LinkType, text: &str) -> Result<IpHeaders, Unread> {
 const MACS: &str = "02 00 00 00 00 01  02 00 00 00 00 02";
 /// EF (46) with ECT(0), total length 28, UDP 10.0.0.1:4660 to 10.0.0.2:80.
 const UDP4: &str = "45 ba 00 1c 00 01 40 00 40 11 00 00 0a 00 00 01 0a 00 00 02  12 34 00 50 00 08 00 00";
-/// AF11 (10) with CE: the traffic class 0x2b lies across the first two bytes. Flow label 0xabcde, payload 8, UDP 2001:db8::1:4660 to ::2:80.
+/// AF11 (10) with CE: the traffic class 0x2b lies across the first two bytes. Flow label
+/// 0xabcde, payload 8, UDP 2001:db8::1:4660 to ::2:80.
 const UDP6: &str = "62 ba bc de 00 08 11 40 20010db8000000000000000000000001 20010db8000000000000000000000002
                     12 34 00 50 00 08 00 00";
 

@@ -193,14 +193,14 @@ impl<H: Copy> Port<H> {
     /// Conditioners and their ECN marks.
     #[inline(always)]
     fn condition(&mut self, at: &Passage<'_>, packet: &mut Packet) -> Result<(), Reason> {
-        if self.edge.is_empty() { Ok(()) } else { self.conditioned(at, packet) }
+        if self.edge.is_empty() { Ok(()) } else { self.conditioned(*at, packet) }
     }
 
     #[inline(never)]
-    fn conditioned(&mut self, at: &Passage<'_>, packet: &mut Packet) -> Result<(), Reason> {
+    fn conditioned(&mut self, at: Passage<'_>, packet: &mut Packet) -> Result<(), Reason> {
         let offered = &mut self.offered[usize::from(packet.class)];
         offered.offered.add(packet.size);
-        let kept = obey(self.edge.forward(at, packet), packet);
+        let kept = obey(self.edge.forward(&at, packet), packet);
         if kept.is_err() {
             offered.policed[packet.colour.index()].add(packet.size);
         }

@@ -37,6 +37,7 @@ warmup = "40s"
 [links]
 "a -> b" = {{ rate = "40Mbit/s", delay = "15ms", queue = "dual" }}
 "b -> a" = {{ rate = "40Mbit/s", delay = "15ms" }}
+"h - a" = {{ rate = "1Gbit/s", delay = "1us" }}
 
 [queue.dual]
 scheduler = "dualpi2"
@@ -44,14 +45,14 @@ limit = "1000p"
 
 [traffic.new]
 model = "ftp"
-from = "a"
+from = "h"
 to = "b"
 tcp = "{tcp}"
 
 [traffic.old]
 model = "ftp"
 flows = 2
-from = "a"
+from = "h"
 to = "b"
 tcp = {{ stack = "linux-reno", ecn = true }}
 class = "old"

@@ -79,19 +79,22 @@ class Connection(NamedTuple):
     node: str
     start_ns: int
     tos: int
+    bytes: int
+    """A quarter more than it sent."""
 
 
 def connections_of(runs: Runs, linux: Linux) -> list[Connection]:
     """Where and when each connection sent its first packet."""
     rows = runs.sql(
-        "select traffic, flow, min(in_ns) as start_ns, arg_min(hop, in_ns) as hop, arg_min(dscp, in_ns) as dscp "
-        "from events where direction = 'out' group by traffic, flow order by start_ns, traffic, flow"
+        "select traffic, flow, min(in_ns) as start_ns, arg_min(hop, in_ns) as hop, arg_min(dscp, in_ns) as dscp, "
+        "1.25 * sum(wire_bytes) / count(distinct hop) as bytes from events "
+        "where direction = 'out' group by traffic, flow order by start_ns, traffic, flow"
     )
-    columns = (rows[name] for name in ("traffic", "flow", "start_ns", "hop", "dscp"))
+    columns = (rows[name] for name in ("traffic", "flow", "start_ns", "hop", "dscp", "bytes"))
     over_tcp = {it.traffic for it in linux.transfers}
     return [
-        Connection(str(traffic), int(flow), str(hop).split(" -> ")[0], int(start), int(dscp) << 2)
-        for traffic, flow, start, hop, dscp in zip(*columns, strict=True)
+        Connection(str(traffic), int(flow), str(hop).split(" -> ")[0], int(start), int(dscp) << 2, int(size))
+        for traffic, flow, start, hop, dscp, size in zip(*columns, strict=True)
         if str(traffic) in over_tcp
     ]
 
@@ -132,4 +135,4 @@ def _connection(it: Connection, to: str, linux: Linux) -> dict[str, Any]:
     """As lab/connections.py reads it."""
     told = next(told for told in linux.transfers if told.traffic == it.traffic)
     node = {"from": it.node, "source": linux.addresses[it.node], "to": to, "address": linux.addresses[to]}
-    return told._asdict() | node | {"flow": it.flow, "start_ns": it.start_ns, "tos": it.tos}
+    return told._asdict() | node | {"flow": it.flow, "start_ns": it.start_ns, "tos": it.tos, "bytes": it.bytes}

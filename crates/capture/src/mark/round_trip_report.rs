@@ -54,7 +54,8 @@ pub struct FlowRoundTrip {
     pub source_port: u16,
     /// Destination port.
     pub destination_port: u16,
-    /// The aggregate it belongs to, by name; `None` for return traffic in a policy with `inside`, and for what no conditioner takes.
+    /// The aggregate it belongs to, by name; `None` for return traffic in a policy
+    /// with `inside`, and for what no conditioner takes.
     pub aggregate: Option<String>,
     /// Whether its ACKs were seen; without them there is no round-trip time, and windows only grow.
     pub answered: bool,

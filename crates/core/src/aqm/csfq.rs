@@ -40,8 +40,8 @@
 //! The 0.99 and its bound (0.99^29 = 0.75 between two changes of alpha) are the paper's. Start, unknown alpha and the
 //! bound of alpha by C are those of the authors' ns-2 code as found in two ports of it; there new credits come only when
 //! congestion begins. The bound by C is C/w_min, w_min the least weight that a labeller of the file gives, or the largest
-//! label if that is larger or weights are not known; a first alpha is at least 1 B/s by the largest weight. If `accounting` counts more than IP packets, A and F ignore the excess, as the link
-//! does.
+//! label if that is larger or weights are not known; a first alpha is at least 1 B/s by the largest weight. If `accounting`
+//! counts more than IP packets, A and F ignore the excess, as the link does.
 
 use super::early::found;
 use super::early::level::{Level, link_rate};

@@ -27,9 +27,9 @@
 //!
 //! The defaults are for drops. With `ecn` write `v0 = "300p"` and, if that is more than the queue holds,
 //! `floor = "260p"`: 40p is then below the threshold of Lemma 3.1 for any usual load, and the queue oscillates
-//! ([`crate::design::lemma31`]; `perhop tune` gives both for a link and its flows). With `v0` in packets, a packet counts by its bytes
-//! on the link, `mean-packet` of them as one, and C is the link's rate in the same measure: so the virtual queue fills as
-//! the real one does, whatever the sizes.
+//! ([`crate::design::lemma31`]; `perhop tune` gives both for a link and its flows). With `v0` in packets, a packet counts by
+//! its bytes on the link, `mean-packet` of them as one, and C is the link's rate in the same measure: so the virtual queue
+//! fills as the real one does, whatever the sizes.
 //!
 //! `counting` is what lambda counts: packets that the AQM does not drop (`passed`, even if they then find the queue full),
 //! those that are queued (`queued`), or all (`offered`, under which unresponsive load above C shuts the link).

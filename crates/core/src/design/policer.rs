@@ -8,6 +8,7 @@
 //! ```text
 //! x     = burst / (cir rtt)
 //! share = table(sender, flows, cir, rtt, x), linear in the logarithms; below the least x, share / x is constant
+//!         senders that pace: buckets of up to 4 packets are compared in packets, not by x
 //! need  = the least burst from which on every larger one has a share of 0.9
 //! ```
 //!
@@ -26,13 +27,20 @@
 
 use crate::math;
 use crate::units::{BitRate, Bytes};
+use along::Along;
 
+mod along;
+mod sender;
 mod table;
+
+pub use sender::Sender;
 
 /// By how much a share may be off.
 pub const ERROR: f64 = 0.15;
 /// The share of the contract that counts as getting it.
 pub const ENOUGH: f64 = 0.9;
+/// Packets in a bucket through which paced flows pass about as well as through a larger one.
+const FEW: f64 = 4.0;
 /// Steps of a doubling in which the need is searched.
 const STEPS: i32 = 16;
 
@@ -45,38 +53,16 @@ pub mod grid {
     pub const RATES: [f64; 3] = [2.0, 10.0, 100.0];
     /// Round trips, ms.
     pub const RTTS: [f64; 6] = [5.0, 10.0, 20.0, 40.0, 100.0, 200.0];
-    /// Bursts, in products of rate and round trip: powers of two from this one.
-    pub const LEAST: i32 = -4;
-    /// How many of them.
-    pub const BURSTS: usize = 10;
+    /// Bursts, in products of rate and round trip: powers of two from [`super::Sender::least`] to this one.
+    pub const MOST: i32 = 5;
     /// Bytes of a packet.
     pub const PACKET: f64 = 1500.0;
     /// Percent of the contract: by flows, rate, round trip and burst.
-    pub type Shares = [[[[u8; BURSTS]; RTTS.len()]; RATES.len()]; FLOWS.len()];
-}
+    pub type Shares = [[[&'static [u8]; RTTS.len()]; RATES.len()]; FLOWS.len()];
 
-/// A kind of sender that the table knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sender {
-    /// ns-2's: NewReno without SACK.
-    Classic,
-    /// Linux's, with CUBIC.
-    Linux,
-    /// Linux's, with Reno.
-    LinuxReno,
-}
-
-impl Sender {
-    /// All.
-    pub const ALL: [Self; 3] = [Self::Classic, Self::Linux, Self::LinuxReno];
-
-    /// The stack that it is.
-    pub const fn stack(self) -> &'static str {
-        match self {
-            Self::Classic => "classic",
-            Self::Linux => "linux",
-            Self::LinuxReno => "linux-reno",
-        }
+    /// Product of a rate and a round trip, B.
+    pub const fn product(rate: usize, rtt: usize) -> f64 {
+        RATES[rate] * 125.0 * RTTS[rtt]
     }
 }
 
@@ -108,7 +94,7 @@ impl Policed {
 
     /// The bucket from which on the flows get [`ENOUGH`] of the contract; `None` if no bucket of the table does.
     pub fn need(&self) -> Option<Bytes> {
-        let (least, most) = (STEPS * grid::LEAST, STEPS * (grid::LEAST + grid::BURSTS as i32 - 1));
+        let (least, most) = (STEPS * self.sender.least(), STEPS * grid::MOST);
         let at = |step: i32| f64::from(step) / f64::from(STEPS);
         let enough = (least..=most).rev().take_while(|&step| self.share_at(at(step)) >= ENOUGH).last()?;
         let bytes = exp2(at(enough)) * self.product();
@@ -123,13 +109,27 @@ impl Policed {
     /// The share with a bucket of 2^x products of rate and round trip.
     fn share_at(&self, x: f64) -> f64 {
         let (mbit_s, rtt_ms) = self.within();
-        let shares = grid::shares(self.sender);
-        let column = Along::steps(x - f64::from(grid::LEAST), grid::BURSTS);
-        let row = |row: &[u8; grid::BURSTS]| column.mix(|i| f64::from(row[i]) / 100.0);
         let [flows, rate, rtt] = [(&grid::FLOWS[..], self.flows), (&grid::RATES, mbit_s), (&grid::RTTS, rtt_ms)]
             .map(|(axis, at)| Along::of(axis, at));
-        let share = flows.mix(|f| rate.mix(|r| rtt.mix(|t| row(&shares[f][r][t]))));
-        share * exp2((x - f64::from(grid::LEAST)).min(0.0))
+        let shares = grid::shares(self.sender);
+        let share = |f: usize, r: usize, t: usize| self.share_of(shares[f][r][t], self.x_of(x, grid::product(r, t)));
+        flows.mix(|f| rate.mix(|r| rtt.mix(|t| share(f, r, t))))
+    }
+
+    /// The share with such a bucket in a row of the table.
+    fn share_of(&self, row: &[u8], x: f64) -> f64 {
+        let above = x - f64::from(self.sender.least());
+        Along::steps(above, row.len()).mix(|i| f64::from(row[i]) / 100.0) * exp2(above.min(0.0))
+    }
+
+    /// Where a bucket of 2^x products belongs in a row with another product. For flows that pace, a bucket of few packets
+    /// belongs where a bucket holds as many.
+    fn x_of(&self, x: f64, product: f64) -> f64 {
+        if !self.sender.paces() {
+            return x;
+        }
+        let packets = exp2(x) * self.product() / self.packet;
+        x.max(log2(packets.min(FEW) * grid::PACKET / product))
     }
 
     /// Rate and round trip, Mbit/s and ms, with the same window, moved onto the table.
@@ -151,37 +151,6 @@ fn exp2(x: f64) -> f64 {
     math::pow(2.0, x)
 }
 
-/// A place between two points of an axis, or at its end.
-#[derive(Clone, Copy)]
-struct Along {
-    below: usize,
-    above: usize,
-    /// How near to the one above.
-    part: f64,
-}
-
-impl Along {
-    /// Between points that rise, by logarithms.
-    fn of(axis: &[f64], at: f64) -> Self {
-        let at = at.clamp(axis[0], axis[axis.len() - 1]);
-        let above = axis.iter().position(|&point| point >= at).unwrap_or(axis.len() - 1);
-        let below = above.saturating_sub(1);
-        let part = if above == below { 0.0 } else { math::ln(at / axis[below]) / math::ln(axis[above] / axis[below]) };
-        Self { below, above, part }
-    }
-
-    /// Between whole numbers below `points`.
-    fn steps(at: f64, points: usize) -> Self {
-        let at = at.clamp(0.0, (points - 1) as f64);
-        let below = at as usize;
-        Self { below, above: (below + 1).min(points - 1), part: at - below as f64 }
-    }
-
-    fn mix(self, value: impl Fn(usize) -> f64) -> f64 {
-        value(self.below) * (1.0 - self.part) + value(self.above) * self.part
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,12 +165,11 @@ mod tests {
             for (f, flows) in grid::FLOWS.into_iter().enumerate() {
                 for (t, rtt_ms) in grid::RTTS.into_iter().enumerate() {
                     let policed = Policed { sender, ..policed(10, rtt_ms / 1e3, flows) };
-                    let product = 10e6 / 8.0 * rtt_ms / 1e3;
-                    for i in 0..grid::BURSTS {
-                        let burst = product * exp2(f64::from(grid::LEAST + i as i32));
-                        let expected = f64::from(grid::shares(sender)[f][1][t][i]) / 100.0;
-                        let share = policed.share(Bytes::new(burst.round() as u64));
-                        assert!((share - expected).abs() < 0.01, "{sender:?} {flows} {rtt_ms} {i}: {share} {expected}");
+                    for (power, percent) in (sender.least()..).zip(grid::shares(sender)[f][1][t]) {
+                        let expected = f64::from(*percent) / 100.0;
+                        let share = policed.share_at(f64::from(power));
+                        let is = format!("{sender:?} {flows} {rtt_ms} 2^{power}");
+                        assert!((share - expected).abs() < 0.01, "{is}: {share}, in the table {expected}");
                     }
                 }
             }

@@ -152,8 +152,8 @@ mod tests {
 
     const FLOW: FlowId = FlowId(0);
 
-    /// Whoever opens the connection: the path to the host behind the edge takes 4 ms, the path beyond the edge 50 ms. A server there
-    /// is asked, a client there asks; both then send.
+    /// Whoever opens the connection: the path to the host behind the edge takes 4 ms, the path beyond the edge 50 ms. A server
+    /// there is asked, a client there asks; both then send.
     #[test]
     fn both_kinds_of_handshake_tell_the_near_side() {
         let mut served = MicroFlows::new(10, Span::from_s(60));

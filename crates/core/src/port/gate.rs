@@ -202,11 +202,10 @@ impl Gate {
         Fate::Marked
     }
 
-    /// Asks the AQM again, unless those above it in a tree (`above`) have decided, about the packet at the head, whose transmission would begin now, and gives it the fate of a
-    /// packet that it marks or drops. `at.backlog` says what waits behind it and since when the queue is idle; whether
-    /// there is
-    /// room for another such packet and whether it is ECN-capable is found here. Without `may_drop` a packet that the AQM
-    /// drops is spared.
+    /// Asks the AQM again, unless those above it in a tree (`above`) have decided, about the packet at the head, whose
+    /// transmission would begin now, and gives it the fate of a packet that it marks or drops. `at.backlog` says what waits
+    /// behind it and since when the queue is idle; whether there is room for another such packet and whether it is ECN-capable is
+    /// found here. Without `may_drop` a packet that the AQM drops is spared.
     pub(super) fn depart(&mut self, mut at: Departure, packet: &mut Packet, may_drop: bool, above: Verdict) -> Fate {
         at.backlog.room = self.limit.has_room(at.backlog.packets, at.backlog.bytes, packet.size);
         at.backlog.ecn = packet.ecn.capable();
@@ -261,6 +260,16 @@ impl Gate {
         fates.arrived.add(packet.size);
         match fate {
             Fate::Queued => fates.queued.add(packet.size),
+            fate => self.count_signal(packet, fate),
+        }
+    }
+
+    /// A mark or a drop. Out of the way of the many packets that are just queued.
+    #[inline(never)]
+    fn count_signal(&mut self, packet: &Packet, fate: Fate) {
+        let fates = self.fates_of(packet);
+        match fate {
+            Fate::Queued => {}
             Fate::Marked => {
                 fates.queued.add(packet.size);
                 fates.marked.add(packet.size);

@@ -23,7 +23,8 @@
 //!
 //! A packet belongs to the first class whose `for` has its colour or code point, else to the last, the only one that may
 //! omit `for`. A quantum is at least the largest packet (below it, a warning with `arithmetic = "linux"`): the paper's
-//! condition for bounded work per packet, since every visit then sends. Only the ratios of the quanta decide the shares, so all of them can be multiplied by the same number.
+//! condition for bounded work per packet, since every visit then sends. Only the ratios of the quanta decide the shares, so all
+//! of them can be multiplied by the same number.
 //!
 //! `arithmetic = "linux"` keeps a list of the classes that wait, and looks only at its first:
 //!

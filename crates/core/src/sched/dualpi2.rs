@@ -36,11 +36,11 @@
 //! |          | `c-share`    |      | 0.1     | `classic_protection` |
 //! |          | `shift`      | s    | 50ms    | -                |
 //!
-//! alpha and beta are the RFC's for round trips of up to 100 ms. p_Cmax is 1 / k^2, where p_CL reaches 1. `l4s-min` equal to `l4s-max` is a
-//! step, as Linux has it, at 1 ms. Traffic that is not ECN-capable is dropped by p_C from the C queue.
+//! alpha and beta are the RFC's for round trips of up to 100 ms. p_Cmax is 1 / k^2, where p_CL reaches 1. `l4s-min` equal to
+//! `l4s-max` is a step, as Linux has it, at 1 ms. Traffic that is not ECN-capable is dropped by p_C from the C queue.
 //!
-//! Deviations: `limit` is in packets, as in Linux; the RFC's is in bytes, 250 ms of the link. The RFC leaves the scheduler open: `wrr`
-//! counts credit as Linux does, but from 0. The wait in p'_L is that of the packet itself.
+//! Deviations: `limit` is in packets, as in Linux; the RFC's is in bytes, 250 ms of the link. The RFC leaves the scheduler open:
+//! `wrr` counts credit as Linux does, but from 0. The wait in p'_L is that of the packet itself.
 
 use super::{Head, Pick, Scheduler, Visit};
 use crate::Scope;

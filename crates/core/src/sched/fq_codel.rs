@@ -33,7 +33,8 @@
 //!
 //! CoDel's parameters are [CoDel's](codel.md). `hash = "salted"` gives a flow one of the queues by a hash with the key
 //! `salt`: of n flows, one shares its queue with another with probability 1 - (1 - 1/flows)^(n-1), 9 % of 100 flows with
-//! 1024 queues. `hash = "exact"` gives each its own while there are any, in order of appearance: what the hash costs is the difference.
+//! 1024 queues. `hash = "exact"` gives each its own while there are any, in order of
+//! appearance: what the hash costs is the difference.
 //!
 //! Where Linux departs from the RFC, `arithmetic = "linux"` does as well:
 //!
@@ -46,8 +47,8 @@
 //! | after them | as long as there is too much | once an arrival |
 //! | looked at by another scheduler or a shaper | shows its next packet | hands it out: it is in no flow's queue any more |
 //!
-//! In `examples/fq-codel.toml`, four TCP flows and a call, a file's packet waits 10.4 ms (median) with the RFC's, 8.2 ms with Linux's; the
-//! call 0.5 and 0.4 ms.
+//! In `examples/fq-codel.toml`, four TCP flows and a call, a file's packet waits 10.4 ms (median) with the RFC's,
+//! 8.2 ms with Linux's; the call 0.5 and 0.4 ms.
 //!
 //! Deviations: `memory` counts the packets' bytes, where Linux counts the buffers they occupy. A queue with credits of exactly
 //! 0 gets a new quantum, as in Linux; the RFC says "negative" and, in explanation, "at least a quantum". At most 256

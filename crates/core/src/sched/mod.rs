@@ -175,7 +175,8 @@ pub trait Scheduler {
     /// The packet at the head of the child picked last is sent: its bytes, and what waits in the child behind it.
     fn sent(&mut self, _now: Time, _child: usize, _bytes: u32, _behind: Count) {}
 
-    /// A packet of a child was dropped, at its head or where [`Scheduler::evict`] said: its bytes, and what waits in the child behind it.
+    /// A packet of a child was dropped, at its head or where [`Scheduler::evict`] said: its
+    /// bytes, and what waits in the child behind it.
     fn dropped(&mut self, _now: Time, _child: usize, _bytes: u32, _behind: Count) {}
 
     /// Needs [`Needs::ARRIVALS`]. A packet arrives; asked before the AQM of its child.

@@ -28,8 +28,8 @@
 //! |          | `salt`       |      | 0        | drawn at set-up |
 //! |          | `arithmetic` |      | `exact`  | linux           |
 //!
-//! `hash` and `salt` are as in [FQ-CoDel](fq-codel.md): which flow has which queue. The quantum is at least the largest packet of the
-//! traffic for shares in the ratio 1, which tc-sfq(8) asks for; below it large packets wait for several rounds.
+//! `hash` and `salt` are as in [FQ-CoDel](fq-codel.md): which flow has which queue. The quantum is at least the largest packet of
+//! the traffic for shares in the ratio 1, which tc-sfq(8) asks for; below it large packets wait for several rounds.
 //!
 //! `arithmetic = "linux"` decides as Linux does what the rules leave open: of several queues of the greatest length, the one
 //! loses whose length has changed last, where `"exact"` takes the first in the round; when no queue has more than one packet, it

@@ -124,8 +124,8 @@ proptest! {
     }
 }
 
-/// Twice the link's rate, whatever is dropped: with room for a second's packets CoDel alone holds the queue to a few intervals only
-/// after a long time; once it overflows BLUE finds the half that has to go, and the queue no longer overflows.
+/// Twice the link's rate, whatever is dropped: with room for a second's packets CoDel alone holds the queue to a few intervals
+/// only after a long time; once it overflows BLUE finds the half that has to go, and the queue no longer overflows.
 #[test]
 fn blue_finds_the_share_that_must_go() {
     let params = params(Span::from_ms(5), Span::from_ms(100));

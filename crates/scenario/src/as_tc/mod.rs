@@ -1,10 +1,11 @@
 //! `perhop explain --as tc`: a scenario's nodes, links and ports as commands for Linux.
 //!
-//! A node is a network namespace, a link a pair of virtual interfaces, its rate a token bucket of one frame, its delay a
-//! netem at the far end; conditioners are policers at the egress. The port of link number i is the interface `p<i>`. The rates of these
-//! interfaces are without bounds, so a link's transmission time appears as the time between departures, not as a delay.
+//! A node is a network namespace, a link a pair of virtual interfaces. The port of link number i is the interface `p<i>`: at its root
+//! an HTB class with the link's rate, unless the port has a shaper; below that its queues. Conditioners are policers
+//! at its egress. At the far end netem delays each packet by the time that its bits take and the link's delay.
 //!
-//! A size table takes Ethernet's 14 bytes from what a queue counts and adds those of `accounting`.
+//! A size table takes Ethernet's 14 bytes from what a port counts and adds those of `accounting`: for its queues, and for the class
+//! above them too.
 
 /// Queues, schedulers, shapers.
 mod ports;
@@ -13,6 +14,8 @@ mod red;
 mod police;
 /// TCP.
 mod tcp;
+/// Delay, loss, reordering.
+mod wire;
 /// Quantities as tc writes them.
 mod words;
 
@@ -62,19 +65,12 @@ pub fn as_tc(scenario: &Scenario) -> Result<Linux, Vec<String>> {
     let mut said = Said::default();
     nodes(plan, &mut said);
     tcp::settings(scenario, &mut said);
-    let has_tcp = scenario.built.traffic.iter().any(|flow| flow.tcp);
     for (i, link) in plan.links.iter().enumerate() {
-        interface(plan, i, &mut said);
-        let port = Port {
-            device: device(i),
-            node: plan.nodes[link.from].name.clone(),
-            overhead: plan.overhead,
-            has_tcp,
-            link,
-        };
+        interface(scenario, i, &mut said);
+        let port = Port { device: device(i), node: plan.nodes[link.from].name.clone(), overhead: plan.overhead, link };
         ports::say(&port, &mut said);
         police::say(&port, &mut said);
-        wire(plan, i, &mut said);
+        wire::say(&port, &plan.nodes[link.to].name, (&far_device(plan, i), i), &mut said);
     }
     routes(scenario, &mut said);
     if !said.refused.is_empty() {
@@ -128,7 +124,6 @@ struct Port<'a> {
     node: String,
     /// Bytes that queues count beyond the IP length.
     overhead: u32,
-    has_tcp: bool,
     link: &'a plan::Link,
 }
 
@@ -176,7 +171,8 @@ fn mac(link: usize, far: bool) -> String {
 }
 
 /// The pair of interfaces, once for both directions.
-fn interface(plan: &Plan, i: usize, said: &mut Said) {
+fn interface(scenario: &Scenario, i: usize, said: &mut Said) {
+    let plan = &scenario.built.plan;
     let (link, mate) = (&plan.links[i], mate(plan, i));
     if mate.is_some_and(|mate| mate < i) {
         return;
@@ -187,10 +183,12 @@ fn interface(plan: &Plan, i: usize, said: &mut Said) {
     said.say(format!(
         "ip link add p{i} netns {here} address {near_mac} type veth peer name {far} address {far_mac} netns {there}"
     ));
-    for (name, device, far_end) in [(here, device(i), false), (there, far, true)] {
+    let bursts = [link.from, link.to].map(|node| tcp::burst(scenario, node));
+    for ((name, device, far_end), burst) in [(here, device(i), false), (there, far, true)].into_iter().zip(bursts) {
+        let gso = if burst > 1 { "on" } else { "off" };
         said.say(format!("ip -n {name} addr add {}/30 dev {device}", address(i, far_end)));
-        said.say(format!("ip -n {name} link set {device} up mtu {} txqueuelen 1000 gso_max_segs 1", mtu(link)));
-        said.say(format!("ip netns exec {name} ethtool -K {device} tso off gso off gro off"));
+        said.say(format!("ip -n {name} link set {device} up mtu {} txqueuelen 1000 gso_max_segs {burst}", mtu(link)));
+        said.say(format!("ip netns exec {name} ethtool -K {device} tso off gso {gso} gro off"));
         // Policers are at its egress, the wire of the other direction at its ingress.
         said.say(format!("tc -n {name} qdisc add dev {device} clsact"));
         let (other, its) = (address(i, !far_end), mac(i, !far_end));
@@ -202,20 +200,6 @@ fn interface(plan: &Plan, i: usize, said: &mut Said) {
 fn mtu(link: &plan::Link) -> u64 {
     let largest = |queue: &QueueSpec| queue.scope.largest_packet.get().saturating_sub(queue.scope.overhead.into());
     link.queues.iter().map(largest).max().unwrap_or_default().max(1500)
-}
-
-/// The wire, where packets arrive: the time that their bits take, delay, loss.
-fn wire(plan: &Plan, i: usize, said: &mut Said) {
-    let link = &plan.links[i];
-    let (there, device) = (&plan.nodes[link.to].name, far_device(plan, i));
-    let loss = link.loss.get();
-    let loss = if loss > 0.0 { format!(" loss {}%", loss * 100.0) } else { String::new() };
-    said.say(format!("ip -n {there} link add d{i} type ifb"));
-    said.say(format!("ip -n {there} link set d{i} up"));
-    let (delay, rate) = (words::time(link.delay), words::rate(link.rate));
-    let netem = format!("netem delay {delay} rate {rate} -{ETHERNET}{loss} limit 1000000");
-    said.say(format!("tc -n {there} qdisc add dev d{i} root {netem}"));
-    said.say(format!("tc -n {there} filter add dev {device} ingress matchall action mirred egress redirect dev d{i}"));
 }
 
 /// A route to every traffic's ends at each node on its way.

@@ -8,42 +8,34 @@ use perhop_core::aqm::{AqmParams, codel, pie};
 use perhop_core::params::{Node, Tree, show_table};
 use perhop_core::port::{Inside, Limit, NodeSpec, QueueSpec, ShaperParams, Side};
 use perhop_core::sched::{Police, PriorityLimit, SchedulerParams, cake, ets, fq_codel, htb, sfq};
-use perhop_core::units::{BitRate, Bytes};
+use perhop_core::units::Bytes;
 
 /// Most bands of `prio` and `ets`.
 const MOST_BANDS: usize = 16;
-/// Headers of IP and TCP with all options.
-const LARGEST_HEADERS: u64 = 80;
 /// A limit that never counts: what waits below a shaper has its own.
 const NO_LIMIT: u32 = 1_000_000_000;
 
 /// Says a port's rate and its queues.
 pub(super) fn say(port: &Port<'_>, said: &mut Said) {
     let mut writer = Writer { port, said, handles: 0 };
-    let stab = format!("root stab overhead {} linklayer ethernet", i64::from(port.overhead) - ETHERNET);
+    let stab = |bytes: u32| format!("root stab overhead {} linklayer ethernet", i64::from(bytes) - ETHERNET);
     let shaped = port.link.nodes.first().is_some_and(|root| root.shaper.is_some());
-    let at = if shaped { stab } else { writer.token_bucket(&stab, &bucket(port)) };
+    let at = match shaped {
+        true => stab(port.overhead),
+        false => writer.link(&stab(if counts_packets(port) { 0 } else { port.overhead })),
+    };
     match port.link.nodes.is_empty() {
         true => writer.queue(&at, &port.link.queues[0]),
         false => writer.node(&at, 0),
     }
 }
 
-/// The link's own rate: no packet goes before its bytes have been paid for.
-fn bucket(port: &Port<'_>) -> String {
-    let largest = port.link.queues.iter().map(|queue| queue.scope.largest_packet.get()).max().unwrap_or_default();
-    let largest = if port.has_tcp { largest.max(LARGEST_HEADERS + u64::from(port.overhead)) } else { largest };
-    format!("rate {} burst {} limit {NO_LIMIT}", rate(port.link.rate), deep(largest, port.link.rate))
-}
-
-/// A bucket that holds a packet of this size after tc's roundings: down to a microsecond, then to a tick of 64 ns, of which
-/// eight microseconds are a whole number. A packet larger than the bucket would never leave it.
-fn deep(bytes: u64, rate: BitRate) -> u64 {
-    let bits = u128::from(bytes) * 8_000_000;
-    let us = bits.div_ceil(rate.bit_s().into());
-    let whole = bits.is_multiple_of(rate.bit_s().into()) && us.is_multiple_of(8);
-    let us = if whole { us } else { us + 1 };
-    (us * u128::from(rate.bit_s())).div_ceil(8_000_000) as u64
+/// Whether nothing at a port asks how many bytes a packet has, but its link, which sends the IP packet. With a size table
+/// there is but one length for the link and for all that it takes packets from.
+fn counts_packets(port: &Port<'_>) -> bool {
+    let drop_tail =
+        |queue: &QueueSpec| matches!((&queue.aqm, queue.limit), (AqmParams::DropTail(_), Limit::Packets(_)));
+    port.link.nodes.is_empty() && drop_tail(&port.link.queues[0])
 }
 
 /// What tc's `cake` holds.
@@ -77,6 +69,14 @@ impl Writer<'_, '_> {
         self.qdisc(at, what);
     }
 
+    /// The link's own rate: a packet begins as soon as the one before it has been paid for. HTB takes it from its queue
+    /// then; `tbf` would take it when the one before it begins, and an AQM would see a queue that is shorter by one.
+    fn link(&mut self, at: &str) -> String {
+        let handle = self.qdisc(at, "htb default 1");
+        self.class(&handle, 0, &format!("htb rate {} burst 1 cburst 1", rate(self.port.link.rate)));
+        format!("parent {handle}1")
+    }
+
     fn token_bucket(&mut self, at: &str, what: &str) -> String {
         let handle = self.qdisc(at, &format!("tbf {what}"));
         format!("parent {handle}1")
@@ -86,7 +86,7 @@ impl Writer<'_, '_> {
         let link = self.port.link;
         let node = &link.nodes[index];
         let at = match &node.shaper {
-            Some(shaper) => self.shaper(at, shaper),
+            Some(shaper) => self.shaper(at, node, shaper),
             None => at.to_owned(),
         };
         match &node.inside {
@@ -95,15 +95,18 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn shaper(&mut self, at: &str, shaper: &ShaperParams) -> String {
+    /// A shaper at the root sends bursts at the link's rate, which is its peak: the device has none.
+    fn shaper(&mut self, at: &str, node: &NodeSpec, shaper: &ShaperParams) -> String {
         if shaper.debt {
             self.refuse("`debt = true` of a shaper: write it as `scheduler = \"htb\"` with one class, a shaper");
         }
         if shaper.granularity.is_some() {
             self.refuse("`granularity`, which is that of the kernel's timers,");
         }
-        let peak = shaper.peak.map(|peak| (peak, shaper.peak_burst.unwrap_or(Bytes::new(1514))));
-        let peak = peak.map(|(peak, burst)| format!(" peakrate {} mtu {}", rate(peak), burst.get()));
+        let link = self.port.link.rate;
+        let of_link = (node.parent.is_none() && link > shaper.rate).then_some(link);
+        let burst = shaper.peak_burst.unwrap_or(node.scope.largest_packet);
+        let peak = shaper.peak.or(of_link).map(|peak| format!(" peakrate {} mtu {}", rate(peak), burst.get()));
         let what = format!(
             "rate {} burst {} limit {NO_LIMIT}{}{}",
             rate(shaper.rate),
@@ -382,23 +385,4 @@ fn ets_bands(ets: &ets::Params) -> String {
     let quanta = if quanta.is_empty() { String::new() } else { format!(" quanta {}", quanta.join(" ")) };
     let last = vec![(ets.classes.len() - 1).to_string(); MOST_BANDS].join(" ");
     format!("ets bands {} strict {strict}{quanta} priomap {last}", ets.classes.len())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What tc makes of a burst: whole microseconds, then ticks of 64 ns; a packet's time is not rounded down so far.
-    #[test]
-    fn the_largest_packet_fits_after_the_roundings() {
-        for rate in [1_000_000, 10_000_000, 12_345_678, 100_000_000, 1_000_000_000, 40_000_000_000] {
-            for bytes in [40, 80, 1000, 1040, 1500, 1512, 9000] {
-                let burst = deep(bytes, BitRate::bps(rate));
-                let ticks = burst * 8_000_000 / rate * 1000 / 64;
-                assert!(ticks * 64 * rate >= bytes * 8_000_000_000, "{bytes} B at {rate} bit/s: {burst}");
-                assert!(burst <= bytes + 2 * rate / 8_000_000 + 1, "{bytes} B at {rate} bit/s: {burst}");
-            }
-        }
-        assert_eq!(deep(1500, BitRate::mbps(10)), 1500);
-    }
 }

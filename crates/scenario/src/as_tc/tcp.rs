@@ -5,7 +5,7 @@ use crate::resolve::offered::Flowline;
 use crate::scenario::Scenario;
 use perhop_sim::plan::{Offered, Plan};
 use perhop_sim::traffic::TrafficParams;
-use perhop_sim::transport::{AckDelay, Config, EcnFeedback, LawParams, Recovery};
+use perhop_sim::transport::{AckDelay, Config, EcnFeedback, Recovery};
 use std::collections::BTreeMap;
 
 /// Time stamps take 12 bytes of each segment.
@@ -14,11 +14,18 @@ const TIME_STAMPS: u16 = 12;
 const BARE: u16 = 40;
 
 /// What a connection asks of its two nodes: settings and their values.
-fn asked(tcp: &Config) -> Vec<(&'static str, &'static str)> {
+fn asked(tcp: &Config) -> Vec<(&'static str, String)> {
     let (rack, probes) = if tcp.recovery == Recovery::Rack { ("1", "3") } else { ("0", "0") };
     let stamps = if has_time_stamps(tcp) { "1" } else { "0" };
     let loss = [("sack", rack), ("recovery", rack), ("early_retrans", probes), ("timestamps", stamps)];
-    loss.into_iter().chain([("no_metrics_save", "1")]).collect()
+    let all = loss.into_iter().chain([("no_metrics_save", "1")]);
+    all.map(|(key, value)| (key, value.into())).collect()
+}
+
+/// Segments that a node's TCP hands over as one, which its interfaces take apart: as `burst-segments` says, and not by its rate.
+pub(super) fn burst(scenario: &Scenario, node: usize) -> u32 {
+    let own = connections(scenario).filter(|flow| sender(flow) == node);
+    own.map(|flow| flow.offered.tcp.reaction.burst).max().unwrap_or(1)
 }
 
 /// How Linux's receiver tells of marks is a matter of its own congestion law; empty for any but DCTCP.
@@ -26,16 +33,14 @@ fn listens(tcp: &Config) -> Option<&'static str> {
     tcp.ecn.then_some(if tcp.reaction.feedback == EcnFeedback::Dctcp { "dctcp" } else { "" })
 }
 
+/// Linux's congestion laws among ours, by the names that it has too.
+const LAWS: [&str; 4] = ["reno", "cubic", "bbr", "dctcp"];
+
 /// What Linux 6.12 has not.
 fn unknown(tcp: &Config) -> Option<String> {
-    if matches!(tcp.congestion, LawParams::Prague(_)) {
-        return Some("Linux 6.12 has no congestion law \"prague\"".into());
-    }
-    if tcp.reaction.burst > 1 {
-        return Some(
-            "Linux keeps a burst as one packet on its way (`burst-segments`): a queue or a policer meets it whole"
-                .into(),
-        );
+    let law = tcp.congestion.name();
+    if !LAWS.contains(&law) {
+        return Some(format!("Linux 6.12 has no congestion law \"{law}\""));
     }
     (tcp.ecn && tcp.reaction.feedback == EcnFeedback::Accurate)
         .then(|| "Linux 6.12 has no AccECN (`ecn-feedback`)".into())
@@ -51,16 +56,18 @@ pub(super) fn settings(scenario: &Scenario, said: &mut Said) {
         let why = "no kernel has QUIC; `model = \"ftp\"` with tcp = \"linux\" is what it can send";
         said.refused.push(format!("traffic `{}`: {why}", offered.name));
     }
-    let mut nodes = BTreeMap::<usize, BTreeMap<&'static str, &'static str>>::new();
+    let mut nodes = BTreeMap::<usize, BTreeMap<&'static str, String>>::new();
     for flow in connections(scenario) {
         let (from, tcp) = (sender(flow), &flow.offered.tcp);
         said.refused.extend(unknown(tcp));
-        let out = [("ecn", tcp.ecn.then_some("1")), ("congestion_control", None)];
-        let back = [("ecn", (!tcp.receiver_ecn).then_some("0")), ("congestion_control", listens(tcp))];
+        let burst = (tcp.reaction.burst > 1).then(|| tcp.reaction.burst.to_string());
+        let out = [("ecn", tcp.ecn.then(|| "1".into())), ("min_tso_segs", burst)];
+        let back =
+            [("ecn", (!tcp.receiver_ecn).then(|| "0".into())), ("congestion_control", listens(tcp).map(Into::into))];
         for (node, own) in [(from, out), (flow.offered.to, back)] {
             let own = own.into_iter().filter_map(|(key, value)| Some((key, value?)));
             for (key, value) in asked(tcp).into_iter().chain(own) {
-                if *nodes.entry(node).or_default().entry(key).or_insert(value) != value {
+                if *nodes.entry(node).or_default().entry(key).or_insert_with(|| value.clone()) != value {
                     let name = &scenario.built.plan.nodes[node].name;
                     said.refused.push(format!("Linux has one `tcp_{key}` for all TCP of node `{name}`"));
                 }
@@ -71,7 +78,7 @@ pub(super) fn settings(scenario: &Scenario, said: &mut Said) {
         said.say("sysctl -q -w net.ipv4.tcp_allowed_congestion_control='reno cubic dctcp'".into());
     }
     for (node, mut settings) in nodes {
-        settings.entry("ecn").or_insert("2");
+        settings.entry("ecn").or_insert_with(|| "2".into());
         let stated = settings.iter().filter(|(_, value)| !value.is_empty());
         let all: String = stated.map(|(key, value)| format!(" net.ipv4.tcp_{key}={value}")).collect();
         said.say(format!("ip netns exec {} sysctl -q -w{all}", scenario.built.plan.nodes[node].name));

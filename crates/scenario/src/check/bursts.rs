@@ -36,7 +36,7 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
 /// A rate that TCP is held to, and what the bucket holds.
 #[derive(Clone, Copy, Debug)]
 pub struct Contract {
-    /// The fewest flows that share a bucket, and their contract.
+    /// The flows that share a bucket, and their contract.
     pub policed: Policed,
     /// All that may pass at once.
     pub burst: Bytes,
@@ -78,14 +78,17 @@ fn sender(tcp: &Config) -> Option<Sender> {
     match (tcp.recovery, &tcp.congestion) {
         (Recovery::Rack, LawParams::Cubic(_)) => Some(Sender::Linux),
         (Recovery::Rack, LawParams::Reno(_)) => Some(Sender::LinuxReno),
-        (Recovery::Rack, _) => None,
+        (Recovery::Rack, LawParams::Dctcp(_)) => Some(Sender::Dctcp),
+        (Recovery::Rack, LawParams::Bbr(_)) => Some(Sender::LinuxBbr),
+        (Recovery::Rack, LawParams::Prague(_)) => Some(Sender::Prague),
+        (Recovery::Rack, LawParams::Bbr3(_)) => None,
         (Recovery::Reno | Recovery::NewReno(_), _) => Some(Sender::Classic),
     }
 }
 
-/// The contract of a policer of long-lived TCP; `None` if it is another conditioner, if it takes anything else or a
-/// sender that the table lacks, or if a shaper before it or the windows of the hosts keep the flows below it. Of several kinds of sender it is
-/// the one that gets least.
+/// The contract of a policer of long-lived TCP, of the bucket that delivers least of it; `None` if it is another
+/// conditioner, if it takes anything else or a sender that the table lacks, or if a shaper before it or the windows of the
+/// hosts keep the flows below it.
 pub fn contract(file: File<'_>, stage: &Stage, links: &[plan::Link]) -> Option<Contract> {
     let burst = burst(stage)?;
     let rate = parameter::<BitRate>(stage, "cir")?;
@@ -95,20 +98,42 @@ pub fn contract(file: File<'_>, stage: &Stage, links: &[plan::Link]) -> Option<C
     if taken.is_empty() || !taken.iter().all(long_lived) || before(stage, &taken).any(|link| passes(&links[link])) {
         return None;
     }
-    let flows = shared(stage, &taken);
-    let all: f64 = taken.iter().map(|flow| f64::from(flow.offered.flows)).sum();
-    let mean = |value: &dyn Fn(&Flowline) -> f64| {
-        taken.iter().map(|flow| value(flow) * f64::from(flow.offered.flows)).sum::<f64>() / all
-    };
-    let rtt = mean(&|flow| flow.base_rtt(links).unwrap_or_default().seconds());
-    let overhead = stage.spec.scope.overhead;
-    let packet = mean(&|flow| f64::from(stage.tokens.of(flow.data + overhead)));
-    let data = mean(&|flow| f64::from(flow.offered.tcp.mss));
-    let window = mean(&|flow| f64::from(flow.offered.tcp.window));
-    let senders: Option<Vec<_>> = taken.iter().map(|flow| sender(&flow.offered.tcp)).collect();
-    let one = |sender| Contract { policed: Policed { sender, rate, flows, rtt, packet }, burst, data };
-    let least = senders?.into_iter().map(one).min_by(|a, b| a.share().total_cmp(&b.share()))?;
-    (rtt > 0.0 && window > least.policed.window()).then_some(least)
+    let of = |bucket: Vec<&Flowline>| Bucket { stage, flows: bucket, links }.contract(rate, burst);
+    buckets(stage, taken).into_iter().filter_map(of).min_by(|a, b| a.share().total_cmp(&b.share()))
+}
+
+/// Flows that share a bucket.
+struct Bucket<'a> {
+    stage: &'a Stage,
+    flows: Vec<&'a Flowline>,
+    links: &'a [plan::Link],
+}
+
+impl Bucket<'_> {
+    /// Of several kinds of sender, that of the kind that would get most: no less is delivered, because it takes what the
+    /// others leave.
+    fn contract(&self, rate: BitRate, burst: Bytes) -> Option<Contract> {
+        let rtt = self.mean(|flow| flow.base_rtt(self.links).unwrap_or_default().seconds());
+        let overhead = self.stage.spec.scope.overhead;
+        let packet = self.mean(|flow| f64::from(self.stage.tokens.of(flow.data + overhead)));
+        let data = self.mean(|flow| f64::from(flow.offered.tcp.mss));
+        let window = self.mean(|flow| f64::from(flow.offered.tcp.window));
+        let flows = if self.stage.spec.per == Per::Flow { 1.0 } else { self.count() };
+        let senders: Option<Vec<_>> = self.flows.iter().map(|flow| sender(&flow.offered.tcp)).collect();
+        let one = |sender| Contract { policed: Policed { sender, rate, flows, rtt, packet }, burst, data };
+        let most = senders?.into_iter().map(one).max_by(|a, b| a.share().total_cmp(&b.share()))?;
+        (rtt > 0.0 && window > most.policed.window()).then_some(most)
+    }
+
+    /// How many they are.
+    fn count(&self) -> f64 {
+        self.flows.iter().map(|flow| f64::from(flow.offered.flows)).sum()
+    }
+
+    /// The mean over all.
+    fn mean(&self, value: impl Fn(&Flowline) -> f64) -> f64 {
+        self.flows.iter().map(|flow| value(flow) * f64::from(flow.offered.flows)).sum::<f64>() / self.count()
+    }
 }
 
 /// Whether all that leaves a link is within a rate and a burst.
@@ -124,19 +149,23 @@ fn before<'a>(stage: &'a Stage, taken: &'a [&Flowline]) -> impl Iterator<Item = 
     way(taken[0]).filter(move |link| taken.iter().all(|flow| way(flow).any(|it| it == *link)))
 }
 
-/// The fewest flows that share a bucket.
-fn shared(stage: &Stage, taken: &[&Flowline]) -> f64 {
-    let sum = |same: &dyn Fn(&Flowline) -> bool| {
-        taken.iter().filter(|flow| same(flow)).map(|flow| f64::from(flow.offered.flows)).sum::<f64>()
-    };
+/// Flows by the bucket that they share.
+fn buckets<'a>(stage: &Stage, taken: Vec<&'a Flowline>) -> Vec<Vec<&'a Flowline>> {
     let ends = |flow: &Flowline| (flow.offered.from[flow.sender], flow.offered.to);
-    let of = |flow: &&Flowline| match stage.spec.per {
-        Per::Aggregate => sum(&|_| true),
-        Per::Flow => 1.0,
-        Per::Pair => sum(&|other| ends(other) == ends(flow)),
-        Per::Class => sum(&|other| other.offered.class == flow.offered.class),
+    let same = |a: &Flowline, b: &Flowline| match stage.spec.per {
+        Per::Aggregate => true,
+        Per::Flow => false,
+        Per::Pair => ends(a) == ends(b),
+        Per::Class => a.offered.class == b.offered.class,
     };
-    taken.iter().map(of).fold(f64::INFINITY, f64::min)
+    let mut buckets: Vec<Vec<&Flowline>> = Vec::new();
+    for flow in taken {
+        match buckets.iter_mut().find(|bucket| same(bucket[0], flow)) {
+            Some(bucket) => bucket.push(flow),
+            None => buckets.push(vec![flow]),
+        }
+    }
+    buckets
 }
 
 /// What a policer lets pass at once beyond its rate `cir`; `None` if it is no policer of that rate.

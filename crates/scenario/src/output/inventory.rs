@@ -50,7 +50,8 @@ pub struct ListedPoint {
     pub replications: usize,
 }
 
-/// What the replications of a run have in common: scenario, name, base (in manifests without it the seed), version and swept keys.
+/// What the replications of a run have in common: scenario, name, base (in manifests
+/// without it the seed), version and swept keys.
 type Key = (String, Option<String>, String, String, Vec<String>);
 
 /// A replication's directory with its manifest.

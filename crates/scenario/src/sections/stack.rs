@@ -29,6 +29,7 @@ const LINUX: &[(&str, Literal)] = &[
     ("segment", Literal::Text("1448B")),
     ("header", Literal::Text("52B")),
     ("delayed-ack", Literal::Text("linux")),
+    ("small-queues", Literal::Bool(true)),
 ];
 
 /// Every stack. Of ns-2's kind are the first three; what they do not state is as in `[tcp.X]` without `stack`.
@@ -117,18 +118,21 @@ impl Value for Named {
 }
 
 impl Stack {
-    /// Gives a table the values that it does not state, and reports those that contradict the stack.
+    /// Gives a table the values that it does not state, and reports those that contradict the stack. With one of these it is no
+    /// host of the kind, and what its kind has besides is left out.
     fn settle(&self, reader: &mut Reader<'_>) {
+        let mut is_one = true;
         for &(key, allowed) in self.is {
             match reader.stated(key) {
                 None => reader.settle(key, Tree::Text(allowed[0].into())),
                 Some(Node { place, tree: Tree::Text(value) }) if !allowed.contains(&value.as_str()) => {
                     self.contradicts(Stated { key, value, place: *place }, allowed[0], reader.problems);
+                    is_one = false;
                 }
                 Some(_) => {}
             }
         }
-        for &(key, value) in self.has {
+        for &(key, value) in self.has.iter().filter(|_| is_one) {
             if reader.stated(key).is_none() {
                 reader.settle(key, value.into());
             }

@@ -104,7 +104,7 @@ pub struct TcpSection {
     /// Window once the connection is open, segments.
     #[param(default = 2)]
     pub initial_window: u32,
-    /// The receiver's advertised window: segments, or bytes of data.
+    /// The receiver's advertised window, with `delayed-ack = "linux"` the most that it offers: segments, or bytes of data.
     #[param(default = 20)]
     pub window: Window,
     /// Data bytes of a full segment.
@@ -216,6 +216,10 @@ pub struct DelaysSection {
     pub overhead: Option<Span>,
     /// Segments that leave back to back where the window allows it (segmentation offload), with `recovery = "rack"`; default: 1.
     pub burst_segments: Option<u32>,
+    /// No more of a connection waits in its own host's queue than it sends in about 1 ms (Linux's small queues), with
+    /// `recovery = "rack"`.
+    #[param(default = false)]
+    pub small_queues: bool,
 }
 
 /// How long an ACK may wait.
@@ -316,6 +320,7 @@ impl TcpSection {
                 sack: self.recovery == RecoveryName::Rack,
                 feedback: self.marks.ecn_feedback.map_or(self.congestion.0.feedback(), Feedback::config),
                 burst: self.delays.burst_segments.unwrap_or(1),
+                small_queues: self.delays.small_queues,
             },
             ecn: self.marks.ecn.unwrap_or(self.congestion.0.is_scalable()),
             receiver_ecn: self.marks.receiver_ecn,
@@ -335,6 +340,7 @@ fn key(field: &'static str) -> &'static str {
         "delayed_ack" => "delayed-ack",
         "feedback" => "ecn-feedback",
         "burst" => "burst-segments",
+        "small_queues" => "small-queues",
         other => other,
     }
 }

@@ -52,7 +52,21 @@ impl Cell {
     }
 
     pub fn run(&self) -> Outcome {
-        let (scenario, said) = read(&self.text());
+        self.run_as(&self.text())
+    }
+
+    /// The same with a flow of a host of another kind under its bucket.
+    pub fn beside(&self, other: Sender) -> String {
+        let tcp = tcp(other);
+        self.text()
+            + &format!(
+                "[traffic.other]\nmodel = \"ftp\"\nfrom = \"s\"\nto = \"d\"\ntcp = \"other\"\n[tcp.other]\n{tcp}\n"
+            )
+    }
+
+    /// Runs a scenario that is somewhat more than this.
+    pub fn run_as(&self, text: &str) -> Outcome {
+        let (scenario, said) = read(text);
         let simulation = Simulation::new(scenario.plan(1, 0), EngineOptions::default()).unwrap();
         let outcome = simulation.run(|_| true).unwrap();
         let bytes: u64 = outcome.arrivals.iter().map(|row| row.delivered.bytes).sum();
@@ -76,5 +90,8 @@ fn tcp(sender: Sender) -> &'static str {
         }
         Sender::Linux => "stack = \"linux\"",
         Sender::LinuxReno => "stack = \"linux-reno\"",
+        Sender::LinuxBbr => "stack = \"linux-bbr\"",
+        Sender::Dctcp => "stack = \"dctcp\"",
+        Sender::Prague => "stack = \"prague\"",
     }
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// A flow's phase in its bucket is luck: each entry is the mean of runs with round trips somewhat shorter and longer.
-const ABOUT: [f64; 2] = [0.96, 1.04];
+const ABOUT: [f64; 4] = [0.95, 0.98, 1.02, 1.05];
 /// Two entries of a row at this share are the last that are measured.
 const ALL: f64 = 0.985;
 
@@ -20,34 +20,43 @@ pub struct Row {
 }
 
 impl Row {
+    /// A burst of 2^power products of rate and round trip, B; a packet at least.
+    fn burst(self, power: i32) -> u32 {
+        let bytes = grid::product(self.rate, self.rtt) * 2f64.powi(power);
+        bytes.max(grid::PACKET).round() as u32
+    }
+
     /// The share at a burst, measured.
-    pub fn measured(self, burst: usize) -> f64 {
+    pub fn measured(self, power: i32) -> f64 {
         let (mbit_s, rtt_ms) = (grid::RATES[self.rate], grid::RTTS[self.rtt]);
-        let product = mbit_s * 125.0 * rtt_ms;
-        let bytes = product * 2f64.powi(grid::LEAST + burst as i32);
-        let burst = bytes.max(grid::PACKET).round() as u32;
-        let flows = grid::FLOWS[self.flows] as u32;
+        let (flows, burst) = (grid::FLOWS[self.flows] as u32, self.burst(power));
         let run = |about: f64| Cell::policed(self.sender, [mbit_s, about * rtt_ms], flows, burst).run().share;
         ABOUT.into_iter().map(run).sum::<f64>() / ABOUT.len() as f64
     }
 
     /// The share at a burst, by the table.
-    pub fn written(self, burst: usize) -> f64 {
-        f64::from(grid::shares(self.sender)[self.flows][self.rate][self.rtt][burst]) / 100.0
+    pub fn written(self, power: i32) -> f64 {
+        f64::from(self.percent()[(power - self.sender.least()) as usize]) / 100.0
+    }
+
+    fn percent(self) -> &'static [u8] {
+        grid::shares(self.sender)[self.flows][self.rate][self.rtt]
     }
 
     /// What the table says of it, or what is measured.
     fn line(self, measured: bool) -> String {
         if !measured {
-            return format!("{:?}", grid::shares(self.sender)[self.flows][self.rate][self.rtt]);
+            return format!("&{:?}", self.percent());
         }
         let mut shares: Vec<f64> = Vec::new();
-        while shares.len() < grid::BURSTS && !ended(&shares) {
-            shares.push(self.measured(shares.len()).min(1.0));
+        for power in self.sender.least()..=grid::MOST {
+            let same = shares.last().filter(|_| self.burst(power) == self.burst(power - 1));
+            let share =
+                if ended(&shares) { 1.0 } else { same.copied().unwrap_or_else(|| self.measured(power).min(1.0)) };
+            shares.push(share);
         }
-        shares.resize(grid::BURSTS, 1.0);
         let percent: Vec<_> = shares.iter().map(|share| format!("{:.0}", 100.0 * share)).collect();
-        format!("[{}]", percent.join(", "))
+        format!("&[{}]", percent.join(", "))
     }
 }
 
@@ -56,16 +65,17 @@ fn ended(shares: &[f64]) -> bool {
     shares.len() >= 2 && shares[shares.len() - 2..].iter().all(|&share| share >= ALL)
 }
 
-/// Measures the whole table, or one stack's part of it, with as many threads as there are senders, and writes it.
+/// Measures the whole table, or the parts of stacks that are named, with as many threads as there are senders, and writes it.
 pub fn renew(what: &str) {
-    let measured = |sender: Sender| what == "1" || what == sender.stack();
-    let of = |sender| {
-        let measured = measured(sender);
+    let of = |sender: Sender| {
+        let measured = what.split(',').any(|it| it == "1" || it == sender.stack());
         std::thread::spawn(move || constant(sender, measured))
     };
-    let parts: Vec<_> = Sender::ALL.map(of).into_iter().map(|part| part.join().unwrap()).collect();
-    let choices: String =
-        Sender::ALL.iter().map(|sender| format!("        Sender::{sender:?} => &{},\n", name(*sender))).collect();
+    let own = Sender::ALL.into_iter().filter(|sender| sender.measured() == *sender);
+    let threads: Vec<_> = own.map(of).collect();
+    let parts: Vec<_> = threads.into_iter().map(|part| part.join().unwrap()).collect();
+    let choice = |sender: Sender| format!("        Sender::{sender:?} => &{},\n", name(sender.measured()));
+    let choices: String = Sender::ALL.map(choice).concat();
     let text = format!(
         "//! Percent of a contract that TCP gets behind a policer. Written by a test: see `policer.rs`.\n\n\
          use super::Sender;\nuse super::grid::Shares;\n\n\

@@ -40,6 +40,10 @@ impl Simulation {
         let recorder = Recorder::new(&plan);
         let (next_sample, changes_made) = (Time::ZERO, 0);
         let trace = (!plan.probes.ef.is_empty()).then(|| Box::new(Trace::new(&plan)));
+        plan.probes.taps.iter().for_each(|tap| net.watch(tap.link));
+        if trace.is_some() {
+            net.watch_all();
+        }
         let mut it = Self { plan, agenda, net, hosts, recorder, warm: None, next_sample, changes_made, trace };
         it.start();
         Ok(it)

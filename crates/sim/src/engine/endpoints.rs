@@ -30,13 +30,20 @@ impl Simulation {
         if heard.complete {
             self.complete(now, slot);
         }
-        if heard.earlier.is_some() {
-            self.acknowledge(now, slot, heard.earlier);
+        if heard.earlier {
+            self.acknowledge_before(now, slot);
         }
         self.acknowledge(now, slot, heard.ack);
     }
 
-    #[inline]
+    /// Sends the ACK that goes before the one of the segment that has just arrived.
+    #[cold]
+    fn acknowledge_before(&mut self, now: Time, slot: usize) {
+        let ack = self.hosts.take_earlier(slot);
+        self.acknowledge(now, slot, ack);
+    }
+
+    #[inline(always)]
     fn acknowledge(&mut self, now: Time, slot: usize, ack: Option<AckInfo>) {
         if let Some(ack) = ack {
             let record = self.hosts.ack(now, slot, &ack);
@@ -47,6 +54,9 @@ impl Simulation {
 
     #[inline]
     fn arrive_ack(&mut self, now: Time, slot: usize, record: &Record) {
+        if self.hosts.goes_first(now, slot) {
+            self.pump(now, slot);
+        }
         match self.hosts.hear_ack(now, record) {
             Some(true) => self.pump(now, slot),
             Some(false) => self.arm(slot, End::Sender),
@@ -69,6 +79,14 @@ impl Simulation {
         self.hosts.leave(slot, end, &mut record);
         let (id, to) = self.net.enter(record);
         self.go(now, id, to);
+    }
+
+    /// A packet is no longer in a port's queue.
+    #[inline]
+    pub(super) fn depart(&mut self, now: Time, record: &Record) {
+        if let Some(slot) = self.hosts.depart(now, record) {
+            self.arm(slot, End::Sender);
+        }
     }
 
     /// Makes sure that an event is pending for the timer of one end, at its time or before.

@@ -4,6 +4,7 @@ use super::Simulation;
 use crate::agenda::Component;
 use crate::net::link::Wakes;
 use crate::net::{At, Onward, RecordId};
+use crate::plan::TapPoint;
 use perhop_core::port::Sent;
 use perhop_core::units::Time;
 use perhop_core::verdict::Reason;
@@ -16,16 +17,16 @@ impl Simulation {
         if let Some(at) = next {
             self.agenda.add(at, Component::Delivery(link));
         }
-        if self.trace.is_some() || self.net.is_uneven(link) {
-            return self.deliver_unevenly(now, link, &sent);
+        if self.net.is_watched(link) {
+            return self.deliver_watched(now, link, &sent);
         }
-        let to = self.net.beyond(now, At { link, id: sent.handle }, &mut self.recorder);
+        let to = self.net.straight_on(sent.handle);
         self.go(now, sent.handle, to);
     }
 
-    /// A packet reaches the end of a link whose wire may lose or delay it, or the run is traced.
+    /// A packet reaches the end of a link at which someone looks, or whose wire may lose or delay it.
     #[inline(never)]
-    fn deliver_unevenly(&mut self, now: Time, link: usize, sent: &Sent<RecordId>) {
+    fn deliver_watched(&mut self, now: Time, link: usize, sent: &Sent<RecordId>) {
         let id = sent.handle;
         let to = self.net.onward(now, At { link, id }, &mut self.recorder);
         if self.trace.is_some() {
@@ -56,7 +57,7 @@ impl Simulation {
         match to {
             Onward::Port(link) => self.forward(now, link, id),
             Onward::Host => self.arrive(now, id),
-            Onward::Lost => self.drop(id, None),
+            Onward::Lost => self.drop(now, id, None),
             Onward::Wire(_) => {}
         }
     }
@@ -64,21 +65,31 @@ impl Simulation {
     /// A packet arrives at a port.
     #[inline]
     fn forward(&mut self, now: Time, link: usize, id: RecordId) {
-        if self.trace.is_some() {
-            self.trace_arrival(now, link, id);
+        if self.net.is_watched(link) {
+            self.look(now, link, id);
         }
-        let Self { net, hosts, recorder, .. } = self;
-        match net.forward(now, At { link, id }, recorder, |flow| hosts.truth(flow)) {
-            Err(reason) => self.drop(id, Some((link, reason))),
+        let Self { net, hosts, .. } = self;
+        match net.forward(now, At { link, id }, |flow| hosts.truth(flow)) {
+            Err(reason) => self.drop(now, id, Some((link, reason))),
             Ok(wakes) if wakes.begin => self.begin(now, link),
             Ok(wakes) => self.wake_link(link, wakes),
         }
     }
 
+    /// A packet arrives at a port at which someone looks.
+    #[inline(never)]
+    fn look(&mut self, now: Time, link: usize, id: RecordId) {
+        if self.trace.is_some() {
+            self.trace_arrival(now, link, id);
+        }
+        let record = self.net.record(id);
+        self.recorder.tap(link, TapPoint::Input, || record.captured(now, link, TapPoint::Input));
+    }
+
     /// Packets that were dropped at the heads of queues.
-    fn drop_evicted(&mut self, link: usize) {
+    fn drop_evicted(&mut self, now: Time, link: usize) {
         while let Some((id, reason)) = self.net.take_dropped() {
-            self.drop(id, Some((link, reason)));
+            self.drop(now, id, Some((link, reason)));
         }
     }
 
@@ -95,8 +106,12 @@ impl Simulation {
     /// A link's next transmission begins.
     pub(super) fn begin(&mut self, now: Time, link: usize) {
         let wakes = self.net.begin(now, link);
-        self.drop_evicted(link);
+        self.drop_evicted(now, link);
         self.wake_link(link, wakes);
+        if let Some(id) = wakes.departure {
+            let record = *self.net.record(id);
+            self.depart(now, &record);
+        }
     }
 
     pub(super) fn on_aqm_timer(&mut self, now: Time, link: usize) {
@@ -107,13 +122,16 @@ impl Simulation {
 
     /// A packet ends before its destination: at this link's port, or on a wire.
     #[cold]
-    fn drop(&mut self, id: RecordId, at_port: Option<(usize, Reason)>) {
+    fn drop(&mut self, now: Time, id: RecordId, at_port: Option<(usize, Reason)>) {
         match at_port {
             _ if self.trace.is_none() => {}
             Some((link, reason)) => self.trace_drop(link, id, reason),
             None => self.trace_gone(id),
         }
         let record = self.net.leave(id);
+        if at_port.is_some() {
+            self.depart(now, &record);
+        }
         self.hosts.lost(&record);
     }
 }

@@ -24,6 +24,7 @@ pub(super) struct Trace {
 impl Simulation {
     /// Hands a row for each packet at each port to `sink`, from now on: before the simulation runs.
     pub fn record_events(&mut self, sink: EventSink) {
+        self.net.watch_all();
         let trace = self.trace.get_or_insert_with(|| Box::new(Trace::new(&self.plan)));
         trace.events = Some(Events::new(sink));
     }
@@ -58,7 +59,7 @@ impl Simulation {
     pub(super) fn trace_delivery(&mut self, link: usize, sent: &Sent<RecordId>, to: Onward) {
         let Self { trace: Some(trace), net, .. } = self else { return };
         let record = net.record(sent.handle);
-        trace.at(link).for_each(|ef| ef.left(sent.handle, (&record.packet, record.wire), sent.sent.ends));
+        trace.at(link).for_each(|ef| ef.left(sent.handle, (&record.packet, record.bytes()), sent.sent.ends));
         if matches!(to, Onward::Wire(_)) {
             let left = sent.sent.starts;
             return trace.events.iter_mut().for_each(|events| events.under_way(sent.handle, left));
@@ -84,7 +85,7 @@ impl Simulation {
     fn trace_end<'a>(&'a mut self, id: RecordId, went: impl FnOnce((&'a Packet, u32)) -> Went<'a>) {
         let Self { trace: Some(trace), net, .. } = self else { return };
         let (record, Some(events)) = (net.record(id), &mut trace.events) else { return };
-        events.went(id, went((&record.packet, record.wire)));
+        events.went(id, went((&record.packet, record.bytes())));
     }
 
     /// A packet leaves the network.
@@ -106,7 +107,7 @@ impl Simulation {
         for link in 0..net.links() {
             for id in net.link(link).records() {
                 let record = net.record(id);
-                events.waits(id, link, (&record.packet, record.wire));
+                events.waits(id, link, (&record.packet, record.bytes()));
             }
         }
         events.flush();

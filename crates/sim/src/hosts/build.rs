@@ -40,6 +40,9 @@ impl Hosts {
             self.fits(table, &traffic, offered)?;
             let rng = Rng::stream(plan.seed, plan.replication, &format!("traffic.{}.{i}", offered.name));
             let asked = traffic.carrier() == Carrier::Responses;
+            if i == 0 {
+                self.tables[table].watch(asked, net);
+            }
             let flow = if asked { u32::MAX } else { self.flows.len() as u32 };
             let source = self.sources.len();
             let stop = offered.stop.unwrap_or(Time::MAX);

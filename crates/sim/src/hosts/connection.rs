@@ -26,8 +26,8 @@ pub struct Connection {
     /// The sender sends nothing before this time, but for its retransmission timer: until then its host is handling the ACKs
     /// that arrived. `None`: it may send, as far as its law's pacing lets it.
     pub not_before: Option<Time>,
-    /// When the ACK that arrived last was sent: its time stamp, which segments echo.
-    pub stamp: Time,
+    /// The time stamp of the ACK that arrived last, which segments echo.
+    pub stamp: u32,
     /// Data bytes of a full segment.
     pub mss: u16,
     /// Bytes of IP and TCP header.
@@ -99,7 +99,7 @@ impl Connection {
             receiver,
             armed: [Time::MAX; 2],
             not_before: None,
-            stamp: Time::ZERO,
+            stamp: 0,
             mss,
             header,
             transfer,

@@ -1,13 +1,13 @@
 //! Flows: their two ends and their packets.
 
 use super::connection::{Connection, End};
-use crate::net::Record;
+use crate::net::{Record, Stamp};
 use crate::plan::Offered;
 use crate::record::{Delays, FlowCounts, OneWay};
-use crate::transport::{AckInfo, Received, Sacks, Segment};
+use crate::transport::{AckInfo, Received, Sacks, Segment, stamp};
 use perhop_core::conditioner::SenderTruth;
 use perhop_core::dscp::Dscp;
-use perhop_core::packet::{Ecn, Packet, flags};
+use perhop_core::packet::{Colour, Ecn, Packet, flags};
 use perhop_core::units::{Span, Time};
 
 /// A flow and its two ends.
@@ -25,6 +25,8 @@ pub struct Flow {
     pub routes: [u32; 2],
     /// Code point of its packets when they leave the host.
     pub dscp: Dscp,
+    /// Which the code point implies, as it does to any node that reads it from the wire.
+    colour: Colour,
     /// ECN field of its datagrams.
     pub ecn: Ecn,
     /// ECN field of TCP's data where ECN is agreed on.
@@ -66,6 +68,7 @@ impl Flow {
             way: place.way,
             routes: place.routes,
             dscp: offered.dscp,
+            colour: offered.dscp.colour(),
             ecn: if offered.ecn.datagrams { ect } else { Ecn::NotEct },
             ect,
             tcp: None,
@@ -85,7 +88,8 @@ impl Flow {
     /// A datagram of `wire` bytes.
     pub fn datagram(&self, now: Time, wire: u32) -> Record {
         let packet = Packet { payload: wire.saturating_sub(28) as u16, ecn: self.ecn, ..self.blank() };
-        Record { packet, sent: now, hop: self.routes[0], wire, ..Record::default() }
+        let wire = u16::try_from(wire).expect("an IP packet is at most 65,535 bytes");
+        Record { packet, sent: Stamp::at(now), hop: self.routes[0], wire, ..Record::default() }
     }
 
     /// A datagram of a transport, in either direction; ECN-capable only where that is asked for.
@@ -93,15 +97,15 @@ impl Flow {
         let ecn = if self.ecn.capable() { ecn } else { Ecn::NotEct };
         Record {
             packet: Packet { ecn, ..self.blank() },
-            sent: now,
+            sent: Stamp::at(now),
             hop: self.routes[end as usize],
             ..Record::default()
         }
     }
 
-    /// A source's AF code point implies its colour, as it does to any node that reads it from the wire.
+    #[inline]
     fn blank(&self) -> Packet {
-        Packet { class: self.class, dscp: self.dscp, colour: self.dscp.colour(), ..Packet::default() }
+        Packet { class: self.class, dscp: self.dscp, colour: self.colour, ..Packet::default() }
     }
 
     /// An outgoing segment.
@@ -118,9 +122,10 @@ impl Flow {
             flags: segment_flags(segment) | if segment.syn && tcp.receiver.is_accurate() { flags::AE } else { 0 },
             ..self.blank()
         };
-        let wire = u32::from(tcp.header) + u32::from(segment.payload);
+        let wire = tcp.header + segment.payload + if segment.syn { tcp.sender.handshake_options() } else { 0 };
         let sacks = Sacks::echo(tcp.stamp);
-        Record { packet, sent: now, hop: self.routes[0], number: segment.number, wire, sacks }
+        let (sent, hop, number) = (Stamp::at(now), self.routes[0], segment.number);
+        Record { packet, sent, hop, number, wire, window: segment.push.into(), sacks }
     }
 
     /// A returning ACK.
@@ -134,15 +139,16 @@ impl Flow {
             flags: flags::ACK | if ack.syn { flags::SYN } else { 0 } | ace_flags(ack.ace | u8::from(ack.ece)),
             ..self.blank()
         };
-        let wire = u32::from(tcp.header) + ack.sacks.wire();
-        Record { packet, sent: now, hop: self.routes[1], number: ack.next_expected, wire, sacks: ack.sacks }
+        let (sent, hop, number) = (Stamp::answering(now, ack), self.routes[1], ack.next_expected);
+        let wire = tcp.header + if ack.syn { tcp.sender.handshake_options() } else { ack.sacks.wire() as u16 };
+        Record { packet, sent, hop, number, wire, window: ack.window, sacks: ack.sacks }
     }
 
     /// Counts a packet that has arrived at the destination.
     #[inline]
     pub fn arrived(&mut self, now: Time, record: &Record) -> OneWay {
-        self.counts.delivered.add(record.wire);
-        let delay = now.since(record.sent);
+        self.counts.delivered.add(record.bytes());
+        let delay = now.since(record.sent.time());
         let jitter = self.last_delay.replace(delay).map(|last| Span::from_ns(last.ns().abs_diff(delay.ns())));
         self.delays.observe(delay.ns());
         if let Some(jitter) = jitter {
@@ -195,7 +201,9 @@ pub fn received(record: &Record) -> Received {
         payload: record.packet.payload,
         syn: record.packet.flags & flags::SYN != 0,
         cwr: record.packet.flags & flags::CWR != 0,
+        push: record.window > 0,
         ce: record.packet.ecn == Ecn::Ce,
+        stamp: stamp(record.sent.time()),
     }
 }
 
@@ -204,9 +212,12 @@ pub fn received(record: &Record) -> Received {
 pub fn acknowledged(record: &Record) -> AckInfo {
     AckInfo {
         next_expected: record.number,
+        stamp: 0,
         ece: record.packet.flags & flags::ECE != 0,
         ace: ace(&record.packet),
         syn: record.packet.flags & flags::SYN != 0,
         sacks: record.sacks,
+        echo: record.sent.of_ack().1,
+        window: record.window,
     }
 }

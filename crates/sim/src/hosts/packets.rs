@@ -17,8 +17,8 @@ use perhop_core::units::{Span, Time};
 /// What a data packet of a connection leads to.
 #[derive(Clone, Copy, Debug)]
 pub struct Heard {
-    /// An acknowledgement to send before the next one.
-    pub earlier: Option<AckInfo>,
+    /// Whether there is an acknowledgement to send before it, [`Hosts::take_earlier`].
+    pub earlier: bool,
     /// The acknowledgement to send now.
     pub ack: Option<AckInfo>,
     /// The last byte of a transfer or of a request has arrived.
@@ -59,11 +59,24 @@ impl Hosts {
         let flow = &mut self.flows[slot];
         flow.in_network += 1;
         match end {
-            End::Sender => flow.counts.sent.add(record.wire),
-            End::Receiver => flow.counts.acks[0].add(record.wire),
+            End::Sender => flow.counts.sent.add(record.bytes()),
+            End::Receiver => flow.counts.acks[0].add(record.bytes()),
         }
         record.packet.flow = FlowId(slot as u32 * 2 + end as u32);
-        record.packet.size = record.wire + self.overhead;
+        record.packet.size = record.bytes() + self.overhead;
+    }
+
+    /// A packet leaves the queue of the first port of its way: a connection's segment is no longer in its host. The flow, if so.
+    pub fn depart(&mut self, now: Time, record: &Record) -> Option<usize> {
+        let slot = number::flow(record.packet.flow);
+        let flow = &mut self.flows[slot];
+        let first = record.hop == flow.routes[0] + 1 && record.packet.payload > 0;
+        if !first || !number::is_out(record.packet.flow) {
+            return None;
+        }
+        let tcp = flow.tcp.as_mut().filter(|_| self.tables[usize::from(flow.table)].tcp.reaction.small_queues)?;
+        tcp.sender.segment_left(now);
+        Some(slot)
     }
 
     /// A packet ended before its destination.
@@ -72,9 +85,9 @@ impl Hosts {
         let flow = &mut self.flows[slot];
         flow.in_network -= 1;
         if number::is_out(record.packet.flow) {
-            flow.counts.dropped.add(record.wire);
+            flow.counts.dropped.add(record.bytes());
         } else {
-            flow.counts.acks[2].add(record.wire);
+            flow.counts.acks[2].add(record.bytes());
         }
         if self.pairs.get(slot).is_some() {
             self.payloads.free(record.number);
@@ -88,11 +101,11 @@ impl Hosts {
         let flow = &mut self.flows[number::flow(record.packet.flow)];
         flow.in_network -= 1;
         let trip = flow.arrived(now, record);
-        recorder.arrivals.add(&record.packet, record.wire, trip);
+        recorder.arrivals.add(&record.packet, record.bytes(), trip);
         let tcp = flow.tcp.as_mut()?;
         tcp.receiver.echoed(now, record.sacks.echoed());
         let ack = tcp.receiver.on_segment(now, &received(record));
-        let earlier = tcp.receiver.take_earlier();
+        let earlier = tcp.receiver.has_earlier();
         if record.packet.payload > 0
             && let Some(transit) = &mut tcp.transfer
         {
@@ -105,15 +118,26 @@ impl Hosts {
         Some(Heard { earlier, ack, complete })
     }
 
+    /// The acknowledgement that a receiver sends before the one of the segment that it has just heard.
+    pub fn take_earlier(&mut self, slot: usize) -> Option<AckInfo> {
+        self.flows[slot].tcp.as_mut()?.receiver.take_earlier()
+    }
+
+    /// Whether a segment goes before the ACK that arrives now, [`crate::transport::Sender::goes_first`].
+    #[inline]
+    pub fn goes_first(&self, now: Time, slot: usize) -> bool {
+        self.flows[slot].tcp.as_ref().is_some_and(|tcp| tcp.sender.goes_first(now))
+    }
+
     /// An ACK has reached its host. Whether that sends at once; if not, it is busy for a while, once for all ACKs that come
     /// meanwhile.
     #[inline]
     pub fn hear_ack(&mut self, now: Time, record: &Record) -> Option<bool> {
         let flow = &mut self.flows[number::flow(record.packet.flow)];
         flow.in_network -= 1;
-        flow.counts.acks[1].add(record.wire);
+        flow.counts.acks[1].add(record.bytes());
         let tcp = flow.tcp.as_mut()?;
-        tcp.stamp = record.sent;
+        tcp.stamp = record.sent.of_ack().0;
         tcp.sender.on_ack(now, acknowledged(record));
         let Some(overhead) = self.tables[usize::from(flow.table)].tcp.reaction.overhead else { return Some(true) };
         if tcp.not_before.is_none() {

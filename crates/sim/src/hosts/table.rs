@@ -1,6 +1,6 @@
 //! What the flows of a `[traffic]` table have in common.
 
-use crate::net::Way;
+use crate::net::{Net, Way};
 use crate::plan::Offered;
 use crate::record::Retired;
 use crate::transport;
@@ -31,6 +31,14 @@ impl Table {
         ways.extend(back);
         let idle = vec![Vec::new(); ways.len()];
         Self { ways, idle, tcp: offered.tcp, protocol, open: 0, retired: Retired::default() }
+    }
+
+    /// Has the ports of its senders, and of those who ask them, tell when they send what is theirs.
+    pub(super) fn watch(&self, asks: bool, net: &mut Net) {
+        if self.tcp.reaction.small_queues && self.protocol.is_none() {
+            let ways = if asks { self.ways.len() } else { self.senders() };
+            net.tell_hosts(self.ways[..ways].iter().map(|way| way.routes[0]));
+        }
     }
 
     /// Nodes that send.

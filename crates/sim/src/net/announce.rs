@@ -18,6 +18,16 @@ impl Net {
         Ok(start)
     }
 
+    /// The hosts from which these routes begin want to know when their packets' transmission begins.
+    pub fn tell_hosts(&mut self, starts: impl Iterator<Item = u32>) {
+        for start in starts {
+            let first = self.route(start).next();
+            if let Some(first) = first {
+                self.links[first].tell_hosts();
+            }
+        }
+    }
+
     /// The links of a route that begins here in the table of hops.
     pub fn route(&self, start: u32) -> impl Iterator<Item = usize> {
         self.hops[start as usize..].iter().take_while(|&&hop| hop != HERE).map(|&hop| hop as usize)

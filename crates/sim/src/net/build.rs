@@ -15,10 +15,13 @@ impl Net {
     /// # Errors
     /// Parameters that their algorithm refuses.
     pub fn new(plan: &Plan, transmit_done: bool) -> Result<Self, PlanError> {
-        let links = (0..plan.links.len()).map(|i| build_link(plan, i, transmit_done)).collect::<Result<Vec<_>, _>>()?;
+        let build = |i| build_link(plan, i, transmit_done);
+        let mut links = (0..plan.links.len()).map(build).collect::<Result<Vec<_>, _>>()?;
+        let mates = mates(plan, &links);
+        (0..links.len()).filter(|&i| mates[i].is_some()).for_each(|i| links[i].watch());
         let timed = |&i: &usize| links[i].port().edge_needs().contains(Needs::TIMER);
         Ok(Self {
-            mates: mates(plan, &links),
+            mates,
             timed_edges: (0..links.len()).filter(timed).map(|i| i as u32).collect(),
             pool: Pool::default(),
             hops: Vec::new(),

@@ -51,8 +51,12 @@ pub struct Link {
     /// Up to where the other end is, or a wire on which packets take different times begins.
     delay: Span,
     uneven: Option<Box<Wire>>,
+    /// Whether anyone looks at what passes it, or its wire does anything but delay.
+    watched: bool,
     /// Whether it has an event at the end of each transmission.
     transmit_done: bool,
+    /// Whether the hosts before it are told when a transmission begins.
+    tells_hosts: bool,
     transmitting: bool,
     /// When the transmission ends that began last.
     ends: Time,
@@ -75,6 +79,8 @@ pub struct Wakes {
     pub transmit_done: Option<Time>,
     /// The link is not transmitting, or packets that were waiting may have been dropped: [`Link::begin`].
     pub begin: bool,
+    /// This packet's transmission has begun, and its host wants to know.
+    pub departure: Option<RecordId>,
 }
 
 /// The port's view of the records; takes note of what it drops at the head.
@@ -102,8 +108,10 @@ impl Link {
             serialiser: Serialiser::new(rate),
             wire: VecDeque::new(),
             delay: if uneven.as_ref().is_some_and(|wire| wire.varies()) { Span::ZERO } else { delay },
+            watched: uneven.is_some(),
             uneven,
             transmit_done: force_transmit_done || !port.is_plain_fifo(),
+            tells_hosts: false,
             transmitting: false,
             ends: Time::ZERO,
             wake: Time::MAX,
@@ -112,6 +120,17 @@ impl Link {
             waits: vec![Delays::default(); queues],
             port,
         }
+    }
+
+    /// From now on says when a transmission begins. Needs the event at the end of each: call before the first packet.
+    pub fn tell_hosts(&mut self) {
+        debug_assert!(self.records().next().is_none(), "departures of waiting packets must not be known yet");
+        (self.tells_hosts, self.transmit_done) = (true, true);
+    }
+
+    /// From now on [`Link::is_watched`].
+    pub fn watch(&mut self) {
+        self.watched = true;
     }
 
     /// Sends at another rate from the next transmission. Needs the event at the end of each.
@@ -132,18 +151,12 @@ impl Link {
         pool: &mut Pool,
         dropped: &mut Vec<(RecordId, Reason)>,
     ) -> Result<Wakes, Reason> {
-        let record = pool.get_mut(id);
         if self.transmit_done {
-            if let Fate::Dropped(reason) = self.port.arrive(at, &mut record.packet, id) {
-                return Err(reason);
-            }
-            let evicts = self.port.evicts();
-            if evicts {
-                self.port.evict(at.now, &mut Held { pool, dropped });
-            }
-            return Ok(Wakes { begin: !self.transmitting || evicts, ..Wakes::default() });
+            let begin = self.arrive_in_turn(*at, id, pool, dropped)?;
+            return Ok(Wakes { begin, ..Wakes::default() });
         }
-        let (wire, serialiser) = (record.wire, &mut self.serialiser);
+        let record = pool.get_mut(id);
+        let (wire, serialiser) = (record.bytes(), &mut self.serialiser);
         let alone = self.port.sent_at().is_none();
         let mut delivers = Time::ZERO;
         let fate = self.port.arrive_ahead(at, &mut record.packet, id, |now| {
@@ -157,6 +170,25 @@ impl Link {
         }
     }
 
+    /// As [`Link::arrive`], with an event at the end of each transmission; whether to [`Link::begin`].
+    #[inline(never)]
+    fn arrive_in_turn(
+        &mut self,
+        at: Passage<'_>,
+        id: RecordId,
+        pool: &mut Pool,
+        dropped: &mut Vec<(RecordId, Reason)>,
+    ) -> Result<bool, Reason> {
+        if let Fate::Dropped(reason) = self.port.arrive(&at, &mut pool.get_mut(id).packet, id) {
+            return Err(reason);
+        }
+        let evicts = self.port.evicts();
+        if evicts {
+            self.port.evict(at.now, &mut Held { pool, dropped });
+        }
+        Ok(!self.transmitting || evicts)
+    }
+
     /// The transmission before has ended, or the link was idle: the next packet's begins. What the port drops instead is
     /// added to `dropped`.
     pub fn begin(&mut self, now: Time, pool: &mut Pool, dropped: &mut Vec<(RecordId, Reason)>) -> Wakes {
@@ -167,7 +199,7 @@ impl Link {
         let Some(leaving) = self.port.next(now, &mut Held { pool: &mut *pool, dropped }) else {
             return self.wait(now);
         };
-        let sent = self.serialiser.send(now, pool.get(leaving.handle).wire);
+        let sent = self.serialiser.send(now, pool.get(leaving.handle).bytes());
         self.port.busy_until(&leaving, sent.ends);
         if let Some(waits) = self.waits.get_mut(leaving.queue) {
             waits.observe(sent.starts.since(leaving.arrived).ns());
@@ -175,7 +207,8 @@ impl Link {
         let delivery = self.wire.is_empty().then_some(sent.ends + self.delay);
         self.wire.push_back(Sent { handle: leaving.handle, arrived: leaving.arrived, sent });
         (self.transmitting, self.ends) = (true, sent.ends);
-        Wakes { delivery, transmit_done: Some(sent.ends), ..Wakes::default() }
+        let departure = self.tells_hosts.then_some(leaving.handle);
+        Wakes { delivery, transmit_done: Some(sent.ends), departure, ..Wakes::default() }
     }
 
     /// Nothing may go now: looks again when a shaper lets something go, unless it does so earlier.
@@ -206,10 +239,10 @@ impl Link {
         (first, next.map(|ends| ends + self.delay))
     }
 
-    /// Whether its wire does anything but delay.
+    /// Whether anyone looks at what passes it, or its wire does anything but delay.
     #[inline(always)]
-    pub fn is_uneven(&self) -> bool {
-        self.uneven.is_some()
+    pub fn is_watched(&self) -> bool {
+        self.watched
     }
 
     /// What becomes of the packet that was just delivered: a wire may lose it, or let it arrive later.

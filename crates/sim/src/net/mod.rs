@@ -36,7 +36,7 @@ use perhop_core::verdict::Reason;
 
 pub(crate) use build::build_port;
 pub use link::Link;
-pub use pool::{Pool, Record, RecordId};
+pub use pool::{Pool, Record, RecordId, Stamp};
 pub use report::NetTotals;
 pub use route::{Router, Way};
 
@@ -112,10 +112,21 @@ impl Net {
         self.links[link].deliver(&self.pool)
     }
 
-    /// Whether a link's wire does anything but delay.
+    /// Whether anyone looks at what passes a link, or its wire does anything but delay. If not, a packet goes
+    /// [`Net::straight_on`] from its far end.
     #[inline(always)]
-    pub fn is_uneven(&self, link: usize) -> bool {
-        self.links[link].is_uneven()
+    pub fn is_watched(&self, link: usize) -> bool {
+        self.links[link].is_watched()
+    }
+
+    /// From now on [`Net::is_watched`].
+    pub fn watch(&mut self, link: usize) {
+        self.links[link].watch();
+    }
+
+    /// As [`Net::watch`], of every link.
+    pub fn watch_all(&mut self) {
+        self.links.iter_mut().for_each(Link::watch);
     }
 
     /// Where a packet goes after the far end of a link.
@@ -140,7 +151,6 @@ impl Net {
     }
 
     /// Where a packet goes that has arrived at the far end of a link.
-    #[inline(always)]
     pub fn beyond(&mut self, now: Time, At { link, id }: At, recorder: &mut Recorder) -> Onward {
         let record = self.pool.get_mut(id);
         if let Some(mate) = self.mates[link] {
@@ -148,6 +158,13 @@ impl Net {
             self.links[mate as usize].port_mut().reverse(&Passage::of(now, flow), &mut record.packet);
         }
         recorder.tap(link, TapPoint::Output, || record.captured(now, link, TapPoint::Output));
+        self.straight_on(id)
+    }
+
+    /// Where a packet's route leads from the far end of a link.
+    #[inline(always)]
+    pub fn straight_on(&mut self, id: RecordId) -> Onward {
+        let record = self.pool.get_mut(id);
         match self.hops[record.hop as usize] {
             HERE => Onward::Host,
             next => {
@@ -166,10 +183,8 @@ impl Net {
         &mut self,
         now: Time,
         At { link, id }: At,
-        recorder: &mut Recorder,
         truth: impl FnOnce(FlowId) -> Option<SenderTruth>,
     ) -> Result<Wakes, Reason> {
-        recorder.tap(link, TapPoint::Input, || self.pool.get(id).captured(now, link, TapPoint::Input));
         let (link, packet) = (&mut self.links[link], &self.pool.get(id).packet);
         let truth = if link.port().edge_needs().contains(Needs::TRUTH) { truth(packet.flow) } else { None };
         let at = Passage { truth: truth.as_ref(), ..Passage::of(now, packet.flow) };

@@ -3,7 +3,7 @@
 use crate::plan::TapPoint;
 use crate::record::Captured;
 use crate::traffic::UDP_HEADERS;
-use crate::transport::Sacks;
+use crate::transport::{AckInfo, Sacks, stamp};
 use perhop_core::packet::Packet;
 use perhop_core::units::Time;
 
@@ -14,31 +14,70 @@ pub struct Record {
     /// The packet as algorithms see it.
     pub packet: Packet,
     /// When its source sent it.
-    pub sent: Time,
+    pub sent: Stamp,
     /// Where the rest of its route is in the table of hops.
     pub hop: u32,
     /// TCP: number of the segment, or the next number expected. Other transports: where what it says is kept.
     pub number: u32,
     /// Bytes that links serialise (IP length).
-    pub wire: u32,
+    pub wire: u16,
+    /// TCP: segments of the window that an ACK offers, 0 if it does not say; of a segment 1 if it asks for its ACK (PSH).
+    pub window: u16,
     /// TCP: blocks of an ACK, or the time stamp that a segment echoes.
     pub sacks: Sacks,
 }
 
 const _: () = assert!(size_of::<Record>() == 64);
 
+/// When a packet was sent: to the nanosecond; an ACK to the millisecond, and beside it the time stamp that it echoes (RFC 7323).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stamp(u64);
+
+impl Stamp {
+    /// Of any packet but an ACK.
+    #[inline]
+    pub fn at(now: Time) -> Self {
+        Self(now.ns())
+    }
+
+    /// Of an ACK that is sent now.
+    #[inline]
+    pub fn answering(now: Time, ack: &AckInfo) -> Self {
+        let own = if ack.stamp > 0 { ack.stamp } else { stamp(now) };
+        Self(u64::from(own) << 32 | u64::from(ack.echo))
+    }
+
+    /// When it was sent; not an ACK.
+    #[inline]
+    pub fn time(self) -> Time {
+        Time::from_ns(self.0)
+    }
+
+    /// The time stamp of an ACK, and the one that it echoes.
+    #[inline]
+    pub fn of_ack(self) -> (u32, u32) {
+        ((self.0 >> 32) as u32, self.0 as u32)
+    }
+}
+
 impl Record {
     /// With a datagram of this many bytes, kept at this place.
     pub fn holding(mut self, place: u32, bytes: usize) -> Self {
         self.number = place;
         self.packet.payload = u16::try_from(bytes).expect("a datagram is at most 65,507 bytes");
-        self.wire = bytes as u32 + UDP_HEADERS;
+        self.wire = self.packet.payload + UDP_HEADERS as u16;
         self
+    }
+
+    /// Bytes that links serialise.
+    #[inline]
+    pub fn bytes(&self) -> u32 {
+        self.wire.into()
     }
 
     /// What a tap sees of it at `at`, on link `link`.
     pub fn captured(&self, at: Time, link: usize, point: TapPoint) -> Captured {
-        Captured { at, link: link as u32, point, packet: self.packet, wire: self.wire }
+        Captured { at, link: link as u32, point, packet: self.packet, wire: self.bytes() }
     }
 }
 

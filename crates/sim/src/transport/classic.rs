@@ -4,7 +4,8 @@
 //! (ECN); where they leave a choice, the classic one-way TCP of ns-2.
 //!
 //! - What may be outstanding: min(floor(cwnd) + inflation, advertised window) segments from the first unacknowledged one.
-//! - First or second duplicate ACK: one new segment within floor(cwnd) + duplicates (RFC 3042 section 2), or none without limited transmit.
+//! - First or second duplicate ACK: one new segment within floor(cwnd) + duplicates (RFC 3042
+//!   section 2), or none without limited transmit.
 //! - Time-out: go back to the first unacknowledged segment and continue from there in slow start, retransmissions
 //!   included.
 //! - One segment at a time is timed; a loss signal or a time-out stops the measurement (RFC 6298 section 3).
@@ -324,7 +325,7 @@ impl Classic {
         let data = number != SYN;
         let ect = self.ecn && data && !retransmission;
         let cwr = if data { ect && std::mem::take(&mut self.cwr) } else { self.cwr };
-        Segment { number, payload: self.payload(number), syn: !data, retransmission, ect, cwr }
+        Segment { number, payload: self.payload(number), syn: !data, retransmission, ect, cwr, push: false }
     }
 
     #[inline]

@@ -41,7 +41,8 @@ pub struct Config {
     pub congestion: LawParams,
     /// Window once the connection is open, segments (RFC 5681 section 3.1, RFC 6928).
     pub initial_window: u32,
-    /// The receiver's advertised window, segments. The congestion window may grow past it, the data sent may not.
+    /// The receiver's advertised window, segments; with Linux's delayed ACKs the most that it offers. The congestion window may
+    /// grow past it, the data sent may not.
     pub window: u32,
     /// The retransmission timer.
     pub rto: RtoConfig,
@@ -103,12 +104,20 @@ pub struct Reaction {
     pub feedback: EcnFeedback,
     /// New segments that leave back to back where the windows allow it (segmentation offload); 1: each by itself.
     pub burst: u32,
+    /// Little of a connection waits in the queue of its own host's port (Linux's small queues); a sender of ns-2's kind has none.
+    pub small_queues: bool,
 }
 
 impl Reaction {
     /// Each segment is acknowledged at once, and leaves by itself.
-    pub const NONE: Self =
-        Self { ack: AckDelay::None, overhead: None, sack: false, feedback: EcnFeedback::Rfc3168, burst: 1 };
+    pub const NONE: Self = Self {
+        ack: AckDelay::None,
+        overhead: None,
+        sack: false,
+        feedback: EcnFeedback::Rfc3168,
+        burst: 1,
+        small_queues: false,
+    };
 }
 
 impl Default for Reaction {
@@ -155,8 +164,10 @@ impl Config {
     }
 
     /// # Errors
-    /// A window, burst or size of zero, a burst beyond the window or of a sender of ns-2's kind, a window beyond 2^24 segments, or beyond 32,767 with SACK, a packet beyond 65 535 bytes, an
-    /// ACK delay or overhead that is zero or above 500 ms, a law that only senders of today can serve with another, or what the law or [`RtoConfig::validate`] refuses.
+    /// A window, burst or size of zero; a window beyond 2^24 segments, or 32,767 with SACK; a burst beyond the window, or of
+    /// several segments with a sender of ns-2's kind; a packet beyond 65,535 bytes; an ACK delay or overhead of zero or above
+    /// 500 ms; a law or a way to tell of marks that needs `recovery = "rack"`, without it; Prague with a receiver that does not
+    /// tell of each mark; or what the law or [`RtoConfig::validate`] refuses.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let windows = 1..=LARGEST_WINDOW;
         let bound = format!("between 1 and {LARGEST_WINDOW} segments");
@@ -173,6 +184,13 @@ impl Config {
             "burst",
             self.reaction.burst,
             "1 with a sender of ns-2's kind, which has no segmentation offload",
+        )?;
+        let small = self.reaction.small_queues && self.recovery != Recovery::Rack;
+        check(
+            !small,
+            "small_queues",
+            true,
+            "false with a sender of ns-2's kind, which knows nothing of its host's queue",
         )?;
         check(self.mss > 0, "mss", self.mss, "at least 1 byte")?;
         let packet = u32::from(self.mss) + u32::from(self.header);

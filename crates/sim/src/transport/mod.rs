@@ -17,8 +17,9 @@
 //! | `receiver.rs`   | reassembly, cumulative and delayed ACKs, ECN echo                          |
 //! | `accurate.rs`   | counts of marks (AccECN), the receiver's and the sender's                  |
 //! | `echo.rs`       | how a receiver tells of congestion marks                                   |
-//! | `ack_delay.rs`  | which ACK may wait, and how long                                           |
+//! | `ack_delay.rs`, `ack_delay/` | which ACK may wait, and how long; Linux's                 |
 //! | `receive_buffer.rs` | how Linux's grows, and when that asks for ACKs                        |
+//! | `held.rs`       | what a receiver holds out of order                                         |
 //! | `reported.rs`   | what a receiver reports: SACK and D-SACK                                   |
 //! | `sacks.rs`      | SACK blocks of an ACK                                                      |
 //! | `supply.rs`     | how much there is to send                                                  |
@@ -45,6 +46,7 @@ mod counters;
 pub mod datagram;
 mod echo;
 mod error;
+mod held;
 /// The sender of today.
 mod modern;
 mod receive_buffer;
@@ -71,13 +73,14 @@ pub use rto::{RtoConfig, RtoEstimator};
 pub use sacks::{Block, Sacks};
 pub use sender::{Estimate, Sender};
 pub use supply::Supply;
+pub use tick::stamp;
 
 /// A segment to put on the wire. Its size there is `Config::header` + `payload` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// 0 for the SYN, from 1 for data.
     pub number: u32,
-    /// Bytes of data; 0 for the SYN.
+    /// Bytes of data; 0 for the SYN, and for the ACK that ends the handshake.
     pub payload: u16,
     /// Opens the connection.
     pub syn: bool,
@@ -87,10 +90,12 @@ pub struct Segment {
     pub ect: bool,
     /// Congestion window reduced (RFC 3168): tells the receiver to stop echoing. On a SYN: the sender can do ECN.
     pub cwr: bool,
+    /// Asks for its ACK (PSH).
+    pub push: bool,
 }
 
 /// A segment as it arrives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Received {
     /// As in [`Segment`].
     pub number: u32,
@@ -100,8 +105,12 @@ pub struct Received {
     pub syn: bool,
     /// The sender has cut its window; on a SYN: it can do ECN.
     pub cwr: bool,
+    /// Asks for its ACK (PSH).
+    pub push: bool,
     /// Marked "congestion experienced" on its way.
     pub ce: bool,
+    /// Its time stamp (RFC 7323), [`stamp`]; 0: none.
+    pub stamp: u32,
 }
 
 /// An acknowledgement. Its size on the wire is `Config::header` bytes and those of its blocks, [`Sacks::wire`].
@@ -111,10 +120,17 @@ pub struct AckInfo {
     pub next_expected: u32,
     /// ECN echo (RFC 3168): a marked segment arrived and no CWR since. On a SYN-ACK: both ends can do ECN.
     pub ece: bool,
-    /// The three flags AE, CWR and ECE, of a receiver with AccECN (RFC 9768): a count of marks modulo 8, or on a SYN-ACK the agreement.
+    /// The three flags AE, CWR and ECE, of a receiver with AccECN (RFC 9768): a count of
+    /// marks modulo 8, or on a SYN-ACK the agreement.
     pub ace: u8,
     /// Answers a SYN.
     pub syn: bool,
     /// What has arrived beyond, or twice.
     pub sacks: Sacks,
+    /// The time stamp that it echoes (RFC 7323 section 4.3), [`stamp`]; 0: none.
+    pub echo: u32,
+    /// The time stamp that it bears, if that is older than itself; 0: the present one.
+    pub stamp: u32,
+    /// Segments from `next_expected` on for which there is room; 0: as many as agreed.
+    pub window: u16,
 }

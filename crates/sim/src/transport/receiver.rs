@@ -1,7 +1,7 @@
 //! The receiving half of a connection: reassembly, cumulative ACKs, delayed ACKs, ECN echo.
 //!
-//! Source: RFC 5681 section 4.2 (generating ACKs), RFC 3168 sections 6.1.1 and 6.1.3 (negotiation, echo), ns-2's `Agent/TCPSink` and
-//! `Agent/TCPSink/DelAck` with `RFC2581_immediate_ack_` and `SYN_immediate_ack_` true (defaults of 2.35).
+//! Source: RFC 5681 section 4.2 (generating ACKs), RFC 3168 sections 6.1.1 and 6.1.3 (negotiation, echo), ns-2's `Agent/TCPSink`
+//! and `Agent/TCPSink/DelAck` with `RFC2581_immediate_ack_` and `SYN_immediate_ack_` true (defaults of 2.35).
 //!
 //! - Every segment is acknowledged at once with the next number expected. With delayed ACKs a segment that arrives
 //!   in order with none missing behind it may wait: for the next segment, whatever that is, or for the timer. Which one
@@ -12,7 +12,7 @@
 //! - With ECN agreed, each ACK carries ECE from the first marked segment until one with CWR; a mark since the last ACK
 //!   survives a CWR. Other ways to tell of marks are in `echo.rs`; there a segment may lead to two ACKs.
 //! - With SACK each ACK carries what is held out of order and what has arrived twice (`reported.rs`).
-//! - Out-of-order segments are kept as their payload in a ring that grows to the advertised window and stays.
+//! - What is out of order is held (`held.rs`).
 //!
 //! | symbol      | field       | unit   | default                |
 //! |-------------|-------------|--------|------------------------|
@@ -20,13 +20,18 @@
 //! | ACK delay   | `delayer`   | time   | none; ns-2 100 ms      |
 //! | ECN agreed  | `ecn`       | -      | off until the SYN      |
 //!
-//! Deviations: the advertised window is constant (the application reads at once). A segment beyond it is not kept, is
-//! counted in `beyond_window` and acknowledged; a sender with the same configuration never sends one.
+//! - Each ACK echoes the time stamp of the latest segment that began at or before what the last ACK expected, and did not end
+//!   below it (RFC 7323 sections 4.3 and 5.3).
+//!
+//! Deviations: the advertised window is constant, except with Linux's delayed ACKs, where it is what the receive buffer has room
+//! for (`receive_buffer.rs`); the application reads at once. A segment beyond `window` is counted in `beyond_window` and
+//! acknowledged, but not kept; a sender with the same configuration never sends one.
 
-use super::ack_delay::{Arrival, Delayer, Place};
+use super::ack_delay::{Answer, Arrival, Delayer, Place, Reached};
 use super::config::Config;
 use super::echo::{Echo, Heard};
 use super::error::ConfigError;
+use super::held::{Held, Passed};
 use super::reported::Reported;
 use super::{AckInfo, Received, Sacks};
 use perhop_core::units::{Span, Time};
@@ -36,10 +41,10 @@ use perhop_core::units::{Span, Time};
 pub struct Receiver {
     next: u32,
     window: u32,
-    /// Payload of out-of-order segment `n` at `n` modulo its length, a power of two; 0 where there is none.
-    ring: Vec<u16>,
-    /// Segments in the ring.
-    held: u32,
+    /// What the last ACK expected, and the time stamp that it echoed or the next one will.
+    answered: u32,
+    stamp: u32,
+    held: Held,
     /// Agrees to ECN if asked.
     willing: bool,
     /// ECN is agreed.
@@ -51,9 +56,8 @@ pub struct Receiver {
     /// When the delayed ACK is due; `Time::MAX` when none waits.
     due: Time,
     delivered_bytes: u64,
-    delivered_segments: u64,
-    duplicates: u64,
-    beyond_window: u64,
+    duplicates: u32,
+    beyond_window: u32,
     /// What ACKs tell beside the next number, if they tell it.
     reported: Option<Box<Reported>>,
 }
@@ -68,8 +72,9 @@ impl Receiver {
         Ok(Self {
             next: u32::from(!config.syn),
             window: config.window,
-            ring: Vec::new(),
-            held: 0,
+            answered: u32::from(!config.syn),
+            stamp: 0,
+            held: Held::default(),
             willing: config.receiver_ecn,
             ecn: !config.syn && config.ecn && config.receiver_ecn,
             echo: Echo::new(config.reaction.feedback),
@@ -77,7 +82,6 @@ impl Receiver {
             delayer: Delayer::new(config),
             due: Time::MAX,
             delivered_bytes: 0,
-            delivered_segments: 0,
             duplicates: 0,
             beyond_window: 0,
             reported: config.reaction.sack.then(Box::default),
@@ -91,41 +95,63 @@ impl Receiver {
         self
     }
 
-    /// The segment that arrives next echoes the time stamp of an ACK sent at `stamp` (RFC 7323).
+    /// The segment that arrives next echoes the time stamp of an ACK (RFC 7323), [`super::stamp`]; 0: of none.
     #[inline]
-    pub fn echoed(&mut self, now: Time, stamp: Time) {
+    pub fn echoed(&mut self, now: Time, stamp: u32) {
         self.delayer.echoed(now, stamp);
     }
 
-    /// A segment has arrived; the ACK to send now, or `None` while it is delayed.
+    /// A segment has arrived; the ACK to send now, or `None` while it is delayed. The ACK that ends the handshake has none.
     #[inline]
     pub fn on_segment(&mut self, now: Time, segment: &Received) -> Option<AckInfo> {
+        if segment.payload == 0 && !segment.syn {
+            self.delayer.opened(now);
+            return None;
+        }
         let Heard { begins, at_once, apart } = self.note_ecn(segment);
         if apart && self.due != Time::MAX && !self.delayer.compresses() {
             self.earlier = self.next;
         }
-        let held = self.held;
-        let place = self.take_in(segment);
-        let complete = place == Place::InOrder && self.next == segment.number + 1 && self.held == 0;
-        let may_wait = complete && !segment.syn && !at_once && self.due == Time::MAX;
-        let (missing, read) = (self.held > 0, self.delivered_bytes);
-        let marked = begins;
-        match self.delayer.delay(Arrival { now, segment, place, may_wait, at_once, marked, held, missing, read }) {
-            Some(delay) => {
+        if segment.number <= self.answered && !self.is_old(segment.number) {
+            self.stamp = self.stamp.max(segment.stamp);
+        }
+        if self.delayer.compresses()
+            && let Some(ack) = self.on_timer(now)
+        {
+            self.send_before(ack);
+        }
+        let before = self.held.kept();
+        let (place, told) = self.take_in(segment);
+        let after = self.held.kept();
+        let complete = place.is_in_order() && self.next == segment.number + 1 && after.segments == 0;
+        let waits = self.due != Time::MAX;
+        let may_wait = complete && !segment.syn && !at_once && !waits;
+        let (reached, marked) = (self.reached(), begins);
+        let arrival = Arrival { now, segment, place, waits, may_wait, at_once, marked, before, after, told, reached };
+        match self.delayer.answer(arrival) {
+            Answer::Now | Answer::Read => Some(self.acknowledge(segment.syn)),
+            Answer::After(delay) => {
                 self.due = now + delay;
                 None
             }
-            None => Some(self.acknowledge(segment.syn)),
+            Answer::Later => None,
         }
     }
 
-    /// An ACK to send before the one that [`Receiver::on_segment`] has just returned: of what waited, and was marked
-    /// otherwise.
+    /// Whether there is one to take with [`Receiver::take_earlier`].
     #[inline]
+    pub fn has_earlier(&self) -> bool {
+        self.earlier != 0 || self.reported.as_ref().is_some_and(|it| it.before.is_some())
+    }
+
+    /// An ACK to send before the one that [`Receiver::on_segment`] has just returned: of what waited, and was marked
+    /// otherwise or reports other blocks.
     pub fn take_earlier(&mut self) -> Option<AckInfo> {
         match std::mem::take(&mut self.earlier) {
-            0 => None,
-            next_expected => Some(AckInfo { next_expected, ece: !self.echo.ece(), ..AckInfo::default() }),
+            0 => self.reported.as_mut()?.before.take(),
+            next_expected => {
+                Some(AckInfo { next_expected, ece: !self.echo.ece(), echo: self.stamp, ..AckInfo::default() })
+            }
         }
     }
 
@@ -151,8 +177,9 @@ impl Receiver {
         if now < self.due || self.due == Time::MAX {
             return None;
         }
-        self.delayer.expired(self.delivered_bytes);
-        Some(self.acknowledge(false))
+        let stamp = self.delayer.stamp();
+        self.delayer.expired(self.reached());
+        Some(AckInfo { stamp, ..self.acknowledge(false) })
     }
 
     /// The lowest number not yet received.
@@ -167,17 +194,17 @@ impl Receiver {
 
     /// Data segments delivered in order, each once.
     pub fn delivered_segments(&self) -> u64 {
-        self.delivered_segments
+        self.next.saturating_sub(1).into()
     }
 
     /// Segments that had arrived before.
     pub fn duplicates(&self) -> u64 {
-        self.duplicates
+        self.duplicates.into()
     }
 
     /// Segments beyond the advertised window, not kept.
     pub fn beyond_window(&self) -> u64 {
-        self.beyond_window
+        self.beyond_window.into()
     }
 
     /// The handshake, or a mark or its absence.
@@ -194,87 +221,101 @@ impl Receiver {
         self.echo.hear(segment, inside)
     }
 
-    /// Delivers a segment and what it was missing for, or keeps it, or counts it.
+    /// Delivers a segment and what it was missing for, or keeps it, or counts it; whether an ACK that waited goes before it.
     #[inline]
-    fn take_in(&mut self, segment: &Received) -> Place {
+    fn take_in(&mut self, segment: &Received) -> (Place, bool) {
         if segment.number != self.next {
             return self.hold(segment);
         }
         self.deliver(segment.payload);
-        if self.held > 0 {
-            self.drain();
-        }
-        Place::InOrder
+        let first = if self.held.kept().segments > 0 { self.drain() } else { 1 };
+        (Place::InOrder { first }, false)
     }
 
     #[inline]
     fn acknowledge(&mut self, syn: bool) -> AckInfo {
         self.due = Time::MAX;
         self.echo.told();
+        self.answered = self.next;
+        let (echo, window) = (self.stamp, self.delayer.window());
         let mut sacks = self.reported.as_mut().map_or_else(Sacks::default, |it| it.take(self.next));
         let ece = if syn { self.ecn } else { self.echo.ece() };
         let Some(counts) = self.echo.counts().filter(|_| self.ecn) else {
-            return AckInfo { next_expected: self.next, ece, ace: 0, syn, sacks };
+            return AckInfo { next_expected: self.next, ece, ace: 0, syn, sacks, echo, stamp: 0, window };
         };
         if !syn {
             sacks = sacks.with_marked_bytes(counts.bytes());
         }
         let ace = counts.ace(syn);
-        AckInfo { next_expected: self.next, ece: ace & 1 > 0, ace, syn, sacks }
+        AckInfo { next_expected: self.next, ece: ace & 1 > 0, ace, syn, sacks, echo, stamp: 0, window }
     }
 
     #[inline]
     fn deliver(&mut self, payload: u16) {
         self.next += 1;
         self.delivered_bytes += u64::from(payload);
-        self.delivered_segments += u64::from(payload > 0);
     }
 
-    fn slot(&self, number: u32) -> usize {
-        number as usize & (self.ring.len() - 1)
-    }
-
-    /// Delivers what the ring holds from `next` on.
     #[inline]
-    fn drain(&mut self) {
-        loop {
-            let slot = self.slot(self.next);
-            let payload = std::mem::take(&mut self.ring[slot]);
-            if payload == 0 {
-                break;
-            }
-            self.held -= 1;
+    fn reached(&self) -> Reached {
+        Reached { next: self.next, bytes: self.delivered_bytes }
+    }
+
+    /// It ends below what the last ACK expected, and is not acceptable (RFC 9293 section 3.10.7.4).
+    #[inline]
+    fn is_old(&self, number: u32) -> bool {
+        number + 1 < self.answered
+    }
+
+    /// Delivers what was missing `next` only; segments that are read first.
+    #[inline]
+    fn drain(&mut self) -> u32 {
+        let mut passed = Passed::ONE;
+        while let Some(payload) = self.held.take(self.next, &mut passed) {
             self.deliver(payload);
         }
         if let Some(reported) = &mut self.reported {
             reported.pass(self.next);
         }
+        passed.first
     }
 
     /// Keeps an out-of-order segment, or counts it.
-    fn hold(&mut self, segment: &Received) -> Place {
+    fn hold(&mut self, segment: &Received) -> (Place, bool) {
         if segment.number < self.next {
             self.count_duplicate(segment);
-            return Place::Outside;
+            return (if self.is_old(segment.number) { Place::Old } else { Place::Outside }, false);
         }
         let ahead = segment.number - self.next;
         if ahead >= self.window {
             self.beyond_window += 1;
-            return Place::Outside;
+            return (Place::Outside, false);
         }
-        self.make_room(ahead);
-        let slot = self.slot(segment.number);
-        match self.ring[slot] {
-            0 => {
-                self.ring[slot] = segment.payload;
-                self.held += 1;
-            }
-            _ => self.count_duplicate(segment),
+        if !self.held.keep(self.next, segment.number, segment.payload) {
+            self.count_duplicate(segment);
+        }
+        (Place::Ahead, self.report(segment.number))
+    }
+
+    /// Notes a segment for the next ACK. If ACKs wait to be sent as one, and this one's block would be beyond those that every
+    /// ACK has room for, what waits goes first: whether it does.
+    fn report(&mut self, number: u32) -> bool {
+        let crowds = self.delayer.compresses() && self.reported.as_ref().is_some_and(|it| it.crowds(number));
+        if crowds {
+            self.delayer.sent_early(self.reached());
+            let ack = self.acknowledge(false);
+            self.send_before(ack);
         }
         if let Some(reported) = &mut self.reported {
-            reported.arrived(segment.number);
+            reported.arrived(number);
         }
-        Place::Ahead
+        crowds
+    }
+
+    fn send_before(&mut self, ack: AckInfo) {
+        if let Some(reported) = &mut self.reported {
+            reported.before = Some(ack);
+        }
     }
 
     fn count_duplicate(&mut self, segment: &Received) {
@@ -283,20 +324,6 @@ impl Receiver {
             && !segment.syn
         {
             reported.duplicate(segment.number);
-        }
-    }
-
-    /// Grows the ring until a segment so far ahead fits.
-    fn make_room(&mut self, ahead: u32) {
-        if (ahead as usize) < self.ring.len() {
-            return;
-        }
-        let old = std::mem::take(&mut self.ring);
-        self.ring = vec![0; (ahead as usize + 1).next_power_of_two().max(16)];
-        for offset in 0..old.len() as u32 {
-            let number = self.next + offset;
-            let slot = self.slot(number);
-            self.ring[slot] = old[number as usize & (old.len() - 1)];
         }
     }
 }

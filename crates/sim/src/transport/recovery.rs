@@ -1,7 +1,7 @@
 //! Loss recovery: what duplicate and partial ACKs lead to.
 //!
-//! Source: RFC 5681 section 3.2 (Reno), RFC 6582 section 3.2 (NewReno), RFC 3042 section 2 (limited transmit), RFC 3168 section 6.1.2
-//! (ECN); ns-2's `Agent/TCP/Reno` and `Agent/TCP/Newreno` where these leave a choice.
+//! Source: RFC 5681 section 3.2 (Reno), RFC 6582 section 3.2 (NewReno), RFC 3042 section 2 (limited transmit), RFC 3168 section
+//! 6.1.2 (ECN); ns-2's `Agent/TCP/Reno` and `Agent/TCP/Newreno` where these leave a choice.
 //!
 //! - The third duplicate ACK halves the window, repeats the first unacknowledged segment and begins *fast
 //!   recovery*: the window is inflated by 3 and by 1 for each further duplicate.

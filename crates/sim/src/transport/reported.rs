@@ -1,7 +1,8 @@
 //! What a receiver reports beside the next number expected: what it holds out of order, and what has arrived twice.
 //!
 //! Source: RFC 2018 section 4 (the first block has the segment that caused the ACK, then those reported last), RFC 2883
-//! sections 4.1.1, 4.1.2 and 4.2.2 (a duplicate goes first, and the block that it lies in second), Linux 6.12 (remembers four blocks).
+//! sections 4.1.1, 4.1.2 and 4.2.2 (a duplicate goes first, and the block that it lies
+//! in second), Linux 6.12 (remembers four blocks).
 //!
 //! - A segment out of order joins the blocks that it touches; the result is the first block.
 //! - A fifth block pushes out the one that was reported longest ago. It is not built again from what is held: a segment
@@ -10,10 +11,14 @@
 //!
 //! Deviations: a duplicate that lies too far below what is expected for [`Block`] is acknowledged and not reported.
 
+use super::AckInfo;
 use super::sacks::{Block, Sacks};
 
 /// Blocks that are remembered.
 const REMEMBERED: usize = 4;
+
+/// Blocks that every ACK has room for, as Linux counts on.
+const EXPECTED: usize = 2;
 
 /// The numbers from `start` to before `end`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,6 +46,8 @@ pub(super) struct Reported {
     count: usize,
     /// Arrived again since the last ACK.
     again: Option<u32>,
+    /// An ACK to send before the next one.
+    pub(super) before: Option<AckInfo>,
 }
 
 impl Reported {
@@ -62,6 +69,12 @@ impl Reported {
         self.runs.copy_within(0..kept, 1);
         self.runs[0] = first;
         self.count = kept + 1;
+    }
+
+    /// Whether a segment belongs to none of the first blocks, and there are so many.
+    pub(super) fn crowds(&self, number: u32) -> bool {
+        let own = Run { start: number, end: number + 1 };
+        self.runs[..self.count].iter().position(|run| run.touches(own)).unwrap_or(self.count) >= EXPECTED
     }
 
     /// A segment that is there already has arrived.

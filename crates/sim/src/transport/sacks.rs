@@ -8,7 +8,6 @@
 //!
 //! A block is written relative to the next number expected: windows are at most [`LARGEST_WINDOW`] segments with SACK.
 
-use perhop_core::units::Time;
 use std::ops::Range;
 
 /// The largest window with SACK, segments: a block's place in it takes 16 bits.
@@ -67,16 +66,14 @@ impl Sacks {
     }
 
     /// Of a segment, in the place of blocks: the time stamp that it echoes.
-    pub fn echo(stamp: Time) -> Self {
-        let part = |shift: u32| (stamp.ns() >> shift) as u16;
-        let block = |shift| Block { offset: part(shift) as i16, length: part(shift + 16) };
-        Self([block(0), block(32), Block::default()])
+    pub fn echo(stamp: u32) -> Self {
+        let first = Block { offset: stamp as u16 as i16, length: (stamp >> 16) as u16 };
+        Self([first, Block::default(), Block::default()])
     }
 
     /// The time stamp that a segment echoes.
-    pub fn echoed(&self) -> Time {
-        let half = |block: &Block| u64::from(block.offset as u16) | u64::from(block.length) << 16;
-        Time::from_ns(half(&self.0[0]) | half(&self.0[1]) << 32)
+    pub fn echoed(&self) -> u32 {
+        u32::from(self.0[0].offset as u16) | u32::from(self.0[0].length) << 16
     }
 
     /// Whether there is no block.

@@ -124,6 +124,15 @@ impl Sender {
         either!(self, it => it.on_ack(now, ack));
     }
 
+    /// Bytes of options that the segments of a handshake have beyond those of others:
+    /// largest segment, SACK permitted, window scale.
+    pub fn handshake_options(&self) -> u16 {
+        match self {
+            Self::Classic(_) => 0,
+            Self::Modern(_) => 8,
+        }
+    }
+
     /// The next segment to put on the wire; call until `None` after every other call that takes a time or an offer.
     #[inline]
     pub fn next_segment(&mut self, now: Time) -> Option<Segment> {
@@ -137,9 +146,27 @@ impl Sender {
         either!(self, it => it.timer_at())
     }
 
+    /// A segment of data has left the queue of the host's port: it begins to be sent, or was dropped there. Needed with
+    /// [`super::Reaction::small_queues`] only; call [`Sender::timer_at`] afterwards.
+    pub fn segment_left(&mut self, now: Time) {
+        if let Self::Modern(it) = self {
+            it.segment_left(now);
+        }
+    }
+
     /// The timer may have expired; harmless when early.
     pub fn on_timer(&mut self, now: Time) {
         either!(self, sender => sender.on_timer(now));
+    }
+
+    /// Whether a pause between segments ends at this very moment. Linux sends what waited for that, at the rate of before,
+    /// and then takes an ACK that arrives at the same moment: while BBR starts, that is every second one.
+    #[inline]
+    pub fn goes_first(&self, now: Time) -> bool {
+        match self {
+            Self::Classic(_) => false,
+            Self::Modern(it) => it.pause_ends() == Some(now),
+        }
     }
 
     /// Whether what is due at [`Sender::timer_at`] is no timer but the end of a pause that the law makes between segments.

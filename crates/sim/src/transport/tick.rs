@@ -15,9 +15,30 @@ const AHEAD: u64 = 4096 * 74 - 300_000;
 const LEVELS: [(u64, u32); 4] = [(63, 0), (504, 3), (4032, 6), (32_256, 9)];
 const COARSEST: u32 = 12;
 
+/// A host's time stamp (RFC 7323), ms; 0 is none.
+#[inline]
+pub fn stamp(now: Time) -> u32 {
+    (now.ns() / TICK) as u32 + 1
+}
+
 /// The tick of a time, as a time.
 pub(super) fn floor(time: Time) -> Time {
     Time::from_ns(time.ns() / TICK * TICK)
+}
+
+/// A time in whole microseconds, rounded down.
+pub(super) fn us(span: Span) -> Span {
+    Span::from_us(span.ns() / 1000)
+}
+
+/// A time in whole ticks, rounded down.
+pub(super) fn down(span: Span) -> Span {
+    Span::from_ns(span.ns() / TICK * TICK)
+}
+
+/// A time in whole ticks, rounded up.
+pub(super) fn up(span: Span) -> Span {
+    Span::from_ns(span.ns().next_multiple_of(TICK))
 }
 
 /// When a timer that is set now for so long expires.
@@ -33,7 +54,8 @@ pub(super) fn expiry(now: Time, after: Span) -> Time {
 mod tests {
     use super::*;
 
-    /// After 0.2 ms of the 100th millisecond: the next tick past 40 ms; past 240 ms the next of 8; past 480 ms too; past 1 s of 64.
+    /// After 0.2 ms of the 100th millisecond: the next tick past 40 ms; past 240 ms
+    /// the next of 8; past 480 ms too; past 1 s of 64.
     #[test]
     fn the_longer_the_coarser() {
         let now = Time::from_ns(99_200_000);

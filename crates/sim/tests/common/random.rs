@@ -176,19 +176,23 @@ fn model(name: &str, kbps: u64, size: u64) -> TrafficParams {
 }
 
 fn tcp() -> impl Strategy<Value = Config> {
-    let recovery = vec![Recovery::Reno, Recovery::NewReno(PartialAckTimer::First)];
+    let recovery = vec![Recovery::Reno, Recovery::NewReno(PartialAckTimer::First), Recovery::Rack];
     let delays = [AckDelay::None, AckDelay::Fixed(Span::from_ms(100)), AckDelay::Linux];
     let delayed = prop::sample::select(delays.to_vec());
-    (prop::sample::select(recovery), any::<[bool; 4]>(), delayed, 1u32..40).prop_map(
-        |(recovery, [ecn, syn, limited_transmit, sack], ack, window)| Config {
-            recovery,
-            ecn,
-            syn,
-            limited_transmit,
-            reaction: Reaction { ack, overhead: None, sack, ..Reaction::NONE },
-            window,
-            mss: 960,
-            ..Config::default()
+    (prop::sample::select(recovery), any::<[bool; 5]>(), delayed, 1u32..40).prop_map(
+        |(recovery, [ecn, syn, limited_transmit, sack, small], ack, window)| {
+            let rack = recovery == Recovery::Rack;
+            let (sack, small_queues) = (sack || rack, small && rack);
+            Config {
+                recovery,
+                ecn,
+                syn,
+                limited_transmit,
+                reaction: Reaction { ack, sack, small_queues, ..Reaction::NONE },
+                window,
+                mss: 960,
+                ..Config::default()
+            }
         },
     )
 }

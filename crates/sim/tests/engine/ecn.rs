@@ -59,8 +59,8 @@ fn marks_take_the_place_of_drops() {
     assert!(outcome.flows.iter().all(|f| f.tcp.unwrap().echo_cuts == 0));
 }
 
-/// What the wire shows (RFC 3168 sections 6.1.1 and 6.1.5): the SYN has ECE and CWR, the SYN-ACK ECE, and of all packets only new data
-/// are ECN-capable. A drop-tail queue as well, so that there are repeats.
+/// What the wire shows (RFC 3168 sections 6.1.1 and 6.1.5): the SYN has ECE and CWR, the SYN-ACK ECE, and of all packets only new
+/// data are ECN-capable. A drop-tail queue as well, so that there are repeats.
 #[test]
 fn the_agreement_shows_on_the_wire() {
     let mut net = Net::new(2, Span::from_s(10));

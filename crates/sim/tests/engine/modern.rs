@@ -6,7 +6,8 @@ use perhop_core::packet::Colour;
 use perhop_core::port::Limit;
 use perhop_core::port::edge::Action;
 use perhop_core::units::{BitRate, Bytes, Probability, Span};
-use perhop_sim::transport::{Config, Reaction, Recovery, RtoConfig};
+use perhop_sim::transport::congestion::reno;
+use perhop_sim::transport::{AckDelay, Config, LawParams, Reaction, Recovery, RtoConfig};
 
 fn modern() -> Config {
     Config {
@@ -48,9 +49,28 @@ fn it_fills_the_link_and_repeats_what_was_lost() {
     }
 }
 
+/// Where the host's own link of 10 Mbit/s is the narrow one, 4816 B of memory are enough to wait, two segments of 2408 B:
+/// the queue of 2 packets loses none and the link stays full. A host that does not mind loses what has no room.
+#[test]
+fn its_own_queue_holds_little_of_it() {
+    let lost_and_share = |small_queues| {
+        let mut net = Net::new(3, Span::from_s(20));
+        net.duplex([0, 1], BitRate::mbps(10), Span::from_ms(20));
+        net.duplex([1, 2], BitRate::mbps(1000), Span::from_us(1));
+        net.plan.links[0].queues[0].limit = Limit::Packets(2);
+        net.traffic([0, 2], bulk()).tcp =
+            Config { reaction: Reaction { small_queues, ..modern().reaction }, ..modern() };
+        let flow = &net.run().flows[0];
+        (flow.counts.dropped.packets, flow.goodput_bytes as f64 / (10e6 / 8.0 * 20.0 * 1448.0 / 1500.0))
+    };
+    let (lost, share) = lost_and_share(true);
+    assert!(lost == 0 && share > 0.99, "{lost} lost, {share}");
+    assert!(lost_and_share(false).0 > 0);
+}
+
 /// One packet in a hundred overtakes all in flight (RFC 8985 section 6.2, by the times of RFC 8985 section 5.2). What it has
-/// overtaken looks lost at first; D-SACK tells that it was not, and the reordering window grows: fewer needless repeats than packets
-/// that overtake, no time-out, and a link that stays full but for the repeats.
+/// overtaken looks lost at first; D-SACK tells that it was not, and the reordering window grows: fewer needless repeats than
+/// packets that overtake, no time-out, and a link that stays full but for the repeats.
 #[test]
 fn it_learns_that_packets_overtake() {
     let mut net = dumbbell(1000, 0.0, modern());
@@ -63,6 +83,13 @@ fn it_learns_that_packets_overtake() {
     assert!(share > 0.98, "{share}");
 }
 
+/// Linux's hosts with Reno.
+fn linux_reno(burst: u32) -> Config {
+    let congestion = LawParams::Reno(reno::Params { growth: reno::Growth::Segments, abe: false });
+    let reaction = Reaction { ack: AckDelay::Linux, burst, small_queues: true, ..modern().reaction };
+    Config { congestion, reaction, window: 2730, ..modern() }
+}
+
 /// One flow of 20 s through a policer at a router's port, over 1 Gbit/s and 10 ms: megabits of data a second.
 fn policed(us: u64, rate: BitRate, bucket: u64, segments: u32) -> f64 {
     let mut net = Net::new(3, Span::from_s(20));
@@ -72,8 +99,7 @@ fn policed(us: u64, rate: BitRate, bucket: u64, segments: u32) -> f64 {
     let mut police = stage("police", ConditionerParams::TokenBucketMarker(bucket));
     police.actions[Colour::Red as usize] = Action::Drop;
     net.plan.links[2].edge = vec![police];
-    net.traffic([0, 2], bulk()).tcp =
-        Config { reaction: Reaction { burst: segments, ..modern().reaction }, ..modern() };
+    net.traffic([0, 2], bulk()).tcp = linux_reno(segments);
     net.run().flows[0].goodput_bytes as f64 * 8.0 / 20e6
 }
 
@@ -83,13 +109,14 @@ fn share(rate: BitRate, bucket: u64) -> f64 {
     sum(20) / sum(2)
 }
 
-/// At 100 Mbit/s ACKs come in less than 1 ms, new segments wait for one another, and what then comes at once is more than a shallow
-/// bucket has: a third is lost to it, a fifth with a deeper one. At 10 Mbit/s nothing waits, for the next ACK is too far off.
+/// At 100 Mbit/s ACKs come in less than 1 ms, new segments wait for one another, and what then comes at once is more than a
+/// shallow bucket has: of Linux's own (6.12, three boots of each) bursts of 20 get 0.46 to 0.56 of what those of 2 do behind 15
+/// kB, 0.91 to 0.95 behind 62.5 kB. At 10 Mbit/s next to nothing waits, for the next ACK is too far off: 0.97 to 0.99.
 #[test]
 fn bursts_cost_goodput_behind_a_fast_policer() {
     let fast = BitRate::mbps(100);
     let shares =
         [(fast, 15_000), (fast, 62_500), (BitRate::mbps(10), 15_000)].map(|(rate, bucket)| share(rate, bucket));
-    println!("{shares:?}");
-    assert!(shares[0] < 0.75 && shares[1] < 0.85 && (shares[2] - 1.0).abs() < 0.02, "{shares:?}");
+    let good = shares[0] < 0.75 && (0.85..0.97).contains(&shares[1]) && (0.95..1.0).contains(&shares[2]);
+    assert!(good, "{shares:?}");
 }

@@ -1,8 +1,8 @@
-//! The AF queue of three precedences (RFC 2597 section 2) against ns-2.35, all 15 cases of `af_queue` (`tests/reference/ns2`): `averages` coupled,
-//! common and separate against dsRED's RIO-C, WRED and RIO-D, with the thresholds of the RTT-RTO paper.
+//! The AF queue of three precedences (RFC 2597 section 2) against ns-2.35, all 15 cases of `af_queue` (`tests/reference/ns2`):
+//! `averages` coupled, common and separate against dsRED's RIO-C, WRED and RIO-D, with the thresholds of the RTT-RTO paper.
 //!
-//! Two pairs: n - 10 Mbit/s - e = TSW3CM, 10 Mbit/s, 0.25 ms = c1 = the queue, 10 Mbit/s, 0.5 ms = c2 - 0.25 ms - f - 0.25 ms - d;
-//! round trips of 20 and 100 ms; 10 or 100 NewReno flows each, or Poisson UDP. 100 s, statistics from 20 s on. How they are
+//! Two pairs: n - 10 Mbit/s - e = TSW3CM, 10 Mbit/s, 0.25 ms = c1 = the queue, 10 Mbit/s, 0.5 ms = c2 - 0.25 ms - f - 0.25 ms -
+//! d; round trips of 20 and 100 ms; 10 or 100 NewReno flows each, or Poisson UDP. 100 s, statistics from 20 s on. How they are
 //! compared: [`crate::ns2`]; the margins: [`Metric::margin`].
 
 use crate::common::net::{Net, bulk, poisson, scope, stage};

@@ -112,8 +112,8 @@ fn compare(case: &Case) -> Vec<Comparison> {
 }
 
 /// AVQ that marks 60 flows fills 0.09 % more of the link (0.9505, ns-2 0.9497) and has 0.09 packets more in a queue of 2.6. That
-/// is where C' starts (0.8 of the link in ns-2) and when it is bounded (there after a packet is taken off, in the paper before): with
-/// both as in ns-2 the two agree (p of 0.5 and 0.7; tried once, no setting).
+/// is where C' starts (0.8 of the link in ns-2) and when it is bounded (there after a packet is taken off, in the paper before):
+/// with both as in ns-2 the two agree (p of 0.5 and 0.7; tried once, no setting).
 const KNOWN: [&str; 2] = ["vq/mark_60 Queue", "vq/mark_60 Utilisation"];
 
 #[test]

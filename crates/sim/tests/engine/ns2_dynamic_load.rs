@@ -2,8 +2,8 @@
 //! with ECN and without, with ns-2's `wait_` and without.
 //!
 //! 50 Reno flows at 0, 50 more every 50 s to 300, from 300 s on 50 less every 50 s, the last to come first; 600 s. Ten pairs in
-//! turn: s - 100 Mbit/s, 25 ms - e1 - 100 Mbit/s, 5 ms - c = RED, 10 Mbit/s, 5 ms = e2 - 100 Mbit/s, 25 ms - d. Compared is the mean
-//! queue of each window of 50 s, and all losses together. How they are compared: [`crate::ns2`].
+//! turn: s - 100 Mbit/s, 25 ms - e1 - 100 Mbit/s, 5 ms - c = RED, 10 Mbit/s, 5 ms = e2 - 100 Mbit/s, 25 ms - d. Compared is the
+//! mean queue of each window of 50 s, and all losses together. How they are compared: [`crate::ns2`].
 
 use crate::common::net::{Net, bulk, red, scope};
 use crate::ns2::{self, Case, Comparison, SEEDS};
@@ -111,8 +111,9 @@ fn red_under_a_load_that_comes_and_goes_is_that_of_ns2() {
 }
 
 /// With ECN the queues are ns-2's within their margin, the losses are 6 and 12 % fewer. That is what the sender's deviations
-/// from ns-2 do: RFC 3168 forbids ECT on repeats (section 6.1.5) and a second cut in a window (section 6.1.2), ns-2 has the one and cuts again
-/// for an echo after a time-out. With both as in ns-2 all 26 comparisons of these cases pass (tried once; no setting).
+/// from ns-2 do: RFC 3168 forbids ECT on repeats (section 6.1.5) and a second cut in a window (section
+/// 6.1.2), ns-2 has the one and cuts again for an echo after a time-out. With both as in ns-2 all 26
+/// comparisons of these cases pass (tried once; no setting).
 #[test]
 fn with_ecn_the_queues_are_those_of_ns2_and_losses_are_fewer() {
     for case in cases(true) {

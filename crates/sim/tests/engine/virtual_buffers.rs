@@ -100,7 +100,8 @@ fn fifo_within_the_time_of_a_full_queue() {
 }
 
 /// Poisson packets of one size at 0.8 of the link: M/D/1, see [`crate::md1`]. Virtual queue and thresholds follow the real
-/// queue, far below where they would act (MSVB's second class once it has the silent one's share); then arrivals and departures are those without an AQM, to the nanosecond.
+/// queue, far below where they would act (MSVB's second class once it has the silent one's share); then arrivals and
+/// departures are those without an AQM, to the nanosecond.
 #[test]
 fn far_from_marking_it_is_m_d_1() {
     let times = |aqm| {

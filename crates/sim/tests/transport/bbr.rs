@@ -41,8 +41,8 @@ fn arrivals(path: &Path, from: u64, to: u64) -> Vec<u64> {
 }
 
 /// Ten segments at 10 Mbit/s, and in the first round trips twice as many each; from 2 s on as many as the link takes, and at most
-/// 2 BDP, the budget (3 bursts of 1, up to an even number, and 2) and two that ACKs lump together in flight; never two closer than half of what the greatest
-/// gain of 5/4 gives.
+/// 2 BDP, the budget (3 bursts of 1, up to an even number, and 2) and two that ACKs lump together in flight; never two closer
+/// than half of what the greatest gain of 5/4 gives.
 #[test]
 fn it_finds_the_rate_and_keeps_to_it() {
     let path = path(1, 1000, vec![]);

@@ -60,8 +60,8 @@ fn the_round_trip_is_measured_with_half_a_bdp_in_flight() {
     assert!(least > 15.0 && least <= 21.0, "{least}");
 }
 
-/// A queue of a quarter of BDP: version 1 would keep up to 2 BDP in flight and lose what does not fit, time and again. Here a probe that
-/// loses more than 2 % sets a long-term bound, and cruising leaves 15 % of it free.
+/// A queue of a quarter of BDP: version 1 would keep up to 2 BDP in flight and lose what does not fit, time and again. Here a
+/// probe that loses more than 2 % sets a long-term bound, and cruising leaves 15 % of it free.
 #[test]
 fn a_shallow_queue_bounds_what_is_in_flight() {
     let moments = run(Setup { room: 10, ..PATH }, 30);

@@ -109,8 +109,8 @@ fn at_a_window_of_one_the_timer_paces() {
     assert_eq!(take(&mut sender, now).len(), 2);
 }
 
-/// RFC 3168 section 6.1.1: only an ECN-setup SYN that is answered by an ECN-setup SYN-ACK makes data ECN-capable; the SYN never is.
-/// RFC 3168 section 6.1.2: echoes that the sender never asked for, or was not granted, are ignored.
+/// RFC 3168 section 6.1.1: only an ECN-setup SYN that is answered by an ECN-setup SYN-ACK makes data ECN-capable; the SYN never
+/// is. RFC 3168 section 6.1.2: echoes that the sender never asked for, or was not granted, are ignored.
 #[test]
 fn both_ends_must_agree_before_anything_is_ecn_capable() {
     for (ecn, receiver_ecn) in [(true, true), (true, false), (false, true), (false, false)] {
@@ -165,7 +165,7 @@ fn an_echo_at_a_window_of_one_resets_the_timer_though_nothing_is_acknowledged() 
 }
 
 fn data(number: u32, ce: bool, cwr: bool) -> Received {
-    Received { number, payload: 1000, syn: false, cwr, ce }
+    Received { number, payload: 1000, cwr, ce, ..Received::default() }
 }
 
 /// RFC 3168 section 6.1.3.

@@ -29,7 +29,7 @@ prop_compose! {
         let law = if recovery == Recovery::Rack { law } else { 0 };
         let laws = [LawParams::default(), LawParams::Dctcp(dctcp::LINUX), LawParams::Prague(prague::DEFAULTS)];
         let (congestion, feedback) = (laws[law], laws[law].feedback());
-        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, reaction: Reaction { ack, overhead: None, sack: sack || recovery == Recovery::Rack, feedback, burst: if recovery == Recovery::Rack { burst.min(window) } else { 1 } }, ecn, receiver_ecn, mss, header: 40 }
+        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, reaction: Reaction { ack, overhead: None, sack: sack || recovery == Recovery::Rack, feedback, burst: if recovery == Recovery::Rack { burst.min(window) } else { 1 }, small_queues: false }, ecn, receiver_ecn, mss, header: 40 }
     }
 }
 

@@ -197,7 +197,8 @@ impl Path {
 
     fn at_receiver(&mut self, now: Time, segment: Segment) {
         let Segment { number, payload, syn, cwr, .. } = segment;
-        if let Some(ack) = self.receiver.on_segment(now, &Received { number, payload, syn, cwr, ce: false }) {
+        if let Some(ack) = self.receiver.on_segment(now, &Received { number, payload, syn, cwr, ..Received::default() })
+        {
             self.send_ack(now, ack);
         }
         if let Some(at) = self.receiver.timer_at() {

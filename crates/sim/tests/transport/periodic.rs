@@ -1,7 +1,7 @@
 //! Reno's sawtooth: one segment in N is lost, and the window goes from W/2 to W and back.
 //!
-//! Source: M. Mathis et al., "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", CCR 1997, section 2: a cycle of W/2
-//! round trips delivers 3/8 W^2 = N segments, so W = sqrt(8 N / 3), and 3/4 W segments a round trip.
+//! Source: M. Mathis et al., "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", CCR 1997, section 2: a cycle
+//! of W/2 round trips delivers 3/8 W^2 = N segments, so W = sqrt(8 N / 3), and 3/4 W segments a round trip.
 
 use crate::pipe::{Fate, Pipe};
 use perhop_core::units::{Span, Time};
@@ -33,7 +33,8 @@ fn rate(every: u64) -> f64 {
     (pipe.receiver.delivered_segments() - before) as f64 / (pipe.now.since(from).seconds() / ROUND_TRIP.seconds())
 }
 
-/// Beside W/2 round trips of growth a cycle has the one in which the loss is repaired; W is whole, and so is W/2: 3 in W/2 at most.
+/// Beside W/2 round trips of growth a cycle has the one in which the loss is
+/// repaired; W is whole, and so is W/2: 3 in W/2 at most.
 #[test]
 fn the_sawtooth_has_its_mean() {
     for every in [200, 500, 2000] {

@@ -1,7 +1,7 @@
 //! A pipe for one connection: a fixed delay each way, no queue, and a fate for every packet.
 
 use perhop_core::units::{Span, Time};
-use perhop_sim::transport::{AckInfo, Config, Received, Receiver, Recovery, Segment, Sender, Supply};
+use perhop_sim::transport::{AckInfo, Config, Received, Receiver, Recovery, Segment, Sender, Supply, stamp};
 use std::collections::{BTreeSet, VecDeque};
 
 /// What the pipe does to a packet.
@@ -89,8 +89,10 @@ impl<F: FnMut(&Segment) -> Fate> Pipe<F> {
         let Some(now) = self.next_event().filter(|&at| at <= end) else { return false };
         self.now = now;
         if let Some(segment) = take_due(&mut self.segments, now) {
-            self.arrived += 1;
-            self.got.insert(segment.number);
+            if segment.payload > 0 || segment.syn {
+                self.arrived += 1;
+                self.got.insert(segment.number);
+            }
             let ack = self.receiver.on_segment(now, &segment);
             let earlier = self.receiver.take_earlier();
             self.reply(earlier.filter(|_| !ack_lost()));
@@ -147,7 +149,10 @@ impl<F: FnMut(&Segment) -> Fate> Pipe<F> {
                 Fate::Pass => {}
             }
             let Segment { number, payload, syn, cwr, .. } = segment;
-            self.segments.push_back((self.now + self.one_way, Received { number, payload, syn, cwr, ce }));
+            self.segments.push_back((
+                self.now + self.one_way,
+                Received { number, payload, syn, cwr, ce, stamp: stamp(self.now), ..Received::default() },
+            ));
         }
         assert_eq!(self.sender.next_segment(self.now), None, "None must stay None");
         let outstanding = self.sender.in_flight() > 0;
@@ -158,6 +163,10 @@ impl<F: FnMut(&Segment) -> Fate> Pipe<F> {
     /// segment for each duplicate ACK (two of them limited transmit, the rest the inflation of fast recovery).
     fn check(&self, segment: &Segment) {
         let offset = segment.number - self.sender.first_unacknowledged();
+        if segment.payload == 0 && !segment.syn {
+            assert_eq!((segment.number, self.sender.in_flight()), (1, 0), "the ACK that ends the handshake goes first");
+            return;
+        }
         assert!(segment.number < self.end, "{segment:?} beyond the supply {}", self.end);
         assert!(offset < self.config.window, "{segment:?} beyond the advertised window");
         if self.config.recovery == Recovery::Rack {
@@ -167,8 +176,8 @@ impl<F: FnMut(&Segment) -> Fate> Pipe<F> {
         assert!(segment.retransmission || offset < most, "{segment:?} beyond cwnd: {offset} of {most}");
     }
 
-    /// With SACK: no more on the way than floor(cwnd), and one as a probe, but for repeats of what has arrived. After a time-out what is on the way is taken as
-    /// lost, so the sender knows of less.
+    /// With SACK: no more on the way than floor(cwnd), and one as a probe, but for repeats of what has arrived. After a time-out
+    /// what is on the way is taken as lost, so the sender knows of less.
     fn check_flight(&self, segment: &Segment) {
         let needed = self.segments.iter().map(|(_, it)| it.number).filter(|number| !self.got.contains(number));
         let (flying, cwnd) = (needed.collect::<BTreeSet<_>>().len() as u32, self.sender.cwnd() as u32);

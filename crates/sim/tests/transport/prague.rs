@@ -162,8 +162,8 @@ fn agrees_with_the_text_ack_by_ack() {
     assert!(cuts > 2000, "{cuts} cuts are too few to say anything");
 }
 
-/// Segments a round trip while a fraction `p` is marked at random, over many cuts. The first ones, with alpha near 1, leave next to nothing,
-/// and growth takes some times 1 / p rounds.
+/// Segments a round trip while a fraction `p` is marked at random, over many cuts. The first ones, with alpha near 1, leave next
+/// to nothing, and growth takes some times 1 / p rounds.
 fn average(p: f64, rtt: Span, params: Params) -> f64 {
     let mut flow = Flow::new(params, 2.0 / p, rtt);
     flow.window.ssthresh = 2.0;

@@ -83,7 +83,7 @@ proptest! {
             now += Span::from_ms(wait);
             prop_assert_eq!(receiver.on_timer(now).map(|a| a.next_expected), oracle.on_timer(now));
             let number = (i64::from(receiver.next_expected()) + offset).max(0) as u32;
-            let segment = Received { number, payload: payload(number), syn: number == 0, cwr: false, ce: false };
+            let segment = Received { number, payload: payload(number), syn: number == 0, ..Received::default() };
             let ours = receiver.on_segment(now, &segment).map(|a: AckInfo| a.next_expected);
             prop_assert_eq!(ours, oracle.on_segment(now, number, payload(number)));
             prop_assert_eq!(receiver.timer_at(), oracle.due);
@@ -103,7 +103,7 @@ fn every_second_segment_is_acknowledged_and_a_lone_one_by_the_timer() {
     };
     let mut receiver = Receiver::new(&config).unwrap();
     let at = |ms| Time::ZERO + Span::from_ms(ms);
-    let segment = |number| Received { number, payload: 1000, syn: false, cwr: false, ce: false };
+    let segment = |number| Received { number, payload: 1000, ..Received::default() };
     for number in 1..=20 {
         let ack = receiver.on_segment(at(u64::from(number)), &segment(number));
         assert_eq!(ack.map(|a| a.next_expected), (number % 2 == 0).then_some(number + 1));

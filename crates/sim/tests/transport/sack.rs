@@ -82,7 +82,7 @@ fn said(ack: &AckInfo) -> Said {
 }
 
 fn segment(number: u32) -> Received {
-    Received { number, payload: 1000, syn: false, cwr: false, ce: false }
+    Received { number, payload: 1000, ..Received::default() }
 }
 
 /// A receiver and its oracle.

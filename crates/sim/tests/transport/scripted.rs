@@ -79,7 +79,8 @@ fn slow_start_sends_two_for_each_ack() {
 fn the_syn_goes_alone_and_gives_a_sample() {
     let mut sender = started(Config { syn: true, ..OPEN }, Supply::Unlimited);
     let syn = take(&mut sender, ms(0));
-    let expected = Segment { number: 0, payload: 0, syn: true, retransmission: false, ect: false, cwr: false };
+    let expected =
+        Segment { number: 0, payload: 0, syn: true, retransmission: false, ect: false, cwr: false, push: false };
     assert_eq!(syn, [expected]);
     assert_eq!(sender.timer_at(), Some(ms(3000)));
     assert_eq!(acks(&mut sender, ms(100), &[1]), (1..=10).collect::<Vec<_>>());
@@ -251,7 +252,8 @@ fn each_episode_has_its_first_partial_ack() {
     assert_eq!(sender.timer_at(), Some(ms(350) + sender.rto()));
 }
 
-/// RFC 6298 section 3 (Karn): a loss signal stops the measurement in progress (the segment timed may wait behind the one repeated).
+/// RFC 6298 section 3 (Karn): a loss signal stops the measurement in progress (the
+/// segment timed may wait behind the one repeated).
 #[test]
 fn a_loss_signal_stops_the_measurement() {
     let mut sender = started(RENO, Supply::Unlimited);

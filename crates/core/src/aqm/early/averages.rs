@@ -13,8 +13,8 @@
 //!
 //! A packet is judged by the average of its precedence.
 //!
-//! Deviations: idle time is that of the whole queue, whichever precedence arrives first; dsRED keeps an idle time for each average and
-//! decays it at the full link rate even while packets of others are sent.
+//! Deviations: idle time is that of the whole queue, whichever precedence arrives first; dsRED keeps an idle time for each
+//! average and decays it at the full link rate even while packets of others are sent.
 
 use super::average::WHOLE;
 use super::{Idle, Unit, found};

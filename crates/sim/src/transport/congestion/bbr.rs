@@ -7,7 +7,8 @@
 //! ```text
 //! bw      = greatest delivery rate of the last 10 round trips      R = least round trip of the last 10 s
 //! rate    = 0.99 G bw                                              BDP = ceil(H bw R)
-//! budget  = 3 burst, then up to the next even number, and 2 in the first phase;  burst: 1 ms of data, at least 2 (1 below 1.2 Mbit/s)
+//! budget  = 3 burst, then up to the next even number, and 2 in the first phase
+//! burst   = 1 ms of data, at least 2 segments (1 below 1.2 Mbit/s)
 //! target  = BDP + what ACKs lump together + budget
 //! ACK of N in state
 //!   STARTUP     cwnd = cwnd + N while below the target;   until bw grew by less than 25 % in three round trips

@@ -1,5 +1,5 @@
-//! BBR v3: paced by the rate and the least round trip of the path as version 1, and bounded by what losses have told: by a long-term
-//! bound where a probe lost more than 2 %, by a short-term one where a round trip between probes lost anything.
+//! BBR v3: paced by the rate and the least round trip of the path as version 1, and bounded by what losses have told: by a
+//! long-term bound where a probe lost more than 2 %, by a short-term one where a round trip between probes lost anything.
 //!
 //! Source: draft-ietf-ccwg-bbr (text of 3 August 2026), sections 2, 4.1 and 5. No kernel that is at hand has it: its oracle is
 //! the draft's pseudo-code, ACK by ACK (`tests/transport/bbr3/`).
@@ -16,7 +16,7 @@
 //!   DOWN     0.9   2     no more than BDP and 0.85 of the long-term bound is in flight
 //!   CRUISE   1     2     2 s to 3 s after DOWN began, or min(BDP, 63) round trips after the last probe
 //!   REFILL   1     2     a round trip
-//!   UP       1.25  2.25  bw no longer grows, or a probe loses more than 2 %: inflight_longterm = max(what was in flight, 0.7 BDP)
+//!   UP       1.25  2.25  bw no longer grows, or a probe loses more than 2 %: inflight_longterm = max(in flight then, 0.7 BDP)
 //!   PROBERTT 1     0.5   every 5 s, unless the round trip was seen: 200 ms and a round trip with at most 0.5 BDP in flight
 //!
 //! round trip with losses in DRAIN, DOWN, CRUISE, PROBERTT:
@@ -31,9 +31,10 @@
 //! | inflight_shortterm | `Model::inflight_short` | segments   | infinite |
 //! | LossThresh, Beta, Headroom | `LOSS`, `BETA`, `HEADROOM` | -    | 0.02, 0.7, 0.15 |
 //!
-//! Deviations: none known. Where the draft's pseudo-code and its table of gains differ, or it is silent: H is 2.25 in UP (table); DRAIN is
-//! not bounded by inflight_longterm (pseudo-code); a window of n round trips or cycles is the present one and the n - 1 before;
-//! an ACK that reports nothing new changes nothing; a stretch of losses is of consecutive numbers; ECN is not used (section 3.6).
+//! Deviations: none known. Where the draft's pseudo-code and its table of gains differ, or it is silent: H is 2.25 in UP (table);
+//! DRAIN is not bounded by inflight_longterm (pseudo-code); a window of n round trips or cycles is the present one and the n - 1
+//! before; an ACK that reports nothing new changes nothing; a stretch of losses is of consecutive numbers; ECN is not used
+//! (section 3.6).
 
 mod control;
 mod loss;

@@ -45,8 +45,9 @@
 //! - An ACK in slow start adds all that it acknowledges, up to the threshold; the rest counts towards `cnt`.
 //!
 //! Deviations: t includes times in which the application or the advertised window limits the sender; W is min(cwnd,
-//! advertised), not FlightSize; a spurious congestion is not undone (section 4.9) unless the sender does it. A time-out in a window that
-//! a loss has already cut leaves W_max. From Linux: round trips measured during a recovery do not count, and the times of an idle connection do.
+//! advertised), not FlightSize; a spurious congestion is not undone (section 4.9) unless the sender does it. A time-out
+//! in a window that a loss has already cut leaves W_max. From Linux: round trips measured during a recovery do not
+//! count, and the times of an idle connection do.
 
 mod linux;
 mod rfc;
@@ -131,30 +132,20 @@ pub enum Cubic {
     Linux(linux::State),
 }
 
-/// The two differ in everything but this.
-macro_rules! either {
-    ($self:ident, $state:ident => $does:expr) => {
-        match $self {
-            Self::Rfc($state) => $does,
-            Self::Linux($state) => $does,
-        }
-    };
-}
-
 impl CongestionControl for Cubic {
     fn on_ack(&mut self, signal: &Signal, window: &mut Window) {
-        either!(self, state => state.on_ack(signal, window));
+        rfc_or_linux!(self, state => state.on_ack(signal, window));
     }
 
     fn on_loss(&mut self, signal: &Signal, window: &mut Window) {
-        either!(self, state => state.on_loss(signal, window));
+        rfc_or_linux!(self, state => state.on_loss(signal, window));
     }
 
     fn on_timeout(&mut self, signal: &Signal, window: &mut Window) {
-        either!(self, state => state.on_timeout(signal, window));
+        rfc_or_linux!(self, state => state.on_timeout(signal, window));
     }
 
     fn on_ecn(&mut self, signal: &Signal, window: &mut Window) {
-        either!(self, state => state.on_ecn(signal, window));
+        rfc_or_linux!(self, state => state.on_ecn(signal, window));
     }
 }

@@ -97,38 +97,28 @@ pub enum Dctcp {
     Linux(linux::State),
 }
 
-/// The two differ in everything but this.
-macro_rules! either {
-    ($self:ident, $state:ident => $does:expr) => {
-        match $self {
-            Self::Rfc($state) => $does,
-            Self::Linux($state) => $does,
-        }
-    };
-}
-
 impl CongestionControl for Dctcp {
     fn on_feedback(&mut self, signal: &Signal) {
-        either!(self, state => state.on_feedback(signal));
+        rfc_or_linux!(self, state => state.on_feedback(signal));
     }
 
     fn on_ack(&mut self, signal: &Signal, window: &mut Window) {
-        either!(self, state => state.on_ack(signal, window));
+        rfc_or_linux!(self, state => state.on_ack(signal, window));
     }
 
     fn on_loss(&mut self, signal: &Signal, window: &mut Window) {
-        either!(self, state => state.on_loss(signal, window));
+        rfc_or_linux!(self, state => state.on_loss(signal, window));
     }
 
     fn on_loss_after_echo(&mut self, signal: &Signal, window: &mut Window) {
-        either!(self, state => state.on_loss_after_echo(signal, window));
+        rfc_or_linux!(self, state => state.on_loss_after_echo(signal, window));
     }
 
     fn on_timeout(&mut self, signal: &Signal, window: &mut Window) {
-        either!(self, state => state.on_timeout(signal, window));
+        rfc_or_linux!(self, state => state.on_timeout(signal, window));
     }
 
     fn on_ecn(&mut self, signal: &Signal, window: &mut Window) {
-        either!(self, state => state.on_ecn(signal, window));
+        rfc_or_linux!(self, state => state.on_ecn(signal, window));
     }
 }

@@ -1,11 +1,11 @@
 //! Slow starts that end before loss. They read an ACK's round trip and say how far the window may grow by it; where slow
 //! start is over, they lower the threshold to the window.
 //!
-//! | `hystart`   | source                                                 | ends slow start at                        |
-//! |-------------|--------------------------------------------------------|-------------------------------------------|
-//! | `none`      | RFC 5681 section 3.1                                   | the threshold                             |
-//! | `linux`     | S. Ha, I. Rhee, "Taming the Elephants" (2008), as Linux 6.12 has it | ACKs in a row for half a round trip, or a longer delay |
-//! | `plus-plus` | RFC 9406                                               | a longer delay, after five slower rounds  |
+//! | `hystart`   | source                           | ends slow start at                                     |
+//! |-------------|----------------------------------|--------------------------------------------------------|
+//! | `none`      | RFC 5681 section 3.1             | the threshold                                          |
+//! | `linux`     | S. Ha, I. Rhee, 2008; Linux 6.12 | ACKs in a row for half a round trip, or a longer delay |
+//! | `plus-plus` | RFC 9406                         | a longer delay, after five slower rounds               |
 
 pub mod linux;
 pub mod plus_plus;

@@ -10,6 +10,16 @@ use super::EcnFeedback;
 use perhop_core::params::ParamError;
 use perhop_core::units::{Span, Time};
 
+/// What a law does that has the numbers of its RFC in one variant and those of Linux in the other.
+macro_rules! rfc_or_linux {
+    ($self:ident, $state:ident => $does:expr) => {
+        match $self {
+            Self::Rfc($state) => $does,
+            Self::Linux($state) => $does,
+        }
+    };
+}
+
 perhop_core::algorithms! {
     $ "congestion law" over () => AnyLaw, LawParams, dispatch;
 
@@ -90,7 +100,8 @@ pub struct Signal {
     pub srtt: Option<Span>,
     /// Least round trip so far, in whole microseconds; `None` before the first sample.
     pub min_rtt: Option<Span>,
-    /// Round trip of the newest segment that this ACK acknowledges and that was sent once, to the ns; `None` where none was timed.
+    /// Round trip of the newest segment that this ACK acknowledges and that was sent
+    /// once, to the ns; `None` where none was timed.
     pub sample: Option<Span>,
     /// The lowest number not acknowledged (SND.UNA), after this ACK.
     pub una: u32,

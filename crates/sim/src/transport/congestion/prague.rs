@@ -1,5 +1,5 @@
-//! Prague: DCTCP for the Internet. It sends ECT(1), paces, goes on growing while it is cut, and its rate does not depend on round trips
-//! below 25 ms.
+//! Prague: DCTCP for the Internet. It sends ECT(1), paces, goes on growing while it is cut, and its
+//! rate does not depend on round trips below 25 ms.
 //!
 //! Source: draft-briscoe-iccrg-prague-congestion-control, version 01, sections 2.2.2 to 2.4.
 //!
@@ -14,8 +14,8 @@
 //! pace:      max(cwnd, in flight) / SRTT, twice that where cwnd < ssthresh / 2
 //! ```
 //!
-//! A round is over with the ACK of what was sent after it began. After D rounds it lasts for RTT_ref = max(SRTT, `rtt-ref`) at least, and M =
-//! RTT_ref / SRTT; before that M = 1. So flows of 5 ms and of 25 ms get the same rate in the end.
+//! A round is over with the ACK of what was sent after it began. After D rounds it lasts for RTT_ref = max(SRTT, `rtt-ref`) at
+//! least, and M = RTT_ref / SRTT; before that M = 1. So flows of 5 ms and of 25 ms get the same rate in the end.
 //!
 //! | symbol  | field            | unit     | default | Linux's prague         |
 //! |---------|------------------|----------|---------|------------------------|
@@ -26,9 +26,9 @@
 //! | N       | `Signal::acked`  | segments | -       | -                      |
 //! | C       | `Signal::marked` | segments | -       | -                      |
 //!
-//! It needs SACK and a receiver that counts its marks: `ecn-feedback = "accurate"` (AccECN, RFC 9768), which it has unless the file says
-//! otherwise. It asks for ECN unless `ecn = false`; without ECN it is Reno, paced. Everything it sends is ECN-capable, repeats and
-//! the SYN too.
+//! It needs SACK and a receiver that counts its marks: `ecn-feedback = "accurate"` (AccECN, RFC 9768), which it has
+//! unless the file says otherwise. It asks for ECN unless `ecn = false`; without ECN it is Reno, paced. Everything it
+//! sends is ECN-capable, repeats and the SYN too.
 //!
 //! Where p of the segments are marked at random, a cut of p W / 2 comes a round after the one before and 1 / (p W) of a round
 //! later, the time to the next mark; growth is 1 - p a round. So p W / 2 = (1 - p) (1 + 1 / (p W)): p W is close to

@@ -14,8 +14,10 @@
 //! | `rack.rs`        | which segments are lost (RFC 8985)                                  |
 //! | `rate.rs`        | how fast the network delivers (draft-ietf-ccwg-bbr)                  |
 //! | `pace.rs`        | when the next segment may go, for laws that pace                     |
+//! | `host_queue.rs`  | how much of it the host's queue may hold                            |
 //! | `rtt.rs`         | round trips and the time-out (RFC 6298, as Linux has it)            |
 
+mod host_queue;
 mod pace;
 mod rack;
 mod rate;

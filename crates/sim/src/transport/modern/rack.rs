@@ -1,8 +1,8 @@
 //! RACK: a segment is lost once one sent sufficiently later has arrived.
 //!
-//! Source: RFC 8985 sections 6, 6.2, 6.3 and 8, with Linux's choices (`tcp_recovery.c`): no reordering window while none was seen and the
-//! sender is in recovery or DupThresh segments are sacked; the window grows by a quarter of the least round trip with each
-//! round trip that brings a D-SACK, and is forgotten after 16 recoveries.
+//! Source: RFC 8985 sections 6, 6.2, 6.3 and 8, with Linux's choices (`tcp_recovery.c`): no reordering window while none was seen
+//! and the sender is in recovery or DupThresh segments are sacked; the window grows by a quarter of the least round trip with
+//! each round trip that brings a D-SACK, and is forgotten after 16 recoveries.
 //!
 //! | symbol            | field        | unit     |
 //! |-------------------|--------------|----------|
@@ -33,8 +33,8 @@ pub(super) struct Rack {
     widened_at: u64,
     /// A repeat was needless, and the window has not grown for it yet.
     needless: bool,
-    pub(super) reordering: u32,
-    pub(super) seen: bool,
+    reordering: u32,
+    seen: bool,
 }
 
 /// What the reordering window depends on.
@@ -78,6 +78,11 @@ impl Rack {
     pub(super) fn reordered(&mut self, ahead: u32) {
         self.reordering = self.reordering.max(ahead);
         self.seen = true;
+    }
+
+    /// How far segments were out of order, DupThresh at least.
+    pub(super) fn extent(&self) -> u32 {
+        self.reordering
     }
 
     /// A repeat was needless: if the path reorders, the window was too small.
@@ -143,7 +148,7 @@ impl Rack {
         let mut wait: Option<Span> = None;
         for number in board.una()..board.next() {
             let it = board.get(number);
-            if it.sacked || it.lost && !it.again {
+            if it.sacked || it.judged || it.lost && !it.again {
                 continue;
             }
             if (it.at, number) >= (self.sent_at, self.number) {
@@ -154,7 +159,7 @@ impl Rack {
             }
             let due = it.at + self.rtt + window;
             if due <= at.now {
-                board.lose(number);
+                board.judge(number);
             } else {
                 let left = due.since(at.now);
                 wait = Some(wait.map_or(left, |wait| wait.max(left)));

@@ -164,7 +164,8 @@ mod tests {
         assert_eq!(rate.sample(at(32_000), close(None)), None);
     }
 
-    /// An ACK that comes sooner than any is possible is not believed; ACKs that come faster than the segments went are taken as fast as these.
+    /// An ACK that comes sooner than is possible is not believed; ACKs that come faster than their segments
+    /// went count as if they had come at that rate.
     #[test]
     fn compressed_acks_do_not_count_as_speed() {
         let mut rate = Rate::default();

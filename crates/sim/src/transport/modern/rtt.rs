@@ -1,7 +1,8 @@
 //! Round trips and the time-out, as Linux estimates them.
 //!
-//! Source: RFC 6298 with the variance of Linux's `tcp_rtt_estimator`: 4 RTTVAR is at least the least time-out, follows a
-//! rise at once and falls by a quarter of the difference once a round trip. Whole microseconds.
+//! Source: RFC 6298, RFC 7323 sections 4 and 4.1 (time stamps, where no segment that was sent only once gives a sample), and for
+//! the variance Linux's `tcp_rtt_estimator`: 4 RTTVAR is never below the least time-out, follows a rise at once and falls by a
+//! quarter of the difference once a round trip. Whole microseconds.
 //!
 //! | symbol  | field       | unit       | default |
 //! |---------|-------------|------------|---------|
@@ -9,7 +10,7 @@
 //! | RTTVAR  | `variance`  | us, 4 RTTVAR | -     |
 //! | RTO     | [`Rtt::rto`] | time      | 1 s before a sample |
 
-use crate::transport::RtoConfig;
+use crate::transport::{RtoConfig, tick};
 use perhop_core::units::Span;
 
 /// One connection's estimate.
@@ -34,6 +35,11 @@ impl Rtt {
 
     fn floor(&self) -> u64 {
         self.config.minimum.ns() / 1000
+    }
+
+    /// SRTT, microseconds / 8; 0: unknown.
+    pub(super) fn srtt8(&self) -> u64 {
+        self.srtt8
     }
 
     /// A segment sent once took `rtt`; `una` and `next` are the sender's numbers.
@@ -80,12 +86,12 @@ impl Rtt {
         (self.least_us < u64::MAX).then(|| Span::from_us(self.least_us))
     }
 
-    /// The time-out, back-off included.
+    /// The time-out, back-off included: of whole ticks.
     pub(super) fn rto(&self) -> Span {
-        let base = match self.srtt8 {
+        let base = tick::up(match self.srtt8 {
             0 => self.config.initial,
             srtt8 => Span::from_us((srtt8 >> 3) + self.variance),
-        };
+        });
         Span::from_ns(base.ns() << self.backoff.min(20)).min(self.config.maximum)
     }
 

@@ -32,6 +32,8 @@ pub(super) struct Sent {
     pub(super) again: bool,
     /// Ever sent again: its round trip is ambiguous.
     pub(super) repeated: bool,
+    /// RACK has taken it as lost, and looks at it again only once it has been sent again.
+    pub(super) judged: bool,
 }
 
 /// All that is outstanding.
@@ -148,7 +150,8 @@ impl Scoreboard {
     #[inline]
     pub(super) fn send(&mut self, at: Time, stamp: Stamp) -> u32 {
         let number = self.next();
-        self.ring.push_back(Sent { at, stamp, sacked: false, lost: false, again: false, repeated: false });
+        let (sacked, lost, again, repeated, judged) = (false, false, false, false, false);
+        self.ring.push_back(Sent { at, stamp, sacked, lost, again, repeated, judged });
         number
     }
 
@@ -156,13 +159,13 @@ impl Scoreboard {
     pub(super) fn send_again(&mut self, number: u32, at: Time, stamp: Stamp) {
         let it = &mut self.ring[(number - self.una) as usize];
         self.again += u32::from(!it.again);
-        (it.at, it.stamp, it.again, it.repeated) = (at, stamp, true, true);
+        (it.at, it.stamp, it.again, it.repeated, it.judged) = (at, stamp, true, true, false);
     }
 
     /// The last segment is sent again as a probe, which does not count as sent again.
     pub(super) fn send_probe(&mut self, number: u32, at: Time, stamp: Stamp) {
         let it = &mut self.ring[(number - self.una) as usize];
-        (it.at, it.stamp, it.repeated) = (at, stamp, true);
+        (it.at, it.stamp, it.repeated, it.judged) = (at, stamp, true, false);
     }
 
     /// The first lost segment that has not been sent again.
@@ -171,12 +174,15 @@ impl Scoreboard {
             return None;
         }
         let from = self.first_lost.max(self.una);
-        let found = (from..self.next()).find(|&number| {
-            let it = self.get(number);
-            it.lost && !it.again && !it.sacked
-        });
+        let found = (from..self.next()).find(|&number| self.is_to_repeat(number));
         self.first_lost = found.unwrap_or(self.next());
         found
+    }
+
+    /// It is lost and has not been sent again.
+    pub(super) fn is_to_repeat(&self, number: u32) -> bool {
+        let it = self.get(number);
+        it.lost && !it.again && !it.sacked
     }
 
     /// A segment is taken as lost, if it was not already; its repeat may be.
@@ -192,6 +198,12 @@ impl Scoreboard {
         self.note(number, &stamp);
         self.first_lost = self.first_lost.min(number);
         true
+    }
+
+    /// RACK takes a segment as lost.
+    pub(super) fn judge(&mut self, number: u32) {
+        self.lose(number);
+        self.ring[(number - self.una) as usize].judged = true;
     }
 
     fn note(&mut self, number: u32, stamp: &Stamp) {
@@ -252,7 +264,8 @@ mod tests {
     }
 
     proptest! {
-        /// The pipe of RFC 6675 sections 3 and 4 by looking at each segment: in the network is what is neither sacked nor lost, and each repeat.
+        /// The pipe of RFC 6675 sections 3 and 4, by looking at each segment: what is neither sacked nor lost is in the
+        /// network, and so is each repeat.
         #[test]
         fn the_counters_are_those_of_the_segments(steps in prop::collection::vec((0u8..6, 0u32..20), 0..200)) {
             let mut board = Scoreboard::new(7);

@@ -7,7 +7,8 @@
 //! - **PRR**: in recovery the window follows what is delivered, down to the threshold that the law has set.
 //! - **TLP**: two round trips after the last transmission, with nothing heard, a new segment or the last one is sent.
 //! - **F-RTO**: after a time-out new segments are sent first; if those before it turn out to have arrived, it was spurious.
-//! - The window grows only while it is what holds the sender back (as RFC 7661 wants it).
+//! - The window grows only while it is what holds the sender back (as RFC 7661 wants it), by what is acknowledged; once segments were
+//!   more than DupThresh out of order, by what is sacked too.
 //! - After an idle time-out the window is halved for each further one, down to the initial window.
 //!
 //! | state       | meaning                                                          | Linux         |
@@ -27,13 +28,21 @@
 //! |                       | a D-SACK counts if the path reorders, for no more segments than were sent again, and not for a probe |
 //! |                       | an undone recovery does not count towards the window's reset                   |
 //! |                       | losses are looked for when an ACK tells of a delivery; timers are 2 ms longer  |
+//! |                       | what was lost and is found not to be is looked at again once it has been sent again |
+//! |                       | the time stamp that is echoed tells an original from its repeat only if the ACK is cumulative |
+//! | RFC 8985 section 8    | a probe's timer takes the place of RACK's                                     |
 //! | RFC 8985 section 6.3  | no reordering window at a time-out                                            |
 //! | RFC 9937              | RecoverFS is the window; SndCnt is not below 0; a D-SACK, and RACK's timer, is a delivery |
 //! | RFC 5682 section 3.1  | any original that arrives tells, in step 2 too; a second time-out of the same segment begins again |
-//! | RFC 6298 section 5    | what is left of the time-out counts from when the first segment was sent; its repeat restarts it; timers expire on ticks |
+//! | RFC 6298 section 5    | what is left of the time-out counts from when the first segment was sent; its repeat restarts it |
+//! |                       | timers expire on ticks                                                        |
 //!
-//! Deviations from Linux: no time stamps; an ACK below SND.UNA is ignored; a receiver never reneges; its window is
-//! constant; the sender notices no drop in its own host. The granularity of `rto` and `limited_transmit` have no meaning here.
+//! PSH is set in the last segment of a burst, and in the one with which half of the first window has been sent since the last PSH
+//! (of 1448 bytes the 23rd, the 46th, ..), as it is where the application hands over all of its data at once.
+//!
+//! Deviations from Linux: the writes of an application that sends as it goes set no PSH; an ACK below SND.UNA is ignored; a
+//! receiver never reneges; the sender notices no drop in its host, and repeats what has not left it yet. The granularity of `rto`
+//! and `limited_transmit` have no meaning here.
 
 mod acks;
 mod burst;
@@ -43,6 +52,7 @@ mod timers;
 mod transmission;
 mod undo;
 
+use super::host_queue::{HostQueue, Pacing};
 use super::rack::{Conditions, Rack};
 use super::rate::Close;
 use super::rtt::Rtt;
@@ -51,6 +61,7 @@ use crate::transport::congestion::{
     CongestionControl, Event, InFlight, Law, RateSample, Report, Signal, State, Window,
 };
 use crate::transport::error::ConfigError;
+use crate::transport::receive_buffer::FIRST_WINDOW;
 use crate::transport::supply::Extent;
 use crate::transport::{Config, Counters, Decoder, EcnFeedback};
 use burst::Burst;
@@ -89,10 +100,22 @@ impl Modern {
         let cwnd = if config.syn { 1.0 } else { f64::from(config.initial_window) };
         let Extent { end, short, short_payload, offered } = extent;
         let Config { mss, window: advertised, initial_window, .. } = *config;
+        let push = (FIRST_WINDOW / u32::from(mss) / 2 + 1).next_multiple_of(config.reaction.burst.max(1));
         let (state, reduction, undo) = (State::Open, Reduction::default(), Undo::default());
         Ok(Self {
             board: Scoreboard::new(first),
-            data: Data { end, short, short_payload, offered, mss, started: false, advertised, initial_window },
+            data: Data {
+                end,
+                short,
+                short_payload,
+                offered,
+                mss,
+                push,
+                started: false,
+                advertised,
+                edge: None,
+                initial_window,
+            },
             ecn: Ecn {
                 willing: config.ecn,
                 agreed: !config.syn && config.ecn && config.receiver_ecn,
@@ -117,7 +140,7 @@ impl Modern {
             clock: Clock { timer: Timer::Off, deadline: Time::MAX, last_sent: Time::ZERO },
             usage: Usage { usage_until: first, ..Usage::default() },
             tail: Tail::default(),
-            flow: Flow { burst: Burst::new(config.reaction.burst), ..Flow::default() },
+            flow: Flow { burst: Burst::new(config.reaction.burst), queue: HostQueue::new(config), ..Flow::default() },
         })
     }
 
@@ -134,10 +157,29 @@ impl Modern {
         assert!(self.data.offered, "tcp: offer() on a connection whose supply is not Supply::Offered");
         assert!(segments < u32::MAX - self.data.end, "tcp: more than 2^32 - 2 segments offered");
         self.data.end += segments;
+        self.flow.burst.look_again();
         let waits = self.board.lost() > self.board.again();
         if self.board.next() + segments == self.data.end && self.has_room() && !waits {
             self.flow.rate.limit(self.board.in_flight());
         }
+    }
+
+    /// See [`crate::transport::Sender::segment_left`].
+    pub(in crate::transport) fn segment_left(&mut self, now: Time) {
+        self.flow.queue.leave(now);
+    }
+
+    /// How fast it sends, for the limit of its host's queue.
+    fn learn_rate(&mut self) {
+        let (window, board, rtt) = (&self.window, &self.board, &self.rtt);
+        let rate = self.law.pacing_rate(self.data.mss);
+        self.flow.queue.learn(|| Pacing {
+            rate,
+            cwnd: window.cwnd as u32,
+            ssthresh: window.ssthresh as u32,
+            out: board.outstanding(),
+            srtt8: rtt.srtt8(),
+        });
     }
 
     /// See [`crate::transport::Sender::close`].
@@ -213,6 +255,7 @@ impl Modern {
     pub(in crate::transport) fn with_estimate(mut self, mut rtt: Rtt) -> Self {
         rtt.end_back_off();
         self.rtt = rtt;
+        self.learn_rate();
         self
     }
 

@@ -72,7 +72,8 @@ fn alpha_of(fits: f64) -> f64 {
 ///
 /// The paper's equation takes alpha as constant and equal to the fraction of marks, and neglects the marked round. A cut sees
 /// alpha after N - 1 rounds without a mark, so lower by up to (1 - g)^N than the average, which is the fraction of marks. The
-/// product of the two is what the equation has as alpha^2, less the marked round: 1 in N. A cut of whole segments is less by up to one.
+/// product of the two is what the equation has as alpha^2, less the marked round: 1 in N.
+/// A cut of whole segments is less by up to one.
 #[test]
 fn the_fraction_of_marks_and_the_cut_are_those_of_the_paper() {
     for arithmetic in [Arithmetic::Rfc, Arithmetic::Linux] {

@@ -54,7 +54,7 @@ proptest! {
             if got.insert(number) && ce {
                 marked.insert(number);
             }
-            let ack = receiver.on_segment(now, &Received { number, payload: 1000, syn: false, cwr: false, ce });
+            let ack = receiver.on_segment(now, &Received { number, payload: 1000, ce, ..Received::default() });
             let earlier = receiver.take_earlier();
             earlier.iter().chain(&ack).for_each(|ack| sender.hear(ack));
             let known = marked.intersection(&sender.arrived).count();
@@ -69,7 +69,7 @@ fn what_waits_is_acknowledged_apart() {
     let mut receiver = receiver(AckDelay::Fixed(Span::from_ms(100)));
     let mut told = Vec::new();
     for (number, ce) in (1..).zip([false, false, false, true, true, true, true, false]) {
-        let ack = receiver.on_segment(Time::ZERO, &Received { number, payload: 1000, syn: false, cwr: false, ce });
+        let ack = receiver.on_segment(Time::ZERO, &Received { number, payload: 1000, ce, ..Received::default() });
         let earlier = receiver.take_earlier();
         told.extend(earlier.iter().chain(&ack).map(|ack| (number, ack.next_expected, ack.ece)));
         assert!(receiver.take_earlier().is_none() && receiver.sends_ect());

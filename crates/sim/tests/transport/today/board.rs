@@ -20,6 +20,8 @@ pub(super) struct Segment {
     pub(super) lost: bool,
     /// Sent again, and that is not lost.
     pub(super) repeat: bool,
+    /// RACK has taken it as lost since it was sent last.
+    pub(super) judged: bool,
     /// Segments that had been delivered when it was sent last.
     pub(super) delivered: u64,
 }
@@ -35,6 +37,10 @@ pub(super) struct Update {
     pub(super) newly: Vec<Segment>,
     /// How many of these selectively.
     pub(super) sacked: usize,
+    /// Something is acknowledged cumulatively that was ever sent again.
+    pub(super) of_repeats: bool,
+    /// The time stamp that it echoes; 0: none.
+    pub(super) echoed: u32,
     /// One past the segment that is reported to have arrived twice, if that counts.
     pub(super) dsack: Option<u32>,
 }
@@ -55,12 +61,13 @@ impl Board {
 
     /// Section 4, Update().
     pub(super) fn update(&mut self, ack: &AckInfo) -> Update {
-        let mut it = Update { echo: ack.ece, ..Update::default() };
+        let mut it = Update { echo: ack.ece, echoed: ack.echo, ..Update::default() };
         self.sack(ack, &mut it.newly);
         it.sacked = it.newly.len();
         while self.una < ack.next_expected {
             let segment = self.segments.remove(&self.una).unwrap();
             (self.una, it.acked) = (self.una + 1, it.acked + 1);
+            it.of_repeats |= segment.retransmitted;
             if !segment.sacked {
                 it.newly.push(segment);
             }
@@ -92,6 +99,7 @@ impl Board {
                 sacked: false,
                 lost: false,
                 repeat: false,
+                judged: false,
                 delivered,
             };
             self.segments.insert(number, segment);
@@ -99,6 +107,7 @@ impl Board {
             let segment = self.segments.get_mut(&number).expect("a repeat is outstanding");
             (segment.xmit_ts, segment.retransmitted, segment.delivered) = (now, true, delivered);
             segment.repeat |= counted;
+            segment.judged = false;
         }
     }
 

@@ -3,6 +3,9 @@
 /// Each with the clause that it departs from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Departure {
+    /// RFC 8985 section 6.2 step 2: the time stamp that is echoed tells a repeat's
+    /// original only if it is acknowledged cumulatively.
+    EchoOfCumulative,
     /// RFC 8985 section 6.2 step 4: a round lasts until what was sent after the D-SACK is delivered, and not until all
     /// that was sent before is acknowledged.
     RoundsByDeliveries,
@@ -15,6 +18,12 @@ pub(crate) enum Departure {
     NoWindowAtRto,
     /// RFC 8985 section 6.2 step 5: only an ACK that tells of a delivery, or an undone recovery, has losses looked for.
     OnlyIfAdvanced,
+    /// RFC 8985 section 6.2 step 5: what was lost, and is not because the recovery was undone, is looked at again only once it has
+    /// been sent again (`tcp_rack_detect_loss` takes it off the list of what is looked at).
+    JudgedOnce,
+    /// RFC 8985 sections 7.2 and 8: after an ECN echo a probe is scheduled though segments are sacked, and its timer takes the
+    /// place of RACK's.
+    ProbeGoesFirst,
     /// RFC 8985 section 6.2 step 5 and section 7.2: timers are 2 ms longer, two ticks of Linux's clock.
     TwoTicks,
     /// RFC 6298 section 5 and all timers: they expire on ticks of 1 ms, the coarser the longer they are.
@@ -40,12 +49,15 @@ pub(crate) enum Departure {
 }
 
 impl Departure {
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 19] = [
+        Self::EchoOfCumulative,
+        Self::ProbeGoesFirst,
         Self::RoundsByDeliveries,
         Self::DsackOfReordering,
         Self::UndoneDoesNotCount,
         Self::NoWindowAtRto,
         Self::OnlyIfAdvanced,
+        Self::JudgedOnce,
         Self::TwoTicks,
         Self::Ticks,
         Self::FromTheWindow,

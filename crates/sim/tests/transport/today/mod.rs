@@ -9,12 +9,13 @@
 //! | `timers.rs`     | RFC 8985 section 7, RFC 6298 section 5: the timer        |
 //! | `prr.rs`        | RFC 9937                                                 |
 //! | `frto.rs`       | RFC 5682 section 3.1                                     |
+//! | `trips.rs`      | RFC 6298, RFC 7323: round trips, time stamps             |
 //! | `slow.rs`       | these put together                                       |
 //! | `departures.rs` | where Linux differs: switches of the slow version        |
 //! | `path.rs`       | a path that loses, overtakes and repeats                 |
 //!
-//! Taken from the fast code, for they have other slow versions: the window while no reduction is in progress, the
-//! threshold, round trips and the time-out.
+//! Taken from the fast code, for they have other slow versions: the window while no reduction is in progress, and the
+//! threshold.
 
 mod board;
 mod departures;
@@ -24,6 +25,7 @@ mod prr;
 mod rack;
 mod slow;
 mod timers;
+mod trips;
 
 use departures::{Departure, Linux};
 use path::{Path, Weather};

@@ -1,6 +1,7 @@
 //! A path for one connection that loses, overtakes and repeats, with both senders at its end.
 
 use super::slow::{Limits, Slow};
+use super::trips::stamp;
 use super::{Linux, Phase, Seen};
 use crate::pipe::Dice;
 use perhop_core::units::{Span, Time};
@@ -29,6 +30,10 @@ pub(super) struct Weather {
     window: u32,
     burst: u32,
     delayed_ack: bool,
+    /// Both hosts set time stamps (RFC 7323).
+    stamps: bool,
+    /// The receiver's window grows and closes.
+    narrow: bool,
 }
 
 impl Weather {
@@ -42,6 +47,7 @@ impl Weather {
         let window = 3 + (dice.next() % 100) as u32;
         let [outages, bursts, delayed_ack, offload] = [0.3, 0.3, 0.5, 0.5].map(|p| dice.falls(p));
         let burst = if offload { 1 + dice.next() as u32 % window.min(20) } else { 1 };
+        let [stamps, narrow] = [0.7, 0.3].map(|p| dice.falls(p));
         Self {
             seed,
             loss,
@@ -56,6 +62,8 @@ impl Weather {
             window,
             burst,
             delayed_ack,
+            stamps,
+            narrow,
         }
     }
 
@@ -78,11 +86,14 @@ impl Weather {
 }
 
 enum Event {
-    /// And whether it is marked.
-    Segment(Segment, bool),
-    Ack(AckInfo),
+    Segment(Received, Echo),
+    Ack(AckInfo, Stamp),
     Offer,
 }
+
+/// The time stamp that a segment echoes, and that of an ACK.
+type Echo = u32;
+type Stamp = u32;
 
 pub(super) struct Path {
     weather: Weather,
@@ -95,6 +106,10 @@ pub(super) struct Path {
     scheduled: u64,
     free_at: Time,
     limits: Limits,
+    /// Of the ACK that arrived last.
+    heard: Stamp,
+    /// Where the window ends that the receiver has offered.
+    edge: u32,
 }
 
 const SENDER_TIMER: u64 = u64::MAX;
@@ -118,6 +133,8 @@ impl Path {
             scheduled: 0,
             free_at: Time::ZERO,
             limits: Limits { end, window: config.window },
+            heard: 0,
+            edge: 1 + config.window,
         };
         path.schedule(path.now, Event::Offer);
         path
@@ -157,12 +174,16 @@ impl Path {
             _ => {}
         }
         match self.events.pop_first().unwrap().1 {
-            Event::Segment(Segment { number, payload, syn, cwr, .. }, ce) => {
-                let ack = self.receiver.on_segment(now, &Received { number, payload, syn, cwr, ce });
+            Event::Segment(segment, echo) => {
+                self.receiver.echoed(now, echo);
+                let ack = self.receiver.on_segment(now, &segment);
+                let earlier = self.receiver.take_earlier();
+                self.reply(earlier);
                 self.reply(ack);
                 Ok(())
             }
-            Event::Ack(ack) => {
+            Event::Ack(ack, stamp) => {
+                self.heard = stamp;
                 self.tell(|fast| fast.on_ack(now, ack), |slow, states, limits| slow.on_ack(now, &ack, limits, states))
             }
             Event::Offer => {
@@ -190,6 +211,8 @@ impl Path {
         slow(&mut self.slow, [&before, &seen], &self.limits);
         let reducing = matches!(seen.phase, Phase::Fast | Phase::Reduction);
         same("episode", seen.phase, self.slow.phase)?;
+        let trips = &self.slow.trips;
+        same("round trips", (seen.srtt, seen.min_rtt, seen.rto), (trips.srtt(), trips.least(), trips.rto()))?;
         if !reducing {
             self.slow.cwnd = seen.cwnd.into();
         } else {
@@ -210,6 +233,7 @@ impl Path {
                 self.slow.settle(self.now, &seen);
                 return Ok(());
             };
+            same("PSH", segment.push, self.slow.asks(segment.number))?;
             if next == Some(self.slow.board.next) {
                 self.slow.restart(self.now, rto);
                 same("window after idle", i64::from(seen.cwnd), self.slow.cwnd)?;
@@ -226,21 +250,38 @@ impl Path {
         if self.dice.falls(loss) || out {
             return;
         }
-        let ce = segment.ect && self.dice.falls(mark);
+        let Segment { number, payload, syn, cwr, ect, push, .. } = segment;
+        let (ce, stamp) = (ect && self.dice.falls(mark), self.stamp());
+        let segment = Received { number, payload, syn, cwr, push, ce, stamp };
         let mut at = self.free_at + one_way;
         if self.dice.falls(overtaken) {
             at += Span::from_ns(self.dice.next() % (one_way * 2).ns());
         }
-        self.schedule(at, Event::Segment(segment, ce));
+        self.schedule(at, Event::Segment(segment, self.heard));
         if self.dice.falls(twice) {
-            self.schedule(at + spacing, Event::Segment(segment, ce));
+            self.schedule(at + spacing, Event::Segment(segment, self.heard));
         }
     }
 
+    fn stamp(&self) -> Stamp {
+        if self.weather.stamps { stamp(self.now) } else { 0 }
+    }
+
     fn reply(&mut self, ack: Option<AckInfo>) {
-        if let Some(ack) = ack.filter(|_| !self.dice.falls(self.weather.ack_loss)) {
-            self.schedule(self.now + self.weather.one_way, Event::Ack(ack));
+        let Some(mut ack) = ack else { return };
+        if self.weather.narrow {
+            ack.window = self.offer(ack.next_expected);
         }
+        if !self.dice.falls(self.weather.ack_loss) {
+            self.schedule(self.now + self.weather.one_way, Event::Ack(ack, self.stamp()));
+        }
+    }
+
+    /// Now and then the receiver offers more, and never less; at least one segment.
+    fn offer(&mut self, next: u32) -> u16 {
+        let least = if self.dice.falls(0.3) { 1 + self.dice.next() as u32 % self.weather.window } else { 1 };
+        self.edge = self.edge.max(next + least);
+        (self.edge - next) as u16
     }
 }
 

@@ -1,6 +1,7 @@
 //! RFC 8985 section 6: RACK.
 
 use super::board::{Board, Segment, Update};
+use super::trips::stamp;
 use super::{Departure, Linux, Seen};
 use perhop_core::units::{Span, Time};
 
@@ -25,6 +26,7 @@ pub(super) struct Rack {
     pub(super) reo_wnd_persist: i32,
     /// The latest ACK has told of a delivery.
     pub(super) advanced: bool,
+    judges_once: bool,
 }
 
 /// Section 6.2 step 2.
@@ -33,7 +35,7 @@ fn sent_after(t1: Time, seq1: u32, t2: Time, seq2: u32) -> bool {
 }
 
 impl Rack {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(linux: &Linux) -> Self {
         Self {
             xmit_ts: Time::ZERO,
             end_seq: 0,
@@ -47,15 +49,20 @@ impl Rack {
             reo_wnd_mult: 1,
             reo_wnd_persist: 0,
             advanced: false,
+            judges_once: linux.has(Departure::JudgedOnce),
         }
     }
 
     /// Section 6.2 steps 2 and 3. In which order step 2 takes segments it leaves open: as Linux does, what is acknowledged
     /// selectively comes first, so that RACK.rtt is that of the last one acknowledged cumulatively. Step 3 goes by number.
-    pub(super) fn update(&mut self, news: &Update, now: Time, min_rtt: Option<Span>) {
+    pub(super) fn update(&mut self, news: &Update, now: Time, min_rtt: Option<Span>, linux: &Linux) {
         self.seen_before = self.reordering_seen;
-        for segment in &news.newly {
-            self.step_2(segment, now, min_rtt);
+        for (place, segment) in news.newly.iter().enumerate() {
+            let looks = place >= news.sacked || !linux.has(Departure::EchoOfCumulative);
+            let of_original = looks && news.echoed > 0 && news.echoed < stamp(segment.xmit_ts);
+            if !(segment.retransmitted && of_original) {
+                self.step_2(segment, now, min_rtt);
+            }
         }
         let mut by_number = news.newly.clone();
         by_number.sort_by_key(|segment| segment.number);
@@ -68,6 +75,7 @@ impl Rack {
         }
     }
 
+    /// Condition (1) of a repeat, the time stamp that is echoed, is for the caller; (2): sooner than any round trip.
     fn step_2(&mut self, segment: &Segment, now: Time, min_rtt: Option<Span>) {
         let rtt = now.since(segment.xmit_ts);
         if segment.retransmitted && min_rtt.is_some_and(|least| rtt < least) {
@@ -130,12 +138,17 @@ impl Rack {
         let reo_wnd = self.reo_wnd(board, recovering, seen);
         let (mut lost, mut timeout) = (Vec::new(), Span::ZERO);
         for it in board.segments.values_mut() {
-            if it.sacked || it.lost && !it.repeat || !sent_after(self.xmit_ts, self.end_seq, it.xmit_ts, it.number) {
+            let passed_over = it.judged && self.judges_once;
+            if it.sacked
+                || passed_over
+                || it.lost && !it.repeat
+                || !sent_after(self.xmit_ts, self.end_seq, it.xmit_ts, it.number)
+            {
                 continue;
             }
             let due = it.xmit_ts + self.rtt + reo_wnd;
             if due <= now {
-                (it.lost, it.repeat) = (true, false);
+                (it.lost, it.repeat, it.judged) = (true, false, true);
                 lost.push(it.number);
             } else {
                 timeout = timeout.max(due.since(now));

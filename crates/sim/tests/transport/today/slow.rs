@@ -8,11 +8,12 @@ use super::frto::FRto;
 use super::prr::{Delivery, Prr};
 use super::rack::Rack;
 use super::timers::{Kind, Moment, Timer};
+use super::trips::Trips;
 use super::{Departure, Linux, Phase, Seen};
 use perhop_core::units::{Span, Time};
 use perhop_sim::transport::Config;
 
-/// What is to be sent, and where the receiver's window ends.
+/// What is to be sent, and the receiver's window as long as no ACK tells of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     pub(super) end: u32,
@@ -36,6 +37,8 @@ struct Undo {
     /// Sent again and not known to be needless; `None`: nothing was sent again.
     repeats: Option<u32>,
     first_repeat: Option<Time>,
+    /// The time stamp that the latest ACK echoes; 0: none.
+    echoed: u32,
     /// The window of before; 0 in a reduction that goes on, and after an ECN echo.
     cwnd: i64,
 }
@@ -47,6 +50,9 @@ pub(super) struct Slow {
     pub(super) rack: Rack,
     prr: Prr,
     frto: FRto,
+    pub(super) trips: Trips,
+    /// RFC 9293 section 3.3.1: SND.UNA + SND.WND, once an ACK has told.
+    edge: Option<u32>,
     tlp: Tlp,
     undo: Undo,
     pub(super) timer: Timer,
@@ -70,7 +76,10 @@ pub(super) struct Slow {
     calm: bool,
     /// Segments of a whole burst, and of the one in progress that are left.
     burst: u32,
+    length: u32,
     left: u32,
+    /// Bytes of a segment.
+    mss: u32,
     linux: Linux,
 }
 
@@ -78,9 +87,11 @@ impl Slow {
     pub(super) fn new(linux: Linux, config: &Config) -> Self {
         Self {
             board: Board::new(),
-            rack: Rack::new(),
+            rack: Rack::new(&linux),
             prr: Prr::default(),
             frto: FRto::new(),
+            trips: Trips::new(&config.rto),
+            edge: None,
             tlp: Tlp::default(),
             undo: Undo::default(),
             timer: Timer::new(config.rto.minimum),
@@ -96,7 +107,9 @@ impl Slow {
             losses: false,
             calm: true,
             burst: config.reaction.burst,
+            length: 0,
             left: 0,
+            mss: config.mss.into(),
             linux,
         }
     }
@@ -107,7 +120,11 @@ impl Slow {
     }
 
     fn has_new(&self, limits: &Limits) -> bool {
-        self.board.next < limits.end && self.board.next - self.board.una < limits.window
+        self.board.next < limits.end && self.board.next < self.edge(limits)
+    }
+
+    fn edge(&self, limits: &Limits) -> u32 {
+        self.edge.unwrap_or(self.board.una + limits.window)
     }
 
     /// RFC 6675 section 5 (C): NextSeg() while cwnd - pipe >= 1. A probe (RFC 8985 section 7.3) goes whatever the window.
@@ -179,7 +196,7 @@ impl Slow {
 
     /// Nothing more goes now.
     pub(super) fn settle(&mut self, now: Time, seen: &Seen) {
-        self.left = 0;
+        (self.length, self.left) = (0, 0);
         if std::mem::take(&mut self.sent) {
             let (mut timer, at) = self.moment(now, seen);
             timer.after_sending(&at);
@@ -221,6 +238,7 @@ impl Slow {
         if self.phase == Phase::Open || self.board.una >= self.point || self.phase == Phase::Rto && !again {
             self.begin_undo();
         }
+        self.trips.back_off();
         self.frto.on_rto(&self.board, self.recovering(), again, &self.linux);
         self.rtos += 1;
         (self.phase, self.tlp.end_seq, self.new_first, self.point) = (Phase::Rto, None, false, self.board.next);

@@ -45,7 +45,7 @@ impl Moment<'_> {
             Phase::Open => {
                 self.board.segs_sacked() == 0 && self.board.segments.values().all(|it| !it.lost && !it.repeat)
             }
-            Phase::Reduction => self.board.segs_sacked() == 0,
+            Phase::Reduction => self.board.segs_sacked() == 0 || self.linux.has(Departure::ProbeGoesFirst),
             Phase::Fast | Phase::Rto => false,
         };
         calm && !self.probing && !self.board.segments.is_empty()
@@ -109,7 +109,8 @@ impl Timer {
 
     /// After new data: RFC 8985 section 7.2, "after transmitting new data".
     pub(super) fn after_sending(&mut self, at: &Moment) {
-        if !self.is(Kind::Reordering) && !at.board.segments.is_empty() {
+        let free = !self.is(Kind::Reordering) || at.linux.has(Departure::ProbeGoesFirst);
+        if free && !at.board.segments.is_empty() {
             self.schedule_probe(at, at.expiry());
         }
     }

@@ -1,12 +1,19 @@
 //! What an ACK leads to: the scoreboard, RACK, the state.
 
+use super::undo::is_before;
 use super::{Before, Event, Modern, News, SYN, State, TIMER_FLOOR, Timer, UNLIMITED, Undo};
 use crate::transport::accurate::Agreed;
 use crate::transport::congestion::{CongestionControl, Signal};
 use crate::transport::modern::scoreboard::Sent;
-use crate::transport::{AckInfo, Decoder, Sacks, Told};
-use perhop_core::units::Time;
+use crate::transport::{AckInfo, Decoder, Sacks, Told, stamp};
+use perhop_core::units::{Span, Time};
 use std::ops::Range;
+
+/// By the time stamp that an ACK echoes, at least 1 ms.
+fn round_trip_of(now: Time, echo: u32) -> (Span, Span) {
+    let ms = stamp(now).saturating_sub(echo).max(1);
+    (Span::from_ms(ms.into()), Span::from_ms(ms.into()))
+}
 
 impl Modern {
     /// An ACK has arrived.
@@ -16,18 +23,28 @@ impl Modern {
     pub(in crate::transport) fn on_ack(&mut self, now: Time, ack: AckInfo) {
         let (expects, sent) = (ack.next_expected, self.board.next());
         assert!(expects <= sent, "tcp: ACK expects {expects} but the highest number sent is {}", sent.wrapping_sub(1));
-        if expects < self.board.una() {
-            return;
+        if expects >= self.board.una() {
+            self.hear(now, &ack);
+            self.learn_rate();
         }
+    }
+
+    fn hear(&mut self, now: Time, ack: &AckInfo) {
+        let expects = ack.next_expected;
         self.episode.new_first = false;
+        self.flow.burst.look_again();
+        self.episode.undo.echo = ack.echo;
+        if ack.window > 0 {
+            self.data.edge = self.data.edge.max(Some(expects + u32::from(ack.window)));
+        }
         let (idle, in_flight, losses) = (self.board.outstanding() == 0, self.board.in_flight(), self.board.losses());
         let opens = self.board.una() == SYN && expects > SYN;
-        let news = self.take(now, &ack);
+        let news = self.take(now, ack);
         if news.acked > 0 {
             self.episode.in_a_row = 0;
         }
         if opens {
-            return self.open(now, &ack, &news);
+            return self.open(now, ack, &news);
         }
         self.learn(&news);
         if self.ecn.agreed {
@@ -54,7 +71,9 @@ impl Modern {
     /// The SYN is acknowledged.
     fn open(&mut self, now: Time, ack: &AckInfo, news: &News) {
         self.agree(ack);
+        self.flow.answers = true;
         if let Some((first, _)) = news.rtt {
+            self.rtt.least_of(first);
             self.rtt.sample(first, self.board.una(), self.board.next());
         }
         self.window.cwnd = if self.episode.opened_late { 1.0 } else { f64::from(self.data.initial_window) };
@@ -84,13 +103,15 @@ impl Modern {
         let mut news = News::default();
         self.take_dsack(ack, &mut news);
         let highest = self.board.highest_sacked();
-        let mut sack_rtt = None;
+        let mut sack_rtt: Option<(Span, Span)> = None;
         for number in self.reported(ack).into_iter().flatten() {
             let Some(before) = self.board.sack(number) else { continue };
-            self.delivered(now, number, &before, &mut news);
+            self.count(number, &before, &mut news);
+            self.rack.delivered(number, &before, now, self.rtt.least());
             news.selective = true;
             if !before.repeated {
-                sack_rtt.get_or_insert(now.since(before.at));
+                let rtt = now.since(before.at);
+                sack_rtt = Some((sack_rtt.map_or(rtt, |it| it.0), rtt));
                 self.arrived_as_sent(number, highest, &mut news);
             }
         }
@@ -106,12 +127,20 @@ impl Modern {
                 self.arrived_as_sent(number, highest, &mut news);
             }
             if !it.sacked {
-                self.delivered(now, number, &it, &mut news);
+                self.count(number, &it, &mut news);
+                if !(it.repeated && is_before(ack.echo, it.at)) {
+                    self.rack.delivered(number, &it, now, self.rtt.least());
+                }
             }
         }
         news.marked = self.marked(ack, news.sacked);
         news.echo = news.marked > 0 || ack.ece && self.ecn.agreed && self.ecn.accurate.is_none();
-        news.rtt = first.zip(last).filter(|_| !repeated).or(sack_rtt.map(|rtt| (rtt, rtt)));
+        let acked_rtt = first.zip(last).filter(|_| !repeated);
+        let echoed = || (news.acked > 0 && ack.echo > 0).then(|| round_trip_of(now, ack.echo));
+        news.rtt = match (acked_rtt, sack_rtt) {
+            (Some((first, _)), Some((_, last))) => Some((first, last)),
+            (acked, sacked) => acked.or(sacked).or_else(echoed),
+        };
         if let Some(behind) = news.behind {
             self.rack.reordered(highest - behind);
         }
@@ -133,10 +162,9 @@ impl Modern {
 
     /// A segment has been delivered.
     #[inline]
-    fn delivered(&mut self, now: Time, number: u32, it: &Sent, news: &mut News) {
+    fn count(&mut self, number: u32, it: &Sent, news: &mut News) {
         news.sacked += 1;
         self.flow.rate.delivered(number, it.at, &it.stamp, &mut news.newest);
-        self.rack.delivered(number, it, now, self.rtt.least());
     }
 
     /// And it was sent once.
@@ -183,8 +211,6 @@ impl Modern {
         if let Some((first, last)) = news.rtt {
             self.rtt.least_of(last);
             self.rtt.sample(first, self.board.una(), self.board.next());
-        } else if news.acked > 0 {
-            self.rtt.end_back_off();
         }
         if let Some(newest) = &news.newest {
             self.rack.adapt(self.flow.rate.prior(newest), self.flow.rate.delivered);

@@ -4,6 +4,7 @@
 
 use super::{Before, Close, InFlight, Modern, News, RateSample, Reduction, Report, State};
 use crate::transport::congestion::{CongestionControl, Law, Signal, Window};
+use crate::transport::modern::rack::DUP_THRESHOLD;
 use perhop_core::units::Time;
 
 impl Modern {
@@ -122,7 +123,9 @@ impl Modern {
         if matches!(self.episode.state, State::Reduction | State::Recovery) {
             return self.reduce(news.sacked, news.acked > 0 && !newly_lost);
         }
-        if news.acked > 0 && self.is_limited() && !news.echo {
+        // RFC 5681 section 3.1: by new data acknowledged. Linux: sacked too, if the path reorders (`tcp_may_raise_cwnd`).
+        let forward = news.acked > 0 || news.selective && self.rack.extent() > DUP_THRESHOLD;
+        if forward && self.is_limited() && !news.echo {
             let signal = self.signal(now, news.sacked, news.rtt.map(|rtt| rtt.1));
             self.law.on_ack(&signal, &mut self.window);
         }

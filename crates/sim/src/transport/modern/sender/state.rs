@@ -2,6 +2,7 @@
 
 use super::Burst;
 use crate::transport::congestion::State;
+use crate::transport::modern::host_queue::HostQueue;
 use crate::transport::modern::pace::Pace;
 use crate::transport::modern::rate::{Newest, Rate};
 use crate::transport::{Counters, Decoder};
@@ -34,6 +35,8 @@ pub(super) struct Undo {
     pub(super) repeats: Option<u32>,
     /// When the first of them was sent.
     pub(super) first_repeat: Option<Time>,
+    /// The time stamp that the ACK before echoed, if any.
+    pub(super) echo: u32,
     pub(super) cwnd: f64,
     pub(super) ssthresh: f64,
 }
@@ -77,8 +80,12 @@ pub(super) struct Data {
     pub(super) short_payload: u16,
     pub(super) offered: bool,
     pub(super) mss: u16,
+    /// Every so many segments one asks for its ACK.
+    pub(super) push: u32,
     pub(super) started: bool,
     pub(super) advertised: u32,
+    /// One past the last number that the receiver has said to have room for.
+    pub(super) edge: Option<u32>,
     pub(super) initial_window: u32,
 }
 
@@ -147,6 +154,9 @@ pub(super) struct Tail {
 pub(super) struct Flow {
     pub(super) rate: Rate,
     pub(super) pace: Pace,
+    pub(super) queue: HostQueue,
     pub(super) burst: Burst,
     pub(super) counters: Counters,
+    /// The SYN-ACK is not answered yet.
+    pub(super) answers: bool,
 }

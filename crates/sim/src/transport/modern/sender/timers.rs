@@ -49,8 +49,15 @@ impl Modern {
 
     /// When to call [`crate::transport::Sender::on_timer`].
     pub(in crate::transport) fn timer_at(&self) -> Option<Time> {
-        let due = self.flow.pace.wake().map_or(self.clock.deadline, |at| at.min(self.clock.deadline));
+        let waits = self.flow.pace.wake().into_iter().chain(self.flow.queue.wake());
+        let due = waits.fold(self.clock.deadline, Time::min);
         (due != Time::MAX).then_some(due)
+    }
+
+    /// When what the law's pace has held may go.
+    #[inline]
+    pub(in crate::transport) fn pause_ends(&self) -> Option<Time> {
+        self.flow.pace.wake()
     }
 
     /// See [`crate::transport::Sender::only_pauses`].
@@ -61,9 +68,14 @@ impl Modern {
     /// The timer may have expired; harmless when early.
     pub(in crate::transport) fn on_timer(&mut self, now: Time) {
         self.flow.pace.forget();
+        if self.flow.queue.wake().is_some() {
+            self.flow.queue.forget();
+            self.flow.burst.look_again();
+        }
         if now < self.clock.deadline {
             return;
         }
+        self.flow.burst.look_again();
         let timer = std::mem::replace(&mut self.clock.timer, Timer::Off);
         self.clock.deadline = Time::MAX;
         if self.board.outstanding() == 0 {

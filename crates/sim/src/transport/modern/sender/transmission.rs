@@ -12,12 +12,21 @@ impl Modern {
         if !self.data.started {
             return None;
         }
+        if std::mem::take(&mut self.flow.answers) {
+            return Some(self.answer());
+        }
         let segment = self.due(now);
         match segment {
             Some(_) => self.usage.sent_since = true,
             None => self.settle(now),
         }
         segment
+    }
+
+    /// The ACK that ends the handshake: no data, and before all data.
+    fn answer(&self) -> Segment {
+        let number = self.board.una();
+        Segment { number, payload: 0, syn: false, retransmission: false, ect: false, cwr: false, push: false }
     }
 
     fn due(&mut self, now: Time) -> Option<Segment> {
@@ -32,11 +41,26 @@ impl Modern {
         if lost.is_none() && !self.has_new() || !self.flow.burst.goes_on() && self.flow.pace.holds(now) {
             return None;
         }
-        match lost {
-            Some(number) => Some(self.send_again(now, number)),
-            None if self.waits_for_burst(now) => None,
-            None => Some(self.send_new(now)),
+        if let Some(number) = lost {
+            let joins = self.flow.burst.goes_on_again(number);
+            if joins || !self.holds_again(number) {
+                return Some(self.send_again(now, number, joins));
+            }
         }
+        let begins = !self.flow.burst.goes_on();
+        let waits = !self.has_new() || self.waits_for_burst(now) || begins && self.holds_new();
+        (!waits).then(|| self.send_new(now))
+    }
+
+    /// Whether the host's queue has no room for what was lost, from this segment on.
+    fn holds_again(&mut self, number: u32) -> bool {
+        let segments = self.lost_together(number);
+        self.flow.queue.holds(true, segments, self.board.outstanding())
+    }
+
+    /// Whether it has none for the burst that begins.
+    fn holds_new(&mut self) -> bool {
+        self.flow.queue.holds(false, self.flow.burst.length(), self.board.outstanding())
     }
 
     /// Whether the window allows another segment.
@@ -48,7 +72,12 @@ impl Modern {
     pub(super) fn has_new(&self) -> bool {
         let next = self.board.next();
         let opening = self.board.una() == SYN;
-        next < self.data.end && next - self.board.una() < self.data.advertised && !(opening && next > SYN)
+        next < self.data.end && next < self.edge() && !(opening && next > SYN)
+    }
+
+    /// One past the last number that the receiver has room for (RFC 9293 section 3.3.1).
+    pub(super) fn edge(&self) -> u32 {
+        self.data.edge.unwrap_or(self.board.una().saturating_add(self.data.advertised))
     }
 
     /// Nothing more goes now: was it the window that held it back, and when is a probe due?
@@ -58,7 +87,7 @@ impl Modern {
         if sent || limited {
             self.note_usage(limited);
         }
-        if sent && self.clock.timer != Timer::Reordering {
+        if sent {
             self.arm_probe(now, false);
         }
     }
@@ -81,7 +110,7 @@ impl Modern {
         let idle = self.board.outstanding() == 0;
         let stamp = self.stamp(now);
         let number = self.board.send(now, stamp);
-        let segment = self.segment(now, number, false);
+        let segment = self.segment(now, number, (false, self.flow.burst.joins()));
         if idle || self.clock.timer == Timer::Probe {
             self.arm_retransmission(now);
         }
@@ -99,7 +128,7 @@ impl Modern {
         self.flow.rate.stamp(now, self.board.flight())
     }
 
-    fn send_again(&mut self, now: Time, number: u32) -> Segment {
+    fn send_again(&mut self, now: Time, number: u32, joins: bool) -> Segment {
         let stamp = self.stamp(now);
         self.board.send_again(number, now, stamp);
         let undo = &mut self.episode.undo;
@@ -109,10 +138,11 @@ impl Modern {
             self.arm(now, Timer::Retransmission, self.rtt.rto());
         }
         self.flow.counters.retransmitted += 1;
-        self.segment(now, number, true)
+        self.segment(now, number, (true, joins))
     }
 
-    fn segment(&mut self, now: Time, number: u32, again: bool) -> Segment {
+    /// A segment that goes now, again or not; `joins`: in the packet of the one before.
+    fn segment(&mut self, now: Time, number: u32, (again, joins): (bool, bool)) -> Segment {
         self.clock.last_sent = now;
         self.flow.counters.segments += 1;
         if matches!(self.episode.state, State::Reduction | State::Recovery) {
@@ -127,8 +157,12 @@ impl Modern {
             _ if number == self.data.short => self.data.short_payload,
             _ => self.data.mss,
         };
+        if payload > 0 {
+            self.flow.queue.enter(joins);
+        }
         self.flow.pace.sent(now, payload, self.law.pacing_rate(self.data.mss));
-        Segment { number, payload, syn: !data, retransmission: again, ect, cwr }
+        let push = data && (number.is_multiple_of(self.data.push) || !again && self.flow.burst.ends());
+        Segment { number, payload, syn: !data, retransmission: again, ect, cwr, push }
     }
 
     /// A window that was not used for a time-out is no longer known to fit.
@@ -164,7 +198,7 @@ impl Modern {
             let stamp = self.stamp(now);
             self.board.send_probe(last, now, stamp);
             self.flow.counters.retransmitted += 1;
-            self.segment(now, last, true)
+            self.segment(now, last, (true, false))
         };
         self.tail.probe = Some(self.board.next());
         self.arm(now, Timer::Retransmission, self.rtt.rto());

@@ -1,11 +1,18 @@
 //! What tells that an episode was for nothing, and the way back.
 //!
-//! Source: RFC 3708 section 2 (D-SACK), RFC 5682 (F-RTO) and Linux 6.12: the window of before comes back when D-SACK has called each repeat
-//! needless, when what arrives was sent before anything was repeated, or when F-RTO says so.
+//! Source: RFC 3522 section 3.2 (Eifel: time stamps), RFC 3708 section 2 (D-SACK), RFC 5682 (F-RTO) and Linux 6.12:
+//! the former window comes back when D-SACKs have called each repeat needless, when what arrives was sent before
+//! anything was repeated, or when F-RTO says so.
 
 use super::{Event, Modern, News, State, Undo};
 use crate::transport::congestion::CongestionControl;
+use crate::transport::stamp;
 use perhop_core::units::Time;
+
+/// An ACK echoes a time stamp, and one from before a time.
+pub(super) fn is_before(echo: u32, at: Time) -> bool {
+    echo > 0 && echo < stamp(at)
+}
 
 impl Modern {
     /// What to go back to; nothing if the window shrinks already.
@@ -29,9 +36,10 @@ impl Modern {
         }
     }
 
-    /// What arrives was not sent again: nothing has been, in this episode.
+    /// What arrives was not sent again: nothing has been, in this episode; or it echoes a time stamp from before that.
     fn is_delayed(&self) -> bool {
-        self.episode.undo.first_repeat.is_none()
+        let undo = &self.episode.undo;
+        undo.first_repeat.is_none_or(|at| is_before(undo.echo, at))
     }
 
     /// Nothing of what was repeated was lost.

@@ -1,9 +1,10 @@
 //! What an ACK leads to.
 
 use super::{Departure, Limits, Phase, Seen, Slow, Undo};
-use crate::today::board::Update;
+use crate::today::board::{Segment, Update};
 use crate::today::frto::Verdict;
 use crate::today::prr::Delivery;
+use crate::today::trips::stamp;
 use perhop_core::units::{Span, Time};
 use perhop_sim::transport::AckInfo;
 
@@ -27,8 +28,10 @@ impl Slow {
         }
     }
 
+    /// RFC 3522 section 3.2: the ACK echoes a time stamp from before the first repeat, if there was any.
     fn is_delayed(&self) -> bool {
-        self.undo.first_repeat.is_none()
+        let Some(first) = self.undo.first_repeat else { return true };
+        self.undo.echoed > 0 && self.undo.echoed < stamp(first)
     }
 
     fn may_undo(&self) -> bool {
@@ -70,10 +73,12 @@ impl Slow {
         timeout > Span::ZERO
     }
 
-    /// Where no reordering was seen, what RFC 6675 takes as lost by counting, sent once, RACK does too: unless the round trip that it
-    /// goes by is that of a segment sent earlier, and longer.
+    /// Where no reordering was seen, what RFC 6675 takes as lost by counting, sent once, RACK does too: unless the round trip
+    /// that it goes by is that of a segment sent earlier, and longer; or it was lost before, and the recovery undone.
     fn check_counting(&self, now: Time) {
-        let mut sent_once = self.board.segments.values().filter(|it| !it.sacked && !it.retransmitted);
+        let passed_over = self.linux.has(Departure::JudgedOnce);
+        let left_out = |it: &Segment| it.sacked || it.retransmitted || it.judged && passed_over;
+        let mut sent_once = self.board.segments.values().filter(|it| !left_out(it));
         let missed = sent_once.find(|it| !it.lost && self.board.is_lost_by_count(it.number));
         let agrees = missed.is_none() || self.rack.reordering_seen || !self.rack.goes_by_the_latest(now);
         assert!(agrees, "lost by section 4 of RFC 6675, not by RACK: {missed:?}");
@@ -85,13 +90,19 @@ impl Slow {
             return;
         }
         (self.new_first, self.losses) = (false, false);
+        self.undo.echoed = ack.echo;
+        if ack.window > 0 {
+            // RFC 9293 section 3.10.7.4; a receiver does not take back what it has offered (section 3.8.6).
+            self.edge = self.edge.max(Some(ack.next_expected + u32::from(ack.window)));
+        }
         let mut news = self.board.update(ack);
         let of_probe = self.take_dsack(ack, &mut news);
         let needless = u32::from(news.dsack.is_some() && self.linux.has(Departure::DsackDelivers));
         let delivered = news.newly.len() as u32 + needless;
         self.board.delivered += u64::from(delivered);
         self.rtos = if news.acked > 0 { 0 } else { self.rtos };
-        self.rack.update(&news, now, before.min_rtt);
+        self.rack.update(&news, now, before.min_rtt, &self.linux);
+        self.trips.on_ack(&news, now, &self.board);
         self.rack.adapt(&self.board, &news, of_probe, &self.linux);
         self.cwnd = before.cwnd.into();
         if self.on_probe_answer(ack, &news) {

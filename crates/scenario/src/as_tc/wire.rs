@@ -1,0 +1,46 @@
+//! The wire, where packets arrive: the time that their bits take, loss, delay, jitter, overtaking.
+//!
+//! netem lets a packet that overtakes go at once, before its bits have taken their time; so where packets overtake, one netem takes the
+//! time of the bits and another below it the delay. Jitter stays in the first, for netem keeps order only where it has a rate.
+
+use super::{Port, Said, words};
+use perhop_core::units::{Probability, Span};
+use perhop_sim::plan::{Link, Spread, Transit};
+
+/// What netem may hold.
+const LIMIT: &str = "limit 1000000";
+
+/// The commands for a port's wire: `device` of the node `there` is its far end, `i` its number.
+pub(super) fn say(port: &Port<'_>, there: &str, (device, i): (&str, usize), said: &mut Said) {
+    let (link, rate) = (port.link, words::rate(port.link.rate));
+    let (delay, loss) = (delay(link), share("loss", link.loss));
+    let bits = format!("rate {rate} -{}{loss} {LIMIT}", super::ETHERNET);
+    said.say(format!("ip -n {there} link add d{i} type ifb"));
+    said.say(format!("ip -n {there} link set d{i} up"));
+    let netem = format!("tc -n {there} qdisc add dev d{i}");
+    match link.transit {
+        Transit { reorder: Probability::ZERO, .. } => said.say(format!("{netem} root netem {delay} {bits}")),
+        Transit { jitter: Span::ZERO, reorder, .. } => {
+            said.say(format!("{netem} root handle 1: netem {bits}"));
+            said.say(format!("{netem} parent 1:1 netem {delay}{} {LIMIT}", share("reorder", reorder)));
+        }
+        _ => said.refuse(port, "jitter that keeps the order of packets and `reorder` together"),
+    }
+    said.say(format!("tc -n {there} filter add dev {device} ingress matchall action mirred egress redirect dev d{i}"));
+}
+
+/// Delay and jitter. netem's table of the normal distribution ends at four standard deviations, as perhop's draws do.
+fn delay(link: &Link) -> String {
+    let Transit { jitter, spread, .. } = link.transit;
+    let delay = format!("delay {}", words::time(link.delay));
+    match spread {
+        _ if jitter == Span::ZERO => delay,
+        Spread::Uniform => format!("{delay} {}", words::time(jitter)),
+        Spread::Normal => format!("{delay} {} distribution normal", words::time(jitter)),
+    }
+}
+
+/// `loss 1%`; nothing if it never happens.
+fn share(what: &str, of: Probability) -> String {
+    if of > Probability::ZERO { format!(" {what} {}%", of.get() * 100.0) } else { String::new() }
+}
