@@ -1,8 +1,11 @@
 """TCP connections inside the kernel: senders that always have more to send, receivers that count what they read.
 
-A connection is `{"traffic", "flow", "from", "source", "to", "address", "start_ns", "stop_ns", "segment",
-"window", "tos", "congestion"}`: nodes and their addresses, times from the beginning of the run, bytes of a full
-segment and of the receiver's window.
+A connection is `{"traffic", "flow", "from", "source", "to", "address", "start_ns", "stop_ns", "bytes", "segment",
+"window", "tos", "congestion"}`: nodes and their addresses, times from the beginning of the run, bytes that it may
+come to send, of a full segment and of the receiver's window.
+
+A sender hands its socket all that it may come to send at once: so PSH is set once in each half of the first window, and
+not wherever a process happens to write. One that is to stop early writes as it goes, for what a socket holds is sent.
 """
 
 from __future__ import annotations
@@ -17,7 +20,8 @@ from typing import Any, NamedTuple
 import network
 
 FIRST_PORT = 5201
-_CHUNK = 1 << 16
+_CHUNK = 1 << 18
+_SO_SNDBUFFORCE = 32
 
 
 class Ends(NamedTuple):
@@ -113,15 +117,21 @@ class Transfers:
 
 
 def _send(ends: Ends, start: int, end: int) -> None:
-    connection, client, data = ends.connection, ends.client, bytes(_CHUNK)
-    stop = end if connection["stop_ns"] is None else min(end, start + connection["stop_ns"])
+    connection, client = ends.connection, ends.client
+    early = connection["stop_ns"] is not None
+    stop = min(end, start + connection["stop_ns"]) if early else end
+    # A call takes up to 1024 pieces.
+    piece = bytes(max(_CHUNK, connection["bytes"] // 1000))
+    data = [piece] * (1 if early else connection["bytes"] // len(piece) + 1)
     wait = start + connection["start_ns"] - time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     time.sleep(max(wait, 0) * 1e-9)
     try:
         client.connect((connection["address"], ends.server.getsockname()[1]))
+        if not early:
+            client.setsockopt(socket.SOL_SOCKET, _SO_SNDBUFFORCE, connection["bytes"] + len(piece))
         while (left := stop - time.clock_gettime_ns(time.CLOCK_MONOTONIC)) > 0:
             client.settimeout(left * 1e-9)
-            client.send(data)
+            client.sendmsg(data)
         client.shutdown(socket.SHUT_WR)
     except TimeoutError:
         client.shutdown(socket.SHUT_WR)

@@ -37,6 +37,7 @@ DRAIN = 5
 def main(folder: Path) -> None:
     """The whole scenario."""
     job = json.loads((folder / "scenario.json").read_text())
+    ctypes.CDLL(None).prctl(29, 1)  # no slack for timers
     (folder / "network.sh").write_text("set -e\n" + "\n".join(job["commands"]) + "\n")
     network.call("ip", "link", "set", "lo", "up")
     network.call("sh", str(folder / "network.sh"))
@@ -111,7 +112,6 @@ def _sleep_until(at: int) -> None:
 
 
 def _datagrams(packets: list[tuple[int, str, int, str, int, int, int]], start: int) -> None:
-    ctypes.CDLL(None).prctl(29, 1)  # no slack for timers
     opened: dict[tuple[str, int], socket.socket] = {}
     for _, node, port, *_ in packets:
         if (node, port) not in opened:

@@ -12,6 +12,7 @@ import io
 import itertools
 import tomllib
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,15 +41,27 @@ class Cell(NamedTuple):
     boots: int
     phased: bool
     """A boot's connections begin at its phase of the kernel's tick, and nothing else is random."""
+    exact: bool
+    """One connection and nothing random but that: the range of all boots counts, and not their mean."""
+    sure: bool
+    """There are more boots than `boots` if it takes them to know the kernel's means well (`beside.SURE`)."""
     explained: str
     """Why it is outside the tolerance; empty if it is not."""
-    unrecorded: str
-    """Why the kernel has no record of it; empty if it may have."""
+
+    @property
+    def repeats(self) -> bool:
+        """Whether a boot follows from its phase alone: BBR draws a phase of its cycle."""
+        return self.phased and "linux-bbr" not in self.settings.values()
 
     def made(self, boot: int = 0) -> Scenario:
         """The scenario of a boot."""
-        start = {"traffic.bulk.start": f"{boot * PHASE_US}us"} if self.phased else {}
-        return Scenario.from_toml(self.scenario, self.settings | start)
+        return Scenario.from_toml(self.scenario, self.settings | (self._starts(boot) if self.phased else {}))
+
+    def _starts(self, boot: int) -> dict[str, str]:
+        """When the connections of a boot begin; in the files it is whole seconds."""
+        traffic = Scenario.from_toml(self.scenario, self.settings).to_dict()["traffic"]
+        of_tcp = {name: int(it.get("start", "0s").removesuffix("s")) for name, it in traffic.items() if "tcp" in it}
+        return {f"traffic.{name}.start": f"{s * 1_000_000 + boot * PHASE_US}us" for name, s in of_tcp.items()}
 
 
 def all_cells() -> Iterator[Cell]:
@@ -61,21 +74,24 @@ def all_cells() -> Iterator[Cell]:
             settings = dict(table.get("settings", {}))
             for axis, label in zip(axes, labels, strict=True):
                 settings |= axis[label]
-            cell, why = "-".join((name, *labels)), table.get("explained", {})
-            file = FOLDER / table["scenario"]
-            told = why.get("-".join(labels), why.get("all", ""))
             phased = "phases" in table
             yield Cell(
-                cell,
-                name,
-                table["group"],
-                file,
-                settings,
-                table["phases" if phased else "boots"],
-                phased,
-                told,
-                table.get("unrecorded", ""),
+                name="-".join((name, *labels)),
+                table=name,
+                group=table["group"],
+                scenario=FOLDER / table["scenario"],
+                settings=settings,
+                boots=table["phases" if phased else "boots"],
+                phased=phased,
+                exact=phased and not table.get("several", False),
+                sure=table.get("sure", False),
+                explained=explanation(table, "-".join(labels)),
             )
+
+
+def explanation(table: dict[str, Any], settings: str) -> str:
+    """What a table's `explained` says of the cell with these settings; empty if it says nothing."""
+    return next((why for which, why in table.get("explained", {}).items() if fnmatchcase(settings, which)), "")
 
 
 def recorded() -> dict[str, list[World]]:
@@ -113,7 +129,7 @@ def write(worlds: dict[str, list[World]]) -> None:
     _write(SUMMARY, SUMMARY_COLUMNS, _summary(kept))
     _write(QUEUES, QUEUE_COLUMNS, _waiting(kept))
     for name, boots in worlds.items():
-        if len(boots[0].senders) <= TRACED:
+        if boots[0].senders[0].cwnd and len(boots[0].senders) <= TRACED:
             rows = zip(*(it.cwnd for it in boots[0].senders), strict=True)
             text = "".join(",".join(f"{value:.0f}" for value in row) + "\n" for row in rows)
             WINDOWS.mkdir(exist_ok=True)

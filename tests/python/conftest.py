@@ -15,6 +15,9 @@ from perhop import Runs, Scenario
 
 ROOT = Path(__file__).resolve().parents[2]
 
+#: Files that take long; each runs on one worker.
+LONGEST = ("test_walkthroughs", "test_kernel_tcp", "test_notebooks")
+
 SCENARIO = """
 [scenario]
 name = "small"
@@ -46,6 +49,11 @@ SWEPT = """
 """
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest files begin first, so that no processor waits for them at the end."""
+    items.sort(key=lambda it: LONGEST.index(it.path.stem) if it.path.stem in LONGEST else len(LONGEST))
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,13 @@ def packet(number: int, left: int | None, *, marked: bool = False, waits: bool =
     return Packet(number, "t", 0, "a -> b", 1000, number * 1000, left, waits, marked, 0)
 
 
+def between(tcp: Sequence[str], *overrides: str) -> list[str]:
+    """The commands for one bulk transfer from `a` to `b`, whose port has no queue but what `overrides` give it."""
+    lines = ["[links]", '"a - b" = { rate = "10Mbit/s", delay = "10ms" }', "[tcp.host]", *tcp]
+    lines += ["[traffic.bulk]", 'model = "ftp"', 'from = "a"', 'to = "b"', 'tcp = "host"']
+    return Scenario.from_toml("\n".join(lines), ["duration=2s", "warmup=1s", *overrides]).as_tc().commands
+
+
 def test_the_tree_of_a_port_is_said_from_the_root_down() -> None:
     """Shaper, strict priority, its classes, DRR within the last of them."""
     said = [
@@ -26,7 +34,7 @@ def test_the_tree_of_a_port_is_said_from_the_root_down() -> None:
     ports = [line for line in said if line.startswith(("qdisc", "class")) and "clsact" not in line]
     assert ports == [
         "qdisc add dev p2 root stab overhead -14 linklayer ethernet handle 1: "
-        "tbf rate 20000000bit burst 3000 limit 1000000000",
+        "tbf rate 20000000bit burst 3000 limit 1000000000 peakrate 1000000000bit mtu 1200",
         "qdisc add dev p2 parent 1:1 handle 2: prio bands 2 priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
         "qdisc add dev p2 parent 2:1 handle 3: pfifo limit 20",
         "qdisc add dev p2 parent 2:2 handle 4: drr",
@@ -52,12 +60,38 @@ def test_the_network_has_a_namespace_a_node_and_a_wire_a_direction() -> None:
 
 
 @pytest.mark.parametrize(
+    ("wire", "netems"),
+    [
+        (("loss=0.01",), ["root netem delay 5ms rate 1000000000bit -14 loss 1% limit 1000000"]),
+        (("jitter=1ms",), ["root netem delay 5ms 1ms rate 1000000000bit -14 limit 1000000"]),
+        (
+            ("jitter=1ms", "distribution=normal"),
+            ["root netem delay 5ms 1ms distribution normal rate 1000000000bit -14 limit 1000000"],
+        ),
+        (
+            ("reorder=0.001", "loss=0.01"),
+            [
+                "root handle 1: netem rate 1000000000bit -14 loss 1% limit 1000000",
+                "parent 1:1 netem delay 5ms reorder 0.1% limit 1000000",
+            ],
+        ),
+    ],
+)
+def test_a_wire_is_said_whole(wire: tuple[str, ...], netems: list[str]) -> None:
+    """Who overtakes has spent the time of his bits, and no more."""
+    overrides = [f'links."edge -> core".{it}' for it in wire]
+    said = Scenario.from_toml(ROUTER, overrides).as_tc().commands
+    assert [it.removeprefix("tc -n core qdisc add dev d2 ") for it in said if " qdisc add dev d2 " in it] == netems
+
+
+@pytest.mark.parametrize(
     ("override", "refused"),
     [
         ('queue.rest={aqm="svb", limit="50p", v0="10p"}', "`svb`"),
         ('queue.rest={shape={rate="8Mbit/s", burst="3000B"}, limit="50p"}', "a shaper in a class of `drr` or `ets`"),
         ("queue.port.shape.debt=true", "`debt = true`"),
         ("queue.port.shape.granularity=1ms", "`granularity`"),
+        ('links."edge -> core"={queue="port", jitter="1ms", reorder=0.1}', "`reorder` together"),
     ],
 )
 def test_what_tc_cannot_say_is_refused_by_name(override: str, refused: str) -> None:
@@ -119,6 +153,43 @@ def test_bulk_transfers_become_connections(tmp_path: Path) -> None:
     assert {(it["from"], it["to"], it["tos"]) for it in made} == {("a", "b", 10 << 2)}
 
 
+@pytest.mark.parametrize(
+    ("aqm", "counted", "said"),
+    [
+        ('{aqm="drop-tail", limit="50p"}', -14, "pfifo limit 50"),
+        ('{aqm="drop-tail", limit="50kB"}', 0, "bfifo limit 50000"),
+        ('{aqm="codel", limit="50p"}', 0, "codel limit 50 target 5ms interval 100ms noecn"),
+    ],
+)
+def test_a_link_is_an_htb_class_of_one_byte(aqm: str, counted: int, said: str) -> None:
+    """It takes a packet as soon as the one before it is paid for, which `tbf` does earlier.
+
+    The link sends the IP packet, the queue counts 14 bytes more. A size table says one length for both: that of the
+    link where the queue counts packets.
+    """
+    port = ['links."a -> b".queue="port"', f"queue.port={aqm}", 'accounting="l2"']
+    commands = between(['stack = "linux"'], *port)
+    prefix = "tc -n a {} add dev p0 "
+    root = prefix.format("qdisc") + f"root stab overhead {counted} linklayer ethernet handle 1: htb default 1"
+    assert root in commands
+    assert prefix.format("class") + "parent 1: classid 1:1 htb rate 10000000bit burst 1 cburst 1" in commands
+    assert prefix.format("qdisc") + f"parent 1:1 handle 2: {said}" in commands
+    assert not any("tbf" in line for line in commands)
+
+
+def test_a_host_of_linux_sends_bursts() -> None:
+    """Its interface takes a burst as one and its TCP makes none smaller; the receiver has neither."""
+    for segments, gso in ((1, "off"), (7, "on")):
+        commands = between(['stack = "linux"', f"burst-segments = {segments}"])
+        (told,) = (line for line in commands if line.startswith("ip netns exec a sysctl") and "tcp_" in line)
+        assert ("tcp_min_tso_segs=7" in told) == (segments == 7)
+        assert f"ip -n a link set p0 up mtu 1500 txqueuelen 1000 gso_max_segs {segments}" in commands
+        assert f"ip netns exec a ethtool -K p0 tso off gso {gso} gro off" in commands
+        assert "ip -n b link set p1 up mtu 1500 txqueuelen 1000 gso_max_segs 1" in commands
+        assert "ip netns exec b ethtool -K p1 tso off gso off gro off" in commands
+        assert not any("tcp_min_tso_segs" in line for line in commands if line.startswith("ip netns exec b"))
+
+
 def test_a_receiver_of_dctcp_has_its_law() -> None:
     """Linux's receiver tells of each mark if its own law is DCTCP; the first namespace has to allow that."""
     lines = ["[links]", '"a - b" = { rate = "10Mbit/s", delay = "10ms" }', "[traffic.bulk]", 'model = "ftp"']
@@ -132,6 +203,11 @@ def test_a_receiver_of_dctcp_has_its_law() -> None:
     assert [f"tcp_ecn={ecn} " in line for line, ecn in zip(told[1:], (1, 2), strict=True)] == [True, True]
     with pytest.raises(ValueError, match='has no congestion law "prague"'):
         Scenario.from_toml("\n".join(lines).replace("{}", "prague"), ["duration=2s", "warmup=1s"]).as_tc()
+
+
+def test_a_law_that_linux_has_not_is_refused() -> None:
+    with pytest.raises(ValueError, match='has no congestion law "bbr3"'):
+        between(['recovery = "rack"', 'congestion = "bbr3"'])
 
 
 def test_two_worlds_are_compared_packet_for_packet() -> None:
