@@ -6,7 +6,7 @@ PIP := $(if $(shell command -v uv),uv pip install --python $(BIN)/python,$(BIN)/
 VENV := $(if $(shell command -v uv),uv venv --python $(PYTHON) --allow-existing,$(PYTHON) -m venv)
 RUST := $(shell git ls-files 'crates/*.rs' 'crates/*.toml' 2>/dev/null) Cargo.toml Cargo.lock pyproject.toml
 # One worker per core; the tests of a file run on one worker, because they share fixtures.
-PARALLEL := -n auto --dist loadfile
+PARALLEL := -n auto --dist loadfile --no-loadscope-reorder
 FAST := heads port sched conditioners engine owners bad changes ports scenario schema selector series stages errors headers mark \
   roundtrip fuzz bad_input docs tune
 export PERHOP_PYTHON := $(CURDIR)/$(BIN)/python
