@@ -1,7 +1,6 @@
 //! Delays: exact sums, and a histogram with two significant digits; "no delay at all" costs one addition.
 
-use hdrhistogram::Histogram;
-use perhop_core::units::NS_PER_S;
+use super::histogram::Histogram;
 
 /// A distribution of nanoseconds.
 #[derive(Clone, Debug, Default)]
@@ -9,7 +8,7 @@ pub struct Delays {
     zeros: u64,
     /// Of the values, ns, and of their squares.
     sums: [u128; 2],
-    others: Option<Box<Histogram<u32>>>,
+    others: Histogram,
 }
 
 /// Quantiles over the packets counted, ns.
@@ -39,13 +38,13 @@ impl Delays {
             let [sum, squares] = &mut self.sums;
             *sum += u128::from(ns);
             *squares += u128::from(ns) * u128::from(ns);
-            self.others.get_or_insert_with(histogram).saturating_record(ns);
+            self.others.record(ns);
         }
     }
 
     /// The same with this many values in total, those not observed being zero.
     pub fn among(&self, all: u64) -> Self {
-        let observed = self.zeros + self.others.as_ref().map_or(0, |h| h.len());
+        let observed = self.zeros + self.others.len();
         Self { zeros: self.zeros + all.saturating_sub(observed), ..self.clone() }
     }
 
@@ -53,32 +52,29 @@ impl Delays {
     pub fn add(&mut self, other: &Self) {
         self.zeros += other.zeros;
         self.sums = [self.sums[0] + other.sums[0], self.sums[1] + other.sums[1]];
-        if let Some(others) = &other.others {
-            self.others.get_or_insert_with(histogram).add(&**others).expect("all have the same bounds");
-        }
+        self.others.add(&other.others);
     }
 
     /// Forgets everything, keeping the memory.
     pub fn clear(&mut self) {
         (self.zeros, self.sums) = (0, [0; 2]);
-        self.others.iter_mut().for_each(|h| h.reset());
+        self.others.clear();
     }
 
     /// The quantiles; `None` when nothing was counted.
     pub fn quantiles(&self) -> Option<Quantiles> {
-        let positive = self.others.as_ref().filter(|h| !h.is_empty());
-        let Some(h) = positive else {
-            return (self.zeros > 0).then_some(Quantiles { mean: 0.0, sd: 0.0, p50: 0, p99: 0, p999: 0, max: 0 });
-        };
-        let all = self.zeros + h.len();
+        let all = self.zeros + self.others.len();
+        if all == 0 {
+            return None;
+        }
         // The smallest value that at least a share q of all values, the zeros among them, do not exceed.
         let at = |q: f64| {
             let rank = (q * all as f64).ceil() as u64;
             let above = rank.saturating_sub(self.zeros);
-            if above == 0 { 0 } else { h.value_at_quantile(above as f64 / h.len() as f64) }
+            if above == 0 { 0 } else { self.others.ranked(above).unwrap_or(0) }
         };
         let (mean, sd) = self.moments(all);
-        Some(Quantiles { mean, sd, p50: at(0.5), p99: at(0.99), p999: at(0.999), max: h.max() })
+        Some(Quantiles { mean, sd, p50: at(0.5), p99: at(0.99), p999: at(0.999), max: self.others.max().unwrap_or(0) })
     }
 
     /// Mean and standard deviation of this many values. Squares are taken about the mean's whole nanoseconds, in whole
@@ -91,14 +87,10 @@ impl Delays {
     }
 }
 
-#[cold]
-fn histogram() -> Box<Histogram<u32>> {
-    Box::new(Histogram::new_with_bounds(1_000, 3_600 * NS_PER_S, 2).expect("bounds are constants"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use perhop_core::units::NS_PER_S;
 
     /// Values that differ by little, far from 0: of 1 h +- 1 us, where sums of squares in floating point are
     /// meaningless.

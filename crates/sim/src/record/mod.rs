@@ -8,6 +8,8 @@ mod delays;
 mod ef;
 /// Packets at ports.
 mod events;
+/// Counts of values by size.
+mod histogram;
 /// The results of a run.
 mod outcome;
 /// The owner of what is recorded.

@@ -1,0 +1,161 @@
+//! Counts of values by size, with two significant digits: buckets as those of HdrHistogram, of which memory has those from
+//! the least that was ever needed to the greatest.
+
+/// Two significant digits: each power of two has this many buckets.
+const PER_OCTAVE: u32 = 128;
+/// The finest bucket: 512 ns, which has two digits from 51.2 us on.
+const UNIT_BITS: u32 = 9;
+/// The window grows by this many buckets, half an octave.
+const STEP: u32 = PER_OCTAVE / 2;
+
+/// How often each size of value was seen.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Histogram {
+    /// The number of `counts[0]`, a multiple of [`STEP`].
+    first: u32,
+    counts: Vec<u32>,
+}
+
+/// The bucket of a value.
+#[inline]
+fn bucket(value: u64) -> u32 {
+    const FINEST: u64 = (2 * PER_OCTAVE as u64) << (UNIT_BITS - 1);
+    let coarser = (value | FINEST).ilog2() - FINEST.ilog2();
+    coarser * PER_OCTAVE + (value >> (UNIT_BITS + coarser)) as u32
+}
+
+/// The largest value of a bucket.
+fn largest(bucket: u32) -> u64 {
+    let coarser = (bucket / PER_OCTAVE).saturating_sub(1);
+    let next = u128::from(bucket - coarser * PER_OCTAVE + 1);
+    ((next << (UNIT_BITS + coarser)) - 1) as u64
+}
+
+impl Histogram {
+    /// Counts a value.
+    #[inline]
+    pub fn record(&mut self, value: u64) {
+        let bucket = bucket(value);
+        match self.counts.get_mut(bucket.wrapping_sub(self.first) as usize) {
+            Some(count) => *count = count.saturating_add(1),
+            None => *self.widened(bucket) += 1,
+        }
+    }
+
+    /// A bucket outside the window, which then has it.
+    #[cold]
+    fn widened(&mut self, bucket: u32) -> &mut u32 {
+        let floor = bucket / STEP * STEP;
+        self.cover(floor, floor + STEP);
+        &mut self.counts[(bucket - self.first) as usize]
+    }
+
+    /// Makes the window reach from `from` to below `to` at least.
+    fn cover(&mut self, from: u32, to: u32) {
+        if self.counts.is_empty() {
+            self.first = from;
+        }
+        let below = self.first.saturating_sub(from);
+        let above = to.saturating_sub(self.first + self.counts.len() as u32);
+        let length = self.counts.len() + (below + above) as usize;
+        self.counts.reserve_exact(length - self.counts.len());
+        self.counts.resize(length, 0);
+        self.counts.rotate_right(below as usize);
+        self.first -= below;
+    }
+
+    /// Adds the counts of another.
+    pub fn add(&mut self, other: &Self) {
+        if other.counts.is_empty() {
+            return;
+        }
+        self.cover(other.first, other.first + other.counts.len() as u32);
+        let here = &mut self.counts[(other.first - self.first) as usize..];
+        here.iter_mut().zip(&other.counts).for_each(|(count, more)| *count = count.saturating_add(*more));
+    }
+
+    /// Forgets the counts and keeps the memory, with room for values twice as large and half as large as those seen.
+    pub fn clear(&mut self) {
+        self.counts.fill(0);
+        if !self.counts.is_empty() {
+            self.counts.reserve_exact(2 * PER_OCTAVE as usize);
+        }
+    }
+
+    /// Number of values.
+    pub fn len(&self) -> u64 {
+        self.counts.iter().map(|&count| u64::from(count)).sum()
+    }
+
+    /// The largest value of the bucket in which the `rank`-th smallest value is, from 1 on. None where there are not as many.
+    pub fn ranked(&self, rank: u64) -> Option<u64> {
+        let mut below = 0;
+        let reaches = |&count: &u32| {
+            below += u64::from(count);
+            below >= rank
+        };
+        let at = self.counts.iter().position(reaches)?;
+        Some(largest(self.first + at as u32))
+    }
+
+    /// The largest value of the highest bucket that has one.
+    pub fn max(&self) -> Option<u64> {
+        let at = self.counts.iter().rposition(|&count| count > 0)?;
+        Some(largest(self.first + at as u32))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Of every size up to an hour.
+    fn value() -> impl Strategy<Value = u64> {
+        (0u32..42, any::<u64>()).prop_map(|(bits, v)| (v % (1 << bits)).min(3_600_000_000_000))
+    }
+
+    fn theirs() -> hdrhistogram::Histogram<u32> {
+        hdrhistogram::Histogram::new_with_bounds(1_000, 3_600_000_000_000, 2).unwrap()
+    }
+
+    proptest! {
+        /// Ranks, largest and number are HdrHistogram's, whatever the order in which the window grew and what was cleared.
+        #[test]
+        fn is_that_of_hdrhistogram(
+            before in prop::collection::vec(value(), 0..20),
+            values in prop::collection::vec(value(), 1..100),
+            more in prop::collection::vec(value(), 0..20),
+        ) {
+            let (mut ours, mut theirs, mut added) = (Histogram::default(), theirs(), Histogram::default());
+            before.iter().for_each(|&v| ours.record(v));
+            ours.clear();
+            values.iter().for_each(|&v| ours.record(v));
+            more.iter().for_each(|&v| added.record(v));
+            ours.add(&added);
+            values.iter().chain(&more).for_each(|&v| theirs.record(v).unwrap());
+            prop_assert_eq!(ours.len(), theirs.len());
+            prop_assert_eq!(ours.max(), Some(theirs.max()));
+            for rank in 1..=ours.len() {
+                // the middle of what rounds up to this rank
+                let quantile = (rank as f64 - 0.5) / ours.len() as f64;
+                prop_assert_eq!(ours.ranked(rank), Some(theirs.value_at_quantile(quantile)), "rank {}", rank);
+            }
+            prop_assert_eq!(ours.ranked(ours.len() + 1), None);
+        }
+
+        /// Buckets follow one another: the value after the largest of one is in the next.
+        #[test]
+        fn buckets_leave_no_gap(number in 0u32..6_000) {
+            prop_assert_eq!(bucket(largest(number)), number);
+            prop_assert_eq!(bucket(largest(number) + 1), number + 1);
+        }
+    }
+
+    #[test]
+    fn the_largest_number_has_a_bucket() {
+        let mut ours = Histogram::default();
+        [0, u64::MAX].iter().for_each(|&v| ours.record(v));
+        assert_eq!((ours.ranked(1), ours.max()), (Some(511), Some(u64::MAX)));
+    }
+}
