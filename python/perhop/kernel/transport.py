@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from perhop.results import Runs
@@ -55,23 +55,23 @@ class World(NamedTuple):
 
 def simulated(runs: Runs, scenario: Scenario, replication: int = 0) -> World:
     """A replication of the simulator's."""
-    flows, looks, series = (_rows(runs, name, replication) for name in ("flows", "flow_series", "series"))
+    looks: dict[tuple[str, int], tuple[list[float], list[float]]] = {}
+    of_looks = ("traffic", "flow", "cwnd_segments", "srtt_ms")
+    for traffic, flow, cwnd, srtt in _rows(runs, "flow_series", replication, *of_looks):
+        windows, trips = looks.setdefault((traffic, flow), ([], []))
+        windows.append(cwnd)
+        trips.append(srtt or 0.0)
+    of_flows = ("traffic", "flow", "goodput_bit_s", "retransmitted_segments")
     senders = [
-        Sender(
-            traffic=it["traffic"],
-            flow=int(it["flow"]),
-            goodput_bit_s=float(it["goodput_bit_s"]),
-            retransmitted=int(it["retransmitted_segments"]),
-            cwnd=[float(look["cwnd_segments"]) for look in looks if _same(look, it)],
-            srtt_ms=[float(look["srtt_ms"] or 0.0) for look in looks if _same(look, it)],
-        )
-        for it in flows
-        if _is_number(it["retransmitted_segments"])
+        Sender(traffic, flow, goodput, int(retransmitted), *looks.get((traffic, flow), ([], [])))
+        for traffic, flow, goodput, retransmitted in _rows(runs, "flows", replication, *of_flows)
+        if _is_number(retransmitted)
     ]
     waiting: dict[str, list[float]] = {}
-    for it in series:
-        if it["quantity"] == "queue_packets" and it["t_s"] >= scenario.settings["warmup_s"]:
-            waiting.setdefault(it["hop"], []).append(float(it["value"]))
+    warmup_s = scenario.settings["warmup_s"]
+    for t_s, quantity, hop, value in _rows(runs, "series", replication, "t_s", "quantity", "hop", "value"):
+        if quantity == "queue_packets" and t_s >= warmup_s:
+            waiting.setdefault(hop, []).append(value)
     return World(sorted(senders, key=_key), {port: _queue(values) for port, values in waiting.items()})
 
 
@@ -94,10 +94,11 @@ def recorded(found: Mapping[str, Any], warmup_s: float, duration_s: float) -> Wo
     return World(sorted(senders, key=_key), {port: _queue([float(look[port][0]) for look in later]) for port in ports})
 
 
-def _rows(runs: Runs, table: str, replication: int) -> list[dict[str, Any]]:
-    columns = runs.table(table)
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    return [row for row in rows if row["replication"] == replication]
+def _rows(runs: Runs, table: str, replication: int, *columns: str) -> Iterator[tuple[Any, ...]]:
+    """These columns of a replication's rows."""
+    found = runs.table(table)
+    own = found["replication"] == replication
+    return zip(*(found[name][own].tolist() for name in columns), strict=True)
 
 
 def _is_number(value: float | None) -> bool:
@@ -107,10 +108,6 @@ def _is_number(value: float | None) -> bool:
 
 def _key(it: Sender) -> tuple[str, int]:
     return it.traffic, it.flow
-
-
-def _same(look: Mapping[str, Any], flow: Mapping[str, Any]) -> bool:
-    return (look["traffic"], look["flow"]) == (flow["traffic"], flow["flow"])
 
 
 def _queue(values: Sequence[float]) -> Queue:
