@@ -92,6 +92,7 @@ pub(crate) fn waited(outcome: &Outcome, link: usize) -> f64 {
 }
 
 /// One metric of one case: ours against theirs.
+#[derive(Clone)]
 pub(crate) struct Comparison {
     pub(crate) what: String,
     pub(crate) p: f64,

@@ -61,11 +61,12 @@ impl Point {
     }
 }
 
-/// Each point is simulated once for all tests.
+/// Each point is simulated once for all tests, which wait for it: each recovery on a thread.
 static MEASURED: LazyLock<Vec<Point>> = LazyLock::new(|| {
-    let points =
-        [RENO, NEW_RENO, STEADY, RACK].into_iter().flat_map(|recovery| LOSSES.map(|loss| Point::new(recovery, loss)));
-    points.collect()
+    std::thread::scope(|scope| {
+        let measure = |recovery| scope.spawn(move || LOSSES.map(|loss| Point::new(recovery, loss)));
+        [RENO, NEW_RENO, STEADY, RACK].map(measure).into_iter().flat_map(|of| of.join().unwrap()).collect()
+    })
 });
 
 fn measured(recovery: Recovery, loss: f64) -> (f64, f64) {
