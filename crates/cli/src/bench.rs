@@ -16,7 +16,7 @@ fn cpu_seconds() -> f64 {
 
 pub(crate) fn bench(args: &Bench) -> Result<Exit, Failure> {
     let hop = engine::measure(args.seconds)?;
-    let decisions = decisions::measure();
+    let decisions = decisions::measure(args.packets);
     if args.json {
         let decisions: serde_json::Map<_, _> = decisions.iter().map(|d| (d.name.to_owned(), json!(d.ns))).collect();
         say!(

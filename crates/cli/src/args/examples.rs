@@ -82,7 +82,7 @@ Examples:
 /// `bench`
 pub const BENCH: &str = "\
 Examples:
-  perhop bench --seconds 1";
+  perhop bench --seconds 1 --packets 10000";
 /// `list`
 pub const LIST: &str = "\
 Examples:

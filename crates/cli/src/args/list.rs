@@ -1,6 +1,7 @@
 //! What is available, what it costs, and how to begin: `list`, `bench`, `init`, `completions`, `man`.
 
 use clap::Args;
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 /// `bench`
@@ -12,6 +13,9 @@ pub struct Bench {
     /// Simulated seconds of the engine's workload
     #[arg(long, default_value_t = 60)]
     pub seconds: u64,
+    /// Packets of each loop of decisions
+    #[arg(long, default_value_t = const { NonZeroU64::new(1_000_000).unwrap() })]
+    pub packets: NonZeroU64,
 }
 
 /// `list`

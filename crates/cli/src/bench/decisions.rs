@@ -16,11 +16,10 @@ use perhop_core::sched::{self, Scheduler as _, SchedulerParams};
 use perhop_core::units::{BitRate, Length, Packets, Time};
 use std::hint::black_box;
 use std::net::Ipv4Addr;
+use std::num::NonZeroU64;
 
 /// Loops; the fastest counts.
 pub(super) const REPEATS: u32 = 5;
-
-const DECISIONS: u64 = 1_000_000;
 
 /// Time between packets: 1000 B at 10 Mbit/s.
 const GAP_NS: u64 = 800_000;
@@ -46,36 +45,37 @@ pub(super) struct Decision {
     pub(super) ns: f64,
 }
 
-/// Every entry of the lists; one whose parameters cannot be generated from their kinds is skipped with a message.
-pub(super) fn measure() -> Vec<Decision> {
-    let conditioners = conditioner::LIST.iter().map(|e| ("conditioner", e, conditioner_ns(e)));
-    let aqms = aqm::LIST.iter().map(|e| ("AQM", e, aqm_ns(e)));
-    let schedulers = sched::LIST.iter().map(|e| ("scheduler", e, scheduler_ns(e)));
+/// Every entry of the lists, with loops of this many packets; one whose parameters cannot be generated from their kinds is skipped
+/// with a message.
+pub(super) fn measure(packets: NonZeroU64) -> Vec<Decision> {
+    let conditioners = conditioner::LIST.iter().map(|e| ("conditioner", e, of_conditioner(e), 0));
+    let aqms = aqm::LIST.iter().map(|e| ("AQM", e, of_aqm(e), WAITING));
+    let schedulers = sched::LIST.iter().map(|e| ("scheduler", e, of_scheduler(e), WAITING));
     let mut measured = Vec::new();
-    for (list, entry, ns) in conditioners.chain(aqms).chain(schedulers) {
-        match ns {
-            Ok(ns) => measured.push(Decision { list, name: entry.name, ns }),
+    for (list, entry, port, waiting) in conditioners.chain(aqms).chain(schedulers) {
+        match port {
+            Ok(port) => measured.push(Decision { list, name: entry.name, ns: through(port, waiting, packets.get()) }),
             Err(why) => complain!("{list} {} was not measured: {why}", entry.name),
         }
     }
     measured
 }
 
-/// The least CPU time of a loop of decisions, in ns for each.
-fn fastest(mut decide: impl FnMut(u64)) -> f64 {
+/// The least CPU time of a loop of `packets` decisions, in ns for each.
+fn fastest(packets: u64, mut decide: impl FnMut(u64)) -> f64 {
     let mut now = 0;
     let once = |_| {
         let began = super::cpu_seconds();
-        for _ in 0..DECISIONS {
+        for _ in 0..packets {
             now += GAP_NS;
             decide(now);
         }
-        (super::cpu_seconds() - began) * 1e9 / DECISIONS as f64
+        (super::cpu_seconds() - began) * 1e9 / packets as f64
     };
     (0..REPEATS).map(once).fold(f64::INFINITY, f64::min)
 }
 
-fn conditioner_ns(entry: &Entry) -> Result<f64, String> {
+fn of_conditioner(entry: &Entry) -> Result<Port<()>, String> {
     let params = read(entry, |reader| ConditionerParams::read(entry.name, Place::default(), reader))?;
     let stage = StageSpec {
         name: "bench".to_owned(),
@@ -85,15 +85,15 @@ fn conditioner_ns(entry: &Entry) -> Result<f64, String> {
         actions: [Action::TRANSMIT; Colour::ALL.len()],
         scope: scope(),
     };
-    through(build(&[stage], &[drop_tail()], None)?, 0)
+    build(&[stage], &[drop_tail()], None)
 }
 
-fn aqm_ns(entry: &Entry) -> Result<f64, String> {
+fn of_aqm(entry: &Entry) -> Result<Port<()>, String> {
     let aqm = read(entry, |reader| AqmParams::read(entry.name, Place::default(), reader))?;
-    through(build(&[], &[QueueSpec { aqm, ..drop_tail() }], None)?, WAITING)
+    build(&[], &[QueueSpec { aqm, ..drop_tail() }], None)
 }
 
-fn scheduler_ns(entry: &Entry) -> Result<f64, String> {
+fn of_scheduler(entry: &Entry) -> Result<Port<()>, String> {
     let eight = |mut table: Table| {
         for (_, _, classes) in table.entries.iter_mut().filter(|e| e.0 == "classes") {
             let Tree::List(items) = &mut classes.tree else { continue };
@@ -108,7 +108,7 @@ fn scheduler_ns(entry: &Entry) -> Result<f64, String> {
         read_table(eight(table(entry.fields)), |reader| SchedulerParams::read(entry.name, Place::default(), reader))?;
     let scheduler = params.build(&scope()).map_err(|e| e.to_string())?;
     let queues = if scheduler.has_flows() { 1 } else { scheduler.places() };
-    through(build(&[], &vec![drop_tail(); queues], Some(&params))?, WAITING)
+    build(&[], &vec![drop_tail(); queues], Some(&params))
 }
 
 fn build(edge: &[StageSpec], queues: &[QueueSpec], scheduler: Option<&SchedulerParams>) -> Result<Port<()>, String> {
@@ -121,10 +121,10 @@ fn build(edge: &[StageSpec], queues: &[QueueSpec], scheduler: Option<&SchedulerP
     Ok(port)
 }
 
-/// One packet after the other through a port that holds about `waiting` of them.
-fn through(mut port: Port<()>, waiting: u32) -> Result<f64, String> {
+/// What one packet after the other costs, ns, through a port that holds about `waiting` of them.
+fn through(mut port: Port<()>, waiting: u32, packets: u64) -> f64 {
     let mut held = 0;
-    Ok(fastest(|now| {
+    fastest(packets, |now| {
         let (mut packet, now) = (packet(now), Time::from_ns(now));
         held += u32::from(port.arrive(&Passage::of(now, packet.flow), &mut packet, ()).stays());
         if held > waiting {
@@ -132,7 +132,7 @@ fn through(mut port: Port<()>, waiting: u32) -> Result<f64, String> {
             held = port.queues().iter().map(|queue| queue.waiting().packets as u32).sum();
         }
         black_box(packet);
-    }))
+    })
 }
 
 fn drop_tail() -> QueueSpec {

@@ -49,8 +49,10 @@ pub(crate) struct Pipe<F> {
     duplicates: u32,
     /// Segments that reached the receiver, SYNs included.
     pub(crate) arrived: u64,
-    /// Their numbers.
-    got: BTreeSet<u32>,
+    /// Whether each number was among them.
+    got: Vec<bool>,
+    /// The numbers on the way that have not arrived before.
+    needed: BTreeSet<u32>,
     end: u32,
 }
 
@@ -71,7 +73,8 @@ impl<F: FnMut(&Segment) -> Fate> Pipe<F> {
             fate,
             duplicates: 0,
             arrived: 0,
-            got: BTreeSet::new(),
+            got: Vec::new(),
+            needed: BTreeSet::new(),
             end,
         };
         pipe.sender.start();
@@ -91,7 +94,7 @@ impl<F: FnMut(&Segment) -> Fate> Pipe<F> {
         if let Some(segment) = take_due(&mut self.segments, now) {
             if segment.payload > 0 || segment.syn {
                 self.arrived += 1;
-                self.got.insert(segment.number);
+                self.note_arrival(segment.number);
             }
             let ack = self.receiver.on_segment(now, &segment);
             let earlier = self.receiver.take_earlier();
@@ -123,6 +126,17 @@ impl<F: FnMut(&Segment) -> Fate> Pipe<F> {
         self.transmit();
     }
 
+    fn has_arrived(&self, number: u32) -> bool {
+        self.got.get(number as usize).is_some_and(|&got| got)
+    }
+
+    fn note_arrival(&mut self, number: u32) {
+        let place = number as usize;
+        self.got.resize(self.got.len().max(place + 1), false);
+        self.got[place] = true;
+        self.needed.remove(&number);
+    }
+
     fn take_ack(&mut self, ack: AckInfo) {
         let before = self.sender.first_unacknowledged();
         self.sender.on_ack(self.now, ack);
@@ -149,6 +163,9 @@ impl<F: FnMut(&Segment) -> Fate> Pipe<F> {
                 Fate::Pass => {}
             }
             let Segment { number, payload, syn, cwr, .. } = segment;
+            if !self.has_arrived(number) {
+                self.needed.insert(number);
+            }
             self.segments.push_back((
                 self.now + self.one_way,
                 Received { number, payload, syn, cwr, ce, stamp: stamp(self.now), ..Received::default() },
@@ -179,8 +196,7 @@ impl<F: FnMut(&Segment) -> Fate> Pipe<F> {
     /// With SACK: no more on the way than floor(cwnd), and one as a probe, but for repeats of what has arrived. After a time-out
     /// what is on the way is taken as lost, so the sender knows of less.
     fn check_flight(&self, segment: &Segment) {
-        let needed = self.segments.iter().map(|(_, it)| it.number).filter(|number| !self.got.contains(number));
-        let (flying, cwnd) = (needed.collect::<BTreeSet<_>>().len() as u32, self.sender.cwnd() as u32);
+        let (flying, cwnd) = (self.needed.len() as u32, self.sender.cwnd() as u32);
         let spurious = self.sender.counters().timeouts > 0;
         assert!(spurious || flying <= cwnd.max(1), "{segment:?} beyond cwnd: {flying} of {cwnd}");
     }
