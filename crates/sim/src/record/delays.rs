@@ -63,15 +63,17 @@ impl Delays {
 
     /// The quantiles; `None` when nothing was counted.
     pub fn quantiles(&self) -> Option<Quantiles> {
-        let all = self.zeros + self.others.len();
+        let positive = self.others.len();
+        let all = self.zeros + positive;
         if all == 0 {
             return None;
         }
-        // The smallest value that at least a share q of all values, the zeros among them, do not exceed.
+        // The smallest value that at least a share q of all values, the zeros among them, do not exceed. Of the positive ones it
+        // is a share again, as HdrHistogram takes it, and rounding may make that the next rank.
         let at = |q: f64| {
-            let rank = (q * all as f64).ceil() as u64;
-            let above = rank.saturating_sub(self.zeros);
-            if above == 0 { 0 } else { self.others.ranked(above).unwrap_or(0) }
+            let above = ((q * all as f64).ceil() as u64).saturating_sub(self.zeros);
+            let rank = (above as f64 / positive as f64 * positive as f64).ceil() as u64;
+            if above == 0 { 0 } else { self.others.ranked(rank).unwrap_or(0) }
         };
         let (mean, sd) = self.moments(all);
         Some(Quantiles { mean, sd, p50: at(0.5), p99: at(0.99), p999: at(0.999), max: self.others.max().unwrap_or(0) })
