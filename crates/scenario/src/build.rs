@@ -2,6 +2,7 @@
 
 use crate::check::{advice, labels, memory, mtu, queues, reached, settings, stability, starving};
 use crate::resolve::arriving::Arrivals;
+use crate::resolve::crossing::Crossing;
 use crate::resolve::indexed::Indexed;
 use crate::resolve::offered::{self, Flowline};
 use crate::resolve::ports::{self, File, Resolved, Stage};
@@ -21,12 +22,21 @@ pub struct Built {
     pub plan: Plan,
     /// Traffic with its routes.
     pub traffic: Vec<Flowline>,
+    /// Which of it crosses each link.
+    pub crossing: Crossing,
     /// Conditioners at their ports.
     pub stages: Vec<Stage>,
     /// What arrives at each conditioner and queue.
     pub arrivals: Arrivals,
     /// Links with the names of their queues.
     pub topology: Topology,
+}
+
+impl Built {
+    /// What it was made from, of `model`.
+    pub fn file<'a>(&'a self, model: &'a Model) -> File<'a> {
+        File { model, topology: &self.topology, traffic: &self.traffic, crossing: &self.crossing }
+    }
 }
 
 /// Checks all of it; `None` (with the reasons in `problems`) if it cannot run.
@@ -36,7 +46,8 @@ pub fn build(model: &Model, problems: &mut Problems) -> Option<Built> {
     let topology = topology::read(model, problems);
     let mut links: Vec<_> = topology.links.iter().map(draft).collect();
     let traffic = offered::read(model, &topology, &links, problems);
-    let file = File { model, topology: &topology, traffic: &traffic };
+    let crossing = Crossing::new(links.len(), &traffic);
+    let file = File { model, topology: &topology, traffic: &traffic, crossing: &crossing };
     let (stages, arrivals) = ports::stages(file, problems);
     advice::check(Resolved { file, stages: &stages, arrivals: &arrivals, links: &links }, problems);
     for (index, link) in links.iter_mut().enumerate() {
@@ -53,20 +64,21 @@ pub fn build(model: &Model, problems: &mut Problems) -> Option<Built> {
     mtu::check(file, problems);
     labels::check(resolved, problems);
     settings::check_sampled(file, problems);
-    settings::check_size(&links, &traffic, problems);
+    settings::check_size(file, &links, problems);
     memory::check(resolved, problems);
     if !file.knows_traffic() {
         return None;
     }
     let plan = plan(model, &topology, &traffic, links);
-    Some(Built { plan, traffic, stages, arrivals, topology })
+    Some(Built { plan, traffic, crossing, stages, arrivals, topology })
 }
 
 /// A link alone, the model's first, whatever arrives there.
 pub(crate) fn alone(model: &Model, around: &Scope, problems: &mut Problems) -> Option<Plan> {
     let topology = topology::read(model, problems);
     let mut link = topology.links.first().map(draft)?;
-    let file = File { model, topology: &topology, traffic: &[] };
+    let crossing = Crossing::new(topology.links.len(), &[]);
+    let file = File { model, topology: &topology, traffic: &[], crossing: &crossing };
     let around = Scope { link_rate: Some(link.rate), ..around.clone() };
     finish(file, 0, &mut link, &around, problems);
     Some(Plan { classes: vec![String::new()], ..plan(model, &topology, &[], vec![link]) })
@@ -143,12 +155,7 @@ fn sampled(settings: &Settings, topology: &Topology) -> Option<Vec<usize>> {
 
 /// The surroundings of a link's AQMs except their limits: its rate, the largest packet that crosses it.
 fn scope(file: File<'_>, at: Indexed<'_, plan::Link>) -> Scope {
-    let index = at.index as u32;
-    let size = |flow: &Flowline| {
-        let forward = flow.forward.contains(&index).then_some(flow.data);
-        forward.or(flow.backward.contains(&index).then_some(flow.ack))
-    };
-    let sizes = file.traffic.iter().filter_map(|flow| size(flow).map(|size| (size, flow.offered.name.as_str())));
+    let sizes = file.largest_over(at.index).map(|(size, flow)| (size, flow.offered.name.as_str()));
     let scope = file.scope_of(sizes.max_by_key(|s| s.0));
     Scope { link_rate: Some(at.it.rate), ..scope }
 }

@@ -3,7 +3,7 @@
 use crate::check::bursts;
 use crate::check::memory;
 use crate::resolve::offered::{Flowline, tables, tcp_section};
-use crate::resolve::ports::{File, Stage, following, longest_rtt, parameter};
+use crate::resolve::ports::{Stage, following, longest_rtt, parameter};
 use crate::scenario::Scenario;
 use crate::sections::at::Shown;
 use crate::sections::model::Model;
@@ -241,7 +241,7 @@ fn queues(scenario: &Scenario, out: &mut String) {
 /// How much is sampled.
 fn series(scenario: &Scenario, out: &mut String) {
     let built = &scenario.built;
-    let file = File { model: &scenario.model, topology: &built.topology, traffic: &built.traffic };
+    let file = built.file(&scenario.model);
     let Some(series) = memory::series(file, links(scenario)) else { return };
     heading(out, "Series: what a replication keeps");
     let (samples, values, size) = (series.samples, series.values, memory::rounded(series.bytes()));
@@ -363,7 +363,7 @@ fn hint(stage: &Stage, cir: BitRate, rtt: Span, out: &mut String) {
 /// What a policer's bucket needs; of what is only marked, who drops it.
 fn need(scenario: &Scenario, stage: &Stage, out: &mut String) {
     let built = &scenario.built;
-    let file = File { model: &scenario.model, topology: &built.topology, traffic: &built.traffic };
+    let file = built.file(&scenario.model);
     if let Some(contract) = bursts::contract(file, stage, links(scenario)) {
         let (flows, burst) = (bursts::flows(&contract.policed), contract.burst);
         let _ = writeln!(out, "  {flows}: {}; it holds {burst}: {}", contract.remedy(), contract.expected());

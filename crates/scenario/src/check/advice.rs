@@ -90,7 +90,7 @@ fn limits(action: &Action) -> bool {
 
 /// W318: if no arriving packet is ECN-capable, an AQM with `ecn = true` drops all that it would mark.
 fn unmarkable(file: File<'_>, at: Indexed<'_, plan::Link>, problems: &mut Problems) {
-    let over = || file.traffic.iter().filter(|flow| flow.forward.contains(&(at.index as u32)));
+    let over = || file.data_over(at.index);
     if over().next().is_none() || over().any(Flowline::ecn_capable) {
         return;
     }

@@ -1,15 +1,17 @@
 //! `[scenario]`: times, names, sizes.
 
-use crate::resolve::offered::{self, Flowline};
+use crate::resolve::offered;
 use crate::resolve::ports::File;
 use crate::sections::settings::Settings;
 use perhop_core::params::{Problems, Spanned};
 use perhop_core::units::NS_PER_S;
-use perhop_sim::engine::{MAX_COMPONENTS, MAX_DURATION};
+use perhop_sim::engine::{MAX_DURATION, most_components};
 use perhop_sim::plan;
 
 /// Most replications; a directory each.
 const MOST_REPLICATIONS: u32 = 100_000;
+/// Most classes.
+const MOST_CLASSES: usize = 1 << 16;
 
 /// Times and counts of `[scenario]`, and its name.
 pub fn check_settings(settings: &Spanned<Settings>, problems: &mut Problems) {
@@ -79,14 +81,21 @@ pub fn unfit(name: &str) -> Option<String> {
     (name.len() > LONGEST_NAME).then(|| format!("is {} bytes long, {LONGEST_NAME} at most", name.len()))
 }
 
-/// The engine numbers three events per link and one per source, and two ends per flow.
-pub fn check_size(links: &[plan::Link], traffic: &[Flowline], problems: &mut Problems) {
-    let sources: u64 = offered::tables(traffic).map(|f| u64::from(f.offered.flows)).sum();
-    let most = MAX_COMPONENTS as u64;
+/// A packet's class has 16 bits; the engine numbers three events per link and one per source, and two ends per flow.
+pub fn check_size(file: File<'_>, links: &[plan::Link], problems: &mut Problems) {
+    let classes = offered::classes(file.model).len();
+    if classes > MOST_CLASSES {
+        let help = "one `class` for several `[traffic]`: each that names none is one";
+        problems.error("E205", None, format!("{classes} classes are too many: at most {MOST_CLASSES}")).help(help);
+    }
+    let sources: u64 = offered::tables(file.traffic).map(|f| u64::from(f.offered.flows)).sum();
+    let duration = *file.model.settings.duration;
+    let most = most_components(duration.min(MAX_DURATION));
     if 3 * links.len() as u64 + sources < most && 2 * sources < most {
         return;
     }
-    let message = format!("{} links and {sources} sources are too many", links.len());
-    let help = format!("fewer than {} sources, and 3 x links + sources below {most}: lower `flows`", most / 2);
+    let message = format!("{} links and {sources} sources are too many for a run of {duration}", links.len());
+    let help =
+        format!("fewer than {} sources, and 3 x links + sources below {most}: lower `flows` or `duration`", most / 2);
     problems.error("E205", None, message).help(help);
 }

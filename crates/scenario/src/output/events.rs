@@ -138,7 +138,7 @@ fn write_group(file: &mut SerializedFileWriter<BufWriter<File>>, names: &Names, 
     group.integers(|it| Some(it.number))?;
     group.texts(|it| Some(names.ports[it.link as usize].clone()))?;
     group.texts(|it| Some(names.classes[usize::from(it.packet.class)].clone()))?;
-    group.texts(|it| Some(names.traffic[usize::from(it.flow.table)].clone()))?;
+    group.texts(|it| Some(names.traffic[it.flow.table as usize].clone()))?;
     group.integers(|it| Some(u64::from(it.flow.number)))?;
     group.names(|it| Some(if it.packet.flow.0.is_multiple_of(2) { "out" } else { "back" }))?;
     group.integers(|it| Some(u64::from(it.packet.size)))?;

@@ -20,6 +20,7 @@ use crate::scenario::Scenario;
 use crate::sweep::Point;
 use perhop_core::packet::Colour;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 /// The row of a class for all its colours.
 const ALL: &str = "all";
@@ -149,16 +150,16 @@ impl Classes<'_> {
         let of_class =
             |flow: &&crate::resolve::offered::Flowline| plan.classes[usize::from(flow.offered.class)] == class;
         let lines: Vec<_> = self.scenario.built.traffic.iter().filter(of_class).collect();
-        let forward: Vec<u32> = lines.iter().flat_map(|flow| flow.forward.iter().copied()).collect();
+        let forward: BTreeSet<u32> = lines.iter().flat_map(|flow| flow.forward.iter().copied()).collect();
         if lines.iter().any(|flow| flow.backward.iter().any(|link| forward.contains(link))) {
             return None;
         }
-        let on_route = |hop: &str| forward.iter().any(|&link| plan.links[link as usize].name == hop);
+        let route: BTreeSet<_> = forward.iter().map(|&link| plan.links[link as usize].name.as_str()).collect();
         self.over(|r| {
             let table = find(r, "summary");
             let (hops, lost) = (table.texts("hop"), table.integers("dropped_packets"));
             let of = rows_of(table, &[("class", class)]).into_iter();
-            let here = of.filter(|&row| hops[row].as_deref().is_some_and(on_route));
+            let here = of.filter(|&row| hops[row].as_deref().is_some_and(|hop| route.contains(hop)));
             let lost = here.filter_map(|row| lost[row]).sum::<i64>() as f64;
             let ended = lost + delivered(r, class, None, "delivered_packets");
             (ended > 0.0).then(|| 100.0 * lost / ended)

@@ -271,7 +271,7 @@ impl Job<'_> {
 
     fn check(&self, outcome: &Outcome) -> Result<(), RunError> {
         if outcome.faults.refused > 0 {
-            let most = perhop_sim::engine::MAX_COMPONENTS / 2;
+            let most = perhop_sim::engine::most_components(*self.point.scenario.settings().duration) / 2;
             let message = format!(
                 "error[E205] more than {most} connections at a time: {} transfers could not start\n   help: longer \
                  gaps, or a faster link",

@@ -4,6 +4,8 @@
 pub mod arriving;
 /// Captures that traffic replays.
 pub mod captured;
+/// Which traffic crosses each link.
+pub mod crossing;
 /// Keys of `[links]`.
 pub mod ends;
 /// Items of a list with their indices.

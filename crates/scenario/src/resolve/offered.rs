@@ -14,6 +14,7 @@ use perhop_sim::plan;
 use perhop_sim::traffic::LARGEST_PACKET;
 use perhop_sim::traffic::{AnyTraffic, Carrier, TrafficParams, TrafficScope};
 use perhop_sim::transport;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One `[traffic]` with the routes between one of its senders and its receiver.
 #[derive(Clone, Debug)]
@@ -97,13 +98,9 @@ fn class_of<'a>(name: &'a str, section: &'a TrafficSection) -> &'a str {
 
 /// All classes, in the order of appearance.
 pub fn classes(model: &Model) -> Vec<&str> {
-    let mut classes = Vec::new();
-    for class in model.traffic.sound().map(|(name, section)| class_of(name, section)) {
-        if !classes.contains(&class) {
-            classes.push(class);
-        }
-    }
-    classes
+    let mut seen = BTreeSet::new();
+    let all = model.traffic.sound().map(|(name, section)| class_of(name, section));
+    all.filter(|class| seen.insert(*class)).collect()
 }
 
 /// Reads all traffic; sections with an error are skipped.
@@ -113,7 +110,9 @@ pub fn read(model: &Model, topology: &Topology, links: &[plan::Link], problems: 
         let help = "add [traffic.X] with model, from and to; `perhop list` shows the models";
         problems.error("E238", None, "scenario without traffic").help(help);
     }
-    let (classes, each) = (&classes(model), model.traffic.sound());
+    // More than there are numbers are an error of their own: `check_size`.
+    let number = |(i, class)| (class, u16::try_from(i).unwrap_or(u16::MAX));
+    let (classes, each) = (&classes(model).into_iter().enumerate().map(number).collect(), model.traffic.sound());
     each.filter_map(|(name, section)| Reading { model, classes, net, name, section, problems }.flowlines())
         .flatten()
         .collect()
@@ -128,7 +127,7 @@ struct Net<'a> {
 
 struct Reading<'a> {
     model: &'a Model,
-    classes: &'a [&'a str],
+    classes: &'a BTreeMap<&'a str, u16>,
     net: Net<'a>,
     name: &'a str,
     section: &'a TrafficSection,
@@ -319,7 +318,7 @@ impl Reading<'_> {
     fn offered(&self, from: Vec<usize>, to: usize, tcp: transport::Config) -> plan::Offered {
         let common = &self.section.common;
         let name = class_of(self.name, self.section);
-        let class = self.classes.iter().position(|c| *c == name).unwrap_or_default() as u16;
+        let class = self.classes.get(name).copied().unwrap_or_default();
         plan::Offered {
             name: self.name.to_owned(),
             class,

@@ -1,6 +1,7 @@
 //! `[conditioner]` -> what is at each port and which traffic reaches it.
 
 use super::arriving::{self, Arrivals, Arriving, AtGate, Gate};
+use super::crossing::Crossing;
 use super::indexed::Indexed;
 use super::offered::{Flowline, tables};
 use super::topology::Topology;
@@ -29,9 +30,25 @@ pub struct File<'a> {
     pub topology: &'a Topology,
     /// All sound traffic.
     pub traffic: &'a [Flowline],
+    /// Which of it crosses each link.
+    pub crossing: &'a Crossing,
 }
 
-impl File<'_> {
+impl<'a> File<'a> {
+    /// The traffic whose data crosses a link.
+    pub fn data_over(self, link: usize) -> impl Iterator<Item = &'a Flowline> {
+        self.crossing.data(link).map(move |i| &self.traffic[i])
+    }
+
+    /// The traffic whose data or ACKs cross a link, with the length of its largest packets there.
+    pub fn largest_over(self, link: usize) -> impl Iterator<Item = (u32, &'a Flowline)> {
+        let of = move |(i, data): (usize, bool)| {
+            let flow = &self.traffic[i];
+            (if data { flow.data } else { flow.ack }, flow)
+        };
+        self.crossing.either(link).map(of)
+    }
+
     /// What may have been meant by a port that is unknown.
     pub fn nearest_port(&self, port: &str) -> String {
         let names: Vec<_> = self.topology.links.iter().map(|l| l.name.as_str()).collect();
@@ -357,11 +374,7 @@ pub fn refuse_next(spec: &StageSpec, places: &Places, at: &str, problems: &mut P
 
 /// Whether traffic passes any of the ports, in either direction.
 fn passed(file: File<'_>, stages: &[Stage]) -> bool {
-    let on_path = |s: &Stage| {
-        let link = s.link as u32;
-        file.traffic.iter().any(|f| f.forward.contains(&link) || f.backward.contains(&link))
-    };
-    stages.iter().any(on_path)
+    stages.iter().any(|stage| file.crossing.either(stage.link).next().is_some())
 }
 
 /// W306

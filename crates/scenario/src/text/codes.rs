@@ -28,7 +28,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E202", "a change that a running algorithm cannot take"),
     ("E203", "the warm-up is not below the duration"),
     ("E204", "the duration is beyond the simulator's clock"),
-    ("E205", "more links and sources than the simulator holds"),
+    ("E205", "more links, sources or classes than the simulator holds"),
     ("E206", "series or counters of a replication that take too much memory"),
     ("E212", "a bucket smaller than the largest packet it meters"),
     ("E213", "`pir` below `cir`, or `ceil` below `rate`"),

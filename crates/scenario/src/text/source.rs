@@ -10,6 +10,8 @@ use perhop_core::params::Place;
 struct Piece {
     name: String,
     text: String,
+    /// Where its lines begin.
+    lines: Vec<usize>,
     base: usize,
     keys: Vec<Vec<String>>,
 }
@@ -53,7 +55,8 @@ impl Sources {
     /// Adds a text; its bytes begin at what is returned.
     pub fn add(&mut self, name: &str, text: &str) -> usize {
         let base = self.pieces.last().map_or(0, |p| p.base + p.text.len() + 1);
-        self.pieces.push(Piece { name: name.to_owned(), text: text.to_owned(), base, keys: Vec::new() });
+        let lines = [0].into_iter().chain(text.match_indices('\n').map(|(end, _)| end + 1)).collect();
+        self.pieces.push(Piece { name: name.to_owned(), text: text.to_owned(), lines, base, keys: Vec::new() });
         base
     }
 
@@ -74,12 +77,12 @@ impl Sources {
         let piece = self.pieces.iter().rev().find(|p| place.start >= p.base)?;
         let at = |byte: usize| floor(&piece.text, byte.saturating_sub(piece.base));
         let (start, end) = (at(place.start), at(place.end).max(at(place.start)));
-        let begin = piece.text[..start].rfind('\n').map_or(0, |i| i + 1);
+        let above = piece.lines.partition_point(|&line| line <= start) - 1;
+        let begin = piece.lines[above];
         let rest = &piece.text[begin..];
         let text = rest.lines().next().unwrap_or("");
         // If it spans several lines, the first character is enough.
         let until = if end > begin + text.len() { start } else { end };
-        let above = piece.text[..begin].matches('\n').count();
         Some(Spot {
             name: piece.name.clone(),
             line: above + 1,

@@ -70,7 +70,7 @@ fn read(scenario: &Scenario, wanted: Wanted<'_>) -> Result<Asked, [String; 2]> {
 /// The link in question.
 fn link(scenario: &Scenario, wanted: Wanted<'_>) -> Result<usize, [String; 2]> {
     let built = &scenario.built;
-    let carries = |i: usize| built.traffic.iter().any(|flow| flow.forward.contains(&(i as u32)));
+    let carries = |i: usize| built.crossing.data(i).next().is_some();
     let names = |i: usize| (queue_name(&built.topology.links[i]), built.plan.links[i].name.as_str());
     let of_kind = |i: usize| only_queue(&built.plan.links[i]).is_some_and(|q| q.aqm.name() == wanted.kind.name());
     let used: Vec<_> = (0..built.plan.links.len()).filter(|&i| carries(i)).collect();

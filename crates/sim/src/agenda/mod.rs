@@ -8,10 +8,10 @@
 
 mod heap;
 
-use heap::{Heap, Key};
-use perhop_core::units::Time;
+use heap::Heap;
+use perhop_core::units::{Span, Time};
 
-pub use heap::{MAX_COMPONENTS, MAX_DURATION};
+pub use heap::{MAX_DURATION, most_components};
 
 /// Who acts: each has at most one event waiting, except the clock, whose earliest counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,11 +55,11 @@ pub struct Agenda {
 }
 
 impl Agenda {
-    /// Nothing to do, at time zero.
-    pub fn new(links: usize, sources: usize) -> Self {
+    /// Nothing to do, at time zero, in a run of this length.
+    pub fn new(links: usize, sources: usize, duration: Span) -> Self {
         let source = 3 * links;
         let first = First { delivery: links, aqm_timer: 2 * links, source, clock: source + sources };
-        let (events, timers) = (Heap::default(), Heap::default());
+        let (events, timers) = (Heap::new(duration), Heap::new(duration));
         Self { now: Time::ZERO, events, timers, first, clock_at: Time::MAX, done: 0, wires: false }
     }
 
@@ -95,28 +95,28 @@ impl Agenda {
             Component::Source(source) => first.source + source,
             Component::Clock => first.clock,
             Component::Wire(link) => first.clock + 1 + link,
-            Component::Timer(end) => return self.timers.push(Key::new(at, end)),
+            Component::Timer(end) => return self.timers.push(at, end),
         };
-        self.events.push(Key::new(at, index));
+        self.events.push(at, index);
     }
 
     /// Takes the next event, if it is due by `stop`, and advances to its time.
     #[inline(always)]
     pub fn next(&mut self, stop: Time) -> Option<(Time, Component)> {
         let (event, timer) = (self.events.peek(), self.timers.peek());
-        let next = event.time().min(timer.time());
-        if next > stop || (event == Key::NEVER && timer == Key::NEVER) {
+        let next = event.at.min(timer.at);
+        if next > stop || next == Time::MAX {
             return None;
         }
         debug_assert!(next >= self.now, "time went backwards");
         self.now = next;
         self.done += 1;
-        if timer.time() < event.time() {
+        if timer.at < event.at {
             self.timers.take();
-            return Some((next, Component::Timer(timer.index())));
+            return Some((next, Component::Timer(timer.index)));
         }
         self.events.take();
-        Some((next, self.component(event.index())))
+        Some((next, self.component(event.index)))
     }
 
     #[inline(always)]
@@ -174,7 +174,7 @@ mod tests {
             Component::Clock,
             Component::Timer(0),
         ];
-        let mut agenda = Agenda::new(2, 3);
+        let mut agenda = Agenda::new(2, 3, Span::from_ns(6));
         order.iter().rev().for_each(|&component| agenda.add(at(5), component));
         agenda.add(at(6), Component::Delivery(1));
         let found: Vec<_> = std::iter::from_fn(|| agenda.next(at(5))).collect();
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn the_earliest_event_of_the_clock_counts() {
-        let mut agenda = Agenda::new(1, 1);
+        let mut agenda = Agenda::new(1, 1, Span::from_ns(10));
         [9, 4, 7].into_iter().for_each(|ns| agenda.wake_clock(at(ns)));
         let due = [4, 9].map(|ns| (agenda.next(at(10)), agenda.clock_is_due(at(ns))));
         assert_eq!(due, [(Some((at(4), Component::Clock)), true), (Some((at(9), Component::Clock)), false)]);

@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use super::trace::Trace;
-use crate::agenda::{Agenda, Component, MAX_COMPONENTS};
+use crate::agenda::{Agenda, Component, most_components};
 use crate::hosts::Hosts;
 use crate::net::Net;
 use crate::plan::{Plan, PlanError, Protocols};
@@ -33,9 +33,10 @@ impl Simulation {
         let mut net = Net::new(&plan, options.transmit_done)?;
         plan.check_changes()?;
         let hosts = Hosts::new(&plan, protocols, &mut net)?;
-        let agenda = Agenda::new(plan.links.len(), hosts.sources()).with_wires(net.varies());
-        if agenda.components() > MAX_COMPONENTS {
-            return Err(PlanError::Other(format!("more than {MAX_COMPONENTS} links and sources")));
+        let agenda = Agenda::new(plan.links.len(), hosts.sources(), plan.duration).with_wires(net.varies());
+        let most = most_components(plan.duration);
+        if agenda.components() as u64 > most {
+            return Err(PlanError::Other(format!("more than {most} links and sources")));
         }
         let recorder = Recorder::new(&plan);
         let (next_sample, changes_made) = (Time::ZERO, 0);

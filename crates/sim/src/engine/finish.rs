@@ -48,7 +48,8 @@ impl Simulation {
         let faults = Faults { refused: self.hosts.refused(), breaches: self.breaches() };
         let Self { plan, agenda, net, hosts, recorder, .. } = self;
         let arrivals = recorder.arrivals.rows(&base.arrivals);
-        let tables = hosts.table_rows(&end.hosts, &base.hosts, |table| recorder.completed(table, since));
+        let completed = recorder.completed(plan.traffic.len(), since);
+        let tables = hosts.table_rows(&end.hosts, &base.hosts, &completed);
         let Recorded { transfers, series, captured } = recorder.finish(since);
         Outcome {
             measured: plan.duration - plan.warmup,

@@ -25,7 +25,7 @@ use crate::record::Recorder;
 use finish::Totals;
 use perhop_core::units::Time;
 
-pub use crate::agenda::{MAX_COMPONENTS, MAX_DURATION};
+pub use crate::agenda::{MAX_DURATION, most_components};
 pub use crate::plan::PlanError;
 pub use assemble::EngineOptions;
 

@@ -127,11 +127,11 @@ impl Trace {
     }
 
     /// The flow of a packet: its number is that of its place among the flows of its table.
-    fn flow(&mut self, flow: FlowId, table_of: impl Fn(usize) -> u16) -> FlowOf {
+    fn flow(&mut self, flow: FlowId, table_of: impl Fn(usize) -> u32) -> FlowOf {
         let slot = number::flow(flow);
         for next in self.flows.len()..=slot {
             let table = table_of(next);
-            let number = &mut self.numbers[usize::from(table)];
+            let number = &mut self.numbers[table as usize];
             self.flows.push(FlowOf { table, number: *number });
             *number += 1;
         }

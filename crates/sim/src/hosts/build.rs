@@ -5,7 +5,7 @@ use super::flow::{Flow, Place};
 use super::peers::{Pairs, Payloads};
 use super::source::{Asked, Source};
 use super::table::Table;
-use crate::agenda::MAX_COMPONENTS;
+use crate::agenda::most_components;
 use crate::net::{Net, Router, Way};
 use crate::plan::{Alteration, Offered, Plan, PlanError, Protocols};
 use crate::traffic::{AnyTraffic, Carrier, TrafficParams, TrafficScope};
@@ -14,6 +14,9 @@ use perhop_core::classify::{FlowHeaders, Protocol};
 use perhop_core::params::ParamError;
 use perhop_core::units::{Span, Time};
 use std::net::IpAddr;
+
+/// Ports that flows and tables have in their headers; beyond that many they repeat.
+const PORTS: u32 = 60_000;
 
 impl Hosts {
     /// The hosts that `plan` describes, nothing sent, their routes in `net` and their flows known to its conditioners.
@@ -46,7 +49,7 @@ impl Hosts {
             let flow = if asked { u32::MAX } else { self.flows.len() as u32 };
             let source = self.sources.len();
             let stop = offered.stop.unwrap_or(Time::MAX);
-            self.sources.push(Source { traffic, rng, table: table as u16, flow, stop });
+            self.sources.push(Source { traffic, rng, table: table as u32, flow, stop });
             if !asked {
                 self.add_flow(Asked { source, way: 0 }, plan, net)?;
             }
@@ -73,13 +76,14 @@ impl Hosts {
     /// Keys cannot name more.
     pub(super) fn add_flow(&mut self, asked: Asked, plan: &Plan, net: &mut Net) -> Result<usize, PlanError> {
         let slot = self.flows.len();
-        if slot * 2 + 1 >= MAX_COMPONENTS {
-            return Err(PlanError::Other(format!("more than {} flows at a time", MAX_COMPONENTS / 2)));
+        let most = most_components(plan.duration) / 2;
+        if slot as u64 >= most {
+            return Err(PlanError::Other(format!("more than {most} flows at a time")));
         }
-        let (source, way) = (asked.source as u32, asked.way as u16);
+        let (source, way) = (asked.source as u32, asked.way as u32);
         let table = self.sources[asked.source].table;
-        let routes = self.tables[usize::from(table)].ways[asked.way].routes;
-        self.flows.push(Flow::new(&plan.traffic[usize::from(table)], Place { table, source, way, routes }));
+        let routes = self.tables[table as usize].ways[asked.way].routes;
+        self.flows.push(Flow::new(&plan.traffic[table as usize], Place { table, source, way, routes }));
         self.announce(slot, plan, net);
         Ok(slot)
     }
@@ -93,17 +97,17 @@ impl Hosts {
     /// The headers of a flow's forward direction.
     fn headers(&self, slot: usize, plan: &Plan, net: &Net) -> FlowHeaders {
         let flow = &self.flows[slot];
-        let offered = &plan.traffic[usize::from(flow.table)];
-        let table = &self.tables[usize::from(flow.table)];
+        let offered = &plan.traffic[flow.table as usize];
+        let table = &self.tables[flow.table as usize];
         let tcp = self.sources[flow.source as usize].traffic.is_tcp() && table.protocol.is_none();
-        let way = &table.ways[usize::from(flow.way)];
+        let way = &table.ways[flow.way as usize];
         let address = |node: usize| IpAddr::V4(plan.nodes[node].address);
         FlowHeaders {
             protocol: if tcp { Protocol::TCP.0 } else { Protocol::UDP.0 },
             source: address(way.from),
             destination: address(way.to),
-            source_port: 1024 + (slot % 60_000) as u16,
-            destination_port: 5001 + flow.table,
+            source_port: 1024 + (slot as u32 % PORTS) as u16,
+            destination_port: 5001 + (flow.table % PORTS) as u16,
             traffic: offered.name.clone(),
             class: plan.classes[usize::from(offered.class)].clone(),
             rtt: Some(flow.routes.iter().flat_map(|&start| net.route(start)).map(|i| plan.links[i].delay).sum()),
@@ -123,7 +127,7 @@ impl Hosts {
     /// When each source is to be woken first.
     pub fn first_wakes(&mut self, plan: &Plan) -> Vec<Time> {
         let first = |source: &mut Source| {
-            let offered = &plan.traffic[usize::from(source.table)];
+            let offered = &plan.traffic[source.table as usize];
             let late = source.rng.uniform() * offered.spread.ns() as f64;
             let start = offered.start + Span::from_ns(late as u64);
             source.traffic.first(start, &mut source.rng)
@@ -138,7 +142,7 @@ impl Hosts {
     pub fn alter(&mut self, now: Time, alteration: &Alteration, plan: &Plan) -> Result<(), ParamError> {
         let Alteration::Traffic { table, params } = alteration else { return Ok(()) };
         let scope = plan.traffic_scope(*table);
-        let mut sources = self.sources.iter_mut().filter(|s| usize::from(s.table) == *table);
+        let mut sources = self.sources.iter_mut().filter(|s| s.table as usize == *table);
         sources.try_for_each(|source| source.traffic.retune(now, params, &scope))
     }
 }

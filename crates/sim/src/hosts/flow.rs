@@ -14,13 +14,13 @@ use perhop_core::units::{Span, Time};
 #[derive(Clone, Debug)]
 pub struct Flow {
     /// Index of its `[traffic]` table.
-    pub table: u16,
+    pub table: u32,
     /// Class of its packets.
     pub class: u16,
     /// Index of its source.
     pub source: u32,
     /// Which of its table's routes it takes.
-    pub way: u16,
+    pub way: u32,
     /// Where its routes begin in the table of hops: out and back.
     pub routes: [u32; 2],
     /// Code point of its packets when they leave the host.
@@ -48,11 +48,11 @@ pub struct Flow {
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// Index of its `[traffic]` table.
-    pub table: u16,
+    pub table: u32,
     /// Index of its source.
     pub source: u32,
     /// Which of its table's routes it takes.
-    pub way: u16,
+    pub way: u32,
     /// Where its routes begin in the table of hops: out and back.
     pub routes: [u32; 2],
 }

@@ -56,7 +56,7 @@ pub struct Hosts {
 
 impl Hosts {
     /// The `[traffic]` table of a flow.
-    pub fn table_of(&self, flow: usize) -> u16 {
+    pub fn table_of(&self, flow: usize) -> u32 {
         self.flows[flow].table
     }
 }

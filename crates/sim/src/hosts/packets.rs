@@ -74,7 +74,7 @@ impl Hosts {
         if !first || !number::is_out(record.packet.flow) {
             return None;
         }
-        let tcp = flow.tcp.as_mut().filter(|_| self.tables[usize::from(flow.table)].tcp.reaction.small_queues)?;
+        let tcp = flow.tcp.as_mut().filter(|_| self.tables[flow.table as usize].tcp.reaction.small_queues)?;
         tcp.sender.segment_left(now);
         Some(slot)
     }
@@ -139,7 +139,7 @@ impl Hosts {
         let tcp = flow.tcp.as_mut()?;
         tcp.stamp = record.sent.of_ack().0;
         tcp.sender.on_ack(now, acknowledged(record));
-        let Some(overhead) = self.tables[usize::from(flow.table)].tcp.reaction.overhead else { return Some(true) };
+        let Some(overhead) = self.tables[flow.table as usize].tcp.reaction.overhead else { return Some(true) };
         if tcp.not_before.is_none() {
             let wait = self.sources[flow.source as usize].rng.uniform() * overhead.ns() as f64;
             tcp.not_before = Some(now + Span::from_ns(wait as u64));

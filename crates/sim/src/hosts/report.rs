@@ -3,6 +3,7 @@
 use super::Hosts;
 use super::flow::Flow;
 use super::peers::Pair;
+use super::table::Table;
 use crate::record::{Delays, FlowCounts, FlowRow, FlowSample, Recorder, Retired, SessionRow, TableRow};
 use crate::traffic::Carrier;
 use crate::transport::Counters;
@@ -59,7 +60,7 @@ impl Hosts {
         let flow = &self.flows[slot];
         let Count { packets, bytes } = flow.counts.delivered;
         match (&flow.tcp, self.pairs.get(slot)) {
-            _ if self.tables[usize::from(flow.table)].is_request(flow.way) => 0,
+            _ if self.tables[flow.table as usize].is_request(flow.way) => 0,
             (Some(tcp), _) => tcp.receiver.delivered_bytes(),
             (None, Some(pair)) => pair.delivered(),
             _ if self.sources[flow.source as usize].traffic.carrier() == Carrier::Datagrams => {
@@ -81,7 +82,7 @@ impl Hosts {
         let of_source = |flow: &Flow| self.sources[flow.source as usize].traffic.carrier().is_standing();
         let flows = self.flows.iter().enumerate().filter(move |(_, flow)| of_source(flow));
         flows.map(move |(slot, flow)| {
-            let next = &mut next[usize::from(flow.table)];
+            let next = &mut next[flow.table as usize];
             *next += 1;
             (slot, *next - 1, flow)
         })
@@ -92,7 +93,7 @@ impl Hosts {
         let row = |(slot, number, flow): (usize, u32, &Flow)| {
             let (now, then) = (end.flows[slot], base.flows[slot]);
             FlowRow {
-                table: usize::from(flow.table),
+                table: flow.table as usize,
                 number,
                 counts: now.counts.since(&then.counts),
                 goodput_bytes: now.goodput_bytes - then.goodput_bytes,
@@ -113,7 +114,7 @@ impl Hosts {
         let row = |flow: &Flow| {
             let session = flow.tcp.as_ref()?.session.as_ref().filter(|session| session.opened >= since)?;
             Some(SessionRow {
-                table: usize::from(flow.table),
+                table: flow.table as usize,
                 source: self.number_of(flow.source),
                 opened: session.opened,
                 complete: session.complete,
@@ -131,22 +132,24 @@ impl Hosts {
         source - self.sources.partition_point(|s| s.table < table) as u32
     }
 
-    /// What the flows of each table did from `base` to `end`; `complete` counts its transfers.
-    pub fn table_rows(&self, end: &HostTotals, base: &HostTotals, complete: impl Fn(usize) -> usize) -> Vec<TableRow> {
-        let row = |(table, now, then): (usize, Retired, Retired)| TableRow {
+    /// What the flows of each table did from `base` to `end`; `completed` counts its transfers.
+    pub fn table_rows(&self, end: &HostTotals, base: &HostTotals, completed: &[u32]) -> Vec<TableRow> {
+        let both = self.all(end).into_iter().zip(self.all(base));
+        let row = |((table, &complete), (now, then)): ((&Table, &u32), (Retired, Retired))| TableRow {
             goodput_bytes: now.goodput_bytes - then.goodput_bytes,
-            complete: complete(table) as u32,
-            open: self.tables[table].open,
-            tcp: self.tables[table].protocol.is_none().then(|| now.counters - then.counters),
+            complete,
+            open: table.open,
+            tcp: table.protocol.is_none().then(|| now.counters - then.counters),
         };
-        (0..self.tables.len()).map(|table| row((table, self.all(table, end), self.all(table, base)))).collect()
+        self.tables.iter().zip(completed).zip(both).map(row).collect()
     }
 
-    /// What all connections of a table did, finished or not.
-    fn all(&self, table: usize, totals: &HostTotals) -> Retired {
-        let mut all = totals.retired[table];
-        let flows = self.flows.iter().zip(&totals.flows).filter(|(flow, _)| usize::from(flow.table) == table);
-        flows.for_each(|(_, of)| all.add(Retired { goodput_bytes: of.goodput_bytes, counters: of.tcp }));
+    /// What all connections of each table did, finished or not.
+    fn all(&self, totals: &HostTotals) -> Vec<Retired> {
+        let mut all = totals.retired.clone();
+        for (flow, of) in self.flows.iter().zip(&totals.flows) {
+            all[flow.table as usize].add(Retired { goodput_bytes: of.goodput_bytes, counters: of.tcp });
+        }
         all
     }
 

@@ -10,7 +10,7 @@ pub(super) struct Source {
     pub(super) traffic: AnyTraffic,
     pub(super) rng: Rng,
     /// Index of its `[traffic]` table.
-    pub(super) table: u16,
+    pub(super) table: u32,
     /// Its long-lived flow; for transfers, the one it uses first; for responses, none.
     pub(super) flow: u32,
     pub(super) stop: Time,

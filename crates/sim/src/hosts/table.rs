@@ -47,7 +47,7 @@ impl Table {
     }
 
     /// Whether a way leads to one of the senders: only requests go there.
-    pub(super) fn is_request(&self, way: u16) -> bool {
-        usize::from(way) >= self.senders()
+    pub(super) fn is_request(&self, way: u32) -> bool {
+        way as usize >= self.senders()
     }
 }

@@ -40,7 +40,7 @@ pub enum Completed {
 impl Hosts {
     /// A source begins a transfer of `bytes` from its only sender.
     pub fn begin_transfer(&mut self, now: Time, source: usize, bytes: u64) -> (Asked, Opening) {
-        self.tables[usize::from(self.sources[source].table)].open += 1;
+        self.tables[self.sources[source].table as usize].open += 1;
         let transit = Transit { bytes, opened: now, first: None, page: None, asks_for: None };
         (Asked { source, way: 0 }, Opening::transfer(transit))
     }
@@ -48,7 +48,7 @@ impl Hosts {
     /// A source asks one of its table's senders for an object.
     pub fn begin_request(&mut self, now: Time, source: usize, request: Request) -> (Asked, Opening) {
         let Request { server, bytes, object, page } = request;
-        let table = &mut self.tables[usize::from(self.sources[source].table)];
+        let table = &mut self.tables[self.sources[source].table as usize];
         table.open += 1;
         let way = table.senders() + server as usize;
         let transit = Transit { bytes, opened: now, first: None, page: Some(page), asks_for: Some(object) };
@@ -77,7 +77,7 @@ impl Hosts {
 
     fn free_flow(&mut self, Asked { source, way }: Asked) -> Option<Place> {
         let own = self.sources[source].flow as usize;
-        if let Some(slot) = self.tables[usize::from(self.sources[source].table)].idle[way].pop() {
+        if let Some(slot) = self.tables[self.sources[source].table as usize].idle[way].pop() {
             return Some(Place { slot: slot as usize, announced: true });
         }
         let flow = self.flows.get(own).filter(|flow| flow.source as usize == source)?;
@@ -88,7 +88,7 @@ impl Hosts {
     /// Opens a connection on a flow.
     pub fn open(&mut self, now: Time, slot: usize, opening: Opening) {
         let flow = &mut self.flows[slot];
-        let Table { tcp: config, protocol, .. } = &self.tables[usize::from(flow.table)];
+        let Table { tcp: config, protocol, .. } = &self.tables[flow.table as usize];
         if let Some(protocol) = protocol {
             let seed = self.sources[flow.source as usize].rng.bits();
             let opened = Opened { now, seed, supply: opening.supply };
@@ -108,7 +108,7 @@ impl Hosts {
             (Some(tcp), _) => tcp.transfer.take(),
             (None, pair) => pair?.transfer.take(),
         }?;
-        let (source, way, table) = (flow.source as usize, usize::from(flow.way), usize::from(flow.table));
+        let (source, way, table) = (flow.source as usize, flow.way as usize, flow.table as usize);
         self.ending.push(slot as u32);
         if let Some(bytes) = transit.asks_for {
             let answers = flow.tcp.as_ref().map(|tcp| tcp.sender.estimate());
@@ -120,7 +120,7 @@ impl Hosts {
         let (table, sender) = (flow.table, flow.way.into());
         let (number, first) = (self.number_of(source as u32), first.unwrap_or(now));
         let transfer = Transfer { table, source: number, sender, page, opened, first, complete: now, bytes };
-        self.tables[usize::from(table)].open -= 1;
+        self.tables[table as usize].open -= 1;
         let it = &mut self.sources[source];
         let next = it.traffic.on_complete(now, &mut it.rng);
         Some(Completed::Transfer { transfer, source, next })
@@ -146,13 +146,13 @@ impl Hosts {
         self.ending.swap_remove(at);
         let goodput_bytes = self.goodput_bytes(slot);
         let flow = &mut self.flows[slot];
-        let table = &mut self.tables[usize::from(flow.table)];
+        let table = &mut self.tables[flow.table as usize];
         if let Some(tcp) = flow.tcp.take() {
             table.retired.add(Retired { goodput_bytes, counters: *tcp.sender.counters() });
         }
         if self.pairs.take(slot).is_some() {
             table.retired.add(Retired { goodput_bytes, ..Retired::default() });
         }
-        table.idle[usize::from(flow.way)].push(slot as u32);
+        table.idle[flow.way as usize].push(slot as u32);
     }
 }

@@ -221,16 +221,19 @@ fn queue_totals(row: &[Queue<RecordId>]) -> QueueTotals {
     QueueTotals { fates: fates.fold(Fates::default(), |sum, fates| sum.plus(fates)), sent }
 }
 
-/// Adds to the tally of the same name, or as a new one.
+/// Adds to the tally of the same name, or as a new one; those of its link are the last.
 fn add_tally(all: &mut Vec<Tally>, tally: Tally) {
-    match all.iter_mut().rev().find(|it| it.same(&tally)) {
+    match all.iter_mut().rev().take_while(|it| it.link == tally.link).find(|it| it.same(&tally)) {
         Some(known) => known.value += tally.value,
         None => all.push(tally),
     }
 }
 
-/// A tally that had not begun at the end of the warm-up was 0.
+/// A tally that had not begun at the end of the warm-up was 0. Both are in the order of links.
 fn tallies_since(now: &[Tally], then: &[Tally]) -> Vec<Tally> {
-    let before = |tally: &Tally| then.iter().find(|t| t.same(tally)).map_or(0, |t| t.value);
+    let before = |tally: &Tally| {
+        let of_link = &then[then.partition_point(|t| t.link < tally.link)..];
+        of_link.iter().take_while(|t| t.link == tally.link).find(|t| t.same(tally)).map_or(0, |t| t.value)
+    };
     now.iter().map(|tally| Tally { value: tally.value - before(tally), ..tally.clone() }).collect()
 }

@@ -27,7 +27,7 @@ pub enum PortFate {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowOf {
     /// Index of its `[traffic]` table.
-    pub table: u16,
+    pub table: u32,
     /// Number within the table.
     pub number: u32,
 }

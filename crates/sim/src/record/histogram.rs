@@ -74,11 +74,12 @@ impl Histogram {
         here.iter_mut().zip(&other.counts).for_each(|(count, more)| *count = count.saturating_add(*more));
     }
 
-    /// Forgets the counts and keeps the memory, with room for values twice as large and half as large as those seen.
+    /// Forgets the counts and keeps the memory, with room for values twice as large as those seen and a sixteenth of them.
     pub fn clear(&mut self) {
         self.counts.fill(0);
         if !self.counts.is_empty() {
-            self.counts.reserve_exact(2 * PER_OCTAVE as usize);
+            let below = self.first.min(4 * PER_OCTAVE);
+            self.counts.reserve_exact((below + PER_OCTAVE) as usize);
         }
     }
 

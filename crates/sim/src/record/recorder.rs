@@ -53,9 +53,12 @@ impl Recorder {
         self.transfers.push(transfer);
     }
 
-    /// Transfers of a `[traffic]` table that were complete at or after `since`.
-    pub fn completed(&self, table: usize, since: Time) -> usize {
-        self.transfers.iter().filter(|t| usize::from(t.table) == table && t.complete >= since).count()
+    /// Transfers that were complete at or after `since`, of each `[traffic]` table.
+    pub fn completed(&self, tables: usize, since: Time) -> Vec<u32> {
+        let mut completed = vec![0; tables];
+        let transfers = self.transfers.iter().filter(|transfer| transfer.complete >= since);
+        transfers.for_each(|transfer| completed[transfer.table as usize] += 1);
+        completed
     }
 
     /// One more value of a port.

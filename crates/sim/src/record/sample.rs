@@ -25,7 +25,7 @@ pub struct FlowSample {
     /// When.
     pub at: Time,
     /// Index of its `[traffic]` table.
-    pub table: u16,
+    pub table: u32,
     /// Number within the table.
     pub number: u32,
     /// Arrived at the destination (IP length).

@@ -22,7 +22,7 @@ pub struct FlowCounts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
     /// Index of its `[traffic]` table.
-    pub table: u16,
+    pub table: u32,
     /// Number of its source within the table.
     pub source: u32,
     /// Which of the table's senders sent it.

@@ -170,14 +170,15 @@ impl Config {
     /// tell of each mark; or what the law or [`RtoConfig::validate`] refuses.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let windows = 1..=LARGEST_WINDOW;
-        let bound = format!("between 1 and {LARGEST_WINDOW} segments");
+        let bound = format_args!("between 1 and {LARGEST_WINDOW} segments");
         check(windows.contains(&self.window), "window", self.window, &bound)?;
         let fits = !self.reaction.sack || self.window <= sacks::LARGEST_WINDOW;
-        let blocks = format!("at most {} segments with SACK", sacks::LARGEST_WINDOW);
+        let blocks = format_args!("at most {} segments with SACK", sacks::LARGEST_WINDOW);
         check(fits, "window", self.window, blocks)?;
         check(windows.contains(&self.initial_window), "initial_window", self.initial_window, &bound)?;
         let fits = self.reaction.burst > 0 && self.reaction.burst <= self.window;
-        check(fits, "burst", self.reaction.burst, format!("between 1 and the window of {} segments", self.window))?;
+        let bound = format_args!("between 1 and the window of {} segments", self.window);
+        check(fits, "burst", self.reaction.burst, bound)?;
         let offloads = self.reaction.burst == 1 || self.recovery == Recovery::Rack;
         check(
             offloads,
@@ -194,11 +195,12 @@ impl Config {
         )?;
         check(self.mss > 0, "mss", self.mss, "at least 1 byte")?;
         let packet = u32::from(self.mss) + u32::from(self.header);
-        check(packet <= 65_535, "mss", self.mss, format!("at most 65535 bytes less the header of {}", self.header))?;
+        let bound = format_args!("at most 65535 bytes less the header of {}", self.header);
+        check(packet <= 65_535, "mss", self.mss, bound)?;
         self.rto.validate()?;
         let (law, needs) = (self.law()?, self.congestion.name());
         let served = self.recovery == Recovery::Rack || !law.is_in_control() && !self.congestion.is_scalable();
-        check(served, "recovery", self.recovery.name(), format!("\"rack\" with congestion = \"{needs}\""))?;
+        check(served, "recovery", self.recovery.name(), format_args!("\"rack\" with congestion = \"{needs}\""))?;
         let counts = self.reaction.feedback == EcnFeedback::Accurate;
         let heard = "\"rfc3168\" or \"dctcp\": with `recovery = \"rack\"` alone a sender hears AccECN";
         check(!counts || self.recovery == Recovery::Rack, "feedback", "\"accurate\"", heard)?;
@@ -207,7 +209,7 @@ impl Config {
         check(told, "feedback", "\"rfc3168\"", needs)?;
         for (field, delay) in [("delayed_ack", self.reaction.ack.fixed()), ("overhead", self.reaction.overhead)] {
             let good = delay.is_none_or(|delay| delay > Span::ZERO && delay <= LONGEST_DELAY);
-            let bound = format!("above 0s and at most {LONGEST_DELAY} (RFC 1122 section 4.2.3.2)");
+            let bound = format_args!("above 0s and at most {LONGEST_DELAY} (RFC 1122 section 4.2.3.2)");
             check(good, field, delay.unwrap_or_default(), bound)?;
         }
         Ok(())

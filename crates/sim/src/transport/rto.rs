@@ -73,11 +73,12 @@ impl RtoConfig {
         let Self { granularity, minimum, maximum, initial } = *self;
         let good = granularity > Span::ZERO && granularity <= Span::from_s(1);
         check(good, "rto.granularity", granularity, "above 0s and at most 1s")?;
-        check(minimum >= granularity * 2, "rto.minimum", minimum, format!("at least two ticks, {}", granularity * 2))?;
+        let bound = format_args!("at least two ticks, {}", granularity * 2);
+        check(minimum >= granularity * 2, "rto.minimum", minimum, bound)?;
         let good = maximum >= minimum && maximum <= Span::from_s(3600);
-        check(good, "rto.maximum", maximum, format!("between rto.minimum, {minimum}, and 3600s"))?;
+        check(good, "rto.maximum", maximum, format_args!("between rto.minimum, {minimum}, and 3600s"))?;
         let good = initial >= minimum && initial <= maximum;
-        check(good, "rto.initial", initial, format!("between rto.minimum, {minimum}, and rto.maximum, {maximum}"))
+        check(good, "rto.initial", initial, format_args!("between rto.minimum, {minimum}, and rto.maximum, {maximum}"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! With a fixed set of flows nothing is allocated once the network has been as full as it gets.
+//! With a fixed set of flows nothing is allocated after the warm-up, if the network was as full as it gets in it.
 
 use crate::common::net::{Net, bulk, cbr, poisson, red, stage};
 use crate::common::random::scheduler;
@@ -10,8 +10,11 @@ use perhop_core::units::{BitRate, Bytes, Probability, Span, Time};
 use perhop_sim::transport::{Config, Reaction};
 use perhop_sim::{EngineOptions, Simulation};
 
+const WARMUP: Span = Span::from_s(100);
+
 fn net() -> Net {
     let mut net = Net::new(4, Span::from_s(200));
+    net.plan.warmup = WARMUP;
     net.duplex([0, 1], BitRate::mbps(20), Span::from_ms(2));
     net.duplex([1, 2], BitRate::mbps(5), Span::from_ms(10));
     net.duplex([2, 3], BitRate::mbps(20), Span::from_ms(2));
@@ -54,7 +57,7 @@ fn nothing_is_allocated_after_the_warm_up() {
     for transmit_done in [false, true] {
         let mut simulation = Simulation::new(net().plan, EngineOptions { transmit_done }).unwrap();
         let first = allocation_counter::measure(|| {
-            simulation.run_until(Time::ZERO + Span::from_s(100));
+            simulation.run_until(Time::ZERO + WARMUP);
         });
         assert!(first.count_total > 100, "the counter counts: {first:?}");
         let later = allocation_counter::measure(|| assert!(simulation.run_until(Time::MAX)));

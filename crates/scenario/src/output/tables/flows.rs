@@ -37,7 +37,7 @@ pub(super) fn flows(run: Run<'_>) -> Table {
 pub(super) fn flow_series(run: Run<'_>) -> Table {
     Columns::of("flow_series", &run.rows(&run.outcome.series.flows))
         .real("t_s", |r| r.it.at.seconds())
-        .text("traffic", |r| r.run.traffic(usize::from(r.it.table)))
+        .text("traffic", |r| r.run.traffic(r.it.table as usize))
         .integer("flow", |r| u64::from(r.it.number))
         .integer("delivered_bytes", |r| r.it.delivered_bytes)
         .integer("goodput_bytes", |r| r.it.goodput_bytes)

@@ -158,7 +158,9 @@ struct Used<'a> {
 }
 
 pub(super) fn links(run: Run<'_>) -> Table {
-    let rows: Vec<_> = run.plan.links.iter().enumerate().map(|(i, link)| used(run, i, link)).collect();
+    let mut hops = vec![Vec::new(); run.plan.links.len()];
+    run.outcome.ports.hops.iter().for_each(|hop| hops[hop.link].push(hop));
+    let rows: Vec<_> = run.plan.links.iter().zip(&hops).map(|(link, hops)| used(run, link, hops)).collect();
     Columns::of("links", &rows)
         .text("hop", |r| r.link.name.clone())
         .integer("rate_bit_s", |r| r.link.rate.bit_s())
@@ -170,12 +172,11 @@ pub(super) fn links(run: Run<'_>) -> Table {
         .table()
 }
 
-fn used<'a>(run: Run<'a>, i: usize, link: &'a plan::Link) -> Used<'a> {
-    let rows = || run.outcome.ports.hops.iter().filter(move |h| h.link == i);
-    let delivered: Count = rows().map(|h| h.delivered + h.lost).sum();
+fn used<'a>(run: Run<'a>, link: &'a plan::Link, hops: &[&HopRow]) -> Used<'a> {
+    let delivered: Count = hops.iter().map(|h| h.delivered + h.lost).sum();
     let wire_bytes = delivered.bytes.saturating_sub(delivered.packets * u64::from(run.plan.overhead));
     let utilisation = wire_bytes as f64 * 8.0 / (link.rate.bit_s() as f64 * run.seconds);
-    Used { link, delivered, dropped: rows().map(|h| h.fates.lost() + h.policed + h.lost).sum(), utilisation }
+    Used { link, delivered, dropped: hops.iter().map(|h| h.fates.lost() + h.policed + h.lost).sum(), utilisation }
 }
 
 pub(super) fn series(run: Run<'_>) -> Table {

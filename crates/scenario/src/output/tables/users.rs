@@ -22,19 +22,22 @@ struct Used<'a> {
 }
 
 impl<'a> Used<'a> {
-    fn new(run: Run<'a>, i: usize) -> Self {
+    /// By table.
+    fn all(run: Run<'a>) -> Vec<Self> {
         let outcome = run.outcome;
-        let flows = outcome.flows.iter().filter(|f| f.table == i);
-        let sessions: Vec<_> = outcome.sessions.iter().filter(|s| s.table == i).collect();
-        Self {
-            run,
-            offered: &run.plan.traffic[i],
-            row: &outcome.tables[i],
-            shares: flows.map(|f| run.bit_s(f.goodput_bytes)).collect(),
-            transfers: outcome.transfers.iter().filter(|t| usize::from(t.table) == i).collect(),
-            durations: sessions.iter().filter_map(|s| duration(s)).collect(),
-            sessions,
+        let none = |(offered, row)| {
+            let (shares, durations) = (Vec::new(), Vec::new());
+            Self { run, offered, row, shares, transfers: Vec::new(), sessions: Vec::new(), durations }
+        };
+        let mut all: Vec<_> = run.plan.traffic.iter().zip(&outcome.tables).map(none).collect();
+        outcome.flows.iter().for_each(|flow| all[flow.table].shares.push(run.bit_s(flow.goodput_bytes)));
+        outcome.transfers.iter().for_each(|transfer| all[transfer.table as usize].transfers.push(transfer));
+        for session in &outcome.sessions {
+            let used = &mut all[session.table];
+            used.durations.extend(duration(session));
+            used.sessions.push(session);
         }
+        all
     }
 
     fn mean_of(&self, value: fn(&Transfer) -> f64) -> Option<f64> {
@@ -43,7 +46,7 @@ impl<'a> Used<'a> {
 }
 
 pub(super) fn traffic(run: Run<'_>) -> Table {
-    let rows: Vec<_> = (0..run.plan.traffic.len()).map(|i| Used::new(run, i)).collect();
+    let rows = Used::all(run);
     Columns::of("traffic", &rows)
         .text("class", |r| r.run.class(usize::from(r.offered.class)))
         .text("traffic", |r| r.offered.name.clone())
@@ -69,9 +72,9 @@ pub(super) fn traffic(run: Run<'_>) -> Table {
 }
 
 pub(super) fn transfers(run: Run<'_>) -> Table {
-    let sender = |r: &Row<'_, Transfer>| r.run.plan.traffic[usize::from(r.it.table)].from[r.it.sender as usize];
+    let sender = |r: &Row<'_, Transfer>| r.run.plan.traffic[r.it.table as usize].from[r.it.sender as usize];
     Columns::of("transfers", &run.rows(&run.outcome.transfers))
-        .text("traffic", |r| r.run.traffic(usize::from(r.it.table)))
+        .text("traffic", |r| r.run.traffic(r.it.table as usize))
         .integer("source", |r| u64::from(r.it.source))
         .real("opened_s", |r| r.it.opened.seconds())
         .real("complete_s", |r| r.it.complete.seconds())
