@@ -7,7 +7,7 @@ use crate::scenario::Scenario;
 use comfy_table::{CellAlignment, ContentArrangement, Table as Grid, presets::NOTHING};
 use perhop_core::packet::Colour;
 use perhop_core::verdict::Reason;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What stands where nothing was measured, or where nothing has a name.
 pub(crate) const NONE: &str = "-";
@@ -45,29 +45,29 @@ impl<'a> Pooled<'a> {
 
     /// In the order of `classes`, each of them: one without a row gets one under the name [`NONE`].
     fn of_all(mut self, classes: &[String], replications: usize) -> Self {
-        for class in classes {
-            if self.order.iter().all(|key| key[0] != *class) {
-                let key = vec![class.clone(), NONE.to_owned()];
-                self.rows.insert(key.clone(), vec![None; replications]);
-                self.order.push(key);
-            }
+        let having: BTreeSet<_> = self.order.iter().map(|key| key[0].clone()).collect();
+        for class in classes.iter().filter(|class| !having.contains(*class)) {
+            let key = vec![class.clone(), NONE.to_owned()];
+            self.rows.insert(key.clone(), vec![None; replications]);
+            self.order.push(key);
         }
-        self.order.sort_by_key(|key| classes.iter().position(|class| *class == key[0]));
+        let ranks = ranks(classes);
+        self.order.sort_by_key(|key| ranks.get(key[0].as_str()));
         self
     }
 
     /// A row that only a later replication has is placed with the others of its port and class.
     fn sort(&mut self) {
         let parts = self.order.first().map_or(0, Vec::len);
-        let ranks = |part: usize| {
-            let colours = Colour::ALL.map(|c| c.name().to_owned());
-            let mut names = Vec::from(if part + 1 == parts { &colours[..] } else { &[] });
-            self.order.iter().for_each(|key| names.extend((!names.contains(&key[part])).then(|| key[part].clone())));
-            names
+        let appeared = self.order.clone();
+        let of_part = |part: usize| {
+            let colours = Colour::ALL.iter().map(|colour| colour.name()).filter(|_| part + 1 == parts);
+            ranks(colours.chain(appeared.iter().map(|key| key[part].as_str())))
         };
-        let ranks: Vec<_> = (0..parts).map(ranks).collect();
-        let rank = |part: &String, names: &Vec<String>| names.iter().position(|n| n == part);
-        self.order.sort_by_key(|key| key.iter().zip(&ranks).map(|(part, names)| rank(part, names)).collect::<Vec<_>>());
+        let by_part: Vec<_> = (0..parts).map(of_part).collect();
+        let rank =
+            |key: &Vec<String>| key.iter().zip(&by_part).map(|(name, ranks)| ranks[name.as_str()]).collect::<Vec<_>>();
+        self.order.sort_by_cached_key(rank);
     }
 
     /// A measure over replications; those in which nothing was measured are excluded.
@@ -92,6 +92,16 @@ impl<'a> Pooled<'a> {
         let values: Vec<_> = self.rows[key].iter().flatten().filter_map(share).collect();
         estimate(&values)
     }
+}
+
+/// By name, where it first appears among others.
+fn ranks<'a, T: AsRef<str> + ?Sized + 'a>(names: impl IntoIterator<Item = &'a T>) -> BTreeMap<&'a str, usize> {
+    let mut ranks = BTreeMap::new();
+    for name in names {
+        let next = ranks.len();
+        ranks.entry(name.as_ref()).or_insert(next);
+    }
+    ranks
 }
 
 fn show(estimate: Option<Estimate>, decimals: usize) -> String {
