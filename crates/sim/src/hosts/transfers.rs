@@ -117,7 +117,7 @@ impl Hosts {
             return Some(Completed::Request(asked, Opening { answers, ..Opening::transfer(object) }));
         }
         let Transit { bytes, opened, first, page, .. } = transit;
-        let (table, sender) = (flow.table, flow.way.into());
+        let (table, sender) = (flow.table, flow.way);
         let (number, first) = (self.number_of(source as u32), first.unwrap_or(now));
         let transfer = Transfer { table, source: number, sender, page, opened, first, complete: now, bytes };
         self.tables[table as usize].open -= 1;

@@ -171,11 +171,11 @@ impl Config {
     pub fn validate(&self) -> Result<(), ConfigError> {
         let windows = 1..=LARGEST_WINDOW;
         let bound = format_args!("between 1 and {LARGEST_WINDOW} segments");
-        check(windows.contains(&self.window), "window", self.window, &bound)?;
+        check(windows.contains(&self.window), "window", self.window, bound)?;
         let fits = !self.reaction.sack || self.window <= sacks::LARGEST_WINDOW;
         let blocks = format_args!("at most {} segments with SACK", sacks::LARGEST_WINDOW);
         check(fits, "window", self.window, blocks)?;
-        check(windows.contains(&self.initial_window), "initial_window", self.initial_window, &bound)?;
+        check(windows.contains(&self.initial_window), "initial_window", self.initial_window, bound)?;
         let fits = self.reaction.burst > 0 && self.reaction.burst <= self.window;
         let bound = format_args!("between 1 and the window of {} segments", self.window);
         check(fits, "burst", self.reaction.burst, bound)?;
