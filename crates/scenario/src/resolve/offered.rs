@@ -110,7 +110,7 @@ pub fn read(model: &Model, topology: &Topology, links: &[plan::Link], problems: 
         let help = "add [traffic.X] with model, from and to; `perhop list` shows the models";
         problems.error("E238", None, "scenario without traffic").help(help);
     }
-    // More than there are numbers are an error of their own: `check_size`.
+    // Classes beyond these numbers are an error: `check_size`.
     let number = |(i, class)| (class, u16::try_from(i).unwrap_or(u16::MAX));
     let (classes, each) = (&classes(model).into_iter().enumerate().map(number).collect(), model.traffic.sound());
     each.filter_map(|(name, section)| Reading { model, classes, net, name, section, problems }.flowlines())
