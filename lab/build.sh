@@ -6,7 +6,7 @@ set -eu
 if [ -x "$kernel" ]; then echo "$kernel"; exit; fi
 
 why=$(lacking make gcc flex bison bc xz sha256sum)
-[ -n "$why" ] || [ -f "$archive" ] || why="$archive is missing (Debian: apt install linux-source-$version)"
+[ -n "$why" ] || [ -f "$archive" ] || why="$archive is missing (Debian: apt install $packages)"
 [ -z "$why" ] || { echo "lab: $why" >&2; exit 3; }
 
 place=$(dirname "$kernel")

@@ -7,11 +7,13 @@ key=$(cat "$lab/kernel.config" "$lab/edits.sh" | sha256sum | cut -c1-12)
 cache=${PERHOP_LAB:-${XDG_CACHE_HOME:-$HOME/.cache}/perhop/lab}
 kernel=$cache/$version-$key/linux
 
+packages="linux-source-$version make gcc flex bison bc xz-utils iproute2 ethtool busybox-static util-linux"
+
 # Why the lab cannot run on this machine; nothing if it can.
 lacking() {
     case $(uname -sm) in "Linux x86_64") ;; *) echo "user-mode Linux needs Linux on x86-64, this is $(uname -sm)"; return ;; esac
     for tool in ip tc ethtool busybox taskset timeout "$@"; do
-        command -v "$tool" >/dev/null || { echo "$tool is missing (Debian: apt install make gcc flex bison bc xz-utils iproute2 ethtool busybox-static util-linux)"; return; }
+        command -v "$tool" >/dev/null || { echo "$tool is missing (Debian: apt install $packages)"; return; }
     done
     [ -x /usr/bin/python3 ] || echo "/usr/bin/python3 is missing (Debian: apt install python3)"
 }
