@@ -241,9 +241,9 @@ impl<H: Copy> Port<H> {
         queue.sent_at()
     }
 
-    /// Takes that packet.
+    /// Takes that packet; and when the one behind it will have been sent.
     #[inline]
-    pub fn take_sent(&mut self) -> Option<Sent<H>> {
+    pub fn take_sent(&mut self) -> Option<(Sent<H>, Option<Time>)> {
         let Queues::One(queue) = &mut self.queues else { return None };
         queue.take_sent()
     }

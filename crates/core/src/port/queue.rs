@@ -2,7 +2,7 @@
 
 use super::ring::{Entry, Ring};
 use super::{Buffers, Gate, Leaving, MOST_HEAD_DROPS, Sent, Transmission};
-use crate::aqm::{Aqm as _, AqmParams, Backlog, Departure};
+use crate::aqm::{AqmParams, Backlog, Departure};
 use crate::count::Count;
 use crate::needs::Needs;
 use crate::packet::Packet;
@@ -185,21 +185,19 @@ impl<H: Copy> Queue<H> {
     }
 
     #[inline]
-    pub(super) fn take_sent(&mut self) -> Option<Sent<H>> {
-        self.ring.take().map(Entry::sent)
+    pub(super) fn take_sent(&mut self) -> Option<(Sent<H>, Option<Time>)> {
+        let sent = self.ring.take()?.sent();
+        Some((sent, self.sent_at()))
     }
 
     pub(super) fn on_timer(&mut self, now: Time) {
         self.ring.start_until(now);
         let backlog = self.behind(now, 0, 0);
-        let aqm = self.gate.aqm_mut();
-        if aqm.poll_at().is_some_and(|at| at <= now) {
-            aqm.on_timer(now, &backlog);
-        }
+        self.gate.on_timer(now, &backlog);
     }
 
     pub(super) fn retune(&mut self, now: Time, params: &AqmParams, scope: &Scope) -> Result<(), ParamError> {
-        self.gate.aqm_mut().retune(now, params, scope)
+        self.gate.retune(now, params, scope)
     }
 
     /// Which queue of the specification it is; the flows of a scheduler are one.

@@ -253,7 +253,7 @@ fn ahead(spec: &PortSpec<'_>, load: &[(u64, Packet)]) -> Story {
         fates.push(port.arrive_ahead(&Passage::of(at(now), packet.flow), &mut packet.clone(), i, line));
     }
     while let Some(ends) = port.sent_at() {
-        let next = port.take_sent().unwrap();
+        let (next, _) = port.take_sent().unwrap();
         assert_eq!(next.sent.ends, ends);
         sent.push((next.handle, next.sent.starts));
     }

@@ -13,7 +13,7 @@ const LEAST_BITS: u32 = 18;
 const MOST_BITS: u32 = 32;
 
 /// Longest run that a key's time can hold: 19.5 hours.
-pub const MAX_DURATION: Span = Span::from_ns((1 << (64 - LEAST_BITS)) - 1);
+pub const MAX_DURATION: Span = Span::from_ns((1 << (64 - LEAST_BITS)) - 2);
 
 /// How many components a run of this length may have.
 pub const fn most_components(duration: Span) -> u64 {
@@ -30,7 +30,8 @@ struct Split {
 impl Split {
     /// For a run until `end`.
     const fn of(end: Span) -> Self {
-        let bits = end.ns().leading_zeros();
+        // One time more than the run has: that of the key that is never.
+        let bits = (end.ns() + 1).leading_zeros();
         Self { bits: if bits < MOST_BITS { bits } else { MOST_BITS }, end }
     }
 
@@ -47,31 +48,33 @@ impl Split {
 
 /// A component and its time, in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key(u64);
+pub struct Key(u64);
 
 impl Key {
-    /// Later than every event.
-    const NEVER: Self = Self(u64::MAX);
-}
-
-/// Who acts next, and when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Next {
-    /// When; [`Time::MAX`] is never.
-    pub at: Time,
-    /// Which component.
-    pub index: usize,
+    /// Later than every event, and its time than every stop.
+    pub const NEVER: Self = Self(u64::MAX);
 }
 
 const ARITY: usize = 4;
 
+/// The least of four, and which it is.
+#[inline(always)]
+fn least([a, b, c, d]: [Key; ARITY]) -> (Key, usize) {
+    let left = if b < a { (b, 1) } else { (a, 0) };
+    let right = if d < c { (d, 3) } else { (c, 2) };
+    if right.0 < left.0 { right } else { left }
+}
+
 /// A 4-ary heap of keys, earliest first.
 #[derive(Clone, Debug)]
 pub struct Heap {
-    /// The earliest, then rows of the four below each. Rows are whole: places without a key have [`Key::NEVER`].
-    keys: Vec<Key>,
+    /// The earliest.
+    top: Key,
+    /// First the four below the top, then those below each of these. Places without a key have [`Key::NEVER`].
+    rows: Vec<[Key; ARITY]>,
     /// Keys waiting, the hole among them.
     len: usize,
+    /// The earliest has been taken.
     hole: bool,
     split: Split,
 }
@@ -79,7 +82,7 @@ pub struct Heap {
 impl Heap {
     /// Nothing to do until `end`.
     pub fn new(end: Span) -> Self {
-        Self { keys: vec![Key::NEVER], len: 0, hole: false, split: Split::of(end) }
+        Self { top: Key::NEVER, rows: Vec::new(), len: 0, hole: false, split: Split::of(end) }
     }
 
     /// Has component `index` act at `at`.
@@ -89,36 +92,51 @@ impl Heap {
         if std::mem::replace(&mut self.hole, false) {
             return self.sink(key);
         }
-        if self.len == self.keys.len() {
-            self.keys.extend([Key::NEVER; ARITY]);
+        if self.len > self.rows.len() * ARITY {
+            self.rows.push([Key::NEVER; ARITY]);
         }
         self.len += 1;
         self.rise(key);
     }
 
-    /// Who acts first.
-    #[inline]
-    pub fn peek(&mut self) -> Next {
-        if std::mem::replace(&mut self.hole, false) {
-            self.len -= 1;
-            let last = std::mem::replace(&mut self.keys[self.len], Key::NEVER);
-            if self.len > 0 {
-                self.sink(last);
-            }
+    /// The key of the component that acts first; [`Key::NEVER`] if there is none.
+    #[inline(always)]
+    pub fn first(&mut self) -> Key {
+        if self.hole {
+            self.fill();
         }
-        let Key(first) = self.keys[0];
-        if first == u64::MAX {
-            return Next { at: Time::MAX, index: 0 };
-        }
-        let bits = self.split.bits;
-        Next { at: Time::from_ns(first >> bits), index: (first & ((1 << bits) - 1)) as usize }
+        self.top
     }
 
-    /// Takes what [`Heap::peek`] gave, which must be the last call.
-    #[inline]
+    /// Takes what [`Heap::first`] gave, which must be the last call.
+    #[inline(always)]
     pub fn take(&mut self) {
         debug_assert!(!self.hole && self.len > 0);
         self.hole = true;
+    }
+
+    /// When the component of a key acts.
+    #[inline(always)]
+    pub fn time(&self, key: Key) -> Time {
+        Time::from_ns(key.0 >> self.split.bits)
+    }
+
+    /// The component of a key.
+    #[inline(always)]
+    pub fn index(&self, key: Key) -> usize {
+        (key.0 & ((1 << self.split.bits) - 1)) as usize
+    }
+
+    /// The last key fills the hole, since none was pushed into it.
+    fn fill(&mut self) {
+        (self.hole, self.len) = (false, self.len - 1);
+        match self.len.checked_sub(1) {
+            None => self.top = Key::NEVER,
+            Some(last) => {
+                let key = std::mem::replace(&mut self.rows[last / ARITY][last % ARITY], Key::NEVER);
+                self.sink(key);
+            }
+        }
     }
 
     /// Keys waiting.
@@ -130,35 +148,48 @@ impl Heap {
     /// Puts `key` where it belongs on the way down from the top.
     #[inline]
     fn sink(&mut self, key: Key) {
-        let (mut at, keys) = (0, self.keys.as_mut_slice());
+        let rows = self.rows.as_mut_slice();
+        let (up, mut column) = rows.first().map_or((Key::NEVER, 0), |&row| least(row));
+        if up >= key {
+            self.top = key;
+            return;
+        }
+        self.top = up;
+        let mut row = 0;
         loop {
-            let first = at * ARITY + 1;
-            let Some(&[a, b, c, d]) = keys.get(first..).and_then(|below| below.first_chunk()) else { break };
-            let left = if b < a { (b, 1) } else { (a, 0) };
-            let right = if d < c { (d, 3) } else { (c, 2) };
-            let (least, child) = if right.0 < left.0 { right } else { left };
-            if least >= key {
+            let below = row * ARITY + column + 1;
+            let (up, place) = rows.get(below).map_or((Key::NEVER, 0), |&row| least(row));
+            if up >= key {
                 break;
             }
-            keys[at] = least;
-            at = first + child;
+            rows[row][column] = up;
+            (row, column) = (below, place);
         }
-        keys[at] = key;
+        rows[row][column] = key;
     }
 
     /// Puts `key`, for which there is a place behind all others, where it belongs on the way up.
     #[inline]
     fn rise(&mut self, key: Key) {
-        let mut at = self.len - 1;
-        while at > 0 {
-            let parent = (at - 1) / ARITY;
-            if self.keys[parent] <= key {
-                break;
+        let Some(mut at) = self.len.checked_sub(2) else {
+            self.top = key;
+            return;
+        };
+        loop {
+            let (row, column) = (at / ARITY, at % ARITY);
+            let above = match row.checked_sub(1) {
+                None => &mut self.top,
+                Some(above) => &mut self.rows[above / ARITY][above % ARITY],
+            };
+            if *above <= key {
+                self.rows[row][column] = key;
+                return;
             }
-            self.keys[at] = self.keys[parent];
-            at = parent;
+            let down = std::mem::replace(above, key);
+            self.rows[row][column] = down;
+            let Some(above) = row.checked_sub(1) else { return };
+            at = above;
         }
-        self.keys[at] = key;
     }
 }
 
@@ -180,8 +211,9 @@ mod tests {
                         sorted.sort_by(|a, b| b.cmp(a));
                     }
                     None => {
-                        let next = sorted.pop().map(|(time, index)| Next { at: Time::from_ns(time), index });
-                        prop_assert_eq!(heap.peek(), next.unwrap_or(Next { at: Time::MAX, index: 0 }));
+                        let next = sorted.pop().map(|(time, index)| (Time::from_ns(time), index));
+                        let first = heap.first();
+                        prop_assert_eq!((first != Key::NEVER).then(|| (heap.time(first), heap.index(first))), next);
                         if next.is_some() {
                             heap.take();
                         }
@@ -200,9 +232,10 @@ mod tests {
             let (mut heap, last) = (Heap::new(end), most_components(end) as usize - 1);
             heap.push(Time::ZERO + end + Span::from_ns(1), last);
             heap.push(Time::ZERO + end, last);
-            assert_eq!(heap.peek(), Next { at: Time::ZERO + end, index: last }, "{end:?}");
+            let first = heap.first();
+            assert_eq!((heap.time(first), heap.index(first)), (Time::ZERO + end, last), "{end:?}");
             heap.take();
-            assert_eq!(heap.peek().at, Time::MAX, "{end:?}");
+            assert_eq!(heap.first(), Key::NEVER, "{end:?}");
         }
     }
 

@@ -103,20 +103,21 @@ impl Agenda {
     /// Takes the next event, if it is due by `stop`, and advances to its time.
     #[inline(always)]
     pub fn next(&mut self, stop: Time) -> Option<(Time, Component)> {
-        let (event, timer) = (self.events.peek(), self.timers.peek());
-        let next = event.at.min(timer.at);
-        if next > stop || next == Time::MAX {
+        let (event, timer) = (self.events.first(), self.timers.first());
+        let (of_event, of_timer) = (self.events.time(event), self.timers.time(timer));
+        let next = of_event.min(of_timer);
+        if next > stop {
             return None;
         }
         debug_assert!(next >= self.now, "time went backwards");
         self.now = next;
         self.done += 1;
-        if timer.at < event.at {
+        if of_timer < of_event {
             self.timers.take();
-            return Some((next, Component::Timer(timer.index)));
+            return Some((next, Component::Timer(self.timers.index(timer))));
         }
         self.events.take();
-        Some((next, self.component(event.index)))
+        Some((next, self.component(self.events.index(event))))
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 use super::Simulation;
 use crate::agenda::Component;
 use crate::net::link::Wakes;
-use crate::net::{At, Onward, RecordId};
+use crate::net::{At, Delivered, Onward, RecordId};
 use crate::plan::TapPoint;
 use perhop_core::port::Sent;
 use perhop_core::units::Time;
@@ -13,15 +13,14 @@ impl Simulation {
     /// A packet reaches the end of a link.
     #[inline]
     pub(super) fn deliver(&mut self, now: Time, link: usize) {
-        let (sent, next) = self.net.deliver(link);
+        let Delivered { sent, next, to } = self.net.deliver(link);
         if let Some(at) = next {
             self.agenda.add(at, Component::Delivery(link));
         }
-        if self.net.is_watched(link) {
-            return self.deliver_watched(now, link, &sent);
+        match to {
+            Some(to) => self.go(now, sent.handle, to),
+            None => self.deliver_watched(now, link, &sent),
         }
-        let to = self.net.straight_on(sent.handle);
-        self.go(now, sent.handle, to);
     }
 
     /// A packet reaches the end of a link at which someone looks, or whose wire may lose or delay it.
@@ -66,24 +65,30 @@ impl Simulation {
     #[inline]
     fn forward(&mut self, now: Time, link: usize, id: RecordId) {
         if self.net.is_watched(link) {
-            self.look(now, link, id);
+            return self.forward_watched(now, link, id);
         }
+        self.enter_port(now, link, id);
+    }
+
+    /// As [`Simulation::forward`], to a port at which someone looks.
+    #[inline(never)]
+    fn forward_watched(&mut self, now: Time, link: usize, id: RecordId) {
+        if self.trace.is_some() {
+            self.trace_arrival(now, link, id);
+        }
+        let record = self.net.record(id);
+        self.recorder.tap(link, TapPoint::Input, || record.captured(now, link, TapPoint::Input));
+        self.enter_port(now, link, id);
+    }
+
+    #[inline(always)]
+    fn enter_port(&mut self, now: Time, link: usize, id: RecordId) {
         let Self { net, hosts, .. } = self;
         match net.forward(now, At { link, id }, |flow| hosts.truth(flow)) {
             Err(reason) => self.drop(now, id, Some((link, reason))),
             Ok(wakes) if wakes.begin => self.begin(now, link),
             Ok(wakes) => self.wake_link(link, wakes),
         }
-    }
-
-    /// A packet arrives at a port at which someone looks.
-    #[inline(never)]
-    fn look(&mut self, now: Time, link: usize, id: RecordId) {
-        if self.trace.is_some() {
-            self.trace_arrival(now, link, id);
-        }
-        let record = self.net.record(id);
-        self.recorder.tap(link, TapPoint::Input, || record.captured(now, link, TapPoint::Input));
     }
 
     /// Packets that were dropped at the heads of queues.

@@ -224,19 +224,26 @@ impl Link {
 
     /// Takes the packet that reaches the other end now, and says when the next one does.
     #[inline(always)]
-    pub fn deliver(&mut self, pool: &Pool) -> (Sent<RecordId>, Option<Time>) {
-        let (first, next) = match self.transmit_done {
-            true => (self.wire.pop_front(), self.wire.front().map(|next| next.sent.ends)),
-            false => (self.port.take_sent(), self.port.sent_at()),
-        };
-        let first = first.expect("an event waited for it");
-        let packet = &pool.get(first.handle).packet;
+    pub fn deliver(&mut self) -> (Sent<RecordId>, Option<Time>) {
+        let taken = if self.transmit_done { self.take_from_wire() } else { self.port.take_sent() };
+        let (first, next) = taken.expect("an event waited for it");
+        (first, next.map(|ends| ends + self.delay))
+    }
+
+    /// The first packet on the wire behind a port that knows of none that it has sent, and when the one behind it was sent.
+    fn take_from_wire(&mut self) -> Option<(Sent<RecordId>, Option<Time>)> {
+        let first = self.wire.pop_front()?;
+        Some((first, self.wire.front().map(|next| next.sent.ends)))
+    }
+
+    /// Counts a packet that reaches the other end.
+    #[inline(always)]
+    pub fn count_delivered(&mut self, first: &Sent<RecordId>, packet: &Packet) {
         self.delivered[packet.colour.index()].add(packet.size);
         let wait = first.sent.starts.since(first.arrived).ns();
         if wait > 0 {
             self.passed[usize::from(packet.class)][packet.colour.index()].waits.observe(wait);
         }
-        (first, next.map(|ends| ends + self.delay))
     }
 
     /// Whether anyone looks at what passes it, or its wire does anything but delay.

@@ -82,6 +82,29 @@ pub enum Onward {
     Wire(Option<Time>),
 }
 
+/// What reaches the far end of a link.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivered {
+    /// The packet.
+    pub sent: Sent<RecordId>,
+    /// When the next one does.
+    pub next: Option<Time>,
+    /// Where it goes; `None` where [`Net::onward`] says that, because someone looks or the wire does more than delay.
+    pub to: Option<Onward>,
+}
+
+/// Where a packet's route leads.
+#[inline(always)]
+fn straight_on(hops: &[u32], record: &mut Record) -> Onward {
+    match hops[record.hop as usize] {
+        HERE => Onward::Host,
+        next => {
+            record.hop += 1;
+            Onward::Port(next as usize)
+        }
+    }
+}
+
 impl Net {
     /// Packets that left a link, since the start.
     pub fn packet_hops(&self) -> u64 {
@@ -105,15 +128,19 @@ impl Net {
         self.pool.remove(id)
     }
 
-    /// The packet that reaches the far end of a link now, and when the next one will.
+    /// A packet reaches the far end of a link.
     #[inline(always)]
-    pub fn deliver(&mut self, link: usize) -> (Sent<RecordId>, Option<Time>) {
+    pub fn deliver(&mut self, link: usize) -> Delivered {
         self.packet_hops += 1;
-        self.links[link].deliver(&self.pool)
+        let link = &mut self.links[link];
+        let (sent, next) = link.deliver();
+        let record = self.pool.get_mut(sent.handle);
+        link.count_delivered(&sent, &record.packet);
+        let to = (!link.is_watched()).then(|| straight_on(&self.hops, record));
+        Delivered { sent, next, to }
     }
 
-    /// Whether anyone looks at what passes a link, or its wire does anything but delay. If not, a packet goes
-    /// [`Net::straight_on`] from its far end.
+    /// Whether anyone looks at what passes a link, or its wire does anything but delay.
     #[inline(always)]
     pub fn is_watched(&self, link: usize) -> bool {
         self.links[link].is_watched()
@@ -162,16 +189,8 @@ impl Net {
     }
 
     /// Where a packet's route leads from the far end of a link.
-    #[inline(always)]
-    pub fn straight_on(&mut self, id: RecordId) -> Onward {
-        let record = self.pool.get_mut(id);
-        match self.hops[record.hop as usize] {
-            HERE => Onward::Host,
-            next => {
-                record.hop += 1;
-                Onward::Port(next as usize)
-            }
-        }
+    fn straight_on(&mut self, id: RecordId) -> Onward {
+        straight_on(&self.hops, self.pool.get_mut(id))
     }
 
     /// A packet arrives at a port. `truth` says what its sender knows, for conditioners that ask.
