@@ -1,10 +1,13 @@
 //! The gate of a queue: asks the AQM, applies ECN (RFC 3168 section 5), guards the limit, and gives each packet one
 //! fate.
 
-use crate::aqm::{AnyAqm, Aqm, Arrival, Backlog, Departure};
+use crate::aqm::drop_tail::DropTail;
+use crate::aqm::{AnyAqm, Aqm, AqmParams, Arrival, Backlog, Departure};
 use crate::count::Count;
 use crate::packet::{Ecn, Packet};
+use crate::params::ParamError;
 use crate::rng::Rng;
+use crate::scope::Scope;
 use crate::units::Time;
 use crate::verdict::{Fate, Reason, Side, Verdict};
 
@@ -78,10 +81,13 @@ impl Fates {
     }
 }
 
+static DROP_TAIL: AnyAqm = AnyAqm::DropTail(DropTail);
+
 /// The gate.
 #[derive(Clone, Debug)]
 pub struct Gate {
-    aqm: AnyAqm,
+    /// None is drop-tail, which has nothing to say. Most queues of a network are: they are spared the question and the room.
+    aqm: Option<Box<AnyAqm>>,
     limit: Limit,
     drop: Side,
     rng: Rng,
@@ -92,13 +98,13 @@ pub struct Gate {
 impl Gate {
     /// A gate before a queue of `limit`, for packets of class 0.
     pub fn new(aqm: AnyAqm, limit: Limit, rng: Rng) -> Self {
+        let aqm = (!matches!(aqm, AnyAqm::DropTail(_))).then(|| Box::new(aqm));
         Self { aqm, limit, drop: Side::Tail, rng, fates: vec![Default::default()], spared: 0 }
     }
 
     /// A gate that lets everything in.
     pub fn open() -> Self {
-        let aqm = AnyAqm::DropTail(crate::aqm::drop_tail::DropTail);
-        Self::new(aqm, Limit::Packets(u32::MAX), Rng::stream(0, 0, "queue"))
+        Self::new(DROP_TAIL.clone(), Limit::Packets(u32::MAX), Rng::stream(0, 0, "queue"))
     }
 
     /// Counts classes 0 to `classes - 1` apart.
@@ -119,7 +125,7 @@ impl Gate {
 
     /// Whether the packet that it shows is as good as gone.
     pub(super) fn takes(&self) -> bool {
-        self.aqm.takes()
+        self.aqm().takes()
     }
 
     /// Whether more waits than its limit, which happens only where the packet at the head goes.
@@ -137,7 +143,9 @@ impl Gate {
         (backlog.room, backlog.ecn) = (false, packet.ecn.capable());
         let fate = Fate::Dropped(Reason::Overflow);
         self.count_at_head(packet, fate);
-        self.aqm.on_fate(&Arrival { now, backlog }, packet, fate);
+        if let Some(aqm) = &mut self.aqm {
+            aqm.on_fate(&Arrival { now, backlog }, packet, fate);
+        }
     }
 
     /// A packet that those above want dropped: the AQM is not asked.
@@ -171,17 +179,26 @@ impl Gate {
     fn decide(&mut self, now: Time, mut backlog: Backlog, packet: &mut Packet, marked: bool) -> Fate {
         backlog.room = self.limit.has_room(backlog.packets, backlog.bytes, packet.size);
         backlog.ecn = packet.ecn.capable();
+        if self.aqm.is_some() {
+            return self.ask(now, backlog, packet, marked);
+        }
+        let fate = self.let_in(&backlog, packet, marked);
+        self.count(packet, fate);
+        fate
+    }
+
+    /// The fate of a packet of which the AQM is asked.
+    #[inline(never)]
+    fn ask(&mut self, now: Time, backlog: Backlog, packet: &mut Packet, marked: bool) -> Fate {
         let at = Arrival { now, backlog };
-        // Most queues of a network are drop-tail, which has nothing to say: asking it twice would be 4 % of a packet-hop.
-        let asks = !matches!(self.aqm, AnyAqm::DropTail(_));
-        let own = if asks { self.aqm.on_arrival(&at, packet, &mut self.rng) } else { Verdict::Pass };
+        let own = self.aqm.as_mut().map_or(Verdict::Pass, |aqm| aqm.on_arrival(&at, packet, &mut self.rng));
         let fate = match own {
             Verdict::Drop(reason) => Fate::Dropped(reason),
             own => self.let_in(&backlog, packet, own == Verdict::Mark || marked),
         };
         self.count(packet, fate);
-        if asks {
-            self.aqm.on_fate(&at, packet, fate);
+        if let Some(aqm) = &mut self.aqm {
+            aqm.on_fate(&at, packet, fate);
         }
         fate
     }
@@ -209,9 +226,9 @@ impl Gate {
     pub(super) fn depart(&mut self, mut at: Departure, packet: &mut Packet, may_drop: bool, above: Verdict) -> Fate {
         at.backlog.room = self.limit.has_room(at.backlog.packets, at.backlog.bytes, packet.size);
         at.backlog.ecn = packet.ecn.capable();
-        let verdict = match above {
-            Verdict::Pass => self.aqm.on_departure(&at, packet, &mut self.rng),
-            above => above,
+        let verdict = match (above, &mut self.aqm) {
+            (Verdict::Pass, Some(aqm)) => aqm.on_departure(&at, packet, &mut self.rng),
+            (above, _) => above,
         };
         let fate = match verdict {
             Verdict::Pass => return Fate::Queued,
@@ -227,7 +244,9 @@ impl Gate {
             return Fate::Queued;
         }
         self.count_at_head(packet, fate);
-        self.aqm.on_fate(&Arrival { now: at.now, backlog: at.backlog }, packet, fate);
+        if let Some(aqm) = &mut self.aqm {
+            aqm.on_fate(&Arrival { now: at.now, backlog: at.backlog }, packet, fate);
+        }
         fate
     }
 
@@ -280,12 +299,24 @@ impl Gate {
 
     /// The AQM, for its gauges and timers.
     pub fn aqm(&self) -> &AnyAqm {
-        &self.aqm
+        self.aqm.as_deref().unwrap_or(&DROP_TAIL)
     }
 
-    /// The AQM, for its timers and new parameters.
-    pub(super) fn aqm_mut(&mut self) -> &mut AnyAqm {
-        &mut self.aqm
+    /// The time that its AQM asked for has come.
+    pub(super) fn on_timer(&mut self, now: Time, backlog: &Backlog) {
+        if let Some(aqm) = &mut self.aqm
+            && aqm.poll_at().is_some_and(|at| at <= now)
+        {
+            aqm.on_timer(now, backlog);
+        }
+    }
+
+    /// New parameters for its AQM.
+    pub(super) fn retune(&mut self, now: Time, params: &AqmParams, scope: &Scope) -> Result<(), ParamError> {
+        match &mut self.aqm {
+            Some(aqm) => aqm.retune(now, params, scope),
+            None => DROP_TAIL.clone().retune(now, params, scope),
+        }
     }
 
     /// Packets sent although the AQM dropped them, see [`super::MOST_HEAD_DROPS`].
