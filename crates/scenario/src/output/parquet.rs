@@ -1,4 +1,5 @@
-//! Tables as Parquet: one row group, Zstandard, no Arrow, the same bytes for the same values; and back.
+//! Tables as Parquet: one row group, no Arrow, the same bytes for the same values; and back. Small tables are stored as they
+//! are, larger ones with Zstandard and, of texts, dictionaries.
 
 use super::columns::{Table, Values};
 use bytes::Bytes;
@@ -7,19 +8,24 @@ use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::{ParquetError, Result};
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
+use std::collections::HashMap;
 use std::io::Write;
 use std::sync::Arc;
+
+/// Up to this many bytes a table is small: to compress it would take longer than to write it.
+const SMALL: usize = 8192;
 
 /// Writes a table.
 ///
 /// # Errors
 /// When `to` cannot be written.
 pub fn write(table: &Table, to: impl Write + Send) -> Result<()> {
-    let mut file = SerializedFileWriter::new(to, Arc::new(schema(table)?), Arc::new(properties()?))?;
+    let properties = if bytes(table) <= SMALL { bare().build() } else { packed(table)? };
+    let mut file = SerializedFileWriter::new(to, Arc::new(schema(table)?), Arc::new(properties))?;
     let mut group = file.next_row_group()?;
     for (_, values) in &table.columns {
         column(&mut group, |to| write_column(to, values))?;
@@ -29,7 +35,30 @@ pub fn write(table: &Table, to: impl Write + Send) -> Result<()> {
     Ok(())
 }
 
-/// How all files are written.
+/// Bytes of a table's values.
+fn bytes(table: &Table) -> usize {
+    let of = |values: &Values| match values {
+        Values::Integers(v) => size_of_val(v.as_slice()),
+        Values::Reals(v) => size_of_val(v.as_slice()),
+        Values::Texts(v) => v.iter().flatten().map(String::len).sum(),
+    };
+    table.columns.iter().map(|(_, values)| of(values)).sum()
+}
+
+/// Values one after the other: who reads a table reads it whole, and needs neither statistics nor an index.
+fn bare() -> WriterPropertiesBuilder {
+    let bare = WriterProperties::builder().set_dictionary_enabled(false).set_offset_index_disabled(true);
+    bare.set_statistics_enabled(EnabledStatistics::None).set_created_by("perhop".into())
+}
+
+/// How a larger table is written. Texts repeat, numbers hardly.
+fn packed(table: &Table) -> Result<WriterProperties> {
+    let texts = table.columns.iter().filter(|(_, values)| matches!(values, Values::Texts(_)));
+    let packed = bare().set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?));
+    Ok(texts.fold(packed, |to, (name, _)| to.set_column_dictionary_enabled(name.as_str().into(), true)).build())
+}
+
+/// How packets at ports are written: as they come, to be searched.
 pub(super) fn properties() -> Result<WriterProperties> {
     let compression = Compression::ZSTD(ZstdLevel::try_new(1)?);
     Ok(WriterProperties::builder().set_compression(compression).set_created_by("perhop".into()).build())
@@ -70,7 +99,10 @@ fn write_column(column: &mut ColumnWriter<'_>, values: &Values) -> Result<usize>
         (ColumnWriter::Int64ColumnWriter(w), Values::Integers(v)) => values_of(w, v),
         (ColumnWriter::DoubleColumnWriter(w), Values::Reals(v)) => values_of(w, v),
         (ColumnWriter::ByteArrayColumnWriter(w), Values::Texts(v)) => {
-            values_of(w, &v.iter().map(|t| t.as_deref().map(ByteArray::from)).collect::<Vec<_>>())
+            // Few of them differ: each is copied once.
+            let mut known = HashMap::new();
+            let mut shared = |text| known.entry(text).or_insert_with(|| ByteArray::from(text)).clone();
+            values_of(w, &v.iter().map(|text| text.as_deref().map(&mut shared)).collect::<Vec<_>>())
         }
         _ => unreachable!("the schema is made from the table"),
     }

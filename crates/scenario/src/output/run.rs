@@ -2,7 +2,7 @@
 //! never on the number of threads or on what ran before.
 
 use super::columns::Table;
-use super::disk::home::Home;
+use super::disk::home::{Home, Homes};
 use super::disk::manifest::Labels;
 use super::disk::write::Draft;
 use super::disk::{self, Effort, Identity, Manifest, Stored};
@@ -162,17 +162,21 @@ pub fn run(points: &[Point], options: &RunOptions, watch: &dyn Watch) -> Result<
         .collect();
     let ef: Result<Vec<_>, _> = points.iter().map(|point| ef::checks(&options.ef, &point.scenario)).collect();
     let ef = ef.map_err(RunError::Asked)?;
-    let _homes = homes(points, options)?;
+    let homes = Homes::new(homes(points, options)?, watch.clock());
     let done = AtomicUsize::new(0);
     let total = work.len();
     let one = |(point, replication): (usize, u32)| {
         let result = Job { point: &points[point], replication, options, ef: &ef[point], watch }.run();
         let done = done.fetch_add(usize::from(matches!(result, Ok(Some(_)))), Ordering::Relaxed);
         watch.progress(Progress { done: done + 1, total });
+        if result.as_ref().is_ok_and(|made| made.as_ref().is_some_and(|made| !made.reused)) {
+            homes.completed(watch.clock()).map_err(written)?;
+        }
         result.map(|r| r.map(|r| Replication { point, ..r }))
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build().expect("threads can be had");
     let results: Vec<_> = pool.install(|| work.into_par_iter().with_max_len(1).map(one).collect());
+    homes.sync().map_err(written)?;
     let mut replications = Vec::with_capacity(total);
     for result in results {
         replications.extend(result?);

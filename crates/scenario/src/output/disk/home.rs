@@ -1,14 +1,23 @@
-//! One process among several in a scenario's directory: what a killed one left there is removed by the next.
+//! One process among several in a scenario's directory: what a killed one left there is removed by the next, and what is
+//! written reaches the disk in time.
 
 use std::fs::{self, File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, TryLockError as Busy};
+use std::time::Duration;
+
+/// How much work a crash of the machine may cost. (A process that is killed loses nothing that it had completed.)
+const AT_STAKE: Duration = Duration::from_secs(1);
 
 /// A scenario's directory in use. Everyone who writes there shares a lock on it, so the one that gets it alone knows that
 /// what is half-written is of no running process.
 #[derive(Debug)]
 pub struct Home {
     dir: PathBuf,
-    _lock: Option<File>,
+    /// It, if it can be opened.
+    file: Option<File>,
 }
 
 impl Home {
@@ -16,20 +25,84 @@ impl Home {
     ///
     /// # Errors
     /// When it cannot be made. On a file system without locks nothing is removed.
-    pub fn enter(dir: PathBuf) -> std::io::Result<Self> {
+    pub fn enter(dir: PathBuf) -> io::Result<Self> {
         fs::create_dir_all(&dir)?;
-        let lock = File::open(&dir).ok().and_then(|file| shared(file, &dir));
-        Ok(Self { dir, _lock: lock })
+        let file = File::open(&dir).ok();
+        file.iter().for_each(|file| share(file, &dir));
+        Ok(Self { dir, file })
+    }
+
+    /// What was written there is on the disk when this returns.
+    fn sync(&self) -> Result<(), (PathBuf, io::Error)> {
+        self.file.as_ref().map_or(Ok(()), sync).map_err(|error| (self.dir.clone(), error))
     }
 }
 
-fn shared(file: File, dir: &Path) -> Option<File> {
+/// All that the file's disk has not yet written: one wait, whatever the number of small files.
+#[cfg(target_os = "linux")]
+fn sync(file: &File) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(file)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn sync(file: &File) -> io::Result<()> {
+    file.sync_all()
+}
+
+/// The directories of a run, for as long as it writes there.
+#[derive(Debug)]
+pub struct Homes {
+    homes: Vec<Home>,
+    /// Something was completed that is not synced yet.
+    written: AtomicBool,
+    /// When they were last synced, by the run's clock.
+    synced: Mutex<Duration>,
+}
+
+impl Homes {
+    /// From `now` on.
+    pub fn new(homes: Vec<Home>, now: Duration) -> Self {
+        Self { homes, written: AtomicBool::new(false), synced: Mutex::new(now) }
+    }
+
+    /// Something was completed: is synced if the last time was a second ago, unless another thread does so already.
+    ///
+    /// # Errors
+    /// The directory that could not be written.
+    pub fn completed(&self, now: Duration) -> Result<(), (PathBuf, io::Error)> {
+        self.written.store(true, Ordering::Relaxed);
+        let mut synced = match self.synced.try_lock() {
+            Ok(synced) => synced,
+            Err(Busy::Poisoned(synced)) => synced.into_inner(),
+            Err(Busy::WouldBlock) => return Ok(()),
+        };
+        if now.saturating_sub(*synced) < AT_STAKE {
+            return Ok(());
+        }
+        *synced = now;
+        self.sync()
+    }
+
+    /// What was completed is on the disk when this returns.
+    ///
+    /// # Errors
+    /// The directory that could not be written.
+    pub fn sync(&self) -> Result<(), (PathBuf, io::Error)> {
+        if !self.written.swap(false, Ordering::Relaxed) {
+            return Ok(());
+        }
+        self.homes.iter().try_for_each(Home::sync)
+    }
+}
+
+fn share(file: &File, dir: &Path) {
     match file.try_lock() {
         Ok(()) => remove_leftovers(dir),
         Err(TryLockError::WouldBlock) => {}
-        Err(TryLockError::Error(_)) => return None,
+        Err(TryLockError::Error(_)) => return,
     }
-    file.lock_shared().ok().map(|()| file)
+    // Without a lock nothing is removed.
+    let _ = file.lock_shared();
 }
 
 fn remove_leftovers(dir: &Path) {

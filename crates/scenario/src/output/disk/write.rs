@@ -96,8 +96,7 @@ fn write_manifest(path: &Path, manifest: &Manifest) -> io::Result<()> {
 fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = BufWriter::new(File::create(path)?);
     file.write_all(bytes)?;
-    file.flush()?;
-    file.get_ref().sync_data()
+    file.flush()
 }
 
 /// Renames the complete directory `new` to `dir`. If `dir` has the same results, from before or from another process
