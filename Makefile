@@ -48,6 +48,7 @@ lint: .venv/packages.stamp              ## clippy, rustfmt, ruff, mypy: warnings
 	$(BIN)/mypy
 
 wheel: .venv/packages.stamp             ## dist/perhop-*.whl
+	$(BIN)/python scripts/backend.py
 	$(BIN)/maturin build --release --out dist
 
 bench: .venv/extension.stamp            ## nanoseconds per packet-hop and per decision
@@ -83,5 +84,6 @@ clean:                                  ## remove everything built; keep results
 
 .venv/extension.stamp: .venv/packages.stamp $(RUST)
 	@scripts/need.sh $(PYTHON)
+	$(BIN)/python scripts/backend.py
 	PATH="$(CURDIR)/$(BIN):$$PATH" VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release
 	@touch $@

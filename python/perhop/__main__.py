@@ -1,4 +1,8 @@
-"""The command line: parsed and mostly carried out by the core, which hands some verbs back to Python."""
+"""The verbs of the command line that Python carries out. The core parses it and carries out the others.
+
+The program `perhop` needs no Python for those; for the rest it becomes `perhop-python`, which is `of_program` here.
+`python -m perhop` is the same command line.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +33,21 @@ ERROR, INTERRUPTED, CLOSED = 2, 130, 141
 def main(argv: list[str] | None = None) -> int:
     """Carries out a command line and returns its exit code; `argv[0]` is the program's name."""
     code, request = _core.main(sys.argv if argv is None else argv)
-    if request is None:
-        return code
-    verb, arguments = request
+    return code if request is None else carry_out(*request)
+
+
+def of_program() -> int:
+    """Carries out what the program `perhop` hands over: a verb, and its arguments as JSON."""
+    try:
+        _, verb, arguments = sys.argv
+    except ValueError:
+        print("error: perhop-python is for the program perhop: use that, or python -m perhop", file=sys.stderr)
+        return ERROR
+    return carry_out(verb, arguments)
+
+
+def carry_out(verb: str, arguments: str) -> int:
+    """Carries out a verb with its arguments as JSON and returns the exit code."""
     try:
         with redirect_stdout(Output(sys.stdout)):
             exit_code: int = getattr(import_module(PYTHON_VERBS[verb]), verb)(json.loads(arguments))
