@@ -57,22 +57,23 @@ def simulated(runs: Runs, scenario: Scenario, replication: int = 0) -> World:
     """A replication of the simulator's."""
     looks: dict[tuple[str, int], tuple[list[float], list[float]]] = {}
     of_looks = ("traffic", "flow", "cwnd_segments", "srtt_ms")
-    for traffic, flow, cwnd, srtt in _rows(runs, "flow_series", replication, *of_looks):
-        windows, trips = looks.setdefault((traffic, flow), ([], []))
-        windows.append(cwnd)
-        trips.append(srtt or 0.0)
+    traffics, flows, windows, trips = _columns(runs, "flow_series", replication, *of_looks)
+    for traffic in dict.fromkeys(traffics.tolist()):
+        its = traffics == traffic
+        for flow in dict.fromkeys(flows[its].tolist()):
+            one = its & (flows == flow)
+            looks[traffic, flow] = windows[one].tolist(), [srtt or 0.0 for srtt in trips[one].tolist()]
     of_flows = ("traffic", "flow", "goodput_bit_s", "retransmitted_segments")
     senders = [
         Sender(traffic, flow, goodput, int(retransmitted), *looks.get((traffic, flow), ([], [])))
         for traffic, flow, goodput, retransmitted in _rows(runs, "flows", replication, *of_flows)
         if _is_number(retransmitted)
     ]
-    waiting: dict[str, list[float]] = {}
-    warmup_s = scenario.settings["warmup_s"]
-    for t_s, quantity, hop, value in _rows(runs, "series", replication, "t_s", "quantity", "hop", "value"):
-        if quantity == "queue_packets" and t_s >= warmup_s:
-            waiting.setdefault(hop, []).append(value)
-    return World(sorted(senders, key=_key), {port: _queue(values) for port, values in waiting.items()})
+    times_s, quantities, hops, values = _columns(runs, "series", replication, "t_s", "quantity", "hop", "value")
+    waiting = (quantities == "queue_packets") & (times_s >= scenario.settings["warmup_s"])
+    hops, values = hops[waiting], values[waiting]
+    queues = {port: _queue(values[hops == port].tolist()) for port in dict.fromkeys(hops.tolist())}
+    return World(sorted(senders, key=_key), queues)
 
 
 def recorded(found: Mapping[str, Any], warmup_s: float, duration_s: float) -> World:
@@ -94,11 +95,16 @@ def recorded(found: Mapping[str, Any], warmup_s: float, duration_s: float) -> Wo
     return World(sorted(senders, key=_key), {port: _queue([float(look[port][0]) for look in later]) for port in ports})
 
 
-def _rows(runs: Runs, table: str, replication: int, *columns: str) -> Iterator[tuple[Any, ...]]:
-    """These columns of a replication's rows."""
+def _columns(runs: Runs, table: str, replication: int, *columns: str) -> list[Any]:
+    """These columns of a replication's rows, as arrays."""
     found = runs.table(table)
     own = found["replication"] == replication
-    return zip(*(found[name][own].tolist() for name in columns), strict=True)
+    return [found[name][own] for name in columns]
+
+
+def _rows(runs: Runs, table: str, replication: int, *columns: str) -> Iterator[tuple[Any, ...]]:
+    """The same, row by row."""
+    return zip(*(column.tolist() for column in _columns(runs, table, replication, *columns)), strict=True)
 
 
 def _is_number(value: float | None) -> bool:
