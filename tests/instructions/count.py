@@ -4,9 +4,10 @@
     python3 tests/instructions/count.py --write      # a new baseline, for the commit that changes the counts
     python3 tests/instructions/count.py --only u,p10 --perhop target/release/perhop
 
-Each workload (`*.toml` here) is simulated for two lengths; the difference of the instructions over the difference of
-the packet-hops is the cost of one, free of start-up, set-up and output. Instructions do not depend on what else the
-machine does, but on the compiler: with another rustc than the baseline's nothing is compared. Standard library only.
+Each workload of `perhop bench` (`crates/cli/src/bench/workloads/*.toml`) is simulated for two lengths; the difference
+of the instructions over the difference of the packet-hops is the cost of one, free of start-up, set-up and output.
+Instructions do not depend on what else the machine does, but on the compiler: with another rustc than the baseline's
+nothing is compared. Standard library only.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+WORKLOADS = ROOT / "crates" / "cli" / "src" / "bench" / "workloads"
 BASELINE = HERE / "baseline.toml"
 
 LENGTHS = {"u": (0.5, 1.5), "p10": (2.0, 3.0), "p100": (2.0, 3.0), "p1000": (1.1, 1.3), "d100": (2.0, 3.0)}
@@ -37,7 +39,7 @@ MARGIN = 0.03
 def count(perhop: Path, workload: str, seconds: float) -> tuple[int, int]:
     """Instructions and packet-hops of one run."""
     with tempfile.TemporaryDirectory() as out:
-        run = [str(perhop), "run", str(HERE / f"{workload}.toml"), "--replications", "1", "--jobs", "1", "--json"]
+        run = [str(perhop), "run", str(WORKLOADS / f"{workload}.toml"), "--replications", "1", "--jobs", "1", "--json"]
         command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *run]
         command += ["--duration", f"{seconds}s", "--out", out]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

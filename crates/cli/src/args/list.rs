@@ -10,8 +10,8 @@ pub struct Bench {
     /// As JSON
     #[arg(long)]
     pub json: bool,
-    /// Simulated seconds of the engine's workload
-    #[arg(long, default_value_t = 60)]
+    /// Simulated seconds of the workloads; of the largest, a sixth
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=70_000))]
     pub seconds: u64,
     /// Packets of each loop of decisions
     #[arg(long, default_value_t = const { NonZeroU64::new(1_000_000).unwrap() })]
