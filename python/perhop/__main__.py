@@ -37,13 +37,12 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def of_program() -> int:
-    """Carries out what the program `perhop` hands over: a verb, and its arguments as JSON."""
-    try:
-        _, verb, arguments = sys.argv
-    except ValueError:
+    """Carries out what the program `perhop` hands over: a verb, and its arguments as JSON, in pieces."""
+    _, *request = sys.argv
+    if not request:
         print("error: perhop-python is for the program perhop: use that, or python -m perhop", file=sys.stderr)
         return ERROR
-    return carry_out(verb, arguments)
+    return carry_out(request[0], "".join(request[1:]))
 
 
 def carry_out(verb: str, arguments: str) -> int:

@@ -22,13 +22,26 @@ fn main() {
     std::process::exit(exit as i32);
 }
 
+/// Linux takes 128 KiB in one argument of a program, and many of them.
+const LONGEST: usize = 100_000;
+
+fn pieces(mut text: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    while !text.is_empty() {
+        let (piece, rest) = text.split_at(text.floor_char_boundary(LONGEST));
+        pieces.push(piece);
+        text = rest;
+    }
+    pieces
+}
+
 /// Python takes over this process and carries out the request; returns only if that cannot be.
 fn become_python(request: &Request) -> Error {
     let begun = std::io::stdout().flush().and_then(|()| std::env::current_exe());
     match begun {
         Ok(program) => {
             let arguments = request.arguments.to_string();
-            Command::new(program.with_file_name("perhop-python")).args([request.verb, &arguments]).exec()
+            Command::new(program.with_file_name("perhop-python")).arg(request.verb).args(pieces(&arguments)).exec()
         }
         Err(error) => error,
     }
