@@ -65,16 +65,6 @@ def test_a_picture(tmp_path: Path, perhop: Command, name: str) -> None:
     assert (tmp_path / name).read_bytes() == before, "the same numbers give the same picture"
 
 
-def test_a_picture_of_many_classes(tmp_path: Path, perhop: Command) -> None:
-    """What it shows is more than one argument of a program may hold."""
-    classes = [
-        word for i in range(4) for word in ("--class", f"rtt={40 * (i + 1)}ms,flows=5..50,share=0.25,for=AF{i + 1}1")
-    ]
-    done = perhop("tune", "msvb", "--rate", "40Mbit/s", *classes, "--plot", "a.png")
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "a.png").stat().st_size > 5000
-
-
 def test_a_picture_of_no_kind(tmp_path: Path, perhop: Command) -> None:
     done = perhop("tune", "svb", *LINK, "--plot", "a.txt")
     assert done.returncode == 2
