@@ -58,9 +58,9 @@ fn simulated() -> Outcome {
         warmup: Span::ZERO,
         overhead: 0,
         nodes: (0..4).map(|i| Node { name: format!("n{i}"), address: Ipv4Addr::new(10, 0, i, 1) }).collect(),
-        links,
-        classes: vec!["all".into()],
-        traffic: vec![bulk("near", NEAR), bulk("far", FAR), offered("cbr", (FAR, C), traffic("cbr", cbr))],
+        links: links.into(),
+        classes: vec!["all".into()].into(),
+        traffic: vec![bulk("near", NEAR), bulk("far", FAR), offered("cbr", (FAR, C), traffic("cbr", cbr))].into(),
         changes: Vec::new(),
         sampling: None,
         probes: Probes {

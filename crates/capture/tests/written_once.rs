@@ -120,9 +120,9 @@ fn plan(case: &Case) -> Plan {
         warmup: Span::ZERO,
         overhead: case.overhead,
         nodes: (0..4).map(node).collect(),
-        links,
-        classes: vec!["all".into()],
-        traffic: sources(),
+        links: links.into(),
+        classes: vec!["all".into()].into(),
+        traffic: sources().into(),
         changes: Vec::new(),
         sampling: None,
         probes: Probes {

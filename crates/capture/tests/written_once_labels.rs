@@ -87,9 +87,9 @@ fn plan(case: &Case) -> Plan {
         warmup: Span::ZERO,
         overhead: LONGER,
         nodes: (0..5).map(node).collect(),
-        links,
-        classes: vec!["all".into()],
-        traffic: sources(),
+        links: links.into(),
+        classes: vec!["all".into()].into(),
+        traffic: sources().into(),
         changes: Vec::new(),
         sampling: None,
         probes: Probes {

@@ -42,6 +42,8 @@ pub mod arithmetic;
 pub mod verdict;
 /// Packets and bytes, counted together.
 pub mod count;
+/// Counts by class and colour.
+pub mod counted;
 
 /// Parameters, declared once.
 pub mod params;

@@ -29,8 +29,9 @@ use crate::aqm::{Aqm as _, AqmParams, Backlog};
 use crate::classify::FlowHeaders;
 use crate::conditioner::{ConditionerParams, Passage};
 use crate::count::Count;
+use crate::counted::Counted;
 use crate::needs::Needs;
-use crate::packet::{Colour, Ecn, FlowId, Packet};
+use crate::packet::{Ecn, FlowId, Packet};
 use crate::params::ParamError;
 use crate::sched::SchedulerParams;
 use crate::scope::Scope;
@@ -83,6 +84,11 @@ pub struct Transmission {
     pub ends: Time,
 }
 
+impl Transmission {
+    /// Its time is not known.
+    pub(crate) const NEVER: Self = Self { starts: Time::MAX, ends: Time::MAX };
+}
+
 /// A packet that has been sent on a line whose future is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent<H> {
@@ -94,22 +100,24 @@ pub struct Sent<H> {
     pub sent: Transmission,
 }
 
-/// What happens at the port before the gate, by class.
+/// What happens at the port before the gate, by class and colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offered {
-    /// All arrivals.
+    /// Arrivals of this colour.
     pub offered: Count,
-    /// Dropped by a conditioner or its action, by colour.
-    pub policed: [Count; Colour::ALL.len()],
+    /// Dropped by a conditioner or its action, of this colour by then.
+    pub policed: Count,
 }
 
 /// Conditioners, queues and what they count.
 #[derive(Clone, Debug)]
+// In this order: what every packet asks for lies together.
+#[repr(C)]
 pub struct Port<H> {
-    edge: Edge,
     queues: Queues<H>,
-    /// By class; empty counts where there is no conditioner.
-    offered: Vec<Offered>,
+    edge: Edge,
+    /// Nothing where there is no conditioner.
+    offered: Counted<Offered>,
     edge_needs: Needs,
     /// Of its AQMs and schedulers.
     aqm_needs: Needs,
@@ -117,24 +125,24 @@ pub struct Port<H> {
 }
 
 impl<H: Copy> Port<H> {
-    fn new(edge: Edge, queues: Queues<H>, classes: usize) -> Self {
+    fn new(edge: Edge, queues: Queues<H>) -> Self {
         let of_aqms = queues.all().iter().fold(Needs::NOTHING, |all, queue| all | queue.gate().aqm().needs());
         let (aqm_needs, evicts) = match &queues {
             Queues::One(queue) => (of_aqms, queue.gate().drops_at_head()),
             Queues::Several(tree) => (of_aqms | tree.needs(), tree.evicts()),
         };
-        let (edge_needs, offered) = (edge.needs(), vec![Offered::default(); classes]);
+        let (edge_needs, offered) = (edge.needs(), Counted::default());
         Self { edge, queues, offered, edge_needs, aqm_needs, evicts }
     }
 
-    /// A port without conditioners before one queue, for packets of class 0.
+    /// A port without conditioners before one queue.
     pub fn of_gate(gate: Gate) -> Self {
-        Self::new(Edge::default(), Queues::One(Queue::new(gate)), 1)
+        Self::new(Edge::default(), Queues::One(Queue::new(gate)))
     }
 
-    /// A port of conditioners whose queue drops nothing, for packets of class 0.
+    /// A port of conditioners whose queue drops nothing.
     pub fn of_edge(edge: Edge) -> Self {
-        Self::new(edge, Queues::One(Queue::new(Gate::open())), 1)
+        Self::new(edge, Queues::One(Queue::new(Gate::open())))
     }
 
     /// A packet arrives: through the conditioners and the gate into its queue. If the port [evicts](Port::evicts),
@@ -150,22 +158,58 @@ impl<H: Copy> Port<H> {
         }
     }
 
+    /// A packet passes the conditioners alone, hooks at departure included: as through a port whose queue drops nothing
+    /// and whose line takes no time, for a host that has neither.
+    ///
+    /// # Errors
+    /// Why a conditioner drops it.
+    #[inline]
+    pub fn pass(&mut self, at: &Passage<'_>, packet: &mut Packet) -> Result<(), Reason> {
+        self.condition(at, packet)?;
+        if self.edge_needs.contains(Needs::DEPARTURES) {
+            self.edge.departing(&Passage::of(at.now, packet.flow), packet);
+        }
+        Ok(())
+    }
+
     /// As [`Port::arrive`], where `line` says at once when the packet will be sent: only for a port of
     /// [one queue without hooks at departure](Port::is_plain_fifo). Such packets leave by [`Port::take_sent`].
-    // Called for every packet, from one place: once inlined, no passage is built for a port without conditioners.
-    #[inline(always)]
+    ///
+    /// # Errors
+    /// Why it was dropped.
+    #[inline]
     pub fn arrive_ahead(
         &mut self,
         at: &Passage<'_>,
         packet: &mut Packet,
         handle: H,
         line: impl FnOnce(Time) -> Transmission,
-    ) -> Fate {
-        if let Err(reason) = self.condition(at, packet) {
-            return Fate::Dropped(reason);
-        }
+    ) -> Result<Option<Time>, Reason> {
+        self.condition(at, packet)?;
+        self.queue_ahead(at.now, packet, handle, line)
+    }
+
+    /// As [`Port::arrive_ahead`], past the conditioners. When the packet will have been sent, if no other is before it that has
+    /// not been taken.
+    ///
+    /// # Errors
+    /// Why it was dropped.
+    // Called for nearly every packet, from one place.
+    #[inline(always)]
+    pub fn queue_ahead(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        handle: H,
+        line: impl FnOnce(Time) -> Transmission,
+    ) -> Result<Option<Time>, Reason> {
         let Queues::One(queue) = &mut self.queues else { unreachable!("a scheduler decides when a packet leaves") };
-        queue.arrive_ahead(at.now, packet, handle, line)
+        queue.arrive_ahead(now, packet, handle, line)
+    }
+
+    /// Whether it has conditioners.
+    pub fn has_conditioners(&self) -> bool {
+        !self.edge.is_empty()
     }
 
     /// Whether an arrival may cost packets that wait already their place.
@@ -198,11 +242,10 @@ impl<H: Copy> Port<H> {
 
     #[inline(never)]
     fn conditioned(&mut self, at: Passage<'_>, packet: &mut Packet) -> Result<(), Reason> {
-        let offered = &mut self.offered[usize::from(packet.class)];
-        offered.offered.add(packet.size);
+        self.offered.at(packet.class, packet.colour).offered.add(packet.size);
         let kept = obey(self.edge.forward(&at, packet), packet);
         if kept.is_err() {
-            offered.policed[packet.colour.index()].add(packet.size);
+            self.offered.at(packet.class, packet.colour).policed.add(packet.size);
         }
         kept
     }
@@ -234,17 +277,13 @@ impl<H: Copy> Port<H> {
         self.queues.all_mut()[leaving.leaf].busy_until(ends);
     }
 
-    /// On a line whose future is known: when the first packet not yet taken will have been sent.
-    #[inline]
-    pub fn sent_at(&self) -> Option<Time> {
-        let Queues::One(queue) = &self.queues else { return None };
-        queue.sent_at()
-    }
-
-    /// Takes that packet; and when the one behind it will have been sent.
-    #[inline]
-    pub fn take_sent(&mut self) -> Option<(Sent<H>, Option<Time>)> {
-        let Queues::One(queue) = &mut self.queues else { return None };
+    /// On a line whose future is known: takes the first packet, and says when the one behind it will have been sent.
+    ///
+    /// # Panics
+    /// If there is none: the host's mistake.
+    #[inline(always)]
+    pub fn take_sent(&mut self) -> (Sent<H>, Option<Time>) {
+        let Queues::One(queue) = &mut self.queues else { unreachable!("a scheduler decides when a packet leaves") };
         queue.take_sent()
     }
 
@@ -270,6 +309,11 @@ impl<H: Copy> Port<H> {
     /// More is now known about an announced flow, see [`Edge::reclassify`].
     pub fn reclassify(&mut self, flow: FlowId, headers: &FlowHeaders) {
         self.edge.reclassify(flow, headers);
+    }
+
+    /// Its conditioners forget a flow, as one that has ended; before its next packet it is announced again.
+    pub fn forget(&mut self, flow: FlowId) {
+        self.edge.forget(flow);
     }
 
     /// When an AQM or a scheduler next needs [`Port::on_timer`].
@@ -430,20 +474,26 @@ impl<H: Copy> Port<H> {
         self.queues.backlog(now)
     }
 
-    /// What reached the conditioners and what they dropped, by class; empty counts without conditioners.
-    pub fn offered(&self) -> &[Offered] {
+    /// What reached the conditioners and what they dropped; nothing without conditioners.
+    pub fn offered(&self) -> &Counted<Offered> {
         &self.offered
     }
 
-    /// The total counts of all gates, by class and colour.
-    pub fn fates(&self) -> Vec<[Fates; 4]> {
-        let mut all = vec![[Fates::default(); 4]; self.offered.len()];
-        for (class, colours) in self.queues().iter().flat_map(|queue| queue.gate().fates().iter().enumerate()) {
-            for (sum, fates) in all[class].iter_mut().zip(colours) {
-                *sum = sum.plus(fates);
-            }
+    /// The total counts of all gates.
+    pub fn fates(&self) -> Counted<Fates> {
+        let mut all = Counted::<Fates>::default();
+        for (of, fates) in self.queues().iter().flat_map(|queue| queue.gate().fates().iter()) {
+            let sum = all.at(of.class() as u16, of.colour());
+            *sum = sum.plus(fates);
         }
         all
+    }
+
+    /// Makes room for what it may count from now on: the other colours of the classes that came, which conditioners may
+    /// give their packets.
+    pub fn reserve(&mut self) {
+        self.offered.reserve_colours();
+        self.queues.all_mut().iter_mut().for_each(Queue::reserve);
     }
 
     /// Every packet the port holds. On a line whose future is known, also what is sent and not yet taken.

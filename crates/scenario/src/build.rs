@@ -14,6 +14,7 @@ use perhop_core::port::{Inside, Limit, NodeSpec, QueueSpec};
 use perhop_core::scope::Scope;
 use perhop_core::units::{Bytes, Length, Packets};
 use perhop_sim::plan::{self, Plan, Probes};
+use std::collections::BTreeSet;
 
 /// A plan and what it was made from, for `explain`.
 #[derive(Clone, Debug)]
@@ -35,7 +36,7 @@ pub struct Built {
 impl Built {
     /// What it was made from, of `model`.
     pub fn file<'a>(&'a self, model: &'a Model) -> File<'a> {
-        File { model, topology: &self.topology, traffic: &self.traffic, crossing: &self.crossing }
+        File::new(model, &self.topology, &self.traffic, &self.crossing)
     }
 }
 
@@ -47,11 +48,12 @@ pub fn build(model: &Model, problems: &mut Problems) -> Option<Built> {
     let mut links: Vec<_> = topology.links.iter().map(draft).collect();
     let traffic = offered::read(model, &topology, &links, problems);
     let crossing = Crossing::new(links.len(), &traffic);
-    let file = File { model, topology: &topology, traffic: &traffic, crossing: &crossing };
+    let file = File::new(model, &topology, &traffic, &crossing);
     let (stages, arrivals) = ports::stages(file, problems);
     advice::check(Resolved { file, stages: &stages, arrivals: &arrivals, links: &links }, problems);
+    let at = ports::at_links(&stages, links.len());
     for (index, link) in links.iter_mut().enumerate() {
-        link.edge = ports::specs_at(&stages, index);
+        link.edge = at[index].iter().map(|stage| stage.spec.clone()).collect();
         let surroundings = scope(file, Indexed { index, it: link });
         finish(file, index, link, &surroundings, problems);
     }
@@ -78,10 +80,10 @@ pub(crate) fn alone(model: &Model, around: &Scope, problems: &mut Problems) -> O
     let topology = topology::read(model, problems);
     let mut link = topology.links.first().map(draft)?;
     let crossing = Crossing::new(topology.links.len(), &[]);
-    let file = File { model, topology: &topology, traffic: &[], crossing: &crossing };
+    let file = File::new(model, &topology, &[], &crossing);
     let around = Scope { link_rate: Some(link.rate), ..around.clone() };
     finish(file, 0, &mut link, &around, problems);
-    Some(Plan { classes: vec![String::new()], ..plan(model, &topology, &[], vec![link]) })
+    Some(Plan { classes: vec![String::new()].into(), ..plan(model, &topology, &[], vec![link]) })
 }
 
 /// Tells a link's queues, schedulers and shapers their surroundings, and checks them.
@@ -138,7 +140,7 @@ fn plan(model: &Model, topology: &Topology, traffic: &[Flowline], links: Vec<pla
         warmup: *settings.warmup,
         overhead: settings.accounting.overhead(),
         nodes: topology.nodes.clone(),
-        links,
+        links: links.into(),
         classes: offered::classes(model).into_iter().map(str::to_owned).collect(),
         traffic: offered::tables(traffic).map(|f| f.offered.clone()).collect(),
         sampling: settings.sample.map(|every| plan::Sampling { every: *every, links: sampled(settings, topology) }),
@@ -149,8 +151,8 @@ fn plan(model: &Model, topology: &Topology, traffic: &[Flowline], links: Vec<pla
 
 /// Links of the ports named in `sample-ports`; `None` for all.
 fn sampled(settings: &Settings, topology: &Topology) -> Option<Vec<usize>> {
-    let links = settings.sample_ports.iter().filter_map(|port| topology.link(port));
-    (!settings.sample_ports.is_empty()).then(|| links.collect())
+    let links: BTreeSet<_> = settings.sample_ports.iter().filter_map(|port| topology.link(port)).collect();
+    (!settings.sample_ports.is_empty()).then(|| links.into_iter().collect())
 }
 
 /// The surroundings of a link's AQMs except their limits: its rate, the largest packet that crosses it.

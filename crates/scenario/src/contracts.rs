@@ -5,6 +5,7 @@ use crate::resolve::ports::{Stage, parameter};
 use crate::scenario::Scenario;
 use perhop_core::port::edge::Per;
 use perhop_core::units::BitRate;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The rate that a conditioner commits to at one port.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,32 +43,43 @@ pub fn contracts(scenario: &Scenario) -> Vec<Contract> {
 fn contract(scenario: &Scenario, stage: &Stage) -> Option<Contract> {
     let rate = parameter::<BitRate>(stage, "cir")?;
     let names = classes(&scenario.model);
-    let taken: Vec<_> = stage.takes.iter().map(|&i| class(&scenario.built.traffic[i])).collect();
+    let taken: BTreeSet<_> = stage.takes.iter().map(|&i| class(&scenario.built.traffic[i])).collect();
     Some(Contract {
         conditioner: stage.name.clone(),
         hop: hop(scenario, stage.link),
         rate,
         per: stage.spec.per,
-        classes: (0..names.len()).filter(|i| taken.contains(i)).map(|i| names[i].to_owned()).collect(),
+        classes: taken.into_iter().map(|i| names[i].to_owned()).collect(),
     })
 }
 
 /// Every class with the ports that its data passes, in the order of the file.
 pub fn passed(scenario: &Scenario) -> Vec<Passed> {
+    let names = classes(&scenario.model);
+    let mut of_class = vec![BTreeMap::new(); names.len()];
+    for flow in &scenario.built.traffic {
+        let passed: &mut BTreeMap<u32, Here> = &mut of_class[class(flow)];
+        for way in data_ways(flow) {
+            way.iter().for_each(|link| passed.entry(*link).or_default().data = true);
+            way.first().into_iter().for_each(|link| passed.entry(*link).or_default().entry = true);
+        }
+        flow.backward.iter().for_each(|link| passed.entry(*link).or_default().acks = true);
+    }
     let mut out = Vec::new();
-    for (i, name) in classes(&scenario.model).into_iter().enumerate() {
-        let flows: Vec<_> = scenario.built.traffic.iter().filter(|flow| class(flow) == i).collect();
-        let ways: Vec<_> = flows.iter().flat_map(|flow| data_ways(flow)).collect();
-        for link in 0..scenario.built.plan.links.len() as u32 {
-            if !ways.iter().any(|way| way.contains(&link)) {
-                continue;
-            }
-            let entry = ways.iter().any(|way| way.first() == Some(&link));
-            let acks = flows.iter().any(|flow| flow.backward.contains(&link));
+    for (name, passed) in names.into_iter().zip(of_class) {
+        for (link, Here { entry, acks, .. }) in passed.into_iter().filter(|(_, here)| here.data) {
             out.push(Passed { class: name.to_owned(), hop: hop(scenario, link as usize), entry, acks });
         }
     }
     out
+}
+
+/// What of a class passes a link.
+#[derive(Clone, Copy, Default)]
+struct Here {
+    data: bool,
+    entry: bool,
+    acks: bool,
 }
 
 /// The links from sender to receiver, and back if the receiver's requests are data too.

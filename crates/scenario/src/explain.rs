@@ -378,7 +378,7 @@ fn changes(scenario: &Scenario, out: &mut String) {
         return;
     }
     heading(out, "Changes: values that differ from a given time; everything above holds at the start");
-    let start = Model { changes: Vec::new(), ..scenario.model.clone() };
+    let start = Model { changes: Vec::new(), ..Model::clone(&scenario.model) };
     let mut now = start.effective();
     for change in &scenario.model.changes {
         let _ = writeln!(out, "{}:", change.at);

@@ -10,13 +10,14 @@ use crate::text::{tree, write};
 
 use perhop_core::params::{Node, Problems, Tree};
 use perhop_sim::plan::Plan;
+use std::sync::Arc;
 
-/// A checked scenario.
+/// A checked scenario. Copies share what it says.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    pub(crate) model: Model,
-    pub(crate) built: Built,
-    stated: Node,
+    pub(crate) model: Arc<Model>,
+    pub(crate) built: Arc<Built>,
+    stated: Arc<Node>,
 }
 
 /// Two scenarios are equal if the same values are in force in both.
@@ -28,20 +29,14 @@ impl PartialEq for Scenario {
 
 impl Scenario {
     /// The scenario of a tree without `[sweep]`.
-    pub(crate) fn read(stated: &Node, stem: &str, problems: &mut Problems) -> Option<Self> {
-        let found = problems.list.len();
-        let plain = series::expand(&tree::without(stated, "change"), problems);
-        let sound = problems.list.len() == found;
-        let Some(root) = dumbbell::expand(&plain, problems).filter(|_| sound) else {
-            Model::read(&tree::without(&plain, "dumbbell"), problems);
-            return None;
-        };
+    pub(crate) fn read(stated: Arc<Node>, stem: &str, problems: &mut Problems) -> Option<Self> {
+        let root = expanded(&stated, problems)?;
         let base = InForce::new(root, stem, problems);
-        let overlays = overlay::all(stated, &base, problems);
-        let (changes, planned) = follow::follow(base.clone(), &overlays, problems);
+        let overlays = overlay::all(&stated, &base, problems);
+        let (changes, planned) = follow::follow(&base, &overlays, problems);
         let (model, mut built) = (Model { changes, ..base.model }, base.built?);
         built.plan.changes = planned;
-        Some(Self { model, built, stated: stated.clone() })
+        Some(Self { model: Arc::new(model), built: Arc::new(built), stated })
     }
 
     /// Its name: that of the run's directory.
@@ -56,8 +51,8 @@ impl Scenario {
 
     /// The same with another seed.
     pub(crate) fn seeded(mut self, seed: u64) -> Self {
-        self.model.settings.seed = seed;
-        set_seed(&mut self.stated, seed);
+        Arc::make_mut(&mut self.model).settings.seed = seed;
+        set_seed(Arc::make_mut(&mut self.stated), seed);
         self
     }
 
@@ -68,13 +63,26 @@ impl Scenario {
 
     /// Every effective value as TOML, short forms expanded, without `[sweep]`; read again it gives the same model.
     pub fn effective(&self) -> String {
-        write::toml(&self.model.tree())
+        self.model.toml(&self.model.settings)
     }
 
     /// The file as written, overrides applied, as TOML; read again it gives an equal scenario.
     pub fn to_toml(&self) -> String {
         to_toml(&self.stated, self.name())
     }
+}
+
+/// Short forms expanded; `None` if one has a fault. The rest is read even so, for its own.
+fn expanded(stated: &Node, problems: &mut Problems) -> Option<Node> {
+    let found = problems.list.len();
+    let plain = series::expand(&tree::without(stated, "change"), problems);
+    let rest = (problems.list.len() > found).then(|| tree::without(&plain, "dumbbell").into_owned());
+    let rest = match (dumbbell::expand(plain, problems), rest) {
+        (Ok(root), None) => return Some(root),
+        (_, Some(rest)) | (Err(rest), None) => rest,
+    };
+    Model::read(&rest, problems);
+    None
 }
 
 /// States the seed.

@@ -12,6 +12,8 @@ use crate::text::options::Options;
 use crate::text::tree;
 use crate::text::write;
 use perhop_core::params::{Node, Place, Problems, Tree};
+use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Most points of a sweep.
 const MOST_POINTS: usize = 100_000;
@@ -25,7 +27,7 @@ pub struct Sweep {
     run: Option<String>,
     /// First axis slowest; none without `[sweep]`.
     grid: Vec<Point>,
-    stated: Node,
+    stated: Arc<Node>,
 }
 
 /// Two are equal if the same values are in force in both, at every point.
@@ -58,7 +60,12 @@ impl Sweep {
         let mut stated = stated::read(text, options, findings)?;
         vary(&mut stated, &options.vary, findings);
         let (stem, problems) = (options.stem(), &mut findings.problems);
-        let base = Scenario::read(&tree::without(&stated, "sweep"), &stem, problems);
+        let stated = Arc::new(stated);
+        let plain = match tree::without(&stated, "sweep") {
+            Cow::Borrowed(_) => stated.clone(),
+            Cow::Owned(plain) => Arc::new(plain),
+        };
+        let base = Scenario::read(plain, &stem, problems);
         let grid = points(&stated, &stem, problems);
         Some(Self { base: base?, run: None, grid: grid?, stated })
     }
@@ -115,14 +122,14 @@ impl Sweep {
         }
         let grid = self.grid.into_iter().map(|point| point.seeded(seed)).collect();
         let mut stated = self.stated;
-        scenario::set_seed(&mut stated, seed);
+        scenario::set_seed(Arc::make_mut(&mut stated), seed);
         Ok(Self { base: self.base.seeded(seed), grid, stated, ..self })
     }
 
     /// Hash of what all points share: the file as written, overrides applied, without the swept values, its name and
     /// the number of replications. Runs of one base belong together.
     pub fn base_hash(&self) -> String {
-        let (mut root, mut ignored) = (tree::without(&self.stated, "sweep"), Problems::default());
+        let (mut root, mut ignored) = (tree::without(&self.stated, "sweep").into_owned(), Problems::default());
         let swept: Node = Tree::Text("swept".into()).into();
         if let Some(Tree::Table(axes)) = tree::get(&self.stated, &["sweep"]).map(|node| &node.tree) {
             let axes = axes.entries.iter().filter_map(|entry| Axis::read(entry, &mut Problems::default()));
@@ -132,7 +139,7 @@ impl Sweep {
             let path = ["scenario", key].map(|part| (part.to_owned(), root.place));
             tree::set(&mut root, &path, swept.clone(), &mut ignored);
         }
-        digest("perhop base v1", &write::toml(&root.tree))
+        digest("perhop base v1", &[&write::toml(&root.tree)])
     }
 
     /// Whether it has `[sweep]`.
@@ -213,14 +220,16 @@ impl Point {
 }
 
 fn hash(scenario: &Scenario) -> String {
-    let mut model = scenario.model.clone();
-    *model.settings.replications = 1;
-    digest("perhop scenario v1", &format!("{}\n{}", env!("CARGO_PKG_VERSION"), write::toml(&model.tree())))
+    let mut settings = scenario.model.settings.clone();
+    *settings.replications = 1;
+    digest("perhop scenario v1", &[env!("CARGO_PKG_VERSION"), "\n", &scenario.model.toml(&settings)])
 }
 
 /// 16 hexadecimal digits of BLAKE3.
-fn digest(context: &str, text: &str) -> String {
-    blake3::Hasher::new_derive_key(context).update(text.as_bytes()).finalize().to_hex()[..16].to_owned()
+fn digest(context: &str, text: &[&str]) -> String {
+    let mut hasher = blake3::Hasher::new_derive_key(context);
+    text.iter().for_each(|part| _ = hasher.update(part.as_bytes()));
+    hasher.finalize().to_hex()[..16].to_owned()
 }
 
 /// Most characters of what a point is called.
@@ -310,6 +319,6 @@ impl Grid<'_> {
             axis.set(&mut root, step, problems);
             labels.extend(axis.labels(step));
         }
-        Some(Point::new(Scenario::read(&root, self.stem, problems)?, labels, index))
+        Some(Point::new(Scenario::read(Arc::new(root), self.stem, problems)?, labels, index))
     }
 }

@@ -258,8 +258,9 @@ fn every_value_of_every_example_has_a_name() {
 }
 
 fn one_by_one(text: &str, options: &Options) -> usize {
-    let root = tree::without(&toml::parse(text, 0, &mut Problems::default()).unwrap(), "sweep");
-    let root = tree::without(&root, "change");
+    let read = toml::parse(text, 0, &mut Problems::default()).unwrap();
+    let root = tree::without(&read, "sweep");
+    let root = tree::without(&root, "change").into_owned();
     let mut found = Vec::new();
     values(&root, &Named { path: Vec::new(), at: Vec::new(), value: Tree::Bool(true) }, &mut found);
     for Named { path, at, value } in &found {

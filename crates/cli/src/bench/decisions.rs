@@ -113,7 +113,7 @@ fn of_scheduler(entry: &Entry) -> Result<Port<()>, String> {
 
 fn build(edge: &[StageSpec], queues: &[QueueSpec], scheduler: Option<&SchedulerParams>) -> Result<Port<()>, String> {
     let nodes = scheduler.map(|params| NodeSpec::flat(params.clone(), queues)).unwrap_or_default();
-    let spec = PortSpec { name: "bench", edge, queues, nodes: &nodes, classes: 1, seed: 1, replication: 0 };
+    let spec = PortSpec { name: "bench", edge, queues, nodes: &nodes, seed: 1, replication: 0 };
     let mut port: Port<()> = spec.build().map_err(|e| format!("{e:?}"))?;
     for flow in 0..FLOWS {
         port.register(FlowId(flow), &headers(flow));

@@ -116,6 +116,20 @@ impl Value for String {
     }
 }
 
+impl<T: Value> Value for Box<T> {
+    const KIND: Kind = T::KIND;
+    const OPTIONAL: bool = T::OPTIONAL;
+    fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
+        T::read(node, problems).map(Self::new)
+    }
+    fn absent() -> Option<Self> {
+        T::absent().map(Self::new)
+    }
+    fn tree(&self) -> Option<Tree> {
+        T::tree(self)
+    }
+}
+
 impl<T: Value> Value for Option<T> {
     const KIND: Kind = T::KIND;
     const OPTIONAL: bool = true;

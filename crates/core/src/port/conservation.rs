@@ -3,7 +3,8 @@
 use super::edge::arrived;
 use super::{Fates, Port, Queue};
 use crate::count::Count;
-use crate::packet::Colour;
+use crate::counted::Of;
+use std::collections::BTreeMap;
 
 impl<H: Copy> Port<H> {
     /// Every case in which its counts do not add up.
@@ -16,7 +17,7 @@ impl<H: Copy> Port<H> {
     fn queue_breaches(&self) -> Vec<String> {
         let queues = if self.is_scheduled() { self.queues() } else { &[] };
         let breach = |(i, queue): (usize, &Queue<H>)| {
-            let fates = queue.gate().fates().iter().flatten().fold(Fates::default(), |sum, fates| sum.plus(fates));
+            let fates = queue.gate().fates().values().fold(Fates::default(), |sum, fates| sum.plus(fates));
             let (sent, waiting) = (queue.sent(), queue.waiting());
             let text = format!("queue {}: {fates:?}, sent {sent:?}, waiting {waiting:?}", i + 1);
             (fates.queued != sent + fates.dropped_at_head + waiting).then_some(text)
@@ -30,15 +31,19 @@ impl<H: Copy> Port<H> {
         if self.edge().is_empty() {
             return breaches;
         }
-        for (class, (offered, fates)) in self.offered().iter().zip(&self.fates()).enumerate() {
-            let came: Count = fates.iter().map(|f| f.arrived).sum();
-            let policed: Count = offered.policed.iter().copied().sum();
-            let offered = offered.offered;
+        let mut classes = BTreeMap::<usize, [Count; 3]>::new();
+        for (of, offered) in self.offered().iter() {
+            let sums = classes.entry(of.class()).or_default();
+            sums[0] += offered.offered;
+            sums[1] += offered.policed;
+        }
+        self.fates().iter().for_each(|(of, fates)| classes.entry(of.class()).or_default()[2] += fates.arrived);
+        for (class, [offered, policed, came]) in classes {
             if offered != policed + came {
                 breaches.push(format!("class {class}: offered {offered:?}, policed {policed:?}, came {came:?}"));
             }
         }
-        let offered: u64 = self.offered().iter().map(|o| o.offered.packets).sum();
+        let offered: u64 = self.offered().values().map(|o| o.offered.packets).sum();
         for stage in self.edge().counts() {
             let seen: Count = arrived(stage.counts).into_iter().sum();
             if seen.packets > offered {
@@ -51,12 +56,11 @@ impl<H: Copy> Port<H> {
 
 /// Every arrival was let in or dropped.
 fn gate_breaches<H: Copy>(i: usize, queue: &Queue<H>) -> Vec<String> {
-    let classes = queue.gate().fates().iter().enumerate();
-    let all = classes.flat_map(|(class, fates)| Colour::ALL.map(|colour| (class, colour, fates[colour.index()])));
-    let breach = |(class, colour, fates): (usize, Colour, Fates)| {
-        (!fates.conserved()).then(|| format!("queue {}, class {class}, {}: {fates:?}", i + 1, colour.name()))
+    let breach = |(of, fates): (Of, &Fates)| {
+        let (class, colour) = (of.class(), of.colour().name());
+        (!fates.conserved()).then(|| format!("queue {}, class {class}, {colour}: {fates:?}", i + 1))
     };
-    all.filter_map(breach).collect()
+    queue.gate().fates().iter().filter_map(breach).collect()
 }
 
 #[cfg(test)]
@@ -67,7 +71,7 @@ mod tests {
     use crate::aqm::{AqmParams, drop_tail};
     use crate::classify::{FlowHeaders, Match};
     use crate::conditioner::{ConditionerParams, Passage, token_bucket};
-    use crate::packet::{FlowId, Packet};
+    use crate::packet::{Colour, FlowId, Packet};
     use crate::port::edge::{Action, Per, StageSpec};
     use crate::port::queues::Queues;
     use crate::port::{Limit, NodeSpec, PortSpec, QueueSpec, Side};
@@ -112,8 +116,7 @@ mod tests {
         let scheduler = SchedulerParams::StrictPriority(strict_priority::Params { classes });
         let (edge, queues) = ([policer()], [queue.clone(), queue]);
         let nodes = NodeSpec::flat(scheduler, &queues);
-        let spec =
-            PortSpec { name: "busy", edge: &edge, queues: &queues, nodes: &nodes, classes: 1, seed: 1, replication: 0 };
+        let spec = PortSpec { name: "busy", edge: &edge, queues: &queues, nodes: &nodes, seed: 1, replication: 0 };
         let (mut port, mut packet) = (spec.build().unwrap(), Packet { size: 500, ..Packet::default() });
         port.register(FlowId(0), &headers());
         (0..10).for_each(|_| _ = port.arrive(&Passage::of(Time::ZERO, FlowId(0)), &mut packet.clone(), ()));
@@ -132,14 +135,14 @@ mod tests {
     #[test]
     fn every_tampered_count_is_found() {
         assert_eq!(busy().breaches(), Vec::<String>::new());
-        assert!(busy().offered()[0].policed.iter().any(|c| c.packets > 0), "the policer drops");
+        assert!(busy().offered().values().any(|it| it.policed.packets > 0), "the policer drops");
         let tampers: [(&str, Tamper); 5] = [
-            ("policed", |port| port.offered[0].policed[0].add(500)),
+            ("policed", |port| port.offered.at(0, Colour::Green).policed.add(500)),
             ("sent", |port| queue(port).sent.add(500)),
             ("a packet gone from its queue", |port| assert!(queue(port).ring.take().is_some(), "something waits")),
             ("met only a gate", |port| {
                 let backlog = queue(port).backlog(Time::ZERO);
-                _ = queue(port).gate.arrive(Time::ZERO, backlog, &mut Packet { size: 500, ..Packet::default() });
+                _ = queue(port).gate.arrive(Time::ZERO, || backlog, &mut Packet { size: 500, ..Packet::default() });
             }),
             ("met only a conditioner", |port| {
                 let at = Passage::of(Time::ZERO, FlowId(0));

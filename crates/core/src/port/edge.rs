@@ -250,6 +250,13 @@ impl Edge {
         }
     }
 
+    /// Forgets a flow: what it alone had is free for others. It has to be announced before its next packet.
+    pub fn forget(&mut self, flow: FlowId) {
+        for stage in &mut self.stages {
+            stage.release(flow);
+        }
+    }
+
     /// More is now known about an announced flow: its round-trip time. Conditioners that still take it keep their state
     /// for it; those that no longer do forget it.
     pub fn reclassify(&mut self, flow: FlowId, headers: &FlowHeaders) {

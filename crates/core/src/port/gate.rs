@@ -4,6 +4,7 @@
 use crate::aqm::drop_tail::DropTail;
 use crate::aqm::{AnyAqm, Aqm, AqmParams, Arrival, Backlog, Departure};
 use crate::count::Count;
+use crate::counted::Counted;
 use crate::packet::{Ecn, Packet};
 use crate::params::ParamError;
 use crate::rng::Rng;
@@ -87,30 +88,30 @@ static DROP_TAIL: AnyAqm = AnyAqm::DropTail(DropTail);
 #[derive(Clone, Debug)]
 pub struct Gate {
     /// None is drop-tail, which has nothing to say. Most queues of a network are: they are spared the question and the room.
-    aqm: Option<Box<AnyAqm>>,
+    asked: Option<Box<Asked>>,
     limit: Limit,
     drop: Side,
-    rng: Rng,
-    fates: Vec<[Fates; 4]>,
+    fates: Counted<Fates>,
     spared: u64,
 }
 
+/// An AQM and what it draws from.
+#[derive(Clone, Debug)]
+struct Asked {
+    aqm: AnyAqm,
+    rng: Rng,
+}
+
 impl Gate {
-    /// A gate before a queue of `limit`, for packets of class 0.
+    /// A gate before a queue of `limit`.
     pub fn new(aqm: AnyAqm, limit: Limit, rng: Rng) -> Self {
-        let aqm = (!matches!(aqm, AnyAqm::DropTail(_))).then(|| Box::new(aqm));
-        Self { aqm, limit, drop: Side::Tail, rng, fates: vec![Default::default()], spared: 0 }
+        let asked = (!matches!(aqm, AnyAqm::DropTail(_))).then(|| Box::new(Asked { aqm, rng }));
+        Self { asked, limit, drop: Side::Tail, fates: Counted::default(), spared: 0 }
     }
 
     /// A gate that lets everything in.
     pub fn open() -> Self {
         Self::new(DROP_TAIL.clone(), Limit::Packets(u32::MAX), Rng::stream(0, 0, "queue"))
-    }
-
-    /// Counts classes 0 to `classes - 1` apart.
-    pub fn with_classes(mut self, classes: usize) -> Self {
-        self.fates.resize(classes.max(1), Default::default());
-        self
     }
 
     /// Drops from this side when there is no room.
@@ -143,7 +144,7 @@ impl Gate {
         (backlog.room, backlog.ecn) = (false, packet.ecn.capable());
         let fate = Fate::Dropped(Reason::Overflow);
         self.count_at_head(packet, fate);
-        if let Some(aqm) = &mut self.aqm {
+        if let Some(Asked { aqm, .. }) = self.asked.as_deref_mut() {
             aqm.on_fate(&Arrival { now, backlog }, packet, fate);
         }
     }
@@ -159,45 +160,55 @@ impl Gate {
     /// Decides on an arriving packet. `backlog` says what waits and since when the queue is idle; whether there is room
     /// and whether the packet is ECN-capable is found here.
     #[inline]
-    pub(super) fn arrive(&mut self, now: Time, backlog: Backlog, packet: &mut Packet) -> Fate {
+    pub(super) fn arrive(&mut self, now: Time, backlog: impl Fn() -> Backlog, packet: &mut Packet) -> Fate {
         self.decide(now, backlog, packet, false)
     }
 
     /// As [`Gate::arrive`], of a packet about which those above it in a tree have said `above`.
-    pub(super) fn arrive_below(&mut self, now: Time, backlog: Backlog, packet: &mut Packet, above: Verdict) -> Fate {
-        let class = usize::from(packet.class);
-        if class >= self.fates.len() {
-            self.count_class(class);
-        }
+    pub(super) fn arrive_below(
+        &mut self,
+        now: Time,
+        backlog: impl Fn() -> Backlog,
+        packet: &mut Packet,
+        above: Verdict,
+    ) -> Fate {
         match above {
             Verdict::Drop(reason) => self.refuse(packet, reason),
             above => self.decide(now, backlog, packet, above == Verdict::Mark),
         }
     }
 
+    // Drop-tail asks less of the backlog than an AQM does.
     #[inline(always)]
-    fn decide(&mut self, now: Time, mut backlog: Backlog, packet: &mut Packet, marked: bool) -> Fate {
-        backlog.room = self.limit.has_room(backlog.packets, backlog.bytes, packet.size);
-        backlog.ecn = packet.ecn.capable();
-        if self.aqm.is_some() {
-            return self.ask(now, backlog, packet, marked);
+    fn decide(&mut self, now: Time, backlog: impl Fn() -> Backlog, packet: &mut Packet, marked: bool) -> Fate {
+        if self.asked.is_some() {
+            return self.ask(now, self.completed(backlog(), packet), packet, marked);
         }
-        let fate = self.let_in(&backlog, packet, marked);
+        let fate = self.let_in(&self.completed(backlog(), packet), packet, marked);
         self.count(packet, fate);
         fate
+    }
+
+    #[inline(always)]
+    fn completed(&self, backlog: Backlog, packet: &Packet) -> Backlog {
+        let room = self.limit.has_room(backlog.packets, backlog.bytes, packet.size);
+        Backlog { room, ecn: packet.ecn.capable(), ..backlog }
     }
 
     /// The fate of a packet of which the AQM is asked.
     #[inline(never)]
     fn ask(&mut self, now: Time, backlog: Backlog, packet: &mut Packet, marked: bool) -> Fate {
         let at = Arrival { now, backlog };
-        let own = self.aqm.as_mut().map_or(Verdict::Pass, |aqm| aqm.on_arrival(&at, packet, &mut self.rng));
+        let own = match self.asked.as_deref_mut() {
+            Some(Asked { aqm, rng }) => aqm.on_arrival(&at, packet, rng),
+            None => Verdict::Pass,
+        };
         let fate = match own {
             Verdict::Drop(reason) => Fate::Dropped(reason),
             own => self.let_in(&backlog, packet, own == Verdict::Mark || marked),
         };
         self.count(packet, fate);
-        if let Some(aqm) = &mut self.aqm {
+        if let Some(Asked { aqm, .. }) = self.asked.as_deref_mut() {
             aqm.on_fate(&at, packet, fate);
         }
         fate
@@ -224,10 +235,9 @@ impl Gate {
     /// behind it and since when the queue is idle; whether there is room for another such packet and whether it is ECN-capable is
     /// found here. Without `may_drop` a packet that the AQM drops is spared.
     pub(super) fn depart(&mut self, mut at: Departure, packet: &mut Packet, may_drop: bool, above: Verdict) -> Fate {
-        at.backlog.room = self.limit.has_room(at.backlog.packets, at.backlog.bytes, packet.size);
-        at.backlog.ecn = packet.ecn.capable();
-        let verdict = match (above, &mut self.aqm) {
-            (Verdict::Pass, Some(aqm)) => aqm.on_departure(&at, packet, &mut self.rng),
+        at.backlog = self.completed(at.backlog, packet);
+        let verdict = match (above, self.asked.as_deref_mut()) {
+            (Verdict::Pass, Some(Asked { aqm, rng })) => aqm.on_departure(&at, packet, rng),
             (above, _) => above,
         };
         let fate = match verdict {
@@ -244,7 +254,7 @@ impl Gate {
             return Fate::Queued;
         }
         self.count_at_head(packet, fate);
-        if let Some(aqm) = &mut self.aqm {
+        if let Some(Asked { aqm, .. }) = self.asked.as_deref_mut() {
             aqm.on_fate(&Arrival { now: at.now, backlog: at.backlog }, packet, fate);
         }
         fate
@@ -264,13 +274,7 @@ impl Gate {
 
     #[inline]
     fn fates_of(&mut self, packet: &Packet) -> &mut Fates {
-        &mut self.fates[usize::from(packet.class)][packet.colour.index()]
-    }
-
-    /// The first packet of a class comes to one of many flows.
-    #[cold]
-    fn count_class(&mut self, class: usize) {
-        self.fates.resize(class + 1, Default::default());
+        self.fates.at(packet.class, packet.colour)
     }
 
     #[inline]
@@ -299,12 +303,12 @@ impl Gate {
 
     /// The AQM, for its gauges and timers.
     pub fn aqm(&self) -> &AnyAqm {
-        self.aqm.as_deref().unwrap_or(&DROP_TAIL)
+        self.asked.as_deref().map_or(&DROP_TAIL, |asked| &asked.aqm)
     }
 
     /// The time that its AQM asked for has come.
     pub(super) fn on_timer(&mut self, now: Time, backlog: &Backlog) {
-        if let Some(aqm) = &mut self.aqm
+        if let Some(Asked { aqm, .. }) = self.asked.as_deref_mut()
             && aqm.poll_at().is_some_and(|at| at <= now)
         {
             aqm.on_timer(now, backlog);
@@ -313,8 +317,8 @@ impl Gate {
 
     /// New parameters for its AQM.
     pub(super) fn retune(&mut self, now: Time, params: &AqmParams, scope: &Scope) -> Result<(), ParamError> {
-        match &mut self.aqm {
-            Some(aqm) => aqm.retune(now, params, scope),
+        match self.asked.as_deref_mut() {
+            Some(Asked { aqm, .. }) => aqm.retune(now, params, scope),
             None => DROP_TAIL.clone().retune(now, params, scope),
         }
     }
@@ -330,7 +334,12 @@ impl Gate {
     }
 
     /// What it counted, by class and [`crate::packet::Colour`].
-    pub fn fates(&self) -> &[[Fates; 4]] {
+    pub fn fates(&self) -> &Counted<Fates> {
         &self.fates
+    }
+
+    /// Makes room for what it may count from now on.
+    pub(super) fn reserve(&mut self) {
+        self.fates.reserve_colours();
     }
 }

@@ -11,15 +11,32 @@ use crate::scope::Scope;
 use crate::units::Time;
 use crate::verdict::{Fate, Reason, Side, Verdict};
 
-const NOT_KNOWN: Transmission = Transmission { starts: Time::MAX, ends: Time::MAX };
+/// What waits without the first of these, in a queue of which a packet is in transmission until `busy_until`.
+#[inline]
+fn behind<H: Copy>(ring: &Ring<H>, busy_until: Time, now: Time, first: Count) -> Backlog {
+    let packets = ring.waiting() - first.packets as u32;
+    let idle = busy_until <= now && packets == 0;
+    Backlog {
+        packets,
+        bytes: ring.waiting_bytes() - first.bytes,
+        idle_since: idle.then_some(busy_until),
+        ..Backlog::default()
+    }
+}
+
+fn one(size: u32) -> Count {
+    Count { packets: 1, bytes: size.into() }
+}
 
 /// A first-in first-out queue behind a gate.
 #[derive(Clone, Debug)]
+// In this order: what every packet asks for lies together.
+#[repr(C)]
 pub struct Queue<H> {
-    pub(super) gate: Gate,
     pub(super) ring: Ring<H>,
     /// Until when a packet of it was or will be in transmission.
     busy_until: Time,
+    pub(super) gate: Gate,
     pub(super) sent: Count,
     /// Which queue of the specification it is; the flows of a scheduler are one.
     row: usize,
@@ -38,41 +55,35 @@ impl<H: Copy> Queue<H> {
     /// As its AQM sees it at `now`. It is idle while nothing waits in it and nothing from it is in transmission,
     /// whatever the port's other queues send.
     pub fn backlog(&self, now: Time) -> Backlog {
-        let begun = self.ring.begun(now);
-        self.behind(now, begun.packets as u32, begun.bytes)
+        self.behind(now, self.ring.begun(now))
     }
 
-    /// The backlog without the first `packets` of `bytes`.
+    /// The backlog without the first of these.
     #[inline]
-    fn behind(&self, now: Time, packets: u32, bytes: u64) -> Backlog {
-        let packets = self.ring.waiting() - packets;
-        let idle = self.busy_until <= now && packets == 0;
-        Backlog {
-            packets,
-            bytes: self.ring.waiting_bytes() - bytes,
-            idle_since: idle.then_some(self.busy_until),
-            ..Backlog::default()
-        }
+    fn behind(&self, now: Time, first: Count) -> Backlog {
+        behind(&self.ring, self.busy_until, now, first)
     }
 
     /// A packet arrives.
     #[inline]
     pub(super) fn arrive(&mut self, now: Time, packet: &mut Packet, handle: H) -> Fate {
-        let fate = self.gate.arrive(now, self.behind(now, 0, 0), packet);
+        let Self { gate, ring, busy_until, .. } = self;
+        let fate = gate.arrive(now, || behind(ring, *busy_until, now, Count::default()), packet);
         self.keep(now, packet, handle, fate)
     }
 
     /// As [`Queue::arrive`], of a packet of which those above it in a tree said `above`.
     #[inline]
     pub(super) fn arrive_below(&mut self, now: Time, packet: &mut Packet, handle: H, above: Verdict) -> Fate {
-        let fate = self.gate.arrive_below(now, self.behind(now, 0, 0), packet, above);
+        let Self { gate, ring, busy_until, .. } = self;
+        let fate = gate.arrive_below(now, || behind(ring, *busy_until, now, Count::default()), packet, above);
         self.keep(now, packet, handle, fate)
     }
 
     #[inline]
     fn keep(&mut self, now: Time, packet: &Packet, handle: H, fate: Fate) -> Fate {
         if fate.stays() {
-            self.ring.push(Entry { handle, size: packet.size, arrived: now, sent: NOT_KNOWN });
+            self.ring.push(Entry { handle, size: packet.size, arrived: now, sent: Transmission::NEVER });
         }
         fate
     }
@@ -84,15 +95,18 @@ impl<H: Copy> Queue<H> {
         packet: &mut Packet,
         handle: H,
         line: impl FnOnce(Time) -> Transmission,
-    ) -> Fate {
+    ) -> Result<Option<Time>, Reason> {
         self.ring.start_until(now);
-        let fate = self.gate.arrive(now, self.behind(now, 0, 0), packet);
-        if fate.stays() {
-            let sent = line(now);
-            self.busy_until = sent.ends;
-            self.ring.push(Entry { handle, size: packet.size, arrived: now, sent });
+        let Self { gate, ring, busy_until, .. } = self;
+        let fate = gate.arrive(now, || behind(ring, *busy_until, now, Count::default()), packet);
+        if let Fate::Dropped(reason) = fate {
+            return Err(reason);
         }
-        fate
+        let sent = line(now);
+        let first = ring.is_empty().then_some(sent.ends);
+        *busy_until = sent.ends;
+        ring.push(Entry { handle, size: packet.size, arrived: now, sent });
+        Ok(first)
     }
 
     /// The packet at the head.
@@ -103,7 +117,7 @@ impl<H: Copy> Queue<H> {
 
     /// What waits without the packet at the head.
     pub(super) fn without_first(&self, now: Time) -> Backlog {
-        self.ring.first().map_or_else(Backlog::default, |first| self.behind(now, 1, u64::from(first.size)))
+        self.ring.first().map_or_else(Backlog::default, |first| self.behind(now, one(first.size)))
     }
 
     /// The packet that is sent next; those that the AQM drops instead go back to `host`.
@@ -137,7 +151,7 @@ impl<H: Copy> Queue<H> {
 
     /// The packet at the head or at the tail is dropped because the queue is full.
     pub(super) fn evict(&mut self, now: Time, packet: &mut Packet, side: Side) {
-        self.gate.evict(now, self.behind(now, 1, packet.size.into()), packet);
+        self.gate.evict(now, self.behind(now, one(packet.size)), packet);
         match side {
             Side::Head => _ = self.ring.take(),
             Side::Tail => self.ring.take_last(),
@@ -156,7 +170,7 @@ impl<H: Copy> Queue<H> {
     /// Asks the AQM about the packet at the head. If it is dropped it is gone, and the queue was not idle until now.
     pub(super) fn depart(&mut self, now: Time, packet: &mut Packet, may_drop: bool, above: Verdict) -> Fate {
         let Some(&Entry { arrived, size, .. }) = self.ring.first() else { return Fate::Queued };
-        let at = Departure { now, arrived, backlog: self.behind(now, 1, u64::from(size)) };
+        let at = Departure { now, arrived, backlog: self.behind(now, one(size)) };
         let fate = self.gate.depart(at, packet, may_drop, above);
         if !fate.stays() {
             self.ring.take();
@@ -178,26 +192,24 @@ impl<H: Copy> Queue<H> {
         self.busy_until = ends;
     }
 
-    /// When the packet at the front will have been sent.
-    #[inline]
-    pub(super) fn sent_at(&self) -> Option<Time> {
-        self.ring.front().map(|entry| entry.sent.ends)
-    }
-
-    #[inline]
-    pub(super) fn take_sent(&mut self) -> Option<(Sent<H>, Option<Time>)> {
-        let sent = self.ring.take()?.sent();
-        Some((sent, self.sent_at()))
+    #[inline(always)]
+    pub(super) fn take_sent(&mut self) -> (Sent<H>, Option<Time>) {
+        let Some(taken) = self.ring.take() else { panic!("nothing was sent") };
+        (taken.sent(), self.ring.front().map(|next| next.sent.ends))
     }
 
     pub(super) fn on_timer(&mut self, now: Time) {
         self.ring.start_until(now);
-        let backlog = self.behind(now, 0, 0);
+        let backlog = self.behind(now, Count::default());
         self.gate.on_timer(now, &backlog);
     }
 
     pub(super) fn retune(&mut self, now: Time, params: &AqmParams, scope: &Scope) -> Result<(), ParamError> {
         self.gate.retune(now, params, scope)
+    }
+
+    pub(super) fn reserve(&mut self) {
+        self.gate.reserve();
     }
 
     /// Which queue of the specification it is; the flows of a scheduler are one.

@@ -19,64 +19,89 @@ pub(super) struct Entry<H> {
     pub(super) sent: Transmission,
 }
 
-/// The ring. Positions only increase; the array's size is a power of two.
+/// The ring. Positions only increase, modulo 2^32, until it is empty; the array's size is a power of two.
 #[derive(Clone, Debug)]
 pub(super) struct Ring<H> {
-    entries: Vec<Entry<H>>,
-    head: usize,
-    started: usize,
-    tail: usize,
+    entries: Box<[Entry<H>]>,
+    head: u32,
+    started: u32,
+    tail: u32,
     waiting_bytes: u64,
 }
 
 impl<H: Copy> Ring<H> {
-    pub(super) const fn new() -> Self {
-        Self { entries: Vec::new(), head: 0, started: 0, tail: 0, waiting_bytes: 0 }
+    pub(super) fn new() -> Self {
+        Self { entries: Box::default(), head: 0, started: 0, tail: 0, waiting_bytes: 0 }
+    }
+
+    /// Where in the array a position is.
+    #[inline]
+    fn slot(&self, position: u32) -> usize {
+        position as usize & (self.entries.len() - 1)
     }
 
     #[inline]
-    fn at(&self, position: usize) -> &Entry<H> {
-        &self.entries[position & (self.entries.len() - 1)]
+    fn at(&self, position: u32) -> &Entry<H> {
+        &self.entries[self.slot(position)]
+    }
+
+    /// Packets, sent or not.
+    #[inline]
+    fn len(&self) -> u32 {
+        self.tail.wrapping_sub(self.head)
+    }
+
+    /// Whether there is no packet, sent or not.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.head == self.tail
     }
 
     /// Appends a waiting packet.
     #[inline]
     pub(super) fn push(&mut self, entry: Entry<H>) {
-        if self.tail - self.head == self.entries.len() {
-            self.grow(entry);
+        if self.is_empty() {
+            // From the start of the array: a queue that is mostly empty stays in one line of the cache.
+            (self.head, self.started, self.tail) = (0, 0, 0);
         }
-        let slot = self.tail & (self.entries.len() - 1);
+        if self.len() as usize == self.entries.len() {
+            self.grow(entry.handle);
+        }
+        let slot = self.slot(self.tail);
         self.entries[slot] = entry;
-        self.tail += 1;
+        self.tail = self.tail.wrapping_add(1);
         self.waiting_bytes += u64::from(entry.size);
     }
 
+    // Without the entry, which need not lie in memory for it.
     #[cold]
-    fn grow(&mut self, filler: Entry<H>) {
-        let all: Vec<_> = self.iter().copied().collect();
-        let room = (all.len() * 2).max(8);
-        (self.started, self.tail, self.head) = (self.started - self.head, all.len(), 0);
-        self.entries = all;
-        self.entries.resize(room, filler);
+    #[inline(never)]
+    fn grow(&mut self, handle: H) {
+        let filler = Entry { handle, size: 0, arrived: Time::ZERO, sent: Transmission::NEVER };
+        let mut all: Vec<_> = Vec::with_capacity((self.entries.len() * 2).max(8));
+        all.extend(self.iter().copied());
+        (self.started, self.tail, self.head) = (self.started.wrapping_sub(self.head), self.len(), 0);
+        all.resize(all.capacity(), filler);
+        self.entries = all.into();
     }
 
     /// Counts as sent every packet whose transmission has begun by `now`.
     #[inline]
     pub(super) fn start_until(&mut self, now: Time) {
-        while self.started < self.tail {
+        while self.started != self.tail {
             let entry = self.at(self.started);
             if entry.sent.starts > now {
                 break;
             }
             self.waiting_bytes -= u64::from(entry.size);
-            self.started += 1;
+            self.started = self.started.wrapping_add(1);
         }
     }
 
     /// Of what counts as waiting, what will have been sent by `now`.
     pub(super) fn begun(&self, now: Time) -> Count {
         let mut begun = Count::default();
-        let waiting = (self.started..self.tail).map(|position| self.at(position));
+        let waiting = self.from(self.started);
         waiting.take_while(|entry| entry.sent.starts <= now).for_each(|entry| begun.add(entry.size));
         begun
     }
@@ -84,45 +109,46 @@ impl<H: Copy> Ring<H> {
     /// The first waiting packet.
     #[inline]
     pub(super) fn first(&self) -> Option<&Entry<H>> {
-        (self.started < self.tail).then(|| self.at(self.started))
+        (self.started != self.tail).then(|| self.at(self.started))
     }
 
     /// The packet at the front, sent or not.
     #[inline]
     pub(super) fn front(&self) -> Option<&Entry<H>> {
-        (self.head < self.tail).then(|| self.at(self.head))
+        (!self.is_empty()).then(|| self.at(self.head))
     }
 
     /// Takes the packet at the front.
     #[inline]
-    pub(super) fn take(&mut self) -> Option<&Entry<H>> {
-        if self.head == self.tail {
+    pub(super) fn take(&mut self) -> Option<Entry<H>> {
+        if self.is_empty() {
             return None;
         }
-        if self.started == self.head {
-            self.started += 1;
-            self.waiting_bytes -= u64::from(self.at(self.head).size);
+        let front = self.slot(self.head);
+        self.head = self.head.wrapping_add(1);
+        if self.started == self.head.wrapping_sub(1) {
+            self.started = self.head;
+            self.waiting_bytes -= u64::from(self.entries[front].size);
         }
-        self.head += 1;
-        Some(self.at(self.head - 1))
+        Some(self.entries[front])
     }
 
     /// The last waiting packet.
     pub(super) fn last(&self) -> Option<&Entry<H>> {
-        (self.started < self.tail).then(|| self.at(self.tail - 1))
+        (self.started != self.tail).then(|| self.at(self.tail.wrapping_sub(1)))
     }
 
     /// Takes the last waiting packet.
     pub(super) fn take_last(&mut self) {
         let Some(size) = self.last().map(|last| last.size) else { return };
         self.waiting_bytes -= u64::from(size);
-        self.tail -= 1;
+        self.tail = self.tail.wrapping_sub(1);
     }
 
     /// Packets waiting.
     #[inline]
     pub(super) const fn waiting(&self) -> u32 {
-        (self.tail - self.started) as u32
+        self.tail.wrapping_sub(self.started)
     }
 
     /// Bytes waiting.
@@ -133,7 +159,12 @@ impl<H: Copy> Ring<H> {
 
     /// All packets, front first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Entry<H>> {
-        (self.head..self.tail).map(|position| self.at(position))
+        self.from(self.head)
+    }
+
+    /// The packets from a position on.
+    fn from(&self, position: u32) -> impl Iterator<Item = &Entry<H>> {
+        (0..self.tail.wrapping_sub(position)).map(move |ahead| self.at(position.wrapping_add(ahead)))
     }
 }
 

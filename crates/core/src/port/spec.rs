@@ -78,8 +78,6 @@ pub struct PortSpec<'a> {
     pub queues: &'a [QueueSpec],
     /// The tree of schedulers and shapers above the queues; empty: there is one queue.
     pub nodes: &'a [NodeSpec],
-    /// Number of classes that packets are counted by.
-    pub classes: usize,
     /// Seed of the run.
     pub seed: u64,
     /// Number of the replication; with the seed, the key of every random stream.
@@ -112,12 +110,12 @@ impl PortSpec<'_> {
             let (name, error) = *fault;
             PortError::Conditioner(name, Box::new(error))
         })?;
-        Ok(Port::new(edge, self.build_queues()?, self.classes))
+        Ok(Port::new(edge, self.build_queues()?))
     }
 
     fn build_queues<H: Copy>(&self) -> Result<Queues<H>, PortError> {
         match (self.nodes, self.queues) {
-            ([], [queue]) => Ok(Queues::One(Queue::new(self.gate(0, queue)?.with_classes(self.classes)))),
+            ([], [queue]) => Ok(Queues::One(Queue::new(self.gate(0, queue)?))),
             ([], queues) => Err(PortError::Queues { queues: queues.len(), classes: 1 }),
             _ => Ok(Queues::Several(Box::new(self.tree()?))),
         }
@@ -138,7 +136,7 @@ impl PortSpec<'_> {
             let shaper = node.shaper.as_ref().map(|params| params.build(&node.scope)).transpose().map_err(refused)?;
             let inside = match &node.inside {
                 Inside::Queue(queue) => {
-                    let gate = self.gate(*queue, self.queue(*queue)?)?.with_classes(self.classes);
+                    let gate = self.gate(*queue, self.queue(*queue)?)?;
                     tree::Inside::Queue(Queue::new(gate).in_row(*queue))
                 }
                 Inside::Scheduler(params) => {

@@ -115,7 +115,7 @@ proptest! {
             let packet = Packet { size: bytes as u32, flow: FlowId(id), ecn: field, ..Packet::default() };
             port.arrive(Time::from_ns(now), packet);
             line.arrive(Waiting { id, arrived: now, bytes, ecn });
-            let marked: u64 = port.gate().fates()[0].iter().map(|fates| fates.marked.packets).sum();
+            let marked: u64 = port.gate().fates().values().map(|fates| fates.marked.packets).sum();
             prop_assert_eq!((port.dropped().len(), marked), (line.dropped.len(), line.marked));
             prop_assert_eq!((port.waiting().len(), port.sent), (line.queue.len(), line.sent));
         }
@@ -135,7 +135,7 @@ fn blue_finds_the_share_that_must_go() {
         port.arrive(Time::from_ns(i * 500_000), Packet { size: 1000, ..Packet::default() });
         if i % 10_000 == 9_999 {
             let all: u64 =
-                port.gate().fates()[0].iter().map(|fates| fates.dropped[Reason::Overflow as usize].packets).sum();
+                port.gate().fates().values().map(|fates| fates.dropped[Reason::Overflow as usize].packets).sum();
             overflows.push(all - before);
             before = all;
         }

@@ -71,7 +71,7 @@ impl<Q: Queue> Line<Q> {
 }
 
 fn total(port: &Port) -> Fates {
-    port.gate().fates()[0].iter().fold(Fates::default(), |sum, fates| sum.plus(fates))
+    port.gate().fates().values().fold(Fates::default(), |sum, fates| sum.plus(fates))
 }
 
 /// Gap before a packet in ns, its bytes, whether it is ECN-capable.

@@ -9,6 +9,7 @@ use crate::port::Port;
 use crate::stats;
 use perhop_core::aqm::early::{Beyond, Common, Profile, Spacing, Weight};
 use perhop_core::aqm::{AqmParams, red};
+use perhop_core::counted::Of;
 use perhop_core::packet::Packet;
 use perhop_core::port::{Gate, Limit};
 use perhop_core::units::{BitRate, Bytes, Length, Packets, Probability, Span, Time};
@@ -148,7 +149,7 @@ fn simulate(params: &AqmParams, arrivals: &[Time], replication: u32) -> Sample {
 
 /// Packets lost, packets arrived.
 fn lost_of(port: &Port) -> [u64; 2] {
-    let fates = &port.gate().fates()[0][packet().colour.index()];
+    let fates = port.gate().fates().of(Of::new(0, packet().colour));
     [fates.lost().packets, fates.arrived.packets]
 }
 

@@ -172,11 +172,11 @@ impl Run {
     /// Every arrival has one fate; what was let in was sent, dropped at the head or waits.
     fn conserved(&self, arrived: usize) {
         let fates = self.port.gate().fates();
-        assert!(fates.iter().flatten().all(Fates::conserved));
-        let all: Count = fates.iter().flatten().map(|f| f.arrived).sum();
-        let queued: Count = fates.iter().flatten().map(|f| f.queued).sum();
+        assert!(fates.values().all(Fates::conserved));
+        let all: Count = fates.values().map(|f| f.arrived).sum();
+        let queued: Count = fates.values().map(|f| f.queued).sum();
         assert_eq!(all.packets, arrived as u64);
-        let at_head: Count = fates.iter().flatten().map(|f| f.dropped_at_head).sum();
+        let at_head: Count = fates.values().map(|f| f.dropped_at_head).sum();
         assert_eq!(at_head.packets, self.port.dropped().len() as u64);
         assert_eq!(queued.packets, self.port.sent + at_head.packets + self.port.waiting().len() as u64);
     }

@@ -11,6 +11,7 @@ use perhop_core::aqm::members::Member;
 use perhop_core::aqm::{Aqm as _, AqmParams, codel, drop_tail, fred};
 use perhop_core::classify::{FlowHeaders, Match};
 use perhop_core::conditioner::{ConditionerParams, Passage, pps_relabeller};
+use perhop_core::counted::Of;
 use perhop_core::packet::{Colour, FlowId, Packet};
 use perhop_core::params::{Node, Params as _, Place, Problems, Reader, Table, Tree};
 use perhop_core::port::edge::{Action, Per, StageSpec};
@@ -74,7 +75,7 @@ fn codel(limit: u32) -> QueueSpec {
 }
 
 fn spec<'a>(edge: &'a [StageSpec], queues: &'a [QueueSpec]) -> PortSpec<'a> {
-    PortSpec { name: "a -> b", edge, queues, nodes: &[], classes: 1, seed: 1, replication: 0 }
+    PortSpec { name: "a -> b", edge, queues, nodes: &[], seed: 1, replication: 0 }
 }
 
 /// Green packets before all others.
@@ -127,7 +128,7 @@ fn a_queue_is_full_by_itself_and_what_is_dropped_at_the_head_is_gone() {
     assert_eq!(port.next(at(10_000), &mut held).unwrap().handle, 2);
     assert_eq!(port.next(at(110_000), &mut held).unwrap().handle, 4);
     assert_eq!(held.dropped, [(3, Reason::Early)]);
-    let fates = port.queues()[0].gate().fates()[0][Colour::Green.index()];
+    let fates = port.queues()[0].gate().fates().of(Of::new(0, Colour::Green));
     assert_eq!((fates.queued.packets, fates.dropped_at_head.packets, fates.lost().packets), (20, 1, 1));
     assert_eq!(port.queues()[0].sent().packets, 2);
     assert!(fates.conserved());
@@ -148,7 +149,7 @@ fn head_drops_in_one_call_are_bounded_and_counted() {
     let in_one_call = held.dropped.len() - dropped;
     assert_eq!((in_one_call, port.queues()[0].gate().spared()), (MOST_HEAD_DROPS as usize, 1));
     assert_eq!(leaving.handle, held.dropped.last().unwrap().0 + 1, "the packet behind the last drop leaves");
-    let fates = port.fates()[0].iter().fold(Fates::default(), |sum, fates| sum.plus(fates));
+    let fates = port.fates().values().fold(Fates::default(), |sum, fates| sum.plus(fates));
     assert!(fates.conserved());
     assert_eq!(fates.dropped_at_head.packets, held.dropped.len() as u64);
 }
@@ -160,11 +161,11 @@ fn no_count_falls_when_a_packet_is_dropped_at_the_head() {
     let (mut port, mut held) = (spec(&[], &[codel(300)]).build().unwrap(), Held::default());
     let packet = Packet { size: 1000, ..Packet::default() };
     (0..300).for_each(|_| assert_eq!(held.arrive(&mut port, at(0), packet), Fate::Queued));
-    let warm = port.fates()[0];
+    let warm = port.fates();
     for ms in 1..400 {
         port.next(at(ms * 1000), &mut held);
     }
-    let since: Vec<_> = port.fates()[0].iter().zip(&warm).map(|(now, then)| now.since(then)).collect();
+    let since: Vec<_> = port.fates().iter().map(|(of, now)| now.since(&warm.of(of))).collect();
     let all = since.iter().fold(Fates::default(), |sum, fates| sum.plus(fates));
     assert_eq!((all.arrived.packets, all.queued.packets), (0, 0));
     assert!(all.dropped_at_head.packets > 0 && all.dropped_at_head == all.lost());
@@ -242,7 +243,7 @@ type Story = (Vec<Fate>, Vec<(usize, Time)>);
 fn ahead(spec: &PortSpec<'_>, load: &[(u64, Packet)]) -> Story {
     let mut port: Port<usize> = spec.build().unwrap();
     assert!(port.is_plain_fifo());
-    let (mut busy_until, mut now, mut fates, mut sent) = (Time::ZERO, 0, Vec::new(), Vec::new());
+    let (mut busy_until, mut now, mut fates, mut sent, mut first) = (Time::ZERO, 0, Vec::new(), Vec::new(), None);
     for (i, (gap, packet)) in load.iter().enumerate() {
         now += gap;
         let line = |at| {
@@ -250,11 +251,16 @@ fn ahead(spec: &PortSpec<'_>, load: &[(u64, Packet)]) -> Story {
             busy_until = sent.ends;
             sent
         };
-        fates.push(port.arrive_ahead(&Passage::of(at(now), packet.flow), &mut packet.clone(), i, line));
+        let kept = port.arrive_ahead(&Passage::of(at(now), packet.flow), &mut packet.clone(), i, line);
+        fates.push(kept.map_or_else(Fate::Dropped, |_| Fate::Queued));
+        if let Ok(Some(ends)) = kept {
+            assert_eq!(first.replace(ends), None, "nothing was taken: only the first is the first");
+        }
     }
-    while let Some(ends) = port.sent_at() {
-        let (next, _) = port.take_sent().unwrap();
+    while let Some(ends) = first {
+        let (next, behind) = port.take_sent();
         assert_eq!(next.sent.ends, ends);
+        first = behind;
         sent.push((next.handle, next.sent.starts));
     }
     (fates, sent)

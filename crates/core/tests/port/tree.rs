@@ -110,7 +110,7 @@ fn strict_priority_class(colour: Option<Colour>) -> strict_priority::Class {
 }
 
 fn build(queues: &[QueueSpec], nodes: &[NodeSpec]) -> Port<usize> {
-    PortSpec { name: "a -> b", edge: &[], queues, nodes, classes: 1, seed: 1, replication: 0 }.build().unwrap()
+    PortSpec { name: "a -> b", edge: &[], queues, nodes, seed: 1, replication: 0 }.build().unwrap()
 }
 
 fn shaped(params: ShaperParams, limit: u32) -> Port<usize> {

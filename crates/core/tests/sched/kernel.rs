@@ -116,7 +116,7 @@ fn port(params: &SchedulerParams) -> Port<u32> {
     let aqm = AqmParams::DropTail(drop_tail::Params {});
     let queues = [QueueSpec { aqm, limit: Limit::Packets(u32::MAX), drop: Side::Tail, scope: scope() }];
     let nodes = [scheduler, flows];
-    let spec = PortSpec { name: "p", edge: &[], queues: &queues, nodes: &nodes, classes: 1, seed: 1, replication: 0 };
+    let spec = PortSpec { name: "p", edge: &[], queues: &queues, nodes: &nodes, seed: 1, replication: 0 };
     spec.build().unwrap()
 }
 

@@ -17,13 +17,15 @@ use perhop_sim::plan::{self, Alteration};
 
 /// Every change in order of time, for the model and for the plan. All faults are reported; a change that has one is
 /// skipped, so that later ones can still be checked. What no packet reaches must be unreached all the time (W321).
-pub fn follow(mut before: InForce, overlays: &[Overlay], problems: &mut Problems) -> (Vec<Change>, Vec<plan::Change>) {
+pub fn follow(base: &InForce, overlays: &[Overlay], problems: &mut Problems) -> (Vec<Change>, Vec<plan::Change>) {
     let (mut changes, mut planned, mut known) = (Vec::new(), Vec::new(), problems.list.clone());
+    let mut changed = None;
     for overlay in overlays {
+        let before = changed.as_ref().unwrap_or(base);
         let mut found = Problems::default();
         let stem = before.model.settings.name.as_ref().map(|name| name.value.clone()).unwrap_or_default();
         let after = InForce::new(overlay.over(&before.root), &stem, &mut found);
-        let step = step(&before, &after, overlay, &mut found);
+        let step = step(before, &after, overlay, &mut found);
         let faulty = found.has_errors();
         problems.list.retain(|problem| faulty || problem.code != "W321" || among(&found.list, problem));
         found.list.retain(|problem| !among(&known, problem));
@@ -38,7 +40,7 @@ pub fn follow(mut before: InForce, overlays: &[Overlay], problems: &mut Problems
             planned.extend(alterations.map(|what| plan::Change { at: overlay.time(), what }));
             changes.extend(what.map(|what| Change { at: overlay.at, what }));
         }
-        before = after;
+        changed = Some(after);
     }
     (changes, planned)
 }

@@ -17,6 +17,7 @@ use perhop_core::params::Problems;
 use perhop_core::port::edge::Action;
 use perhop_core::sched::SchedulerParams;
 use perhop_sim::plan;
+use std::collections::BTreeSet;
 
 const EF: Dscp = Dscp::new(46).expect("46 is below 64");
 
@@ -69,7 +70,7 @@ fn unanswered(file: File<'_>, stage: &Stage, problems: &mut Problems) {
 fn unpoliced_ef(all: Resolved<'_>, problems: &mut Problems) {
     let Resolved { file, stages, .. } = all;
     for (i, flow) in file.traffic.iter().enumerate().filter(|(_, f)| f.offered.dscp == EF) {
-        let polices = |s: &Stage| s.takes.contains(&i) && s.spec.actions.iter().any(limits);
+        let polices = |s: &Stage| s.takes_data(i) && s.spec.actions.iter().any(limits);
         if !stages.iter().any(polices) && !starving::policed(all, i) {
             let Some(stated) = file.model.traffic.get(&flow.offered.name) else { continue };
             let message = format!("nothing polices the EF traffic `{}`", flow.offered.name);
@@ -122,19 +123,18 @@ fn coupled_for_nothing(link: &plan::Link, direction: &Direction, problems: &mut 
 fn unused(file: File<'_>, problems: &mut Problems) {
     let links = file.topology.links.iter();
     let names = links.flat_map(|l| l.queues.iter().map(|q| &q.name).chain(l.nodes.iter().map(|n| &n.name)));
-    let queues: Vec<_> = names.flatten().collect();
+    let queues = names.flatten().map(|name| &**name).collect();
     let tcp = file.model.traffic.sound().filter_map(|(_, t)| match &t.common.tcp.as_ref()?.value {
-        TcpRef::Named(name) => Some(name),
+        TcpRef::Named(name) => Some(name.as_str()),
         TcpRef::Inline(_) => None,
     });
-    let tcp: Vec<_> = tcp.collect();
     warn_unused("queue", &file.model.queues, &queues, problems);
-    warn_unused("tcp", &file.model.tcp, &tcp, problems);
+    warn_unused("tcp", &file.model.tcp, &tcp.collect(), problems);
 }
 
-fn warn_unused<T>(kind: &str, sections: &Named<T>, used: &[&String], problems: &mut Problems) {
+fn warn_unused<T>(kind: &str, sections: &Named<T>, used: &BTreeSet<&str>, problems: &mut Problems) {
     let sound = sections.declared().iter().filter(|it| it.section.is_some());
-    for section in sound.filter(|it| !used.contains(&&it.name)) {
+    for section in sound.filter(|it| !used.contains(&*it.name)) {
         let message = format!("[{kind}.{}] is not used", section.name);
         problems.warn("W307", section.key, message).help("name it where it should be used, or remove it");
     }

@@ -4,12 +4,13 @@
 use super::tickets;
 use crate::resolve::indexed::{Indexed, indexed};
 use crate::resolve::offered::Flowline;
-use crate::resolve::ports::{File, Resolved, Stage};
+use crate::resolve::ports::{File, Resolved, Stage, at_links};
 use perhop_core::aqm::Aqm as _;
 use perhop_core::conditioner::Writes;
 use perhop_core::needs::Needs;
 use perhop_core::params::Problems;
 use perhop_sim::plan;
+use std::collections::BTreeSet;
 
 /// The suggested fix if nothing writes a label.
 pub(crate) const fn writer_of(label: Writes) -> &'static str {
@@ -33,19 +34,20 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
         return;
     }
     let mut arriving = vec![Vec::new(); links.len()];
-    let labelled = labelled(file, stages);
+    let at = at_links(stages, links.len());
+    let labelled = labelled(file, &at);
     for Indexed { index, it: flow } in indexed(file.traffic) {
         let mut walk = Walk { file, flow, writer: None, labelled: &labelled, problems };
         for &link in &flow.forward {
             let link = link as usize;
-            let here = taking(stages, link, index);
+            let here = taking(&at[link], index);
             walk.order(&here);
             let (departing, before): (Vec<_>, Vec<_>) = here.into_iter().partition(|s| at_departure(s));
             before.into_iter().for_each(|stage| walk.pass(stage));
             arriving[link].push((index, walk.writer));
             departing.into_iter().for_each(|stage| walk.pass(stage));
         }
-        acks(file, Indexed { index, it: flow }, stages, problems);
+        acks(file, Indexed { index, it: flow }, &at, problems);
     }
     if !problems.has_errors() {
         tickets::check(all, problems);
@@ -65,7 +67,7 @@ struct Walk<'a, 'p> {
     flow: &'a Flowline,
     writer: Option<&'a Stage>,
     /// Links that some traffic reaches with tickets.
-    labelled: &'a [usize],
+    labelled: &'a BTreeSet<usize>,
     problems: &'p mut Problems,
 }
 
@@ -126,12 +128,11 @@ impl Walk<'_, '_> {
 }
 
 /// The links that some traffic reaches with tickets.
-fn labelled(file: File<'_>, stages: &[Stage]) -> Vec<usize> {
-    let mut links = Vec::new();
+fn labelled(file: File<'_>, at: &[Vec<&Stage>]) -> BTreeSet<usize> {
+    let mut links = BTreeSet::new();
     for (i, flow) in file.traffic.iter().enumerate() {
-        let tags = |s: &&Stage| s.writes == Some(Writes::Tickets) && !s.rewrites && s.takes.contains(&i);
-        let tagged = |link: &&u32| stages.iter().any(|s| s.link == **link as usize && tags(&s));
-        if let Some(first) = flow.forward.iter().position(|link| tagged(&link)) {
+        let tags = |s: &&Stage| s.writes == Some(Writes::Tickets) && !s.rewrites && s.takes_data(i);
+        if let Some(first) = flow.forward.iter().position(|&link| at[link as usize].iter().any(tags)) {
             links.extend(flow.forward[first..].iter().map(|&link| link as usize));
         }
     }
@@ -148,9 +149,9 @@ fn lack(read: Writes, writer: Option<&Stage>) -> Option<String> {
 }
 
 /// Those stages of a port that get a traffic's packets: of those that write the same, the first.
-fn taking(stages: &[Stage], link: usize, traffic: usize) -> Vec<&Stage> {
+fn taking<'a>(here: &[&'a Stage], traffic: usize) -> Vec<&'a Stage> {
     let mut written = Vec::new();
-    let here = stages.iter().filter(|s| s.link == link && s.takes.contains(&traffic));
+    let here = here.iter().copied().filter(|s| s.takes_data(traffic));
     here.filter(|s| {
         let field = s.writes.map(Writes::field);
         let first = s.rewrites || !written.contains(&field);
@@ -189,14 +190,15 @@ fn queues(file: File<'_>, at: Indexed<'_, plan::Link>, arriving: &[Arriving<'_>]
 }
 
 /// Tickets on ACKs: written where the ACKs start, and carried back over the links of the data.
-fn acks(file: File<'_>, of: Indexed<'_, Flowline>, stages: &[Stage], problems: &mut Problems) {
+fn acks(file: File<'_>, of: Indexed<'_, Flowline>, at: &[Vec<&Stage>], problems: &mut Problems) {
     let Indexed { index: i, it: flow } = of;
-    let on_way = |s: &&Stage| flow.forward.contains(&(s.link as u32)) && s.takes.contains(&i);
-    let Some(reader) = stages.iter().filter(on_way).find(|s| s.reads == Some(Writes::AckTickets)) else { return };
+    let over = |way: &'_ [u32]| way.iter().flat_map(|&link| at[link as usize].iter().copied()).collect::<Vec<_>>();
+    let readers = over(&flow.forward).into_iter().filter(|s| s.reads == Some(Writes::AckTickets) && s.takes_data(i));
+    let Some(reader) = readers.min_by_key(|stage| stage.number()) else { return };
     let place = reader.keys.kind;
     let (kind, traffic) = (reader.spec.params.name(), &flow.offered.name);
-    let writes = |s: &Stage| s.writes == Some(Writes::AckTickets) && !s.rewrites && s.takes_acks.contains(&i);
-    if !stages.iter().any(|s| flow.backward.contains(&(s.link as u32)) && writes(s)) {
+    let writes = |s: &Stage| s.writes == Some(Writes::AckTickets) && !s.rewrites && s.takes_acks_of(i);
+    if !over(&flow.backward).into_iter().any(writes) {
         let message = format!("kind \"{kind}\" reads tickets on ACKs, and those of traffic `{traffic}` arrive without");
         problems.error("E236", place, message).help(writer_of(Writes::AckTickets));
     }

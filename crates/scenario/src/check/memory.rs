@@ -8,6 +8,7 @@ use perhop_core::params::Problems;
 use perhop_core::units::{Bytes, Span, Time};
 use perhop_sim::plan;
 use perhop_sim::record::{FlowSample, Sample};
+use std::collections::BTreeSet;
 
 /// Most bytes of series, and of counters, that a replication may keep.
 pub const MOST: u64 = 4_000_000_000;
@@ -68,7 +69,7 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
 pub fn series(file: File<'_>, links: &[plan::Link]) -> Option<Series> {
     let settings = &file.model.settings;
     let every = settings.sample.filter(|every| every.ns() > 0)?;
-    let named: Vec<_> = settings.sample_ports.iter().filter_map(|port| file.topology.link(port)).collect();
+    let named: BTreeSet<_> = settings.sample_ports.iter().filter_map(|port| file.topology.link(port)).collect();
     let asked = |index: &usize| settings.sample_ports.is_empty() || named.contains(index);
     let ports: u64 = (0..links.len()).filter(asked).map(|index| gauges(&links[index])).sum();
     let flows = match settings.sample_ports.is_empty() {

@@ -10,7 +10,8 @@ use perhop_sim::traffic::quic::LEAST_MTU;
 /// Reports the traffic with the largest packets on each link that cannot carry them.
 pub fn check(file: File<'_>, problems: &mut Problems) {
     for (index, link) in file.topology.links.iter().enumerate().filter(|(_, link)| link.mtu.is_some()) {
-        let sizes = file.traffic.iter().filter_map(|flow| Some((size(flow, index as u32)?, flow)));
+        let over = file.crossing.either(index).map(|(i, _)| &file.traffic[i]);
+        let sizes = over.filter_map(|flow| Some((size(flow, index as u32)?, flow)));
         if let Some((size, flow)) = sizes.max_by_key(|(size, flow)| (*size, std::cmp::Reverse(flow.offered.class))) {
             carry(link, size, flow, problems);
         }

@@ -12,7 +12,9 @@ use perhop_core::aqm::members::{Member, Members};
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::Colour;
 use perhop_core::params::{Located, Node, Place, Places, Problems, Tree, Value};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Looks at every queue, scheduler and match, once it is known what arrives there.
 pub fn check(all: Resolved<'_>, problems: &mut Problems) {
@@ -35,10 +37,8 @@ type Groups<'a> = BTreeMap<(usize, usize), Group<'a>>;
 
 /// The schedulers of a port and each of its queues.
 fn port<'a>(direction: &'a Direction, arriving: &[Arriving], groups: &mut Groups<'a>) {
-    let mut reaching: Vec<Vec<Arriving>> = vec![Vec::new(); direction.queues.len()];
-    if direction.nodes.is_empty() {
-        reaching = vec![arriving.to_vec()];
-    } else {
+    let mut reaching: Vec<Cow<'_, [Arriving]>> = vec![Cow::Borrowed(arriving); direction.queues.len()];
+    if !direction.nodes.is_empty() {
         below(direction, Reached { node: 0, arriving }, &mut reaching, groups);
     }
     for (queue, arriving) in direction.queues.iter().zip(&reaching) {
@@ -58,10 +58,10 @@ struct Reached<'a> {
 }
 
 /// What arrives at the queues below a node; notes what its schedulers do with it.
-fn below<'a>(direction: &'a Direction, at: Reached<'_>, queues: &mut [Vec<Arriving>], groups: &mut Groups<'a>) {
+fn below<'a>(direction: &'a Direction, at: Reached<'_>, queues: &mut [Cow<'_, [Arriving]>], groups: &mut Groups<'a>) {
     let node = &direction.nodes[at.node];
     if let Some(queue) = node.queue {
-        queues[queue] = at.arriving.to_vec();
+        queues[queue] = Cow::Owned(at.arriving.to_vec());
         return;
     }
     let Some(scheduler) = &node.scheduler else { return };
@@ -106,7 +106,7 @@ impl Lists {
     pub(super) fn share(&self, i: usize, arriving: &[Arriving]) -> Vec<Arriving> {
         let own =
             |looks: &BTreeSet<Look>| looks.iter().copied().filter(|look| self.table.of(&look.packet()) == i).collect();
-        arriving.iter().map(|it| Arriving { looks: own(&it.looks), ..it.clone() }).collect()
+        arriving.iter().map(|it| Arriving { looks: Arc::new(own(&it.looks)), ..it.clone() }).collect()
     }
 
     fn add<'a>(self, places: &'a Places, direction: &'a Direction, arriving: &[Arriving], groups: &mut Groups<'a>) {

@@ -58,9 +58,8 @@ fn warn(class: &Urgent<'_>, load: &str, rate: BitRate, problems: &mut Problems) 
 
 /// Why the traffic of a class could fill its link.
 fn filling(all: Resolved<'_>, class: &Urgent<'_>) -> Option<String> {
-    let policed = |i: usize| {
-        all.stages.iter().any(|stage| stage.takes.contains(&i) && stage.spec.actions.contains(&Action::Drop))
-    };
+    let policed =
+        |i: usize| all.stages.iter().any(|stage| stage.takes_data(i) && stage.spec.actions.contains(&Action::Drop));
     let free = || class.traffic.iter().filter(|&&i| !policed(i)).map(|&i| &all.file.traffic[i]);
     if let Some((flow, transport)) = free().find_map(|flow| Some((flow, endless(flow)?))) {
         return Some(format!("traffic `{}` sends as fast as {transport} can", flow.offered.name));

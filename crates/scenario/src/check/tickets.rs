@@ -37,14 +37,14 @@ fn way<'a>(stages: &'a [Stage], of: Indexed<'_, Flowline>) -> Way<'a> {
     let Indexed { index: i, it: flow } = of;
     let at = |link: u32| stages.iter().filter(move |s| s.link == link as usize);
     let along = |writes: Writes| {
-        let taken = move |s: &&Stage| s.takes.contains(&i) && s.writes == Some(writes);
+        let taken = move |s: &&Stage| s.takes_data(i) && s.writes == Some(writes);
         flow.forward.iter().flat_map(move |&link| at(link)).filter(taken)
     };
     let data: Vec<_> = along(Writes::Tickets).skip_while(|s| s.rewrites).collect();
     if data.first().is_none_or(|tagger| tagger.reads != Some(Writes::AckTickets)) {
         return Way { stations: data, from_sink: false };
     }
-    let sink = |s: &&Stage| s.takes_acks.contains(&i) && s.writes == Some(Writes::AckTickets) && !s.rewrites;
+    let sink = |s: &&Stage| s.takes_acks_of(i) && s.writes == Some(Writes::AckTickets) && !s.rewrites;
     let mut stations: Vec<_> = flow.backward.iter().flat_map(|&link| at(link)).filter(sink).take(1).collect();
     let relabellers: Vec<_> = along(Writes::AckTickets).filter(|s| s.rewrites).collect();
     stations.extend(relabellers.into_iter().rev());

@@ -45,16 +45,21 @@ impl Value for Stated {
     }
 }
 
-/// The tree with `[dumbbell]` replaced by its expansion; `None` if that has an error.
-pub fn expand(root: &Node, problems: &mut Problems) -> Option<Node> {
-    let Some(short) = tree::get(root, &["dumbbell"]) else { return Some(root.clone()) };
-    let mut out = root.clone();
-    if let Tree::Table(table) = &mut out.tree {
-        table.entries.retain(|e| e.0 != "dumbbell");
+/// The tree with `[dumbbell]` replaced by its expansion.
+///
+/// # Errors
+/// The tree without it, if it has an error.
+pub fn expand(mut root: Node, problems: &mut Problems) -> Result<Node, Node> {
+    let Tree::Table(table) = &mut root.tree else { return Ok(root) };
+    let Some(at) = table.entries.iter().position(|e| e.0 == "dumbbell") else { return Ok(root) };
+    let (_, _, short) = table.entries.remove(at);
+    match problems.within("dumbbell", |problems| read_table::<Dumbbell>(&short, problems)) {
+        Some(dumbbell) => {
+            Expansion { out: &mut root, problems }.all(dumbbell);
+            Ok(root)
+        }
+        None => Err(root),
     }
-    let dumbbell = problems.within("dumbbell", |problems| read_table::<Dumbbell>(short, problems))?;
-    Expansion { out: &mut out, problems }.all(dumbbell);
-    Some(out)
 }
 
 struct Expansion<'a> {

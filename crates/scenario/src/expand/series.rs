@@ -9,7 +9,8 @@ use crate::sections::link::LinkSection;
 use crate::sections::traffic::TrafficCommon;
 use perhop_core::classify::Match;
 use perhop_core::params::{Field, Kind, Node, Params, Place, Problems, Spanned, Table, Tree};
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
 /// Most entries of a series.
@@ -122,7 +123,7 @@ impl Expansion<'_> {
     fn copy(&mut self, node: &Node, key: &str, i: u64) -> Node {
         let tree = match &node.tree {
             Tree::Table(table) => {
-                let mut entries = Vec::new();
+                let mut entries = Vec::with_capacity(table.entries.len());
                 for (key, place, node) in &table.entries {
                     entries.push((key, (self.inner(&Spanned::new(*place, key), i), *place, self.copy(node, key, i))));
                 }
@@ -165,18 +166,19 @@ impl Expansion<'_> {
 
     /// Entries, each with the key it came from, as a table; a repeated name is reported.
     fn distinct(&mut self, entries: Vec<(&String, Entry)>) -> Table {
-        let (mut first, mut table) = (BTreeMap::new(), Table::default());
-        for (origin, entry) in entries {
-            if let Some(before) = first.insert(entry.0.clone(), origin) {
-                let message = format!("duplicate name `{}`", entry.0);
-                let help = "keep only one of the two, or exclude it from the series";
-                self.problems
-                    .error("E002", entry.1, message)
-                    .label(format!("the first comes from `{before}`"))
-                    .help(help);
-            } else {
+        let mut last = HashMap::with_capacity(entries.len());
+        let before: Vec<_> =
+            entries.iter().map(|(origin, entry)| last.insert(entry.0.as_str(), origin.as_str())).collect();
+        let mut table = Table { entries: Vec::with_capacity(entries.len()) };
+        for ((_, entry), before) in entries.into_iter().zip(before) {
+            let Some(before) = before else {
                 table.entries.push(entry);
-            }
+                continue;
+            };
+            let message = format!("duplicate name `{}`", entry.0);
+            let help = "keep only one of the two, or exclude it from the series";
+            let label = format!("the first comes from `{before}`");
+            self.problems.error("E002", entry.1, message).label(label).help(help);
         }
         table
     }
@@ -234,12 +236,18 @@ fn range(key: &str) -> Result<RangeInclusive<u64>, Fault> {
 
 /// A text with `i` in its series and the values of its expressions.
 fn fill(text: &str, i: u64) -> Result<String, Fault> {
-    let value = |piece| match piece {
-        Piece::Plain(plain) => Ok(plain.to_owned()),
-        Piece::Braces(inner) if inner.contains("..") => Ok(i.to_string()),
-        Piece::Braces(inner) => evaluate(inner, i).map(|value| value.to_string()),
-    };
-    pieces(text)?.into_iter().map(value).collect()
+    if !text.contains('{') {
+        return Ok(text.to_owned());
+    }
+    let mut out = String::with_capacity(text.len());
+    for piece in pieces(text)? {
+        let _ = match piece {
+            Piece::Plain(plain) => out.write_str(plain),
+            Piece::Braces(inner) if inner == "i" || inner.contains("..") => write!(out, "{i}"),
+            Piece::Braces(inner) => write!(out, "{}", evaluate(inner, i)?),
+        };
+    }
+    Ok(out)
 }
 
 #[cfg(test)]

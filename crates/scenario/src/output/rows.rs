@@ -16,11 +16,12 @@ use super::run::Replication;
 use super::shown::{Column, is_key};
 use super::stats::{Estimate, estimate};
 use crate::resolve::indexed::Indexed;
+use crate::resolve::offered::Flowline;
 use crate::scenario::Scenario;
 use crate::sweep::Point;
 use perhop_core::packet::Colour;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The row of a class for all its colours.
 const ALL: &str = "all";
@@ -58,8 +59,8 @@ pub fn rows(points: &[Point], replications: &[Replication], shown: &[Column]) ->
     if shown.is_empty() {
         let keys = ["class", "colour"].map(str::to_owned).to_vec();
         let of_point = |(i, point): (usize, &Point)| {
-            let scenario = Classes { scenario: &point.scenario, replications: of[i].clone() };
-            scenario.rows().into_iter().map(move |(names, values)| Row { point: i, names, values })
+            let classes = Classes::new(&point.scenario, &of[i]);
+            classes.rows().into_iter().map(move |(names, values)| Row { point: i, names, values })
         };
         let rows = points.iter().enumerate().flat_map(of_point).collect();
         return vec![Rows { keys, measures: MEASURES.map(str::to_owned).to_vec(), rows }];
@@ -81,31 +82,72 @@ pub fn by_point(points: usize, replications: &[Replication]) -> Vec<Vec<&Replica
 /// The classes of one point.
 struct Classes<'a> {
     scenario: &'a Scenario,
-    replications: Vec<&'a Replication>,
+    replications: Vec<OfClasses<'a>>,
+    /// The traffic of each class.
+    traffic: HashMap<&'a str, Vec<&'a Flowline>>,
+}
+
+/// Tables of a replication, with the rows of each class.
+struct OfClasses<'a> {
+    traffic: OfClass<'a>,
+    arrivals: OfClass<'a>,
+    summary: OfClass<'a>,
+}
+
+/// A table, with the rows of each class.
+struct OfClass<'a> {
+    table: &'a Table,
+    rows: HashMap<&'a str, Vec<usize>>,
+}
+
+impl<'a> OfClass<'a> {
+    fn new(replication: &'a Replication, name: &str) -> Self {
+        let (table, mut rows) = (find(replication, name), HashMap::<_, Vec<usize>>::new());
+        for (row, class) in table.texts("class").iter().enumerate() {
+            class.iter().for_each(|class| rows.entry(class.as_str()).or_default().push(row));
+        }
+        Self { table, rows }
+    }
+
+    /// The rows of a class.
+    fn of(&self, class: &str) -> &[usize] {
+        self.rows.get(class).map_or(&[], Vec::as_slice)
+    }
+
+    /// The row of a class and colour.
+    fn row(&self, class: &str, colour: &str) -> Option<usize> {
+        let colours = self.table.texts("colour");
+        self.of(class).iter().copied().find(|&row| colours[row].as_deref() == Some(colour))
+    }
 }
 
 /// Names of a row, and its values.
 type Named = (Names, Vec<Option<Estimate>>);
 
-impl Classes<'_> {
-    fn rows(&self) -> Vec<Named> {
-        let mut classes: Vec<String> = Vec::new();
-        for table in ["traffic", "arrivals"] {
-            for table in self.replications.iter().map(|r| find(r, table)) {
-                let new = table.texts("class").iter().flatten();
-                new.for_each(|class| classes.extend((!classes.contains(class)).then(|| class.clone())));
-            }
+impl<'a> Classes<'a> {
+    fn new(scenario: &'a Scenario, replications: &[&'a Replication]) -> Self {
+        let of = |r: &&'a Replication| {
+            let [traffic, arrivals, summary] = ["traffic", "arrivals", "summary"].map(|name| OfClass::new(r, name));
+            OfClasses { traffic, arrivals, summary }
+        };
+        let (mut traffic, names) = (HashMap::<_, Vec<_>>::new(), &scenario.built.plan.classes);
+        for flow in &scenario.built.traffic {
+            traffic.entry(names[usize::from(flow.offered.class)].as_str()).or_default().push(flow);
         }
-        classes.iter().flat_map(|class| self.class(class)).collect()
+        Self { scenario, replications: replications.iter().map(of).collect(), traffic }
+    }
+
+    fn rows(&self) -> Vec<Named> {
+        let mut seen = HashSet::new();
+        let tables = [|of: &'_ OfClasses<'a>| of.traffic.table, |of: &'_ OfClasses<'a>| of.arrivals.table];
+        let named = tables.into_iter().flat_map(|table| self.replications.iter().map(table));
+        let classes = named.flat_map(|table| table.texts("class").iter().flatten());
+        classes.filter(|class| seen.insert(class.as_str())).flat_map(|class| self.class(class)).collect()
     }
 
     fn class(&self, class: &str) -> Vec<Named> {
-        let arrived = |colour: &Colour| {
-            let of = |r: &&&Replication| {
-                !rows_of(find(r, "arrivals"), &[("class", class), ("colour", colour.name())]).is_empty()
-            };
-            self.replications.iter().any(|r| of(&r))
-        };
+        let arrived =
+            |colour: &Colour| self.replications.iter().any(|of| of.arrivals.row(class, colour.name()).is_some());
         let colours: Vec<_> = Colour::ALL.into_iter().filter(arrived).map(|colour| colour.name()).collect();
         let [goodput, loss] = [self.goodput(class), self.loss(class)];
         let row = |colour: &str, values| (vec![Some(class.to_owned()), Some(colour.to_owned())], values);
@@ -125,21 +167,20 @@ impl Classes<'_> {
     }
 
     /// Mean and interval of what each replication gives; those that give nothing are excluded.
-    fn over(&self, value: impl Fn(&Replication) -> Option<f64>) -> Option<Estimate> {
-        estimate(&self.replications.iter().filter_map(|r| value(r)).collect::<Vec<_>>())
+    fn over(&self, value: impl Fn(&OfClasses<'_>) -> Option<f64>) -> Option<Estimate> {
+        estimate(&self.replications.iter().filter_map(value).collect::<Vec<_>>())
     }
 
     fn throughput(&self, class: &str, colour: Option<&str>) -> Option<Estimate> {
         let settings = self.scenario.settings();
         let seconds = (*settings.duration - *settings.warmup).seconds();
-        self.over(|r| Some(delivered(r, class, colour, "delivered_bytes") * 8.0 / seconds))
+        self.over(|of| Some(delivered(&of.arrivals, class, colour, "delivered_bytes") * 8.0 / seconds))
     }
 
     fn goodput(&self, class: &str) -> Option<Estimate> {
-        self.over(|r| {
-            let table = find(r, "traffic");
-            let of: Vec<_> = rows_of(table, &[("class", class)]);
-            let all: Option<Vec<f64>> = of.iter().map(|&row| table.reals("goodput_bit_s")[row]).collect();
+        self.over(|of| {
+            let goodputs = of.traffic.table.reals("goodput_bit_s");
+            let all: Option<Vec<f64>> = of.traffic.of(class).iter().map(|&row| goodputs[row]).collect();
             all.filter(|all| !all.is_empty()).map(|all| all.iter().sum())
         })
     }
@@ -147,31 +188,28 @@ impl Classes<'_> {
     /// In percent. A class that has data and ACKs at one port has none: drops are not told apart there.
     fn loss(&self, class: &str) -> Option<Estimate> {
         let plan = &self.scenario.built.plan;
-        let of_class =
-            |flow: &&crate::resolve::offered::Flowline| plan.classes[usize::from(flow.offered.class)] == class;
-        let lines: Vec<_> = self.scenario.built.traffic.iter().filter(of_class).collect();
+        let lines = self.traffic.get(class).map_or(&[][..], Vec::as_slice);
         let forward: BTreeSet<u32> = lines.iter().flat_map(|flow| flow.forward.iter().copied()).collect();
         if lines.iter().any(|flow| flow.backward.iter().any(|link| forward.contains(link))) {
             return None;
         }
         let route: BTreeSet<_> = forward.iter().map(|&link| plan.links[link as usize].name.as_str()).collect();
-        self.over(|r| {
-            let table = find(r, "summary");
+        self.over(|of| {
+            let table = of.summary.table;
             let (hops, lost) = (table.texts("hop"), table.integers("dropped_packets"));
-            let of = rows_of(table, &[("class", class)]).into_iter();
-            let here = of.filter(|&row| hops[row].as_deref().is_some_and(|hop| route.contains(hop)));
-            let lost = here.filter_map(|row| lost[row]).sum::<i64>() as f64;
-            let ended = lost + delivered(r, class, None, "delivered_packets");
+            let on_route = |row: &&usize| hops[**row].as_deref().is_some_and(|hop| route.contains(hop));
+            let here = of.summary.of(class).iter().filter(on_route);
+            let lost = here.filter_map(|&row| lost[row]).sum::<i64>() as f64;
+            let ended = lost + delivered(&of.arrivals, class, None, "delivered_packets");
             (ended > 0.0).then(|| 100.0 * lost / ended)
         })
     }
 
     fn delays(&self, class: &str, colour: &str) -> [Option<Estimate>; 2] {
         ["delay_p50_ms", "delay_p99_ms"].map(|column| {
-            self.over(|r| {
-                let table = find(r, "arrivals");
-                let row = *rows_of(table, &[("class", class), ("colour", colour)]).first()?;
-                table.reals(column)[row]
+            self.over(|of| {
+                let row = of.arrivals.row(class, colour)?;
+                of.arrivals.table.reals(column)[row]
             })
         })
     }
@@ -186,18 +224,11 @@ fn find<'a>(replication: &'a Replication, table: &str) -> &'a Table {
     replication.tables.iter().find(|t| t.name == table).expect("every replication has it")
 }
 
-/// The rows in which columns have these texts.
-fn rows_of(table: &Table, which: &[(&str, &str)]) -> Vec<usize> {
-    let has = |row: &usize| which.iter().all(|(column, text)| table.texts(column)[*row].as_deref() == Some(text));
-    (0..table.rows()).filter(has).collect()
-}
-
 /// What arrived of a class, of one colour or all; nothing where there is no row.
-fn delivered(replication: &Replication, class: &str, colour: Option<&str>, column: &str) -> f64 {
-    let table = find(replication, "arrivals");
-    let which = [("class", class), ("colour", colour.unwrap_or_default())];
-    let rows = rows_of(table, if colour.is_some() { &which } else { &which[..1] });
-    rows.into_iter().filter_map(|row| table.integers(column)[row]).sum::<i64>() as f64
+fn delivered(arrivals: &OfClass<'_>, class: &str, colour: Option<&str>, column: &str) -> f64 {
+    let (colours, values) = (arrivals.table.texts("colour"), arrivals.table.integers(column));
+    let of_colour = |row: &&usize| colour.is_none_or(|colour| colours[**row].as_deref() == Some(colour));
+    arrivals.of(class).iter().filter(of_colour).filter_map(|&row| values[row]).sum::<i64>() as f64
 }
 
 /// Adds the rows of one point for columns that are asked for.
@@ -249,27 +280,26 @@ fn values(
     keys: &[String],
     classes: &[String],
 ) -> Vec<(Names, Option<Estimate>)> {
-    let mut found: Vec<(Names, Vec<Option<f64>>)> = Vec::new();
+    let (mut found, mut places) = (Vec::<(Names, Vec<Option<f64>>)>::new(), HashMap::new());
     let mut absent = None;
     for (i, table) in replications.iter().map(|r| find(r, &column.table)).enumerate() {
         let values = table.column(&column.name);
         absent = (matches!(values, Values::Integers(_)) || column.name == "throughput_bit_s").then_some(0.0);
         for row in 0..table.rows() {
             let names: Vec<_> = keys.iter().map(|key| text(table.column(key), row)).collect();
-            let at = found.iter().position(|f| f.0 == names).unwrap_or_else(|| {
-                found.push((names, vec![absent; replications.len()]));
+            let at = *places.entry(names).or_insert_with_key(|names| {
+                found.push((names.clone(), vec![absent; replications.len()]));
                 found.len() - 1
             });
             found[at].1[i] = number(values, row);
         }
     }
     if column.table == "arrivals" {
-        for class in classes {
-            if found.iter().all(|f| f.0[0].as_ref() != Some(class)) {
-                found.push(without_colour(class, vec![absent; replications.len()]));
-            }
-        }
-        found.sort_by_key(|f| classes.iter().position(|class| Some(class) == f.0[0].as_ref()));
+        let known: HashSet<_> = found.iter().filter_map(|f| f.0[0].clone()).collect();
+        let lacking = classes.iter().filter(|class| !known.contains(*class));
+        found.extend(lacking.map(|class| without_colour(class, vec![absent; replications.len()])));
+        let ranks: HashMap<_, _> = classes.iter().enumerate().map(|(rank, class)| (class.as_str(), rank)).collect();
+        found.sort_by_key(|f| f.0[0].as_ref().and_then(|class| ranks.get(class.as_str())));
     }
     let over = |values: Vec<Option<f64>>| estimate(&values.into_iter().flatten().collect::<Vec<_>>());
     found.into_iter().map(|(names, values)| (names, over(values))).collect()

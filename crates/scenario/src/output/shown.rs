@@ -5,7 +5,7 @@ use super::tables::tables;
 use crate::scenario::Scenario;
 use perhop_core::params::suggest;
 use perhop_sim::Outcome;
-use perhop_sim::plan::Plan;
+use perhop_sim::plan::{Plan, Shared};
 
 /// Tables without one row for each of some names: theirs are events, or times.
 const NO_ROWS: [&str; 4] = ["transfers", "sessions", "series", "flow_series"];
@@ -52,7 +52,7 @@ fn nearest<'a>(text: &str, all: &[&'a str]) -> Vec<&'a str> {
 
 /// The tables of a run in which nothing happened.
 fn empty(scenario: &Scenario) -> Vec<Table> {
-    let plan = Plan { traffic: Vec::new(), links: Vec::new(), ..scenario.plan(0, 0) };
+    let plan = Plan { traffic: Shared::default(), links: Shared::default(), ..scenario.plan(0, 0) };
     tables(&plan, &Outcome::default())
 }
 

@@ -7,7 +7,7 @@ use crate::scenario::Scenario;
 use comfy_table::{CellAlignment, ContentArrangement, Table as Grid, presets::NOTHING};
 use perhop_core::packet::Colour;
 use perhop_core::verdict::Reason;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
 
 /// What stands where nothing was measured, or where nothing has a name.
 pub(crate) const NONE: &str = "-";
@@ -15,91 +15,102 @@ pub(crate) const NONE: &str = "-";
 /// A row of one replication's table, if it has it.
 type Row<'a> = Option<(&'a Table, usize)>;
 
-/// The rows of one table over all replications, keyed by names.
+/// The rows of one table over all replications.
 struct Pooled<'a> {
-    /// Key, then for each replication its row.
-    rows: BTreeMap<Vec<String>, Vec<Row<'a>>>,
-    /// Keys, each part in order of first appearance, colours in their own.
-    order: Vec<Vec<String>>,
+    /// In order of first appearance of each part of their keys, colours in their own.
+    rows: Vec<Pool<'a>>,
+}
+
+/// A row of a table over all replications.
+struct Pool<'a> {
+    /// Its names.
+    key: Vec<&'a str>,
+    /// For each replication its row.
+    of: Vec<Row<'a>>,
+    /// Time that the counts cover.
     seconds: f64,
 }
 
 impl<'a> Pooled<'a> {
     fn new(replications: &[&'a Replication], table: &str, keys: &[&str], seconds: f64) -> Self {
-        let mut pooled = Self { rows: BTreeMap::new(), order: Vec::new(), seconds };
+        let (mut rows, mut known) = (Vec::<Pool<'a>>::new(), HashMap::new());
         for (i, replication) in replications.iter().enumerate() {
             let table = replication.tables.iter().find(|t| t.name == table).expect("every replication has it");
+            let names: Vec<_> = keys.iter().map(|key| table.texts(key)).collect();
             for row in 0..table.rows() {
-                let name = |k: &&str| table.texts(k)[row].clone().unwrap_or_default();
-                let key: Vec<_> = keys.iter().map(name).collect();
-                if !pooled.rows.contains_key(&key) {
-                    pooled.order.push(key.clone());
-                }
-                let of = pooled.rows.entry(key).or_insert_with(|| vec![None; replications.len()]);
-                of[i] = Some((table, row));
+                let key: Vec<_> = names.iter().map(|names| names[row].as_deref().unwrap_or_default()).collect();
+                let at = *known.entry(key).or_insert_with_key(|key| {
+                    rows.push(Pool { key: key.clone(), of: vec![None; replications.len()], seconds });
+                    rows.len() - 1
+                });
+                rows[at].of[i] = Some((table, row));
             }
         }
-        pooled.sort();
+        let mut pooled = Self { rows };
+        pooled.sort(keys.len());
         pooled
     }
 
     /// In the order of `classes`, each of them: one without a row gets one under the name [`NONE`].
-    fn of_all(mut self, classes: &[String], replications: usize) -> Self {
-        let having: BTreeSet<_> = self.order.iter().map(|key| key[0].clone()).collect();
-        for class in classes.iter().filter(|class| !having.contains(*class)) {
-            let key = vec![class.clone(), NONE.to_owned()];
-            self.rows.insert(key.clone(), vec![None; replications]);
-            self.order.push(key);
+    fn of_all(mut self, classes: &'a [String], replications: usize, seconds: f64) -> Self {
+        let having: HashSet<_> = self.rows.iter().map(|pool| pool.key[0]).collect();
+        for class in classes.iter().filter(|class| !having.contains(class.as_str())) {
+            self.rows.push(Pool { key: vec![class, NONE], of: vec![None; replications], seconds });
         }
-        let ranks = ranks(classes);
-        self.order.sort_by_key(|key| ranks.get(key[0].as_str()));
+        let ranks = ranks(classes.iter().map(String::as_str));
+        self.rows.sort_by_key(|pool| ranks.get(pool.key[0]));
         self
     }
 
-    /// A row that only a later replication has is placed with the others of its port and class.
-    fn sort(&mut self) {
-        let parts = self.order.first().map_or(0, Vec::len);
-        let appeared = self.order.clone();
+    /// By their keys of so many parts: a row that only a later replication has is placed with the others of its port and
+    /// class.
+    fn sort(&mut self, parts: usize) {
         let of_part = |part: usize| {
             let colours = Colour::ALL.iter().map(|colour| colour.name()).filter(|_| part + 1 == parts);
-            ranks(colours.chain(appeared.iter().map(|key| key[part].as_str())))
+            ranks(colours.chain(self.rows.iter().map(|pool| pool.key[part])))
         };
         let by_part: Vec<_> = (0..parts).map(of_part).collect();
-        let rank =
-            |key: &Vec<String>| key.iter().zip(&by_part).map(|(name, ranks)| ranks[name.as_str()]).collect::<Vec<_>>();
-        self.order.sort_by_cached_key(rank);
+        let rank = |pool: &Pool<'_>| pool.key.iter().zip(&by_part).map(|(name, ranks)| ranks[name]).collect::<Vec<_>>();
+        self.rows.sort_by_cached_key(rank);
     }
+}
 
+impl Pool<'_> {
     /// A measure over replications; those in which nothing was measured are excluded.
-    fn real(&self, key: &[String], column: &str) -> Option<Estimate> {
-        let values: Vec<_> = self.rows[key].iter().flatten().filter_map(|(t, row)| t.reals(column)[*row]).collect();
+    fn real(&self, column: &str) -> Option<Estimate> {
+        let values: Vec<_> = self.of.iter().flatten().filter_map(|(t, row)| t.reals(column)[*row]).collect();
         estimate(&values)
     }
 
     /// A count per second over replications, in 10^6 bit/s for bytes; a row that is absent counted nothing.
-    fn mbit_s(&self, key: &[String], column: &str) -> Option<Estimate> {
+    fn mbit_s(&self, column: &str) -> Option<Estimate> {
         let of = |row: &Row<'_>| row.map_or(0, |(t, row)| t.integers(column)[row].unwrap_or(0));
-        let values: Vec<_> = self.rows[key].iter().map(|r| of(r) as f64 * 8e-6 / self.seconds).collect();
+        let values: Vec<_> = self.of.iter().map(|r| of(r) as f64 * 8e-6 / self.seconds).collect();
         estimate(&values)
     }
 
     /// Share of packets in percent.
-    fn percent(&self, key: &[String], part: &str, whole: &str) -> Option<Estimate> {
+    fn percent(&self, part: &str, whole: &str) -> Option<Estimate> {
         let share = |(t, row): &(&Table, usize)| {
             let of = |c: &str| t.integers(c)[*row].unwrap_or(0) as f64;
             (of(whole) > 0.0).then(|| 100.0 * of(part) / of(whole))
         };
-        let values: Vec<_> = self.rows[key].iter().flatten().filter_map(share).collect();
+        let values: Vec<_> = self.of.iter().flatten().filter_map(share).collect();
         estimate(&values)
+    }
+
+    /// Whether anything was counted.
+    fn counts(&self, column: &str) -> bool {
+        self.mbit_s(column).is_some_and(|e| e.mean > 0.0)
     }
 }
 
 /// By name, where it first appears among others.
-fn ranks<'a, T: AsRef<str> + ?Sized + 'a>(names: impl IntoIterator<Item = &'a T>) -> BTreeMap<&'a str, usize> {
-    let mut ranks = BTreeMap::new();
+fn ranks<'a>(names: impl IntoIterator<Item = &'a str>) -> HashMap<&'a str, usize> {
+    let mut ranks = HashMap::new();
     for name in names {
         let next = ranks.len();
-        ranks.entry(name.as_ref()).or_insert(next);
+        ranks.entry(name).or_insert(next);
     }
     ranks
 }
@@ -135,15 +146,19 @@ pub(crate) fn titled(title: &str, mut grid: Grid, texts: usize) -> String {
 pub fn text(scenario: &Scenario, replications: &[&Replication]) -> String {
     let settings = scenario.settings();
     let seconds = (*settings.duration - *settings.warmup).seconds();
-    let conditioned: Vec<_> = scenario.plan(0, 0).links.into_iter().filter(|l| !l.edge.is_empty()).collect();
-    let names: Vec<_> = conditioned.iter().map(|l| l.name.as_str()).collect();
-    let arrived = Pooled::new(replications, "arrivals", &["class", "colour"], seconds)
-        .of_all(&scenario.built.plan.classes, replications.len());
+    let conditioned = scenario.built.plan.links.iter().filter(|link| !link.edge.is_empty());
+    let names = conditioned.map(|link| link.name.as_str()).collect();
+    let arrived = Pooled::new(replications, "arrivals", &["class", "colour"], seconds).of_all(
+        &scenario.built.plan.classes,
+        replications.len(),
+        seconds,
+    );
+    let traffic = Pooled::new(replications, "traffic", &["class", "traffic"], seconds);
     let parts = [
         heading(scenario, replications.len()),
         destinations(&arrived),
-        goodputs(&Pooled::new(replications, "traffic", &["class", "traffic"], seconds)),
-        users(&Pooled::new(replications, "traffic", &["class", "traffic"], seconds)),
+        goodputs(&traffic),
+        users(&traffic),
         ports(&Pooled::new(replications, "summary", &["hop", "class", "colour"], seconds), &names),
         nodes(&Pooled::new(replications, "nodes", &["hop", "node", "kind"], seconds)),
         drops(replications),
@@ -178,15 +193,15 @@ fn drops(replications: &[&Replication]) -> String {
 fn destinations(pooled: &Pooled<'_>) -> String {
     let mut grid =
         grid(&["class", "colour", "delivered Mbit/s", "delay p50 ms", "p99 ms", "p99.9 ms", "jitter p99 ms"]);
-    for key in &pooled.order {
+    for pool in &pooled.rows {
         grid.add_row([
-            key[0].clone(),
-            key[1].clone(),
-            show(pooled.mbit_s(key, "delivered_bytes"), 3),
-            show(pooled.real(key, "delay_p50_ms"), 1),
-            show(pooled.real(key, "delay_p99_ms"), 1),
-            show(pooled.real(key, "delay_p999_ms"), 1),
-            show(pooled.real(key, "jitter_p99_ms"), 1),
+            pool.key[0].to_owned(),
+            pool.key[1].to_owned(),
+            show(pool.mbit_s("delivered_bytes"), 3),
+            show(pool.real("delay_p50_ms"), 1),
+            show(pool.real("delay_p99_ms"), 1),
+            show(pool.real("delay_p999_ms"), 1),
+            show(pool.real("jitter_p99_ms"), 1),
         ]);
     }
     titled("Arrived at its destination", grid, 2)
@@ -198,13 +213,13 @@ fn goodputs(pooled: &Pooled<'_>) -> String {
     let scaled = |e: Option<Estimate>, by: f64| {
         e.map(|e| Estimate { mean: e.mean * by, half_width: e.half_width.map(|h| h * by) })
     };
-    for key in &pooled.order {
+    for pool in &pooled.rows {
         grid.add_row([
-            key[1].clone(),
-            show(scaled(pooled.real(key, "goodput_bit_s"), 1e-6), 3),
-            show(scaled(pooled.real(key, "goodput_mean_bit_s"), 1e-3), 1),
-            show(pooled.real(key, "jain"), 3),
-            show(scaled(pooled.real(key, "transfer_goodput_mean_bit_s"), 1e-3), 1),
+            pool.key[1].to_owned(),
+            show(scaled(pool.real("goodput_bit_s"), 1e-6), 3),
+            show(scaled(pool.real("goodput_mean_bit_s"), 1e-3), 1),
+            show(pool.real("jain"), 3),
+            show(scaled(pool.real("transfer_goodput_mean_bit_s"), 1e-3), 1),
         ]);
     }
     titled("Goodput: payload that applications got in order", grid, 1)
@@ -219,47 +234,46 @@ fn users(pooled: &Pooled<'_>) -> String {
         ("last byte ms", "last_byte_mean_ms", 1),
         ("page s", "page_mean_s", 3),
     ];
-    let felt = |key: &Vec<String>, column| pooled.real(key, column).is_some();
-    let user = |key: &&Vec<String>| felt(key, "session_delay_mean_ms") || felt(key, "page_mean_s");
-    let keys: Vec<_> = pooled.order.iter().filter(user).collect();
-    if keys.is_empty() {
+    let felt = |pool: &Pool<'_>, column| pool.real(column).is_some();
+    let user = |pool: &&Pool<'_>| felt(pool, "session_delay_mean_ms") || felt(pool, "page_mean_s");
+    let users: Vec<_> = pooled.rows.iter().filter(user).collect();
+    if users.is_empty() {
         return String::new();
     }
-    let measured = measures.into_iter().filter(|(_, column, _)| keys.iter().any(|key| felt(key, column)));
+    let measured = measures.into_iter().filter(|(_, column, _)| users.iter().any(|pool| felt(pool, column)));
     let measured: Vec<_> = measured.collect();
     let header: Vec<_> = ["traffic"].into_iter().chain(measured.iter().map(|m| m.0)).collect();
     let mut grid = grid(&header);
-    for key in keys {
-        let cells = measured.iter().map(|(_, column, decimals)| show(pooled.real(key, column), *decimals));
-        grid.add_row([key[1].clone()].into_iter().chain(cells));
+    for pool in users {
+        let cells = measured.iter().map(|(_, column, decimals)| show(pool.real(column), *decimals));
+        grid.add_row([pool.key[1].to_owned()].into_iter().chain(cells));
     }
     titled("Users: what they waited for", grid, 1)
 }
 
 /// Ports at which something was dropped or marked, and those with conditioners.
-fn ports(pooled: &Pooled<'_>, conditioned: &[&str]) -> String {
-    let counts = |key: &Vec<String>, column: &str| pooled.mbit_s(key, column).is_some_and(|e| e.mean > 0.0);
-    let acted = |key: &&Vec<String>| {
-        counts(key, "dropped_bytes") || counts(key, "marked_bytes") || conditioned.contains(&key[0].as_str())
+fn ports(pooled: &Pooled<'_>, conditioned: &HashSet<&str>) -> String {
+    let acted = |pool: &&Pool<'_>| {
+        pool.counts("dropped_bytes") || pool.counts("marked_bytes") || conditioned.contains(pool.key[0])
     };
-    let hops: Vec<_> = pooled.order.iter().filter(acted).map(|k| k[0].clone()).collect();
-    let keys: Vec<_> = pooled.order.iter().filter(|k| hops.contains(&k[0])).collect();
-    if keys.is_empty() {
+    let hops: HashSet<_> = pooled.rows.iter().filter(acted).map(|pool| pool.key[0]).collect();
+    let shown: Vec<_> = pooled.rows.iter().filter(|pool| hops.contains(pool.key[0])).collect();
+    if shown.is_empty() {
         return "No port has a conditioner, and none dropped or marked a packet.".into();
     }
-    let ecn = keys.iter().any(|key| counts(key, "marked_bytes"));
+    let ecn = shown.iter().any(|pool| pool.counts("marked_bytes"));
     let mut header = vec!["port", "class", "colour", "arrived Mbit/s", "dropped %", "wait p50 ms", "p99 ms"];
     header.extend(ecn.then_some("ECN-marked %"));
     let mut grid = grid(&header);
-    for key in keys {
-        grid.add_row(port(pooled, key).into_iter().take(header.len()));
+    for pool in shown {
+        grid.add_row(port(pool).into_iter().take(header.len()));
     }
     titled("Ports with conditioners or losses; the colour is that after the conditioners", grid, 3)
 }
 
 /// The nodes of trees that are more than one scheduler over queues; nothing if there are none.
 fn nodes(pooled: &Pooled<'_>) -> String {
-    if pooled.order.is_empty() {
+    if pooled.rows.is_empty() {
         return String::new();
     }
     let mut grid = grid(&[
@@ -274,22 +288,22 @@ fn nodes(pooled: &Pooled<'_>) -> String {
         "wait p50 ms",
         "p99 ms",
     ]);
-    let percent = |key: &Vec<String>, column| {
-        let of = pooled.real(key, column);
+    let percent = |pool: &Pool<'_>, column| {
+        let of = pool.real(column);
         show(of.map(|it| Estimate { mean: 100.0 * it.mean, half_width: it.half_width.map(|half| 100.0 * half) }), 1)
     };
-    for key in &pooled.order {
+    for pool in &pooled.rows {
         grid.add_row([
-            key[0].clone(),
-            key[1].clone(),
-            key[2].clone(),
-            show(pooled.mbit_s(key, "arrived_bytes"), 3),
-            show(pooled.percent(key, "dropped_packets", "arrived_packets"), 2),
-            show(pooled.mbit_s(key, "sent_bytes"), 3),
-            percent(key, "used"),
-            percent(key, "held"),
-            show(pooled.real(key, "wait_p50_ms"), 1),
-            show(pooled.real(key, "wait_p99_ms"), 1),
+            pool.key[0].to_owned(),
+            pool.key[1].to_owned(),
+            pool.key[2].to_owned(),
+            show(pool.mbit_s("arrived_bytes"), 3),
+            show(pool.percent("dropped_packets", "arrived_packets"), 2),
+            show(pool.mbit_s("sent_bytes"), 3),
+            percent(pool, "used"),
+            percent(pool, "held"),
+            show(pool.real("wait_p50_ms"), 1),
+            show(pool.real("wait_p99_ms"), 1),
         ]);
     }
     titled(
@@ -300,16 +314,16 @@ fn nodes(pooled: &Pooled<'_>) -> String {
 }
 
 /// One row of [`ports`], the ECN column last.
-fn port(pooled: &Pooled<'_>, key: &[String]) -> [String; 8] {
-    let percent = |part| show(pooled.percent(key, part, "arrived_packets"), 2);
+fn port(pool: &Pool<'_>) -> [String; 8] {
+    let percent = |part| show(pool.percent(part, "arrived_packets"), 2);
     [
-        key[0].clone(),
-        key[1].clone(),
-        key[2].clone(),
-        show(pooled.mbit_s(key, "arrived_bytes"), 3),
+        pool.key[0].to_owned(),
+        pool.key[1].to_owned(),
+        pool.key[2].to_owned(),
+        show(pool.mbit_s("arrived_bytes"), 3),
         percent("dropped_packets"),
-        show(pooled.real(key, "wait_p50_ms"), 1),
-        show(pooled.real(key, "wait_p99_ms"), 1),
+        show(pool.real("wait_p50_ms"), 1),
+        show(pool.real("wait_p99_ms"), 1),
         percent("marked_packets"),
     ]
 }

@@ -14,6 +14,7 @@ use perhop_core::port::edge::Action;
 use perhop_core::units::Span;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 /// What classifiers, profiles and schedulers look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,7 +40,7 @@ pub struct Arriving {
     /// Whether it is its ACKs.
     pub acks: bool,
     /// How its packets may look.
-    pub looks: BTreeSet<Look>,
+    pub looks: Arc<BTreeSet<Look>>,
 }
 
 /// What arrives at a conditioner.
@@ -116,7 +117,7 @@ pub fn walk(topology: &Topology, traffic: &[Flowline], gates: &[Gate<'_>]) -> Ar
     let found =
         Arrivals { gates: vec![AtGate::default(); gates.len()], queues: vec![Vec::new(); links], complete: false };
     let sure = gates.iter().map(|gate| without_ports(gate.matches)).collect();
-    let mut walk = Walk { topology, gates, here, sure, found };
+    let mut walk = Walk { topology, gates, here, sure, first: Arc::default(), found };
     for flow in indexed(traffic) {
         let headers = headers(topology, flow.it);
         walk.follow(Way { traffic: flow.index, acks: false, links: &flow.it.forward, headers: &headers }, flow.it);
@@ -163,6 +164,8 @@ struct Walk<'a> {
     here: Vec<Vec<usize>>,
     /// Each gate's match without ports.
     sure: Vec<Match>,
+    /// How the traffic before looks where it starts.
+    first: Arc<BTreeSet<Look>>,
     found: Arrivals,
 }
 
@@ -170,9 +173,11 @@ impl Walk<'_> {
     fn follow(&mut self, way: Way<'_>, flow: &Flowline) {
         debug_assert!(way.links.iter().all(|&link| (link as usize) < self.topology.links.len()));
         let dscp = flow.offered.dscp;
-        let mut looks = BTreeSet::from([Look { dscp, colour: dscp.colour() }]);
+        let mut looks = self.one(Look { dscp, colour: dscp.colour() });
         for &link in way.links {
-            looks = self.port(&way, link as usize, looks);
+            if !self.here[link as usize].is_empty() {
+                looks = Arc::new(self.port(&way, link as usize, &looks));
+            }
             if looks.is_empty() {
                 return;
             }
@@ -181,10 +186,18 @@ impl Walk<'_> {
         }
     }
 
+    /// The set of one look; that of the traffic before is used again.
+    fn one(&mut self, look: Look) -> Arc<BTreeSet<Look>> {
+        if self.first.first() != Some(&look) {
+            self.first = Arc::new(BTreeSet::from([look]));
+        }
+        self.first.clone()
+    }
+
     /// Past the conditioners of one port.
-    fn port(&mut self, way: &Way<'_>, link: usize, looks: BTreeSet<Look>) -> BTreeSet<Look> {
+    fn port(&mut self, way: &Way<'_>, link: usize, looks: &BTreeSet<Look>) -> BTreeSet<Look> {
         let codes: BTreeSet<_> = looks.iter().map(|look| look.dscp).collect();
-        let mut states: BTreeSet<_> = looks.into_iter().map(|look| State { look, written: [false; 3] }).collect();
+        let mut states: BTreeSet<_> = looks.iter().map(|&look| State { look, written: [false; 3] }).collect();
         for &index in &self.here[link] {
             if self.sure[index].flow(way.headers) {
                 self.found.gates[index].passing.extend(&codes);
@@ -200,7 +213,7 @@ fn pass(gate: &Gate<'_>, way: &Way<'_>, states: BTreeSet<State>, found: &mut AtG
     let (taken, mut out): (BTreeSet<_>, BTreeSet<_>) = states.into_iter().partition(|state| gate.takes(state));
     found.passing.extend(taken.iter().map(|state| state.look.dscp));
     if !taken.is_empty() {
-        let looks = taken.iter().map(|state| state.look).collect();
+        let looks = Arc::new(taken.iter().map(|state| state.look).collect());
         found.taken.push(Arriving { traffic: way.traffic, acks: way.acks, looks });
     }
     out.extend(taken.iter().flat_map(|state| gate.after(state)));

@@ -1,6 +1,6 @@
 //! Keys of `[links]`: which nodes they join, and which of them override others.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
 
 /// The name of a direction, however its arrow is spaced.
 pub fn direction_name(text: &str) -> Option<String> {
@@ -30,13 +30,13 @@ pub fn ends(key: &str) -> Option<Ends<'_>> {
 
 /// `A -> B`
 pub fn arrow(from: &str, to: &str) -> String {
-    format!("{from} -> {to}")
+    [from, " -> ", to].concat()
 }
 
 /// The keys of `[links]` by the ends they name.
 pub struct Keys<'a> {
     /// Two-way links, in both directions.
-    duplex: BTreeSet<(&'a str, &'a str)>,
+    duplex: HashSet<(&'a str, &'a str)>,
     /// One-way keys; of several with the same ends, the first.
     pub(super) one_way: BTreeMap<(&'a str, &'a str), &'a str>,
 }
@@ -44,7 +44,7 @@ pub struct Keys<'a> {
 impl<'a> Keys<'a> {
     /// The keys of a file.
     pub fn new(names: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut keys = Self { duplex: BTreeSet::new(), one_way: BTreeMap::new() };
+        let mut keys = Self { duplex: HashSet::new(), one_way: BTreeMap::new() };
         for key in names {
             match ends(key) {
                 Some(Ends { from, to, both: true }) => keys.duplex.extend([(from, to), (to, from)]),

@@ -343,7 +343,7 @@ impl Reading<'_> {
 pub fn check_tcp(model: &Model, problems: &mut Problems) {
     for declared in model.tcp.declared() {
         let (name, Some(section)) = (&declared.name, &declared.section) else { continue };
-        if stack::NAMES.contains(&name.as_str()) {
+        if stack::NAMES.contains(&&**name) {
             let message = format!("`{name}` is the name of a stack");
             problems.error("E002", declared.key, message).help("give the table another name");
         }

@@ -32,9 +32,19 @@ pub struct File<'a> {
     pub traffic: &'a [Flowline],
     /// Which of it crosses each link.
     pub crossing: &'a Crossing,
+    /// The weights that its labellers give.
+    weights: Option<Weights>,
+    /// Whether all traffic is known, with its routes.
+    knows_traffic: bool,
 }
 
 impl<'a> File<'a> {
+    /// What `model` says, with its network, its traffic and which of it crosses each link.
+    pub fn new(model: &'a Model, topology: &'a Topology, traffic: &'a [Flowline], crossing: &'a Crossing) -> Self {
+        let knows_traffic = topology.complete && tables(traffic).count() == model.traffic.declared().len();
+        Self { model, topology, traffic, crossing, weights: weights(&model.conditioners), knows_traffic }
+    }
+
     /// The traffic whose data crosses a link.
     pub fn data_over(self, link: usize) -> impl Iterator<Item = &'a Flowline> {
         self.crossing.data(link).map(move |i| &self.traffic[i])
@@ -57,13 +67,12 @@ impl<'a> File<'a> {
 
     /// Whether all traffic is known, with its routes.
     pub fn knows_traffic(&self) -> bool {
-        self.topology.complete && tables(self.traffic).count() == self.model.traffic.declared().len()
+        self.knows_traffic
     }
 
     /// A scope whose largest packet (IP length) and its traffic are known; zero bytes while they may not be.
     pub fn scope_of(&self, largest: Option<(u32, &str)>) -> Scope {
-        let weights = weights(&self.model.conditioners);
-        let mut scope = Scope { overhead: self.overhead(), weights, ..Scope::default() };
+        let mut scope = Scope { overhead: self.overhead(), weights: self.weights, ..Scope::default() };
         if let Some((size, name)) = largest {
             scope.largest_packet = Bytes::new(u64::from(size + self.overhead()));
             scope.largest_of = format!("traffic `{name}`");
@@ -123,6 +132,8 @@ pub struct Resolved<'a> {
 /// A conditioner at one port.
 #[derive(Clone, Debug)]
 pub struct Stage {
+    /// Its place among all, in the file's order.
+    number: usize,
     /// Index of the link whose port it sits at.
     pub link: usize,
     /// Its name in the file.
@@ -135,11 +146,11 @@ pub struct Stage {
     pub places: Places,
     /// For the edge.
     pub spec: StageSpec,
-    /// Indices of the traffic whose data it may take.
+    /// Indices of the traffic whose data it may take, in their order.
     pub takes: Vec<usize>,
     /// The code points with which that data arrives.
     codes: BTreeSet<Dscp>,
-    /// Indices of the traffic whose ACKs it may take.
+    /// Indices of the traffic whose ACKs it may take, in their order.
     pub takes_acks: Vec<usize>,
     /// What it writes; `None` if its parameters are invalid.
     pub writes: Option<Writes>,
@@ -159,6 +170,21 @@ impl Stage {
     /// The code points with which the data it may take arrives.
     pub fn codes(&self) -> &BTreeSet<Dscp> {
         &self.codes
+    }
+
+    /// Its place among all, in the file's order.
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// Whether it may take data of a traffic.
+    pub fn takes_data(&self, traffic: usize) -> bool {
+        self.takes.binary_search(&traffic).is_ok()
+    }
+
+    /// Whether it may take ACKs of a traffic.
+    pub fn takes_acks_of(&self, traffic: usize) -> bool {
+        self.takes_acks.binary_search(&traffic).is_ok()
     }
 
     /// Whether it needs these hooks.
@@ -218,6 +244,7 @@ pub fn stages(file: File<'_>, problems: &mut Problems) -> (Vec<Stage>, Arrivals)
         check_names(file, section, problems);
         stages.append(&mut placed(file, Conditioner { name, section }, problems));
     }
+    stages.iter_mut().enumerate().for_each(|(number, stage)| stage.number = number);
     let gates: Vec<_> = stages.iter().map(Stage::gate).collect();
     let mut arrivals = arriving::walk(file.topology, file.traffic, &gates);
     for (stage, arriving) in stages.iter_mut().zip(&arrivals.gates) {
@@ -259,11 +286,11 @@ struct Conditioner<'a> {
 /// A stage for each port, without duplicates.
 fn placed(file: File<'_>, conditioner: Conditioner<'_>, problems: &mut Problems) -> Vec<Stage> {
     let section = conditioner.section;
-    let mut stages = Vec::<Stage>::new();
+    let (mut stages, mut links) = (Vec::<Stage>::new(), BTreeSet::new());
     for port in &section.ports {
         let Some(link) = port_index(file, port, problems) else { continue };
         let next = stage(file, conditioner, Indexed { index: stages.len(), it: port }, link);
-        if stages.iter().all(|s| s.link != link) {
+        if links.insert(link) {
             stages.push(next);
             continue;
         }
@@ -287,12 +314,11 @@ fn port_index(file: File<'_>, port: &Port, problems: &mut Problems) -> Option<us
 
 fn check_names(file: File<'_>, section: &ConditionerSection, problems: &mut Problems) {
     let Some(matches) = &section.placement.matches else { return };
-    let names = file.model.traffic.names();
     for (i, traffic) in matches.traffic.iter().enumerate() {
-        if !names.contains(&traffic.as_str()) {
+        if file.model.traffic.find(traffic).is_none() {
             let message = format!("unknown traffic `{traffic}`");
             let place = matches.place(&format!("traffic.{i}"));
-            problems.error("E006", place, message).help(suggest(traffic, &names));
+            problems.error("E006", place, message).help(suggest(traffic, &file.model.traffic.names()));
         }
     }
 }
@@ -314,6 +340,7 @@ fn stage(file: File<'_>, conditioner: Conditioner<'_>, port: Indexed<'_, Port>, 
         scope: Scope::default(),
     };
     Stage {
+        number: 0,
         link,
         name: name.to_owned(),
         port: port.name.as_ref().map(|name| name.value.clone()).unwrap_or_default(),
@@ -358,7 +385,9 @@ pub fn following<'a>(all: &'a [Stage], stage: &Stage) -> Option<&'a Stage> {
 }
 
 fn check_next(file: File<'_>, all: &[Stage], stage: &Stage, problems: &mut Problems) {
-    if let (None, Some(section)) = (following(all, stage), file.model.conditioners.get(&stage.name)) {
+    if stage.spec.actions.iter().any(|action| action.goes_on())
+        && let (None, Some(section)) = (following(all, stage), file.model.conditioners.get(&stage.name))
+    {
         refuse_next(&stage.spec, &section.places, &format!(" at {}", stage.port), problems);
     }
 }
@@ -409,9 +438,11 @@ pub fn names(codes: &BTreeSet<Dscp>) -> String {
     codes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// The conditioners at one port, for the edge.
-pub fn specs_at(stages: &[Stage], link: usize) -> Vec<StageSpec> {
-    stages.iter().filter(|s| s.link == link).map(|s| s.spec.clone()).collect()
+/// The conditioners at the port of each of `links` links, in order.
+pub fn at_links(stages: &[Stage], links: usize) -> Vec<Vec<&Stage>> {
+    let mut at = vec![Vec::new(); links];
+    stages.iter().for_each(|stage| at[stage.link].push(stage));
+    at
 }
 
 /// The stages of a policy: no ports, no traffic known.

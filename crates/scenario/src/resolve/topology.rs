@@ -12,8 +12,9 @@ use perhop_core::sched::{Scheduler as _, SchedulerParams};
 use perhop_core::scope::Scope;
 use perhop_core::units::{BitRate, Bytes, Length, Probability, Span};
 use perhop_sim::plan::{self, Transit};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 
 /// One direction of a link.
 #[derive(Clone, Debug)]
@@ -39,7 +40,7 @@ pub struct Direction {
     /// The tree of schedulers and shapers above the queues; empty: there is one queue.
     pub nodes: Vec<PortNode>,
     /// The `[queue.X]` that it names.
-    pub queue: Option<String>,
+    pub queue: Option<Arc<str>>,
 }
 
 impl Direction {
@@ -61,7 +62,7 @@ pub struct PortNode {
     /// Index of its queue, if it is one.
     pub queue: Option<usize>,
     /// The `[queue.X]` that it is.
-    pub name: Option<String>,
+    pub name: Option<Arc<str>>,
     /// Where it is stated.
     pub place: Place,
 }
@@ -77,11 +78,11 @@ impl PortNode {
 #[derive(Clone, Debug)]
 pub struct PortQueue {
     /// AQM and stated limit.
-    pub queue: Queue,
+    pub queue: Arc<Queue>,
     /// How much may wait.
     pub limit: Limit,
     /// The `[queue.X]` that it is.
-    pub name: Option<String>,
+    pub name: Option<Arc<str>>,
     /// The rate that its AQM is told: the link's, that of the slowest shaper above it, or its class's share (`aqm-rate`).
     pub rate: BitRate,
 }
@@ -97,13 +98,13 @@ impl PortQueue {
 #[derive(Clone, Debug, Default)]
 pub struct Topology {
     /// In the order of appearance: `[nodes]`, then `[links]`.
-    pub nodes: Vec<plan::Node>,
+    pub nodes: plan::Shared<plan::Node>,
     /// In the file's order; of a duplex link the direction as written comes first.
     pub links: Vec<Direction>,
     /// Indices of the nodes by name.
-    node_of: BTreeMap<String, usize>,
-    /// Indices of the links by name.
-    link_of: BTreeMap<String, usize>,
+    node_of: HashMap<String, u32>,
+    /// Indices of the links by those of their nodes.
+    link_of: HashMap<[u32; 2], u32>,
     /// Names of the directions that have an error.
     faulty: BTreeSet<String>,
     /// Whether every link and node is sound.
@@ -113,12 +114,13 @@ pub struct Topology {
 impl Topology {
     /// Index of a node.
     pub fn node(&self, name: &str) -> Option<usize> {
-        self.node_of.get(name).copied()
+        self.node_of.get(name).map(|&index| index as usize)
     }
 
     /// Index of a sound direction, however its arrow is spaced.
     pub fn link(&self, text: &str) -> Option<usize> {
-        self.link_of.get(&direction_name(text)?).copied()
+        let Ends { from, to, both: false } = ends(text)? else { return None };
+        self.link_of.get(&[*self.node_of.get(from)?, *self.node_of.get(to)?]).map(|&index| index as usize)
     }
 
     /// Whether a direction itself is known to have an error.
@@ -129,9 +131,9 @@ impl Topology {
 
 /// Fills in what links omit, so that the model holds every effective value.
 pub fn fill_defaults(links: &mut Named<LinkSection>) {
-    let names: Vec<_> = links.names().into_iter().map(str::to_owned).collect();
-    let keys = Keys::new(names.iter().map(String::as_str));
-    for (_, place, link) in links.sound_mut().filter(|(name, ..)| !keys.overrides(name)) {
+    let keys = Keys::new(links.names());
+    let whole: Vec<_> = links.sound().map(|(name, _)| !keys.overrides(name)).collect();
+    for ((_, place, link), _) in links.sound_mut().zip(whole).filter(|(_, whole)| *whole) {
         link.delay.get_or_insert(Span::ZERO);
         link.loss.get_or_insert(Probability::ZERO);
         link.queue.get_or_insert_with(|| default_queue(place));
@@ -175,20 +177,20 @@ struct Builder<'a> {
     topology: Topology,
 }
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
     fn node(&mut self, name: &str) -> usize {
         self.topology.node(name).unwrap_or_else(|| {
             let address = Ipv4Addr::UNSPECIFIED;
             let index = self.topology.nodes.len();
             self.topology.nodes.push(plan::Node { name: name.to_owned(), address });
-            self.topology.node_of.insert(name.to_owned(), index);
+            self.topology.node_of.insert(name.to_owned(), index as u32);
             index
         })
     }
 
     /// One key of `[links]`: its two directions, its one, or nothing if it only overrides.
-    fn entry(&mut self, link: &Declared<LinkSection>) -> Option<()> {
-        let (key, place) = (link.name.as_str(), link.key);
+    fn entry(&mut self, link: &'a Declared<LinkSection>) -> Option<()> {
+        let (key, place) = (&*link.name, link.key);
         let Some(Ends { from, to, both }) = ends(key) else {
             let message = format!("`{key}` is not a link");
             return self
@@ -218,9 +220,10 @@ impl Builder<'_> {
         Some(())
     }
 
-    fn direction(&mut self, stated: &Declared<LinkSection>, from: usize, to: usize) -> Option<()> {
+    fn direction(&mut self, stated: &'a Declared<LinkSection>, from: usize, to: usize) -> Option<()> {
         let name = arrow(&self.topology.nodes[from].name, &self.topology.nodes[to].name);
-        if self.topology.link_of.contains_key(&name) {
+        let ends = [from as u32, to as u32];
+        if self.topology.link_of.contains_key(&ends) {
             return self
                 .problems
                 .error("E002", stated.key, format!("duplicate link `{name}`"))
@@ -229,9 +232,9 @@ impl Builder<'_> {
         }
         let own = stated.section.as_ref()?;
         let way = [from, to].map(|node| self.topology.nodes[node].name.as_str());
-        let overriding = self.keys.one_way.get(&way.into()).filter(|other| **other != stated.name);
+        let overriding = self.keys.one_way.get(&way.into()).filter(|other| **other != &*stated.name);
         let overriding = overriding.and_then(|key| self.model.links.get(key));
-        let entries: Vec<_> = overriding.into_iter().chain([own]).collect();
+        let entries: Vec<&'a LinkSection> = overriding.into_iter().chain([own]).collect();
         let link = Direction {
             rate: self.rate(stated, &entries)?,
             delay: entries.iter().find_map(|l| l.delay)?,
@@ -247,7 +250,7 @@ impl Builder<'_> {
         };
         let queue = entries.iter().find_map(|l| l.queue.as_ref())?;
         let link = self.queues(link, queue)?;
-        self.topology.link_of.insert(link.name.clone(), self.topology.links.len());
+        self.topology.link_of.insert(ends, self.topology.links.len() as u32);
         self.topology.links.push(link);
         Some(())
     }
@@ -265,7 +268,7 @@ impl Builder<'_> {
         self.problems.error("E201", rate.place, "`rate` is 0bit/s").help("above 0").none()
     }
 
-    fn queues(&mut self, mut link: Direction, stated: &Spanned<QueueRef>) -> Option<Direction> {
+    fn queues(&mut self, mut link: Direction, stated: &'a Spanned<QueueRef>) -> Option<Direction> {
         let at = Branch { parent: None, rate: *link.rate, above: &[] };
         self.branch(&mut link, stated, at)?;
         link.queue = link.nodes.first().map_or_else(|| link.queues[0].name.clone(), |root| root.name.clone());
@@ -273,11 +276,11 @@ impl Builder<'_> {
     }
 
     /// A node of a port's tree with all that is below it. A single queue without a shaper is no tree.
-    fn branch(&mut self, link: &mut Direction, stated: &Spanned<QueueRef>, at: Branch<'_>) -> Option<()> {
+    fn branch(&mut self, link: &mut Direction, stated: &'a Spanned<QueueRef>, at: Branch<'_>) -> Option<()> {
         let (section, name) = self.section(stated)?;
-        if let Some(name) = name.as_ref().filter(|name| at.above.contains(&name.as_str())) {
+        if let Some(name) = name.as_ref().filter(|name| at.above.contains(&&***name)) {
             let message = format!("[queue.{name}] is its own ancestor");
-            let way = at.above.iter().chain([&name.as_str()]).copied().collect::<Vec<_>>().join(" > ");
+            let way = at.above.iter().chain([&&**name]).copied().collect::<Vec<_>>().join(" > ");
             let problem = self.problems.error("E228", stated.place, message).label(way);
             return problem.help("the queue of a class has to be another").none();
         }
@@ -297,11 +300,14 @@ impl Builder<'_> {
                 if at.parent.is_some() || node.shaper.is_some() {
                     link.nodes.push(PortNode { queue: Some(link.queues.len()), ..node });
                 }
-                link.queues.push(self.queue(queue, name, rate)?);
+                let queue = self.queue(queue.clone(), name, rate)?;
+                link.queues.reserve_exact(1);
+                link.queues.push(queue);
             }
-            QueueSection::Several(Scheduled { params, queues, telling, .. }) => {
-                let rates = told(&params, telling.aqm_rate.unwrap_or_default(), rate);
-                link.nodes.push(PortNode { scheduler: Some(params), ..node });
+            QueueSection::Several(scheduled) => {
+                let Scheduled { params, queues, telling, .. } = scheduled.as_ref();
+                let rates = told(params, telling.aqm_rate.unwrap_or_default(), rate);
+                link.nodes.push(PortNode { scheduler: Some(params.clone()), ..node });
                 let all = queues.iter().enumerate().map(|(place, queue)| {
                     let below = Branch { parent: Some(index), rate: rates(place), above: &above };
                     self.branch(link, queue, below)
@@ -313,17 +319,17 @@ impl Builder<'_> {
     }
 
     /// What is stated, or what it names, with that name.
-    fn section(&mut self, stated: &Spanned<QueueRef>) -> Option<(QueueSection, Option<String>)> {
+    fn section(&mut self, stated: &'a Spanned<QueueRef>) -> Option<(&'a QueueSection, Option<Arc<str>>)> {
         match &stated.value {
-            QueueRef::Inline(section) => Some((section.clone(), None)),
-            QueueRef::Named(name) => match self.model.queues.get(name) {
-                Some(section) => Some((section.clone(), Some(name.clone()))),
-                None => self.unknown_queue(name, stated.place),
+            QueueRef::Inline(section) => Some((section, None)),
+            QueueRef::Named(name) => match self.model.queues.find(name) {
+                Some(Declared { name, section: Some(section), .. }) => Some((section, Some(name.clone()))),
+                _ => self.unknown_queue(name, stated.place),
             },
         }
     }
 
-    fn queue(&mut self, queue: Queue, name: Option<String>, rate: BitRate) -> Option<PortQueue> {
+    fn queue(&mut self, queue: Arc<Queue>, name: Option<Arc<str>>, rate: BitRate) -> Option<PortQueue> {
         let Spanned { place, value: stated } = queue.common.limit;
         let Some(limit) = limit(stated, rate) else {
             let help =

@@ -8,7 +8,7 @@ use super::queue::QueueSection;
 use super::settings::{self, Settings};
 use super::tcp::TcpSection;
 use super::traffic::TrafficSection;
-use crate::text::tree;
+use crate::text::{tree, write};
 use perhop_core::params::{Located, Node, Problems, Reader, Spanned, Table, Tree, Value, read_table, show_table};
 use perhop_core::units::Span;
 
@@ -89,6 +89,20 @@ impl Model {
             root.push(("change", Tree::List(self.changes.iter().map(|it| change(it).into()).collect())));
         }
         Tree::table(root)
+    }
+
+    /// The same as text ([`write::toml`]), with these settings in place of those it has: section by section, so that not
+    /// all of it is in memory as a tree.
+    pub fn toml(&self, settings: &Settings) -> String {
+        let mut out = write::toml(&Tree::table(vec![("scenario", show_table(settings))]));
+        self.nodes.write("nodes", &mut out, show_table);
+        self.links.write("links", &mut out, show_table);
+        self.queues.write("queue", &mut out, QueueSection::tree);
+        self.conditioners.write("conditioner", &mut out, ConditionerSection::tree);
+        self.traffic.write("traffic", &mut out, TrafficSection::tree);
+        self.tcp.write("tcp", &mut out, |section| show_table(&section.value));
+        write::changes(&mut out, "change", self.changes.iter().map(|it| Node::from(change(it))));
+        out
     }
 
     /// Every effective value at the path by which a change states it.

@@ -1,14 +1,16 @@
 //! Sections of one kind by name.
 
 use super::chosen::table;
+use crate::text::write;
 use perhop_core::params::{Kind, Node, Place, Problems, Table, Tree, Value};
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// A section that the file declares, sound or not. Equality leaves places out.
 #[derive(Clone, Debug)]
 pub struct Declared<T> {
     /// Its name.
-    pub name: String,
+    pub name: Arc<str>,
     /// Where that is.
     pub key: Place,
     /// Where its table is.
@@ -28,7 +30,7 @@ impl<T: PartialEq> PartialEq for Declared<T> {
 pub struct Named<T> {
     list: Vec<Declared<T>>,
     /// Indices by name.
-    of: BTreeMap<String, usize>,
+    of: HashMap<Arc<str>, u32>,
     /// Whether the file states something else in their place.
     pub malformed: bool,
 }
@@ -41,7 +43,7 @@ impl<T> Named<T> {
         problems: &mut Problems,
         read: impl Fn(&Node, &mut Problems) -> Option<T>,
     ) -> Self {
-        let none = |malformed| Self { list: Vec::new(), of: BTreeMap::new(), malformed };
+        let none = |malformed| Self { list: Vec::new(), of: HashMap::new(), malformed };
         let Some(node) = root.get(kind) else { return none(false) };
         problems.within(kind, |problems| {
             let Some(table) = table(node, problems) else { return none(true) };
@@ -53,17 +55,22 @@ impl<T> Named<T> {
                     "[{kind}.{name}] is refused in silence"
                 );
                 let sound = is_plain(name, *key, problems);
-                Declared { name: name.clone(), key: *key, place: node.place, section: section.filter(|_| sound) }
+                Declared {
+                    name: name.as_str().into(),
+                    key: *key,
+                    place: node.place,
+                    section: section.filter(|_| sound),
+                }
             };
             let list: Vec<_> = table.entries.iter().map(one).collect();
-            let of = list.iter().enumerate().map(|(i, it)| (it.name.clone(), i)).collect();
+            let of = list.iter().enumerate().map(|(i, it)| (it.name.clone(), i as u32)).collect();
             Self { list, of, malformed: false }
         })
     }
 
     /// Names of all that the file declares.
     pub fn names(&self) -> Vec<&str> {
-        self.list.iter().map(|it| it.name.as_str()).collect()
+        self.list.iter().map(|it| &*it.name).collect()
     }
 
     /// All that the file declares.
@@ -73,7 +80,7 @@ impl<T> Named<T> {
 
     /// The section called `name`, sound or not.
     pub fn find(&self, name: &str) -> Option<&Declared<T>> {
-        self.of.get(name).map(|&i| &self.list[i])
+        self.of.get(name).map(|&i| &self.list[i as usize])
     }
 
     /// The sound section called `name`.
@@ -83,17 +90,24 @@ impl<T> Named<T> {
 
     /// The sound sections with their names.
     pub fn sound(&self) -> impl Iterator<Item = (&str, &T)> {
-        self.list.iter().filter_map(|it| Some((it.name.as_str(), it.section.as_ref()?)))
+        self.list.iter().filter_map(|it| Some((&*it.name, it.section.as_ref()?)))
     }
 
     /// The declarations of sound sections, to fill in what they leave out.
     pub fn sound_mut(&mut self) -> impl Iterator<Item = (&str, Place, &mut T)> {
-        self.list.iter_mut().filter_map(|it| Some((it.name.as_str(), it.place, it.section.as_mut()?)))
+        self.list.iter_mut().filter_map(|it| Some((&*it.name, it.place, it.section.as_mut()?)))
     }
 
     /// Whether all that are declared are sound.
     pub fn all_sound(&self) -> bool {
         self.list.iter().all(|it| it.section.is_some())
+    }
+
+    /// The sound sections as text: those of the kind `kind`.
+    pub fn write(&self, kind: &str, out: &mut String, show: impl Fn(&T) -> Tree) {
+        if self.sound().next().is_some() {
+            write::named(out, kind, self.sound().map(|(name, section)| (name, show(section))));
+        }
     }
 
     /// The sound sections as a table.

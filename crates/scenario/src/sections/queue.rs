@@ -11,6 +11,7 @@ use perhop_core::port::{ShaperParams, Side};
 use perhop_core::registry::Entry;
 use perhop_core::sched::{self, SchedulerParams};
 use perhop_core::units::{Length, Packets};
+use std::sync::Arc;
 
 /// Default limit of a queue, packets: Linux's for an interface.
 const DEFAULT_LIMIT: u32 = 1000;
@@ -54,9 +55,9 @@ pub enum AqmRate {
 #[derive(Clone, Debug, PartialEq)]
 pub enum QueueSection {
     /// One queue.
-    One(Queue),
+    One(Arc<Queue>),
     /// A scheduler with a queue for each of its classes.
-    Several(Scheduled),
+    Several(Box<Scheduled>),
 }
 
 /// `scheduler` with its classes.
@@ -85,12 +86,11 @@ pub struct Queue {
 
 /// A link's queue.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::large_enum_variant)]
 pub enum QueueRef {
     /// Name of a `[queue.X]`.
     Named(String),
     /// Written where it is used.
-    Inline(QueueSection),
+    Inline(Box<QueueSection>),
 }
 
 impl Value for QueueRef {
@@ -98,7 +98,7 @@ impl Value for QueueRef {
     fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
         match &node.tree {
             Tree::Text(name) => Some(Self::Named(name.clone())),
-            _ => QueueSection::read(node, problems).map(Self::Inline),
+            _ => QueueSection::read(node, problems).map(|section| Self::Inline(Box::new(section))),
         }
     }
     fn tree(&self) -> Option<Tree> {
@@ -125,7 +125,7 @@ fn flow_queue(place: Place) -> Spanned<QueueRef> {
 fn drop_tail(place: Place, limit: Spanned<Length>, aqm: AqmParams) -> Spanned<QueueRef> {
     let (common, shaped) = (QueueCommon { limit, drop: None }, Shaped { shape: None });
     let queue = Queue { common, shaped, aqm: Located { value: aqm, places: Places::whole(place) } };
-    Spanned::new(place, QueueRef::Inline(QueueSection::One(queue)))
+    Spanned::new(place, QueueRef::Inline(Box::new(QueueSection::One(Arc::new(queue)))))
 }
 
 impl QueueSection {
@@ -133,8 +133,8 @@ impl QueueSection {
     pub fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
         let has = |key| matches!(&node.tree, Tree::Table(table) if table.get(key).is_some());
         match has("scheduler") || has("classes") && !has("aqm") {
-            true => Scheduled::read(node, problems).map(Self::Several),
-            false => Queue::read(node, problems).map(Self::One),
+            true => Scheduled::read(node, problems).map(|it| Self::Several(Box::new(it))),
+            false => Queue::read(node, problems).map(|queue| Self::One(Arc::new(queue))),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::text::{items, toml};
 use perhop_core::params::{Node, Place, Problems, Table, Tree, key, suggest};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// A dotted key, `links."C -> E2".rate`, part by part with the place of each.
@@ -39,13 +40,14 @@ pub fn key_place(root: &Node, path: &[&str]) -> Option<Place> {
     }
 }
 
-/// The tree without one of its sections.
-pub fn without(root: &Node, section: &str) -> Node {
-    let mut out = root.clone();
-    if let Tree::Table(table) = &mut out.tree {
-        table.entries.retain(|e| e.0 != section);
+/// The tree without one of its sections; copied only if it has that.
+pub fn without<'a>(root: &'a Node, section: &str) -> Cow<'a, Node> {
+    let Tree::Table(table) = &root.tree else { return Cow::Borrowed(root) };
+    if table.get(section).is_none() {
+        return Cow::Borrowed(root);
     }
-    out
+    let entries = table.entries.iter().filter(|e| e.0 != section).cloned().collect();
+    Cow::Owned(Node { place: root.place, tree: Tree::Table(Table { entries }) })
 }
 
 /// Lays one tree over another: tables are merged, anything else is replaced.

@@ -2,7 +2,8 @@
 
 use super::shown::steers;
 use super::tree::{self, leaves};
-use perhop_core::params::{Node, Table, Tree};
+use perhop_core::params::{Node, Tree};
+use std::borrow::{Borrow, Cow};
 use std::fmt::Write;
 
 /// Sections whose entries are written as one line each.
@@ -14,23 +15,33 @@ pub fn toml(tree: &Tree) -> String {
     let Tree::Table(root) = tree else { return out };
     let is_section = |node: &Node| matches!(node.tree, Tree::Table(_)) || is_list_of_tables(node);
     let (sections, values): (Vec<_>, Vec<_>) = root.entries.iter().partition(|e| is_section(&e.2));
-    values.iter().for_each(|e| pair(&mut out, &key(&e.0), &e.2));
+    values.iter().for_each(|e| pair(&mut out, &key(&e.0), &e.2.tree));
     for (name, _, node) in sections {
         let Tree::Table(table) = &node.tree else {
-            changes(&mut out, name, node);
+            let Tree::List(items) = &node.tree else { continue };
+            changes(&mut out, name, items.iter());
             continue;
         };
-        let all_tables = table.entries.iter().all(|e| matches!(e.2.tree, Tree::Table(_)));
-        if LINES.contains(&name.as_str()) || table.entries.is_empty() || !all_tables {
-            section(&mut out, &key(name), table);
-            continue;
-        }
-        for (inner, _, node) in &table.entries {
-            let Tree::Table(table) = &node.tree else { continue };
-            section(&mut out, &format!("{}.{}", key(name), key(inner)), table);
+        let entries = || table.entries.iter().map(|e| (e.0.as_str(), &e.2.tree));
+        if !table.entries.is_empty() && entries().all(|(_, tree)| matches!(tree, Tree::Table(_))) {
+            named(&mut out, name, entries());
+        } else {
+            section(&mut out, &key(name), entries());
         }
     }
     out
+}
+
+/// A section whose entries are all tables, one by one: a line for each of some kinds, a heading for each of the others.
+pub fn named<'a, T: Borrow<Tree>>(out: &mut String, kind: &str, entries: impl Iterator<Item = (&'a str, T)>) {
+    if LINES.contains(&kind) {
+        return section(out, &key(kind), entries);
+    }
+    for (name, tree) in entries {
+        let Tree::Table(table) = tree.borrow() else { continue };
+        let heading = format!("{}.{}", key(kind), key(name));
+        section(out, &heading, table.entries.iter().map(|e| (e.0.as_str(), &e.2.tree)));
+    }
 }
 
 fn is_list_of_tables(node: &Node) -> bool {
@@ -39,14 +50,13 @@ fn is_list_of_tables(node: &Node) -> bool {
 }
 
 /// A list of tables, each under a separate heading, with a line for each value in it.
-fn changes(out: &mut String, name: &str, node: &Node) {
-    let Tree::List(items) = &node.tree else { return };
+pub fn changes<T: Borrow<Node>>(out: &mut String, name: &str, items: impl Iterator<Item = T>) {
     for item in items {
         let gap = if out.is_empty() { "" } else { "\n" };
         let _ = writeln!(out, "{gap}[[{}]]", key(name));
-        for path in leaves(&item.tree) {
-            let value = tree::get(item, &path).expect("a path of this tree");
-            pair(out, &dotted(&path), value);
+        for path in leaves(&item.borrow().tree) {
+            let value = tree::get(item.borrow(), &path).expect("a path of this tree");
+            pair(out, &dotted(&path), &value.tree);
         }
     }
 }
@@ -56,61 +66,93 @@ pub fn dotted(path: &[&str]) -> String {
     path.iter().map(|part| key(part)).collect::<Vec<_>>().join(".")
 }
 
-fn section(out: &mut String, heading: &str, table: &Table) {
+fn section<'a, T: Borrow<Tree>>(out: &mut String, heading: &str, entries: impl Iterator<Item = (&'a str, T)>) {
     let gap = if out.is_empty() { "" } else { "\n" };
     let _ = writeln!(out, "{gap}[{heading}]");
-    for (name, _, node) in &table.entries {
-        match &node.tree {
+    for (name, tree) in entries {
+        match tree.borrow() {
             Tree::Table(ports) if name == "at" => {
-                ports.entries.iter().for_each(|e| pair(out, &format!("at.{}", key(&e.0)), &e.2));
+                ports.entries.iter().for_each(|e| pair(out, &format!("at.{}", key(&e.0)), &e.2.tree));
             }
-            _ => pair(out, &key(name), node),
+            tree => pair(out, &key(name), tree),
         }
     }
 }
 
 /// `name` is a key as TOML writes it.
-fn pair(out: &mut String, name: &str, node: &Node) {
-    let _ = writeln!(out, "{name} = {}", inline(&node.tree));
+fn pair(out: &mut String, name: &str, tree: &Tree) {
+    out.push_str(name);
+    out.push_str(" = ");
+    add(out, tree);
+    out.push('\n');
 }
 
 /// A value on one line.
 pub fn inline(tree: &Tree) -> String {
+    let mut out = String::new();
+    add(&mut out, tree);
+    out
+}
+
+fn add(out: &mut String, tree: &Tree) {
     match tree {
-        Tree::Text(text) => quoted(text),
+        Tree::Text(text) => quoted(out, text),
         Tree::List(items) => {
-            let items: Vec<_> = items.iter().map(|n| inline(&n.tree)).collect();
-            format!("[{}]", items.join(", "))
+            out.push('[');
+            each(out, items, |out, item| add(out, &item.tree));
+            out.push(']');
         }
-        Tree::Table(table) if table.entries.is_empty() => "{}".into(),
+        Tree::Table(table) if table.entries.is_empty() => out.push_str("{}"),
         Tree::Table(table) => {
-            let entries: Vec<_> =
-                table.entries.iter().map(|(name, _, node)| format!("{} = {}", key(name), inline(&node.tree))).collect();
-            format!("{{ {} }}", entries.join(", "))
+            out.push_str("{ ");
+            each(out, &table.entries, |out, (name, _, node)| {
+                out.push_str(&key(name));
+                out.push_str(" = ");
+                add(out, &node.tree);
+            });
+            out.push_str(" }");
         }
-        scalar => scalar.to_string(),
+        scalar => _ = write!(out, "{scalar}"),
+    }
+}
+
+/// Items with commas between them.
+fn each<T>(out: &mut String, items: &[T], add: impl Fn(&mut String, &T)) {
+    for (i, item) in items.iter().enumerate() {
+        out.push_str(if i > 0 { ", " } else { "" });
+        add(out, item);
     }
 }
 
 /// A key, quoted if TOML requires it.
-pub fn key(name: &str) -> String {
-    let bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
-    if bare { name.to_owned() } else { quoted(name) }
+pub fn key(name: &str) -> Cow<'_, str> {
+    let bare = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_');
+    if !name.is_empty() && name.bytes().all(bare) {
+        return Cow::Borrowed(name);
+    }
+    let mut out = String::with_capacity(name.len() + 2);
+    quoted(&mut out, name);
+    Cow::Owned(out)
 }
 
 /// A basic string of TOML.
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            c if steers(c) => _ = write!(out, "\\u{:04X}", u32::from(c)),
-            c => out.push(c),
-        }
+fn quoted(out: &mut String, text: &str) {
+    out.push('"');
+    if text.chars().any(|c| matches!(c, '"' | '\\') || steers(c)) {
+        text.chars().for_each(|c| escaped(out, c));
+    } else {
+        out.push_str(text);
     }
     out.push('"');
-    out
+}
+
+fn escaped(out: &mut String, c: char) {
+    match c {
+        '"' => out.push_str("\\\""),
+        '\\' => out.push_str("\\\\"),
+        c if steers(c) => _ = write!(out, "\\u{:04X}", u32::from(c)),
+        c => out.push(c),
+    }
 }
 
 #[cfg(test)]

@@ -97,7 +97,7 @@ fn compare(plan: &Plan, index: usize, outcome: &Outcome) {
     let differs = delivered.iter().zip(&expected).position(|(a, b)| a != b);
     assert_eq!(differs, None, "{}: {:?}", link.name, differs.map(|i| (delivered[i], expected[i])));
     assert_eq!(delivered.len(), expected.len(), "{}", link.name);
-    let counted: Fates = port.fates().iter().flatten().fold(Fates::default(), |sum, fates| sum.plus(fates));
+    let counted: Fates = port.fates().values().fold(Fates::default(), |sum, fates| sum.plus(fates));
     let rows = outcome.ports.hops.iter().filter(|row| row.link == index);
     assert_eq!(counted, rows.fold(Fates::default(), |sum, row| sum.plus(&row.fates)), "{}", link.name);
     assert_eq!(port.breaches(), Vec::<String>::new());

@@ -24,6 +24,8 @@ pub const fn most_components(duration: Span) -> u64 {
 #[derive(Clone, Copy, Debug)]
 struct Split {
     bits: u32,
+    /// Which of them name the component.
+    mask: u64,
     end: Span,
 }
 
@@ -32,7 +34,8 @@ impl Split {
     const fn of(end: Span) -> Self {
         // One time more than the run has: that of the key that is never.
         let bits = (end.ns() + 1).leading_zeros();
-        Self { bits: if bits < MOST_BITS { bits } else { MOST_BITS }, end }
+        let bits = if bits < MOST_BITS { bits } else { MOST_BITS };
+        Self { bits, mask: (1 << bits) - 1, end }
     }
 
     /// The key of component `index`, fewer than [`most_components`], at `time`; after the end means never.
@@ -115,6 +118,13 @@ impl Heap {
         self.hole = true;
     }
 
+    /// Takes what [`Heap::first`] gave, which must be the last call, and has component `index` act at `at`.
+    #[inline(always)]
+    pub fn replace(&mut self, at: Time, index: usize) {
+        debug_assert!(!self.hole && self.len > 0);
+        self.sink(self.split.key(at, index));
+    }
+
     /// When the component of a key acts.
     #[inline(always)]
     pub fn time(&self, key: Key) -> Time {
@@ -124,7 +134,7 @@ impl Heap {
     /// The component of a key.
     #[inline(always)]
     pub fn index(&self, key: Key) -> usize {
-        (key.0 & ((1 << self.split.bits) - 1)) as usize
+        (key.0 & self.split.mask) as usize
     }
 
     /// The last key fills the hole, since none was pushed into it.
@@ -146,7 +156,7 @@ impl Heap {
     }
 
     /// Puts `key` where it belongs on the way down from the top.
-    #[inline]
+    #[inline(always)]
     fn sink(&mut self, key: Key) {
         let rows = self.rows.as_mut_slice();
         let (up, mut column) = rows.first().map_or((Key::NEVER, 0), |&row| least(row));

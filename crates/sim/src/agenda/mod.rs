@@ -48,6 +48,8 @@ pub struct Agenda {
     events: Heap,
     timers: Heap,
     first: First,
+    /// When the first timer is due, or any time before that.
+    timer_at: Time,
     /// When the clock's next event is due.
     clock_at: Time,
     done: u64,
@@ -60,7 +62,8 @@ impl Agenda {
         let source = 3 * links;
         let first = First { delivery: links, aqm_timer: 2 * links, source, clock: source + sources };
         let (events, timers) = (Heap::new(duration), Heap::new(duration));
-        Self { now: Time::ZERO, events, timers, first, clock_at: Time::MAX, done: 0, wires: false }
+        let (now, never) = (Time::ZERO, Time::MAX);
+        Self { now, events, timers, first, timer_at: never, clock_at: never, done: 0, wires: false }
     }
 
     /// Components that events of links, sources and the clock name.
@@ -95,32 +98,68 @@ impl Agenda {
             Component::Source(source) => first.source + source,
             Component::Clock => first.clock,
             Component::Wire(link) => first.clock + 1 + link,
-            Component::Timer(end) => return self.timers.push(at, end),
+            Component::Timer(end) => {
+                self.timer_at = self.timer_at.min(at);
+                return self.timers.push(at, end);
+            }
         };
         self.events.push(at, index);
     }
 
-    /// Takes the next event, if it is due by `stop`, and advances to its time.
+    /// Takes the next event, if it is due by `stop`, and advances to its time. A delivery has to be taken by the caller, see
+    /// [`Agenda::deliver_again`].
     #[inline(always)]
     pub fn next(&mut self, stop: Time) -> Option<(Time, Component)> {
-        let (event, timer) = (self.events.first(), self.timers.first());
-        let (of_event, of_timer) = (self.events.time(event), self.timers.time(timer));
-        let next = of_event.min(of_timer);
-        if next > stop {
-            return None;
+        let event = self.events.first();
+        let at = self.events.time(event);
+        if at > self.timer_at || at > stop {
+            return self.next_timer(at, stop);
         }
-        debug_assert!(next >= self.now, "time went backwards");
-        self.now = next;
-        self.done += 1;
-        if of_timer < of_event {
-            self.timers.take();
-            return Some((next, Component::Timer(self.timers.index(timer))));
+        self.reach(at);
+        let index = self.events.index(event);
+        // Most events are: they are told first.
+        if (self.first.delivery..self.first.aqm_timer).contains(&index) {
+            return Some((at, Component::Delivery(index - self.first.delivery)));
         }
         self.events.take();
-        Some((next, self.component(self.events.index(event))))
+        Some((at, self.component(index)))
+    }
+
+    /// Takes the delivery that [`Agenda::next`] has just given, on this link, and has the next one there be at `next`.
+    #[inline(always)]
+    pub fn deliver_again(&mut self, next: Option<Time>, link: usize) {
+        match next {
+            Some(at) => self.events.replace(at, self.first.delivery + link),
+            None => self.events.take(),
+        }
+    }
+
+    /// As [`Agenda::next`], where a timer may be due before the first event, which is at `of_event`.
+    #[inline(never)]
+    fn next_timer(&mut self, of_event: Time, stop: Time) -> Option<(Time, Component)> {
+        let timer = self.timers.first();
+        self.timer_at = self.timers.time(timer);
+        let at = self.timer_at.min(of_event);
+        if at > stop {
+            return None;
+        }
+        if of_event <= self.timer_at {
+            return self.next(stop);
+        }
+        self.reach(at);
+        self.timers.take();
+        // Which is the first one now is not known.
+        self.timer_at = Time::ZERO;
+        Some((at, Component::Timer(self.timers.index(timer))))
     }
 
     #[inline(always)]
+    fn reach(&mut self, at: Time) {
+        debug_assert!(at >= self.now, "time went backwards");
+        self.now = at;
+        self.done += 1;
+    }
+
     fn component(&self, index: usize) -> Component {
         let first = &self.first;
         match index {
@@ -164,6 +203,14 @@ mod tests {
         Time::from_ns(ns)
     }
 
+    fn take(agenda: &mut Agenda, stop: Time) -> Option<(Time, Component)> {
+        let next = agenda.next(stop);
+        if let Some((_, Component::Delivery(link))) = next {
+            agenda.deliver_again(None, link);
+        }
+        next
+    }
+
     /// At equal times: ends of transmission, deliveries, AQMs, sources, the clock, timers of connections.
     #[test]
     fn components_act_in_their_order() {
@@ -178,7 +225,7 @@ mod tests {
         let mut agenda = Agenda::new(2, 3, Span::from_ns(6));
         order.iter().rev().for_each(|&component| agenda.add(at(5), component));
         agenda.add(at(6), Component::Delivery(1));
-        let found: Vec<_> = std::iter::from_fn(|| agenda.next(at(5))).collect();
+        let found: Vec<_> = std::iter::from_fn(|| take(&mut agenda, at(5))).collect();
         assert_eq!(found, order.map(|component| (at(5), component)));
         assert_eq!((agenda.now(), agenda.done(), agenda.components()), (at(5), 6, 10));
     }
@@ -187,8 +234,8 @@ mod tests {
     fn the_earliest_event_of_the_clock_counts() {
         let mut agenda = Agenda::new(1, 1, Span::from_ns(10));
         [9, 4, 7].into_iter().for_each(|ns| agenda.wake_clock(at(ns)));
-        let due = [4, 9].map(|ns| (agenda.next(at(10)), agenda.clock_is_due(at(ns))));
+        let due = [4, 9].map(|ns| (take(&mut agenda, at(10)), agenda.clock_is_due(at(ns))));
         assert_eq!(due, [(Some((at(4), Component::Clock)), true), (Some((at(9), Component::Clock)), false)]);
-        assert_eq!(agenda.next(at(10)), None);
+        assert_eq!(take(&mut agenda, at(10)), None);
     }
 }

@@ -24,7 +24,7 @@ impl Simulation {
 
     #[inline]
     fn arrive_data(&mut self, now: Time, slot: usize, record: &Record) {
-        let Some(heard) = self.hosts.hear(now, record, &mut self.recorder) else {
+        let Some(heard) = self.hosts.hear(now, record) else {
             return self.arrive_datagram(now, (slot, End::Receiver), record);
         };
         if heard.complete {

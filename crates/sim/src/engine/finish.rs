@@ -3,8 +3,7 @@
 use super::Simulation;
 use crate::hosts::HostTotals;
 use crate::net::NetTotals;
-use crate::record::{Faults, Outcome, PortRows, Recorded, Work};
-use perhop_core::count::Count;
+use crate::record::{Delivered, Faults, Outcome, PortRows, Recorded, Work};
 use perhop_core::units::{Span, Time};
 
 /// All counters at one time.
@@ -12,12 +11,12 @@ use perhop_core::units::{Span, Time};
 pub(super) struct Totals {
     net: NetTotals,
     hosts: HostTotals,
-    arrivals: Vec<[Count; 4]>,
+    arrivals: Delivered,
 }
 
 impl Simulation {
     fn totals(&self) -> Totals {
-        Totals { net: self.net.totals(), hosts: self.hosts.totals(), arrivals: self.recorder.arrivals.delivered() }
+        Totals { net: self.net.totals(), hosts: self.hosts.totals().of_begun(), arrivals: self.hosts.delivered() }
     }
 
     /// The warm-up is over: what was counted so far is subtracted at the end, histograms begin again.
@@ -25,7 +24,6 @@ impl Simulation {
         self.warm = Some(self.totals());
         self.hosts.clear_delays();
         self.net.clear_waits(Time::ZERO + self.plan.warmup);
-        self.recorder.arrivals.clear();
     }
 
     /// Runs to the end, calling `each` after every hundredth of the simulated time; `None` when that asks to stop.
@@ -43,20 +41,21 @@ impl Simulation {
 
     fn finish(mut self) -> Outcome {
         let ef = self.end_trace();
-        let (end, since) = (self.totals(), Time::ZERO + self.plan.warmup);
-        let base = self.warm.take().unwrap_or_else(|| end.clone());
+        let since = Time::ZERO + self.plan.warmup;
+        let base = self.warm.take().unwrap_or_else(|| self.totals());
         let faults = Faults { refused: self.hosts.refused(), breaches: self.breaches() };
         let Self { plan, agenda, net, hosts, recorder, .. } = self;
-        let arrivals = recorder.arrivals.rows(&base.arrivals);
+        let arrivals = hosts.arrivals().rows(&base.arrivals);
         let completed = recorder.completed(plan.traffic.len(), since);
-        let tables = hosts.table_rows(&end.hosts, &base.hosts, &completed);
+        let end = hosts.totals();
+        let tables = hosts.table_rows(&end, &base.hosts, &completed);
         let Recorded { transfers, series, captured } = recorder.finish(since);
         Outcome {
             measured: plan.duration - plan.warmup,
-            flows: hosts.flow_rows(&end.hosts, &base.hosts),
+            flows: hosts.flow_rows(&end, &base.hosts),
             tables,
             arrivals,
-            ports: PortRows { ef, ..net.rows(Time::ZERO + plan.duration, &end.net, &base.net) },
+            ports: PortRows { ef, ..net.rows(Time::ZERO + plan.duration, &base.net) },
             transfers,
             sessions: hosts.session_rows(since),
             series,

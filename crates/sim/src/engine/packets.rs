@@ -3,7 +3,7 @@
 use super::Simulation;
 use crate::agenda::Component;
 use crate::net::link::Wakes;
-use crate::net::{At, Delivered, Onward, RecordId};
+use crate::net::{At, Onward, RecordId};
 use crate::plan::TapPoint;
 use perhop_core::port::Sent;
 use perhop_core::units::Time;
@@ -11,25 +11,26 @@ use perhop_core::verdict::Reason;
 
 impl Simulation {
     /// A packet reaches the end of a link.
-    #[inline]
+    #[inline(always)]
     pub(super) fn deliver(&mut self, now: Time, link: usize) {
-        let Delivered { sent, next, to } = self.net.deliver(link);
-        if let Some(at) = next {
-            self.agenda.add(at, Component::Delivery(link));
+        if !self.net.link(link).is_plain() {
+            return self.deliver_in_full(now, link);
         }
-        match to {
-            Some(to) => self.go(now, sent.handle, to),
-            None => self.deliver_watched(now, link, &sent),
-        }
+        let (Sent { handle: id, .. }, next) = self.net.deliver_plain(link);
+        self.agenda.deliver_again(next, link);
+        let to = self.net.straight_on(id);
+        self.go(now, id, to);
     }
 
-    /// A packet reaches the end of a link at which someone looks, or whose wire may lose or delay it.
+    /// A packet reaches the end of a link that is not plain: at which someone may look, or whose wire may lose or delay it.
     #[inline(never)]
-    fn deliver_watched(&mut self, now: Time, link: usize, sent: &Sent<RecordId>) {
+    fn deliver_in_full(&mut self, now: Time, link: usize) {
+        let (sent, next) = self.net.deliver(link);
+        self.agenda.deliver_again(next, link);
         let id = sent.handle;
         let to = self.net.onward(now, At { link, id }, &mut self.recorder);
         if self.trace.is_some() {
-            self.trace_delivery(link, sent, to);
+            self.trace_delivery(link, &sent, to);
         }
         match to {
             Onward::Wire(Some(at)) => self.agenda.add(at, Component::Wire(link)),
@@ -62,33 +63,36 @@ impl Simulation {
     }
 
     /// A packet arrives at a port.
-    #[inline]
-    fn forward(&mut self, now: Time, link: usize, id: RecordId) {
-        if self.net.is_watched(link) {
-            return self.forward_watched(now, link, id);
-        }
-        self.enter_port(now, link, id);
-    }
-
-    /// As [`Simulation::forward`], to a port at which someone looks.
-    #[inline(never)]
-    fn forward_watched(&mut self, now: Time, link: usize, id: RecordId) {
-        if self.trace.is_some() {
-            self.trace_arrival(now, link, id);
-        }
-        let record = self.net.record(id);
-        self.recorder.tap(link, TapPoint::Input, || record.captured(now, link, TapPoint::Input));
-        self.enter_port(now, link, id);
-    }
-
     #[inline(always)]
+    fn forward(&mut self, now: Time, link: usize, id: RecordId) {
+        match self.net.pass(now, At { link, id }) {
+            Some(Ok(None)) => {}
+            Some(Ok(Some(at))) => self.agenda.add(at, Component::Delivery(link)),
+            Some(Err(reason)) => self.drop(now, id, Some((link, reason))),
+            None => self.enter_port(now, link, id),
+        }
+    }
+
+    /// A packet arrives at a port that does more than queue it, or at which someone looks.
+    #[inline(never)]
     fn enter_port(&mut self, now: Time, link: usize, id: RecordId) {
+        if self.net.is_watched(link) {
+            self.look_at_arrival(now, link, id);
+        }
         let Self { net, hosts, .. } = self;
         match net.forward(now, At { link, id }, |flow| hosts.truth(flow)) {
             Err(reason) => self.drop(now, id, Some((link, reason))),
             Ok(wakes) if wakes.begin => self.begin(now, link),
             Ok(wakes) => self.wake_link(link, wakes),
         }
+    }
+
+    fn look_at_arrival(&mut self, now: Time, link: usize, id: RecordId) {
+        if self.trace.is_some() {
+            self.trace_arrival(now, link, id);
+        }
+        let record = self.net.record(id);
+        self.recorder.tap(link, TapPoint::Input, || record.captured(now, link, TapPoint::Input));
     }
 
     /// Packets that were dropped at the heads of queues.

@@ -3,7 +3,7 @@
 use super::connection::{Connection, End};
 use crate::net::{Record, Stamp};
 use crate::plan::Offered;
-use crate::record::{Delays, FlowCounts, OneWay};
+use crate::record::{Arrivals, FlowCounts, OneWay};
 use crate::transport::{AckInfo, Received, Sacks, Segment, stamp};
 use perhop_core::conditioner::SenderTruth;
 use perhop_core::dscp::Dscp;
@@ -37,10 +37,8 @@ pub struct Flow {
     pub in_network: u32,
     /// Counts since the start.
     pub counts: FlowCounts,
-    /// One-way delays of its packets since the end of the warm-up.
-    pub delays: Delays,
-    /// Differences of the one-way delay of successive packets (RFC 3393).
-    pub jitters: Delays,
+    /// One-way delays of its packets since the end of the warm-up, and differences of those of successive packets (RFC 3393).
+    pub arrivals: Arrivals,
     last_delay: Option<Span>,
 }
 
@@ -74,8 +72,7 @@ impl Flow {
             tcp: None,
             in_network: 0,
             counts: FlowCounts::default(),
-            delays: Delays::default(),
-            jitters: Delays::default(),
+            arrivals: Arrivals::default(),
             last_delay: None,
         }
     }
@@ -146,15 +143,11 @@ impl Flow {
 
     /// Counts a packet that has arrived at the destination.
     #[inline]
-    pub fn arrived(&mut self, now: Time, record: &Record) -> OneWay {
+    pub fn arrived(&mut self, now: Time, record: &Record) {
         self.counts.delivered.add(record.bytes());
         let delay = now.since(record.sent.time());
         let jitter = self.last_delay.replace(delay).map(|last| Span::from_ns(last.ns().abs_diff(delay.ns())));
-        self.delays.observe(delay.ns());
-        if let Some(jitter) = jitter {
-            self.jitters.observe(jitter.ns());
-        }
-        OneWay { delay, jitter }
+        self.arrivals.add(&record.packet, record.bytes(), OneWay { delay, jitter });
     }
 
     /// What the simulator knows of its sender and the wire does not carry.

@@ -6,7 +6,6 @@ use super::flow::{acknowledged, received};
 use super::session::Session;
 use super::source::Woken;
 use crate::net::{Record, number};
-use crate::record::Recorder;
 use crate::traffic::Carrier;
 use crate::transport::AckInfo;
 use perhop_core::conditioner::SenderTruth;
@@ -97,11 +96,10 @@ impl Hosts {
 
     /// A data packet has reached its host; `None` for datagrams.
     #[inline]
-    pub fn hear(&mut self, now: Time, record: &Record, recorder: &mut Recorder) -> Option<Heard> {
+    pub fn hear(&mut self, now: Time, record: &Record) -> Option<Heard> {
         let flow = &mut self.flows[number::flow(record.packet.flow)];
         flow.in_network -= 1;
-        let trip = flow.arrived(now, record);
-        recorder.arrivals.add(&record.packet, record.bytes(), trip);
+        flow.arrived(now, record);
         let tcp = flow.tcp.as_mut()?;
         tcp.receiver.echoed(now, record.sacks.echoed());
         let ack = tcp.receiver.on_segment(now, &received(record));

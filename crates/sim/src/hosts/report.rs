@@ -4,7 +4,7 @@ use super::Hosts;
 use super::flow::Flow;
 use super::peers::Pair;
 use super::table::Table;
-use crate::record::{Delays, FlowCounts, FlowRow, FlowSample, Recorder, Retired, SessionRow, TableRow};
+use crate::record::{Arrivals, Delivered, FlowCounts, FlowRow, FlowSample, Recorder, Retired, SessionRow, TableRow};
 use crate::traffic::Carrier;
 use crate::transport::Counters;
 use crate::transport::datagram::Known;
@@ -28,6 +28,20 @@ struct FlowTotals {
     cuts: Option<u64>,
 }
 
+impl HostTotals {
+    /// Without the flows at the end that have sent nothing: of those, everything is 0.
+    pub fn of_begun(mut self) -> Self {
+        let begun = self.flows.iter().rposition(|flow| flow.counts != FlowCounts::default());
+        self.flows.truncate(begun.map_or(0, |last| last + 1));
+        self.flows.shrink_to_fit();
+        self
+    }
+
+    fn of(&self, slot: usize) -> FlowTotals {
+        self.flows.get(slot).copied().unwrap_or_default()
+    }
+}
+
 impl Hosts {
     /// All counters now.
     pub fn totals(&self) -> HostTotals {
@@ -45,7 +59,19 @@ impl Hosts {
 
     /// Delays begin again.
     pub fn clear_delays(&mut self) {
-        self.flows.iter_mut().flat_map(|f| [&mut f.delays, &mut f.jitters]).for_each(Delays::clear);
+        self.flows.iter_mut().for_each(|flow| flow.arrivals.clear());
+    }
+
+    /// What has arrived so far, by class and colour.
+    pub fn delivered(&self) -> Delivered {
+        let mut all = Delivered::default();
+        self.flows.iter().for_each(|flow| flow.arrivals.add_delivered(&mut all));
+        all
+    }
+
+    /// The arrivals of all flows.
+    pub fn arrivals(&self) -> Arrivals {
+        self.flows.iter().fold(Arrivals::default(), |all, flow| all.plus(&flow.arrivals))
     }
 
     /// Transfers that keys had no room for.
@@ -91,7 +117,8 @@ impl Hosts {
     /// What each standing flow did from `base` to `end`.
     pub fn flow_rows(&self, end: &HostTotals, base: &HostTotals) -> Vec<FlowRow> {
         let row = |(slot, number, flow): (usize, u32, &Flow)| {
-            let (now, then) = (end.flows[slot], base.flows[slot]);
+            let (now, then) = (end.of(slot), base.of(slot));
+            let [delay, jitter] = flow.arrivals.quantiles();
             FlowRow {
                 table: flow.table as usize,
                 number,
@@ -102,8 +129,8 @@ impl Hosts {
                     Some(_) => Some(u64::from((now.tcp - then.tcp).cuts)),
                     None => now.cuts.map(|cuts| cuts - then.cuts.unwrap_or(0)),
                 },
-                delay: flow.delays.quantiles(),
-                jitter: flow.jitters.quantiles(),
+                delay,
+                jitter,
             }
         };
         self.standing().map(row).collect()

@@ -57,7 +57,7 @@ impl Net {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{self, Node, Plan};
+    use crate::plan::{self, Node, Plan, Shared};
     use perhop_core::Scope;
     use perhop_core::aqm::{AqmParams, drop_tail};
     use perhop_core::classify::Match;
@@ -108,9 +108,9 @@ mod tests {
             warmup: Span::ZERO,
             overhead: 0,
             nodes: (0..3).map(|i| Node { name: i.to_string(), address: Ipv4Addr::LOCALHOST }).collect(),
-            links: [(0, 1), (1, 2), (2, 0), (2, 1), (0, 2)].map(link).into(),
-            classes: vec!["all".into()],
-            traffic: vec![],
+            links: [(0, 1), (1, 2), (2, 0), (2, 1), (0, 2)].into_iter().map(link).collect(),
+            classes: vec!["all".into()].into(),
+            traffic: Shared::default(),
             changes: vec![],
             sampling: None,
             probes: Default::default(),

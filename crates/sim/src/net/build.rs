@@ -7,6 +7,7 @@ use crate::plan::{Plan, PlanError};
 use perhop_core::needs::Needs;
 use perhop_core::port::edge::Mail;
 use perhop_core::port::{Port, PortError};
+use std::collections::HashMap;
 
 impl Net {
     /// The links that `plan` describes, nothing on them; with an event at the end of each transmission on all of them, if
@@ -36,9 +37,11 @@ impl Net {
 /// For each link, the opposite one if its conditioners look at return traffic.
 fn mates(plan: &Plan, links: &[Link]) -> Vec<Option<u32>> {
     let mut mates = vec![None; links.len()];
+    let mut first = HashMap::with_capacity(links.len());
+    plan.links.iter().enumerate().for_each(|(i, link)| _ = first.entry((link.from, link.to)).or_insert(i));
     for i in (0..links.len()).filter(|&i| links[i].port().edge_needs().contains(Needs::REVERSE)) {
         let link = &plan.links[i];
-        if let Some(back) = plan.links.iter().position(|l| l.from == link.to && l.to == link.from) {
+        if let Some(&back) = first.get(&(link.to, link.from)) {
             mates[back] = Some(i as u32);
         }
     }

@@ -3,6 +3,7 @@
 use super::{Link, Net, Record};
 use crate::plan;
 use perhop_core::count::Count;
+use perhop_core::counted::Counted;
 use perhop_core::packet::Colour;
 
 impl Net {
@@ -26,12 +27,11 @@ impl Net {
         let mut breaches = Vec::new();
         let (on_link, all) = (link.on_link(&self.pool), link.port().fates());
         for colour in Colour::ALL {
-            let c = colour.index();
-            let queued: Count = all.iter().map(|class| class[c].queued).sum();
-            let head: Count = all.iter().map(|class| class[c].dropped_at_head).sum();
-            let lost: Count = link.passed().iter().map(|class| class[c].lost).sum();
-            let on: Count = on_link.iter().map(|class| class[c]).sum();
-            let delivered = link.delivered()[c];
+            let queued = of(colour, &all, |fates| fates.queued);
+            let head = of(colour, &all, |fates| fates.dropped_at_head);
+            let lost = of(colour, link.passed(), |passed| passed.lost);
+            let on = of(colour, &on_link, |on| *on);
+            let delivered = link.delivered()[colour.index()];
             if queued != head + delivered + lost + on {
                 let parts = format!("at the head {head:?}, delivered {delivered:?}, lost {lost:?}, on link {on:?}");
                 breaches.push(format!("{}: queued {queued:?}, {parts}", colour.name()));
@@ -39,4 +39,9 @@ impl Net {
         }
         breaches
     }
+}
+
+/// The sum over all classes of one colour.
+fn of<T>(colour: Colour, counted: &Counted<T>, count: impl Fn(&T) -> Count) -> Count {
+    counted.iter().filter(|(of, _)| of.colour() == colour).map(|(_, it)| count(it)).sum()
 }

@@ -6,10 +6,11 @@
 
 use super::serialiser::Serialiser;
 use super::wire::{Passage as OnWire, Wire};
-use super::{Pool, RecordId};
+use super::{Pool, Record, RecordId};
 use crate::record::Delays;
 use perhop_core::conditioner::Passage;
 use perhop_core::count::Count;
+use perhop_core::counted::Counted;
 use perhop_core::packet::{Colour, Packet};
 use perhop_core::port::{Buffers, Port, Sent};
 use perhop_core::units::{BitRate, Span, Time};
@@ -43,14 +44,11 @@ pub struct Parts {
 
 /// One direction of a link.
 #[derive(Clone, Debug)]
+// In this order: what every packet of a plain link asks for lies together, and takes as few lines of the cache as it can.
+#[repr(C, align(64))]
 pub struct Link {
-    port: Port<RecordId>,
-    serialiser: Serialiser,
-    /// Sent and not yet at the other end. Without an event at the end of each transmission the port holds them.
-    wire: VecDeque<Sent<RecordId>>,
-    /// Up to where the other end is, or a wire on which packets take different times begins.
-    delay: Span,
-    uneven: Option<Box<Wire>>,
+    /// Whether nothing happens to a packet but that it is queued, sent and delivered.
+    plain: bool,
     /// Whether anyone looks at what passes it, or its wire does anything but delay.
     watched: bool,
     /// Whether it has an event at the end of each transmission.
@@ -58,16 +56,23 @@ pub struct Link {
     /// Whether the hosts before it are told when a transmission begins.
     tells_hosts: bool,
     transmitting: bool,
+    /// Up to where the other end is, or a wire on which packets take different times begins.
+    delay: Span,
+    /// Arrived at the other end, by colour.
+    delivered: [Count; Colour::ALL.len()],
+    serialiser: Serialiser,
+    port: Port<RecordId>,
+    /// After the gate.
+    passed: Counted<Passed>,
+    /// Time from arrival to start of transmission, by queue; of a scheduler's queues only.
+    waits: Vec<Delays>,
     /// When the transmission ends that began last.
     ends: Time,
     /// When it next looks whether a shaper lets something go.
     wake: Time,
-    /// Arrived at the other end, by colour.
-    delivered: [Count; Colour::ALL.len()],
-    /// By class and colour, after the gate.
-    passed: Vec<[Passed; Colour::ALL.len()]>,
-    /// Time from arrival to start of transmission, by queue; of a scheduler's queues only.
-    waits: Vec<Delays>,
+    /// Sent and not yet at the other end. Without an event at the end of each transmission the port holds them.
+    wire: VecDeque<Sent<RecordId>>,
+    uneven: Option<Box<Wire>>,
 }
 
 /// Events that an action on a link asks for.
@@ -104,10 +109,11 @@ impl Link {
     pub fn new(parts: Parts) -> Self {
         let Parts { port, rate, delay, uneven, force_transmit_done } = parts;
         let queues = if port.is_scheduled() { port.rows().count() } else { 0 };
-        Self {
+        let mut link = Self {
             serialiser: Serialiser::new(rate),
             wire: VecDeque::new(),
             delay: if uneven.as_ref().is_some_and(|wire| wire.varies()) { Span::ZERO } else { delay },
+            plain: false,
             watched: uneven.is_some(),
             uneven,
             transmit_done: force_transmit_done || !port.is_plain_fifo(),
@@ -116,21 +122,29 @@ impl Link {
             ends: Time::ZERO,
             wake: Time::MAX,
             delivered: Default::default(),
-            passed: vec![Default::default(); port.offered().len()],
+            passed: Counted::default(),
             waits: vec![Delays::default(); queues],
             port,
-        }
+        };
+        link.find_plain();
+        link
+    }
+
+    fn find_plain(&mut self) {
+        self.plain = !self.transmit_done && !self.watched && !self.port.has_conditioners();
     }
 
     /// From now on says when a transmission begins. Needs the event at the end of each: call before the first packet.
     pub fn tell_hosts(&mut self) {
         debug_assert!(self.records().next().is_none(), "departures of waiting packets must not be known yet");
         (self.tells_hosts, self.transmit_done) = (true, true);
+        self.find_plain();
     }
 
     /// From now on [`Link::is_watched`].
     pub fn watch(&mut self) {
         self.watched = true;
+        self.find_plain();
     }
 
     /// Sends at another rate from the next transmission. Needs the event at the end of each.
@@ -139,11 +153,28 @@ impl Link {
         self.serialiser.set_rate(rate);
     }
 
-    /// A packet comes to the port. What was waiting and has no room now is added to `dropped`.
+    /// Whether nothing happens to a packet but that it is queued, sent and delivered: no conditioners, no event at the end of each
+    /// transmission, no tap, no trace.
+    #[inline(always)]
+    pub fn is_plain(&self) -> bool {
+        self.plain
+    }
+
+    /// A packet comes to the port of a [plain](Link::is_plain) link. When it reaches the other end, if no event waits for another.
     ///
     /// # Errors
     /// Why it was dropped.
     #[inline(always)]
+    pub fn pass(&mut self, now: Time, id: RecordId, record: &mut Record) -> Result<Option<Time>, Reason> {
+        let (wire, serialiser) = (record.bytes(), &mut self.serialiser);
+        let sent = self.port.queue_ahead(now, &mut record.packet, id, |now| serialiser.send(now, wire))?;
+        Ok(sent.map(|ends| ends + self.delay))
+    }
+
+    /// A packet comes to the port. What was waiting and has no room now is added to `dropped`.
+    ///
+    /// # Errors
+    /// Why it was dropped.
     pub fn arrive(
         &mut self,
         at: &Passage<'_>,
@@ -157,17 +188,8 @@ impl Link {
         }
         let record = pool.get_mut(id);
         let (wire, serialiser) = (record.bytes(), &mut self.serialiser);
-        let alone = self.port.sent_at().is_none();
-        let mut delivers = Time::ZERO;
-        let fate = self.port.arrive_ahead(at, &mut record.packet, id, |now| {
-            let sent = serialiser.send(now, wire);
-            delivers = sent.ends + self.delay;
-            sent
-        });
-        match fate {
-            Fate::Dropped(reason) => Err(reason),
-            _ => Ok(Wakes { delivery: alone.then_some(delivers), ..Wakes::default() }),
-        }
+        let sent = self.port.arrive_ahead(at, &mut record.packet, id, |now| serialiser.send(now, wire))?;
+        Ok(Wakes { delivery: sent.map(|ends| ends + self.delay), ..Wakes::default() })
     }
 
     /// As [`Link::arrive`], with an event at the end of each transmission; whether to [`Link::begin`].
@@ -223,10 +245,18 @@ impl Link {
     }
 
     /// Takes the packet that reaches the other end now, and says when the next one does.
-    #[inline(always)]
     pub fn deliver(&mut self) -> (Sent<RecordId>, Option<Time>) {
-        let taken = if self.transmit_done { self.take_from_wire() } else { self.port.take_sent() };
-        let (first, next) = taken.expect("an event waited for it");
+        if !self.transmit_done {
+            return self.deliver_plain();
+        }
+        let (first, next) = self.take_from_wire().expect("an event waited for it");
+        (first, next.map(|ends| ends + self.delay))
+    }
+
+    /// As [`Link::deliver`], without an event at the end of each transmission.
+    #[inline(always)]
+    pub fn deliver_plain(&mut self) -> (Sent<RecordId>, Option<Time>) {
+        let (first, next) = self.port.take_sent();
         (first, next.map(|ends| ends + self.delay))
     }
 
@@ -242,7 +272,7 @@ impl Link {
         self.delivered[packet.colour.index()].add(packet.size);
         let wait = first.sent.starts.since(first.arrived).ns();
         if wait > 0 {
-            self.passed[usize::from(packet.class)][packet.colour.index()].waits.observe(wait);
+            self.passed.at(packet.class, packet.colour).waits.observe(wait);
         }
     }
 
@@ -268,7 +298,7 @@ impl Link {
             *delivered = *delivered - Count { packets: 1, bytes: u64::from(packet.size) };
         }
         if becomes == OnWire::Lost {
-            self.passed[usize::from(packet.class)][packet.colour.index()].lost.add(packet.size);
+            self.passed.at(packet.class, packet.colour).lost.add(packet.size);
         }
         becomes
     }
@@ -303,8 +333,8 @@ impl Link {
         &self.delivered
     }
 
-    /// By class and colour, after the gate.
-    pub fn passed(&self) -> &[[Passed; Colour::ALL.len()]] {
+    /// After the gate.
+    pub fn passed(&self) -> &Counted<Passed> {
         &self.passed
     }
 
@@ -313,18 +343,20 @@ impl Link {
         &self.waits
     }
 
-    /// Times of waiting begin again.
+    /// Times of waiting begin again. Nothing has to be allocated from now on for colours that conditioners give.
     pub fn clear_waits(&mut self) {
-        self.passed.iter_mut().flatten().for_each(|passed| passed.waits.clear());
+        self.port.reserve();
+        self.passed.reserve_colours();
+        self.passed.values_mut().for_each(|passed| passed.waits.clear());
         self.waits.iter_mut().for_each(Delays::clear);
     }
 
-    /// What is on the link, waiting, sent or propagating, by class and colour.
-    pub fn on_link(&self, pool: &Pool) -> Vec<[Count; Colour::ALL.len()]> {
-        let mut on_link = vec![[Count::default(); Colour::ALL.len()]; self.passed.len()];
+    /// What is on the link, waiting, sent or propagating.
+    pub fn on_link(&self, pool: &Pool) -> Counted<Count> {
+        let mut on_link = Counted::<Count>::default();
         for record in self.records() {
             let packet = &pool.get(record).packet;
-            on_link[usize::from(packet.class)][packet.colour.index()].add(packet.size);
+            on_link.at(packet.class, packet.colour).add(packet.size);
         }
         on_link
     }
@@ -348,7 +380,7 @@ impl Link {
     }
 
     /// For tests that tamper with a count.
-    pub fn passed_mut(&mut self) -> &mut [[Passed; Colour::ALL.len()]] {
+    pub fn passed_mut(&mut self) -> &mut Counted<Passed> {
         &mut self.passed
     }
 }

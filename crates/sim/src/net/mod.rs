@@ -82,29 +82,6 @@ pub enum Onward {
     Wire(Option<Time>),
 }
 
-/// What reaches the far end of a link.
-#[derive(Clone, Copy, Debug)]
-pub struct Delivered {
-    /// The packet.
-    pub sent: Sent<RecordId>,
-    /// When the next one does.
-    pub next: Option<Time>,
-    /// Where it goes; `None` where [`Net::onward`] says that, because someone looks or the wire does more than delay.
-    pub to: Option<Onward>,
-}
-
-/// Where a packet's route leads.
-#[inline(always)]
-fn straight_on(hops: &[u32], record: &mut Record) -> Onward {
-    match hops[record.hop as usize] {
-        HERE => Onward::Host,
-        next => {
-            record.hop += 1;
-            Onward::Port(next as usize)
-        }
-    }
-}
-
 impl Net {
     /// Packets that left a link, since the start.
     pub fn packet_hops(&self) -> u64 {
@@ -128,16 +105,23 @@ impl Net {
         self.pool.remove(id)
     }
 
-    /// A packet reaches the far end of a link.
-    #[inline(always)]
-    pub fn deliver(&mut self, link: usize) -> Delivered {
+    /// The packet that reaches the far end of a link, and when the next one does.
+    pub fn deliver(&mut self, link: usize) -> (Sent<RecordId>, Option<Time>) {
         self.packet_hops += 1;
         let link = &mut self.links[link];
         let (sent, next) = link.deliver();
-        let record = self.pool.get_mut(sent.handle);
-        link.count_delivered(&sent, &record.packet);
-        let to = (!link.is_watched()).then(|| straight_on(&self.hops, record));
-        Delivered { sent, next, to }
+        link.count_delivered(&sent, &self.pool.get(sent.handle).packet);
+        (sent, next)
+    }
+
+    /// As [`Net::deliver`], of a [plain](Link::is_plain) link, from which a packet goes [straight on](Net::straight_on).
+    #[inline(always)]
+    pub fn deliver_plain(&mut self, link: usize) -> (Sent<RecordId>, Option<Time>) {
+        self.packet_hops += 1;
+        let link = &mut self.links[link];
+        let (sent, next) = link.deliver_plain();
+        link.count_delivered(&sent, &self.pool.get(sent.handle).packet);
+        (sent, next)
     }
 
     /// Whether anyone looks at what passes a link, or its wire does anything but delay.
@@ -189,15 +173,30 @@ impl Net {
     }
 
     /// Where a packet's route leads from the far end of a link.
-    fn straight_on(&mut self, id: RecordId) -> Onward {
-        straight_on(&self.hops, self.pool.get_mut(id))
+    #[inline(always)]
+    pub fn straight_on(&mut self, id: RecordId) -> Onward {
+        let record = self.pool.get_mut(id);
+        match self.hops[record.hop as usize] {
+            HERE => Onward::Host,
+            next => {
+                record.hop += 1;
+                Onward::Port(next as usize)
+            }
+        }
+    }
+
+    /// A packet arrives at a port of a [plain](Link::is_plain) link; `None` of any other, where it is for [`Net::forward`]. When it
+    /// reaches the other end, if no event waits for another.
+    #[inline(always)]
+    pub fn pass(&mut self, now: Time, At { link, id }: At) -> Option<Result<Option<Time>, Reason>> {
+        let link = &mut self.links[link];
+        link.is_plain().then(|| link.pass(now, id, self.pool.get_mut(id)))
     }
 
     /// A packet arrives at a port. `truth` says what its sender knows, for conditioners that ask.
     ///
     /// # Errors
     /// Why it was dropped.
-    #[inline(always)]
     pub fn forward(
         &mut self,
         now: Time,
@@ -240,6 +239,7 @@ impl Net {
     }
 
     /// A link.
+    #[inline]
     pub fn link(&self, link: usize) -> &Link {
         &self.links[link]
     }

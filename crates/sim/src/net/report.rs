@@ -4,42 +4,38 @@ use super::{Link, Net, RecordId};
 use crate::record::{ConditionerRow, Delays, HopRow, NodeRow, PortRows, QueueRow, Recorder, Sample, Tally};
 use perhop_core::aqm::Aqm as _;
 use perhop_core::count::Count;
-use perhop_core::packet::Colour;
+use perhop_core::counted::{Counted, Of};
 use perhop_core::port::edge::{ColourMatrix, StageCounts};
 use perhop_core::port::{Branch, Fates, Offered, Queue};
 use perhop_core::units::Time;
 use std::array::from_fn;
+use std::collections::BTreeMap;
+use std::iter;
 
 /// All counters of the links at one time.
 #[derive(Clone, Debug)]
 pub struct NetTotals {
-    links: Vec<LinkTotals>,
+    /// None of a link that nothing has come to.
+    links: Vec<Option<Box<LinkTotals>>>,
     tallies: Vec<Tally>,
 }
 
 /// The counters of one link.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct LinkTotals {
-    /// By class and colour.
-    gates: Vec<[Fates; 4]>,
-    passed: Vec<[Passed; 4]>,
-    /// By class.
-    offered: Vec<Offered>,
+    gates: Counted<Fates>,
+    offered: Counted<Offered>,
+    /// After the gate.
+    lost: BTreeMap<Of, Count>,
+    on_link: Counted<Count>,
     /// By class of the scheduler.
     queues: Vec<QueueTotals>,
     /// By conditioner.
     edge: Vec<ColourMatrix>,
 }
 
-/// What passed a link.
-#[derive(Clone, Copy, Debug)]
-struct Passed {
-    delivered: Count,
-    lost: Count,
-}
-
 /// The counters of one queue of a scheduler.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct QueueTotals {
     fates: Fates,
     sent: Count,
@@ -48,24 +44,22 @@ struct QueueTotals {
 impl Net {
     /// All counters now.
     pub fn totals(&self) -> NetTotals {
-        NetTotals { links: self.links.iter().map(|link| self.link_totals(link)).collect(), tallies: self.tallies() }
+        let link = |link: &Link| {
+            let totals = self.link_totals(link);
+            (!totals.gates.is_empty() || !totals.offered.is_empty()).then(|| Box::new(totals))
+        };
+        NetTotals { links: self.links.iter().map(link).collect(), tallies: self.tallies() }
     }
 
     fn link_totals(&self, link: &Link) -> LinkTotals {
-        let (port, gates, on_link) = (link.port(), link.port().fates(), link.on_link(&self.pool));
-        let passed = |class: usize| {
-            Colour::ALL.map(|colour| {
-                let c = colour.index();
-                let (gate, lost) = (&gates[class][c], link.passed()[class][c].lost);
-                Passed { delivered: gate.queued - gate.dropped_at_head - lost - on_link[class][c], lost }
-            })
-        };
+        let port = link.port();
         LinkTotals {
-            passed: (0..gates.len()).map(passed).collect(),
-            offered: port.offered().to_vec(),
+            gates: port.fates(),
+            offered: port.offered().clone(),
+            lost: link.passed().iter().map(|(of, passed)| (of, passed.lost)).collect(),
+            on_link: link.on_link(&self.pool),
             queues: scheduled(link).map(queue_totals).collect(),
             edge: port.edge().counts().map(|of| *of.counts).collect(),
-            gates,
         }
     }
 
@@ -77,37 +71,36 @@ impl Net {
         }
     }
 
-    /// What the ports did from `base` to `end`, which is `now`.
-    pub fn rows(&self, now: Time, end: &NetTotals, base: &NetTotals) -> PortRows {
-        let mut rows = PortRows { tallies: tallies_since(&end.tallies, &base.tallies), ..PortRows::default() };
-        for (link, (end, base)) in end.links.iter().zip(&base.links).enumerate() {
-            for class in 0..end.gates.len() {
-                let row = |colour| self.hop_row(Hop { link, class, colour }, end, base);
-                rows.hops.extend(Colour::ALL.into_iter().filter_map(row));
-            }
-            let queues = self.queue_rows(link, end, base);
+    /// What the ports did from `base` until `now`.
+    pub fn rows(&self, now: Time, base: &NetTotals) -> PortRows {
+        let mut rows = PortRows { tallies: tallies_since(self.tallies(), &base.tallies), ..PortRows::default() };
+        let nothing = LinkTotals::default();
+        for (link, base) in base.links.iter().enumerate() {
+            let (end, base) = (self.link_totals(&self.links[link]), base.as_deref().unwrap_or(&nothing));
+            rows.hops.extend(end.seen().into_iter().filter_map(|of| self.hop_row(link, of, &end, base)));
+            let queues = self.queue_rows(link, &end, base);
             rows.nodes.extend(self.node_rows(now, link, &queues));
             rows.queues.extend(queues);
-            rows.conditioners.extend(self.conditioner_rows(link, end, base));
+            rows.conditioners.extend(self.conditioner_rows(link, &end, base));
         }
         rows
     }
 
-    fn hop_row(&self, hop: Hop, end: &LinkTotals, base: &LinkTotals) -> Option<HopRow> {
-        let Hop { link, class, colour } = hop;
-        let c = colour.index();
-        let fates = end.gates[class][c].since(&base.gates[class][c]);
-        let policed = end.offered[class].policed[c] - base.offered[class].policed[c];
-        let (now, then) = (end.passed[class][c], base.passed[class][c]);
-        let (delivered, lost) = (now.delivered - then.delivered, now.lost - then.lost);
+    fn hop_row(&self, link: usize, of: Of, end: &LinkTotals, base: &LinkTotals) -> Option<HopRow> {
+        let fates = end.gates.of(of).since(&base.gates.of(of));
+        let policed = end.offered.of(of).policed - base.offered.of(of).policed;
+        let (delivered, lost) = (end.delivered(of) - base.delivered(of), end.lost(of) - base.lost(of));
         let any = fates.arrived.packets + policed.packets + delivered.packets + lost.packets > 0;
-        let wait = self.links[link].passed()[class][c].waits.among((delivered + lost).packets).quantiles();
+        let waits = self.links[link].passed().get(of).map(|passed| &passed.waits);
+        let wait = waits.unwrap_or(&Delays::default()).among((delivered + lost).packets).quantiles();
+        let (class, colour) = (of.class(), of.colour());
         any.then_some(HopRow { link, class, colour, policed, fates, delivered, lost, wait })
     }
 
     fn queue_rows(&self, link: usize, end: &LinkTotals, base: &LinkTotals) -> Vec<QueueRow> {
-        let queues = self.links[link].waits().iter().zip(end.queues.iter().zip(&base.queues));
-        let row = |(queue, (waits, (now, then))): (usize, (&Delays, (&QueueTotals, &QueueTotals)))| {
+        let before = base.queues.iter().copied().chain(iter::repeat(QueueTotals::default()));
+        let queues = self.links[link].waits().iter().zip(end.queues.iter().zip(before));
+        let row = |(queue, (waits, (now, then))): (usize, (&Delays, (&QueueTotals, QueueTotals)))| {
             let (fates, sent, wait) = (now.fates.since(&then.fates), now.sent - then.sent, waits.quantiles());
             QueueRow { link, queue, fates, sent, wait }
         };
@@ -138,8 +131,9 @@ impl Net {
     }
 
     fn conditioner_rows(&self, link: usize, end: &LinkTotals, base: &LinkTotals) -> Vec<ConditionerRow> {
-        let stages = self.links[link].port().edge().counts().zip(end.edge.iter().zip(&base.edge));
-        let row = |(stage, (now, then)): (StageCounts<'_>, (&ColourMatrix, &ColourMatrix))| {
+        let before = base.edge.iter().copied().chain(iter::repeat(ColourMatrix::default()));
+        let stages = self.links[link].port().edge().counts().zip(end.edge.iter().zip(before));
+        let row = |(stage, (now, then)): (StageCounts<'_>, (&ColourMatrix, ColourMatrix))| {
             let counts = from_fn(|before| from_fn(|after| now[before][after] - then[before][after]));
             ConditionerRow { link, name: stage.name.to_owned(), counts }
         };
@@ -165,7 +159,7 @@ impl Net {
     /// Samples the queue, its AQM's gauges and its conditioners' gauges, for every requested link.
     pub fn sample(&self, at: Time, asked: Option<&[usize]>, recorder: &mut Recorder) {
         for (i, link) in self.links.iter().enumerate() {
-            if asked.is_some_and(|links| !links.contains(&i)) {
+            if asked.is_some_and(|links| links.binary_search(&i).is_err()) {
                 continue;
             }
             let mut add = |of: Sampled<'_>, quantity, value| {
@@ -202,12 +196,25 @@ struct Sampled<'a> {
     queue: Option<usize>,
 }
 
-/// Which row of the table of hops.
-#[derive(Clone, Copy)]
-struct Hop {
-    link: usize,
-    class: usize,
-    colour: Colour,
+impl LinkTotals {
+    /// The classes and colours that were seen, in their order.
+    fn seen(&self) -> Vec<Of> {
+        let gates = self.gates.iter().map(|it| it.0);
+        let mut seen: Vec<_> = gates.chain(self.offered.iter().map(|it| it.0)).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        seen
+    }
+
+    fn lost(&self, of: Of) -> Count {
+        self.lost.get(&of).copied().unwrap_or_default()
+    }
+
+    /// What was let in and has left.
+    fn delivered(&self, of: Of) -> Count {
+        let gate = self.gates.of(of);
+        gate.queued - gate.dropped_at_head - self.lost(of) - self.on_link.of(of)
+    }
 }
 
 /// The queues of a link's tree, the flows of a scheduler together; none without a tree.
@@ -216,7 +223,7 @@ fn scheduled(link: &Link) -> impl Iterator<Item = &[Queue<RecordId>]> {
 }
 
 fn queue_totals(row: &[Queue<RecordId>]) -> QueueTotals {
-    let fates = row.iter().flat_map(|queue| queue.gate().fates()).flatten();
+    let fates = row.iter().flat_map(|queue| queue.gate().fates().values());
     let sent = row.iter().map(Queue::sent).sum();
     QueueTotals { fates: fates.fold(Fates::default(), |sum, fates| sum.plus(fates)), sent }
 }
@@ -230,10 +237,10 @@ fn add_tally(all: &mut Vec<Tally>, tally: Tally) {
 }
 
 /// A tally that had not begun at the end of the warm-up was 0. Both are in the order of links.
-fn tallies_since(now: &[Tally], then: &[Tally]) -> Vec<Tally> {
+fn tallies_since(now: Vec<Tally>, then: &[Tally]) -> Vec<Tally> {
     let before = |tally: &Tally| {
         let of_link = &then[then.partition_point(|t| t.link < tally.link)..];
         of_link.iter().take_while(|t| t.link == tally.link).find(|t| t.same(tally)).map_or(0, |t| t.value)
     };
-    now.iter().map(|tally| Tally { value: tally.value - before(tally), ..tally.clone() }).collect()
+    now.into_iter().map(|tally| Tally { value: tally.value - before(&tally), ..tally }).collect()
 }

@@ -20,12 +20,15 @@ mod change;
 mod ef;
 /// Why a plan cannot be run.
 mod error;
+/// What copies of a plan share.
+mod shared;
 
 pub use change::{Alteration, Change};
 pub use ef::{Aggregate, EfCheck};
 pub use error::PlanError;
+pub use shared::Shared;
 
-/// Everything that one replication needs.
+/// Everything that one replication needs. Copies share what it describes.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Seed of the run.
@@ -39,13 +42,13 @@ pub struct Plan {
     /// Bytes that meters and queues count beyond the IP length of a packet (`accounting`).
     pub overhead: u32,
     /// Hosts and routers.
-    pub nodes: Vec<Node>,
+    pub nodes: Shared<Node>,
     /// Links, one entry for each direction.
-    pub links: Vec<Link>,
+    pub links: Shared<Link>,
     /// Names of the classes that packets are counted by.
-    pub classes: Vec<String>,
+    pub classes: Shared<String>,
     /// Traffic, in the file's order.
-    pub traffic: Vec<Offered>,
+    pub traffic: Shared<Offered>,
     /// What changes during the run, in order of time.
     pub changes: Vec<Change>,
     /// What is sampled; `None`: no series.
@@ -59,7 +62,7 @@ pub struct Plan {
 pub struct Sampling {
     /// The interval.
     pub every: Span,
-    /// Links to write series for; `None`: all of them, and the flows.
+    /// Links to write series for, in ascending order; `None`: all of them, and the flows.
     pub links: Option<Vec<usize>>,
 }
 
@@ -79,7 +82,6 @@ impl Plan {
             edge: &link.edge,
             queues: &link.queues,
             nodes: &link.nodes,
-            classes: self.classes.len(),
             seed: self.seed,
             replication: self.replication,
         }

@@ -1,10 +1,13 @@
-//! What arrives at hosts, by class and colour.
+//! What arrives at hosts, by class and colour: of each flow, and so of all.
 
-use super::delays::Delays;
+use super::delays::{Delays, Quantiles};
 use super::outcome::ArrivalRow;
 use perhop_core::count::Count;
-use perhop_core::packet::{Colour, Packet};
+use perhop_core::counted::{Counted, Of};
+use perhop_core::packet::Packet;
 use perhop_core::units::Span;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// Delay and jitter of one class and colour, at the destination.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +15,14 @@ struct Arrived {
     delivered: Count,
     delays: Delays,
     jitters: Delays,
+}
+
+impl Arrived {
+    fn add(&mut self, other: &Self) {
+        self.delivered += other.delivered;
+        self.delays.add(&other.delays);
+        self.jitters.add(&other.jitters);
+    }
 }
 
 /// One-way delay of a packet that has arrived.
@@ -23,20 +34,18 @@ pub struct OneWay {
     pub jitter: Option<Span>,
 }
 
-/// All classes and colours.
-#[derive(Clone, Debug)]
-pub struct Arrivals(Vec<[Arrived; 4]>);
+/// Packets and bytes that have arrived.
+pub type Delivered = BTreeMap<Of, Count>;
+
+/// Of one flow or of several.
+#[derive(Clone, Debug, Default)]
+pub struct Arrivals(Counted<Arrived>);
 
 impl Arrivals {
-    /// For this many classes.
-    pub fn new(classes: usize) -> Self {
-        Self(vec![Default::default(); classes])
-    }
-
     /// A data packet of `wire` bytes (IP length) has arrived.
     #[inline]
     pub fn add(&mut self, packet: &Packet, wire: u32, trip: OneWay) {
-        let arrived = &mut self.0[usize::from(packet.class)][packet.colour.index()];
+        let arrived = self.0.at(packet.class, packet.colour);
         arrived.delivered.add(wire);
         arrived.delays.observe(trip.delay.ns());
         if let Some(jitter) = trip.jitter {
@@ -44,30 +53,46 @@ impl Arrivals {
         }
     }
 
-    /// What has arrived so far, by class and colour.
-    pub fn delivered(&self) -> Vec<[Count; 4]> {
-        let class = |of: &[Arrived; 4]| std::array::from_fn(|colour| of[colour].delivered);
-        self.0.iter().map(class).collect()
+    /// With that of another flow.
+    pub fn plus(mut self, other: &Self) -> Self {
+        other.0.iter().for_each(|(of, arrived)| self.0.at(of.class() as u16, of.colour()).add(arrived));
+        self
+    }
+
+    /// Adds what has arrived so far to what has arrived of other flows.
+    pub fn add_delivered(&self, all: &mut Delivered) {
+        for (of, arrived) in self.0.iter() {
+            let sum = all.entry(of).or_default();
+            *sum += arrived.delivered;
+        }
+    }
+
+    /// One-way delays of all classes and colours together, and their differences; `None` where there is none.
+    pub fn quantiles(&self) -> [Option<Quantiles>; 2] {
+        let mut all = self.0.values();
+        let Some(first) = all.next() else { return [None; 2] };
+        let sum = all.fold(Cow::Borrowed(first), |mut sum, other| {
+            sum.to_mut().add(other);
+            sum
+        });
+        [sum.delays.quantiles(), sum.jitters.quantiles()]
     }
 
     /// Delays begin again.
     pub fn clear(&mut self) {
-        self.0.iter_mut().flatten().flat_map(|a| [&mut a.delays, &mut a.jitters]).for_each(Delays::clear);
+        self.0.values_mut().flat_map(|a| [&mut a.delays, &mut a.jitters]).for_each(Delays::clear);
     }
 
     /// Classes and colours that packets arrived of since the counts were `base`.
-    pub fn rows(&self, base: &[[Count; 4]]) -> Vec<ArrivalRow> {
-        let mut rows = Vec::new();
-        for (class, colours) in self.0.iter().enumerate() {
-            for colour in Colour::ALL {
-                let of = &colours[colour.index()];
-                let delivered = of.delivered - base[class][colour.index()];
-                if delivered.packets > 0 {
-                    let (delay, jitter) = (of.delays.quantiles(), of.jitters.quantiles());
-                    rows.push(ArrivalRow { class, colour, delivered, delay, jitter });
-                }
-            }
-        }
+    pub fn rows(&self, base: &Delivered) -> Vec<ArrivalRow> {
+        let row = |(of, it): (Of, &Arrived)| {
+            let delivered = it.delivered - base.get(&of).copied().unwrap_or_default();
+            let (class, colour) = (of.class(), of.colour());
+            let (delay, jitter) = (it.delays.quantiles(), it.jitters.quantiles());
+            (delivered.packets > 0).then_some(ArrivalRow { class, colour, delivered, delay, jitter })
+        };
+        let mut rows: Vec<_> = self.0.iter().filter_map(row).collect();
+        rows.sort_by_key(|row| Of::new(row.class as u16, row.colour));
         rows
     }
 }

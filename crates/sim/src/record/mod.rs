@@ -21,7 +21,7 @@ mod tap;
 /// Counts.
 mod totals;
 
-pub use arrivals::OneWay;
+pub use arrivals::{Arrivals, Delivered, OneWay};
 pub use delays::{Delays, Quantiles};
 pub use ef::{EfRow, EfWatch};
 pub use events::{Came, EventSink, Events, FlowOf, PortEvent, PortFate, Went};

@@ -1,6 +1,5 @@
-//! The owner of what is recorded while it runs: arrivals, transfers, series, captures.
+//! The owner of what is recorded while it runs: transfers, series, captures.
 
-use super::arrivals::Arrivals;
 use super::outcome::Series;
 use super::sample::{FlowSample, Sample};
 use super::tap::Captured;
@@ -11,8 +10,6 @@ use perhop_core::units::Time;
 /// What is recorded.
 #[derive(Clone, Debug)]
 pub struct Recorder {
-    /// What arrives at hosts.
-    pub arrivals: Arrivals,
     taps: Vec<[bool; 2]>,
     captured: Vec<Captured>,
     transfers: Vec<Transfer>,
@@ -36,8 +33,7 @@ impl Recorder {
         for tap in &plan.probes.taps {
             taps[tap.link][tap.point as usize] = true;
         }
-        let arrivals = Arrivals::new(plan.classes.len());
-        Self { arrivals, taps, captured: Vec::new(), transfers: Vec::new(), series: Series::default() }
+        Self { taps, captured: Vec::new(), transfers: Vec::new(), series: Series::default() }
     }
 
     /// Records a packet that passes a point of a link, if a tap is there.

@@ -83,7 +83,7 @@ pub struct Params {
     pub file: Recording,
     /// Which of its packets; default: all.
     #[param(name = "match")]
-    pub matches: Option<Located<Match>>,
+    pub matches: Option<Box<Located<Match>>>,
     /// Whose DSCP and ECN field packets have: the capture's own, or `dscp` and `ecn` of the traffic.
     #[param(default = "capture")]
     pub code_points: CodePoints,

@@ -39,19 +39,19 @@ use perhop_core::units::{Bytes, NS_PER_S, Packets, Span, Time};
 /// Most segments of an object.
 const MOST_SEGMENTS: u64 = u32::MAX as u64 - 2;
 
-/// What a scenario states.
+/// What a scenario states. Laws are large and stand apart: other models are held in the same room.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {
     /// Pages of a session.
-    pub pages: Drawn<u32>,
+    pub pages: Box<Drawn<u32>>,
     /// From the end of a page to the first request of the next.
-    pub page_gap: Drawn<Span>,
+    pub page_gap: Box<Drawn<Span>>,
     /// Objects of a page.
-    pub objects: Drawn<u32>,
+    pub objects: Box<Drawn<u32>>,
     /// From one request of a page to the next.
-    pub object_gap: Drawn<Span>,
+    pub object_gap: Box<Drawn<Span>>,
     /// Payload of an object.
-    pub size: Drawn<Bytes>,
+    pub size: Box<Drawn<Bytes>>,
     /// Whether an object's size is rounded up to full segments.
     #[param(default = true)]
     pub whole_packets: bool,
@@ -59,7 +59,7 @@ pub struct Params {
     #[param(default = "1p")]
     pub request: Packets,
     /// From the end of a session to the beginning of the user's next; default: one session per user.
-    pub session_gap: Option<Drawn<Span>>,
+    pub session_gap: Option<Box<Drawn<Span>>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +76,7 @@ struct Samplers {
 #[derive(Clone, Debug)]
 pub struct Web {
     params: Params,
-    draw: Samplers,
+    draw: Box<Samplers>,
     scope: TrafficScope,
     /// The page being requested; an unused number before the first one.
     page: Page,
@@ -94,18 +94,18 @@ impl Params {
     /// # Errors
     /// Invalid laws; `pages` or `objects` that may be 0; `size` or `request` 0.
     pub fn build(self, scope: &TrafficScope) -> Result<Web, ParamError> {
-        if let Drawn::Constant(size) = self.size {
+        if let Drawn::Constant(size) = *self.size {
             ParamError::above_zero("size", size)?;
         }
         ParamError::above_zero("request", self.request)?;
-        let draw = Samplers {
+        let draw = Box::new(Samplers {
             pages: self.pages.counter("pages")?,
             page_gap: self.page_gap.sampler("page-gap")?,
             objects: self.objects.counter("objects")?,
             object_gap: self.object_gap.sampler("object-gap")?,
             size: self.size.sampler("size")?,
-            session_gap: self.session_gap.map(|law| law.sampler("session-gap")).transpose()?,
-        };
+            session_gap: self.session_gap.as_ref().map(|law| law.sampler("session-gap")).transpose()?,
+        });
         let page = Page { session: u32::MAX, page: u32::MAX, objects: 0 };
         let (scope, carry) = (*scope, Carry::default());
         Ok(Web { params: self, draw, scope, page, server: 0, pages_left: 0, to_ask: 0, awaited: 0, carry })
@@ -140,7 +140,7 @@ impl Traffic for Web {
     }
 
     fn load(&self) -> Option<f64> {
-        let Samplers { objects, size, page_gap, .. } = &self.draw;
+        let Samplers { objects, size, page_gap, .. } = &*self.draw;
         let seconds = page_gap.mean().filter(|ns| *ns > 0.0)? / NS_PER_S as f64;
         Some(objects.mean()? * size.mean()? * 8.0 / seconds)
     }
@@ -153,7 +153,7 @@ impl Traffic for Web {
             objects.warning("objects"),
             object_gap.warning("object-gap"),
             size.warning("size"),
-            session_gap.and_then(|law| law.warning("session-gap")),
+            session_gap.as_ref().and_then(|law| law.warning("session-gap")),
         ];
         warnings.into_iter().flatten().collect()
     }

@@ -35,9 +35,9 @@ impl Net {
             warmup: Span::ZERO,
             overhead: 0,
             nodes: (0..nodes).map(node).collect(),
-            links: Vec::new(),
-            classes: vec!["all".into()],
-            traffic: Vec::new(),
+            links: Default::default(),
+            classes: vec!["all".into()].into(),
+            traffic: Default::default(),
             sampling: None,
             changes: Vec::new(),
             probes: Default::default(),
@@ -48,8 +48,9 @@ impl Net {
     /// One direction of a link, with room for 1000 waiting packets in a drop-tail queue.
     pub fn link(&mut self, ends: [usize; 2], rate: BitRate, delay: Span) -> &mut Link {
         let [from, to] = ends;
+        let name = format!("{from} -> {to} ({})", self.plan.links.len());
         self.plan.links.push(Link {
-            name: format!("{from} -> {to} ({})", self.plan.links.len()),
+            name,
             from,
             to,
             rate,
@@ -76,8 +77,9 @@ impl Net {
 
     /// One source from node to node that starts at once.
     pub fn traffic(&mut self, ends: [usize; 2], model: TrafficParams) -> &mut Offered {
+        let name = format!("t{}", self.plan.traffic.len());
         self.plan.traffic.push(Offered {
-            name: format!("t{}", self.plan.traffic.len()),
+            name,
             class: 0,
             from: vec![ends[0]],
             to: ends[1],
@@ -208,11 +210,11 @@ pub fn web([pages, objects]: [u32; 2], size: u64, gap: Span) -> web::Params {
     let mean = Some(gap);
     let exponential = Law { law: LawName::Exponential, mean, scale: None, shape: None, min: None, max: None };
     web::Params {
-        pages: Drawn::Constant(pages),
-        page_gap: Drawn::Law(exponential),
-        objects: Drawn::Constant(objects),
-        object_gap: Drawn::Constant(Span::from_ms(10)),
-        size: Drawn::Constant(Bytes::new(size)),
+        pages: Box::new(Drawn::Constant(pages)),
+        page_gap: Box::new(Drawn::Law(exponential)),
+        objects: Box::new(Drawn::Constant(objects)),
+        object_gap: Box::new(Drawn::Constant(Span::from_ms(10))),
+        size: Box::new(Drawn::Constant(Bytes::new(size))),
         whole_packets: true,
         request: Packets::new(1),
         session_gap: None,

@@ -165,7 +165,7 @@ fn model(name: &str, kbps: u64, size: u64) -> TrafficParams {
         "transfers" => net::transfers(10 * size, gap, transfers::Loop::Closed),
         "app-limited" => TrafficParams::AppLimited(app_limited::Params { rate }),
         "web" => {
-            let gaps = Drawn::Constant(gap);
+            let gaps = Box::new(Drawn::Constant(gap));
             TrafficParams::Web(web::Params { session_gap: Some(gaps), ..net::web([2, 3], 10 * size, gap) })
         }
         "capture" => TrafficParams::Capture(recording(kbps, size)),
@@ -284,7 +284,7 @@ fn add_load(net: &mut Net, routers: usize, (name, (kbps, size), tcp, [left, ect]
 
 fn build(routers: usize, mut hops: Vec<Hop>, loads: Vec<Load>) -> Net {
     let mut net = Net::new(routers + 4, Span::from_s(2));
-    net.plan.classes = vec!["even".into(), "odd".into()];
+    net.plan.classes = vec!["even".into(), "odd".into()].into();
     net.plan.warmup = Span::from_ms(300);
     net.plan.sampling = Some(Sampling::all(Span::from_ms(100)));
     let mut pairs: Vec<[usize; 2]> = (1..routers).map(|r| [r - 1, r]).collect();

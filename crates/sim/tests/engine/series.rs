@@ -54,7 +54,7 @@ fn flows_tell_their_windows() {
 fn a_port_knows_the_classes_of_its_flows() {
     for (classes, green) in [([0, 0], 1), ([0, 1], 2)] {
         let mut net = net();
-        net.plan.classes = vec!["a".into(), "b".into()];
+        net.plan.classes = vec!["a".into(), "b".into()].into();
         for (offered, class) in net.plan.traffic.iter_mut().zip(classes) {
             offered.class = class;
         }

@@ -136,7 +136,7 @@ fn end(page: &[Transfer]) -> Time {
 #[test]
 fn pages_follow_each_other() {
     let gap = Span::from_ms(500);
-    let model = Params { objects: uniform(1, 5), ..web([100, 0], 3 * MSS, gap) };
+    let model = Params { objects: Box::new(uniform(1, 5)), ..web([100, 0], 3 * MSS, gap) };
     let outcome = users(1000, (20, 3), model).run();
     let pages = pages(&outcome);
     assert_eq!((pages.len(), outcome.tables[0].open), (2000, 0));
@@ -166,7 +166,8 @@ fn sessions_follow_each_other_where_asked() {
     let model = web([3, 2], MSS, Span::from_ms(100));
     let once = users(100, (5, 1), model.clone()).run();
     assert_eq!(once.transfers.len(), 5 * 3 * 2);
-    let again = users(100, (5, 1), Params { session_gap: Some(Drawn::Constant(Span::from_s(7))), ..model }).run();
+    let again =
+        users(100, (5, 1), Params { session_gap: Some(Box::new(Drawn::Constant(Span::from_s(7)))), ..model }).run();
     let pages = pages(&again);
     assert!(pages.len() > 5 * 3 * 8);
     for (page, next) in pages.iter().zip(pages.iter().skip(1)).filter(|(a, b)| a[0].source == b[0].source) {
