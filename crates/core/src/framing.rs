@@ -40,8 +40,8 @@ pub enum LinkLayer {
 /// The rule by which a rate counts, ready for packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
-    overhead: i32,
-    mpu: u32,
+    overhead: i16,
+    mpu: u16,
     layer: LinkLayer,
 }
 
@@ -57,7 +57,7 @@ impl Framing {
     /// E201 when `overhead` would leave nothing of an IP header, or exceeds 32767B; when `mpu` exceeds 65535B.
     pub fn build(self, scope: &Scope) -> Result<Frame, ParamError> {
         let (overhead, mpu) = (self.overhead.unwrap_or_default(), self.mpu.unwrap_or_default());
-        let least = -i64::from(SMALLEST_PACKET + scope.overhead);
+        let least = (-i64::from(SMALLEST_PACKET + scope.overhead)).max(i16::MIN.into());
         if !(least..=i64::from(MOST_OVERHEAD)).contains(&i64::from(overhead.get())) {
             let error = ParamError::new("overhead", "E201", format!("`overhead` is {overhead}"));
             let help = format!("between {least}B, which leaves nothing of an IP header, and {MOST_OVERHEAD}B");
@@ -67,7 +67,7 @@ impl Framing {
             return Err(ParamError::new("mpu", "E201", format!("`mpu` is {mpu}")).help(format!("at most {MOST_MPU}B")));
         }
         let layer = self.link_layer.unwrap_or_default();
-        Ok(Frame { overhead: overhead.get(), mpu: mpu.get() as u32, layer })
+        Ok(Frame { overhead: overhead.get() as i16, mpu: mpu.get() as u16, layer })
     }
 }
 
@@ -75,8 +75,8 @@ impl Frame {
     /// The bytes that a rate counts of a packet of `size` bytes.
     #[inline]
     pub const fn bytes(self, size: u32) -> u32 {
-        let with = size.saturating_add_signed(self.overhead);
-        let least = if with < self.mpu { self.mpu } else { with };
+        let with = size.saturating_add_signed(self.overhead as i32);
+        let least = if with < self.mpu as u32 { self.mpu as u32 } else { with };
         match self.layer {
             LinkLayer::Ethernet => least,
             LinkLayer::Atm => least.div_ceil(48).saturating_mul(53),

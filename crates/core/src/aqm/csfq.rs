@@ -118,9 +118,10 @@ fn label(packet: &Packet) -> f64 {
 }
 
 impl Csfq {
+    #[inline]
     fn count(&mut self, at: &Arrival, packet: &Packet, label: f64, accepted: bool) {
-        let spare = found(at, self.threshold.unit) < self.threshold.value;
-        self.fair.count(&Judged { now: at.now, size: packet.size - self.overhead, label, accepted, spare });
+        let spare = || found(at, self.threshold.unit) < self.threshold.value;
+        self.fair.count(&Judged { now: at.now, size: packet.size - self.overhead, label, accepted }, spare);
     }
 }
 
@@ -143,6 +144,7 @@ impl Aqm for Csfq {
         }
     }
 
+    #[inline]
     fn on_fate(&mut self, _at: &Arrival, _packet: &Packet, fate: Fate) {
         if fate == Fate::Dropped(Reason::Overflow) {
             self.fair.overflow();

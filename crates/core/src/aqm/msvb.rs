@@ -37,11 +37,12 @@
 //! Deviations: those of SVB. A threshold is brought up to date when a packet of its class comes; between two packets it
 //! is a line up to its cap, so nothing is lost.
 
+use std::hint::select_unpredictable;
 use std::sync::LazyLock;
 
 pub use super::redistribution::Redistribute;
 use super::redistribution::Shares;
-use super::virtual_buffer::{Common, Counting, VirtualQueue, chance, verdict};
+use super::virtual_buffer::{Common, Counting, VirtualQueue, chance, verdict_at};
 use crate::Scope;
 use crate::aqm::early::{inside, same_unit};
 use crate::aqm::members::{MOST, Member, Members};
@@ -134,17 +135,16 @@ impl Aqm for Msvb {
     fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let units = self.queue.units(packet);
         let threshold = self.shares.heard(self.members.of(packet), at.now, &self.queue);
-        let p = chance(self.queue.advance(at.now) + units, threshold.after(units));
-        verdict(p, self.ecn, at, rng)
+        let lengths = [self.queue.advance(at.now) + units, threshold.after(units)];
+        verdict_at(lengths, self.ecn, at, rng)
     }
 
     #[inline]
     fn on_fate(&mut self, _at: &Arrival, packet: &Packet, fate: Fate) {
-        if self.counting.counts(fate) {
-            let units = self.queue.units(packet);
-            self.queue.add(units);
-            self.shares.take(self.members.of(packet), units);
-        }
+        // No branch: what is dropped is random, and 0 units change nothing.
+        let units = select_unpredictable(self.counting.counts(fate), self.queue.units(packet), 0.0);
+        self.queue.add(units);
+        self.shares.take(self.members.of(packet), units);
     }
 
     fn warnings(&self, scope: &Scope) -> Vec<ParamError> {

@@ -94,7 +94,7 @@ pub struct Red(Numbers);
 #[derive(Clone, Debug)]
 enum Numbers {
     Exact(Exact),
-    Linux(linux::Red),
+    Linux(Box<linux::Red>),
 }
 
 #[derive(Clone, Debug)]
@@ -111,7 +111,7 @@ impl Params {
     pub fn build(self, scope: &Scope) -> Result<Red, ParamError> {
         Shape::any_in_reach([&self.profile], scope)?;
         if self.arithmetic == Arithmetic::Linux {
-            return linux::Red::new(&self, scope).map(|red| Red(Numbers::Linux(red)));
+            return linux::Red::new(&self, scope).map(|red| Red(Numbers::Linux(Box::new(red))));
         }
         let (precedence, unit) = self.common.shaped(&self.profile, scope)?;
         let average = self.common.average(unit, scope)?;
@@ -120,7 +120,7 @@ impl Params {
 }
 
 impl Exact {
-    #[inline]
+    #[inline(always)]
     fn on_arrival(&mut self, at: &Arrival, rng: &mut Rng) -> Verdict {
         let average = self.average.on_arrival(at);
         if at.backlog.packets < self.min_waiting {
@@ -140,14 +140,21 @@ impl Exact {
 impl Aqm for Red {
     type Params = Params;
 
-    #[inline]
+    #[inline(always)]
     fn on_arrival(&mut self, at: &Arrival, _packet: &mut Packet, rng: &mut Rng) -> Verdict {
         match &mut self.0 {
             Numbers::Exact(red) => red.on_arrival(at, rng),
-            Numbers::Linux(red) => red.on_arrival(at, rng),
+            Numbers::Linux(red) => {
+                // Copies: what is lent to a function cannot stay in registers above.
+                let (at, mut copy) = (*at, rng.clone());
+                let verdict = red.on_arrival(&at, &mut copy);
+                *rng = copy;
+                verdict
+            }
         }
     }
 
+    #[inline]
     fn on_fate(&mut self, _at: &Arrival, _packet: &Packet, fate: Fate) {
         if let Numbers::Exact(red) = &mut self.0 {
             red.precedence.on_fate(fate);

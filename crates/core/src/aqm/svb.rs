@@ -38,7 +38,7 @@
 //! for as long as the link idles and then does nothing until it has come down. A packet to be marked that finds the queue
 //! full is dropped like any that the AQM drops, and does not count.
 
-use super::virtual_buffer::{Common, Counting, Threshold, VirtualQueue, chance, verdict};
+use super::virtual_buffer::{Common, Counting, Threshold, VirtualQueue, chance, verdict_at};
 use crate::Scope;
 use crate::aqm::early::{level::Level, same_unit};
 use crate::aqm::{Aqm, Arrival};
@@ -47,6 +47,7 @@ use crate::params::{ParamError, Params as Declared};
 use crate::rng::Rng;
 use crate::units::Time;
 use crate::verdict::{Fate, Verdict};
+use std::hint::select_unpredictable;
 
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
@@ -103,17 +104,16 @@ impl Aqm for Svb {
     fn on_arrival(&mut self, at: &Arrival, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let units = self.queue.units(packet);
         self.threshold.advance(at.now);
-        let p = chance(self.queue.advance(at.now) + units, self.threshold.after(units));
-        verdict(p, self.ecn, at, rng)
+        let lengths = [self.queue.advance(at.now) + units, self.threshold.after(units)];
+        verdict_at(lengths, self.ecn, at, rng)
     }
 
     #[inline]
     fn on_fate(&mut self, _at: &Arrival, packet: &Packet, fate: Fate) {
-        if self.counting.counts(fate) {
-            let units = self.queue.units(packet);
-            self.queue.add(units);
-            self.threshold.take(units);
-        }
+        // No branch: what is dropped is random, and 0 units change nothing.
+        let units = select_unpredictable(self.counting.counts(fate), self.queue.units(packet), 0.0);
+        self.queue.add(units);
+        self.threshold.take(units);
     }
 
     fn warnings(&self, scope: &Scope) -> Vec<ParamError> {

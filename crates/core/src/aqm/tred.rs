@@ -51,7 +51,6 @@ use crate::aqm::{Aqm, Arrival};
 use crate::conditioner::Writes;
 use crate::conditioner::pps::tickets;
 use crate::conditioner::pps_tagger::Unit;
-use crate::estimate::EventRate;
 use crate::packet::Packet;
 use crate::params::{Choice, ParamError, Params as Declared};
 use crate::rng::Rng;
@@ -143,29 +142,34 @@ struct Expectation {
 /// Two rates over the same events, so that their ratio is a mean.
 #[derive(Clone, Debug)]
 struct Pair {
-    tickets: EventRate,
-    units: EventRate,
+    window: f64,
+    /// Tickets, packets (or bytes), each as [`crate::estimate::EventRate`] has it.
+    rates: [f64; 2],
+    last: Option<Time>,
 }
 
 impl Pair {
     fn new(window: Span) -> Self {
-        Self { tickets: EventRate::new(window), units: EventRate::new(window) }
+        Self { window: window.seconds(), rates: [0.0; 2], last: None }
     }
 
     #[inline]
     fn update(&mut self, now: Time, tickets: f64, units: f64) {
-        self.tickets.update(now, tickets);
-        self.units.update(now, units);
+        let last = self.last.unwrap_or(now);
+        let span = now.since(last).seconds() + self.window;
+        let [in_tickets, in_units] = self.rates.map(|rate| rate * self.window);
+        self.rates = [(in_tickets + tickets) / span, (in_units + units) / span];
+        self.last = Some(last.max(now));
     }
 
     /// Tickets per packet (or byte); `None` before the first.
     fn mean(&self) -> Option<f64> {
-        (self.units.rate() > 0.0).then(|| self.tickets.rate() / self.units.rate())
+        let [tickets, units] = self.rates;
+        (units > 0.0).then(|| tickets / units)
     }
 
     fn rewindow(&mut self, window: Span) {
-        self.tickets.rewindow(window);
-        self.units.rewindow(window);
+        self.window = window.seconds();
     }
 }
 
@@ -308,8 +312,33 @@ impl Aqm for Tred {
     fn gauges(&self, _now: Time, each: &mut dyn FnMut(&'static str, f64)) {
         each(self.average.gauge(), self.average.value());
         each("drop_p", self.precedence.drop_p(self.average.value()));
-        each("incoming_tickets_s", self.expectation.all.tickets.rate());
+        each("incoming_tickets_s", self.expectation.all.rates[0]);
         each("average_tickets", self.expectation.all.mean().unwrap_or_default());
         each("expected_tickets", self.expectation.expected.mean().unwrap_or_default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::EventRate;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Bit for bit.
+        #[test]
+        fn a_pair_is_two_rates(steps in prop::collection::vec((0u64..10_000_000, 0.0f64..1e6, 1.0f64..1500.0), 1..50)) {
+            let window = Span::from_ms(7);
+            let (mut pair, mut apart) = (Pair::new(window), [EventRate::new(window); 2]);
+            let mut now = 5;
+            for (gap, tickets, units) in steps {
+                now += gap;
+                let at = Time::from_ns(now);
+                pair.update(at, tickets, units);
+                apart[0].update(at, tickets);
+                apart[1].update(at, units);
+                prop_assert_eq!(pair.rates, apart.map(|rate| rate.rate()));
+            }
+        }
     }
 }

@@ -90,11 +90,35 @@ pub fn chance(queue: f64, threshold: f64) -> f64 {
     if queue > 0.0 { ((queue - threshold) / queue).clamp(0.0, 1.0) } else { 0.0 }
 }
 
+/// As [`verdict`] with p = [`chance`]. The draw is compared with a quotient only where it is so close that its rounding matters.
+#[inline]
+pub fn verdict_at([queue, threshold]: [f64; 2], ecn: bool, at: &Arrival, rng: &mut Rng) -> Verdict {
+    let draw = rng.uniform();
+    let above = draw * queue - (queue - threshold);
+    let suffers =
+        if queue > 0.0 && above.abs() > CLOSE * queue { above < 0.0 } else { draw < chance_of([queue, threshold]) };
+    suffer(suffers, ecn, at)
+}
+
+/// How close, as a part of the queue: far above the rounding of either side, 2^-51.
+const CLOSE: f64 = 1.0 / (1u64 << 40) as f64;
+
+#[cold]
+#[inline(never)]
+fn chance_of([queue, threshold]: [f64; 2]) -> f64 {
+    chance(queue, threshold)
+}
+
 /// The verdict on a packet that suffers with probability `p`; one to be marked that finds the queue full is the AQM's drop.
 /// Always takes one draw.
 #[inline]
 pub fn verdict(p: f64, ecn: bool, at: &Arrival, rng: &mut Rng) -> Verdict {
-    if rng.uniform() >= p {
+    suffer(rng.uniform() < p, ecn, at)
+}
+
+#[inline]
+fn suffer(suffers: bool, ecn: bool, at: &Arrival) -> Verdict {
+    if !suffers {
         return Verdict::Pass;
     }
     if ecn && at.backlog.ecn && at.backlog.room { Verdict::Mark } else { Verdict::Drop(Reason::Early) }
@@ -297,5 +321,39 @@ impl Threshold {
         let same = (self.rise, self.cap) == (other.rise, other.cap);
         let (value, since) = if same { (other.value, other.since) } else { (other.at(now).min(self.cap), now) };
         (self.value, self.since) = (value, since);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aqm::Backlog;
+    use crate::rng::Rng;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+
+        /// Also where the draw is the quotient, or a few steps beside it; and at thresholds below 0 and above the queue.
+        #[test]
+        fn a_verdict_is_drawn_as_if_divided(
+            seed in 0u64..1000, queue in 0.0f64..1e4, share in -0.5f64..1.5, steps in -3i64..=3, tied: bool,
+        ) {
+            let mut rngs = [Rng::stream(seed, 0, "verdict"), Rng::stream(seed, 0, "verdict")];
+            let threshold = if tied { queue - rngs[0].clone().uniform() * queue } else { share * queue };
+            let threshold = f64::from_bits((threshold.to_bits() as i64 + steps) as u64);
+            let at = Arrival { now: Time::ZERO, backlog: Backlog::default() };
+            let plain = verdict(chance(queue, threshold), false, &at, &mut rngs[0]);
+            prop_assert_eq!(verdict_at([queue, threshold], false, &at, &mut rngs[1]), plain);
+            prop_assert_eq!(rngs[0].bits(), rngs[1].bits());
+        }
+    }
+
+    #[test]
+    fn an_empty_queue_spares() {
+        let at = Arrival { now: Time::ZERO, backlog: Backlog::default() };
+        for threshold in [-1.0, 0.0, 1.0] {
+            assert_eq!(verdict_at([0.0, threshold], false, &at, &mut Rng::stream(1, 0, "verdict")), Verdict::Pass);
+        }
     }
 }

@@ -139,8 +139,8 @@ impl FSam {
         let filtered = self.fair.refuses(label, rng);
         let marked = !filtered && self.bucket.spend(size);
         let accepted = marked || (!filtered && self.rules.a_rule);
-        let spare = self.bucket.depth() - self.bucket.level() < self.thr;
-        self.fair.count(&Judged { now, size, label, accepted, spare });
+        let spare = || self.bucket.depth() - self.bucket.level() < self.thr;
+        self.fair.count(&Judged { now, size, label, accepted }, spare);
         if !filtered && !marked {
             self.overflow();
         }
@@ -159,6 +159,7 @@ impl FSam {
 impl Conditioner for FSam {
     type Params = Params;
 
+    #[inline(always)]
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let label = self.label(packet);
         let cut = self.fair.cuts(label).then_some(self.fair.alpha());

@@ -89,6 +89,9 @@ pub struct Params {
     pub tau: Option<Span>,
 }
 
+/// How close two probabilities have to be for their rounding to matter; far above it.
+const CLOSE: f64 = 1.0 / (1u64 << 40) as f64;
+
 /// Probability of OUT by average level, equation (1).
 #[derive(Clone, Copy, Debug)]
 struct Law {
@@ -112,6 +115,8 @@ pub struct Pam {
     spacing: Option<Ewma>,
     last: Option<Time>,
     forced: u64,
+    /// What the probability of OUT falls by, by byte.
+    slope: f64,
 }
 
 impl Params {
@@ -153,9 +158,11 @@ impl Params {
         ParamError::above_zero("weight", self.weight)?;
         scope.holds_largest_packet("cbs", self.cbs)?;
         let bucket = TokenBucket::full(self.cir, self.cbs, "cbs")?;
+        let law = self.law()?;
         Ok(Pam {
+            slope: (law.p_max - law.p_min) / (law.max_th - law.min_th),
             average: Ewma::new(self.weight.get(), bucket.level()),
-            law: self.law()?,
+            law,
             uniformise: self.uniformise,
             count: -1,
             idle: self.idle,
@@ -220,15 +227,35 @@ impl Pam {
         if since < 1.0 { p / (1.0 - since) } else { 1.0 }
     }
 
+    /// Whether a packet that finds the average level `x` is to be IN.
     #[inline]
-    fn is_in(&mut self, now: Time, size: u32, rng: &mut Rng) -> bool {
-        self.bucket.refill(now);
-        let x = self.sample(now);
+    fn chooses(&mut self, x: f64, rng: &mut Rng) -> bool {
+        if !self.uniformise && self.law.min_th <= x && x <= self.law.max_th {
+            let near = self.law.p_max - self.slope * (x - self.law.min_th);
+            if near > CLOSE && near < 1.0 - CLOSE {
+                let draw = rng.uniform();
+                // Divided only where the quotient's rounding could matter.
+                return if (draw - near).abs() > CLOSE { draw > near } else { draw >= self.out_exactly(x) };
+            }
+        }
         let mut p = self.law.out(x);
         if self.uniformise {
             p = self.spread(p);
         }
-        let chosen = p <= 0.0 || (p < 1.0 && rng.uniform() >= p);
+        p <= 0.0 || (p < 1.0 && rng.uniform() >= p)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn out_exactly(&self, x: f64) -> f64 {
+        self.law.out(x)
+    }
+
+    #[inline]
+    fn is_in(&mut self, now: Time, size: u32, rng: &mut Rng) -> bool {
+        self.bucket.refill(now);
+        let x = self.sample(now);
+        let chosen = self.chooses(x, rng);
         if chosen && self.bucket.spend(size) {
             return true;
         }
@@ -241,6 +268,7 @@ impl Pam {
 impl Conditioner for Pam {
     type Params = Params;
 
+    #[inline(always)]
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         packet.colour = if self.is_in(at.now, packet.size, rng) { Colour::Green } else { Colour::Red };
         Verdict::Pass
@@ -280,6 +308,7 @@ impl Conditioner for Pam {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rng::Rng;
     use proptest::prelude::*;
 
     fn any_law() -> impl Strategy<Value = Law> {
@@ -298,6 +327,39 @@ mod tests {
             let (here, there) = (law.out(x), law.out(x + more));
             prop_assert!((0.0..=1.0).contains(&here) && (0.0..=1.0).contains(&there));
             prop_assert!(there <= here, "{here} {there}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+
+        /// A packet is chosen as by equation (1) with a division, and takes a draw only where that would.
+        #[test]
+        fn a_choice_is_drawn_as_if_divided(
+            law in any_law(), inside in -0.1f64..1.1, seed in 0u64..1000, tied: bool, steps in -3i64..=3,
+        ) {
+            let params = Params {
+                cir: BitRate::mbps(10),
+                cbs: Bytes::new(100_000),
+                weight: Probability::new(0.02).unwrap(),
+                min_th: Length::Percent(20.0),
+                max_th: Length::Percent(80.0),
+                p_min: Probability::new(0.0).unwrap(),
+                p_max: Probability::new(1.0).unwrap(),
+                uniformise: false,
+                idle: Idle::None,
+                tau: None,
+            };
+            let mut pam = params.build(&Scope::default()).unwrap();
+            (pam.law, pam.slope) = (law, (law.p_max - law.p_min) / (law.max_th - law.min_th));
+            let mut rngs = [Rng::stream(seed, 0, "choice"), Rng::stream(seed, 0, "choice")];
+            let tie = (law.p_max - rngs[0].clone().uniform()) / pam.slope;
+            let x = law.min_th + if tied { tie } else { inside * (law.max_th - law.min_th) };
+            let x = if x > 0.0 { f64::from_bits((x.to_bits() as i64 + steps) as u64) } else { 0.0 };
+            let p = law.out(x);
+            let plain = p <= 0.0 || (p < 1.0 && rngs[0].uniform() >= p);
+            prop_assert_eq!(pam.chooses(x, &mut rngs[1]), plain);
+            prop_assert_eq!(rngs[0].bits(), rngs[1].bits());
         }
     }
 

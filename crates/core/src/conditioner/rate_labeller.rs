@@ -75,10 +75,19 @@ pub struct Params {
 /// One flow's rate.
 #[derive(Clone, Debug)]
 pub struct RateLabeller {
-    rules: Params,
-    half_link: f64,
     rate: ExpRate<1>,
-    last: Option<Time>,
+    weight: f64,
+    expire: Span,
+    /// What a flow's first packet needs.
+    first: Box<First>,
+}
+
+/// How a flow starts.
+#[derive(Clone, Debug)]
+struct First {
+    label: FirstLabel,
+    k: Span,
+    half_link: f64,
 }
 
 impl Params {
@@ -109,18 +118,21 @@ impl Params {
         }
         ParamError::above_zero("expire", self.expire)?;
         let rate = ExpRate::new(self.k, [0.0]);
-        Ok(RateLabeller { half_link: self.half_link(scope)?, rate, last: None, rules: self })
+        let first = Box::new(First { label: self.first_label, k: self.k, half_link: self.half_link(scope)? });
+        Ok(RateLabeller { rate, weight: self.weight, expire: self.expire, first })
     }
 }
 
 impl RateLabeller {
     /// A flow's first packet: sets the rate it starts with.
+    #[inline(never)]
     fn first(&mut self, now: Time, size: f64) {
-        let start = |rate| ExpRate::new(self.rules.k, [rate]);
-        self.rate = match self.rules.first_label {
+        let First { label, k, half_link } = *self.first;
+        let start = |rate| ExpRate::new(k, [rate]);
+        self.rate = match label {
             FirstLabel::Zero => start(0.0).since(now),
-            FirstLabel::LOverK => start(size / self.rules.k.seconds()).since(now),
-            FirstLabel::HalfLink => start(self.half_link).since(now),
+            FirstLabel::LOverK => start(size / k.seconds()).since(now),
+            FirstLabel::HalfLink => start(half_link).since(now),
             FirstLabel::SinceStart => {
                 let mut rate = start(0.0).since(Time::ZERO);
                 rate.add(now, [size]);
@@ -129,10 +141,12 @@ impl RateLabeller {
         };
     }
 
+    /// The estimate's clock is that of the last packet.
+    #[inline]
     fn measure(&mut self, now: Time, size: u32) -> f64 {
         let size = f64::from(size);
-        match self.last.replace(now) {
-            Some(last) if now.since(last) <= self.rules.expire => {
+        match self.rate.last() {
+            Some(last) if now.since(last) <= self.expire => {
                 self.rate.add(now, [size]);
             }
             _ => self.first(now, size),
@@ -145,16 +159,17 @@ impl Conditioner for RateLabeller {
     type Params = Params;
     const WRITES: Writes = Writes::Rate;
 
+    #[inline(always)]
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         let rate = self.measure(at.now, packet.size);
-        packet.set_label((rate.max(EPS) / self.rules.weight) as f32);
+        packet.set_label((rate.max(EPS) / self.weight) as f32);
         Verdict::Pass
     }
 
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let next = params.clone().build(scope)?;
         self.rate.reaverage(params.k);
-        *self = Self { rate: self.rate, last: self.last, ..next };
+        *self = Self { rate: self.rate, ..next };
         Ok(())
     }
 

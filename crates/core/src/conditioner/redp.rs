@@ -234,6 +234,7 @@ impl Redp {
 impl Conditioner for Redp {
     type Params = Params;
 
+    #[inline(always)]
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         self.bucket.refill(at.now);
         packet.colour = packet.colour.presumed();

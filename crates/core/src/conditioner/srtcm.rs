@@ -28,7 +28,7 @@
 use super::meter::{self, Counting, Stated, Tokens};
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage};
-use crate::estimate::TokenBucket;
+use crate::estimate::{Store, TokenBucket};
 use crate::framing::Framing;
 use crate::packet::{Colour, Packet};
 use crate::params::{ParamError, Params as Declared};
@@ -57,7 +57,7 @@ pub struct Params {
 #[derive(Clone, Debug)]
 pub struct SrTcm {
     committed: TokenBucket,
-    excess: TokenBucket,
+    excess: Store,
     colour_aware: bool,
     tokens: Tokens,
 }
@@ -96,10 +96,11 @@ impl SrTcm {
     }
 
     #[inline]
-    fn colour(&mut self, size: u32, before: Colour) -> Colour {
-        if before == Colour::Green && self.committed.spend(size) {
+    fn colour(&mut self, size: u32, before: Option<Colour>) -> Colour {
+        let is = |colour| before == Some(colour);
+        if !is(Colour::Yellow) && !is(Colour::Red) && self.committed.spend(size) {
             Colour::Green
-        } else if before != Colour::Red && self.excess.spend(size) {
+        } else if !is(Colour::Red) && self.excess.spend(size) {
             Colour::Yellow
         } else {
             Colour::Red
@@ -110,9 +111,10 @@ impl SrTcm {
 impl Conditioner for SrTcm {
     type Params = Params;
 
+    #[inline(always)]
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         self.refill(at.now);
-        let before = if self.colour_aware { packet.colour.presumed() } else { Colour::Green };
+        let before = self.colour_aware.then_some(packet.colour);
         packet.colour = self.colour(self.tokens.of(packet.size), before);
         Verdict::Pass
     }
@@ -130,7 +132,7 @@ impl Conditioner for SrTcm {
         meter::same_tokens("cir", self.tokens, next.tokens)?;
         self.refill(now);
         self.committed.become_at(now, next.committed);
-        self.excess.become_at(now, next.excess);
+        self.excess.become_as(&next.excess);
         (self.colour_aware, self.tokens) = (next.colour_aware, next.tokens);
         Ok(())
     }

@@ -30,7 +30,7 @@
 use super::meter::{self, Counting, Stated, Tokens};
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage};
-use crate::estimate::TokenBucket;
+use crate::estimate::{Store, TokenBuckets};
 use crate::framing::Framing;
 use crate::packet::{Colour, Packet};
 use crate::params::{ParamError, Params as Declared};
@@ -60,8 +60,8 @@ pub struct Params {
 /// One aggregate's marker.
 #[derive(Clone, Debug)]
 pub struct TrTcm {
-    committed: TokenBucket,
-    peak: TokenBucket,
+    /// Committed, peak.
+    buckets: TokenBuckets,
     colour_aware: bool,
     tokens: Tokens,
 }
@@ -77,32 +77,29 @@ impl Params {
         let peak = Stated { field: "pbs", burst: self.pbs, rate: self.pir };
         counting.holds_largest(committed, 0)?;
         counting.holds_largest(peak, 0)?;
-        let (committed, peak) = (counting.bucket(committed)?, counting.bucket(peak)?);
-        Ok(TrTcm { committed, peak, colour_aware: self.colour_aware, tokens: counting.tokens })
+        let buckets = TokenBuckets::new(counting.bucket(committed)?, counting.bucket(peak)?);
+        Ok(TrTcm { buckets, colour_aware: self.colour_aware, tokens: counting.tokens })
     }
 }
 
-impl TrTcm {
-    #[inline]
-    fn colour(&mut self, size: u32, before: Colour) -> Colour {
-        if before == Colour::Red || !self.peak.spend(size) {
-            Colour::Red
-        } else if before == Colour::Yellow || !self.committed.spend(size) {
-            Colour::Yellow
-        } else {
-            Colour::Green
-        }
+#[inline]
+fn colour([committed, peak]: &mut [Store; 2], size: u32, before: Option<Colour>) -> Colour {
+    if before == Some(Colour::Red) || !peak.spend(size) {
+        Colour::Red
+    } else if before == Some(Colour::Yellow) || !committed.spend(size) {
+        Colour::Yellow
+    } else {
+        Colour::Green
     }
 }
 
 impl Conditioner for TrTcm {
     type Params = Params;
 
+    #[inline(always)]
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
-        self.peak.refill(at.now);
-        self.committed.refill(at.now);
-        let before = if self.colour_aware { packet.colour.presumed() } else { Colour::Green };
-        packet.colour = self.colour(self.tokens.of(packet.size), before);
+        let before = self.colour_aware.then_some(packet.colour);
+        packet.colour = colour(self.buckets.refill(at.now), self.tokens.of(packet.size), before);
         Verdict::Pass
     }
 
@@ -117,14 +114,14 @@ impl Conditioner for TrTcm {
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let next = params.clone().build(scope)?;
         meter::same_tokens("cir", self.tokens, next.tokens)?;
-        self.committed.become_at(now, next.committed);
-        self.peak.become_at(now, next.peak);
+        self.buckets.become_at(now, &next.buckets);
         (self.colour_aware, self.tokens) = (next.colour_aware, next.tokens);
         Ok(())
     }
 
     fn gauges(&self, now: Time, each: &mut dyn FnMut(&'static str, f64)) {
-        each(self.tokens.named(meter::BUCKET), self.committed.level_at(now));
-        each(self.tokens.named(meter::PEAK), self.peak.level_at(now));
+        let [committed, peak] = self.buckets.levels_at(now);
+        each(self.tokens.named(meter::BUCKET), committed);
+        each(self.tokens.named(meter::PEAK), peak);
     }
 }

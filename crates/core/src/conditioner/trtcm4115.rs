@@ -33,7 +33,7 @@
 use super::meter::{self, Counting, Stated, Tokens};
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage};
-use crate::estimate::TokenBucket;
+use crate::estimate::{Store, TokenBucket, TokenBuckets};
 use crate::framing::Framing;
 use crate::packet::{Colour, Packet};
 use crate::params::{ParamError, Params as Declared};
@@ -63,8 +63,8 @@ pub struct Params {
 /// One aggregate's marker.
 #[derive(Clone, Debug)]
 pub struct TrTcm4115 {
-    committed: TokenBucket,
-    excess: TokenBucket,
+    /// Committed, excess.
+    buckets: TokenBuckets,
     colour_aware: bool,
     tokens: Tokens,
 }
@@ -97,33 +97,35 @@ impl Params {
         let counting = Counting::new(self.framing, &[("cir", self.cir), ("eir", self.eir)], scope)?;
         let committed = bucket(&counting, "cir", Stated { field: "cbs", burst: self.cbs, rate: self.cir })?;
         let excess = bucket(&counting, "eir", Stated { field: "ebs", burst: self.ebs, rate: self.eir })?;
-        Ok(TrTcm4115 { committed, excess, colour_aware: self.colour_aware, tokens: counting.tokens })
+        Ok(TrTcm4115 {
+            buckets: TokenBuckets::new(committed, excess),
+            colour_aware: self.colour_aware,
+            tokens: counting.tokens,
+        })
     }
 }
 
-impl TrTcm4115 {
-    #[inline]
-    fn colour(&mut self, size: u32, before: Colour) -> Colour {
-        if before == Colour::Green && self.committed.exceeds(size) {
-            self.committed.spend(size);
-            Colour::Green
-        } else if before != Colour::Red && self.excess.exceeds(size) {
-            self.excess.spend(size);
-            Colour::Yellow
-        } else {
-            Colour::Red
-        }
+#[inline]
+fn colour([committed, excess]: &mut [Store; 2], size: u32, before: Option<Colour>) -> Colour {
+    let is = |colour| before == Some(colour);
+    if !is(Colour::Yellow) && !is(Colour::Red) && committed.exceeds(size) {
+        committed.spend(size);
+        Colour::Green
+    } else if !is(Colour::Red) && excess.exceeds(size) {
+        excess.spend(size);
+        Colour::Yellow
+    } else {
+        Colour::Red
     }
 }
 
 impl Conditioner for TrTcm4115 {
     type Params = Params;
 
+    #[inline(always)]
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
-        self.committed.refill(at.now);
-        self.excess.refill(at.now);
-        let before = if self.colour_aware { packet.colour.presumed() } else { Colour::Green };
-        packet.colour = self.colour(self.tokens.of(packet.size), before);
+        let before = self.colour_aware.then_some(packet.colour);
+        packet.colour = colour(self.buckets.refill(at.now), self.tokens.of(packet.size), before);
         Verdict::Pass
     }
 
@@ -138,14 +140,14 @@ impl Conditioner for TrTcm4115 {
     fn retune(&mut self, now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let next = params.clone().build(scope)?;
         meter::same_tokens("cir", self.tokens, next.tokens)?;
-        self.committed.become_at(now, next.committed);
-        self.excess.become_at(now, next.excess);
+        self.buckets.become_at(now, &next.buckets);
         (self.colour_aware, self.tokens) = (next.colour_aware, next.tokens);
         Ok(())
     }
 
     fn gauges(&self, now: Time, each: &mut dyn FnMut(&'static str, f64)) {
-        each(self.tokens.named(meter::BUCKET), self.committed.level_at(now));
-        each(self.tokens.named(meter::EXCESS), self.excess.level_at(now));
+        let [committed, excess] = self.buckets.levels_at(now);
+        each(self.tokens.named(meter::BUCKET), committed);
+        each(self.tokens.named(meter::EXCESS), excess);
     }
 }

@@ -56,6 +56,7 @@ impl Params {
 impl Conditioner for Tsw2Cm {
     type Params = Params;
 
+    #[inline(always)]
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let average = self.rate.update(at.now, f64::from(packet.size));
         let red = average > self.cir && rng.uniform() < 1.0 - self.cir / average;

@@ -70,6 +70,7 @@ impl Tsw3Cm {
 impl Conditioner for Tsw3Cm {
     type Params = Params;
 
+    #[inline(always)]
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let average = self.rate.update(at.now, f64::from(packet.size));
         packet.colour = match average * (1.0 - rng.uniform()) {

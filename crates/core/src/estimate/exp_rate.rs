@@ -18,14 +18,18 @@
 //!
 //! Deviations: none.
 
-use crate::math;
+use crate::math::Decay;
 use crate::units::{Span, Time};
+
+/// No packet comes at the end of time.
+const NEVER: Time = Time::MAX;
 
 /// N rates over one clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExpRate<const N: usize> {
-    k: f64,
-    last: Option<Time>,
+    decay: Decay,
+    /// [`NEVER`] before the first packet.
+    last: Time,
     pending: [f64; N],
     rates: [f64; N],
 }
@@ -34,12 +38,12 @@ impl<const N: usize> ExpRate<N> {
     /// Rates that start at `initial` bytes/s, with averaging constant `k` above zero. The clock starts with the first
     /// call of [`ExpRate::add`].
     pub fn new(k: Span, initial: [f64; N]) -> Self {
-        Self { k: k.seconds(), last: None, pending: [0.0; N], rates: initial }
+        Self { decay: Decay::new(k.seconds()), last: NEVER, pending: [0.0; N], rates: initial }
     }
 
     /// The same with its clock started at `start`.
     pub fn since(self, start: Time) -> Self {
-        Self { last: Some(start), ..self }
+        Self { last: start, ..self }
     }
 
     /// Counts a packet's bytes; whether time has passed, so that there is a new estimate.
@@ -48,20 +52,20 @@ impl<const N: usize> ExpRate<N> {
         for (pending, size) in self.pending.iter_mut().zip(sizes) {
             *pending += size;
         }
-        let Some(last) = self.last else {
-            self.last = Some(now);
-            return false;
-        };
-        let gap = now.since(last).seconds();
-        if gap <= 0.0 {
+        if self.last == NEVER {
+            self.last = now;
             return false;
         }
-        let keep = math::exp(-gap / self.k);
+        let gap = now.since(self.last);
+        if gap == Span::ZERO {
+            return false;
+        }
+        let (keep, gap) = (self.decay.keep(gap.ns()), gap.seconds());
         for (rate, pending) in self.rates.iter_mut().zip(&mut self.pending) {
             *rate = (1.0 - keep) * *pending / gap + keep * *rate;
             *pending = 0.0;
         }
-        self.last = Some(now);
+        self.last = now;
         true
     }
 
@@ -72,19 +76,21 @@ impl<const N: usize> ExpRate<N> {
     }
 
     /// When the last estimate was made, or the clock started; `None` before the first packet.
-    pub const fn last(&self) -> Option<Time> {
-        self.last
+    #[inline]
+    pub fn last(&self) -> Option<Time> {
+        (self.last != NEVER).then_some(self.last)
     }
 
     /// Gives later gaps another averaging constant; the estimates stay.
     pub fn reaverage(&mut self, k: Span) {
-        self.k = k.seconds();
+        self.decay = Decay::new(k.seconds());
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math;
     use proptest::prelude::*;
 
     proptest! {

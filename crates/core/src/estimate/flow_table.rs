@@ -86,6 +86,14 @@ impl<T> FlowTable<T> {
         Some(&mut self.entries[place as usize].state)
     }
 
+    /// Forgets the flow that is silent longest, if it has expired at `now`; says which it was.
+    pub fn expire(&mut self, now: Time) -> Option<FlowId> {
+        let oldest = self.entries.get(self.oldest as usize)?;
+        let expired = (now.since(oldest.seen) > self.expiry).then_some(oldest.flow)?;
+        self.forget(expired);
+        Some(expired)
+    }
+
     /// Forgets a flow.
     pub fn forget(&mut self, flow: FlowId) {
         let Some(place) = self.place(flow) else { return };
@@ -174,6 +182,12 @@ mod tests {
                 let (at, id) = (Time::from_ns(now), FlowId(flow));
                 let live = plain.0.iter().position(|e| e.0 == flow && now - e.1 <= EXPIRY);
                 prop_assert_eq!(table.get(at, id).copied(), live.map(|i| plain.0[i].2));
+                if forget && gap % 3 == 1 {
+                    let first = plain.0.first().filter(|e| now - e.1 > EXPIRY).map(|e| FlowId(e.0));
+                    prop_assert_eq!(table.expire(at), first);
+                    plain.0.drain(..usize::from(first.is_some()));
+                    continue;
+                }
                 if forget && gap % 3 == 0 {
                     table.forget(id);
                     plain.0.retain(|e| e.0 != flow);

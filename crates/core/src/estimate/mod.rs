@@ -22,6 +22,6 @@ pub use flow_table::FlowTable;
 pub use micro_flows::{MicroFlow, MicroFlows};
 pub use near_side::NearSide;
 pub use rtt::{RoundTrip, RttSampler, Timestamps};
-pub use token_bucket::TokenBucket;
+pub use token_bucket::{Store, TokenBucket, TokenBuckets};
 pub use tsw::Tsw;
 pub use window::Outstanding;

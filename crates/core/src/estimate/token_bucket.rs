@@ -8,15 +8,105 @@
 
 use crate::params::ParamError;
 use crate::units::{BitRate, Bytes, NS_PER_S, Time};
+use std::hint::select_unpredictable;
 
 const NANOBITS_PER_BYTE: u64 = 8 * NS_PER_S;
 
-/// Tokens for bytes: fill rate, depth, credit.
+/// What changes in a bucket: hosts with many buckets of one rate and depth keep only this of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fill {
+    credit: u64,
+    filled: Time,
+}
+
+/// What `size` bytes cost, in nanobits; more than any bucket holds if that does not fit.
+#[inline]
+const fn cost(size: u32) -> u64 {
+    (size as u64).saturating_mul(NANOBITS_PER_BYTE)
+}
+
+/// Tokens for bytes, without a rate: depth, credit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TokenBucket {
-    rate: u64,
+pub struct Store {
     depth: u64,
     credit: u64,
+}
+
+impl Store {
+    /// Full.
+    ///
+    /// # Errors
+    /// As [`TokenBucket::full`].
+    pub fn full(depth: Bytes, field: &'static str) -> Result<Self, ParamError> {
+        let deepest = TokenBucket::DEEPEST;
+        if depth > deepest {
+            let message = format!("`{field}` is {depth}");
+            return Err(ParamError::new(field, "E201", message).help(format!("at most {deepest}")));
+        }
+        let depth = depth.get() * NANOBITS_PER_BYTE;
+        Ok(Self { depth, credit: depth })
+    }
+
+    /// Adds `nanobits` as far as they fit; returns the rest (which fills srTCM's second bucket).
+    #[inline]
+    pub fn pour(&mut self, nanobits: u64) -> u64 {
+        let fits = nanobits.min(self.depth - self.credit);
+        self.credit += fits;
+        nanobits - fits
+    }
+
+    /// Adds `nanobits` as far as they fit. Without a branch, as a bucket near its brim is full at random: from which credit on it
+    /// is full is known before the credit is.
+    #[inline]
+    fn fill(&mut self, nanobits: u64) {
+        let brim = self.depth - nanobits.min(self.depth);
+        self.credit = select_unpredictable(self.credit >= brim, self.depth, self.credit.wrapping_add(nanobits));
+    }
+
+    /// Whether `size` bytes are there. Exactly enough is enough.
+    #[inline]
+    pub fn has(&self, size: u32) -> bool {
+        self.credit >= cost(size)
+    }
+
+    /// Whether more than `size` bytes are there: RFC 4115 requires some to be left.
+    #[inline]
+    pub fn exceeds(&self, size: u32) -> bool {
+        self.credit > cost(size)
+    }
+
+    /// Takes `size` bytes if they are there.
+    #[inline]
+    pub fn spend(&mut self, size: u32) -> bool {
+        let has = self.has(size);
+        if has {
+            self.credit -= cost(size);
+        }
+        has
+    }
+
+    /// Level in bytes.
+    #[inline]
+    pub fn level(&self) -> f64 {
+        self.credit as f64 / NANOBITS_PER_BYTE as f64
+    }
+
+    /// Depth in bytes.
+    pub fn depth(&self) -> f64 {
+        self.depth as f64 / NANOBITS_PER_BYTE as f64
+    }
+
+    /// Takes the depth of `next`, keeping the credit as far as it fits.
+    pub fn become_as(&mut self, next: &Self) {
+        *self = Self { depth: next.depth, credit: self.credit.min(next.depth) };
+    }
+}
+
+/// Tokens for bytes at a rate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenBucket {
+    store: Store,
+    rate: u64,
     filled: Time,
 }
 
@@ -29,12 +119,7 @@ impl TokenBucket {
     /// # Errors
     /// E201 on `field` when it is deeper than [`TokenBucket::DEEPEST`].
     pub fn full(rate: BitRate, depth: Bytes, field: &'static str) -> Result<Self, ParamError> {
-        if depth > Self::DEEPEST {
-            let message = format!("`{field}` is {depth}");
-            return Err(ParamError::new(field, "E201", message).help(format!("at most {}", Self::DEEPEST)));
-        }
-        let depth = depth.get() * NANOBITS_PER_BYTE;
-        Ok(Self { rate: rate.bit_s(), depth, credit: depth, filled: Time::ZERO })
+        Ok(Self { store: Store::full(depth, field)?, rate: rate.bit_s(), filled: Time::ZERO })
     }
 
     /// Adds the credit earned since the last refill; returns what did not fit, in nanobits.
@@ -42,15 +127,7 @@ impl TokenBucket {
     pub fn refill(&mut self, now: Time) -> u64 {
         let earned = self.rate.saturating_mul(now.since(self.filled).ns());
         self.filled = self.filled.max(now);
-        self.pour(earned)
-    }
-
-    /// Adds `nanobits` as far as they fit; returns the rest (which fills srTCM's second bucket).
-    #[inline]
-    pub fn pour(&mut self, nanobits: u64) -> u64 {
-        let fits = nanobits.min(self.depth - self.credit);
-        self.credit += fits;
-        nanobits - fits
+        self.store.pour(earned)
     }
 
     /// Refills, then takes `size` bytes if that many are there. Exactly enough is enough.
@@ -60,31 +137,40 @@ impl TokenBucket {
         self.spend(size)
     }
 
-    /// Whether `size` bytes are there (after the last refill).
+    /// As [`Store::has`], after the last refill.
     #[inline]
     pub fn has(&self, size: u32) -> bool {
-        self.credit >= u64::from(size).saturating_mul(NANOBITS_PER_BYTE)
+        self.store.has(size)
     }
 
-    /// Whether more than `size` bytes are there (after the last refill): RFC 4115 requires some to be left.
+    /// As [`Store::exceeds`], after the last refill.
     #[inline]
     pub fn exceeds(&self, size: u32) -> bool {
-        self.credit > u64::from(size).saturating_mul(NANOBITS_PER_BYTE)
+        self.store.exceeds(size)
     }
 
-    /// Takes `size` bytes if they are there (after the last refill).
+    /// As [`Store::spend`], after the last refill.
     #[inline]
     pub fn spend(&mut self, size: u32) -> bool {
-        let has = self.has(size);
-        if has {
-            self.credit -= u64::from(size) * NANOBITS_PER_BYTE;
-        }
-        has
+        self.store.spend(size)
+    }
+
+    /// What it holds, and since when.
+    #[inline]
+    pub const fn fill(&self) -> Fill {
+        Fill { credit: self.store.credit, filled: self.filled }
+    }
+
+    /// A bucket of this rate and depth that holds what another of these held.
+    #[inline]
+    pub const fn holding(&self, Fill { credit, filled }: Fill) -> Self {
+        Self { store: Store { depth: self.store.depth, credit }, rate: self.rate, filled }
     }
 
     /// Level in bytes at the last refill.
+    #[inline]
     pub fn level(&self) -> f64 {
-        self.credit as f64 / NANOBITS_PER_BYTE as f64
+        self.store.level()
     }
 
     /// Level in bytes as it would be at `now`; changes nothing.
@@ -96,7 +182,7 @@ impl TokenBucket {
 
     /// Depth in bytes.
     pub fn depth(&self) -> f64 {
-        self.depth as f64 / NANOBITS_PER_BYTE as f64
+        self.store.depth()
     }
 
     /// Takes a new rate and depth at `now`, keeping the credit as far as it fits.
@@ -109,15 +195,56 @@ impl TokenBucket {
         Ok(())
     }
 
-    /// The same, filled by [`TokenBucket::pour`] alone.
-    pub fn without_rate(self) -> Self {
-        Self { rate: 0, ..self }
+    /// Its tokens alone.
+    pub fn without_rate(self) -> Store {
+        self.store
     }
 
     /// Takes the rate and depth of `next` at `now`, keeping the credit as far as it fits.
     pub fn become_at(&mut self, now: Time, next: Self) {
         self.refill(now);
-        *self = Self { credit: self.credit.min(next.depth), filled: self.filled, ..next };
+        self.store.become_as(&next.store);
+        self.rate = next.rate;
+    }
+}
+
+/// Two token buckets with one clock, in 56 bytes: those of a meter with two rates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenBuckets {
+    stores: [Store; 2],
+    rates: [u64; 2],
+    filled: Time,
+}
+
+impl TokenBuckets {
+    /// Of two buckets that have not been used.
+    pub fn new(first: TokenBucket, second: TokenBucket) -> Self {
+        Self { rates: [first.rate, second.rate], stores: [first.store, second.store], filled: Time::ZERO }
+    }
+
+    /// Adds the credit earned since the last refill; both buckets.
+    #[inline]
+    pub fn refill(&mut self, now: Time) -> &mut [Store; 2] {
+        let since = now.since(self.filled).ns();
+        self.filled = self.filled.max(now);
+        for (store, rate) in self.stores.iter_mut().zip(self.rates) {
+            store.fill(rate.saturating_mul(since));
+        }
+        &mut self.stores
+    }
+
+    /// Levels in bytes as they would be at `now`; changes nothing.
+    pub fn levels_at(&self, now: Time) -> [f64; 2] {
+        self.clone().refill(now).each_ref().map(Store::level)
+    }
+
+    /// Takes the rates and depths of `next` at `now`, keeping the credit as far as it fits.
+    pub fn become_at(&mut self, now: Time, next: &Self) {
+        self.refill(now);
+        for (store, next) in self.stores.iter_mut().zip(&next.stores) {
+            store.become_as(next);
+        }
+        self.rates = next.rates;
     }
 }
 
@@ -162,7 +289,27 @@ mod tests {
             for (gap, size) in steps {
                 now += gap;
                 prop_assert_eq!(fast.take(Time::from_ns(now), size), slow.take(now, size));
-                prop_assert_eq!(u128::from(fast.credit), slow.credit);
+                prop_assert_eq!(u128::from(fast.store.credit), slow.credit);
+            }
+        }
+    }
+
+    proptest! {
+        /// Full or not, at any rate and depth, in any order of use.
+        #[test]
+        fn buckets_with_one_clock_are_as_two(
+            rates in [0u64..10_000_000_000, 1u64..10_000_000_000], depths in [0u64..100_000, 1u64..2_000_000_000],
+            steps in prop::collection::vec((0u64..1_000_000, 1u32..65_536, 0usize..2), 1..200),
+        ) {
+            let bucket = |i: usize| TokenBucket::full(BitRate::bps(rates[i]), Bytes::new(depths[i]), "cbs").unwrap();
+            let (mut both, mut apart) = (TokenBuckets::new(bucket(0), bucket(1)), [bucket(0), bucket(1)]);
+            let mut now = 0;
+            for (gap, size, from) in steps {
+                now += gap;
+                let stores = both.refill(Time::from_ns(now));
+                apart.iter_mut().for_each(|bucket| _ = bucket.refill(Time::from_ns(now)));
+                prop_assert_eq!(stores[from].spend(size), apart[from].spend(size));
+                prop_assert_eq!(&*stores, &apart.clone().map(TokenBucket::without_rate));
             }
         }
     }

@@ -74,6 +74,7 @@ impl Averages {
     }
 
     /// Moves the averages from `place` on; the last one counts the whole queue.
+    #[inline]
     fn couple(&mut self, at: &Arrival, place: usize) -> f64 {
         let last = self.each.len() - 1;
         let mut upto: Count = self.waiting[..place].iter().copied().sum();

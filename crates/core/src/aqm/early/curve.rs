@@ -132,7 +132,7 @@ impl Points {
 
 impl Curve {
     /// Where `average` is.
-    #[inline]
+    #[inline(always)]
     pub fn zone(&self, average: f64) -> Zone {
         let after = self.points.iter().position(|[at, _]| average < *at).unwrap_or(self.points.len());
         let Some([at, p]) = after.checked_sub(1).map(|before| self.points[before]) else { return Zone::Below };

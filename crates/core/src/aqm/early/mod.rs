@@ -121,6 +121,14 @@ pub struct Scaled {
     pub order: Order,
 }
 
+impl Scaled {
+    #[cold]
+    #[inline(never)]
+    fn factor(self) -> f64 {
+        math::pow(self.ratio, self.exponent)
+    }
+}
+
 /// What drops depend on.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Drops {
@@ -136,6 +144,15 @@ impl Drops {
         match self {
             Self::Ramp(ramp) => ramp.zone(average),
             Self::Curve(curve) => curve.zone(average),
+        }
+    }
+
+    /// As [`Ramp::near`].
+    #[inline]
+    fn near(&self, average: f64) -> Option<f64> {
+        match self {
+            Self::Ramp(ramp) => ramp.near(average),
+            Self::Curve(_) => None,
         }
     }
 
@@ -190,11 +207,21 @@ pub struct Precedence {
 
 impl Precedence {
     /// The verdict on an arrival that finds `average`; `capable` says whether it is ECN-capable.
-    #[inline]
+    #[inline(always)]
     pub fn decide(&mut self, average: f64, capable: bool, rng: &mut Rng) -> Verdict {
         if capable && self.marks.is_some() {
             return self.mark(average, rng);
         }
+        if let Some(near) = self.drops.near(average) {
+            let exact = || self.drops.zone(average).p();
+            return if self.spacer.hits_near(near, exact, rng) { self.early } else { Verdict::Pass };
+        }
+        self.decide_beside(average, rng)
+    }
+
+    /// The same where p_b is not on the ramp of RED from min to max.
+    #[inline(always)]
+    fn decide_beside(&mut self, average: f64, rng: &mut Rng) -> Verdict {
         match self.drops.zone(average) {
             Zone::Below => {
                 self.spacer.rest();
@@ -210,6 +237,7 @@ impl Precedence {
     }
 
     /// An ECN-capable packet where marks are apart: dropped only where all are.
+    #[inline(always)]
     fn mark(&mut self, average: f64, rng: &mut Rng) -> Verdict {
         let zone = self.drops.zone(average);
         let Some((marks, spacer)) = self.marks.as_mut().filter(|_| zone != Zone::Beyond) else {
@@ -239,8 +267,16 @@ impl Precedence {
     /// [`Precedence::decide`], draw for draw. Where it reaches 1 the packet is dropped, not marked.
     #[inline]
     pub fn decide_scaled(&mut self, average: f64, scaled: Scaled, rng: &mut Rng) -> Verdict {
+        if let (Order::BeforeSpacing, Some(near)) = (scaled.order, self.near(average, scaled)) {
+            let exact = || self.drops.zone(average).p() * scaled.factor();
+            return match self.spacer.hits_near(near.min(1.0), || exact().min(1.0), rng) {
+                true if self.early == Verdict::Mark && exact() >= 1.0 => Verdict::Drop(Reason::Early),
+                true => self.early,
+                false => Verdict::Pass,
+            };
+        }
         let Zone::Between(p_b) = self.drops.zone(average) else { return self.decide(average, false, rng) };
-        let factor = math::pow(scaled.ratio, scaled.exponent);
+        let factor = scaled.factor();
         let hit = match scaled.order {
             Order::BeforeSpacing => self.spacer.hits((p_b * factor).min(1.0), rng),
             Order::AfterSpacing => self.spacer.hits_scaled(p_b, factor, rng),
@@ -250,6 +286,12 @@ impl Precedence {
             true => self.early,
             false => Verdict::Pass,
         }
+    }
+
+    /// The scaled probability to [`spacing::NEAR`], where it is known without a division and a power.
+    #[inline]
+    fn near(&self, average: f64, scaled: Scaled) -> Option<f64> {
+        Some(self.drops.near(average)? * math::little_power(scaled.ratio, scaled.exponent)?)
     }
 
     /// An arrival that is never dropped, whatever the average: counts as one below the minimum.

@@ -65,6 +65,8 @@ pub struct Ramp {
     max: f64,
     max_p: f64,
     end: f64,
+    /// max_p / (max - min).
+    slope: f64,
 }
 
 impl Profile {
@@ -85,7 +87,8 @@ impl Profile {
             Beyond::Drop => max.value,
             Beyond::Gentle => 2.0 * max.value,
         };
-        Ok((Ramp { min: min.value, max: max.value, max_p: self.max_p.get(), end }, min.unit))
+        let (unit, min, max, max_p) = (min.unit, min.value, max.value, self.max_p.get());
+        Ok((Ramp { min, max, max_p, end, slope: max_p / (max - min) }, unit))
     }
 
     /// Whether a queue can be long enough for any of these profiles to drop.
@@ -129,6 +132,12 @@ impl Ramp {
         } else {
             Zone::Beyond
         }
+    }
+
+    /// p_b between min and max, to 2^-51 of it, without a division.
+    #[inline]
+    pub fn near(&self, average: f64) -> Option<f64> {
+        (self.min <= average && average < self.max).then_some((average - self.min) * self.slope)
     }
 
     /// W316 for thresholds that the queue keeps out of reach.
