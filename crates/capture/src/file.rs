@@ -1,7 +1,8 @@
 //! A capture as a stream of chunks: header, block or record, each with its own bytes.
 //!
 //! Every byte of the file belongs to exactly one chunk, in order, so writing all chunks gives the file back. Memory is
-//! constant: one buffer, which only a chunk longer than 256 KiB makes grow, up to 16 MiB.
+//! constant: one buffer, which only a chunk longer than itself makes grow, up to 16 MiB. Chunks that are written are
+//! written from that buffer, many at a time.
 
 use std::io::Read;
 use std::path::Path;
@@ -96,6 +97,29 @@ impl<R: Read> Capture<R> {
         self.given = length;
         let offset = self.window.offset();
         Ok(Some(Chunk { offset, bytes: &mut self.window.bytes_mut()[..length], packet, index }))
+    }
+
+    /// From now on chunks stay in memory, in the order of the file, until they are taken.
+    pub(crate) fn keep(&mut self) {
+        self.window.keep();
+    }
+
+    /// Whether it is time to take the chunks that are kept.
+    pub(crate) fn is_low(&self) -> bool {
+        self.window.is_low()
+    }
+
+    /// The bytes of all chunks given out and not taken so far.
+    pub(crate) fn take(&mut self) -> &[u8] {
+        self.window.advance(std::mem::take(&mut self.given));
+        self.window.take()
+    }
+
+    /// The same without the chunk given out last, which is dropped. `write` gets the bytes.
+    pub(crate) fn take_but_last<E>(&mut self, write: impl FnOnce(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        let written = write(self.window.take());
+        self.take();
+        written
     }
 
     /// Packets given out so far.

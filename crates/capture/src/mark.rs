@@ -9,25 +9,33 @@
 //! once. What an edge measures continuously from a flow's data, from here to the receiver and back, is reported on
 //! request ([`RoundTripsOf`]).
 //!
+//! With a [`Marking::flow_timeout`] the conditioners forget flows that are silent for longer; what was counted of them stays.
+//!
 //! Packets without a readable IP header or without a time pass unchanged and are counted by reason.
 
 mod bursts;
 mod clock;
 mod demand;
 mod error;
+mod flow_row;
 mod handshake;
+mod idle;
 mod labels;
 mod layout;
 mod ledger;
+mod load;
 mod marker;
 mod marking;
+mod packed;
 mod queue_report;
 mod queueing;
 mod rate_report;
 mod rates;
+mod records;
 mod report;
 mod round_trip_report;
 mod round_trips;
+mod rows;
 mod table;
 mod volume;
 
@@ -47,14 +55,16 @@ use marker::Marker;
 
 pub use clock::Origin;
 pub use error::{MarkError, Unchanged};
+pub use flow_row::{Fates, FlowRow};
 pub use marking::{Behind, Marking, RoundTripsOf};
 pub use queue_report::{DropRow, QueueFlowRow, QueueReport, QueueRow, WaitRow};
 pub use rate_report::{BurstRow, ContractRow, ExcessRow, When};
 pub use report::{
-    CaptureReport, CodePointRow, ColourRow, ConditionerReport, Directions, Fates, Flaws, FlowRow, LabelReport,
-    LoadReport, Report, RttReport, TallyRow,
+    CaptureReport, CodePointRow, ColourRow, ConditionerReport, Directions, Flaws, LabelReport, LoadReport, Report,
+    RttReport, TallyRow,
 };
 pub use round_trip_report::{AggregateRoundTrip, FlowRoundTrip, MeasuredRow, RoundTripReport, SampleRow};
+pub use rows::{ContractRows, FlowRows};
 pub use volume::Volume;
 
 /// Sends the capture `input` through `marking` and writes it to `output`, which may be the same file; compressed with gzip

@@ -9,6 +9,7 @@ pub(crate) enum Order {
 
 impl Order {
     /// The 16-bit number at `at`. The caller has checked that it is there.
+    #[inline]
     pub(crate) fn u16(self, bytes: &[u8], at: usize) -> u16 {
         let raw = [bytes[at], bytes[at + 1]];
         match self {
@@ -18,6 +19,7 @@ impl Order {
     }
 
     /// The 32-bit number at `at`. The caller has checked that it is there.
+    #[inline]
     pub(crate) fn u32(self, bytes: &[u8], at: usize) -> u32 {
         let raw = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
         match self {

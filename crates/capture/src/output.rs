@@ -8,7 +8,8 @@ use std::process;
 
 use crate::error::CaptureError;
 
-const BUFFER: usize = 256 * 1024;
+/// Smaller pieces are collected; larger ones, as of a capture without drops, are written from where they are.
+const BUFFER: usize = 128 * 1024;
 
 /// Writes under a temporary name beside the target and renames it in `finish`. Dropped before that (an error, a
 /// full disk, Ctrl-C), it removes the temporary file, and an existing target is untouched. A process that is killed cannot:
@@ -36,7 +37,11 @@ impl OutputFile {
         let old = fs::metadata(target).ok();
         if old.as_ref().is_some_and(|old| !old.is_file()) {
             let file = OpenOptions::new().write(true).open(target)?;
-            return Ok(OutputFile { target: target.into(), temporary: None, writer: BufWriter::new(file) });
+            return Ok(OutputFile {
+                target: target.into(),
+                temporary: None,
+                writer: BufWriter::with_capacity(BUFFER, file),
+            });
         }
         let target = if old.is_some() { fs::canonicalize(target)? } else { target.to_path_buf() };
         let (temporary, file) = create_beside(&target)?;

@@ -52,6 +52,7 @@ impl PcapFile {
     /// Read the 16-byte header of the record at byte `offset`.
     ///
     /// A fraction of a second of 10^6 us or 10^9 ns and above, which some writers leave, is carried into the seconds.
+    #[inline]
     pub(crate) fn record(&self, bytes: &[u8], offset: u64) -> Result<RecordHeader, CaptureError> {
         let field = |at| self.order.u32(bytes, at);
         let captured = field(8);

@@ -64,31 +64,41 @@ impl Pump<'_> {
         F: FnMut(Record<'_>) -> Result<Fate, E>,
     {
         let mut tally = Tally::default();
+        if output.is_some() {
+            capture.keep();
+        }
+        let finished = self.each(capture, &mut tally, &mut output, &mut visit)?;
+        write(&mut output, capture.take())?;
+        Ok(Tally { truncated: finished, ..tally })
+    }
+
+    /// All packets; where the capture is cut off, if that is not an error.
+    fn each<R: Read, E: From<CaptureError>>(
+        &self,
+        capture: &mut Capture<R>,
+        tally: &mut Tally,
+        output: &mut Option<&mut dyn Write>,
+        visit: &mut impl FnMut(Record<'_>) -> Result<Fate, E>,
+    ) -> Result<Option<Truncated>, E> {
         loop {
             if self.is_interrupted() {
-                return if self.ends_there {
-                    Ok(tally)
-                } else {
-                    Err(CaptureError::Interrupted { packets: tally.packets }.into())
-                };
+                let interrupted = CaptureError::Interrupted { packets: tally.packets };
+                return if self.ends_there { Ok(None) } else { Err(interrupted.into()) };
+            }
+            if output.is_some() && capture.is_low() {
+                write(output, capture.take())?;
             }
             let mut chunk = match capture.next_chunk() {
                 Ok(Some(chunk)) => chunk,
-                Ok(None) => return Ok(tally),
-                Err(CaptureError::Truncated(cut)) if self.partial => {
-                    return Ok(Tally { truncated: Some(cut), ..tally });
-                }
+                Ok(None) => return Ok(None),
+                Err(CaptureError::Truncated(cut)) if self.partial => return Ok(Some(cut)),
                 Err(error) => return Err(error.into()),
             };
-            if let Some(record) = chunk.record() {
-                tally.count(&record);
-                if visit(record)? == Fate::Drop {
-                    tally.dropped += 1;
-                    continue;
-                }
-            }
-            if let Some(output) = &mut output {
-                output.write_all(chunk.bytes()).map_err(write_failed)?;
+            let Some(record) = chunk.record() else { continue };
+            tally.count(&record);
+            if visit(record)? == Fate::Drop {
+                tally.dropped += 1;
+                capture.take_but_last(|before| write(output, before))?;
             }
         }
     }
@@ -113,6 +123,10 @@ impl Tally {
         }
         self.span_ns = Some((first.min(now), last.max(now)));
     }
+}
+
+fn write(output: &mut Option<&mut dyn Write>, bytes: &[u8]) -> Result<(), CaptureError> {
+    output.as_mut().map_or(Ok(()), |output| output.write_all(bytes).map_err(write_failed))
 }
 
 fn write_failed(cause: io::Error) -> CaptureError {

@@ -144,7 +144,7 @@ fn conserved(name: &str, report: &Report) {
         report.directions.forward.bytes,
         "{name}"
     );
-    let flows = |of: fn(&perhop_capture::mark::FlowRow) -> u64| report.flows.iter().map(of).sum::<u64>();
+    let flows = |of: fn(&perhop_capture::mark::FlowRow) -> u64| report.flows.iter().map(|it| of(&it)).sum::<u64>();
     assert_eq!(
         flows(|row| row.total.bytes),
         report.directions.forward.bytes + report.directions.reverse.bytes,
@@ -602,7 +602,8 @@ fn the_worst_second_of_a_short_capture_is_all_of_it() {
     let report = meter(&file("tcp.pcap"), marking(vec![stage("tb", bucket(CIR, CBS))]), &Pump::default()).unwrap();
     assert!(report.capture.duration_s.is_some_and(|s| s < 1.0));
     assert!(report.flows.iter().all(|flow| flow.when.worst_second_bit_s == flow.offered_bit_s));
-    let [tb] = &report.load.contracts[..] else { panic!("one instance") };
+    let contracts: Vec<_> = report.load.contracts.iter().collect();
+    let [tb] = &contracts[..] else { panic!("one instance") };
     assert_eq!((tb.when.worst_second_bit_s, tb.offered_bit_s), (tb.offered_bit_s, report.capture.offered_bit_s));
     let red: u64 = report.flows.iter().map(|flow| flow.fates.red.bytes).sum();
     assert_eq!(

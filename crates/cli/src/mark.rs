@@ -4,6 +4,8 @@ use crate::args::{Mark, Meter, Through};
 use crate::{Exit, Failure, complain, say, watch};
 use perhop_capture::mark::{self, Behind, MarkError, Marking, Report, RoundTripsOf};
 use perhop_capture::{CaptureError, Pump, STANDARD_INPUT};
+use perhop_core::params::unit_code;
+use perhop_core::units::Span;
 use perhop_scenario::{Options, Policy};
 use perhop_sim::Plan;
 use std::path::Path;
@@ -49,7 +51,10 @@ pub(crate) fn meter(args: &Meter) -> Result<Exit, Failure> {
             });
             marking(policy, &options, &args.through)?
         }
-        None => Marking { seed: args.through.seed, ..Marking::default() },
+        None => {
+            let flow_timeout = flow_timeout(&args.through)?;
+            Marking { seed: args.through.seed, flow_timeout, ..Marking::default() }
+        }
     };
     let marking = Marking { round_trips, bursts: args.bursts, ..marking };
     // Ctrl-C ends `tcpdump -w - | perhop meter -`: what came is reported.
@@ -58,8 +63,25 @@ pub(crate) fn meter(args: &Meter) -> Result<Exit, Failure> {
     finish(report, &args.through, &args.input)
 }
 
+/// `--flow-timeout`.
+fn flow_timeout(through: &Through) -> Result<Option<Span>, Failure> {
+    let Some(text) = &through.flow_timeout else { return Ok(None) };
+    let refused = |code: &str, message: &str, help: &str| {
+        let place = format!("error[{code}] {message:<48} --flow-timeout\n1 | {text}");
+        Failure::Error(format!("{place}\n   help: {help}\n\n1 error, nothing was read"))
+    };
+    match text.parse::<Span>() {
+        Ok(none) if none.ns() == 0 => {
+            Err(refused("E201", &format!("`flow-timeout` is {text}"), "above 0; without it no flow expires"))
+        }
+        Ok(timeout) => Ok(Some(timeout)),
+        Err(error) => Err(refused(unit_code(error.fault), &error.message, &error.help)),
+    }
+}
+
 /// The policy, checked.
 fn marking(policy: &Path, options: &Options, through: &Through) -> Result<Marking, Failure> {
+    let flow_timeout = flow_timeout(through)?;
     let (policy, warnings) = Policy::load(policy, options)
         .map_err(|errors| Failure::Error(format!("{errors:#}\n{}, nothing was read", errors.summary())))?;
     if !warnings.list.is_empty() {
@@ -71,6 +93,7 @@ fn marking(policy: &Path, options: &Options, through: &Through) -> Result<Markin
         inside: policy.inside().to_vec(),
         flow_label: policy.encoding(),
         seed: through.seed,
+        flow_timeout,
         queue: policy.line().zip(policy.queue()).map(|(plan, name)| {
             let plan = Plan { seed: through.seed, ..plan.clone() };
             Behind { name: name.to_owned(), plan }

@@ -195,6 +195,28 @@ fn queues() -> Folder {
     Folder::with(&[("in.pcap", &capture()), ("policy.toml", QUEUES.as_bytes())])
 }
 
+/// The bucket of each flow is empty after one packet; all flows of the capture are silent for more than 1 ms at times.
+#[test]
+fn flows_expire_where_the_user_says_so() {
+    let folder = queues();
+    let without = text(&metered(&folder, &[]));
+    assert!(!without.contains("expired"), "{without}");
+    let never = text(&metered(&folder, &["--flow-timeout", "10h"]));
+    assert!(never.contains("\nexpired: 0 flows silent for more than 36000 s\n"), "{never}");
+    let some = text(&metered(&folder, &["--flow-timeout", "1ms", "--json"]));
+    let some: serde_json::Value = serde_json::from_str(&some).unwrap();
+    assert!(some["expired_flows"].as_u64().is_some_and(|it| it > 0), "{some}");
+    assert_eq!(some["flow_timeout_s"], 0.001);
+    for (value, code, help) in
+        [("60", "E103", "with its unit"), ("0s", "E201", "above 0"), ("5Mbit/s", "E105", "units of a time")]
+    {
+        let said = folder.refused(&["meter", "in.pcap", "--flow-timeout", value]);
+        assert!(said.contains(code) && said.contains("--flow-timeout") && said.contains(value), "{said}");
+        assert!(said.contains(help) && said.contains("nothing was read"), "{said}");
+        assert_eq!(said, folder.refused(&["meter", "in.pcap", "--policy", "policy.toml", "--flow-timeout", value]));
+    }
+}
+
 fn metered(folder: &Folder, more: &[&str]) -> Output {
     folder.perhop(&[&["meter", "in.pcap", "--policy", "policy.toml"], more].concat())
 }

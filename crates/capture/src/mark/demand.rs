@@ -17,25 +17,25 @@ use perhop_core::units::{self, BitRate, Bytes, NS_PER_S, Time};
 
 const NANOBITS_PER_BYTE: u128 = 8 * NS_PER_S as u128;
 
-/// The bytes owed to a bucket of some rate.
+/// The bytes owed to a bucket of some rate, in 20 bytes: there is one for each instance.
 #[derive(Clone, Copy, Debug, Default)]
 struct Burst {
-    owed: u128,
-    at: Time,
-    largest: u128,
+    /// In 96 bits, the highest first: 2^63 bytes.
+    owed: [u32; 3],
+    /// In ns, the higher half first.
+    at: [u32; 2],
 }
 
 impl Burst {
-    fn add(&mut self, rate: BitRate, now: Time, size: u32) {
-        let earned = u128::from(rate.bit_s()) * u128::from(now.since(self.at).ns());
-        self.at = now;
-        self.owed = self.owed.saturating_sub(earned) + u128::from(size) * NANOBITS_PER_BYTE;
-        self.largest = self.largest.max(self.owed);
-    }
-
-    /// Rounded up to whole bytes.
-    fn bytes(&self) -> u64 {
-        self.largest.div_ceil(NANOBITS_PER_BYTE) as u64
+    /// Counts a packet; what is then owed.
+    fn add(&mut self, rate: BitRate, now: Time, size: u32) -> u128 {
+        let [high, low] = self.at.map(u64::from);
+        let earned = u128::from(rate.bit_s()) * u128::from(now.since(Time::from_ns(high << 32 | low)).ns());
+        let [high, middle, low] = self.owed.map(u128::from);
+        let owed = (high << 64 | middle << 32 | low).saturating_sub(earned) + u128::from(size) * NANOBITS_PER_BYTE;
+        self.owed = [(owed >> 64) as u32, (owed >> 32) as u32, owed as u32];
+        self.at = [(now.ns() >> 32) as u32, now.ns() as u32];
+        owed
     }
 }
 
@@ -53,6 +53,8 @@ pub(crate) struct Demand {
     /// The longest packet, bytes.
     pub(crate) largest: u32,
     bursts: Vec<Burst>,
+    /// The most that was owed to one.
+    most: Option<u128>,
 }
 
 impl Demand {
@@ -76,13 +78,23 @@ impl Demand {
         if self.bursts.len() <= instance {
             self.bursts.resize(instance + 1, Burst::default());
         }
-        self.bursts[instance].add(cir, now, size);
+        self.most = self.most.max(Some(self.bursts[instance].add(cir, now, size)));
+    }
+
+    /// Nothing is owed to an instance any longer.
+    pub(crate) fn forget(&mut self, instance: usize) {
+        self.bursts.get_mut(instance).into_iter().for_each(|it| *it = Burst::default());
     }
 
     /// The smallest CBS at which all packets of every instance would conform; `None` without a CIR or without packets.
     pub(crate) fn conforming_cbs(&self) -> Option<u64> {
-        self.bursts.iter().map(Burst::bytes).max()
+        self.most.map(bytes)
     }
+}
+
+/// Rounded up to whole bytes.
+fn bytes(owed: u128) -> u64 {
+    owed.div_ceil(NANOBITS_PER_BYTE) as u64
 }
 
 /// The effective value of a parameter, as its text.
@@ -120,13 +132,13 @@ mod tests {
         ) {
             let rate = BitRate::bps(rate);
             let mut burst = Burst::default();
-            let mut now = 0;
+            let (mut now, mut most) = (0, 0);
             for (gap, size) in &load {
                 now += gap;
-                burst.add(rate, Time::from_ns(now), *size);
+                most = most.max(burst.add(rate, Time::from_ns(now), *size));
             }
-            prop_assert_eq!(reds(rate, burst.bytes(), &load), 0);
-            prop_assert!(reds(rate, burst.bytes() - 1, &load) > 0);
+            prop_assert_eq!(reds(rate, bytes(most), &load), 0);
+            prop_assert!(reds(rate, bytes(most) - 1, &load) > 0);
         }
     }
 }

@@ -68,6 +68,11 @@ impl Handshakes {
         false
     }
 
+    /// Nothing is known of a flow any longer.
+    pub(crate) fn forget(&mut self, flow: FlowId) {
+        (*slot(&mut self.handshakes, flow), *slot(&mut self.rtts, flow)) = (Handshake::default(), None);
+    }
+
     fn ask(&mut self, now: Time, [flow, mate]: [FlowId; 2]) {
         let it = slot(&mut self.handshakes, flow);
         if it.progress != Progress::None {

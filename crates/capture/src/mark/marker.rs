@@ -17,11 +17,13 @@ use super::clock::Clock;
 use super::demand::Demand;
 use super::error::MarkError;
 use super::handshake::Handshakes;
+use super::idle::Idle;
 use super::labels::Labels;
 use super::ledger::Ledger;
 use super::marking::{Behind, Marking, RoundTripsOf};
 use super::queueing::Queueing;
-use super::rates::Rates;
+use super::rates::{Rates, Taken};
+use super::records::{DROPPED, Outcome};
 use super::round_trips::{Aggregate, RoundTrips, Segment, Shared};
 use crate::export::TCP_FLAGS;
 use crate::file::Record;
@@ -68,6 +70,8 @@ pub(crate) struct Marker {
     /// Watched if a match asks for round-trip times.
     pub(crate) handshakes: Option<Handshakes>,
     pub(crate) round_trips: Option<RoundTrips>,
+    /// If flows expire.
+    idle: Option<Idle>,
     /// Whether packets may go from one conditioner that gives colours to the next.
     chained: bool,
     /// Packets seen.
@@ -79,6 +83,7 @@ impl Marker {
     pub(crate) fn new(marking: Marking) -> Result<Self, MarkError> {
         let replay = port(&marking)?;
         let needs = replay.port().edge_needs();
+        let demands: Vec<Demand> = marking.stages.iter().map(Demand::new).collect();
         Ok(Self {
             needs,
             queueing: marking.queue.as_ref().map(|_| Queueing::default()),
@@ -87,14 +92,15 @@ impl Marker {
                 RoundTripsOf::Nothing => None,
                 of => Some(RoundTrips::new(of == RoundTripsOf::Samples)),
             },
+            idle: marking.flow_timeout.map(Idle::new),
             chained: marking.stages.iter().flat_map(|stage| stage.actions).any(Action::goes_on),
             packets: 0,
             replay,
             flows: FlowTable::new(),
             clock: Clock::new(marking.origin),
             ledger: Ledger::default(),
-            demands: marking.stages.iter().map(Demand::new).collect(),
-            rates: Rates::default(),
+            rates: Rates::new(demands.iter().zip(marking.stages.iter().map(|stage| stage.per))),
+            demands,
             bursts: marking.bursts.then(Bursts::new),
             labels: Labels::new(marking.flow_label.clone()),
             phases: Vec::new(),
@@ -118,13 +124,13 @@ impl Marker {
         self.ledger.ip_length(headers.lengths.l3);
         let flow = FlowId(self.flows.id(headers));
         let mut packet = Packet { flow, size: self.size(record.link, headers), ..view(headers) };
+        self.expire(now, flow);
         self.labels.read(headers, &mut packet);
         if let Some(tcp) = headers.tcp {
             self.watch(now, flow, tcp);
         }
         self.replay.advance(now, &mut |trip| self.queueing.iter_mut().for_each(|it| it.add(trip)));
         let (came, forward) = (packet, self.is_forward(headers));
-        self.rates.see(now, flow, packet.size);
         let fate = match forward {
             true => self.forward(now, headers, &mut packet),
             false => self.reverse(now, headers, &mut packet),
@@ -137,6 +143,33 @@ impl Marker {
             self.labels.write(record.data, headers, &packet);
         }
         fate
+    }
+
+    /// Flows that have expired, where they may.
+    pub(crate) fn expired(&self) -> Option<u64> {
+        self.idle.as_ref().map(|it| it.expired)
+    }
+
+    /// Forgets the flows that have expired when a packet of `flow` comes.
+    fn expire(&mut self, now: Time, flow: FlowId) {
+        while let Some(expired) = self.idle.as_mut().and_then(|it| it.expire(now)) {
+            self.forget(expired);
+        }
+        self.idle.iter_mut().for_each(|it| it.see(now, flow));
+    }
+
+    /// A flow that returns after this is a new one to everything but the counts.
+    fn forget(&mut self, flow: FlowId) {
+        let own = self.marking.stages.iter().enumerate().filter(|(_, stage)| stage.per == Per::Flow);
+        for (place, _) in own {
+            if let Some(instance) = self.replay.port().edge().instance(place, flow) {
+                self.demands[place].forget(instance);
+            }
+        }
+        self.replay.port_mut().forget(flow);
+        self.rates.forget(flow);
+        self.handshakes.iter_mut().for_each(|it| it.forget(flow));
+        self.phases.get_mut(flow.0 as usize).into_iter().for_each(|it| *it = Phase::Unknown);
     }
 
     /// What meters count: the IP length and the overhead; where that holds a link header, VLAN tags are part of it.
@@ -160,15 +193,17 @@ impl Marker {
         }
         if let Some((place, instance)) = colouring {
             self.demands[place].add(instance, now, packet.size);
-            if let Some(aggregate) = self.aggregate(packet) {
-                self.rates.charge((aggregate, &self.demands[place]), now, packet.flow, packet.size);
-            }
         }
         let at = Passage { stamps: stamps(headers), ..Passage::of(now, packet.flow) };
         let met = self.met();
         let fate = self.pass(&at, headers.lengths.l3, packet);
         self.demand_next(&met, colouring.map(|it| it.0), &before, now);
         self.ledger.forward(&before, packet, colouring.is_some(), fate);
+        let outcome = if fate == Fate::Drop { DROPPED } else { packet.colour.index() };
+        let outcome = Outcome { now, flow: before.flow, size: before.size, outcome, reverse: false };
+        let (stages, flows) = (&self.marking.stages, &self.flows);
+        let shared = |place: usize| shared(stages[place].per, flows, before.flow);
+        self.rates.add(&outcome, colouring.map(|(place, instance)| Taken { place, instance }), shared);
         fate
     }
 
@@ -188,9 +223,13 @@ impl Marker {
         }
     }
 
-    /// Through the conditioners and into the queue. What leaves at once is seen as it leaves, what waits as it came into
-    /// the queue, and only conditioners drop: the queue has its own report.
+    /// Through the conditioners, and into the queue if there is one. What leaves at once is seen as it leaves, what waits as
+    /// it came into the queue, and only conditioners drop: the queue has its own report.
     fn pass(&mut self, at: &Passage<'_>, wire: u32, packet: &mut Packet) -> Fate {
+        if self.queueing.is_none() {
+            let passed = self.replay.port_mut().pass(at, packet);
+            return if passed == Err(Reason::Policer) { Fate::Drop } else { Fate::Keep };
+        }
         let number = self.replay.arrivals();
         let (mut after, queueing) = (None, &mut self.queueing);
         let fate = self.replay.arrive(at, packet, wire, &mut |trip| {
@@ -210,9 +249,14 @@ impl Marker {
     }
 
     fn reverse(&mut self, now: Time, headers: &IpHeaders, packet: &mut Packet) -> Fate {
-        self.ledger.reverse(packet);
+        self.ledger.reverse.add(packet.size);
+        let outcome = packet.colour.index();
+        self.rates.add(&Outcome { now, flow: packet.flow, size: packet.size, outcome, reverse: true }, None, |_| {
+            Shared::Everything
+        });
         if self.needs.contains(Needs::REVERSE) {
             let mate = FlowId(self.flows.mate(packet.flow.0));
+            self.idle.iter_mut().for_each(|it| it.see(now, mate));
             // a capture may begin in the middle of a connection, with return traffic
             if self.phase(mate) == Phase::Unknown {
                 self.register(mate);
@@ -236,19 +280,11 @@ impl Marker {
 
     /// The aggregate of a forward packet: of the conditioner that colours it, or of the policy that has none.
     fn aggregate(&self, packet: &Packet) -> Option<Aggregate> {
-        let FlowKey { source, destination, protocol, ports } = *self.flows.key(packet.flow.0)?;
-        let pair = Shared::Pair(source, destination);
         if self.replay.port().edge().is_empty() {
-            return Some(Aggregate { place: None, shared: pair });
+            return Some(Aggregate { place: None, shared: shared(Per::Pair, &self.flows, packet.flow) });
         }
         let (place, _) = self.replay.port().edge().colouring(packet)?;
-        let shared = match self.marking.stages[place].per {
-            Per::Aggregate => Shared::Everything,
-            Per::Flow => Shared::Flow(packet.flow),
-            Per::Pair => pair,
-            Per::Class => Shared::Class(protocol, ports.map_or(0, |ports| ports.destination)),
-        };
-        Some(Aggregate { place: Some(place), shared })
+        Some(Aggregate { place: Some(place), shared: shared(self.marking.stages[place].per, &self.flows, packet.flow) })
     }
 
     /// Registers a flow with the edge before its first packet; also when a SYN after other segments opens another connection
@@ -278,7 +314,7 @@ impl Marker {
     /// What classifiers know about a flow so far.
     fn headers_of(&self, flow: FlowId) -> FlowHeaders {
         let key = self.flows.key(flow.0).expect("the table has numbered it");
-        FlowHeaders { rtt: self.handshakes.as_ref().and_then(|it| it.rtt(flow)), ..flow_headers(key) }
+        FlowHeaders { rtt: self.handshakes.as_ref().and_then(|it| it.rtt(flow)), ..flow_headers(&key) }
     }
 
     /// If round-trip times matter: reclassifies a connection's flows when its own becomes known.
@@ -308,6 +344,17 @@ fn port(marking: &Marking) -> Result<Replay, MarkError> {
         MarkError::Conditioner { name, error: error.to_string() }
     })?;
     Ok(Replay::new(Port::of_edge(edge), Line::Infinite))
+}
+
+/// What shares the instance that takes packets of a flow, by flow, pair or class.
+fn shared(per: Per, flows: &FlowTable, flow: FlowId) -> Shared {
+    let key = || flows.key(flow.0).expect("the table has numbered it");
+    match per {
+        Per::Aggregate => Shared::Everything,
+        Per::Flow => Shared::Flow(flow),
+        Per::Pair => Shared::Pair(key().source, key().destination),
+        Per::Class => Shared::Class(key().protocol, key().ports.map_or(0, |ports| ports.destination)),
+    }
 }
 
 fn stamps(headers: &IpHeaders) -> Option<Timestamps> {

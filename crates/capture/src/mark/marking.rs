@@ -3,6 +3,7 @@
 use perhop_core::classify::Prefix;
 use perhop_core::flow_label::Encoding;
 use perhop_core::port::edge::StageSpec;
+use perhop_core::units::Span;
 use perhop_sim::Plan;
 
 use super::clock::Origin;
@@ -40,6 +41,8 @@ pub struct Marking {
     pub round_trips: RoundTripsOf,
     /// Whether the largest bursts are looked for.
     pub bursts: bool,
+    /// Silence after which a flow is forgotten; `None`: none is.
+    pub flow_timeout: Option<Span>,
     /// The queue on a line behind the conditioners; `None`: what passes leaves at once.
     pub queue: Option<Behind>,
 }

@@ -208,7 +208,7 @@ fn row(of: String, group: &Group) -> QueueRow {
 fn flow_rows(flows: &[Met], names: &Names<'_>) -> Vec<QueueFlowRow> {
     let met = (0..).zip(flows).filter(|(_, met)| met.came.packets > 0);
     let row = |(flow, met): (u32, &Met)| QueueFlowRow {
-        flow: flow_name(names.flow(FlowId(flow))),
+        flow: flow_name(&names.flow(FlowId(flow))),
         came: met.came.into(),
         sent: met.sent.into(),
         marked: met.marked.into(),

@@ -5,10 +5,12 @@ use serde::Serialize;
 
 use super::bursts::{Burst, Bursts};
 use super::demand::Demand;
-use super::rates::{FlowLoad, Load, Rates};
+use super::load::Load;
+use super::rates::Got;
+use super::records::FlowSums;
 use super::round_trip_report::Names;
 use super::volume::Volume;
-use perhop_core::units::Span;
+use perhop_core::units::{Bytes, Span};
 
 /// When some packets came, in seconds after time zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -53,8 +55,8 @@ impl ExcessRow {
 }
 
 /// A flow's packets over time: their rate, when they came, and those in excess.
-pub(super) fn of_flow(load: &FlowLoad, duration_s: Option<f64>) -> (Option<f64>, When, ExcessRow) {
-    let FlowLoad { offered, excess } = load;
+pub(super) fn of_flow(sums: &FlowSums, duration_s: Option<f64>) -> (Option<f64>, When, ExcessRow) {
+    let FlowSums { offered, excess, .. } = sums;
     let rate = over(offered.count.bytes, duration_s);
     (rate, When::new(offered, duration_s), ExcessRow::new(excess, duration_s))
 }
@@ -109,30 +111,25 @@ pub(super) fn over(bytes: u64, duration_s: Option<f64>) -> Option<f64> {
     duration_s.filter(|s| *s > 0.0).map(|s| bytes as f64 * 8.0 / s)
 }
 
-/// Instances, most excess first; of equals those of earlier conditioners.
-pub(super) fn contracts(
-    rates: &Rates,
-    demands: &[Demand],
-    names: &Names<'_>,
-    duration_s: Option<f64>,
-) -> Vec<ContractRow> {
-    let row = |(key, it): (&super::round_trips::Aggregate, &super::rates::Contract)| {
-        let place = key.place?;
-        Some(ContractRow {
-            conditioner: names.stages[place].name.clone(),
-            instance: names.shared(key),
-            offered: it.offered.count.into(),
-            offered_bit_s: over(it.offered.count.bytes, duration_s),
-            when: When::new(&it.offered, duration_s),
-            cir_bit_s: demands[place].cir?.bit_s(),
-            depth_bytes: it.depth.get(),
-            excess: ExcessRow::new(&it.excess, duration_s),
-            excess_bit_s: over(it.excess.count.bytes, duration_s),
-        })
-    };
-    let mut rows: Vec<_> = rates.contracts.iter().filter_map(row).collect();
-    rows.sort_by_key(|row| std::cmp::Reverse(row.excess.volume.bytes));
-    rows
+/// An instance of a conditioner, and what it is for: what it got of its contract.
+pub(super) fn contract(
+    conditioner: &str,
+    instance: Option<String>,
+    (got, depth): (&Got, Bytes),
+    (demand, duration_s): (&Demand, Option<f64>),
+) -> ContractRow {
+    let Got { offered, excess } = got;
+    ContractRow {
+        conditioner: conditioner.to_owned(),
+        instance,
+        offered: offered.count.into(),
+        offered_bit_s: over(offered.count.bytes, duration_s),
+        when: When::new(offered, duration_s),
+        cir_bit_s: demand.cir.map_or(0, |cir| cir.bit_s()),
+        depth_bytes: depth.get(),
+        excess: ExcessRow::new(excess, duration_s),
+        excess_bit_s: over(excess.count.bytes, duration_s),
+    }
 }
 
 /// The largest bursts, by width.
@@ -144,7 +141,7 @@ pub(super) fn bursts(bursts: &Bursts, names: &Names<'_>) -> Vec<BurstRow> {
         bit_s: it.bytes as f64 * 8.0 / width.seconds(),
         first_s: seconds(it.first.ns()),
         last_s: seconds(it.last.ns()),
-        flow: crate::flows::flow_name(names.flow(it.flow)),
+        flow: crate::flows::flow_name(&names.flow(it.flow)),
         flow_bytes: it.flow_bytes,
     };
     bursts.largest().map(row).collect()

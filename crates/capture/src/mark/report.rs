@@ -1,8 +1,7 @@
 //! What a run over a capture found, ready for JSON.
 
-use std::net::IpAddr;
+use std::sync::Arc;
 
-use perhop_core::count::Count;
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::{Colour, FlowId};
 use perhop_core::port::edge::{ColourMatrix, StageSpec};
@@ -13,14 +12,14 @@ use super::demand::Demand;
 use super::error::Unchanged;
 use super::handshake::Handshakes;
 use super::labels::{LabelCounts, Labels};
-use super::ledger::{ETHERNET_MTU, FlowCounts, Ledger};
+use super::ledger::{ETHERNET_MTU, Ledger};
 use super::marker::Marker;
 use super::queue_report::{Line, QueueReport};
-use super::rate_report::{self, BurstRow, ContractRow, ExcessRow, When};
-use super::rates::FlowLoad;
+use super::rate_report::{self, BurstRow};
+use super::records::Records;
 use super::round_trip_report::{Names, RoundTripReport};
+use super::rows::{ContractRows, Counted, FlowRows};
 use super::volume::Volume;
-use crate::flows::FlowKey;
 use crate::pump::Tally;
 
 /// Packets that came with one colour and left with another, or were dropped.
@@ -79,51 +78,6 @@ pub struct CodePointRow {
     pub after: Volume,
 }
 
-/// One flow.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FlowRow {
-    /// Source address.
-    pub source: IpAddr,
-    /// Destination address.
-    pub destination: IpAddr,
-    /// IP protocol number.
-    pub protocol: u8,
-    /// Source port; `None` for protocols without.
-    pub source_port: Option<u16>,
-    /// Destination port.
-    pub destination_port: Option<u16>,
-    /// `forward` or `reverse`.
-    pub direction: &'static str,
-    /// All its packets.
-    #[serde(flatten)]
-    pub total: Volume,
-    /// Their bytes over the capture's duration; `None` where it is 0.
-    pub offered_bit_s: Option<f64>,
-    /// When they came.
-    #[serde(flatten)]
-    pub when: When,
-    /// Those that exceeded the contract of the conditioner's instance that took them.
-    pub excess: ExcessRow,
-    /// What became of them.
-    #[serde(flatten)]
-    pub fates: Fates,
-}
-
-/// Packets of a flow by what became of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Fates {
-    /// Left green.
-    pub green: Volume,
-    /// Left yellow.
-    pub yellow: Volume,
-    /// Left red.
-    pub red: Volume,
-    /// Left without a colour.
-    pub unmarked: Volume,
-    /// Dropped.
-    pub dropped: Volume,
-}
-
 /// Labels in IPv6 flow labels, in packets of both directions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LabelReport {
@@ -171,6 +125,12 @@ pub struct CaptureReport {
     pub duration_s: Option<f64>,
     /// Forward traffic over that duration; `None` where it is 0.
     pub offered_bit_s: Option<f64>,
+    /// Silence after which flows were forgotten; absent if none was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow_timeout_s: Option<f64>,
+    /// How often a flow was silent for longer, and forgotten.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expired_flows: Option<u64>,
     /// The capture that was written, by `mark`.
     pub output: Option<String>,
 }
@@ -226,7 +186,7 @@ pub struct Report {
     #[serde(flatten)]
     pub load: LoadReport,
     /// By flow, most bytes first.
-    pub flows: Vec<FlowRow>,
+    pub flows: FlowRows,
     /// Irregularities of the capture.
     #[serde(flatten)]
     pub flaws: Flaws,
@@ -238,7 +198,7 @@ pub struct Report {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LoadReport {
     /// Conditioners' instances that have a committed rate, most excess first.
-    pub contracts: Vec<ContractRow>,
+    pub contracts: ContractRows,
     /// The largest bursts by width; `None` if they were not asked for.
     pub bursts: Option<Vec<BurstRow>>,
     /// The queue behind the conditioners; `None` without one.
@@ -247,9 +207,9 @@ pub struct LoadReport {
 
 impl Report {
     pub(super) fn new(marker: Marker, tally: &Tally) -> Self {
+        let expired_flows = marker.expired();
         let Marker { replay, queueing, marking, flows, clock, ledger, demands, rates, bursts, labels, .. } = marker;
         let (handshakes, round_trips) = (marker.handshakes, marker.round_trips);
-        let names = Names { keys: flows.keys(), stages: &marking.stages };
         let duration_s = tally.span_ns.map(|(first, last)| (last - first) as f64 / 1e9);
         let stages = marking.stages.iter().zip(replay.port().edge().counts()).zip(&demands);
         let conditioners = stages.map(|((spec, it), demand)| conditioner(spec, it.counts, demand));
@@ -258,6 +218,10 @@ impl Report {
             let of_name = conditioners.iter_mut().filter(|it| it.name == name);
             of_name.for_each(|it| it.tallies.push(TallyRow { quantity, total }));
         });
+        drop(replay);
+        let (queue, stages) = (marking.queue, marking.stages);
+        let counted = Arc::new(Counted { flows, rates, stages, demands, duration_s });
+        let names = Names { flows: &counted.flows, stages: &counted.stages };
         let mut report = Self {
             capture: CaptureReport {
                 packets: tally.packets,
@@ -268,6 +232,8 @@ impl Report {
                 first_packet_s: clock.first().map(|first| first.seconds()),
                 duration_s,
                 offered_bit_s: rate_report::over(ledger.forward.bytes, duration_s),
+                flow_timeout_s: marking.flow_timeout.map(|it| it.seconds()),
+                expired_flows,
                 output: None,
             },
             directions: Directions {
@@ -279,17 +245,17 @@ impl Report {
             unmatched: unmatched(&ledger),
             code_points: code_points(&ledger),
             labels: label_report(&labels),
-            rtt: handshakes.map(|it| rtt_report(&it, &ledger)),
+            rtt: handshakes.map(|it| rtt_report(&it, &counted.rates.flows)),
             round_trips: round_trips.map(|it| RoundTripReport::new(it, &names)),
             load: LoadReport {
-                contracts: rate_report::contracts(&rates, &demands, &names, duration_s),
+                contracts: ContractRows::new(counted.clone()),
                 bursts: bursts.map(|it| rate_report::bursts(&it, &names)),
-                queue: queueing.zip(marking.queue.as_ref()).map(|(it, behind)| {
+                queue: queueing.zip(queue.as_ref()).map(|(it, behind)| {
                     let link = Line { behind, duration_s };
                     QueueReport::new(&it, link, &names)
                 }),
             },
-            flows: flow_rows(flows.keys(), &ledger.flows, &rates.flows, duration_s),
+            flows: FlowRows::new(counted.clone()),
             flaws: Flaws {
                 unchanged: unchanged(&ledger),
                 untimed: ledger.untimed,
@@ -299,7 +265,7 @@ impl Report {
             },
             warnings: Vec::new(),
         };
-        report.warnings = report.find_warnings(&ledger, &demands);
+        report.warnings = report.find_warnings(&ledger, &counted.demands);
         report
     }
 
@@ -406,12 +372,10 @@ impl RttReport {
     }
 }
 
-fn rtt_report(handshakes: &Handshakes, ledger: &Ledger) -> RttReport {
-    let forward = |counts: &FlowCounts| {
-        !counts.reverse && (counts.dropped.packets > 0 || counts.colours.iter().any(|c| c.packets > 0))
-    };
-    let flows = (0..).zip(&ledger.flows).filter(|(_, counts)| forward(counts));
-    let (known, unknown): (Vec<_>, Vec<_>) = flows.partition(|(flow, _)| handshakes.rtt(FlowId(*flow)).is_some());
+fn rtt_report(handshakes: &Handshakes, records: &Records) -> RttReport {
+    let forward = |flow: &FlowId| records.count(*flow).packets > 0 && !records.is_reverse(*flow);
+    let flows = (0..records.len() as u32).map(FlowId).filter(forward);
+    let (known, unknown): (Vec<_>, Vec<_>) = flows.partition(|flow| handshakes.rtt(*flow).is_some());
     RttReport { known_flows: known.len() as u64, unknown_flows: unknown.len() as u64 }
 }
 
@@ -458,36 +422,6 @@ fn code_points(ledger: &Ledger) -> Vec<CodePointRow> {
         CodePointRow { name, dscp, before: ledger.before[at].into(), after: ledger.after[at].into() }
     };
     (0..64).map(row).filter(|row| row.before.packets + row.after.packets > 0).collect()
-}
-
-fn flow_rows(keys: &[FlowKey], counts: &[FlowCounts], loads: &[FlowLoad], duration_s: Option<f64>) -> Vec<FlowRow> {
-    let rows = keys.iter().zip(counts.iter().zip(loads)).map(|(key, (counts, load))| {
-        let (offered_bit_s, when, excess) = rate_report::of_flow(load, duration_s);
-        FlowRow { offered_bit_s, when, excess, ..flow_row(key, counts) }
-    });
-    // a mate that was not seen has a number, and no packets
-    let mut rows: Vec<FlowRow> = rows.filter(|row| row.total.packets > 0).collect();
-    // stable: of equals the one that was seen first comes first
-    rows.sort_by_key(|row| std::cmp::Reverse(row.total.bytes));
-    rows
-}
-
-fn flow_row(key: &FlowKey, counts: &FlowCounts) -> FlowRow {
-    let [green, yellow, red, unmarked] = counts.colours.map(Volume::from);
-    let total = counts.colours.into_iter().sum::<Count>() + counts.dropped;
-    FlowRow {
-        source: key.source,
-        destination: key.destination,
-        protocol: key.protocol,
-        source_port: key.ports.map(|ports| ports.source),
-        destination_port: key.ports.map(|ports| ports.destination),
-        direction: if counts.reverse { "reverse" } else { "forward" },
-        total: total.into(),
-        offered_bit_s: None,
-        when: When::default(),
-        excess: ExcessRow::default(),
-        fates: Fates { green, yellow, red, unmarked, dropped: counts.dropped.into() },
-    }
 }
 
 fn unchanged(ledger: &Ledger) -> Vec<Unchanged> {

@@ -9,7 +9,7 @@ use perhop_core::units::Span;
 use serde::Serialize;
 
 use super::round_trips::{Aggregate, FlowTrips, Measured, RoundTrips, Sample, Shared};
-use crate::flows::{FlowKey, flow_name, pair_name};
+use crate::flows::{FlowKey, FlowTable, flow_name, pair_name};
 
 /// The least time-out that a sender is taken to use.
 pub(crate) const LEAST_TIMEOUT: Span = Span::from_ms(200);
@@ -108,20 +108,20 @@ pub struct RoundTripReport {
 
 /// Names of what was numbered.
 pub(super) struct Names<'a> {
-    pub(super) keys: &'a [FlowKey],
+    pub(super) flows: &'a FlowTable,
     pub(super) stages: &'a [StageSpec],
 }
 
 impl Names<'_> {
-    pub(super) fn flow(&self, flow: FlowId) -> &FlowKey {
-        &self.keys[flow.0 as usize]
+    pub(super) fn flow(&self, flow: FlowId) -> FlowKey {
+        self.flows.key(flow.0).expect("it was numbered")
     }
 
     /// What an instance of a conditioner is for; `None` for all that the conditioner takes.
-    pub(super) fn shared(&self, it: &Aggregate) -> Option<String> {
-        match it.shared {
+    pub(super) fn shared(&self, shared: &Shared) -> Option<String> {
+        match *shared {
             Shared::Everything => None,
-            Shared::Flow(flow) => Some(flow_name(self.flow(flow))),
+            Shared::Flow(flow) => Some(flow_name(&self.flow(flow))),
             Shared::Pair(source, destination) => Some(pair_name(source, destination)),
             Shared::Class(protocol, port) => Some(format!("protocol {protocol} to port {port}")),
         }
@@ -129,7 +129,7 @@ impl Names<'_> {
 
     fn aggregate(&self, it: &Aggregate) -> String {
         let conditioner = it.place.map(|place| self.stages[place].name.clone());
-        [conditioner, self.shared(it)].into_iter().flatten().collect::<Vec<_>>().join(": ")
+        [conditioner, self.shared(&it.shared)].into_iter().flatten().collect::<Vec<_>>().join(": ")
     }
 }
 
@@ -139,7 +139,7 @@ impl RoundTripReport {
         seen.retain(|(_, it)| it.measured.segments > 0);
         // stable: of equals the one that was seen first comes first
         seen.sort_by_key(|(_, it)| std::cmp::Reverse(it.measured.segments));
-        let flows: Vec<_> = seen.iter().map(|(flow, it)| flow_row(names.flow(*flow), it, names)).collect();
+        let flows: Vec<_> = seen.iter().map(|(flow, it)| flow_row(&names.flow(*flow), it, names)).collect();
         let aggregates = trips.aggregates.iter().map(|(key, measured)| {
             let flows = seen.iter().filter(|(_, it)| it.aggregate == Some(*key)).count() as u64;
             AggregateRoundTrip { name: names.aggregate(key), flows, measured: row(measured) }

@@ -2,9 +2,10 @@
 
 use comfy_table::Table;
 
+use super::flow_row::{Fates, FlowRow};
 use super::layout::{Rows, bit_rate, limited, new_table, share, shown};
 use super::rate_report::When;
-use super::report::{ColourRow, Fates, FlowRow, Report};
+use super::report::{ColourRow, Report};
 use super::round_trip_report::{FlowRoundTrip, MeasuredRow};
 use super::volume::Volume;
 use crate::flows::{FlowKey, flow_name};
@@ -51,7 +52,16 @@ impl Report {
         ];
         let counts =
             directions.map(|(what, v)| format!("{what} {}, {} B", counted(v.packets, PACKETS), v.bytes)).join("; ");
-        format!("{}{time}; {bytes}\n{counts}{}", counted(self.capture.packets, PACKETS), self.time_zero())
+        let packets = counted(self.capture.packets, PACKETS);
+        format!("{packets}{time}; {bytes}\n{counts}{}{}", self.expired(), self.time_zero())
+    }
+
+    /// Where flows expire.
+    fn expired(&self) -> String {
+        let Some((timeout, expired)) = self.capture.flow_timeout_s.zip(self.capture.expired_flows) else {
+            return String::new();
+        };
+        format!("\nexpired: {} silent for more than {timeout} s", counted(expired, ["flow", "flows"]))
     }
 
     /// Where it is not the first packet.
@@ -91,7 +101,7 @@ impl Report {
         let header = ["conditioner", "of", "Mbit/s", "cir", "bucket B", "excess Mbit/s", "% of bytes"];
         let worst_sent = ["worst second sent Mbit/s", WORST[1]];
         let mut table = new_table(&[&header[..], &["from s", "to s"], &worst_sent].concat(), 2);
-        for row in self.load.contracts.iter().take(most) {
+        for row in self.load.contracts.largest(most) {
             let of = row.instance.clone().unwrap_or_else(|| "all".into());
             let rates = [mbps(row.offered_bit_s), mbps(Some(row.cir_bit_s as f64)), row.depth_bytes.to_string()];
             let beyond = match row.excess.volume.packets {
@@ -183,7 +193,7 @@ impl Report {
     fn flows(&self, most: usize) -> String {
         let header = ["flow", "direction", "packets", "bytes", "Mbit/s", "from s", "to s"];
         let mut table = new_table(&[&header[..], &WORST].concat(), 2);
-        for flow in self.flows.iter().take(most) {
+        for flow in self.flows.largest(most) {
             let counts = [flow.total.packets, flow.total.bytes].map(|n| n.to_string());
             let times = [mbps(flow.offered_bit_s), seconds(flow.when.first_s), seconds(flow.when.last_s)];
             let name = [flow_name(&flow.key()), flow.direction.into()];
@@ -195,14 +205,13 @@ impl Report {
     fn flow_colours(&self, most: usize) -> String {
         let header = ["flow", "excess", "green", "yellow", "red", "unmarked", "dropped"];
         let mut table = new_table(&header, 1);
-        let forward = self.flows.iter().filter(|flow| flow.direction == "forward");
-        for flow in forward.clone().take(most) {
+        for flow in self.flows.largest_forward(most) {
             let Fates { green, yellow, red, unmarked, dropped } = flow.fates;
             let parts = [flow.excess.volume, green, yellow, red, unmarked, dropped];
             let shares = parts.map(|part| share(part, flow.total.bytes));
             table.add_row([flow_name(&flow.key())].into_iter().chain(shares));
         }
-        limited(&table, Rows { all: forward.count(), most }, "flows", "% of each flow's bytes")
+        limited(&table, Rows { all: self.flows.forward_len(), most }, "flows", "% of each flow's bytes")
     }
 
     fn aggregate_round_trips(&self, most: usize) -> String {

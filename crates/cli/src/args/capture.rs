@@ -12,6 +12,10 @@ pub struct Through {
     /// Keep the complete packets of a truncated capture
     #[arg(long)]
     pub partial: bool,
+    /// Forget flows that are silent for longer, as in 60s: one that returns begins afresh, with a full bucket; without
+    /// this none is forgotten
+    #[arg(long, value_name = "TIME")]
+    pub flow_timeout: Option<String>,
     /// The report as JSON
     #[arg(long)]
     pub json: bool,
