@@ -51,10 +51,10 @@ wheel: .venv/packages.stamp             ## dist/perhop-*.whl
 	$(BIN)/python scripts/backend.py
 	$(BIN)/maturin build --release --out dist
 
-bench: .venv/extension.stamp            ## nanoseconds per packet-hop and per decision
+bench: .venv/extension.stamp            ## this machine: packet-hops, decisions, memory, and whole processes beside ns-2
 	$(BIN)/perhop bench $(ARGS)
 
-instructions:                           ## instructions per packet-hop against tests/instructions/baseline.toml
+instructions:                           ## instructions of all that perhop does against tests/instructions/baseline.toml
 	cargo build --release -p perhop
 	$(PYTHON) tests/instructions/count.py $(ARGS)
 

@@ -82,7 +82,9 @@ Examples:
 /// `bench`
 pub const BENCH: &str = "\
 Examples:
-  perhop bench --seconds 1 --packets 10000";
+  perhop bench --only workloads,decisions --seconds 1 --packets 10000
+  perhop bench --only memory --seconds 6 --json
+  perhop bench --growth --most 2000";
 /// `list`
 pub const LIST: &str = "\
 Examples:

@@ -12,7 +12,7 @@ mod tune;
 use clap::{ColorChoice, Parser, Subcommand};
 
 pub use capture::{Mark, Meter, Through};
-pub use list::{Bench, Completions, Init, List, Man};
+pub use list::{Bench, BenchPart, Completions, Init, List, Man};
 pub use request::Request;
 pub use results::{Compare, Plot, Report, Reproduce, Runs};
 pub use simulate::{Check, Explain, Format, Lab, Output, Run, Settings, Shown, Source, Sweep, System, Trace, Traced};
@@ -78,7 +78,7 @@ pub enum Verb {
     /// Write a first scenario, commented and ready to run
     #[command(after_help = examples::INIT)]
     Init(Init),
-    /// Measure engine and decision cost on this machine
+    /// Measure what simulations and decisions cost on this machine, beside ns-2 where it is installed
     #[command(after_help = examples::BENCH)]
     Bench(Bench),
     /// List what is available: conditioners, AQMs, traffic models, TCP, units, diagnostics; or one of them by name

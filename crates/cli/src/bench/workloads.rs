@@ -7,64 +7,89 @@ use perhop_scenario::output::run::{Progress, Watch as _};
 use perhop_scenario::{Options, Scenario};
 use perhop_sim::plan::Plan;
 use perhop_sim::{EngineOptions, Simulation};
+use serde_json::{Value, json};
 
 /// Runs; the fastest counts.
 pub(super) const REPEATS: usize = 3;
 
 /// A scenario of its own file, which says what it is.
-struct Workload {
-    name: &'static str,
+pub(super) struct Workload {
+    pub(super) name: &'static str,
     what: &'static str,
-    text: &'static str,
+    pub(super) text: &'static str,
     /// The link that all packets cross.
-    bottleneck: &'static str,
+    pub(super) bottleneck: &'static str,
     /// Its length, as a part of the others': one over this.
-    shorter: u64,
+    pub(super) shorter: u64,
+    /// What it is in `peers/ns2.tcl`.
+    pub(super) ns2: Option<&'static str>,
 }
 
 macro_rules! workload {
-    ($name:literal, $bottleneck:literal, $shorter:literal, $what:literal) => {
+    ($name:literal, $bottleneck:literal, $shorter:literal, $ns2:expr, $what:literal) => {
         Workload {
             name: $name,
             what: $what,
             text: include_str!(concat!("workloads/", $name, ".toml")),
             bottleneck: $bottleneck,
             shorter: $shorter,
+            ns2: $ns2,
         }
     };
 }
 
-const WORKLOADS: [Workload; 5] = [
-    workload!("u", "n2 -> n3", 1, "10 sources of datagrams, 3 full links"),
-    workload!("p10", "r1 -> r2", 1, "10 NewReno flows, RED at 100 Mbit/s"),
-    workload!("p100", "r1 -> r2", 1, "100 NewReno flows, RED at 100 Mbit/s"),
-    workload!("p1000", "r1 -> r2", 6, "1000 NewReno flows, RED at 1 Gbit/s"),
-    workload!("d100", "r1 -> r2", 1, "100 flows, F-SAM at the edge, RIO in the core"),
+pub(super) const WORKLOADS: [Workload; 5] = [
+    workload!("u", "n2 -> n3", 1, Some("model datagrams flows 10 mbps 100"), "10 sources of datagrams, 3 full links"),
+    workload!("p10", "r1 -> r2", 1, Some("model bulk flows 10 mbps 100"), "10 NewReno flows, RED at 100 Mbit/s"),
+    workload!("p100", "r1 -> r2", 1, Some("model bulk flows 100 mbps 100"), "100 NewReno flows, RED at 100 Mbit/s"),
+    workload!("p1000", "r1 -> r2", 6, Some("model bulk flows 1000 mbps 1000"), "1000 NewReno flows, RED at 1 Gbit/s"),
+    workload!("d100", "r1 -> r2", 1, None, "100 flows, F-SAM at the edge, RIO in the core"),
 ];
 
 /// What was measured of a workload.
 pub(super) struct Measured {
     /// Its name.
-    pub(super) name: &'static str,
+    name: &'static str,
     /// What it is.
-    pub(super) what: &'static str,
+    what: &'static str,
     /// How much was simulated.
-    pub(super) simulated: Span,
+    simulated: Span,
     /// CPU seconds from its text to the first event.
-    pub(super) set_up: f64,
+    set_up: f64,
     /// CPU seconds from there to the outcome.
-    pub(super) run: f64,
+    run: f64,
     /// Packets that left a link.
-    pub(super) packet_hops: u64,
+    packet_hops: u64,
     /// Packets that left the bottleneck.
-    pub(super) bottleneck: u64,
+    bottleneck: u64,
 }
 
 impl Measured {
     /// CPU ns for each packet that leaves a link.
-    pub(super) fn ns(&self) -> f64 {
+    fn ns(&self) -> f64 {
         self.run * 1e9 / self.packet_hops as f64
     }
+}
+
+/// Lines for people.
+pub(super) fn text(all: &[Measured]) -> String {
+    let head = "\n         ns a hop   set-up, ms  simulated, s         hops   over the bottleneck";
+    let lines = all.iter().map(|w| {
+        let (ns, set_up, simulated) = (w.ns(), 1e3 * w.set_up, w.simulated.seconds());
+        let Measured { name, packet_hops, bottleneck, what, .. } = w;
+        format!("\n  {name:6} {ns:8.1} {set_up:12.2} {simulated:13.1} {packet_hops:12} {bottleneck:12}   {what}")
+    });
+    format!("workloads, best of {REPEATS}:{head}") + &lines.collect::<String>()
+}
+
+/// The same for programs.
+pub(super) fn as_json(all: &[Measured]) -> Value {
+    let each = all.iter().map(|w| {
+        let said = json!({ "ns_per_packet_hop": w.ns(), "set_up_s": w.set_up, "run_s": w.run, "simulated_s": w.simulated.seconds(),
+                           "packet_hops": w.packet_hops, "bottleneck_packets": w.bottleneck });
+        (w.name.to_owned(), said)
+    });
+    Value::Object(each.collect())
 }
 
 /// Every workload for so many simulated seconds, with progress on a terminal.
