@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use tempfile::TempDir;
 
 /// A process that came to its end.
 pub(super) struct Ended {
@@ -55,7 +55,7 @@ pub(super) fn perhop() -> PathBuf {
 }
 
 /// A directory for temporary files, which goes away with its value.
-pub(super) struct Folder(PathBuf);
+pub(super) struct Folder(TempDir);
 
 impl Folder {
     /// A new one, of this process.
@@ -63,13 +63,8 @@ impl Folder {
     /// # Errors
     /// It cannot be made.
     pub(super) fn new() -> Result<Self, String> {
-        static MADE: AtomicUsize = AtomicUsize::new(0);
-        let number = MADE.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("perhop-bench-{}-{number}", std::process::id()));
-        match fs::create_dir(&path) {
-            Ok(()) => Ok(Self(path)),
-            Err(error) => Err(format!("cannot make {}: {error}", path.display())),
-        }
+        let folder = tempfile::Builder::new().prefix("perhop-bench-").tempdir();
+        folder.map(Self).map_err(|error| format!("cannot make a temporary directory: {error}"))
     }
 
     /// Writes a file into it.
@@ -86,14 +81,7 @@ impl Folder {
 
     /// Where it is.
     pub(super) fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What cannot be removed from a temporary directory stays there.
-        let _ = fs::remove_dir_all(&self.0);
+        self.0.path()
     }
 }
 

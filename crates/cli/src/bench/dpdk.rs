@@ -1,10 +1,11 @@
 //! DPDK's meters and RED as a peer: a C program that is compiled where DPDK's headers are installed, and asked by turns.
 
 use super::bare::Peer;
+use super::child::Folder;
 use super::inputs::Inputs;
 use crate::complain;
 use std::io::{self, BufRead as _, BufReader, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 const SOURCE: &str = include_str!("peers/dpdk.c");
@@ -21,16 +22,6 @@ pub(super) struct Dpdk {
     _folder: Folder,
 }
 
-/// A folder that goes when its owner goes.
-struct Folder(PathBuf);
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What is left of it is temporary.
-        _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 impl Dpdk {
     /// Compiles and starts the program.
     ///
@@ -42,10 +33,10 @@ impl Dpdk {
             "DPDK's headers are not installed (Debian: apt install libdpdk-dev gcc pkg-config)".to_owned()
         })?;
         let (flags, libraries) = (of_package("--cflags")?, of_package("--libs")?);
-        let folder = folder().map_err(|e| format!("no temporary folder for DPDK's program: {e}"))?;
-        let [source, program, packets] = ["dpdk.c", "dpdk", "inputs"].map(|name| folder.0.join(name));
-        let written = std::fs::write(&source, SOURCE).and_then(|()| inputs.write(&packets));
-        written.map_err(|e| format!("{}: {e}", folder.0.display()))?;
+        let folder = Folder::new()?;
+        let source = folder.write("dpdk.c", SOURCE)?;
+        let [program, packets] = ["dpdk", "inputs"].map(|name| folder.path().join(name));
+        inputs.write(&packets).map_err(|e| format!("{}: {e}", packets.display()))?;
         compile(&source, &program, [&flags, &libraries])?;
         let mut child = Command::new(&program)
             .arg(packets)
@@ -91,11 +82,6 @@ impl Peer for Dpdk {
         }
         answer.ok()?.trim().parse().ok()
     }
-}
-
-fn folder() -> io::Result<Folder> {
-    let path = std::env::temp_dir().join(format!("perhop-bench-{}", std::process::id()));
-    std::fs::create_dir(&path).map(|()| Folder(path))
 }
 
 /// The flags that choose a processor.

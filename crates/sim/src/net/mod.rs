@@ -107,19 +107,25 @@ impl Net {
 
     /// The packet that reaches the far end of a link, and when the next one does.
     pub fn deliver(&mut self, link: usize) -> (Sent<RecordId>, Option<Time>) {
-        self.packet_hops += 1;
-        let link = &mut self.links[link];
-        let (sent, next) = link.deliver();
-        link.count_delivered(&sent, &self.pool.get(sent.handle).packet);
-        (sent, next)
+        self.count_delivered(link, Link::deliver)
     }
 
     /// As [`Net::deliver`], of a [plain](Link::is_plain) link, from which a packet goes [straight on](Net::straight_on).
     #[inline(always)]
     pub fn deliver_plain(&mut self, link: usize) -> (Sent<RecordId>, Option<Time>) {
+        self.count_delivered(link, Link::deliver_plain)
+    }
+
+    /// Counts what `deliver` takes from a link.
+    #[inline(always)]
+    fn count_delivered(
+        &mut self,
+        link: usize,
+        deliver: impl FnOnce(&mut Link) -> (Sent<RecordId>, Option<Time>),
+    ) -> (Sent<RecordId>, Option<Time>) {
         self.packet_hops += 1;
         let link = &mut self.links[link];
-        let (sent, next) = link.deliver_plain();
+        let (sent, next) = deliver(link);
         link.count_delivered(&sent, &self.pool.get(sent.handle).packet);
         (sent, next)
     }
