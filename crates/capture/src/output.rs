@@ -110,8 +110,9 @@ fn remove_abandoned(target: &Path, prefix: &OsStr) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for path in entries.filter(|entry| ours(&entry.file_name())).map(|entry| entry.path()) {
         // What cannot be opened, locked or removed stays: it does no harm.
-        let abandoned = File::open(&path).is_ok_and(|file| file.try_lock().is_ok());
-        if abandoned {
+        let Ok(file) = File::open(&path) else { continue };
+        // The lock is held until the file is gone: its writer may be about to take it.
+        if file.try_lock().is_ok() {
             let _ = fs::remove_file(&path);
         }
     }
