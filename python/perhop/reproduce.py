@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from perhop.studies import ASKED, PAPERS, Paper, Study, paper
+from perhop.studies import ASKED, PAPERS, Paper, Study, paper, sequential
 from perhop.studies import runs as simulation
 from perhop.studies.outcome import Outcome, say
 from perhop.studies.records import Record, cell_record, counts, overall, record, write
 from perhop.studies.runs import Budget, Job
-from perhop.studies.samples import Sample
+from perhop.studies.sequential import Looks
+from perhop.studies.settings import Setting
 from perhop.studies.verdict import FULL, VERDICTS
 
 QUICK = 3
+FIRST = (3, 5)
+"""Numbers of seeds at which claims are looked at before all ten are run."""
 FINE, FAILED = 0, 1
 
 
@@ -27,6 +30,7 @@ class Options:
     what: list[str]
     budget: Budget
     out: Path
+    setting: str
     strict: bool = False
 
     @classmethod
@@ -39,9 +43,11 @@ class Options:
         seeds = arguments["seeds"]
         if seeds is not None and (seeds < 1 or arguments["quick"]):
             raise ValueError("--seeds is a positive number, and --quick means --seeds 3: give one of them")
+        first = FIRST if seeds is None and not arguments["quick"] else ()
         seeds = QUICK if arguments["quick"] else FULL if seeds is None else seeds
-        budget = Budget(seeds=seeds, seed=arguments["seed"], jobs=arguments["jobs"])
-        return cls(list(arguments["what"]), budget, Path(arguments["out"]), arguments["strict"])
+        budget = Budget(seeds=seeds, seed=arguments["seed"], jobs=arguments["jobs"], first=first)
+        out, setting = Path(arguments["out"]), arguments["setting"]
+        return cls(list(arguments["what"]), budget, out, setting, arguments["strict"])
 
 
 def reproduce(arguments: Mapping[str, Any]) -> int:
@@ -50,14 +56,15 @@ def reproduce(arguments: Mapping[str, Any]) -> int:
         return studies({})
     options = Options.of(arguments)
     chosen = select(options.what)
-    if arguments["readings"]:
-        from perhop.studies import trying
+    if arguments["readings"] or arguments["fit"]:
+        from perhop.studies import fitting, trying
 
         names = list(dict.fromkeys(p.name for p, _ in chosen))
         if asked := [name for name in names if name in ASKED]:
             raise LookupError(f"`{asked[0]}` is no paper and has no readings: give a paper ({', '.join(PAPERS)})")
+        search = fitting.run if arguments["fit"] else trying.run
         for found in names:
-            print(f"readings: {trying.run(paper(found), options.budget, options.out, say)}")
+            print(f"written: {search(paper(found), options.budget, options.out, say)}")
         return FINE
     return _all(chosen, options)
 
@@ -92,11 +99,16 @@ def select(what: list[str]) -> list[tuple[Paper, Study]]:
     return [(p, s) for p, s in every if ("all" in what and p.name in PAPERS) or {p.name, s.id} & {*what}]
 
 
-def _all(chosen: list[tuple[Paper, Study]], options: Options) -> int:
+def _all(studies: list[tuple[Paper, Study]], options: Options) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
-    names = list(dict.fromkeys(found.name for found, _ in chosen))
-    outcomes = [run(paper(n), [s for p, s in chosen if p.name == n], options.budget) for n in names]
+    names = list(dict.fromkeys(found.name for found, _ in studies))
+    settings = {name: paper(name).asked(options.setting) for name in names}
+    outcomes = [
+        run(paper(name), [s for p, s in studies if p.name == name], options.budget, setting)
+        for name in names
+        for setting in settings[name]
+    ]
     records = [r for outcome in outcomes for r in outcome.records]
     write(options.out / "results.json", records)
     from perhop.studies import report
@@ -108,39 +120,33 @@ def _all(chosen: list[tuple[Paper, Study]], options: Options) -> int:
     return FAILED if options.strict and failed else FINE
 
 
-def run(found: Paper, chosen: list[Study], budget: Budget) -> Outcome:
+def run(found: Paper, studies: list[Study], budget: Budget, setting: Setting) -> Outcome:
     """Simulates what the studies need, each set of runs once, and judges every claim."""
-    wanted = {name for study in chosen for name in study.sets}
-    jobs = simulation.prepare([s for s in found.runs() if s.name in wanted], budget)
-    samples = simulation.simulate(jobs, budget, _progress(jobs))
-    criteria = found.criteria()
-    return Outcome(found, chosen, criteria, judge(found, chosen, samples), samples, budget)
+    wanted, criteria = {name for study in studies for name in study.sets}, found.criteria()
+    jobs = simulation.prepare([s for s in found.runs(setting) if s.name in wanted], budget)
+    claims = [claim for study in studies for claim in criteria.of(study.id)]
+    looks = sequential.run(found, claims, jobs, budget, _progress)
+    records = [{**entry, "setting": setting.name} for entry in judge(found, studies, looks)]
+    return Outcome(found, setting, studies, criteria, records, looks, budget)
 
 
-def judge(found: Paper, chosen: list[Study], samples: list[Sample]) -> list[Record]:
+def judge(found: Paper, studies: list[Study], looks: Looks) -> list[Record]:
     """Every criterion of the studies, then their printed tables."""
     criteria = found.criteria()
     notes = found.notes(found.directory)
-    by_set = simulation.by_set(samples)
     records = []
-    for study in chosen:
-        runs = study.samples(by_set)
+    for study in studies:
         for criterion in criteria.of(study.id):
-            records.append(record(criterion, study.judge(criterion, runs), notes.get((study.id, criterion.rule), "")))
-        for cell in criteria.table(study.id):
-            records.append(cell_record(cell.criterion, found.cell(runs, cell)))
+            tried = notes.get((study.id, criterion.rule), "")
+            records.append(record(criterion, looks.finding(criterion), tried))
+        records += [cell_record(cell.criterion, looks.cell(cell)) for cell in criteria.table(study.id)]
     return records
 
 
-def _progress(jobs: list[Job]) -> Callable[[Job, int], None]:
-    total = sum(job.total for job in jobs)
-    before = {id(job): sum(j.total for j in jobs[:i]) for i, job in enumerate(jobs)}
-
-    def progress(job: Job, done: int) -> None:
-        variant = " ".join(str(value) for value in job.set.at.values())
-        say(f"{job.set.name} {variant}: {before[id(job)] + done} of {total} runs")
-
-    return progress
+def _progress(jobs: list[Job], job: Job, done: int) -> None:
+    before = sum(other.total for other in jobs[: next(i for i, other in enumerate(jobs) if other is job)])
+    variant = " ".join(str(value) for value in job.set.at.values())
+    say(f"{job.set.name} {variant}: {before + done} of {sum(other.total for other in jobs)} runs")
 
 
 def _summary(outcomes: list[Outcome], seconds: float) -> None:

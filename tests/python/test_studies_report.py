@@ -23,6 +23,7 @@ from perhop.studies.outcome import Outcome
 from perhop.studies.pam_fsam.method import METHOD, quantities
 from perhop.studies.runs import Budget
 from perhop.studies.samples import Sample, Samples
+from perhop.studies.sequential import Looks
 from perhop.studies.verdict import Finding, Part, positive
 
 pytestmark = pytest.mark.slow
@@ -40,6 +41,8 @@ ARGUMENTS = {
     "strict": False,
     "list": False,
     "readings": False,
+    "fit": False,
+    "setting": "headline",
 }
 SHORT = ["scenario.duration=8s"]
 TWO = ["pf-fig2", "redp-udp"]
@@ -280,7 +283,7 @@ def test_seeds_that_make_no_sense_are_refused(given: dict[str, object]) -> None:
 def test_strict_fails_on_a_hard_claim_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     failed = [{"study": "pf-fig4", "claim": "fsam-gain", "kind": "hard", "verdict": "not reproduced"}]
     entry = {**dict.fromkeys(records.KEYS), **failed[0], "note": "", "seeds": 2, "criterion": "x"}
-    monkeypatch.setattr(verb, "run", lambda p, s, b: Outcome(p, s, CRITERIA, [entry], [], b))
+    monkeypatch.setattr(verb, "run", lambda p, s, b, t: Outcome(p, t, s, CRITERIA, [entry], Looks(p), b))
     monkeypatch.setattr("perhop.studies.report.write", lambda *_: tmp_path)
     assert verb.reproduce({**ARGUMENTS, "out": str(tmp_path), "strict": True}) == 1
     assert verb.reproduce({**ARGUMENTS, "out": str(tmp_path)}) == 0

@@ -84,13 +84,12 @@ def test_every_paper_says_which_runs_its_readings_concern(name: str) -> None:
     assert {*trial.reread} <= {*world.readings.by_id}
 
 
-def test_settings_of_each_reading_are_laid_over_a_set_by_its_trial() -> None:
-    trial: Trial = import_module(f"{PAPERS['pam-fsam']}.trials").TRIAL
+def test_an_answer_is_laid_over_a_set_by_its_paper() -> None:
     reading = WORLD.readings.by_id["a13"]
 
     def laid(name: str) -> dict[str, object]:
         found: RunSet = next(s for s in WORLD.sets if s.name == name)
-        return dict(trial.settings(reading, "1000 B", found))
+        return dict(PAPER.answer(reading, "1000 B", found))
 
     assert laid("pf-fig2") == {"tcp.host.segment": "960B"}
     assert laid("pf-fig3") == {}, "there is no TCP in it"

@@ -30,12 +30,14 @@ from perhop.studies import criteria as frozen
 from perhop.studies import notes as noted
 from perhop.studies import readings as open_readings
 from perhop.studies import runs as simulation
+from perhop.studies import settings as named
 from perhop.studies.bounds import Measured
 from perhop.studies.criteria import Cell, Criteria, Criterion
 from perhop.studies.drawing import Picture
-from perhop.studies.readings import Readings
-from perhop.studies.runs import Method, RunSet
+from perhop.studies.readings import Reading, Readings
+from perhop.studies.runs import Method, RunSet, Settings
 from perhop.studies.samples import Samples
+from perhop.studies.settings import Lay, Setting
 from perhop.studies.verdict import Finding, Value
 
 Claim = Callable[..., Finding | Measured]
@@ -116,6 +118,10 @@ class Study:
         return criterion.bounds.judge(name, found)
 
 
+def _by_run_set(reading: Reading, value: str, of: RunSet) -> Settings:
+    return reading.settings(value, of.name)
+
+
 @dataclass(frozen=True)
 class Paper:
     """The studies of one paper, and what is specific to running, drawing and explaining them."""
@@ -130,6 +136,8 @@ class Paper:
     cell: Callable[[Samples, Cell], stats.Interval]
     """The measured value for a cell that the paper printed."""
     notes: Callable[[Path], noted.Notes] = noted.load
+    answer: Lay = _by_run_set
+    """What an answer to one of its readings lays over a run set."""
     template: str = "paper.html"
     """Of its page in the report."""
 
@@ -155,9 +163,22 @@ class Paper:
         """What it leaves open."""
         return open_readings.load(self.directory / "readings.toml")
 
-    def runs(self) -> list[RunSet]:
-        """What is simulated."""
-        return simulation.load(self.directory, self.method)
+    def settings(self) -> dict[str, Setting]:
+        """Its named settings, `frozen` first."""
+        return named.load(self.directory / "settings.toml", self.readings())
+
+    def asked(self, name: str) -> list[Setting]:
+        """The settings that `--setting` asks for.
+
+        Raises:
+            LookupError: it has no such setting.
+        """
+        return named.chosen(self.settings(), name)
+
+    def runs(self, setting: Setting | None = None) -> list[RunSet]:
+        """What is simulated, with a setting laid over it."""
+        sets = simulation.load(self.directory, self.method)
+        return sets if setting is None else setting.over(sets, self.readings(), self.answer)
 
 
 def paper(name: str) -> Paper:

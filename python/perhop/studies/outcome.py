@@ -10,6 +10,8 @@ from perhop.studies.criteria import Criteria
 from perhop.studies.records import Record
 from perhop.studies.runs import Budget
 from perhop.studies.samples import Sample
+from perhop.studies.sequential import Looks
+from perhop.studies.settings import Setting
 
 
 @dataclass(frozen=True)
@@ -17,11 +19,17 @@ class Outcome:
     """One paper's records, their criteria, and the samples behind them."""
 
     paper: Paper
+    setting: Setting
     studies: list[Study]
     criteria: Criteria
     records: list[Record]
-    samples: list[Sample]
+    looks: Looks
     budget: Budget
+
+    @property
+    def samples(self) -> list[Sample]:
+        """All runs."""
+        return self.looks.samples
 
 
 def say(text: str) -> None:

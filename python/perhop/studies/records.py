@@ -18,7 +18,7 @@ Record = dict[str, Any]
 DIGITS = 6
 """Significant digits in the file."""
 
-KEYS = ("study", "claim", "kind", "criterion", "published", "measured", "ci95", "seeds", "verdict", "note")
+KEYS = ("study", "claim", "kind", "criterion", "published", "measured", "ci95", "seeds", "verdict", "note", "setting")
 
 
 def record(criterion: Criterion, finding: Finding, tried: str = "") -> Record:

@@ -12,12 +12,15 @@ from perhop import files, pages, stats
 from perhop.plots.dark import alone
 from perhop.studies import Study
 from perhop.studies import runs as simulation
+from perhop.studies import score as scores
 from perhop.studies.criteria import Cell, Criterion
 from perhop.studies.drawing import Picture
 from perhop.studies.outcome import Outcome
 from perhop.studies.readings import Readings
 from perhop.studies.records import Record, counts, overall
 from perhop.studies.samples import Samples
+from perhop.studies.score import Score
+from perhop.studies.settings import Answer, Setting
 from perhop.studies.verdict import NOT_REPRODUCED, REPORTED, REPRODUCED, VERDICTS, number
 
 SUMMARY = "report.html"
@@ -58,6 +61,8 @@ class Entry:
     sections: list[Section]
     page: str
     """Its file's name."""
+    figures: str = "figures"
+    """The directory of its pictures."""
 
     @property
     def counts(self) -> dict[str, Counter[str]]:
@@ -68,6 +73,16 @@ class Entry:
     def readings(self) -> Readings:
         """What it leaves open."""
         return self.outcome.paper.readings()
+
+    @property
+    def answers(self) -> dict[str, Answer]:
+        """What its setting takes, by reading."""
+        return self.outcome.setting.answers
+
+    @property
+    def score(self) -> Score:
+        """How it did."""
+        return scores.of(self.outcome.records, self.outcome.criteria.cells)
 
     @property
     def left_out(self) -> list[simulation.LeftOut]:
@@ -93,28 +108,67 @@ def write(outcomes: list[Outcome], out: Path, say: Callable[[str], None]) -> Pat
     single = len(outcomes) == 1
     entries = []
     for outcome in outcomes:
-        name = outcome.paper.name
+        name = _name(outcome)
         say(f"{name}: samples")
         with files.whole(out / f"samples-{name}.parquet") as temporary:
             parquet(outcome, temporary)
-        entries.append(Entry(outcome, _sections(outcome, out / "figures", say), SUMMARY if single else f"{name}.html"))
+        figures = "figures" if outcome.setting.headline else f"figures-{outcome.setting.name}"
+        sections = _sections(outcome, out / figures, say)
+        entries.append(Entry(outcome, sections, SUMMARY if single else f"{name}.html", figures))
     for entry in entries:
-        text = _render(entry.outcome.paper.template, entry=entry, home=None if single else SUMMARY)
+        rows = tried([one for one in entries if one.outcome.paper is entry.outcome.paper])
+        text = _render(entry.outcome.paper.template, entry=entry, tried=rows, home=None if single else SUMMARY)
         files.write(out / entry.page, text)
     if not single:
-        records = [r for outcome in outcomes for r in outcome.records]
-        text = _render("papers.html", papers=entries, records=records, counts=counts(records))
+        first = list({entry.outcome.paper.name: entry for entry in sorted(entries, key=_is_headline)}.values())
+        shown = [entry for entry in entries if entry in first]
+        records = [r for entry in shown for r in entry.outcome.records]
+        text = _render("papers.html", papers=shown, tried=tried(entries), records=records, counts=counts(records))
         files.write(out / SUMMARY, text)
     return out / SUMMARY
 
 
+def _name(outcome: Outcome) -> str:
+    """Of its files: the paper's for its headline setting."""
+    return outcome.paper.name + ("" if outcome.setting.headline else f"-{outcome.setting.name}")
+
+
+def _is_headline(entry: Entry) -> bool:
+    return entry.outcome.setting.headline
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A row of the table of settings: a paper under one of them."""
+
+    paper: str
+    setting: Setting
+    score: Score | None
+    """None if it was never run in full."""
+    page: str | None
+    """Of this report; None if it was run before."""
+
+
+def tried(entries: Iterable[Entry]) -> list[Tried]:
+    """Every setting of these papers: those of this report, and the last full run of the others."""
+    listed = list(entries)
+    rows = []
+    for found in {entry.outcome.paper.name: entry.outcome.paper for entry in listed}.values():
+        now = {e.outcome.setting.name: e for e in listed if e.outcome.paper is found}
+        last = scores.read(found.directory / scores.LAST)
+        for name, setting in found.settings().items():
+            entry = now.get(name)
+            score, page = (entry.score, entry.page) if entry else (last.get(name), None)
+            rows.append(Tried(found.name, setting, score, page))
+    return rows
+
+
 def _sections(outcome: Outcome, figures: Path, say: Callable[[str], None]) -> list[Section]:
-    by_set = simulation.by_set(outcome.samples)
     found = []
     for study in outcome.studies:
         say(f"{study.id}: figures")
         cells = outcome.criteria.table(study.id)
-        pictures = outcome.paper.pictures(study.id, study.samples(by_set), cells)
+        pictures = outcome.paper.pictures(study.id, outcome.looks.everywhere(study), cells)
         _save(pictures, figures)
         mine = [r for r in outcome.records if r["study"] == study.id]
         is_cell = {cell.criterion.claim for cell in cells}

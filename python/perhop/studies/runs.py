@@ -24,14 +24,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from perhop.in_force import toml
 from perhop.studies.quantities import Tables
-from perhop.studies.samples import Sample, Samples
+from perhop.studies.samples import Key, Sample, Samples
 
 Settings = Mapping[str, Any]
 """Keys and values laid over a scenario: `queue.rio.limit`, or a selector, `@rio.limit?`."""
@@ -50,6 +50,13 @@ class Budget:
     seeds: int = 10
     seed: int = 1
     jobs: int = 0
+    first: tuple[int, ...] = ()
+    """Numbers of seeds at which claims are looked at before; none: all seeds at once."""
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        """Numbers of seeds at which claims are looked at, the last with all."""
+        return (*(n for n in self.first if n < self.seeds), self.seeds)
 
 
 @dataclass(frozen=True)
@@ -220,6 +227,13 @@ class Place:
     hash: str
     effective: str = field(repr=False)
     """Every value in force there, as TOML."""
+    runs: str = ""
+    """The run set's name."""
+
+    @property
+    def key(self) -> Key:
+        """As its samples have it."""
+        return (self.runs, *self.at.items())
 
 
 @dataclass
@@ -230,11 +244,17 @@ class Job:
     scenario: Any
     points: list[Place]
     replications: int
+    before: int = 0
+    """Replications that have been run already."""
 
     @property
     def total(self) -> int:
-        """Replications of all points."""
-        return len(self.points) * self.replications
+        """Replications of all points that are to be run."""
+        return len(self.points) * (self.replications - self.before)
+
+    def between(self, before: int, replications: int) -> Job:
+        """The same job from one number of replications to another; those with their own number of draws have them."""
+        return self if self.set.draws else replace(self, before=before, replications=replications)
 
     def narrowed(self, wanted: Callable[[Place], bool]) -> list[Job]:
         """Jobs of the required points, one each; this one if all are."""
@@ -244,7 +264,8 @@ class Job:
         if len(kept) == len(self.points):
             return [self]
         name = str(self.set.scenario)
-        return [Job(self.set, _core.Scenario(p.effective, name, [], []), [p], self.replications) for p in kept]
+        alone = [(p, _core.Scenario(p.effective, name, [], [])) for p in kept]
+        return [replace(self, scenario=scenario, points=[p]) for p, scenario in alone]
 
 
 def prepare(sets: Iterable[RunSet], budget: Budget, reading: Settings | None = None) -> list[Job]:
@@ -261,7 +282,8 @@ def prepare(sets: Iterable[RunSet], budget: Budget, reading: Settings | None = N
 
 
 def _place(chosen: RunSet, point: Mapping[str, Any]) -> Place:
-    return Place({**chosen.at, **chosen.method.labels(dict(point["labels"]))}, point["hash"], point["effective"])
+    at = {**chosen.at, **chosen.method.labels(dict(point["labels"]))}
+    return Place(at, point["hash"], point["effective"], chosen.name)
 
 
 def simulate(jobs: Iterable[Job], budget: Budget, progress: Callable[[Job, int], None]) -> list[Sample]:
@@ -269,7 +291,7 @@ def simulate(jobs: Iterable[Job], budget: Budget, progress: Callable[[Job, int],
     samples: list[Sample] = []
     for job in jobs:
         done = job.scenario.seeded(budget.seed).run(
-            replications=(0, job.replications),
+            replications=(job.before, job.replications),
             jobs=budget.jobs,
             out=None,
             resume=False,

@@ -9,6 +9,9 @@ from typing import Any
 
 from perhop import stats
 
+Key = tuple[Any, ...]
+"""A run set's name, then its axes with their values."""
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -20,17 +23,36 @@ class Sample:
     replication: int
     values: dict[str, float]
 
+    @property
+    def key(self) -> Key:
+        """Its run set's name and its place there."""
+        return (self.runs, *self.at.items())
+
     def matches(self, where: Mapping[str, Any]) -> bool:
         """Whether it is in this part of the grid."""
         return all(self.at.get(key) == value for key, value in where.items())
 
 
 class Samples:
-    """The replications of one set of runs, ready for queries."""
+    """The replications of one set of runs, ready for queries.
 
-    def __init__(self, samples: Iterable[Sample]) -> None:
-        self.all = list(samples)
-        self._found: dict[tuple[Any, ...], list[float]] = {}
+    `asked`, if given, collects the places whose values are asked for.
+    """
+
+    def __init__(self, samples: Iterable[Sample], asked: set[Key] | None = None) -> None:
+        self._rows = list(samples)
+        self._asked = asked
+        self._found: dict[tuple[Any, ...], tuple[list[float], list[Sample]]] = {}
+
+    @property
+    def all(self) -> list[Sample]:
+        """Every one of them: asks for all their places."""
+        return self._note(self._rows)
+
+    def _note(self, rows: list[Sample]) -> list[Sample]:
+        if self._asked is not None:
+            self._asked.update(row.key for row in rows)
+        return rows
 
     def at(self, **where: Any) -> Samples:
         """Those at this part of the grid.
@@ -38,14 +60,17 @@ class Samples:
         Raises:
             LookupError: nothing was run there.
         """
-        found = [s for s in self.all if s.matches(where)]
+        return Samples(self._at(where), self._asked)
+
+    def _at(self, where: Mapping[str, Any]) -> list[Sample]:
+        found = [s for s in self._rows if s.matches(where)]
         if not found:
             raise LookupError(f"no runs at {where}; there are {self.grid()}")
-        return Samples(found)
+        return found
 
     def of(self, runs: str) -> Samples:
         """Those of one run set."""
-        return Samples(s for s in self.all if s.runs == runs)
+        return Samples((s for s in self._rows if s.runs == runs), self._asked)
 
     def values(self, quantity: str, **where: Any) -> list[float]:
         """The quantity at one grid point, by replication.
@@ -55,9 +80,11 @@ class Samples:
         """
         key = (quantity, *sorted(where.items()))
         if key not in self._found:
-            rows = sorted(self.at(**where).all, key=lambda s: s.replication)
-            self._found[key] = [s.values[quantity] for s in rows]
-        return self._found[key]
+            rows = sorted(self._at(where), key=lambda s: s.replication)
+            self._found[key] = [s.values[quantity] for s in rows], rows
+        values, rows = self._found[key]
+        self._note(rows)
+        return values
 
     def mean(self, quantity: str, **where: Any) -> stats.Interval:
         """Its mean and interval at one grid point."""
@@ -66,7 +93,7 @@ class Samples:
     def grid(self) -> dict[str, list[Any]]:
         """Every axis with its values, in the order they were run."""
         axes: dict[str, dict[Any, None]] = defaultdict(dict)
-        for sample in self.all:
+        for sample in self._rows:
             for key, value in sample.at.items():
                 axes[key][value] = None
         return {key: list(values) for key, values in axes.items()}

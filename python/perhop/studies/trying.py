@@ -92,8 +92,6 @@ class Trial:
     """Run sets among these that no reading changes."""
     seeded: Callable[[World], list[RunSet]] = lambda world: world.sets
     """What is judged from a second base seed."""
-    settings: Callable[[Reading, str, RunSet], Settings] = lambda reading, value, of: reading.settings(value, of.name)
-    """What an answer lays over a run set."""
     reread: Mapping[str, Callable[[list[Sample]], list[Sample]]] = field(default_factory=dict)
     """Readings of the measurement, not of the runs."""
     sections: Callable[[World, list[Variant], str], list[str]] = lambda _, __, table: [table]
@@ -117,7 +115,7 @@ class Trial:
     def _under(self, world: World, frozen: Frozen, reading: Reading, value: str) -> list[Sample]:
         if reading.id in self.reread:
             return self.reread[reading.id](frozen.samples)
-        settings = {} if frozen.set.name in self.fixed else self.settings(reading, value, frozen.set)
+        settings = {} if frozen.set.name in self.fixed else world.paper.answer(reading, value, frozen.set)
         return changed(world, frozen, settings, reading) if settings else frozen.samples
 
 

@@ -3,9 +3,10 @@
 A condition is a `Part`: what was measured, its 95 % t-interval, and whether it holds. A claim is a `Finding` of one
 or several parts. The rules are those at the head of a paper's `criteria.toml`:
 
-- a bound is decided by the mean; with fewer than `FULL` replications an interval that contains it decides nothing;
-- a comparison needs its whole interval on the stated side; with fewer than `FULL` replications an interval that
-  contains zero decides nothing, with `FULL` it fails.
+- a bound is decided by the mean, a comparison needs its whole interval on the stated side;
+- with fewer than `FULL` replications nothing is decided while the `EARLY` interval contains the bound. For a normal
+  mean the true value is then on the other side of the bound with a probability of at most (1 - EARLY)/2 at each look
+  at the data, so of at most 1 % at two looks before the last, however they depend on each other (union bound).
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from perhop import stats
 
 FULL = 10
 """Number of replications from which every claim is decided."""
+
+EARLY = 0.99
+"""Confidence of the interval that decides with fewer."""
 
 REPRODUCED, NOT_REPRODUCED, UNDECIDED, REPORTED = "reproduced", "not reproduced", "undecided", "reported"
 VERDICTS = (REPRODUCED, NOT_REPRODUCED, UNDECIDED, REPORTED)
@@ -86,35 +90,33 @@ def number(x: float) -> str:
 
 def at_least(name: str, values: Iterable[float], bound: float) -> Part:
     """The mean is `bound` or more."""
-    found = stats.interval(values)
-    return Part(f"{name} >= {bound:g}", found, _bounded(found, bound, found.mean >= bound))
+    found, open_still = _estimate(values, bound)
+    return Part(f"{name} >= {bound:g}", found, None if open_still else found.mean >= bound)
 
 
 def at_most(name: str, values: Iterable[float], bound: float) -> Part:
     """The mean is `bound` or less."""
-    found = stats.interval(values)
-    return Part(f"{name} <= {bound:g}", found, _bounded(found, bound, found.mean <= bound))
+    found, open_still = _estimate(values, bound)
+    return Part(f"{name} <= {bound:g}", found, None if open_still else found.mean <= bound)
 
 
 def more_than(name: str, values: Iterable[float], bound: float) -> Part:
     """The mean is above `bound`."""
-    found = stats.interval(values)
-    return Part(f"{name} > {bound:g}", found, _bounded(found, bound, found.mean > bound))
+    found, open_still = _estimate(values, bound)
+    return Part(f"{name} > {bound:g}", found, None if open_still else found.mean > bound)
 
 
 def less_than(name: str, values: Iterable[float], bound: float) -> Part:
     """The mean is below `bound`."""
-    found = stats.interval(values)
-    return Part(f"{name} < {bound:g}", found, _bounded(found, bound, found.mean < bound))
+    found, open_still = _estimate(values, bound)
+    return Part(f"{name} < {bound:g}", found, None if open_still else found.mean < bound)
 
 
 def within(name: str, values: Iterable[float], band: tuple[float, float]) -> Part:
     """The mean lies in the band, its ends included."""
-    found = stats.interval(values)
     low, high = band
-    inside = low <= found.mean <= high
-    open_ended = found.n < FULL and (_unknown(found) or found.contains(low) or found.contains(high))
-    return Part(f"{name} in [{low:g}, {high:g}]", found, None if open_ended else inside)
+    found, open_still = _estimate(values, low, high)
+    return Part(f"{name} in [{low:g}, {high:g}]", found, None if open_still else low <= found.mean <= high)
 
 
 def near(name: str, values: Iterable[float], tolerance: float) -> Part:
@@ -124,10 +126,8 @@ def near(name: str, values: Iterable[float], tolerance: float) -> Part:
 
 def surely_above(name: str, values: Iterable[float], bound: float) -> Part:
     """The whole interval is above `bound`."""
-    found = stats.interval(values)
-    if found.n < FULL and (_unknown(found) or found.contains(bound)):
-        return Part(f"{name} > {bound:g}", found, None)
-    return Part(f"{name} > {bound:g}", found, found.above(bound))
+    found, open_still = _estimate(values, bound)
+    return Part(f"{name} > {bound:g}", found, None if open_still else found.above(bound))
 
 
 def positive(name: str, values: Iterable[float]) -> Part:
@@ -147,19 +147,16 @@ def greater(a: Value, b: Value) -> Part:
 
 def surely_below(name: str, values: Iterable[float], bound: float) -> Part:
     """The whole interval is below `bound`."""
-    found = stats.interval(values)
-    if found.n < FULL and (_unknown(found) or found.contains(bound)):
-        return Part(f"{name} < {bound:g}", found, None)
-    return Part(f"{name} < {bound:g}", found, found.below(bound))
+    found, open_still = _estimate(values, bound)
+    return Part(f"{name} < {bound:g}", found, None if open_still else found.below(bound))
 
 
 def not_below(a: Value, b: Value) -> Part:
     """`a >= b` within the interval: that of the paired differences does not lie below zero."""
-    found = stats.paired(b.values, a.values)
-    name = f"{a.label} - {b.label}, not below 0"
-    if found.n < FULL and (_unknown(found) or found.contains(0.0)):
-        return Part(name, found, None)
-    return Part(name, found, not (math.isnan(found.mean) or found.below(0.0)))
+    name, values = difference(a, b)
+    found, open_still = _estimate(values, 0.0)
+    holds = not (math.isnan(found.mean) or found.below(0.0))
+    return Part(f"{name}, not below 0", found, None if open_still else holds)
 
 
 def most(name: str, parts: Sequence[Part], needed: int) -> Part:
@@ -187,12 +184,10 @@ def never_below(name: str, values: Sequence[float], bound: float) -> Part:
     return Part(f"smallest {name} >= {bound:g}", found, smallest >= bound)
 
 
-def _unknown(found: stats.Interval) -> bool:
-    return math.isnan(found.low) or math.isnan(found.high)
-
-
-def _bounded(found: stats.Interval, bound: float, holds: bool) -> bool | None:
-    if math.isnan(found.mean):
-        return False
-    undecided = found.n < FULL and (_unknown(found) or found.contains(bound))
-    return None if undecided else holds
+def _estimate(values: Iterable[float], *bounds: float) -> tuple[stats.Interval, bool]:
+    """The interval that is shown, and whether it is still open on which side of a bound the mean is."""
+    listed = list(values)
+    found, early = stats.interval(listed), stats.interval(listed, EARLY)
+    if found.n >= FULL or math.isnan(found.mean):
+        return found, False
+    return found, math.isnan(early.half) or any(map(early.contains, bounds))

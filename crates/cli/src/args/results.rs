@@ -32,9 +32,15 @@ pub struct Reproduce {
     /// Show the studies and their claims, run nothing
     #[arg(long)]
     pub list: bool,
+    /// Readings where the paper is silent: headline (the nearest to its printed numbers), frozen, era, fitted, or all
+    #[arg(long, default_value = "headline", value_name = "NAME")]
+    pub setting: String,
     /// Re-run the grid of open readings and write its table
     #[arg(long)]
     pub readings: bool,
+    /// Search the open readings for those nearest to the paper's printed tables, and write them as a setting
+    #[arg(long, conflicts_with = "readings")]
+    pub fit: bool,
 }
 
 /// `runs`

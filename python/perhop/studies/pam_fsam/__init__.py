@@ -11,7 +11,7 @@ from perhop.studies import Paper
 from perhop.studies import notes as noted
 from perhop.studies.notes import TRIED, Notes, joined
 from perhop.studies.pam_fsam import bulk, mice, rogue, tokens
-from perhop.studies.pam_fsam.method import METHOD
+from perhop.studies.pam_fsam.method import METHOD, answer
 from perhop.studies.pam_fsam.tokens import cell
 
 _ORDERS = {(study.id, claim) for study, claim, _ in rogue.ORDERS}
@@ -37,4 +37,5 @@ PAPER = Paper(
     "the warm-up.",
     cell=cell,
     notes=notes,
+    answer=answer,
 )

@@ -56,7 +56,7 @@ def draw(study: str, runs: Samples, cells: list[Cell]) -> list[Picture]:
 
 
 def _loop(runs: Samples, loop: str) -> Samples:
-    return Samples(s for s in runs.all if s.at["loop"] == loop)
+    return runs.at(loop=loop)
 
 
 def _tokens(study: str, runs: Samples, cells: list[Cell]) -> list[Picture]:

@@ -23,9 +23,12 @@ from typing import Any
 
 from perhop import stats
 from perhop.studies.quantities import Tables, each, groups, means, sums, total
-from perhop.studies.runs import Axis, Method
+from perhop.studies.readings import Reading
+from perhop.studies.runs import Axis, Method, RunSet, Settings
 
 MARKERS = "conditioner.marker"
+TOKENS = ("pf-fig2", "pf-fig3")
+"""Run sets in whose files the marker's bucket is that of Fig. 2 and 3."""
 MARKER_HOP, BOTTLENECK = "E1 -> C", "C -> E2"
 
 AXES = {
@@ -71,6 +74,12 @@ def _marks(tables: Tables) -> dict[str, float]:
         mark = f"{name}.{'in' if colour == 'green' else 'out'}"
         found[mark] = found.get(mark, 0.0) + n
     return {**found, "in_bytes": sums(tables["summary"], "arrived_bytes", by="colour", where=behind)["green"]}
+
+
+def answer(reading: Reading, value: str, of: RunSet) -> Settings:
+    """What an answer lays over a run set, by group; what concerns TCP has no part in Fig. 3."""
+    stated = reading.settings(value, "tokens" if of.name in TOKENS else "load")
+    return {key: v for key, v in stated.items() if of.name != "pf-fig3" or not key.startswith("tcp.")}
 
 
 METHOD = Method(quantities, AXES, stated=stated)

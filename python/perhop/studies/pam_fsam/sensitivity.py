@@ -7,21 +7,15 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from perhop import stats
+from perhop.studies.pam_fsam.method import TOKENS
 from perhop.studies.pam_fsam.terms import EVERY_N, FEW, FSAM, PAM, TB, TSW, ceiling, gain, only, over, pooled, ratio
 from perhop.studies.readings import Reading
-from perhop.studies.runs import RunSet, Settings
+from perhop.studies.runs import RunSet
 from perhop.studies.samples import Sample, Samples
 from perhop.studies.trying import World
 
-TOKENS = ("pf-fig2", "pf-fig3")
 SIGNS = "signs as published, of 18"
 VARIED = (*TOKENS, "pf-fig4", "pf-fig6", "pf-fig7")
-
-
-def settings(reading: Reading, value: str, of: RunSet) -> Settings:
-    """By group; what concerns TCP has no part in Fig. 3."""
-    stated = reading.settings(value, "tokens" if of.name in TOKENS else "load")
-    return {key: v for key, v in stated.items() if of.name != "pf-fig3" or not key.startswith("tcp.")}
 
 
 def base_sets(world: World) -> list[RunSet]:
@@ -67,7 +61,7 @@ def _signs(bulk: Samples) -> int:
 
 
 def _mice(runs: Samples, marker: str) -> list[float]:
-    return over(Samples(s for s in runs.all if s.at["loop"] == "open"), "mice.transfer", marker)
+    return over(runs.at(loop="open"), "mice.transfer", marker)
 
 
 class Locked(NamedTuple):

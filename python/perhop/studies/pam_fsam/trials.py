@@ -90,7 +90,6 @@ TRIAL = Trial(
     sensitivity.figures,
     sets=sensitivity.base_sets,
     seeded=sensitivity.seeded,
-    settings=sensitivity.settings,
     reread={"a10": sensitivity.wire_bytes},
     sections=_sections,
 )
