@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from perhop.studies import ASKED, PAPERS, Paper, Study, paper, sequential
+from perhop.studies import ASKED, PAPERS, Paper, Study, paper, rivals, sequential
 from perhop.studies import runs as simulation
 from perhop.studies.outcome import Outcome, say
 from perhop.studies.records import Record, cell_record, counts, overall, record, write
@@ -32,6 +33,7 @@ class Options:
     out: Path
     setting: str
     strict: bool = False
+    rivals: bool = False
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Options:
@@ -47,7 +49,7 @@ class Options:
         seeds = QUICK if arguments["quick"] else FULL if seeds is None else seeds
         budget = Budget(seeds=seeds, seed=arguments["seed"], jobs=arguments["jobs"], first=first)
         out, setting = Path(arguments["out"]), arguments["setting"]
-        return cls(list(arguments["what"]), budget, out, setting, arguments["strict"])
+        return cls(list(arguments["what"]), budget, out, setting, arguments["strict"], arguments["rivals"])
 
 
 def reproduce(arguments: Mapping[str, Any]) -> int:
@@ -105,7 +107,7 @@ def _all(studies: list[tuple[Paper, Study]], options: Options) -> int:
     names = list(dict.fromkeys(found.name for found, _ in studies))
     settings = {name: paper(name).asked(options.setting) for name in names}
     outcomes = [
-        run(paper(name), [s for p, s in studies if p.name == name], options.budget, setting)
+        run(paper(name), [s for p, s in studies if p.name == name], options.budget, setting, options.rivals)
         for name in names
         for setting in settings[name]
     ]
@@ -120,13 +122,20 @@ def _all(studies: list[tuple[Paper, Study]], options: Options) -> int:
     return FAILED if options.strict and failed else FINE
 
 
-def run(found: Paper, studies: list[Study], budget: Budget, setting: Setting) -> Outcome:
+def run(found: Paper, studies: list[Study], budget: Budget, setting: Setting, against: bool = False) -> Outcome:
     """Simulates what the studies need, each set of runs once, and judges every claim."""
     wanted, criteria = {name for study in studies for name in study.sets}, found.criteria()
     jobs = simulation.prepare([s for s in found.runs(setting) if s.name in wanted], budget)
     claims = [claim for study in studies for claim in criteria.of(study.id)]
     looks = sequential.run(found, claims, jobs, budget, _progress)
-    records = [{**entry, "setting": setting.name} for entry in judge(found, studies, looks)]
+    told = rivals.judge(found, claims, looks)
+    if against:
+        sets = [s for s in found.runs(setting) if s.name in wanted]
+        told |= rivals.simulated(found, sets, claims, replace(budget, first=()), partial(_progress, jobs))
+    records = [
+        {**entry, "setting": setting.name, "rivals": told.get((entry["study"], entry["claim"]))}
+        for entry in judge(found, studies, looks)
+    ]
     return Outcome(found, setting, studies, criteria, records, looks, budget)
 
 

@@ -42,6 +42,7 @@ ARGUMENTS = {
     "list": False,
     "readings": False,
     "fit": False,
+    "rivals": False,
     "setting": "headline",
 }
 SHORT = ["scenario.duration=8s"]
@@ -283,7 +284,7 @@ def test_seeds_that_make_no_sense_are_refused(given: dict[str, object]) -> None:
 def test_strict_fails_on_a_hard_claim_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     failed = [{"study": "pf-fig4", "claim": "fsam-gain", "kind": "hard", "verdict": "not reproduced"}]
     entry = {**dict.fromkeys(records.KEYS), **failed[0], "note": "", "seeds": 2, "criterion": "x"}
-    monkeypatch.setattr(verb, "run", lambda p, s, b, t: Outcome(p, t, s, CRITERIA, [entry], Looks(p), b))
+    monkeypatch.setattr(verb, "run", lambda p, s, b, t, _: Outcome(p, t, s, CRITERIA, [entry], Looks(p), b))
     monkeypatch.setattr("perhop.studies.report.write", lambda *_: tmp_path)
     assert verb.reproduce({**ARGUMENTS, "out": str(tmp_path), "strict": True}) == 1
     assert verb.reproduce({**ARGUMENTS, "out": str(tmp_path)}) == 0

@@ -18,7 +18,20 @@ Record = dict[str, Any]
 DIGITS = 6
 """Significant digits in the file."""
 
-KEYS = ("study", "claim", "kind", "criterion", "published", "measured", "ci95", "seeds", "verdict", "note", "setting")
+KEYS = (
+    "study",
+    "claim",
+    "kind",
+    "criterion",
+    "published",
+    "measured",
+    "ci95",
+    "seeds",
+    "verdict",
+    "note",
+    "setting",
+    "rivals",
+)
 
 
 def record(criterion: Criterion, finding: Finding, tried: str = "") -> Record:

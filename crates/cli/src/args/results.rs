@@ -32,9 +32,12 @@ pub struct Reproduce {
     /// Show the studies and their claims, run nothing
     #[arg(long)]
     pub list: bool,
-    /// Readings where the paper is silent: headline (the nearest to its printed numbers), frozen, era, fitted, or all
+    /// Readings where the paper is silent: headline (the nearest to its printed numbers), frozen, era, fitted, kindest, or all
     #[arg(long, default_value = "headline", value_name = "NAME")]
     pub setting: String,
+    /// Also run the rivals of a mechanism that were not run beside it: does a claim tell them apart?
+    #[arg(long)]
+    pub rivals: bool,
     /// Re-run the grid of open readings and write its table
     #[arg(long)]
     pub readings: bool,

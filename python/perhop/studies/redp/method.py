@@ -27,8 +27,9 @@ from typing import Any
 
 from perhop import stats
 from perhop.studies.quantities import Tables, sums, total
+from perhop.studies.readings import Reading
 from perhop.studies.redp import queues
-from perhop.studies.runs import Method
+from perhop.studies.runs import Method, RunSet, Settings
 
 COLOURS = ("green", "yellow", "red")
 KINDS = (*COLOURS, "total")
@@ -114,6 +115,11 @@ def _hops(tables: Tables, seconds: float) -> dict[str, float]:
         counts = sums(rows, f"dropped_{reason}_packets", by={"hop": _router}, where=core)
         found |= {f"lost.{router}.{reason}": n for (router,), n in counts.items()}
     return found
+
+
+def answer(reading: Reading, value: str, of: RunSet) -> Settings:
+    """What an answer lays over a run set: a variant of a study keeps what makes it one (its buffer)."""
+    return {key: v for key, v in reading.settings(value, of.name).items() if key not in of.settings}
 
 
 METHOD = Method(measured)
