@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from perhop import files, pages, stats
 from perhop.plots.dark import alone
@@ -21,7 +21,7 @@ from perhop.studies.records import Record, counts, overall
 from perhop.studies.samples import Samples
 from perhop.studies.score import Score
 from perhop.studies.settings import Answer, Setting
-from perhop.studies.verdict import NOT_REPRODUCED, REPORTED, REPRODUCED, VERDICTS, number
+from perhop.studies.verdict import NOT_REPRODUCED, REPORTED, REPRODUCED, UNDECIDED, VERDICTS, number
 
 SUMMARY = "report.html"
 NOTHING = "\N{EN DASH}"
@@ -156,6 +156,41 @@ class Tried:
     """Of this report; None if it was run before."""
 
 
+class Square(NamedTuple):
+    """A hard claim in the picture of all."""
+
+    claim: str
+    state: str
+    """`held`, `elsewhere` (it holds in another setting), `nowhere`, or `open`."""
+    says: str
+
+
+def squares(entry: Entry, rows: Iterable[Tried]) -> dict[str, list[Square]]:
+    """By study of a paper: each hard claim, whether it holds, and where if not here."""
+    others = [
+        (row.setting.name, row.score.failed)
+        for row in rows
+        if row.score and row.paper == entry.outcome.paper.name and row.setting.name != entry.outcome.setting.name
+    ]
+    found: dict[str, list[Square]] = {}
+    for r in entry.outcome.records:
+        if r["kind"] == "hard":
+            where = [name for name, failed in others if f"{r['study']}/{r['claim']}" not in failed]
+            found.setdefault(r["study"], []).append(_square(r, where))
+    return found
+
+
+def _square(entry: Record, where: list[str]) -> Square:
+    text = f"{entry['study']}: {entry['criterion']}"
+    if entry["verdict"] == REPRODUCED:
+        return Square(entry["claim"], "held", f"{text} (holds)")
+    if entry["verdict"] == UNDECIDED:
+        return Square(entry["claim"], "open", f"{text} (undecided)")
+    if where:
+        return Square(entry["claim"], "elsewhere", f"{text} (holds in {', '.join(where)})")
+    return Square(entry["claim"], "nowhere", f"{text} (does not hold)")
+
+
 def tried(entries: Iterable[Entry]) -> list[Tried]:
     """Every setting of these papers: those of this report, and the last full run of the others."""
     listed = list(entries)
@@ -249,7 +284,7 @@ def _column(axis: str, values: list[Any]) -> str:
 def _render(template: str, **context: Any) -> str:
     environment = pages.environment()
     environment.filters |= {"show": show, "both": both, "chip": _chip}
-    shared = {"verdicts": VERDICTS, "marks": MARKS, "classes": CLASSES}
+    shared = {"verdicts": VERDICTS, "marks": MARKS, "classes": CLASSES, "squares": squares}
     return environment.get_template(template).render(**shared, **context)
 
 

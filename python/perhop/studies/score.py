@@ -28,14 +28,20 @@ class Score:
     """Of one paper under one setting."""
 
     hard: int
-    held: int
     undecided: int
+    failed: tuple[str, ...]
+    """Hard claims that do not hold, undecided ones included: `study/claim`."""
     errors: tuple[float, ...]
     """Of each printed cell: |measured / printed - 1|, at most 1."""
     seeds: int
     """The most seeds of any claim."""
     date: str = ""
     """When it was run, if not now."""
+
+    @property
+    def held(self) -> int:
+        """Hard claims that hold."""
+        return self.hard - len(self.failed)
 
     @property
     def cells(self) -> int:
@@ -63,18 +69,22 @@ def error(measured: float | None, printed: float) -> float | None:
 def of(records: Iterable[Record], cells: Iterable[Cell], date: str = "") -> Score:
     """The score of a paper's records under one setting."""
     listed = list(records)
-    hard = [r["verdict"] for r in listed if r["kind"] == "hard"]
+    hard = {f"{r['study']}/{r['claim']}": r["verdict"] for r in listed if r["kind"] == "hard"}
+    failed = tuple(name for name, verdict in hard.items() if verdict != REPRODUCED)
     printed = {(c.study, c.criterion.claim): c.published for c in cells}
     found = [(r["measured"], printed.get((r["study"], r["claim"]), 0.0)) for r in listed]
     errors = tuple(e for measured, published in found if published and (e := error(measured, published)) is not None)
     seeds = max((r["seeds"] for r in listed if r["kind"] == "hard"), default=0)
-    return Score(len(hard), hard.count(REPRODUCED), hard.count(UNDECIDED), errors, seeds, date)
+    return Score(len(hard), list(hard.values()).count(UNDECIDED), failed, errors, seeds, date)
 
 
 def read(path: Path) -> dict[str, Score]:
     """The last scores by setting; none without the file."""
     stated: Mapping[str, Any] = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return {name: Score(**{**entry, "errors": tuple(entry["errors"])}) for name, entry in stated.items()}
+    return {
+        name: Score(**{**entry, "errors": tuple(entry["errors"]), "failed": tuple(entry["failed"])})
+        for name, entry in stated.items()
+    }
 
 
 def text(paper: str, scores: Mapping[str, Score]) -> str:
@@ -84,7 +94,7 @@ def text(paper: str, scores: Mapping[str, Score]) -> str:
         errors = ", ".join(f"{value:.4g}" for value in score.errors)
         lines += [
             f"\n[{name}]",
-            f"hard = {score.hard}\nheld = {score.held}\nundecided = {score.undecided}\nseeds = {score.seeds}",
-            f'date = "{score.date}"\nerrors = [{errors}]',
+            f'date = "{score.date}"\nseeds = {score.seeds}\nhard = {score.hard}\nundecided = {score.undecided}',
+            "failed = [\n" + "".join(f'  "{name}",\n' for name in score.failed) + f"]\nerrors = [{errors}]",
         ]
     return "\n".join(lines) + "\n"
