@@ -19,6 +19,7 @@ from perhop import _core
 PYTHON_VERBS = {
     "compare": "perhop.compare",
     "lab": "perhop.lab",
+    "map": "perhop.map",
     "plot": "perhop.plot",
     "report": "perhop.report",
     "reproduce": "perhop.reproduce",

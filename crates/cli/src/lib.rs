@@ -110,7 +110,7 @@ fn carry_out(verb: args::Verb) -> Outcome {
         Verb::Man(args) => begin::man(&args),
         Verb::Mark(args) => mark::mark(&args),
         Verb::Meter(args) => mark::meter(&args),
-        Verb::Reproduce(_) | Verb::Plot(_) | Verb::Report(_) | Verb::Compare(_) | Verb::Lab(_) => {
+        Verb::Reproduce(_) | Verb::Map(_) | Verb::Plot(_) | Verb::Report(_) | Verb::Compare(_) | Verb::Lab(_) => {
             unreachable!("Python's")
         }
     };

@@ -16,6 +16,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,14 +61,14 @@ def load(path: Path) -> list[Rival]:
 
 
 def judge(paper: Paper, claims: Iterable[Criterion], looks: Looks) -> dict[tuple[str, str], dict[str, str]]:
-    """By study and claim, then by rival: the verdict with the rival in the mechanism's place, from the same seeds."""
+    """By study and claim, then by rival: the verdict with the rival in the mechanism's place."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     hard = [claim for claim in claims if claim.kind == "hard"]
     for rival in load(paper.directory / FILE):
         if not rival.axis:
             continue
         samples, theirs = rival.replaced(looks.samples)
-        other = Looks(paper, looks.fixed, decided=looks.decided)
+        other = Looks(paper, looks.fixed)
         other.add(samples)
         for claim in hard:
             verdict = _verdict(other, claim, theirs)
@@ -79,13 +80,11 @@ def judge(paper: Paper, claims: Iterable[Criterion], looks: Looks) -> dict[tuple
 def _verdict(looks: Looks, claim: Criterion, theirs: set[Key]) -> str | None:
     """None if the claim asks for none of the places that the rival has taken, or for a quantity that it lacks."""
     study = looks.paper.study(claim.study)
-    runs, asked = looks.of(study, looks.decided[claim.study, claim.claim])
-    asked.clear()
     try:
-        verdict = study.judge(claim, runs).verdict
+        finding, asked = looks.common(study, partial(study.judge, claim))
     except KeyError:
         return None
-    return verdict if asked & theirs else None
+    return finding.verdict if asked & theirs else None
 
 
 def simulated(

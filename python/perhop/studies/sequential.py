@@ -73,11 +73,11 @@ class Looks:
         study = self.paper.study(claim.study)
         if decided := self.decided.get((claim.study, claim.claim)):
             return study.judge(claim, self.of(study, decided)[0])
-        return self._common(study, partial(study.judge, claim))
+        return self.common(study, partial(study.judge, claim))[0]
 
     def cell(self, cell: Cell) -> stats.Interval:
         """What was measured for a printed cell, from what all its places have."""
-        return self._common(self.paper.study(cell.study), lambda runs: self.paper.cell(runs, cell))
+        return self.common(self.paper.study(cell.study), lambda runs: self.paper.cell(runs, cell))[0]
 
     def everywhere(self, study: Study) -> Samples:
         """A study's runs, as many of each place as all have."""
@@ -88,11 +88,12 @@ class Looks:
         places = {s.key for s in self.samples if s.runs in study.sets} - self.fixed
         return min((self.done[place] for place in places), default=0)
 
-    def _common(self, study: Study, of: Callable[[Samples], Found]) -> Found:
+    def common(self, study: Study, of: Callable[[Samples], Found]) -> tuple[Found, set[Key]]:
+        """What a function finds in as many replications as all the places have that it asks for, and these places."""
         least = self.least(study)
         found, asked = self._asking(study, least, of)
         common = min((self.done[place] for place in asked), default=least)
-        return found if common == least else self._asking(study, common, of)[0]
+        return (found, asked) if common == least else self._asking(study, common, of)
 
     def _asking(self, study: Study, replications: int, of: Callable[[Samples], Found]) -> tuple[Found, set[Key]]:
         runs, asked = self.of(study, replications)

@@ -47,6 +47,8 @@ class Part:
     name: str
     interval: stats.Interval
     holds: bool | None
+    distance: float | None = None
+    """Of the mean from the bound, positive on the side where the condition holds; None if no bound decides."""
 
     def __str__(self) -> str:
         word = {True: "holds", False: "fails", None: "open"}[self.holds]
@@ -91,32 +93,33 @@ def number(x: float) -> str:
 def at_least(name: str, values: Iterable[float], bound: float) -> Part:
     """The mean is `bound` or more."""
     found, open_still = _estimate(values, bound)
-    return Part(f"{name} >= {bound:g}", found, None if open_still else found.mean >= bound)
+    return Part(f"{name} >= {bound:g}", found, None if open_still else found.mean >= bound, found.mean - bound)
 
 
 def at_most(name: str, values: Iterable[float], bound: float) -> Part:
     """The mean is `bound` or less."""
     found, open_still = _estimate(values, bound)
-    return Part(f"{name} <= {bound:g}", found, None if open_still else found.mean <= bound)
+    return Part(f"{name} <= {bound:g}", found, None if open_still else found.mean <= bound, bound - found.mean)
 
 
 def more_than(name: str, values: Iterable[float], bound: float) -> Part:
     """The mean is above `bound`."""
     found, open_still = _estimate(values, bound)
-    return Part(f"{name} > {bound:g}", found, None if open_still else found.mean > bound)
+    return Part(f"{name} > {bound:g}", found, None if open_still else found.mean > bound, found.mean - bound)
 
 
 def less_than(name: str, values: Iterable[float], bound: float) -> Part:
     """The mean is below `bound`."""
     found, open_still = _estimate(values, bound)
-    return Part(f"{name} < {bound:g}", found, None if open_still else found.mean < bound)
+    return Part(f"{name} < {bound:g}", found, None if open_still else found.mean < bound, bound - found.mean)
 
 
 def within(name: str, values: Iterable[float], band: tuple[float, float]) -> Part:
     """The mean lies in the band, its ends included."""
     low, high = band
     found, open_still = _estimate(values, low, high)
-    return Part(f"{name} in [{low:g}, {high:g}]", found, None if open_still else low <= found.mean <= high)
+    inside = min(found.mean - low, high - found.mean)
+    return Part(f"{name} in [{low:g}, {high:g}]", found, None if open_still else inside >= 0, inside)
 
 
 def near(name: str, values: Iterable[float], tolerance: float) -> Part:
@@ -127,7 +130,7 @@ def near(name: str, values: Iterable[float], tolerance: float) -> Part:
 def surely_above(name: str, values: Iterable[float], bound: float) -> Part:
     """The whole interval is above `bound`."""
     found, open_still = _estimate(values, bound)
-    return Part(f"{name} > {bound:g}", found, None if open_still else found.above(bound))
+    return Part(f"{name} > {bound:g}", found, None if open_still else found.above(bound), found.mean - bound)
 
 
 def positive(name: str, values: Iterable[float]) -> Part:
@@ -148,7 +151,7 @@ def greater(a: Value, b: Value) -> Part:
 def surely_below(name: str, values: Iterable[float], bound: float) -> Part:
     """The whole interval is below `bound`."""
     found, open_still = _estimate(values, bound)
-    return Part(f"{name} < {bound:g}", found, None if open_still else found.below(bound))
+    return Part(f"{name} < {bound:g}", found, None if open_still else found.below(bound), bound - found.mean)
 
 
 def not_below(a: Value, b: Value) -> Part:
@@ -156,7 +159,7 @@ def not_below(a: Value, b: Value) -> Part:
     name, values = difference(a, b)
     found, open_still = _estimate(values, 0.0)
     holds = not (math.isnan(found.mean) or found.below(0.0))
-    return Part(f"{name}, not below 0", found, None if open_still else holds)
+    return Part(f"{name}, not below 0", found, None if open_still else holds, found.mean)
 
 
 def most(name: str, parts: Sequence[Part], needed: int) -> Part:

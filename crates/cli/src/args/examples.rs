@@ -79,6 +79,11 @@ pub const REPRODUCE: &str = "\
 Examples:
   perhop reproduce --list
   perhop reproduce pf-fig2 --quick";
+/// `map`
+pub const MAP: &str = "\
+Examples:
+  perhop map --list
+  perhop map fsam-gain";
 /// `bench`
 pub const BENCH: &str = "\
 Examples:

@@ -14,7 +14,7 @@ use clap::{ColorChoice, Parser, Subcommand};
 pub use capture::{Mark, Meter, Through};
 pub use list::{Bench, BenchPart, Completions, Init, List, Man};
 pub use request::Request;
-pub use results::{Compare, Plot, Report, Reproduce, Runs};
+pub use results::{Compare, Map, Plot, Report, Reproduce, Runs};
 pub use simulate::{Check, Explain, Format, Lab, Output, Run, Settings, Shown, Source, Sweep, System, Trace, Traced};
 pub use tune::{ByHand, Tunable, Tune};
 
@@ -63,6 +63,9 @@ pub enum Verb {
     /// Re-run a paper's tables and figures, with a verdict on each claim
     #[command(after_help = examples::REPRODUCE)]
     Reproduce(Reproduce),
+    /// Map where a claim of a paper is true, over two parameters
+    #[command(after_help = examples::MAP)]
+    Map(Map),
     /// List what has been run, and how the runs differ
     #[command(after_help = examples::RUNS)]
     Runs(Runs),

@@ -1,6 +1,6 @@
 //! What the command line hands over to Python.
 
-use super::{Compare, Lab, Plot, Report, Reproduce, Settings, Verb};
+use super::{Compare, Lab, Map, Plot, Report, Reproduce, Settings, Verb};
 use crate::{Failure, show::text};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -22,6 +22,7 @@ impl Request {
     pub(crate) fn of(verb: &Verb) -> Result<Option<Self>, Failure> {
         let (verb, arguments) = match verb {
             Verb::Reproduce(a) => ("reproduce", reproduce(a)?),
+            Verb::Map(a) => ("map", map(a)?),
             Verb::Plot(a) => ("plot", plot(a)?),
             Verb::Report(a) => ("report", report(a)?),
             Verb::Compare(a) => ("compare", compare(a)?),
@@ -37,6 +38,12 @@ fn reproduce(a: &Reproduce) -> Result<Value, Failure> {
     Ok(json!({
         "what": a.what, "quick": a.quick, "seeds": a.seeds, "seed": a.seed, "jobs": a.jobs, "out": text(&a.out)?,
         "strict": a.strict, "list": a.list, "readings": a.readings, "setting": a.setting, "fit": a.fit, "rivals": a.rivals,
+    }))
+}
+
+fn map(a: &Map) -> Result<Value, Failure> {
+    Ok(json!({
+        "what": a.what, "seeds": a.seeds, "seed": a.seed, "jobs": a.jobs, "out": text(&a.out)?, "list": a.list,
     }))
 }
 

@@ -46,6 +46,28 @@ pub struct Reproduce {
     pub fit: bool,
 }
 
+/// `map`
+#[derive(Args, Debug)]
+pub struct Map {
+    /// Maps by name, or those of a claim (pf-fig7/tcp-order-n10), a study or a paper; all without any
+    pub what: Vec<String>,
+    /// Number of seeds at each point
+    #[arg(long, default_value_t = 5, value_name = "N")]
+    pub seeds: u32,
+    /// First seed of all random streams
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Threads; 0 is one for each core
+    #[arg(short, long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(0..=MOST_JOBS))]
+    pub jobs: usize,
+    /// Where pictures and points go; a map that was broken off there is taken up again
+    #[arg(long, default_value = "maps", value_name = "DIR")]
+    pub out: PathBuf,
+    /// Show the maps, run nothing
+    #[arg(long)]
+    pub list: bool,
+}
+
 /// `runs`
 #[derive(Args, Debug)]
 pub struct Runs {
