@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from perhop import files, pages, stats
 from perhop.plots.dark import alone
-from perhop.studies import Study
+from perhop.studies import Study, maps
 from perhop.studies import runs as simulation
 from perhop.studies import score as scores
 from perhop.studies.criteria import Cell, Criterion
 from perhop.studies.drawing import Picture
+from perhop.studies.maps.drawing import draw
+from perhop.studies.maps.grid import kept_at, read
 from perhop.studies.outcome import Outcome
 from perhop.studies.readings import Readings
 from perhop.studies.records import Record, counts, overall
@@ -51,6 +54,15 @@ class Section:
         """Claims of a kind that are reproduced, and their total."""
         listed = [r for r in self.records if r["kind"] == kind]
         return sum(r["verdict"] == "reproduced" for r in listed), len(listed)
+
+
+class Mapped(NamedTuple):
+    """A map on the page."""
+
+    map: maps.Map
+    picture: Picture
+    date: str
+    """When it was run."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +103,12 @@ class Entry:
         """How it did."""
         return scores.of(self.outcome.records, self.outcome.criteria.cells)
 
+    @cached_property
+    def maps(self) -> list[Mapped]:
+        """Where its claims are true, as last run."""
+        kept = [(one, read(kept_at(one))) for one in maps.load(self.outcome.paper)]
+        return [Mapped(one, draw(one, grid), grid.date) for one, grid in kept if grid]
+
     @property
     def left_out(self) -> list[simulation.LeftOut]:
         """Variants that are not run."""
@@ -123,6 +141,8 @@ def write(outcomes: list[Outcome], out: Path, say: Callable[[str], None]) -> Pat
         sections = _sections(outcome, out / figures, say)
         entries.append(Entry(outcome, sections, SUMMARY if single else f"{name}.html", figures))
     for entry in entries:
+        if entry.outcome.setting.headline:
+            _save([mapped.picture for mapped in entry.maps], out / entry.figures)
         rows = tried([one for one in entries if one.outcome.paper is entry.outcome.paper])
         text = _render(entry.outcome.paper.template, entry=entry, tried=rows, home=None if single else SUMMARY)
         files.write(out / entry.page, text)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from perhop import files
+from perhop.studies.maps import Map
 
 At = tuple[int, int]
 """Index of x, index of y."""
@@ -56,6 +57,11 @@ class Grid:
         """The points that were run next to one that was not: within two steps, where the coarse ones are."""
         near = [(at[0] + dx, at[1] + dy) for dx in range(-2, 3) for dy in range(-2, 3)]
         return [to for to in near if to in self.points]
+
+
+def kept_at(found: Map) -> Path:
+    """Where the last run of a map travels with its paper's files."""
+    return found.paper.directory / "maps" / f"{found.id}.jsonl"
 
 
 def write(path: Path, grid: Grid) -> None:
