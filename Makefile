@@ -11,7 +11,7 @@ FAST := heads port sched conditioners engine owners bad changes ports scenario s
   roundtrip fuzz bad_input docs tune
 export PERHOP_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: install test test-rust test-differential test-python test-fast same-results reproduce lint wheel bench instructions lab lab-ports lab-tcp docs lock clean
+.PHONY: install test test-rust test-differential test-python test-fast same-results reproduce maps lint wheel bench instructions lab lab-ports lab-tcp docs lock clean
 .DEFAULT_GOAL := install
 
 install: .venv/extension.stamp          ## build the release extension into .venv
@@ -37,8 +37,11 @@ test-fast: .venv/extension.stamp        ## the most telling tests, 90 s after th
 same-results: .venv/extension.stamp     ## every column and quantity against tests/reference/results; ARGS="--against PYTHON"
 	cd tests/python && ../../$(BIN)/python -m same --check $(ARGS)
 
-reproduce: .venv/extension.stamp        ## the papers' tables and figures with verdicts; ARGS="--seeds 10"
-	$(BIN)/perhop reproduce all $(or $(ARGS),--quick)
+reproduce: .venv/extension.stamp        ## the papers' tables and figures with verdicts; ARGS="--setting all"
+	$(BIN)/perhop reproduce all $(ARGS)
+
+maps: .venv/extension.stamp             ## where the papers' claims are true; ARGS="fsam-gain" for one
+	$(BIN)/perhop map $(ARGS)
 
 lint: .venv/packages.stamp              ## clippy, rustfmt, ruff, mypy: warnings are errors
 	cargo clippy --workspace --all-targets -- -D warnings
