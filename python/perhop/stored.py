@@ -1,4 +1,7 @@
-"""Run directories on disk, `<scenario>/<point>-<hash>/rep-003/{manifest.json, *.parquet}`; the core reads tables."""
+"""Run directories on disk, `<scenario>/<point>-<hash>/rep-003/{manifest.json, *.parquet}`; the core reads tables.
+
+`reps-000-099` is a block: a directory of several replications.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +19,18 @@ from perhop import _core
 from perhop.columns import Column, Columns, Origin, Point, Replication
 
 MANIFEST = "manifest.json"
-REQUIRED = ("scenario", "point", "point_hash", "seed", "replication", "result_hash", "perhop", "effective")
+REQUIRED = ("scenario", "point", "point_hash", "seed", "perhop", "effective")
+OF_EACH = ("replication", "result_hash")
 MOST_SHOWN = 3
 
 
 @dataclass(frozen=True)
 class Stored:
-    """One replication's directory."""
+    """One replication, and the directory that it is in."""
 
     path: Path
     manifest: dict[str, Any]
+    replication: int
     written: float
 
     @property
@@ -36,7 +41,7 @@ class Stored:
     @property
     def run(self) -> tuple[str, int]:
         """What identifies a replication among others."""
-        return (self.manifest["point_hash"], self.manifest["replication"])
+        return (self.manifest["point_hash"], self.replication)
 
     @property
     def batch(self) -> tuple[Any, ...]:
@@ -101,9 +106,11 @@ def read(directory: Path) -> Kept:
     order = ordered(list({s.manifest["point_hash"]: s for s in kept}.values()))
     points = [_point(s) for s in order]
     index = {point.hash: i for i, point in enumerate(points)}
-    kept.sort(key=lambda s: (index[s.manifest["point_hash"]], s.manifest["replication"]))
-    tables = _core.load([str(s.path) for s in kept])
-    replications = [_replication(s, index, read) for s, read in zip(kept, tables, strict=True)]
+    kept.sort(key=lambda s: (index[s.manifest["point_hash"]], s.replication))
+    replications = [
+        Replication(index[s.manifest["point_hash"]], s.replication, *results, reused=True, directory=s.path)
+        for s, results in zip(kept, _loaded(kept), strict=True)
+    ]
     return Kept(names[0], order[0].manifest["seed"], points, replications, settings(order[0]), chosen(every, kept))
 
 
@@ -138,20 +145,35 @@ def found(directory: Path) -> list[Stored]:
 
 
 def _below(directory: Path) -> list[Stored]:
-    paths = [directory, *directory.rglob("rep-*")] if directory.is_dir() else []
-    return [_stored(path) for path in paths if re.fullmatch(r"rep-\d+", path.name) and path.is_dir()]
+    paths = [directory, *directory.rglob("rep*-*")] if directory.is_dir() else []
+    named = [path for path in paths if re.fullmatch(r"rep-\d+|reps-\d+-\d+", path.name) and path.is_dir()]
+    return [stored for path in named for stored in _stored(path)]
 
 
-def _stored(path: Path) -> Stored:
+def _stored(path: Path) -> list[Stored]:
+    """The replications in a directory. The manifest of several has a list of what differs."""
     manifest = path / MANIFEST
     try:
         read, written = json.loads(manifest.read_text(encoding="utf-8")), manifest.stat().st_mtime
+        each = read.get("replications", [read])
         missing = [key for key in REQUIRED if key not in read]
-    except (OSError, ValueError, TypeError) as error:
+        missing += [key for key in OF_EACH if any(key not in it for it in each)]
+    except (OSError, ValueError, TypeError, AttributeError) as error:
         raise ValueError(damaged(path, f"{MANIFEST} cannot be read: {error}")) from error
     if missing:
         raise ValueError(damaged(path, f"{MANIFEST} has no `{missing[0]}`"))
-    return Stored(path, read, written)
+    return [Stored(path, read, it["replication"], written) for it in each]
+
+
+def _loaded(kept: list[Stored]) -> list[tuple[str, dict[str, Columns]]]:
+    """Hash and tables of each; a directory of several is read once."""
+    paths = list(dict.fromkeys(s.path for s in kept))
+    found = {
+        (path, number): (result_hash, tables)
+        for path, replications in zip(paths, _core.load([str(path) for path in paths]), strict=True)
+        for number, result_hash, tables in replications
+    }
+    return [found[s.path, s.replication] for s in kept]
 
 
 def damaged(path: Path, what: str) -> str:
@@ -163,10 +185,14 @@ def damaged(path: Path, what: str) -> str:
 
 
 def newest(every: list[Stored]) -> list[Stored]:
-    """Those of the newest run and swept keys, with the newest version of each point; each replication once."""
+    """Those of the newest run and swept keys, with the newest version of each point; each replication once.
+
+    One that is in a directory of its own as well as in a block is taken from its own.
+    """
     by_age = sorted(every, key=lambda s: s.written)
     batch = [s for s in by_age if s.batch == by_age[-1].batch]
     hashes = {s.manifest["point_hash"] for s in {tuple(s.labels.items()): s for s in batch}.values()}
+    batch.sort(key=lambda s: s.path.name.startswith("rep-"))
     return list({s.run: s for s in batch if s.manifest["point_hash"] in hashes}.values())
 
 
@@ -194,12 +220,6 @@ def settings(stored: Stored) -> dict[str, Any]:
         raise ValueError(
             f"{stored.path} was written by perhop {version}, this is {_core.__version__}:\n{error}"
         ) from error
-
-
-def _replication(stored: Stored, index: dict[str, int], tables: dict[str, Columns]) -> Replication:
-    manifest = stored.manifest
-    point, number = index[manifest["point_hash"]], manifest["replication"]
-    return Replication(point, number, manifest["result_hash"], tables, reused=True, directory=stored.path)
 
 
 def _natural(values: Iterable[str]) -> list[list[tuple[float, str]]]:

@@ -166,5 +166,5 @@ impl Printed<'_> {
 /// One hash for all replications.
 pub(crate) fn hash_of<'a>(replications: impl IntoIterator<Item = &'a Replication>) -> String {
     let each: Vec<_> = replications.into_iter().map(|r| ("", r.hash.clone().into_bytes())).collect();
-    disk::hash(&each)
+    disk::hash_files(&each)
 }

@@ -2,12 +2,10 @@
 
 use crate::{RunError, columns};
 use perhop_scenario::Point;
-use perhop_scenario::output::disk::replication_dir;
 use perhop_scenario::output::run::{self, Progress, Replication, RunOptions, Watch};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant, SystemTime};
@@ -67,7 +65,7 @@ pub fn run<'py>(
     let dicts = finished
         .map_err(|e| error(*e))?
         .iter()
-        .map(|r| dict(py, r, directory(points, options, r)))
+        .map(|r| dict(py, r))
         .collect::<PyResult<Vec<_>>>()?;
     PyList::new(py, dicts)
 }
@@ -119,19 +117,14 @@ fn error(error: run::RunError) -> PyErr {
     }
 }
 
-/// Where a replication is on disk.
-fn directory(points: &[Point], options: &RunOptions, it: &Replication) -> Option<PathBuf> {
-    options.out.as_ref().map(|out| replication_dir(out, &points[it.point], it.replication))
-}
-
-fn dict<'py>(py: Python<'py>, replication: &Replication, directory: Option<PathBuf>) -> PyResult<Bound<'py, PyDict>> {
+fn dict<'py>(py: Python<'py>, replication: &Replication) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
     out.set_item("point", replication.point)?;
     out.set_item("replication", replication.replication)?;
     out.set_item("hash", &replication.hash)?;
     out.set_item("reused", replication.reused)?;
     out.set_item("note", replication.note.as_deref())?;
-    out.set_item("directory", directory.map(|it| it.to_string_lossy().into_owned()))?;
+    out.set_item("directory", replication.dir.as_ref().map(|it| it.to_string_lossy()))?;
     out.set_item("tables", columns::tables(py, &replication.tables)?)?;
     Ok(out)
 }

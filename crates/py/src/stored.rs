@@ -1,16 +1,17 @@
 //! Results on disk.
 
 use crate::columns;
-use perhop_scenario::output::disk;
+use perhop_scenario::output::disk::{self, Stored};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use std::path::PathBuf;
 
 /// How many directories are read before their tables become NumPy's.
-const BATCH: usize = 256;
+const BATCH: usize = 32;
 
-/// The tables of replications' directories, each compared with the hash in its manifest.
+/// The replications in directories, each compared with the hashes in its manifest: for each directory, number, hash and
+/// tables of each.
 ///
 /// # Errors
 /// `ValueError` for the first that is damaged.
@@ -20,8 +21,14 @@ pub fn load(py: Python<'_>, directories: Vec<PathBuf>) -> PyResult<Bound<'_, PyL
     for batch in directories.chunks(BATCH) {
         let stored = py.detach(|| disk::load_all(batch));
         for stored in stored.map_err(|damaged| PyValueError::new_err(damaged.to_string()))? {
-            out.append(columns::tables(py, &stored.tables)?)?;
+            out.append(replications(py, &stored)?)?;
         }
     }
     Ok(out)
+}
+
+fn replications<'py>(py: Python<'py>, stored: &Stored) -> PyResult<Bound<'py, PyList>> {
+    let of = stored.manifest.replications.iter().zip(&stored.tables);
+    let each = of.map(|(entry, tables)| Ok((entry.replication, &entry.result_hash, columns::tables(py, tables)?)));
+    PyList::new(py, each.collect::<PyResult<Vec<_>>>()?)
 }

@@ -1,9 +1,9 @@
 //! What a directory of runs holds: for each run its name, its points, how it was called, when, how large it is.
 
-use super::disk::manifest::{Identity, Labels, Manifest};
-use super::disk::{Damaged, MANIFEST, load};
+use super::disk::manifest::{Common, Identity, Labels};
+use super::disk::{Damaged, MANIFEST, load, numbers};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -54,17 +54,18 @@ pub struct ListedPoint {
 /// without it the seed), version and swept keys.
 type Key = (String, Option<String>, String, String, Vec<String>);
 
-/// A replication's directory with its manifest.
+/// A directory of replications with what its manifest says of all of them, and their numbers.
 struct Found {
     dir: PathBuf,
-    manifest: Manifest,
+    common: Common,
+    numbers: Vec<u32>,
     written_s: u64,
     bytes: u64,
 }
 
 impl Found {
     fn key(&self) -> Key {
-        let Manifest { scenario, identity, perhop, point, seed, .. } = &self.manifest;
+        let Common { scenario, identity, perhop, point, seed, .. } = &self.common;
         let base = if identity.base_hash.is_empty() { seed.to_string() } else { identity.base_hash.clone() };
         let keys = point.0.iter().map(|label| label.0.clone()).collect();
         (scenario.clone(), identity.name.clone(), base, perhop.clone(), keys)
@@ -82,7 +83,8 @@ pub fn list(dir: &Path) -> std::io::Result<Inventory> {
         match load::manifest(&dir) {
             Ok(manifest) => {
                 let (written_s, bytes) = (modified_s(&dir.join(MANIFEST)), size(&dir));
-                let found = Found { dir, manifest, written_s, bytes };
+                let numbers = manifest.replications.iter().map(|entry| entry.replication).collect();
+                let found = Found { dir, common: manifest.common, numbers, written_s, bytes };
                 runs.entry(found.key()).or_default().push(found);
             }
             Err(what) => inventory.damaged.push(Damaged { dir, what }),
@@ -95,15 +97,11 @@ pub fn list(dir: &Path) -> std::io::Result<Inventory> {
 
 /// Directories of replications, at most `depth` levels below; sorted.
 fn replications(dir: &Path, depth: usize) -> Vec<PathBuf> {
-    let is_one = |path: &Path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.strip_prefix("rep-").is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
-    };
     let mut found = Vec::new();
     let mut entries: Vec<_> = fs::read_dir(dir).into_iter().flatten().flatten().map(|e| e.path()).collect();
     entries.sort();
     for path in entries.into_iter().filter(|path| path.is_dir()) {
-        if is_one(&path) {
+        if numbers(&path).is_some() {
             found.push(path);
         } else if depth > 1 {
             found.extend(replications(&path, depth - 1));
@@ -123,10 +121,10 @@ fn modified_s(path: &Path) -> u64 {
 }
 
 fn listed(found: Vec<Found>) -> Listed {
-    let newest = found.iter().max_by_key(|f| (f.manifest.identity.started_s, f.written_s)).expect("not empty");
-    let (Manifest { scenario, identity, perhop, .. }, written_s) =
-        (newest.manifest.clone(), found.iter().map(|f| f.written_s).max().unwrap_or_default());
-    let mut seeds: Vec<_> = found.iter().map(|f| f.manifest.seed).collect();
+    let newest = found.iter().max_by_key(|f| (f.common.identity.started_s, f.written_s)).expect("not empty");
+    let (Common { scenario, identity, perhop, .. }, written_s) =
+        (newest.common.clone(), found.iter().map(|f| f.written_s).max().unwrap_or_default());
+    let mut seeds: Vec<_> = found.iter().map(|f| f.common.seed).collect();
     seeds.sort_unstable();
     seeds.dedup();
     let bytes = found.iter().map(|f| f.bytes).sum();
@@ -134,14 +132,19 @@ fn listed(found: Vec<Found>) -> Listed {
 }
 
 fn points(found: Vec<Found>) -> Vec<ListedPoint> {
-    let mut points = Vec::<ListedPoint>::new();
-    for Found { dir, manifest, .. } in found {
+    let mut points = Vec::<(ListedPoint, BTreeSet<u32>)>::new();
+    for Found { dir, common, numbers, .. } in found {
         let dir = dir.parent().unwrap_or(&dir).to_owned();
-        match points.iter_mut().rfind(|point| point.dir == dir) {
-            Some(point) => point.replications += 1,
-            None => points.push(ListedPoint { dir, labels: manifest.point, index: manifest.index, replications: 1 }),
+        match points.iter_mut().rfind(|(point, _)| point.dir == dir) {
+            Some((_, known)) => known.extend(numbers),
+            None => {
+                let point = ListedPoint { dir, labels: common.point, index: common.index, replications: 0 };
+                points.push((point, numbers.into_iter().collect()));
+            }
         }
     }
+    let counted = |(point, numbers): (_, BTreeSet<_>)| ListedPoint { replications: numbers.len(), ..point };
+    let mut points: Vec<_> = points.into_iter().map(counted).collect();
     points.sort_by_key(|point| point.index);
     points
 }

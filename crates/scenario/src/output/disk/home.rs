@@ -1,6 +1,7 @@
 //! One process among several in a scenario's directory: what a killed one left there is removed by the next, and what is
 //! written reaches the disk in time.
 
+use super::Failed;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, TryLockError as Busy};
 use std::time::Duration;
 
-/// How much work a crash of the machine may cost. (A process that is killed loses nothing that it had completed.)
+/// How much work a crash of the machine may cost; and, of what is gathered to be written together, a process that is killed.
 const AT_STAKE: Duration = Duration::from_secs(1);
 
 /// A scenario's directory in use. Everyone who writes there shares a lock on it, so the one that gets it alone knows that
@@ -33,7 +34,7 @@ impl Home {
     }
 
     /// What was written there is on the disk when this returns.
-    fn sync(&self) -> Result<(), (PathBuf, io::Error)> {
+    fn sync(&self) -> Result<(), Failed> {
         self.file.as_ref().map_or(Ok(()), sync).map_err(|error| (self.dir.clone(), error))
     }
 }
@@ -65,12 +66,12 @@ impl Homes {
         Self { homes, written: AtomicBool::new(false), synced: Mutex::new(now) }
     }
 
-    /// Something was completed: is synced if the last time was a second ago, unless another thread does so already.
+    /// Something was completed: `write` writes what was gathered and all is synced if the last time was a second ago, unless
+    /// another thread does so already.
     ///
     /// # Errors
     /// The directory that could not be written.
-    pub fn completed(&self, now: Duration) -> Result<(), (PathBuf, io::Error)> {
-        self.written.store(true, Ordering::Relaxed);
+    pub fn completed(&self, now: Duration, write: impl FnOnce() -> Result<(), Failed>) -> Result<(), Failed> {
         let mut synced = match self.synced.try_lock() {
             Ok(synced) => synced,
             Err(Busy::Poisoned(synced)) => synced.into_inner(),
@@ -80,14 +81,20 @@ impl Homes {
             return Ok(());
         }
         *synced = now;
+        write()?;
         self.sync()
+    }
+
+    /// A directory was written.
+    pub fn written(&self) {
+        self.written.store(true, Ordering::Relaxed);
     }
 
     /// What was completed is on the disk when this returns.
     ///
     /// # Errors
     /// The directory that could not be written.
-    pub fn sync(&self) -> Result<(), (PathBuf, io::Error)> {
+    pub fn sync(&self) -> Result<(), Failed> {
         if !self.written.swap(false, Ordering::Relaxed) {
             return Ok(());
         }
@@ -118,10 +125,11 @@ fn entries(dir: &Path) -> impl Iterator<Item = PathBuf> {
     fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path())
 }
 
-/// `.rep-003.1234-0.partial`, `.rep-003.1234-0.old`
+/// `.rep-003.1234-0.partial`, `.reps-000-099.1234-0.old`
 fn is_leftover(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    name.starts_with(".rep-") && (name.ends_with(".partial") || name.ends_with(".old"))
+    let is_ours = name.starts_with(".rep-") || name.starts_with(".reps-");
+    is_ours && (name.ends_with(".partial") || name.ends_with(".old"))
 }
 
 impl Drop for Home {

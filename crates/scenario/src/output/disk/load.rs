@@ -1,28 +1,27 @@
 //! From disk to tables: what is read is what was written, or an error that names the directory.
 
-use super::{MANIFEST, Manifest, hash};
+use super::{MANIFEST, Manifest, hash, hash_files, join};
 use crate::output::columns::Table;
 use crate::output::{ef, parquet, tables};
-use crate::sweep::Point;
 use rayon::prelude::*;
 use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A replication read back.
+/// Replications read back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
-    /// Its manifest.
+    /// Their manifest.
     pub manifest: Manifest,
-    /// Its tables, as they were before they were written.
-    pub tables: Vec<Table>,
+    /// The tables of each, as they were before they were written.
+    pub tables: Vec<Vec<Table>>,
 }
 
 /// Results that are not those that were written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damaged {
-    /// The replication's directory.
+    /// The directory of replications.
     pub dir: PathBuf,
     /// What is wrong, with the file's name.
     pub what: String,
@@ -42,19 +41,34 @@ impl fmt::Display for Damaged {
 
 impl std::error::Error for Damaged {}
 
-/// Reads a replication's directory and compares its files with `result_hash`.
+/// Reads a directory of one or more replications, and compares its files and their values with the hashes in its manifest.
 ///
 /// # Errors
 /// When its manifest is incomplete, or its files are not those that were written: missing, truncated, altered.
 pub fn load(dir: &Path) -> Result<Stored, Damaged> {
-    let damaged = |what| Damaged { dir: dir.to_owned(), what };
-    let manifest = manifest(dir).map_err(damaged)?;
-    let files = files(dir).map_err(damaged)?;
-    if hash(&files) != manifest.result_hash {
-        return Err(damaged(difference(&files, &manifest)));
+    read_all(dir).map_err(|what| Damaged { dir: dir.to_owned(), what })
+}
+
+fn read_all(dir: &Path) -> Result<Stored, String> {
+    let (mut manifest, files) = (manifest(dir)?, files(dir)?);
+    let is_old = manifest.files_hash.is_empty();
+    if let ([entry], true) = (manifest.replications.as_slice(), is_old) {
+        manifest.files_hash = entry.result_hash.clone();
     }
-    let mut tables = read(files).map_err(damaged)?;
-    tables.extend((!manifest.ef.is_empty()).then(|| ef::table(&manifest.ef)));
+    if hash_files(&files) != manifest.files_hash {
+        return Err(difference(&files, &manifest));
+    }
+    let numbers: Vec<_> = manifest.replications.iter().map(|entry| entry.replication).collect();
+    let mut tables = join::split(read(files)?, &numbers)?;
+    for (entry, tables) in manifest.replications.iter_mut().zip(&mut tables) {
+        let found = hash(tables);
+        if found != entry.result_hash && !is_old {
+            let (number, stated) = (entry.replication, &entry.result_hash);
+            return Err(format!("the hash of replication {number} is {found}, its manifest says {stated}"));
+        }
+        entry.result_hash = found;
+        tables.extend((!entry.ef.is_empty()).then(|| ef::table(&entry.ef)));
+    }
     Ok(Stored { manifest, tables })
 }
 
@@ -67,22 +81,13 @@ pub fn load_all(dirs: &[PathBuf]) -> Result<Vec<Stored>, Damaged> {
     read.into_iter().collect()
 }
 
-/// The replication in `dir` if it is one of this point: of its scenario, seed and version.
-///
-/// # Errors
-/// As [`load`].
-pub fn existing(dir: &Path, point: &Point) -> Option<Result<Stored, Damaged>> {
-    let ours = |stored: &Stored| stored.manifest.point_hash == point.hash;
-    dir.exists().then(|| load(dir)).filter(|read| read.as_ref().map_or(true, ours))
-}
-
-/// A replication's manifest, with every field.
+/// A directory's manifest, with every field.
 ///
 /// # Errors
 /// What is wrong with it.
 pub fn manifest(dir: &Path) -> Result<Manifest, String> {
     let text = fs::read_to_string(dir.join(MANIFEST)).map_err(|e| format!("{MANIFEST} cannot be read: {e}"))?;
-    serde_json::from_str(&text).map_err(|e| format!("{MANIFEST} cannot be read: {e}"))
+    Manifest::from_json(&text).map_err(|e| format!("{MANIFEST} cannot be read: {e}"))
 }
 
 /// The bytes of its tables that are there, in the order of [`tables::NAMES`].
@@ -124,7 +129,7 @@ fn difference(files: &[(&'static str, Vec<u8>)], manifest: &Manifest) -> String 
     let there = |name: &str| files.iter().any(|file| file.0 == name);
     let missing = tables::NAMES.into_iter().find(|name| tables::without_rows(name).is_none() && !there(name));
     cut.or_else(|| missing.map(|name| format!("{name}.parquet is missing"))).unwrap_or_else(|| {
-        let (found, stated) = (hash(files), &manifest.result_hash);
+        let (found, stated) = (hash_files(files), &manifest.files_hash);
         format!("the tables' hash is {found}, its manifest says {stated}: a table was altered")
     })
 }

@@ -8,9 +8,21 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::time::SystemTime;
 
-/// What a replication's directory holds in addition to its tables.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// What a directory of replications holds in addition to their tables.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Manifest {
+    /// What they have in common.
+    #[serde(flatten)]
+    pub common: Common,
+    /// Of the bytes of all tables' files; empty in version 0.1, where `result_hash` was that.
+    pub files_hash: String,
+    /// Each of them, by number.
+    pub replications: Vec<Entry>,
+}
+
+/// What replications have in common that are of one point and one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Common {
     /// Name of the scenario.
     pub scenario: String,
     /// Swept keys and their values.
@@ -19,26 +31,81 @@ pub struct Manifest {
     pub point_hash: String,
     /// Seed.
     pub seed: u64,
-    /// Number.
-    pub replication: u32,
-    /// Of all tables' bytes.
-    pub result_hash: String,
-    /// What it took.
-    #[serde(flatten)]
-    pub effort: Effort,
-    /// The version that wrote it.
+    /// The version that wrote them.
     pub perhop: String,
     /// Every value in force, as TOML.
     pub effective: String,
     /// The position of the point in its grid.
     #[serde(default)]
     pub index: Option<usize>,
-    /// What was found of aggregates that were held against their rates, if any were.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ef: Vec<Found>,
     /// How the run was called.
     #[serde(flatten)]
     pub identity: Identity,
+}
+
+impl Common {
+    /// Whether both are of the same sweep, and at the same place in it.
+    pub fn is_beside(&self, other: &Self) -> bool {
+        let place = |it: &Self| (it.point.clone(), it.index, it.identity.base_hash.clone());
+        place(self) == place(other)
+    }
+}
+
+/// What a manifest says of one replication.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Number.
+    pub replication: u32,
+    /// Of all names and values in its tables: [`super::hash`].
+    pub result_hash: String,
+    /// What it took.
+    #[serde(flatten)]
+    pub effort: Effort,
+    /// What was found of aggregates that were held against their rates, if any were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ef: Vec<Found>,
+}
+
+impl Manifest {
+    /// The text of its file. One replication stands beside what is common, several in a list.
+    ///
+    /// # Errors
+    /// None that is known of: texts and numbers only.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        #[derive(Serialize)]
+        struct Alone<'a> {
+            #[serde(flatten)]
+            common: &'a Common,
+            files_hash: &'a str,
+            #[serde(flatten)]
+            entry: &'a Entry,
+        }
+        match self.replications.as_slice() {
+            [entry] => {
+                serde_json::to_string_pretty(&Alone { common: &self.common, files_hash: &self.files_hash, entry })
+            }
+            _ => serde_json::to_string_pretty(self),
+        }
+    }
+
+    /// Reads what [`Manifest::to_json`] gave.
+    ///
+    /// # Errors
+    /// The first field that is missing or of another type.
+    pub fn from_json(text: &str) -> serde_json::Result<Self> {
+        #[derive(Deserialize)]
+        struct Rest {
+            #[serde(default)]
+            files_hash: String,
+            replications: Option<Vec<Entry>>,
+        }
+        let (common, rest) = (serde_json::from_str(text)?, serde_json::from_str::<Rest>(text)?);
+        let replications = match rest.replications {
+            Some(several) => several,
+            None => vec![serde_json::from_str(text)?],
+        };
+        Ok(Self { common, files_hash: rest.files_hash, replications })
+    }
 }
 
 /// What a replication took.

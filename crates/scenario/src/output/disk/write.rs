@@ -1,6 +1,7 @@
 //! From tables to disk, whole or not at all, whoever else writes the same directory.
 
-use super::{MANIFEST, Manifest, events_file, load};
+use super::{Common, Entry, Failed, MANIFEST, Manifest, events_file, files, hash_files, load};
+use crate::output::columns::Table;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// How often another process may come first; more is a fault of the file system.
 const ATTEMPTS: usize = 1000;
 
-/// A replication's directory before it has its name. What is not completed goes when this is dropped.
+/// A directory of replications before it has its name. What is not completed goes when this is dropped.
 #[derive(Debug)]
 pub struct Draft {
     dir: PathBuf,
@@ -22,7 +23,7 @@ impl Draft {
     ///
     /// # Errors
     /// The path that could not be written.
-    pub fn begin(dir: &Path) -> Result<Self, (PathBuf, io::Error)> {
+    pub fn begin(dir: &Path) -> Result<Self, Failed> {
         let draft = Self { dir: dir.to_owned(), temporary: beside(dir, "partial") };
         let parent = dir.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(parent).map_err(|e| (parent.to_owned(), e))?;
@@ -44,9 +45,11 @@ impl Draft {
     ///
     /// # Errors
     /// The path that could not be written; nothing is left of the attempt.
-    pub fn complete(self, manifest: &Manifest, files: &[(&'static str, Vec<u8>)]) -> Result<(), (PathBuf, io::Error)> {
-        let written = write_all(&self.temporary, manifest, files);
-        written.and_then(|()| place(&self.temporary, &self.dir, manifest)).map_err(|e| (self.dir.clone(), e))
+    pub fn complete(self, common: &Common, replications: Vec<Entry>, tables: &[Table]) -> Result<(), Failed> {
+        let files = files(tables);
+        let manifest = Manifest { common: common.clone(), files_hash: hash_files(&files), replications };
+        let written = write_all(&self.temporary, &manifest, &files);
+        written.and_then(|()| place(&self.temporary, &self.dir, &manifest)).map_err(|e| (self.dir.clone(), e))
     }
 }
 
@@ -61,11 +64,11 @@ impl Drop for Draft {
     }
 }
 
-/// Replaces the manifest of a replication whose tables stay; readers see the old one or the new one.
+/// Replaces the manifest of a directory whose tables stay; readers see the old one or the new one.
 ///
 /// # Errors
 /// The path that could not be written.
-pub fn rewrite(dir: &Path, manifest: &Manifest) -> Result<(), (PathBuf, io::Error)> {
+pub fn rewrite(dir: &Path, manifest: &Manifest) -> Result<(), Failed> {
     let (path, temporary) = (dir.join(MANIFEST), beside(dir, "partial"));
     let written = write_manifest(&temporary, manifest).and_then(|()| fs::rename(&temporary, &path));
     written.map_err(|e| {
@@ -90,7 +93,7 @@ fn write_all(dir: &Path, manifest: &Manifest, files: &[(&'static str, Vec<u8>)])
 }
 
 fn write_manifest(path: &Path, manifest: &Manifest) -> io::Result<()> {
-    write_file(path, serde_json::to_string_pretty(manifest)?.as_bytes())
+    write_file(path, manifest.to_json()?.as_bytes())
 }
 
 fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -113,7 +116,7 @@ fn place(new: &Path, dir: &Path, manifest: &Manifest) -> io::Result<()> {
                 renamed => return renamed.and_then(|()| fs::remove_dir_all(new)),
             }
         }
-        remove(dir)?;
+        remove(dir, |dir| !is_same(dir, manifest))?;
     }
     Err(io::Error::other("other processes keep writing it"))
 }
@@ -132,15 +135,30 @@ fn is_taken(error: &io::Error) -> bool {
 }
 
 fn is_same(dir: &Path, manifest: &Manifest) -> bool {
-    let same = |m: &Manifest| m.result_hash == manifest.result_hash && m.point_hash == manifest.point_hash;
-    load(dir).is_ok_and(|stored| same(&stored.manifest))
+    let results = |m: &Manifest| {
+        let each = m.replications.iter().map(|entry| (entry.replication, entry.result_hash.clone()));
+        (m.common.point_hash.clone(), each.collect::<Vec<_>>())
+    };
+    load(dir).is_ok_and(|stored| results(&stored.manifest) == results(manifest))
 }
 
-/// Removes a directory at once for those who look; another process may have done it already.
-fn remove(dir: &Path) -> io::Result<()> {
+/// Removes a directory at once for those who look, if `is_bad` says so once more when no other process can change it;
+/// another process may have removed or replaced it already.
+pub(super) fn remove(dir: &Path, is_bad: impl Fn(&Path) -> bool) -> io::Result<()> {
     let aside = beside(dir, "old");
     match fs::rename(dir, &aside) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        moved => moved.and_then(|()| fs::remove_dir_all(&aside)),
+        Err(error) => Err(error),
+        Ok(()) if !is_bad(&aside) && fs::rename(&aside, dir).is_ok() => Ok(()),
+        Ok(()) => fs::remove_dir_all(&aside),
     }
+}
+
+/// Makes the replications of a directory those of the run that `common` states, as far as its manifest goes.
+///
+/// # Errors
+/// The path that could not be written.
+pub fn claim(dir: &Path, common: &Common) -> Result<(), Failed> {
+    let manifest = load::manifest(dir).map_err(|what| (dir.join(MANIFEST), io::Error::other(what)))?;
+    rewrite(dir, &Manifest { common: common.clone(), ..manifest })
 }
