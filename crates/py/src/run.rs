@@ -62,11 +62,7 @@ pub fn run<'py>(
     let (finished, heard) =
         py.detach(|| watched(|| run::run(points, options, &shared).map_err(Box::new), &shared, &report));
     heard?;
-    let dicts = finished
-        .map_err(|e| error(*e))?
-        .iter()
-        .map(|r| dict(py, r))
-        .collect::<PyResult<Vec<_>>>()?;
+    let dicts = finished.map_err(|e| error(*e))?.iter().map(|r| dict(py, r)).collect::<PyResult<Vec<_>>>()?;
     PyList::new(py, dicts)
 }
 

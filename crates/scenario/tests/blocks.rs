@@ -1,4 +1,4 @@
-//! Small replications of a point are kept in one directory, a block: the same results as in directories of their own.
+//! Small replications of a point are kept in one directory, a block: the same results as in separate directories.
 
 use perhop_scenario::output::columns::Table;
 use perhop_scenario::output::disk::{self, Identity};
@@ -208,9 +208,15 @@ type Damage = (fn(&Path), &'static str);
 
 const DAMAGE: [Damage; 6] = [
     (|dir| fs::remove_file(dir.join("flows.parquet")).unwrap(), "flows.parquet is missing"),
-    (|dir| change(&dir.join("links.parquet"), |bytes| bytes.truncate(bytes.len() - 40)), "links.parquet cannot be read"),
+    (
+        |dir| change(&dir.join("links.parquet"), |bytes| bytes.truncate(bytes.len() - 40)),
+        "links.parquet cannot be read",
+    ),
     (|dir| change(&dir.join("links.parquet"), |bytes| bytes[9] ^= 1), "a table was altered"),
-    (|dir| change(&dir.join("manifest.json"), |bytes| bytes.truncate(bytes.len() - 40)), "manifest.json cannot be read"),
+    (
+        |dir| change(&dir.join("manifest.json"), |bytes| bytes.truncate(bytes.len() - 40)),
+        "manifest.json cannot be read",
+    ),
     (|dir| entries(dir, |all| _ = all.pop()), "has not the replications that its manifest lists"),
     (|dir| entries(dir, |all| all[1]["result_hash"] = "0123456789abcdef".into()), "the hash of replication 1 is"),
 ];
@@ -248,7 +254,7 @@ fn a_damaged_block_is_made_again() {
     }
 }
 
-/// Directories of their own that are damaged go when they are made again in a block: readers would stumble over them.
+/// Damaged directories of single replications go when they are made again in a block: readers would stumble over them.
 #[test]
 fn a_block_takes_the_place_of_damaged_directories() {
     let place = Place::new();
@@ -279,7 +285,7 @@ fn what_is_made_again_is_not_written_twice() {
     }
 }
 
-/// Results of another build under the same version: nobody reads a mixture of both.
+/// Results of another build under the same version: a mixture of both is never read.
 #[test]
 fn other_results_of_the_same_replications_go() {
     let (place, other) = (Place::new(), Place::of(&["dumbbell.flows=5"]));
@@ -315,9 +321,9 @@ fn writers_may_share_a_point() {
     }
 }
 
-/// Directories of version 0.1: the hash of their files stood where that of the values does now.
+/// In older directories the hash of the files stood where that of the values does now.
 #[test]
-fn directories_of_version_0_1_are_read() {
+fn older_directories_are_read() {
     let place = Place::new();
     let whole = place.run(0..1, 1);
     let path = place.point().join("rep-000/manifest.json");

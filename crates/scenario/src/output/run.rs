@@ -164,7 +164,8 @@ pub fn run(points: &[Point], options: &RunOptions, watch: &dyn Watch) -> Result<
         .flat_map(|point| options.replications.clone().map(move |replication| (point, replication)))
         .collect();
     let (total, done) = (work.len(), AtomicUsize::new(0));
-    let running = Running { points: &points, options, watch, homes: Homes::new(homes(&points, options)?, watch.clock()) };
+    let running =
+        Running { points: &points, options, watch, homes: Homes::new(homes(&points, options)?, watch.clock()) };
     let one = |(point, replication): (usize, u32)| {
         let result = Job { at: &points[point], replication, options, watch }.run();
         let done = done.fetch_add(usize::from(matches!(result, Ok(Some(_)))), Ordering::Relaxed);
@@ -187,7 +188,7 @@ pub fn run(points: &[Point], options: &RunOptions, watch: &dyn Watch) -> Result<
     Ok(replications)
 }
 
-/// A run under way.
+/// A run in progress.
 struct Running<'a> {
     points: &'a [AtPoint<'a>],
     options: &'a RunOptions,

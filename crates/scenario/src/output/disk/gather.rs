@@ -120,7 +120,10 @@ enum Compared {
 
 fn comparison(dir: &Path, common: &Common, here: &[&Entry]) -> Compared {
     let Ok(Stored { manifest, .. }) = load(dir) else { return Compared::Unusable };
-    let there = |it: &&Entry| manifest.replications.iter().find(|there| there.replication == it.replication);
+    let there = |it: &&Entry| {
+        let at = manifest.replications.binary_search_by_key(&it.replication, |there| there.replication);
+        at.ok().map(|at| &manifest.replications[at])
+    };
     let pairs: Vec<_> = here.iter().filter_map(|it| Some((there(it)?, *it))).collect();
     if manifest.common.point_hash != common.point_hash || pairs.len() < here.len() {
         return Compared::Others;
@@ -131,9 +134,12 @@ fn comparison(dir: &Path, common: &Common, here: &[&Entry]) -> Compared {
     }
 }
 
-/// A manifest as this run would write it.
+/// A manifest as this run would write it; `here` is in the order of numbers.
 fn with(manifest: Manifest, common: &Common, here: &[&Entry]) -> Manifest {
-    let ours = |there: Entry| here.iter().find(|it| it.replication == there.replication).map_or(there, |it| (*it).clone());
+    let ours = |there: Entry| match here.binary_search_by_key(&there.replication, |it| it.replication) {
+        Ok(at) => here[at].clone(),
+        Err(_) => there,
+    };
     let replications = manifest.replications.into_iter().map(ours).collect();
     Manifest { common: common.clone(), replications, ..manifest }
 }

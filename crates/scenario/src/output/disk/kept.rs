@@ -33,7 +33,7 @@ impl Kept {
         Self { point_dir, blocks: OnceLock::new() }
     }
 
-    /// A replication of the same point as `common`, of its scenario, seed and version: in a directory of its own, else in
+    /// A replication of the same point as `common`, of its scenario, seed and version: in its own directory, else in
     /// the first block that has it. Each is found once.
     ///
     /// # Errors
@@ -80,7 +80,8 @@ fn read(dir: &Path, common: &Common) -> Read {
         return Ok(BTreeMap::new());
     }
     let is_ours = manifest.common.is_beside(common);
-    let found = |(entry, tables): (Entry, _)| (entry.replication, Found { dir: dir.to_owned(), is_ours, entry, tables });
+    let found =
+        |(entry, tables): (Entry, _)| (entry.replication, Found { dir: dir.to_owned(), is_ours, entry, tables });
     Ok(manifest.replications.into_iter().zip(tables).map(found).collect())
 }
 

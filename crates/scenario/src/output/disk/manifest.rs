@@ -14,7 +14,7 @@ pub struct Manifest {
     /// What they have in common.
     #[serde(flatten)]
     pub common: Common,
-    /// Of the bytes of all tables' files; empty in version 0.1, where `result_hash` was that.
+    /// Of the bytes of all tables' files; empty in older manifests, whose `result_hash` is that.
     pub files_hash: String,
     /// Each of them, by number.
     pub replications: Vec<Entry>,

@@ -161,7 +161,7 @@ impl Job<'_> {
         Ok(outcome)
     }
 
-    /// Writes it to a directory of its own; or gathers it, then `false`.
+    /// Writes it to its own directory, or gathers it, then `false`.
     fn keep(&self, dir: &Path, draft: Option<Draft>, entry: &Entry, tables: &[Table]) -> Result<bool, RunError> {
         let (entries, tables) = (vec![entry.clone()], tables.to_vec());
         if self.at.is_gathered(self.options, Duration::from_secs_f64(entry.effort.wall_s)) {
