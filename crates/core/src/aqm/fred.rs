@@ -15,7 +15,8 @@
 //! on departure:      avg = avg + wq (q - avg);  a flow with qlen_i = 0 is forgotten
 //! ```
 //!
-//! qlen_i: packets of flow i that wait, strike_i: its drops by the first rule, Nactive: flows with qlen_i > 0.
+//! qlen_i: packets of flow i that wait, strike_i: its drops by the first rule, Nactive: flows with qlen_i > 0. With
+//! `per = "class"` i is a class (the `class` of a traffic; in a capture, one protocol and destination port), not a flow.
 //!
 //! | symbol | field         | unit       | default |
 //! |--------|---------------|------------|---------|
@@ -27,13 +28,15 @@
 //! |        | `weight`      | -          | -       |
 //! |        | `mean-packet` | B          | 1000B   |
 //! |        | `ecn`         | -          | false   |
+//! | i      | `per`         | -          | flow    |
 //!
 //! The paper sets min to the smaller of a quarter of the queue and the link's bandwidth-delay product, max to twice
 //! that, minq to 2 for small queues and 4 for large ones. In bytes a packet is `mean-packet`. With `ecn` an ECN-capable
 //! packet is marked where another is dropped by chance; the other rules drop.
 //!
 //! Deviations: avg takes the arrival's sample before the packet is judged, as in RED; in the paper, after it. RED's on
-//! idle time. `ecn` is not in the paper.
+//! idle time. `ecn` and `per = "class"` are not in the paper; the paper of MSVB and SIO compares FRED with MSVB by class, in
+//! its Fig. 4, and does not say which of the two its FRED had.
 
 use super::early::{self, Average, Beyond, Idle, Profile, Ramp, Spacer, Spacing, Weight, Zone};
 use crate::Scope;
@@ -42,7 +45,7 @@ use crate::aqm::{Aqm, Arrival, Departure};
 use crate::count::Count;
 use crate::needs::Needs;
 use crate::packet::Packet;
-use crate::params::{ParamError, Params as Declared};
+use crate::params::{Choice, ParamError, Params as Declared};
 use crate::rng::Rng;
 use crate::units::{Bytes, Length, Packets, Probability, Time};
 use crate::verdict::{Fate, Reason, Verdict};
@@ -71,9 +74,32 @@ pub struct Params {
     /// Whether ECN-capable packets are marked where others are dropped by chance.
     #[param(default = false)]
     pub ecn: bool,
+    /// Which packets share a count and its strikes.
+    #[param(default = "flow")]
+    pub per: Per,
 }
 
-/// A flow that may have packets waiting.
+/// Which packets share a count.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Per {
+    /// Those of a flow (5-tuple): the paper.
+    Flow,
+    /// Those of a class (named traffic; in a capture, one protocol and destination port).
+    Class,
+}
+
+impl Per {
+    /// The number of a packet's flow or class, which hosts give densely.
+    #[inline]
+    fn of(self, packet: &Packet) -> usize {
+        match self {
+            Self::Flow => packet.flow.0 as usize,
+            Self::Class => packet.class.into(),
+        }
+    }
+}
+
+/// A flow (or class) that may have packets waiting.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
     waiting: Count,
@@ -90,6 +116,7 @@ struct Rules {
     one: f64,
     minq: f64,
     early: Verdict,
+    per: Per,
 }
 
 /// One queue's FRED.
@@ -115,7 +142,7 @@ impl Params {
         let one = unit.of(1, self.mean_packet.get());
         let early = if self.ecn { Verdict::Mark } else { Verdict::Drop(Reason::Early) };
         let min = Level::of("min", min, scope)?.value;
-        let rules = Rules { ramp, unit, min, one, minq: one * f64::from(self.minq.get()), early };
+        let rules = Rules { ramp, unit, min, one, minq: one * f64::from(self.minq.get()), early, per: self.per };
         Ok(Fred { rules, average, spacer: Spacer::new(Spacing::Uniformised), flows: Vec::new(), active: 0 })
     }
 }
@@ -136,7 +163,7 @@ impl Fred {
     }
 
     fn flow(&mut self, packet: &Packet) -> &mut Flow {
-        let i = packet.flow.0 as usize;
+        let i = self.rules.per.of(packet);
         if i >= self.flows.len() {
             self.flows.resize(i + 1, Flow::default());
         }
@@ -204,6 +231,10 @@ impl Aqm for Fred {
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let mut new = params.clone().build(scope)?;
         early::same_unit(self.rules.unit, new.rules.unit, "min")?;
+        if new.rules.per != self.rules.per {
+            let error = ParamError::new("per", "E202", "`per` changes while running".into());
+            return Err(error.help("what waits is counted by the old one: keep its value"));
+        }
         new.average.resume(&self.average);
         new.spacer.resume(&self.spacer);
         (new.flows, new.active) = (std::mem::take(&mut self.flows), self.active);
@@ -214,7 +245,11 @@ impl Aqm for Fred {
     fn gauges(&self, _now: Time, each: &mut dyn FnMut(&'static str, f64)) {
         let average = self.average.value();
         each(self.average.gauge(), average);
-        each("active_flows", self.active.into());
+        let active = match self.rules.per {
+            Per::Flow => "active_flows",
+            Per::Class => "active_classes",
+        };
+        each(active, self.active.into());
         each("drop_p", self.rules.ramp.drop_p(average));
     }
 }

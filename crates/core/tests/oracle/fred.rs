@@ -14,6 +14,8 @@ pub(crate) struct Fred {
     pub(crate) minq: f64,
     pub(crate) wq: f64,
     pub(crate) ecn: bool,
+    /// The flow of a packet, or its class.
+    pub(crate) of: fn(&Packet) -> u32,
     pub(crate) avg: f64,
     pub(crate) count: f64,
     pub(crate) strike: BTreeMap<u32, u32>,
@@ -24,8 +26,8 @@ impl Fred {
     /// A packet left and `q` wait behind it.
     pub(crate) fn depart(&mut self, left: &Packet, behind: &[Packet]) {
         self.avg = (1.0 - self.wq) * self.avg + self.wq * behind.len() as f64;
-        if behind.iter().all(|p| p.flow != left.flow) {
-            self.strike.remove(&left.flow.0);
+        if behind.iter().all(|p| (self.of)(p) != (self.of)(left)) {
+            self.strike.remove(&(self.of)(left));
         }
     }
 
@@ -33,16 +35,16 @@ impl Fred {
     pub(crate) fn arrive(&mut self, packet: &Packet, (queue, missed, room): (&[Packet], f64, bool)) -> Fate {
         self.avg *= perhop_core::math::pow(1.0 - self.wq, missed);
         self.avg = (1.0 - self.wq) * self.avg + self.wq * queue.len() as f64;
-        let mut flows: Vec<u32> = queue.iter().map(|p| p.flow.0).collect();
+        let mut flows: Vec<u32> = queue.iter().map(self.of).collect();
         flows.sort_unstable();
         flows.dedup();
         let avgcq = f64::max(1.0, self.avg / f64::max(1.0, flows.len() as f64));
-        let qlen = queue.iter().filter(|p| p.flow == packet.flow).count() as f64;
+        let qlen = queue.iter().filter(|p| (self.of)(p) == (self.of)(packet)).count() as f64;
         let maxq = if self.avg >= self.maxth { 2.0 } else { self.minth };
-        let strike = self.strike.get(&packet.flow.0).copied().unwrap_or(0);
+        let strike = self.strike.get(&(self.of)(packet)).copied().unwrap_or(0);
         if qlen >= maxq || (self.avg >= self.maxth && qlen > 2.0 * avgcq) || (qlen >= avgcq && strike > 1) {
             // A flow that holds nothing has no entry to strike.
-            *self.strike.entry(packet.flow.0).or_default() += 1;
+            *self.strike.entry((self.of)(packet)).or_default() += 1;
             return Fate::Dropped(Reason::Early);
         }
         if self.avg < self.minth {

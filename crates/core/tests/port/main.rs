@@ -328,6 +328,7 @@ fn a_departure_leaves_packets_and_bytes_behind() {
         weight: Weight(1.0),
         mean_packet: Bytes::new(500),
         ecn: false,
+        per: fred::Per::Flow,
     };
     let (mut port, mut held) = (spec(&[], &[queue(AqmParams::Fred(params), 100)]).build().unwrap(), Held::default());
     (0..4).for_each(|_| _ = held.arrive(&mut port, at(0), Packet { size: 500, ..Packet::default() }));
