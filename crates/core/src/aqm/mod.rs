@@ -52,6 +52,7 @@ crate::algorithms! {
 }
 
 pub mod arithmetic;
+pub mod cap;
 pub mod early;
 pub mod members;
 pub mod redistribution;

@@ -4,7 +4,7 @@
 //! Source: the paper of MSVB and SIO, section 3.3.
 //!
 //! ```text
-//! IN:   dVq/dt  = lambda_in - C while Vq > 0;  dVth/dt = alpha (C - lambda_in),  0 <= Vth <= V0
+//! IN:   dVq/dt  = lambda_in - C while Vq > 0;  dVth/dt = alpha (C - lambda_in),  0 <= Vth <= cap
 //!       p_in    = max(0, (Vq - Vth)/Vq), with this packet counted
 //! OUT:  p_out   = max(0, (q - Vth_out)/q)                 q: waiting before this packet
 //!       Vth_out = Vth_out/2 at every drop of an IN packet
@@ -16,6 +16,7 @@
 //! |------------|------------------|------------|---------|
 //! | alpha      | `alpha`          | -          | 0.2     |
 //! | V0         | `v0`             | p, B, s, % | 30p     |
+//! | cap        | `cap`            | p, B, s, % | v0      |
 //! | lambda_in  | `counting`       | -          | passed  |
 //! | Vth_out(0) | `out-threshold`  | p, B, s, % | 20p     |
 //! |            | `halving`        | -          | drops   |
@@ -34,9 +35,10 @@
 //!
 //! OUT must be dropped for IN to be protected: with `ecn` an OUT packet of an ECN-capable sender is only marked.
 //!
-//! Deviations: those of SVB; the floor of Vq is 0. The paper gives no rule by which Vth_out rises again: `recovery` is not
-//! in it, nor are the other values of `halving`.
+//! Deviations: those of SVB, its `cap` among them (`cap = "none"` is the paper's equation for IN's threshold); the floor of Vq is 0.
+//! The paper gives no rule by which Vth_out rises again: `recovery` is not in it, nor are the other values of `halving`.
 
+use super::cap::Cap;
 use super::virtual_buffer::{Common, Counting, Threshold, VirtualQueue, chance, verdict};
 use crate::Scope;
 use crate::aqm::early::{Level, Unit, found, same_unit};
@@ -53,9 +55,12 @@ pub struct Params {
     /// How far an IN packet lowers IN's threshold, in packets.
     #[param(default = 0.2)]
     pub alpha: f64,
-    /// IN's threshold at the start, and its upper bound.
+    /// IN's threshold at the start, and its upper bound unless `cap` says otherwise.
     #[param(default = "30p")]
     pub v0: Length,
+    /// How far IN's threshold may rise: no further than its start, without bound, or to a length.
+    #[param(default = "v0")]
+    pub cap: Cap,
     /// Which IN packets count in virtual queue and threshold.
     #[param(default = "passed")]
     pub counting: Counting,
@@ -160,13 +165,13 @@ pub struct Sio {
 impl Params {
     /// # Errors
     /// E201 for a negative `alpha`, a `v0`, `recovery-after`, `overflow-after` or `mean-packet` of 0; E215 when
-    /// `out-threshold` is not below the queue's limit; E218 without a link rate, or a limit that a threshold is a share of.
+    /// `out-threshold` is not below the queue's limit; E214 or E219 for a `cap` as [`Cap::value`] has it; E218 without a link rate, or a limit that a threshold is a share of.
     pub fn build(self, scope: &Scope) -> Result<Sio, ParamError> {
         ParamError::at_least("alpha", self.alpha, 0.0)?;
         ParamError::above_zero("recovery-after", self.recovery_after)?;
         ParamError::above_zero("overflow-after", self.overflow_after)?;
-        let (queue, cap) = self.common().queue(scope)?;
-        let threshold = Threshold::new(self.alpha, queue.capacity(), cap);
+        let (queue, v0) = self.common().queue(scope)?;
+        let threshold = Threshold::new(self.alpha, queue.capacity(), v0).capped(self.cap.value(self.v0, scope)?);
         let Self { counting, halving, ecn, .. } = self;
         Ok(Sio { queue, threshold, out: self.out(scope)?, counting, halving, ecn })
     }

@@ -5,10 +5,10 @@
 //!
 //! ```text
 //! dVq/dt  = lambda - C while Vq > F
-//! dVth/dt = alpha (C - lambda),  0 <= Vth <= V0
+//! dVth/dt = alpha (C - lambda),  0 <= Vth <= cap
 //!
 //! on arrival of a packet of s units, d = C x time since the last:
-//!   Vq = max(F, Vq - d);  Vth = min(V0, Vth + alpha d)
+//!   Vq = max(F, Vq - d);  Vth = min(cap, Vth + alpha d)
 //!   v = Vq + s;  h = Vth - alpha s
 //!   p = max(0, (v - h)/v), at most 1
 //!   mark or drop with probability p; if it counts: Vq = v, Vth = max(0, h)
@@ -20,6 +20,7 @@
 //! |--------|---------------|------------|---------|
 //! | alpha  | `alpha`       | -          | 0.05    |
 //! | V0     | `v0`          | p, B, s, % | 40p     |
+//! | cap    | `cap`         | p, B, s, % | v0      |
 //! | F      | `floor`       | p, B, s, % | 0p      |
 //! | lambda | `counting`    | -          | passed  |
 //! |        | `mean-packet` | B          | 1000B   |
@@ -34,10 +35,12 @@
 //! `counting` is what lambda counts: packets that the AQM does not drop (`passed`, even if they then find the queue full),
 //! those that are queued (`queued`), or all (`offered`, under which unresponsive load above C shuts the link).
 //!
-//! Deviations: the paper gives no cap, floor or initial value: V0 is cap and initial value, since a threshold without a cap grows
-//! for as long as the link idles and then does nothing until it has come down. A packet to be marked that finds the queue
+//! Deviations: the paper gives no cap, floor or initial value: V0 is the initial value, and by default the cap too, since a
+//! threshold without a cap grows for as long as the link idles and then does nothing until it has come down. `cap = "none"` is
+//! the paper's equation; a length, at least V0, is another bound. A packet to be marked that finds the queue
 //! full is dropped like any that the AQM drops, and does not count.
 
+use super::cap::Cap;
 use super::virtual_buffer::{Common, Counting, Threshold, VirtualQueue, chance, verdict_at};
 use crate::Scope;
 use crate::aqm::early::{level::Level, same_unit};
@@ -55,6 +58,9 @@ pub struct Params {
     /// How far a packet lowers the threshold, in packets.
     #[param(default = 0.05)]
     pub alpha: f64,
+    /// How far the threshold may rise: no further than its start, without bound, or to a length.
+    #[param(default = "v0")]
+    pub cap: Cap,
     /// Bounds, what counts, ECN.
     #[param(flatten)]
     pub common: Common,
@@ -71,15 +77,15 @@ pub struct Svb {
 
 impl Params {
     /// # Errors
-    /// E201 for a negative `alpha`; as [`Common::queue`]; E215 when with `counting = "queued"` no queue within its limit
+    /// E201 for a negative `alpha`; as [`Common::queue`] and [`Cap::value`]; E215 when with `counting = "queued"` no queue within its limit
     /// ever reaches the threshold.
     pub fn build(self, scope: &Scope) -> Result<Svb, ParamError> {
         ParamError::at_least("alpha", self.alpha, 0.0)?;
-        let (queue, cap) = self.common.queue(scope)?;
+        let (queue, v0) = self.common.queue(scope)?;
         if self.common.counting == Counting::Queued {
-            self.within_reach(cap - queue.at(Time::ZERO), queue.unit(), scope)?;
+            self.within_reach(v0 - queue.at(Time::ZERO), queue.unit(), scope)?;
         }
-        let threshold = Threshold::new(self.alpha, queue.capacity(), cap);
+        let threshold = Threshold::new(self.alpha, queue.capacity(), v0).capped(self.cap.value(self.common.v0, scope)?);
         Ok(Svb { queue, threshold, counting: self.common.counting, ecn: self.common.ecn })
     }
 

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! virtual queue:  dVq/dt = lambda - C while Vq > F
-//! threshold:      dVth/dt = alpha (phi C - lambda),  0 <= Vth <= V0
+//! threshold:      dVth/dt = alpha (phi C - lambda),  0 <= Vth <= cap     cap: V0, unless SVB or SIO states another
 //! probability:    p = max(0, (Vq - Vth)/Vq)
 //! ```
 //!
@@ -64,23 +64,23 @@ impl Counting {
 }
 
 impl Common {
-    /// The virtual queue at its floor.
+    /// The virtual queue at its floor, and V0.
     ///
     /// # Errors
     /// E201 for `v0` or `mean-packet` of 0, E214 unless `floor` is below `v0`, E218 without a link rate or limit, E219
     /// when they are in different units.
     pub fn queue(&self, scope: &Scope) -> Result<(VirtualQueue, f64), ParamError> {
-        let (cap, floor) = (Level::of("v0", self.v0, scope)?, Level::of("floor", self.floor, scope)?);
-        ParamError::above_zero("v0", cap.value)?;
+        let (v0, floor) = (Level::of("v0", self.v0, scope)?, Level::of("floor", self.floor, scope)?);
+        ParamError::above_zero("v0", v0.value)?;
         if floor.value > 0.0 {
-            super::early::one_unit(cap.unit, floor.unit, "floor")?;
+            super::early::one_unit(v0.unit, floor.unit, "floor")?;
         }
-        if floor.value >= cap.value {
+        if floor.value >= v0.value {
             let message = format!("`floor` {} is not below `v0` {}", self.floor, self.v0);
             return Err(ParamError::new("floor", "E214", message)
                 .help("lower it or raise `v0`: otherwise packets would suffer even on an idle link"));
         }
-        Ok((VirtualQueue::new(Level { value: floor.value, ..cap }, self.mean_packet, scope)?, cap.value))
+        Ok((VirtualQueue::new(Level { value: floor.value, ..v0 }, self.mean_packet, scope)?, v0.value))
     }
 }
 
@@ -198,12 +198,12 @@ impl VirtualQueue {
     /// W316 if marks begin later than losses: `threshold` is reached when (V0 - F)/(1 + alpha) more have arrived than the
     /// link sent, and the queue is full before that.
     pub fn late(&self, threshold: &Threshold, scope: &Scope) -> Option<ParamError> {
-        let excess = (threshold.cap - self.floor) / (1.0 + threshold.alpha);
+        let excess = (threshold.start - self.floor) / (1.0 + threshold.alpha);
         let most = most_bytes(scope)? / self.one;
         let noun = self.unit.noun();
         let message = format!(
             "`v0` is {:.0} {noun} above the virtual queue of an idle link, and the queue holds {most:.0}",
-            threshold.cap - self.floor
+            threshold.start - self.floor
         );
         let error =
             ParamError::new("v0", "W316", message).label("packets overflow before the first is marked or dropped");
@@ -237,6 +237,8 @@ pub struct Threshold {
     alpha: f64,
     /// alpha phi C, units a second.
     rise: f64,
+    /// V0.
+    start: f64,
     cap: f64,
     value: f64,
     since: Time,
@@ -245,7 +247,12 @@ pub struct Threshold {
 impl Threshold {
     /// A threshold at its cap; `fair` is phi C, units per second.
     pub fn new(alpha: f64, fair: f64, cap: f64) -> Self {
-        Self { alpha, rise: alpha * fair, cap, value: cap, since: Time::ZERO }
+        Self { alpha, rise: alpha * fair, start: cap, cap, value: cap, since: Time::ZERO }
+    }
+
+    /// The same start, with another upper bound; infinite: none.
+    pub fn capped(self, cap: f64) -> Self {
+        Self { cap, ..self }
     }
 
     /// Whether no packet moves it.

@@ -15,6 +15,7 @@
 use crate::port::Port;
 use crate::support::{RATE, scope};
 use perhop_core::Rng;
+use perhop_core::aqm::cap::Cap;
 use perhop_core::aqm::members::Member;
 use perhop_core::aqm::sio::{self, Halving, Recovery};
 use perhop_core::aqm::virtual_buffer::{Common, Counting};
@@ -181,7 +182,7 @@ fn check(params: &AqmParams, fluid: Fluid, gauges: &[&str]) {
 #[test]
 fn svb_follows_its_equations() {
     for (alpha, floor, marks) in [(0.05, 0.0, false), (0.5, 0.0, false), (0.5, 20.0, false), (0.2, 0.0, true)] {
-        let params = AqmParams::Svb(svb::Params { alpha, common: common(floor, marks) });
+        let params = AqmParams::Svb(svb::Params { alpha, cap: Cap::V0, common: common(floor, marks) });
         let fluid = start(Kind::Svb, [(alpha, 1.0); 2], [floor, f64::from(u8::from(marks))]);
         check(&params, fluid, &["virtual_queue_bytes", "threshold_bytes"]);
     }
@@ -211,6 +212,7 @@ fn sio_follows_its_equations() {
     let params = AqmParams::Sio(sio::Params {
         alpha,
         v0: length(V0),
+        cap: Cap::V0,
         counting: Counting::Passed,
         out_threshold: length(OUT),
         halving: Halving::Drops,

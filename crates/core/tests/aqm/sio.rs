@@ -5,6 +5,7 @@ use crate::support::{self, RATE, packets};
 use crate::virtual_buffer_oracle::{Class, Counts, Gives, Router};
 use perhop_core::Rng;
 use perhop_core::aqm::AqmParams;
+use perhop_core::aqm::cap::Cap;
 use perhop_core::aqm::sio::{Halving, Params, Recovery};
 use perhop_core::aqm::virtual_buffer::Counting;
 use perhop_core::packet::{Colour, Packet};
@@ -19,6 +20,7 @@ fn defaults() -> Params {
     Params {
         alpha: 0.2,
         v0: packets(30),
+        cap: Cap::V0,
         counting: Counting::Passed,
         out_threshold: packets(8),
         halving: Halving::Drops,
@@ -33,10 +35,12 @@ fn defaults() -> Params {
 fn any_params() -> impl Strategy<Value = Params> {
     let halving = prop::sample::select(vec![Halving::Drops, Halving::Overflows, Halving::DropsAndMarks]);
     let recovery = prop::sample::select(vec![Recovery::None, Recovery::Step, Recovery::Reset]);
-    (0.0..2.0, 1u32..30, 0u32..12, halving, recovery, [1u64..50, 1u64..50], any::<bool>()).prop_map(
-        |(alpha, v0, out, halving, recovery, [drop_ms, overflow_ms], ecn)| Params {
+    let v0 = (1u32..30, crate::virtual_buffer::any_cap());
+    (0.0..2.0, v0, 0u32..12, halving, recovery, [1u64..50, 1u64..50], any::<bool>()).prop_map(
+        |(alpha, (v0, cap), out, halving, recovery, [drop_ms, overflow_ms], ecn)| Params {
             alpha,
             v0: packets(v0),
+            cap: cap.map_or(Cap::None, |above| if above == 0 { Cap::V0 } else { Cap::At(packets(v0 + above)) }),
             out_threshold: packets(out),
             halving,
             recovery,
@@ -89,9 +93,14 @@ proptest! {
         let mut port = port(&params, rng.clone());
         let start = match params.out_threshold { perhop_core::units::Length::Packets(n) => f64::from(n.get()), _ => 0.0 };
         let v0 = match params.v0 { perhop_core::units::Length::Packets(n) => f64::from(n.get()), _ => 0.0 };
+        let cap = match params.cap {
+            Cap::V0 => v0,
+            Cap::None => f64::INFINITY,
+            Cap::At(cap) => match cap { perhop_core::units::Length::Packets(n) => f64::from(n.get()), _ => 0.0 },
+        };
         let class = Class { alpha: params.alpha, phi: 1.0, vth: v0, sent: 0.0 };
         let mut inside = Router {
-            c: 1250.0, v0, floor: 0.0, in_bytes: false, counts: Counts::Passed, ecn: params.ecn, gives: Gives::Nothing,
+            c: 1250.0, v0, cap, floor: 0.0, in_bytes: false, counts: Counts::Passed, ecn: params.ecn, gives: Gives::Nothing,
             classes: vec![class], vq: 0.0, now: 0.0, rng,
         };
         let (mut now, mut halvings) = (Time::ZERO, Vec::new());
@@ -152,6 +161,8 @@ fn refused() {
     assert_eq!(code(defaults()), Ok(()));
     assert_eq!(code(Params { alpha: -1.0, ..defaults() }), Err("E201"));
     assert_eq!(code(Params { v0: packets(0), ..defaults() }), Err("E201"));
+    assert_eq!(code(Params { cap: Cap::At(packets(29)), ..defaults() }), Err("E214"));
+    assert_eq!(code(Params { cap: Cap::At(packets(30)), ..defaults() }), Ok(()));
     assert_eq!(code(Params { recovery_after: Span::from_s(0), ..defaults() }), Err("E201"));
     assert_eq!(code(Params { overflow_after: Span::from_s(0), ..defaults() }), Err("E201"));
     assert_eq!(code(Params { out_threshold: packets(100), ..defaults() }), Err("E215"));

@@ -3,6 +3,7 @@
 use crate::port::Port;
 use crate::support::{self, Load, RATE, packets};
 use crate::virtual_buffer_oracle::{Class as OracleClass, Counts, Gives, Router};
+use perhop_core::aqm::cap::Cap;
 use perhop_core::aqm::members::Member;
 use perhop_core::aqm::msvb::Redistribute;
 use perhop_core::aqm::virtual_buffer::{Common, Counting, Threshold, VirtualQueue, chance};
@@ -41,12 +42,20 @@ fn any_common() -> impl Strategy<Value = Common> {
     })
 }
 
+/// How far the cap is above V0, units; `None`: no cap.
+pub(crate) fn any_cap() -> impl Strategy<Value = Option<u32>> {
+    prop_oneof![2 => Just(Some(0)), 1 => Just(None), 1 => (1u32..30).prop_map(Some)]
+}
+
 fn any_svb() -> impl Strategy<Value = AqmParams> {
     let alpha = prop_oneof![Just(0.0), 0.01..3.0];
-    (alpha, any_common()).prop_map(|(alpha, common)| {
+    (alpha, any_cap(), any_common()).prop_map(|(alpha, cap, common)| {
+        let (v0, in_bytes) = number(common.v0);
+        let cap = cap
+            .map_or(Cap::None, |above| if above == 0 { Cap::V0 } else { Cap::At(length(v0 as u32 + above, in_bytes)) });
         // What `queued` can reach.
         let counting = if common.counting == Counting::Queued { Counting::Passed } else { common.counting };
-        AqmParams::Svb(svb::Params { alpha, common: Common { counting, ..common } })
+        AqmParams::Svb(svb::Params { alpha, cap, common: Common { counting, ..common } })
     })
 }
 
@@ -90,6 +99,11 @@ fn oracle(params: &AqmParams, rng: Rng) -> Router {
         other => panic!("{}", other.name()),
     };
     let (v0, in_bytes) = number(common.v0);
+    let cap = match params {
+        AqmParams::Svb(svb::Params { cap: Cap::None, .. }) => f64::INFINITY,
+        AqmParams::Svb(svb::Params { cap: Cap::At(cap), .. }) => number(*cap).0,
+        _ => v0,
+    };
     let floor = number(common.floor).0;
     let c = if in_bytes { RATE.bytes_s() } else { RATE.bytes_s() / MEAN as f64 };
     let counts = match common.counting {
@@ -105,7 +119,7 @@ fn oracle(params: &AqmParams, rng: Rng) -> Router {
         Redistribute::Unused => Gives::Unused,
     };
     let ecn = common.ecn;
-    Router { c, v0, floor, in_bytes, counts, ecn, gives, classes, vq: floor, now: 0.0, rng }
+    Router { c, v0, cap, floor, in_bytes, counts, ecn, gives, classes, vq: floor, now: 0.0, rng }
 }
 
 fn port(params: &AqmParams, rng: Rng) -> Port {
@@ -143,7 +157,7 @@ fn compared(params: &AqmParams, load: &Load, rng: &Rng) -> Result<Vec<Fate>, Tes
         let mut gauges = Vec::new();
         port.gate().aqm().gauges(now, &mut |name, value| gauges.push((name, value)));
         let seen = |begins: &str| gauges.iter().filter(|g| g.0.starts_with(begins)).map(|g| g.1).collect::<Vec<_>>();
-        let scale = oracle.v0 + oracle.vq;
+        let scale = oracle.classes.iter().fold(oracle.v0 + oracle.vq, |sum, class| sum + class.vth);
         prop_assert!(close(seen("virtual_queue")[0], oracle.vq, scale), "packet {}: {:?} {}", n, gauges, oracle.vq);
         for (value, class) in seen("threshold").into_iter().zip(&oracle.classes) {
             prop_assert!(close(value, class.vth, scale), "packet {}: {:?} {:?}", n, gauges, oracle.classes);
@@ -194,7 +208,7 @@ proptest! {
         }
     }
 
-    /// Whatever arrives, at once or 10^6 s apart: F <= Vq, 0 <= Vth <= V0, 0 <= p <= 1, and of two classes the one with the
+    /// Whatever arrives, at once or 10^6 s apart: F <= Vq, 0 <= Vth <= cap, 0 <= p <= 1, and of two classes the one with the
     /// higher threshold suffers no more.
     #[test]
     fn bounds_hold_for_any_arrivals(
@@ -211,7 +225,7 @@ proptest! {
             AqmParams::Msvb(p) => &p.common,
             other => panic!("{}", other.name()),
         };
-        let (v0, floor) = (number(common.v0).0, number(common.floor).0);
+        let (cap, floor) = (oracle(&params, Rng::stream(seed, 0, "unused")).cap, number(common.floor).0);
         let (mut port, mut now) = (port(&params, Rng::stream(seed, 0, "queue")), Time::ZERO);
         for (gap, packet) in &load {
             now += *gap;
@@ -222,7 +236,7 @@ proptest! {
             prop_assert!(of("virtual_queue").iter().all(|vq| vq.is_finite() && *vq >= floor), "{gauges:?}");
             let (thresholds, chances) = (of("threshold"), of("drop_p"));
             prop_assert!(!thresholds.is_empty() && thresholds.len() == chances.len());
-            prop_assert!(thresholds.iter().all(|vth| (0.0..=v0).contains(vth)), "{gauges:?}");
+            prop_assert!(thresholds.iter().all(|vth| vth.is_finite() && (0.0..=cap).contains(vth)), "{gauges:?}");
             prop_assert!(chances.iter().all(|p| (0.0..=1.0).contains(p)), "{gauges:?}");
             for (a, p) in thresholds.iter().zip(&chances) {
                 prop_assert!(thresholds.iter().zip(&chances).all(|(b, q)| a < b || p <= q), "{gauges:?}");
@@ -401,7 +415,7 @@ fn without_silence_redistribution_is_the_paper() {
 /// Idle for 10^6 s: the virtual queue is at its floor, every threshold at its cap, to the bit.
 #[test]
 fn a_long_rest_ends_at_the_bounds() {
-    let params = AqmParams::Svb(svb::Params { alpha: 0.5, common: common(packets(300), packets(260)) });
+    let params = AqmParams::Svb(svb::Params { alpha: 0.5, cap: Cap::V0, common: common(packets(300), packets(260)) });
     let mut port = support::port(&params, 100);
     for _ in 0..200 {
         port.arrive(Time::ZERO, Packet { size: 1000, ..Packet::default() });
@@ -414,14 +428,44 @@ fn a_long_rest_ends_at_the_bounds() {
     assert_eq!(port.gauge(later, "virtual_queue_packets"), 261.0);
 }
 
+/// With V0 = 8, alpha = .05 and an idle link of 1250 packets/s the threshold rises by 62.5 a second, to its cap: none, 40, or V0.
+#[test]
+fn a_cap_is_what_is_stated() {
+    let after = |cap| {
+        let params = AqmParams::Svb(svb::Params { alpha: 0.05, cap, common: common(packets(8), packets(0)) });
+        let port = support::port(&params, 100);
+        [0, 500, 1000, 100_000].map(|ms| port.gauge(Time::ZERO + Span::from_ms(ms), "threshold_packets"))
+    };
+    assert_eq!(after(Cap::None), [8.0, 8.0 + 31.25, 8.0 + 62.5, 8.0 + 6250.0]);
+    assert_eq!(after(Cap::At(packets(40))), [8.0, 39.25, 40.0, 40.0]);
+    assert_eq!(after(Cap::At(packets(8))), [8.0; 4]);
+    assert_eq!(after(Cap::V0), [8.0; 4]);
+}
+
+/// A cap may change on the way: one below the threshold lowers it, one above lets it rise.
+#[test]
+fn a_cap_may_change() {
+    let params = |cap| AqmParams::Svb(svb::Params { alpha: 0.05, cap, common: common(packets(8), packets(0)) });
+    let mut port = support::port(&params(Cap::None), 100);
+    let at = |s| Time::ZERO + Span::from_s(s);
+    let mut change = |s, cap| {
+        port.retune(at(s), &params(cap), &support::scope(100)).unwrap();
+        [s, s + 1].map(|s| port.gauge(at(s), "threshold_packets"))
+    };
+    assert_eq!(change(2, Cap::At(packets(40))), [40.0, 40.0]);
+    assert_eq!(change(3, Cap::None), [40.0, 102.5]);
+    assert_eq!(change(4, Cap::V0), [8.0, 8.0]);
+}
+
 /// Every refusal, its code and what it names.
 #[test]
 fn refused() {
     let build = |params: AqmParams, scope: &Scope| params.build(scope).map(|_| ()).map_err(|e| (e.code, e.message));
-    let svb = |alpha, common| AqmParams::Svb(svb::Params { alpha, common });
+    let svb = |alpha, common| AqmParams::Svb(svb::Params { alpha, cap: Cap::V0, common });
     let scope = support::scope(100);
     let no_rate = Scope { link_rate: None, ..scope.clone() };
     let good = || common(packets(40), packets(0));
+    let capped = |cap| AqmParams::Svb(svb::Params { alpha: 0.1, cap: Cap::At(cap), common: good() });
     let bytes = |n| Length::Bytes(Bytes::new(n));
     let queued = |v0, floor| Common { counting: Counting::Queued, ..common(packets(v0), packets(floor)) };
     let faults = [
@@ -431,6 +475,8 @@ fn refused() {
         (svb(0.1, common(packets(40), bytes(5))), &scope, "E219", ""),
         (svb(0.1, good()), &no_rate, "E218", "`aqm` needs the rate of the link behind the queue"),
         (svb(0.1, Common { mean_packet: Bytes::new(0), ..good() }), &scope, "E201", "`mean-packet` is 0B"),
+        (capped(packets(39)), &scope, "E214", "`cap` 39p is below `v0` 40p, where the threshold starts"),
+        (capped(bytes(50_000)), &scope, "E219", ""),
         (svb(0.1, queued(111, 0)), &scope, "E215", "`v0` 111p is out of reach of a queue of 100p"),
     ];
     for (params, scope, code, message) in faults {
@@ -457,7 +503,7 @@ fn refused() {
 /// At a new rate queue and thresholds stay and continue from there; another unit is refused.
 #[test]
 fn retuned() {
-    let params = AqmParams::Svb(svb::Params { alpha: 0.5, common: common(packets(40), packets(0)) });
+    let params = AqmParams::Svb(svb::Params { alpha: 0.5, cap: Cap::V0, common: common(packets(40), packets(0)) });
     let mut port = support::port(&params, 100);
     let packet = Packet { size: 1000, ..Packet::default() };
     for _ in 0..20 {
@@ -472,6 +518,7 @@ fn retuned() {
     assert_eq!(gauges(&port, Time::from_ns(16_000_000)), [5.0, 37.5]);
     let other = AqmParams::Svb(svb::Params {
         alpha: 0.5,
+        cap: Cap::V0,
         common: common(Length::Bytes(Bytes::new(40_000)), Length::Bytes(Bytes::new(0))),
     });
     assert_eq!(port.retune(half, &other, &slow).unwrap_err().code, "E202");

@@ -15,6 +15,7 @@ fn svb(v0: u32, floor: u32, alpha: f64) -> AqmParams {
     let (v0, floor, mean_packet) = (packets(v0), packets(floor), Bytes::new(SIZE.into()));
     AqmParams::Svb(svb::Params {
         alpha,
+        cap: aqm::cap::Cap::V0,
         common: Common { v0, floor, counting: Counting::Passed, mean_packet, ecn: false },
     })
 }

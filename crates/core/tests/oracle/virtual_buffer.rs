@@ -37,6 +37,8 @@ pub(crate) struct Router {
     /// Units a second.
     pub(crate) c: f64,
     pub(crate) v0: f64,
+    /// Of the thresholds; V0 with `Gives::Unused`.
+    pub(crate) cap: f64,
     pub(crate) floor: f64,
     pub(crate) in_bytes: bool,
     pub(crate) counts: Counts,
@@ -54,10 +56,10 @@ impl Router {
         while self.now < until {
             let (rates, end) = if self.gives == Gives::Unused { self.served(until) } else { self.shared(until) };
             for (class, rate) in self.classes.iter_mut().zip(rates) {
-                class.vth = self.v0.min(class.vth + class.alpha * rate * (end - self.now));
+                class.vth = self.cap.min(class.vth + class.alpha * rate * (end - self.now));
                 // What should fill up to the bound by now does, rounding aside.
-                if self.v0 - class.vth <= 1e-12 * self.v0 {
-                    class.vth = self.v0;
+                if self.cap.is_finite() && self.cap - class.vth <= 1e-12 * self.cap {
+                    class.vth = self.cap;
                 }
             }
             self.vq = self.floor.max(self.vq - self.c * (end - self.now));

@@ -2,6 +2,7 @@
 //! load that gives no cause to mark.
 
 use crate::common::net::{Net, bulk, drop_tail, poisson, scope};
+use perhop_core::aqm::cap::Cap;
 use perhop_core::aqm::members::Member;
 use perhop_core::aqm::msvb::Redistribute;
 use perhop_core::aqm::sio::{self, Halving, Recovery};
@@ -28,7 +29,7 @@ fn common(v0: u32, floor: u32, ecn: bool) -> Common {
 }
 
 fn svb(common: Common) -> AqmParams {
-    AqmParams::Svb(svb::Params { alpha: 0.05, common })
+    AqmParams::Svb(svb::Params { alpha: 0.05, cap: Cap::V0, common })
 }
 
 fn msvb(common: Common, redistribute: Redistribute) -> AqmParams {
@@ -40,6 +41,7 @@ fn msvb(common: Common, redistribute: Redistribute) -> AqmParams {
 
 fn sio(v0: u32, out: u32) -> AqmParams {
     AqmParams::Sio(sio::Params {
+        cap: Cap::V0,
         alpha: 0.2,
         v0: packets(v0),
         counting: Counting::Passed,
