@@ -13,15 +13,17 @@
 //! What the ACKs bring is what v would have issued to it in the sender-based scheme. ACKs have to return over
 //! the link that carried their data: `check` reports paths where they do not.
 //!
-//! | symbol        | field      | unit      | default |
-//! |---------------|------------|-----------|---------|
-//! | AckOutTktRate | `tickets`  | tickets/s | -       |
-//! | WinLength     | `window`   | s         | 5s      |
-//! | -             | `policing` | -         | ratio   |
-//! | -             | `ack-policing` | -     | ratio   |
-//! | -             | `bits`     | -         | 8       |
-//! | -             | `tags`     | -         | linear  |
-//! | -             | `rounding` | -         | nearest |
+//! | symbol        | field          | unit      | default |
+//! |---------------|----------------|-----------|---------|
+//! | AckOutTktRate | `tickets`      | tickets/s | -       |
+//! | WinLength     | `window`       | s         | 5s      |
+//! | -             | `policing`     | -         | ratio   |
+//! | -             | `policing-min` | -         | 0.25    |
+//! | -             | `policing-max` | -         | 4       |
+//! | -             | `ack-policing` | -         | ratio   |
+//! | -             | `bits`         | -         | 8       |
+//! | -             | `tags`         | -         | linear  |
+//! | -             | `rounding`     | -         | nearest |
 //!
 //! `policing` is that of the data's tags, `ack-policing` that of the ACKs'. The paper states the rule for sources and
 //! links (II-G) and prints the formulas for ACKs (II-F) without it, so both readings are available.
@@ -92,7 +94,7 @@ impl Side {
 
 impl Params {
     /// # Errors
-    /// E201 for `tickets` or `window` of 0, or `bits` out of bounds.
+    /// E201 for `tickets` or `window` of 0, or `bits`, `policing-min` or `policing-max` out of bounds.
     pub fn build(self, _scope: &Scope) -> Result<PpsAckRelabeller, ParamError> {
         ParamError::above_zero("tickets", self.tickets)?;
         let (acks, data) = (Side::new(&self.acks())?, Side::new(&self.issuing)?);

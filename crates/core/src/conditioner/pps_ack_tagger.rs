@@ -9,14 +9,16 @@
 //!
 //! One instance is one sink: `per = "flow"`, at the output port of the sink's host. Packets with data pass untagged.
 //!
-//! | symbol        | field      | unit      | default |
-//! |---------------|------------|-----------|---------|
-//! | AckOutTktRate | `tickets`  | tickets/s | -       |
-//! | WinLength     | `window`   | s         | 5s      |
-//! | -             | `policing` | -         | ratio   |
-//! | -             | `bits`     | -         | 8       |
-//! | -             | `tags`     | -         | linear  |
-//! | -             | `rounding` | -         | nearest |
+//! | symbol        | field          | unit      | default |
+//! |---------------|----------------|-----------|---------|
+//! | AckOutTktRate | `tickets`      | tickets/s | -       |
+//! | WinLength     | `window`       | s         | 5s      |
+//! | -             | `policing`     | -         | ratio   |
+//! | -             | `policing-min` | -         | 0.25    |
+//! | -             | `policing-max` | -         | 4       |
+//! | -             | `bits`         | -         | 8       |
+//! | -             | `tags`         | -         | linear  |
+//! | -             | `rounding`     | -         | nearest |
 //!
 //! Delayed ACKs make no difference: tickets are divided by the rate of ACKs.
 //!
@@ -53,7 +55,7 @@ pub struct PpsAckTagger {
 
 impl Params {
     /// # Errors
-    /// E201 for `tickets` or `window` of 0, or `bits` out of bounds.
+    /// E201 for `tickets` or `window` of 0, or `bits`, `policing-min` or `policing-max` out of bounds.
     pub fn build(self, _scope: &Scope) -> Result<PpsAckTagger, ParamError> {
         ParamError::above_zero("tickets", self.tickets)?;
         let issuer = self.issuing.issuer()?;

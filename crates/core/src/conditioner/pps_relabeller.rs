@@ -10,17 +10,19 @@
 //!
 //! One instance at the output port u -> v, for all packets: v issues O tickets/s, in its own currency, to this link.
 //!
-//! | symbol     | field      | unit      | default   |
-//! |------------|------------|-----------|-----------|
-//! | OutTktRate | `tickets`  | tickets/s | -         |
-//! | InTktRate  | `measure`  | -         | arrivals  |
-//! | -          | `relabel`  | -         | departure |
-//! | -          | `scarce`   | -         | raise     |
-//! | WinLength  | `window`   | s         | 5s        |
-//! | -          | `policing` | -         | ratio     |
-//! | -          | `bits`     | -         | 8         |
-//! | -          | `tags`     | -         | linear    |
-//! | -          | `rounding` | -         | nearest   |
+//! | symbol     | field          | unit      | default   |
+//! |------------|----------------|-----------|-----------|
+//! | OutTktRate | `tickets`      | tickets/s | -         |
+//! | InTktRate  | `measure`      | -         | arrivals  |
+//! | -          | `relabel`      | -         | departure |
+//! | -          | `scarce`       | -         | raise     |
+//! | WinLength  | `window`       | s         | 5s        |
+//! | -          | `policing`     | -         | ratio     |
+//! | -          | `policing-min` | -         | 0.25      |
+//! | -          | `policing-max` | -         | 4         |
+//! | -          | `bits`         | -         | 8         |
+//! | -          | `tags`         | -         | linear    |
+//! | -          | `rounding`     | -         | nearest   |
 //!
 //! `scarce = "drop"` (with `relabel = "arrival"`) thins out packets for which there is less than one ticket, so that no
 //! input puts out more than it was issued. Packets without tickets pass unchanged. A link that is issued no tickets has no
@@ -88,7 +90,7 @@ pub struct PpsRelabeller {
 
 impl Params {
     /// # Errors
-    /// E201 for `tickets` or `window` of 0, `bits` out of bounds, or `measure = "departures"` before the queue.
+    /// E201 for `tickets` or `window` of 0, `bits`, `policing-min` or `policing-max` out of bounds, or `measure = "departures"` before the queue.
     pub fn build(self, _scope: &Scope) -> Result<PpsRelabeller, ParamError> {
         ParamError::above_zero("tickets", self.tickets)?;
         if (self.measure, self.relabel) == (Measure::Departures, Moment::Arrival) {

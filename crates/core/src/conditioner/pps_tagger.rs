@@ -5,24 +5,27 @@
 //! ```text
 //! on ACK:   AvgRate = TSW(packets newly acknowledged)
 //!           receiver-based: O = TSW(tickets on ACKs)
-//! on send:  raw = O / AvgRate            (nothing measured yet: the most a tag can hold)
+//! on send:  raw = O / AvgRate            (nothing measured yet: `first-tag`)
 //!           tag = round(raw x policing), see pps/issuer.rs and pps/tags.rs
 //! ```
 //!
 //! One instance is one source: `per = "flow"`, at the output port of the source's host. Pure ACKs pass untagged.
 //!
-//! | symbol     | field        | unit      | default |
-//! |------------|--------------|-----------|---------|
-//! | OutTktRate | `tickets`    | tickets/s | -       |
-//! | AvgRate    | `rate`       | packets/s | acks    |
-//! | WinLength  | `window`     | s         | 5s      |
-//! | -          | `policing`   | -         | ratio   |
-//! | -          | `warm-start` | s         | -       |
-//! | -          | `unit`       | -         | packets |
-//! | -          | `scarce`     | -         | raise   |
-//! | -          | `bits`       | -         | 8       |
-//! | -          | `tags`       | -         | linear  |
-//! | -          | `rounding`   | -         | nearest |
+//! | symbol     | field          | unit      | default |
+//! |------------|----------------|-----------|---------|
+//! | OutTktRate | `tickets`      | tickets/s | -       |
+//! | AvgRate    | `rate`         | packets/s | acks    |
+//! | WinLength  | `window`       | s         | 5s      |
+//! | -          | `policing`     | -         | ratio   |
+//! | -          | `policing-min` | -         | 0.25    |
+//! | -          | `policing-max` | -         | 4       |
+//! | -          | `warm-start`   | s         | -       |
+//! | -          | `first-tag`    | bits      | most    |
+//! | -          | `unit`         | -         | packets |
+//! | -          | `scarce`       | -         | raise   |
+//! | -          | `bits`         | -         | 8       |
+//! | -          | `tags`         | -         | linear  |
+//! | -          | `rounding`     | -         | nearest |
 //!
 //! Without `tickets` the source issues what its ACKs bring (receiver-based). With `rate = "sent"` the rate is the
 //! sending rate, which is all that a datagram source knows. With `unit = "bytes"` tickets are spread over bytes: a
@@ -30,11 +33,12 @@
 //! more than it was issued, since no tag can say less; with `scarce = "drop"` such packets are thinned out to what was issued.
 //! This is how unresponsive sources are held to their share.
 //!
-//! Deviations: the paper does not say what the first packets carry, before an ACK has come. `warm-start`, `sent`,
-//! `bytes` and `scarce` are ours.
+//! Deviations: the paper does not say what the first packets carry, before an ACK has come: `most` is the most that a tag can
+//! hold (255 tickets with 8 bits, 131071 with 17), a number n what n bits hold, 2^n - 1 tickets (of linear tags n is at most
+//! `bits`). `warm-start`, `sent`, `bytes` and `scarce` are ours.
 
 use super::pps::issuer::Wanted;
-use super::pps::{Issuer, Issuing, Scarce, Tags, ack_tickets};
+use super::pps::{FirstTag, Issuer, Issuing, Scarce, Tags, ack_tickets};
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, Writes};
 use crate::estimate::EventRate;
@@ -86,6 +90,9 @@ pub struct Params {
     pub rate: RateOf,
     /// If given, the rate during the first window is the plain mean over at least this time.
     pub warm_start: Option<Span>,
+    /// What its packets carry before anything is measured: the most that a tag can hold, or what so many bits hold.
+    #[param(default = "most")]
+    pub first_tag: FirstTag,
     /// What tickets are spread over.
     #[param(default = "packets")]
     pub unit: Unit,
@@ -102,6 +109,8 @@ pub struct Params {
 pub struct PpsTagger {
     rules: Params,
     issuer: Issuer,
+    /// Tickets.
+    first_tag: f64,
     /// Packets/s or bytes/s.
     rate: EventRate,
     /// Tickets/s that ACKs bring.
@@ -113,7 +122,6 @@ pub struct PpsTagger {
 
 impl Params {
     /// # Errors
-    /// E201 for `tickets`, `window` or `warm-start` of 0, `bits` out of bounds, or `scarce = "drop"` with real tags.
     pub fn build(self, _scope: &Scope) -> Result<PpsTagger, ParamError> {
         if let Some(tickets) = self.tickets {
             ParamError::above_zero("tickets", tickets)?;
@@ -123,9 +131,10 @@ impl Params {
         }
         self.issuing.thins(self.scarce)?;
         let issuer = self.issuing.issuer()?;
+        let first_tag = self.first_tag.tickets(&self.issuing.tags)?;
         let rate = EventRate::new(self.issuing.window);
         let (granted, rate) = (rate, rate.warmed(self.warm_start));
-        Ok(PpsTagger { issuer, rate, granted, acknowledged: None, segment: (0, 0), rules: self })
+        Ok(PpsTagger { issuer, first_tag, rate, granted, acknowledged: None, segment: (0, 0), rules: self })
     }
 }
 
@@ -138,7 +147,7 @@ impl PpsTagger {
     /// Tickets that policing has not yet seen.
     fn raw(&self, now: Time, size: u32) -> f64 {
         let (issued, rate) = (self.issued(), self.rate.decayed(now));
-        if issued > 0.0 && rate > 0.0 { issued / rate * self.rules.unit.of(size) } else { self.issuer.top() }
+        if issued > 0.0 && rate > 0.0 { issued / rate * self.rules.unit.of(size) } else { self.first_tag }
     }
 
     /// Remembers what a segment is, and where the first one begins.
@@ -212,6 +221,7 @@ impl Conditioner for PpsTagger {
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {
         let next = params.clone().build(scope)?;
         self.issuer.retune(&params.issuing);
+        self.first_tag = next.first_tag;
         self.rate = self.rate.warmed(params.warm_start);
         self.rate.rewindow(params.issuing.window);
         self.granted.rewindow(params.issuing.window);

@@ -6,7 +6,7 @@
 //! and x = ln b m, W a' = x - a and W x' = -a: both die away as e^(-t/2W), and A = O at rest.
 
 use perhop_core::Rng;
-use perhop_core::conditioner::pps::issuer::{Issuing, Policing, Wanted};
+use perhop_core::conditioner::pps::issuer::{Bounds, Issuing, Policing, Wanted};
 use perhop_core::conditioner::pps::tags::{Rounding, Scale, Tags};
 use perhop_core::units::{Span, Time};
 use proptest::prelude::*;
@@ -15,7 +15,8 @@ const WINDOW: f64 = 5.0;
 const ISSUED: f64 = 1000.0;
 
 fn rules(policing: Policing, tags: Scale) -> Issuing {
-    Issuing { window: Span::from_s(5), policing, tags: Tags { bits: 17, tags, rounding: Rounding::Stochastic } }
+    let tags = Tags { bits: 17, tags, rounding: Rounding::Stochastic };
+    Issuing { window: Span::from_s(5), policing, bounds: Bounds::default(), tags }
 }
 
 /// A source that should put b O/r tickets on packets of r per second, jittered by half: what it puts on them per second
@@ -103,4 +104,38 @@ fn policing_is_bounded() {
         let got = emitted(&rules(policing, Scale::Real), (bias, 100.0), [20.0, 40.0]) / ISSUED;
         assert!((got / wanted - 1.0).abs() < 0.005, "{policing:?}, b {bias}: {got}");
     }
+}
+
+/// Bounds as stated: with b = 32 and `policing-max` 2 they leave 16 O, with 1/32 and `policing-min` 1/2 a sixteenth; with bounds that
+/// are never reached the ratio leaves O sqrt(b), and the integral O.
+#[test]
+fn policing_is_bounded_as_stated() {
+    let close = Bounds { policing_min: 0.5, policing_max: 2.0 };
+    let far = Bounds { policing_min: 1e-9, policing_max: 1e9 };
+    for policing in [Policing::Ratio, Policing::Integral] {
+        let at = |bounds, bias| {
+            let rules = Issuing { bounds, ..rules(policing, Scale::Real) };
+            emitted(&rules, (bias, 100.0), [20.0, 40.0]) / ISSUED
+        };
+        let rest = |bias: f64| if policing == Policing::Ratio { perhop_core::math::pow(bias, 0.5) } else { 1.0 };
+        let cases =
+            [(close, 32.0, 16.0), (close, 0.03125, 0.0625), (far, 32.0, rest(32.0)), (far, 0.03125, rest(0.03125))];
+        for (bounds, bias, wanted) in cases {
+            let got = at(bounds, bias);
+            assert!((got / wanted - 1.0).abs() < 0.005, "{policing:?}, b {bias}: {got}, wanted {wanted}");
+        }
+    }
+}
+
+/// What is no bound: the least above 1 or not above 0, the largest below 1.
+#[test]
+fn bounds_that_are_none_are_refused() {
+    let code = |policing_min, policing_max| {
+        let bounds = Bounds { policing_min, policing_max };
+        Issuing { bounds, ..rules(Policing::Ratio, Scale::Real) }.issuer().map(|_| ()).map_err(|e| (e.field, e.message))
+    };
+    assert_eq!(code(1.0, 1.0), Ok(()));
+    assert_eq!(code(0.0, 4.0), Err(("policing-min", "`policing-min` is 0".into())));
+    assert_eq!(code(1.5, 4.0), Err(("policing-min", "`policing-min` is 1.5".into())));
+    assert_eq!(code(0.25, 0.5), Err(("policing-max", "`policing-max` is 0.5".into())));
 }

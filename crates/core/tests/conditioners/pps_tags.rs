@@ -1,8 +1,14 @@
 //! PPS's tags: where values go, what is counted, what rounding does to the mean.
 
-use perhop_core::Rng;
+use crate::common::generate::{conditioner, quantity};
+use perhop_core::conditioner::pps::first_tag::FirstTag;
 use perhop_core::conditioner::pps::tags::{Rounding, Scale, Tagging, Tags};
+use perhop_core::conditioner::{Conditioner, Passage};
 use perhop_core::math::{ln, pow};
+use perhop_core::packet::{FlowId, Packet};
+use perhop_core::params::Tree;
+use perhop_core::units::Time;
+use perhop_core::{Rng, Scope};
 use proptest::prelude::*;
 
 const BITS: std::ops::RangeInclusive<u32> = 4..=17;
@@ -151,4 +157,40 @@ fn saturation_of_logarithmic_tags() {
             assert_eq!(count(rounding, below(steps)), [1, 0, raised], "{bits} {rounding:?} {steps}");
         }
     }
+}
+
+/// The first packet of a source: 131071 tickets with 17 bits, and with `first-tag` 8 what 8 bits hold; linear tags hold no more than
+/// their own bits.
+#[test]
+fn a_first_tag_is_the_most_or_as_stated() {
+    let tags = |bits, tags| Tags { bits, tags, rounding: Rounding::Nearest };
+    let first = |first: FirstTag, tags: &Tags| first.tickets(tags).map_err(|e| (e.field, e.message));
+    for (bits, most) in [(8, 255.0), (17, 131_071.0)] {
+        assert_eq!(first(FirstTag::Most, &tags(bits, Scale::Linear)), Ok(most));
+        assert_eq!(first(FirstTag::Bits(8), &tags(bits, Scale::Linear)), Ok(255.0));
+    }
+    assert_eq!(first(FirstTag::Most, &tags(8, Scale::Log)), Ok(1e6));
+    assert_eq!(first(FirstTag::Bits(17), &tags(8, Scale::Log)), Ok(131_071.0));
+    assert_eq!(first(FirstTag::Bits(17), &tags(8, Scale::Real)), Ok(131_071.0));
+    let refused = |bits: u32| Err(("first-tag", format!("`first-tag` is {bits} bits")));
+    assert_eq!(first(FirstTag::Bits(9), &tags(8, Scale::Linear)), refused(9));
+    assert_eq!(first(FirstTag::Bits(3), &tags(8, Scale::Real)), refused(3));
+    assert_eq!(first(FirstTag::Bits(18), &tags(17, Scale::Log)), refused(18));
+}
+
+/// It is on the packets: of a source that has heard of no ACK, and policed as any other.
+#[test]
+fn the_first_packet_carries_it() {
+    let tag = |first: &[(&'static str, Tree)]| {
+        let mut entries = vec![("tickets", quantity("1000t/s")), ("bits", Tree::Integer(17))];
+        entries.extend_from_slice(first);
+        let mut it = conditioner("pps-tagger", &entries).build(&Scope::default()).unwrap();
+        let mut packet = Packet { size: 1000, payload: 960, ..Packet::default() };
+        let (at, mut rng) = (Passage::of(Time::ZERO, FlowId(0)), Rng::stream(1, 0, "tag"));
+        let _ = it.forward(&at, &mut packet, &mut rng);
+        packet.label()
+    };
+    assert_eq!(tag(&[]), Some(131_071.0));
+    assert_eq!(tag(&[("first-tag", quantity("most"))]), Some(131_071.0));
+    assert_eq!(tag(&[("first-tag", Tree::Integer(8))]), Some(255.0));
 }

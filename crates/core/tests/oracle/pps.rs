@@ -3,6 +3,7 @@
 
 use super::Oracle;
 use super::tags::Tags;
+use perhop_core::conditioner::pps::first_tag::FirstTag;
 use perhop_core::conditioner::pps::issuer::{Issuing, Policing, Scarce};
 use perhop_core::conditioner::pps_relabeller::{Measure, Moment};
 use perhop_core::conditioner::pps_tagger::{RateOf, Unit};
@@ -61,6 +62,8 @@ impl History {
 /// Sections 1.4 and 1.8.
 struct Issuer {
     policing: Policing,
+    least: f64,
+    most: f64,
     tags: Tags,
     actual: History,
     m: f64,
@@ -72,6 +75,8 @@ impl Issuer {
     fn new(rules: &Issuing) -> Self {
         Self {
             policing: rules.policing,
+            least: rules.bounds.policing_min,
+            most: rules.bounds.policing_max,
             tags: Tags::new(&rules.tags),
             actual: History::new(rules.window),
             m: 1.0,
@@ -101,10 +106,11 @@ impl Issuer {
         let ratio = if out > 0.0 && self.actual.rate() > 0.0 { out / self.actual.rate() } else { 1.0 };
         let police = match self.policing {
             Policing::Off => 1.0,
-            Policing::Ratio => ratio.clamp(0.25, 4.0),
+            Policing::Ratio => ratio.max(self.least).min(self.most),
             Policing::Integral => {
                 let gap = self.actual.events.last().map_or(0.0, |last| seconds(now - last.0));
-                self.m = (self.m * perhop_core::math::pow(ratio, gap / self.actual.window)).clamp(0.25, 4.0);
+                self.m *= perhop_core::math::pow(ratio, gap / self.actual.window);
+                self.m = self.m.max(self.least).min(self.most);
                 self.m
             }
         };
@@ -187,7 +193,10 @@ impl Oracle for Tagger {
         let out = self.p.tickets.map_or(self.granted.rate(), |t| t.tickets_s());
         let avg = self.avg.read(now);
         let raw = match out == 0.0 || avg == 0.0 {
-            true => self.issuer.tags.most(),
+            true => match self.p.first_tag {
+                FirstTag::Most => self.issuer.tags.most(),
+                FirstTag::Bits(bits) => (1..=bits).fold(0.0, |all, _| 2.0 * all + 1.0),
+            },
             false => out / avg * self.amount(packet.size),
         };
         let drops = self.p.scarce == Scarce::Drop;

@@ -4,21 +4,24 @@
 //!
 //! ```text
 //! raw:        what a tagger or an exchange rate asks for, tickets
-//! ratio:      tag = raw x clamp(O/A, 1/4, 4)           (published)
-//! integral:   m = clamp(m x (O/A)^(dt/W), 1/4, 4);  tag = raw x m
+//! ratio:      tag = raw x clamp(O/A, least, most)      (published, without bounds)
+//! integral:   m = clamp(m x (O/A)^(dt/W), least, most);  tag = raw x m
 //! A:          TSW of the tickets put on packets;  dt: since the packet before;  O/A is 1 where one of them is 0
 //! ```
 //!
-//! | symbol | field      | unit      | default |
-//! |--------|------------|-----------|---------|
-//! | O      | `tickets`  | tickets/s | -       |
-//! | W      | `window`   | s         | 5s      |
-//! | -      | `policing` |           | ratio   |
+//! | symbol | field          | unit      | default |
+//! |--------|----------------|-----------|---------|
+//! | O      | `tickets`      | tickets/s | -       |
+//! | W      | `window`       | s         | 5s      |
+//! | -      | `policing`     |           | ratio   |
+//! | least  | `policing-min` | -         | 0.25    |
+//! | most   | `policing-max` | -         | 4       |
 //!
 //! With a bias b (tickets emitted without policing, by those issued) the published rule settles where A = b O^2/A, at
 //! A = O sqrt(b): it halves the error on a logarithmic scale. `integral` removes it.
 //!
-//! Deviations: the bounds 1/4 and 4, and `integral`, are ours.
+//! Deviations: the bounds and `integral` are ours. Without bounds the first tags of a source that was silent for long would be
+//! scaled by what its decayed A makes of O/A; far bounds (1e-9 and 1e9) come close to the published rule.
 
 use super::tags::{Scale, Tagging, Tags};
 use crate::estimate::EventRate;
@@ -56,13 +59,47 @@ pub struct Issuing {
     /// How the tickets put on packets are kept to the rate issued.
     #[param(default = "ratio")]
     pub policing: Policing,
+    /// Bounds of its factor.
+    #[param(flatten)]
+    pub bounds: Bounds,
     /// Its tags.
     #[param(flatten)]
     pub tags: Tags,
 }
 
-/// The largest factor by which policing changes a tag, either way.
-const BOUND: f64 = 4.0;
+/// Bounds of the factor by which policing changes a tag.
+#[derive(Params, Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// The least factor by which policing changes a tag; above 0, at most 1.
+    #[param(default = 0.25)]
+    pub policing_min: f64,
+    /// The largest factor by which policing changes a tag; at least 1.
+    #[param(default = 4.0)]
+    pub policing_max: f64,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { policing_min: 0.25, policing_max: 4.0 }
+    }
+}
+
+impl Bounds {
+    fn check(self) -> Result<(), ParamError> {
+        let wrong = |field, value| ParamError::new(field, "E201", format!("`{field}` is {value}"));
+        if !(self.policing_min > 0.0 && self.policing_min <= 1.0) {
+            return Err(wrong("policing-min", self.policing_min).help("above 0 and at most 1; 1 never lowers a tag"));
+        }
+        if self.policing_max < 1.0 {
+            return Err(wrong("policing-max", self.policing_max).help("at least 1; 1 never raises a tag"));
+        }
+        Ok(())
+    }
+
+    fn of(self, factor: f64) -> f64 {
+        factor.clamp(self.policing_min, self.policing_max)
+    }
+}
 
 impl Issuing {
     /// # Errors
@@ -77,12 +114,13 @@ impl Issuing {
     }
 
     /// # Errors
-    /// E201 for `window` or `bits`.
+    /// E201 for `window`, `bits`, `policing-min` or `policing-max`.
     pub fn issuer(&self) -> Result<Issuer, ParamError> {
         ParamError::above_zero("window", self.window)?;
+        self.bounds.check()?;
         let tagging = self.tags.tagging()?;
-        let emitted = EventRate::new(self.window);
-        Ok(Issuer { policing: self.policing, window: self.window, tagging, emitted, factor: 1.0, last: None })
+        let (policing, bounds, emitted) = (self.policing, self.bounds, EventRate::new(self.window));
+        Ok(Issuer { policing, bounds, window: self.window, tagging, emitted, factor: 1.0, last: None })
     }
 }
 
@@ -99,6 +137,7 @@ pub struct Wanted {
 #[derive(Clone, Debug)]
 pub struct Issuer {
     policing: Policing,
+    bounds: Bounds,
     window: Span,
     tagging: Tagging,
     emitted: EventRate,
@@ -129,10 +168,10 @@ impl Issuer {
         let wanted = if emitted > 0.0 && issued > 0.0 { issued / emitted } else { 1.0 };
         match self.policing {
             Policing::Off => 1.0,
-            Policing::Ratio => wanted.clamp(1.0 / BOUND, BOUND),
+            Policing::Ratio => self.bounds.of(wanted),
             Policing::Integral => {
                 let moved = self.factor * math::pow(wanted, gap / self.window.seconds());
-                self.factor = moved.clamp(1.0 / BOUND, BOUND);
+                self.factor = self.bounds.of(moved);
                 self.factor
             }
         }
@@ -143,11 +182,6 @@ impl Issuer {
         self.emitted.rate()
     }
 
-    /// The most tickets that a tag can hold.
-    pub fn top(&self) -> f64 {
-        self.tagging.rules().top()
-    }
-
     /// How it writes tickets.
     pub const fn tags(&self) -> &Tags {
         self.tagging.rules()
@@ -156,6 +190,7 @@ impl Issuer {
     /// Takes new parameters, keeps what it has measured.
     pub fn retune(&mut self, rules: &Issuing) {
         self.policing = rules.policing;
+        self.bounds = rules.bounds;
         self.window = rules.window;
         self.emitted.rewindow(rules.window);
         self.tagging.retag(rules.tags.clone());

@@ -8,9 +8,11 @@
 //! exchanges the tickets of one currency for those of the next ([`super::pps_relabeller`]); a congested queue drops
 //! those packets that carry fewer tickets than it expects ([`crate::aqm::tred`]).
 
+pub mod first_tag;
 pub mod issuer;
 pub mod tags;
 
+pub use first_tag::FirstTag;
 pub use issuer::{Issuer, Issuing, Scarce};
 pub use tags::{Tagging, Tags};
 

@@ -56,7 +56,7 @@ pub struct Tags {
 }
 
 /// Least and greatest width, bits.
-const WIDTHS: std::ops::RangeInclusive<u32> = 4..=17;
+pub(super) const WIDTHS: std::ops::RangeInclusive<u32> = 4..=17;
 /// Tickets of the last code of logarithmic tags.
 const LOG_TOP: f64 = 1e6;
 /// The least that a real tag holds: a label of 0 would mean no label.
