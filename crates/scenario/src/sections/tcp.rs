@@ -141,6 +141,8 @@ pub struct EcnSection {
     pub receiver_ecn: bool,
     /// How the receiver tells of marks; default: as the law needs it.
     pub ecn_feedback: Option<Feedback>,
+    /// Of a classic sender: retransmitted segments are ECN-capable, as in ns-2; default: false (RFC 3168 section 6.1.5).
+    pub ecn_retransmissions: Option<bool>,
 }
 
 /// How a receiver tells of congestion marks.
@@ -301,6 +303,10 @@ impl TcpSection {
             let bound = "remove it: with `recovery = \"rack\"` no rule counts duplicate ACKs".into();
             return Err(ConfigError { field: "limited-transmit", value: "false".into(), bound });
         }
+        if let (RecoveryName::Rack, Some(stated)) = (self.recovery, self.marks.ecn_retransmissions) {
+            let bound = "remove it: with `recovery = \"rack\"` the law decides which repeats are ECN-capable".into();
+            return Err(ConfigError { field: "ecn-retransmissions", value: stated.to_string(), bound });
+        }
         let config = Config {
             recovery: match self.recovery {
                 RecoveryName::Reno => Recovery::Reno,
@@ -321,6 +327,7 @@ impl TcpSection {
                 feedback: self.marks.ecn_feedback.map_or(self.congestion.0.feedback(), Feedback::config),
                 burst: self.delays.burst_segments.unwrap_or(1),
                 small_queues: self.delays.small_queues,
+                ecn_retransmissions: self.marks.ecn_retransmissions.unwrap_or(false),
             },
             ecn: self.marks.ecn.unwrap_or(self.congestion.0.is_scalable()),
             receiver_ecn: self.marks.receiver_ecn,
@@ -341,6 +348,7 @@ fn key(field: &'static str) -> &'static str {
         "feedback" => "ecn-feedback",
         "burst" => "burst-segments",
         "small_queues" => "small-queues",
+        "ecn_retransmissions" => "ecn-retransmissions",
         other => other,
     }
 }

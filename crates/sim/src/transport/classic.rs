@@ -13,7 +13,8 @@
 //!   segment goes out while nothing is outstanding. It expires on an idle connection too, which then
 //!   restarts from a window of 1 (RFC 5681 section 4.1; ns-2 `slow_start_restart_`).
 //! - ECN: an ECN-setup SYN (ECE and CWR) asks, an ECN-setup SYN-ACK (ECE) agrees; without it, nothing is ECN-capable. Without
-//!   a SYN the ends' settings decide. SYN and repeats are never ECN-capable (RFC 3168 sections 6.1.1 and 6.1.5).
+//!   a SYN the ends' settings decide. SYN and repeats are never ECN-capable (RFC 3168 sections 6.1.1 and 6.1.5), unless
+//!   `ecn_retransmissions` asks for what ns-2 does: there `ecn_` alone makes a packet ECN-capable (ns-2.35, `tcp/tcp.cc` line 691).
 //! - ECN echo: the window is cut once per window of data. At cwnd = 1 it becomes 1/2: nothing is sent until the
 //!   timer expires; each further echo there in a row doubles the time-out.
 //! - A SYN lost: the initial window is 1 (RFC 5681 section 3.1).
@@ -27,7 +28,8 @@
 //!
 //! Deviations from RFC 9293: numbers count segments; no FIN, no Nagle, no zero-window probes (the advertised window
 //! is constant). From RFC 5681: restart window 1, not min(initial window, cwnd); a lost SYN lowers ssthresh to 2, as in ns-2.
-//! From ns-2: a repeated segment is not ECN-capable and carries no CWR (RFC 3168 sections 6.1.5 and 6.1.2); an ECN echo
+//! From ns-2: without `ecn_retransmissions` a repeated segment is not ECN-capable and carries no CWR (RFC 3168 sections 6.1.5
+//! and 6.1.2); with it a repeat carries CWR, as in ns-2 from June 2008 on (`SetCWRonRetransmit_`); an ECN echo
 //! halves min(cwnd, advertised window) without the inflation of a recovery that is ending, and is ignored within the
 //! window of a time-out; ACKs that repeat the last one while nothing is outstanding are not counted as duplicates.
 
@@ -71,6 +73,8 @@ pub struct Classic {
     repeat: bool,
     /// ECN is agreed.
     ecn: bool,
+    /// Repeats are ECN-capable too.
+    ecn_repeats: bool,
     /// The next new segment carries CWR; of a SYN: it asks for ECN.
     cwr: bool,
     law: Law,
@@ -106,6 +110,7 @@ impl Classic {
             last_payload: if short == NONE { config.mss } else { short_payload },
             mss: config.mss,
             ecn: !config.syn && config.ecn && config.receiver_ecn,
+            ecn_repeats: config.reaction.ecn_retransmissions,
             offered,
             repeat: false,
             cwr: config.syn && config.ecn,
@@ -323,7 +328,7 @@ impl Classic {
             }
         }
         let data = number != SYN;
-        let ect = self.ecn && data && !retransmission;
+        let ect = self.ecn && data && (self.ecn_repeats || !retransmission);
         let cwr = if data { ect && std::mem::take(&mut self.cwr) } else { self.cwr };
         Segment { number, payload: self.payload(number), syn: !data, retransmission, ect, cwr, push: false }
     }

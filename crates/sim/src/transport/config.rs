@@ -16,6 +16,7 @@
 //! | `feedback`         | -        | RFC 3168      | -                                                 |
 //! | `reaction.sack`    | -        | off           | -                                                 |
 //! | `reaction.burst`   | segments | 1             | -                                                 |
+//! | `reaction.ecn_retransmissions` | - | off    | always: `ecn_` alone decides                      |
 //! | `mss`              | B        | 1000          | `packetSize_`                                     |
 //! | `header`           | B        | 40            | `tcpip_base_hdr_size_` with `useHeaders_ true`    |
 //!
@@ -106,6 +107,9 @@ pub struct Reaction {
     pub burst: u32,
     /// Little of a connection waits in the queue of its own host's port (Linux's small queues); a sender of ns-2's kind has none.
     pub small_queues: bool,
+    /// Of a sender of ns-2's kind: repeated segments are as ECN-capable as new ones, and carry CWR where it is due (ns-2.35,
+    /// `tcp/tcp.cc` lines 691 to 697). RFC 3168 section 6.1.5 forbids it.
+    pub ecn_retransmissions: bool,
 }
 
 impl Reaction {
@@ -117,6 +121,7 @@ impl Reaction {
         feedback: EcnFeedback::Rfc3168,
         burst: 1,
         small_queues: false,
+        ecn_retransmissions: false,
     };
 }
 
@@ -167,7 +172,8 @@ impl Config {
     /// A window, burst or size of zero; a window beyond 2^24 segments, or 32,767 with SACK; a burst beyond the window, or of
     /// several segments with a sender of ns-2's kind; a packet beyond 65,535 bytes; an ACK delay or overhead of zero or above
     /// 500 ms; a law or a way to tell of marks that needs `recovery = "rack"`, without it; Prague with a receiver that does not
-    /// tell of each mark; or what the law or [`RtoConfig::validate`] refuses.
+    /// tell of each mark; ECN-capable repeats of a sender that is not of ns-2's kind; or what the law or
+    /// [`RtoConfig::validate`] refuses.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let windows = 1..=LARGEST_WINDOW;
         let bound = format_args!("between 1 and {LARGEST_WINDOW} segments");
@@ -193,6 +199,8 @@ impl Config {
             true,
             "false with a sender of ns-2's kind, which knows nothing of its host's queue",
         )?;
+        let repeats = self.reaction.ecn_retransmissions && self.recovery == Recovery::Rack;
+        check(!repeats, "ecn_retransmissions", true, "false with `recovery = \"rack\"`, where the law decides")?;
         check(self.mss > 0, "mss", self.mss, "at least 1 byte")?;
         let packet = u32::from(self.mss) + u32::from(self.header);
         let bound = format_args!("at most 65535 bytes less the header of {}", self.header);
@@ -257,6 +265,14 @@ mod tests {
             ("burst", Config { reaction: Reaction { burst: 0, ..base.reaction }, ..base }),
             ("burst", Config { reaction: Reaction { burst: 2, ..base.reaction }, ..base }),
             ("burst", Config { reaction: Reaction { burst: 21, ..base.reaction }, recovery: Recovery::Rack, ..base }),
+            (
+                "ecn_retransmissions",
+                Config {
+                    reaction: Reaction { ecn_retransmissions: true, ..base.reaction },
+                    recovery: Recovery::Rack,
+                    ..base
+                },
+            ),
             ("mss", Config { mss: 0, ..base }),
             ("mss", Config { mss: 65_500, ..base }),
             ("rto.granularity", Config { rto: tick(Span::ZERO), ..base }),

@@ -67,6 +67,35 @@ fn a_loss_after_an_echo_is_repeated_without_a_cut() {
     assert_eq!((sender.cwnd(), sender.counters().cuts), (5.0, 1));
 }
 
+/// ns-2.35, `tcp/tcp.cc` lines 691 to 697: `ecn_` alone makes a packet ECN-capable, a repeat too, which carries CWR. Without a
+/// fast retransmit's or a time-out's repeats it is the same sender.
+#[test]
+fn ns2_repeats_are_ecn_capable() {
+    let reaction = Reaction { ecn_retransmissions: true, ..Reaction::NONE };
+    for ecn in [true, false] {
+        let mut sender = started(&Config { ecn, reaction, ..config() });
+        for _ in 0..3 {
+            sender.on_ack(ms(110), AckInfo { ece: false, ..echo(1) });
+        }
+        let again = take(&mut sender, ms(110));
+        assert!(again[0].number == 1 && again[0].retransmission);
+        assert_eq!((again[0].ect, again[0].cwr), (ecn, ecn), "fast retransmit");
+        let due = sender.timer_at().unwrap();
+        sender.on_timer(due);
+        let again = take(&mut sender, due);
+        assert!(again[0].number == 1 && again[0].retransmission);
+        assert_eq!((again[0].ect, again[0].cwr), (ecn, ecn), "time-out");
+    }
+    // A SYN is not, sent once or twice.
+    let mut sender = Sender::new(&Config { syn: true, reaction, ..config() }, Supply::Unlimited).unwrap();
+    sender.start();
+    let first = take(&mut sender, ms(0));
+    let due = sender.timer_at().unwrap();
+    sender.on_timer(due);
+    let again = take(&mut sender, due);
+    assert!(first.iter().chain(&again).all(|s| s.syn && !s.ect) && again[0].retransmission);
+}
+
 /// A time-out in a window that an echo has cut: slow start, but the threshold stays. And an echo in the window of a
 /// time-out does not cut again.
 #[test]

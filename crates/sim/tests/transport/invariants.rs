@@ -20,7 +20,7 @@ prop_compose! {
         recovery in any_recovery(),
         rto in prop_oneof![Just(RtoConfig::NS2_2_35), Just(RtoConfig::ERA), Just(RtoConfig::MODERN)],
         (initial_window, window) in (prop_oneof![Just(1u32), Just(2), Just(3), Just(10)], 1u32..80),
-        (limited_transmit, syn, [ecn, receiver_ecn, sack]) in any::<(bool, bool, [bool; 3])>(),
+        (limited_transmit, syn, [ecn, receiver_ecn, sack, ecn_repeats]) in any::<(bool, bool, [bool; 4])>(),
         law in 0usize..3,
         ack in prop_oneof![Just(AckDelay::None), (1u64..501).prop_map(|ms| AckDelay::Fixed(Span::from_ms(ms))), Just(AckDelay::Linux)],
         mss in 1u16..1461,
@@ -29,7 +29,7 @@ prop_compose! {
         let law = if recovery == Recovery::Rack { law } else { 0 };
         let laws = [LawParams::default(), LawParams::Dctcp(dctcp::LINUX), LawParams::Prague(prague::DEFAULTS)];
         let (congestion, feedback) = (laws[law], laws[law].feedback());
-        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, reaction: Reaction { ack, overhead: None, sack: sack || recovery == Recovery::Rack, feedback, burst: if recovery == Recovery::Rack { burst.min(window) } else { 1 }, small_queues: false }, ecn, receiver_ecn, mss, header: 40 }
+        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, reaction: Reaction { ack, overhead: None, sack: sack || recovery == Recovery::Rack, feedback, burst: if recovery == Recovery::Rack { burst.min(window) } else { 1 }, small_queues: false, ecn_retransmissions: ecn_repeats && recovery != Recovery::Rack }, ecn, receiver_ecn, mss, header: 40 }
     }
 }
 
