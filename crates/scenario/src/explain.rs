@@ -75,7 +75,11 @@ fn tcp(scenario: &Scenario, out: &mut String) {
         let Some(section) = tcp_section(&scenario.model, stated) else { continue };
         let name = if let Some(TcpRef::Named(name)) = stated { name } else { "inline" };
         let timer = section.rto.config();
-        let _ = writeln!(out, "{name}: {}", write::inline(&show_table(&section)));
+        let shown = show_table(&section);
+        let _ = writeln!(out, "{name}: {}", write::inline(&shown));
+        if let Some(preset) = section.stack.preset {
+            let _ = writeln!(out, "  {}", preset.told(&shown));
+        }
         let _ = writeln!(
             out,
             "  rto: granularity {}, minimum {}, maximum {}, initial {}",

@@ -2,6 +2,7 @@
 
 use crate::resolve::offered::{Flowline, tables};
 use crate::sections::model::Model;
+use crate::sections::stack::StackSection;
 use crate::sections::tcp::{RecoveryName, TcpRef, TcpSection};
 
 /// What `check` says of it, once.
@@ -19,7 +20,7 @@ pub fn any(model: &Model, traffic: &[Flowline]) -> bool {
 }
 
 fn unnamed(tcp: &TcpSection) -> bool {
-    tcp.stack.0.is_none() && tcp.recovery != RecoveryName::Rack
+    tcp.stack == StackSection::default() && tcp.recovery != RecoveryName::Rack
 }
 
 /// The table that a traffic's `tcp` is; `None` of a stack by its name.

@@ -14,6 +14,8 @@ pub mod at;
 pub mod traffic;
 /// A retransmission timer.
 pub mod rto;
+/// Releases of ns-2: values of `[tcp]` by name.
+pub mod preset;
 /// What hosts are: values of `[tcp]` by name.
 pub mod stack;
 /// `[tcp]`.

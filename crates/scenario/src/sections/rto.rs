@@ -1,6 +1,6 @@
 //! `rto` of `[tcp.X]`: the retransmission timer.
 
-use perhop_core::params::{Choice, Kind, Node, Params, Problems, Tree, Value, read_table};
+use perhop_core::params::{Choice, Kind, Node, Params, Place, Problems, Tree, Value, read_table};
 use perhop_core::units::Span;
 use perhop_sim::transport::RtoConfig;
 
@@ -27,6 +27,15 @@ pub enum RtoPreset {
     /// ns-2.35's defaults: 10 ms tick, at least 200 ms.
     #[param(name = "ns2-2.35")]
     Ns2,
+    /// ns-2.26's defaults, of February 2003: 10 ms tick, at least 1 s.
+    #[param(name = "ns2-2.26")]
+    Ns2226,
+    /// ns-2.1b8's, of June 2001: 100 ms tick, at least 1 s.
+    #[param(name = "ns2-2.1b8")]
+    Ns221b8,
+    /// ns-2.1b7's, of October 2000: 100 ms tick, at least two of them.
+    #[param(name = "ns2-2.1b7")]
+    Ns221b7,
     /// The coarse timer of about 2000: 100 ms tick, at least 1 s.
     Era,
     /// RFC 6298 with Linux's bounds: 1 ms tick, at least 200 ms.
@@ -47,6 +56,9 @@ impl RtoPreset {
     pub const fn config(self) -> RtoConfig {
         match self {
             Self::Ns2 => RtoConfig::NS2_2_35,
+            Self::Ns2226 => RtoConfig::NS2_2_26,
+            Self::Ns221b8 => RtoConfig::NS2_2_1B8,
+            Self::Ns221b7 => RtoConfig::NS2_2_1B7,
             Self::Era => RtoConfig::ERA,
             Self::Modern => RtoConfig::MODERN,
         }
@@ -60,6 +72,17 @@ impl RtoPreset {
 }
 
 impl Rto {
+    /// What a table leaves out of `stated` is that of `own`.
+    pub fn completed(stated: &Node, own: RtoPreset) -> Node {
+        let mut whole = stated.clone();
+        if let (Tree::Table(table), Some(Tree::Table(all))) = (&mut whole.tree, own.explicit().tree()) {
+            let missing = |entry: &(String, Place, Node)| table.get(&entry.0).is_none();
+            let missing: Vec<_> = all.entries.into_iter().filter(missing).collect();
+            table.entries.extend(missing);
+        }
+        whole
+    }
+
     /// For the simulator.
     pub fn config(&self) -> RtoConfig {
         match self {

@@ -1,5 +1,6 @@
 //! `stack`: what the hosts of a connection are. The presets of `tcp`, and what `[tcp.X]` may alter of each.
 
+use super::preset::{self, Beside, Preset};
 use super::rto::{Rto, RtoPreset};
 use perhop_core::params::{Field, Kind, Literal, Node, Params, Place, Problems, Reader, Table, Tree, Value};
 
@@ -17,7 +18,7 @@ pub struct Stack {
 }
 
 /// What a sender of ns-2's kind recovers by.
-const CLASSIC: (&str, &[&str]) = ("recovery", &["newreno", "reno", "newreno-steady"]);
+const CLASSIC: (&str, &[&str]) = ("recovery", preset::RECOVERIES);
 /// What a sender of today recovers by.
 const TODAY: (&str, &[&str]) = ("recovery", &["rack"]);
 
@@ -78,27 +79,48 @@ pub const NAMES: &[&str] = &{
     names
 };
 
-/// The key `stack` of `[tcp.X]`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StackSection(pub Option<&'static Stack>);
+/// The keys `stack` and `preset` of `[tcp.X]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StackSection {
+    /// What its hosts are.
+    pub stack: Option<&'static Stack>,
+    /// The release of ns-2 whose defaults a classic sender has.
+    pub preset: Option<&'static Preset>,
+}
 
 impl Params for StackSection {
-    const FIELDS: &'static [Field] = &[Field {
-        name: "stack",
-        doc: "What its hosts are; the other keys alter it. Default: \"classic\", ns-2's sender.",
-        kind: Kind::Choice(NAMES),
-        default: None,
-        optional: true,
-    }];
+    const FIELDS: &'static [Field] = &[
+        Field {
+            name: "stack",
+            doc: "What its hosts are; the other keys alter it. Default: \"classic\", ns-2's sender.",
+            kind: Kind::Choice(NAMES),
+            default: None,
+            optional: true,
+        },
+        Field {
+            name: "preset",
+            doc: "Of a classic sender: the release of ns-2 whose defaults it has; the other keys alter it. Default: none, ns-2.35's.",
+            kind: Kind::Choice(preset::NAMES),
+            default: None,
+            optional: true,
+        },
+    ];
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
-        let stack = reader.field(&Self::FIELDS[0])?;
-        if let Some(Named(stack)) = stack {
+        let stack: Option<Option<Named>> = reader.field(&Self::FIELDS[0]);
+        let preset: Option<Option<preset::Named>> = reader.field(&Self::FIELDS[1]);
+        let stack = stack?.map(|Named(stack)| stack);
+        let preset = preset?.map(|preset::Named(preset)| preset);
+        if let Some(preset) = preset {
+            preset.settle(stack.map(Stack::beside), reader);
+        }
+        if let Some(stack) = stack {
             stack.settle(reader);
         }
-        Some(Self(stack.map(|Named(stack)| stack)))
+        Some(Self { stack, preset })
     }
     fn show(&self, out: &mut Vec<(&'static str, Tree)>) {
-        out.extend(self.0.map(|stack| ("stack", Tree::Text(stack.name.into()))));
+        out.extend(self.stack.map(|stack| ("stack", Tree::Text(stack.name.into()))));
+        out.extend(self.preset.map(|preset| ("preset", Tree::Text(preset.name.into()))));
     }
 }
 
@@ -118,6 +140,12 @@ impl Value for Named {
 }
 
 impl Stack {
+    /// What a preset beside it has to know.
+    fn beside(&'static self) -> Beside {
+        let recovery = self.is.iter().find(|(key, _)| *key == "recovery");
+        Beside { name: self.name, recoveries: recovery.map_or(&[], |(_, allowed)| allowed) }
+    }
+
     /// Gives a table the values that it does not state, and reports those that contradict the stack. With one of these it is no
     /// host of the kind, and what its kind has besides is left out.
     fn settle(&self, reader: &mut Reader<'_>) {
@@ -147,12 +175,7 @@ impl Stack {
         let Some(stated) = reader.stated("rto") else {
             return reader.settle("rto", own.tree().expect("it has a name"));
         };
-        let (mut whole, tick) = (stated.clone(), own.config().granularity);
-        if let (Tree::Table(table), Some(Tree::Table(all))) = (&mut whole.tree, own.explicit().tree()) {
-            let missing = |entry: &(String, Place, Node)| table.get(&entry.0).is_none();
-            let missing: Vec<_> = all.entries.into_iter().filter(missing).collect();
-            table.entries.extend(missing);
-        }
+        let (whole, tick) = (Rto::completed(stated, own), own.config().granularity);
         let ticks = Rto::read(&whole, &mut Problems::default()).map(|rto| rto.config().granularity);
         if let Some(other) = ticks.filter(|ticks| *ticks != tick) {
             let place = granularity(stated).unwrap_or(stated.place);

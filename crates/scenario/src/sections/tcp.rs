@@ -92,7 +92,7 @@ fn refuse_keys_of_others(name: &str, reader: &mut Reader<'_>) {
 /// `[tcp.X]`
 #[derive(Params, Clone, Debug, PartialEq)]
 pub struct TcpSection {
-    /// What its hosts are.
+    /// What its hosts are, and of which release of ns-2.
     #[param(flatten)]
     pub stack: StackSection,
     /// Loss recovery.
@@ -113,7 +113,7 @@ pub struct TcpSection {
     /// Bytes of IP and TCP header: the size of a SYN and of an ACK.
     #[param(default = "40B")]
     pub header: Bytes,
-    /// Retransmission timer: "ns2-2.35", "era" (about 2000), "modern", or a table.
+    /// Retransmission timer: "ns2-2.35", "ns2-2.26", "ns2-2.1b8", "ns2-2.1b7", "era" (about 2001), "modern", or a table.
     #[param(default = "ns2-2.35")]
     pub rto: Rto,
     /// A new segment on the first and on the second duplicate ACK (RFC 3042).
@@ -289,7 +289,7 @@ impl TcpSection {
     pub fn preset(name: &str) -> Option<Self> {
         let table = Tree::table(vec![("stack", Tree::Text(name.into()))]);
         let section: Option<Self> = read_table(&table.into(), &mut Problems::default());
-        section.map(|section| Self { stack: StackSection(None), ..section })
+        section.map(|section| Self { stack: StackSection::default(), ..section })
     }
 
     /// For the simulator; an error names its key as in the file.

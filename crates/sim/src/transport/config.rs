@@ -239,7 +239,8 @@ mod tests {
 
     #[test]
     fn the_defaults_and_presets_are_valid() {
-        for rto in [RtoConfig::NS2_2_35, RtoConfig::ERA, RtoConfig::MODERN] {
+        let dated = [RtoConfig::NS2_2_1B7, RtoConfig::NS2_2_1B8, RtoConfig::NS2_2_26];
+        for rto in [RtoConfig::NS2_2_35, RtoConfig::ERA, RtoConfig::MODERN].into_iter().chain(dated) {
             Config { rto, reaction: ack(Span::from_ms(100)), ..Config::default() }.validate().unwrap();
         }
     }

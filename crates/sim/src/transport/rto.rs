@@ -13,17 +13,29 @@
 //! a segment sent twice (the sender sees to that), and the back-off stays until a sample is taken (RFC 6298 section 5).
 //!
 //! | symbol | field         | unit | `ns2-2.35` | `era`  | `modern` | ns-2 option    |
-//! |--------|---------------|------|-----------|---------|----------|----------------|
-//! | G      | `granularity` | time | 10 ms     | 100 ms  | 1 ms     | `tcpTick_`     |
-//! | -      | `minimum`     | time | 200 ms    | 1 s     | 200 ms   | `minrto_`      |
-//! | -      | `maximum`     | time | 60 s      | 64 s    | 120 s    | `maxrto_`      |
-//! | -      | `initial`     | time | 3 s       | 3 s     | 1 s      | `rtxcur_init_` |
+//! |--------|---------------|------|------------|--------|----------|----------------|
+//! | G      | `granularity` | time | 10 ms      | 100 ms | 1 ms     | `tcpTick_`     |
+//! | -      | `minimum`     | time | 200 ms     | 1 s    | 200 ms   | `minrto_`      |
+//! | -      | `maximum`     | time | 60 s       | 64 s   | 120 s    | `maxrto_`      |
+//! | -      | `initial`     | time | 3 s        | 3 s    | 1 s      | `rtxcur_init_` |
 //!
-//! `era` is ns-2 before October 2004 (its minimum was raised from RFC 2988's 1 s to 200 ms then), `modern` is
-//! RFC 6298 with Linux's minimum and maximum.
+//! `modern` is RFC 6298 with Linux's minimum and maximum. `era` has the tick and the minimum that ns-2 had from May 2001 to March
+//! 2002, and a later initial value. Dated ones, from the notes in ns-2.35's own files:
+//!
+//! | field         | `ns2-2.1b7` | `ns2-2.1b8` | `ns2-2.26` | changed in ns-2                                                                                     |
+//! |---------------|-------------|-------------|------------|-----------------------------------------------------------------------------------------------------|
+//! | `granularity` | 100 ms      | 100 ms      | 10 ms      | 2002-03-07 (ns-default.tcl line 952, CHANGES.html line 1346)                                        |
+//! | `minimum`     | 200 ms      | 1 s         | 1 s        | added with 1 s in May 2001 (CHANGES.html line 1735), 200 ms on 2004-10-14 (ns-default.tcl line 956) |
+//! | `maximum`     | 64 s        | 64 s        | 64 s       | 60 s on 2007-03-28 (ns-default.tcl line 954; 64 s: doc/tcp.tex line 180)                            |
+//! | `initial`     | 6 s         | 6 s         | 6 s        | 3 s on 2006-01-21 (ns-default.tcl line 961, CHANGES.html line 357)                                  |
+//!
+//! Before May 2001 the minimum is that of `TcpAgent::rtt_timeout`, two ticks (tcp/tcp.cc line 549). Assumed: that 6 s were the
+//! initial value in all three, of which CHANGES.html has no other change.
 //!
 //! Deviations: the minimum is 200 ms in two presets where RFC 6298 section 2.4 says 1 s. Back-off doubles until the RTO
-//! reaches the maximum, as in ns-2.35 (`rfc2988_ true`); older ns-2 stopped at a factor of 64, here 64 s. After the
+//! reaches the maximum, as in ns-2.35 (`rfc2988_ true`); older ns-2 stopped at a factor of 64, here 64 s. Before March 2002
+//! ns-2 applied the minimum to what back-off had made of the estimate (`rfc2988_ false`), here always before: with `ns2-2.1b8`
+//! and an estimate below 1 s a row of time-outs grows sooner here. After the
 //! fourth doubling SRTT is forgotten and the next sample is taken as a first one (RFC 6298 section 5, last note; ns-2).
 //! Linux bounds 4 RTTVAR by its minimum, `modern` bounds the sum.
 
@@ -58,6 +70,17 @@ impl RtoConfig {
         maximum: Span::from_s(64),
         initial: Span::from_s(3),
     };
+    /// ns-2.1b7's defaults, of October 2000.
+    pub const NS2_2_1B7: Self = Self {
+        granularity: Span::from_ms(100),
+        minimum: Span::from_ms(200),
+        maximum: Span::from_s(64),
+        initial: Span::from_s(6),
+    };
+    /// ns-2.1b8's, of June 2001.
+    pub const NS2_2_1B8: Self = Self { minimum: Span::from_s(1), ..Self::NS2_2_1B7 };
+    /// ns-2.26's, of February 2003.
+    pub const NS2_2_26: Self = Self { granularity: Span::from_ms(10), ..Self::NS2_2_1B8 };
     /// RFC 6298 with the bounds of Linux.
     pub const MODERN: Self = Self {
         granularity: Span::from_ms(1),
