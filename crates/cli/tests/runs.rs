@@ -63,13 +63,13 @@ fn as_json_it_has_every_point() {
 #[test]
 fn damaged_results_are_said_beside_the_others() {
     let folder = three();
-    let manifest = folder.names().into_iter().find(|p| p.ends_with("rep-001/manifest.json")).unwrap();
+    let manifest = folder.names().into_iter().find(|p| p.ends_with("reps-000-001/manifest.json")).unwrap();
     std::fs::write(&manifest, "{}").unwrap();
     let out = folder.perhop(&["runs"]);
     let said = String::from_utf8(out.stderr).unwrap();
     assert_eq!(out.status.code(), Some(2));
-    assert!(said.contains("error[E023]") && said.contains("rep-001") && said.contains("missing field"), "{said}");
-    assert!(String::from_utf8(out.stdout).unwrap().contains("3 points"));
+    assert!(said.contains("error[E023]") && said.contains("reps-000-001") && said.contains("missing field"), "{said}");
+    assert!(String::from_utf8(out.stdout).unwrap().contains("2 points"));
 }
 
 #[test]
@@ -80,8 +80,8 @@ fn names_and_directories_that_will_not_do() {
     assert!(printed(&folder, &["runs", "."]).contains("no finished replication below .:"));
 }
 
-/// The replications' directories of the one point below `runs`.
-fn replications(folder: &Folder) -> Vec<std::path::PathBuf> {
+/// The directories of replications of the one point below `runs`.
+fn directories(folder: &Folder) -> Vec<std::path::PathBuf> {
     let names = folder.names().into_iter().filter(|path| path.ends_with("manifest.json"));
     names.map(|path| path.parent().unwrap().to_owned()).collect()
 }
@@ -100,7 +100,7 @@ fn hash(text: &str) -> String {
 fn events_are_written_beside_the_results() {
     let folder = Folder::with(&[("ok.toml", SCENARIO.as_bytes())]);
     let plain = hash(&printed(&folder, &["run", "ok.toml"]));
-    assert_eq!((events(&folder), replications(&folder).len()), (0, 2));
+    assert_eq!((events(&folder), directories(&folder).len()), (0, 1));
     for (trace, there) in [(&["--trace", "events"][..], 2), (&[], 2), (&["--trace", "series,events"], 4)] {
         let hash = hash(&printed(&folder, &[&["run", "ok.toml"], trace].concat()));
         assert_eq!((events(&folder), hash == plain), (there, trace != ["--trace", "series,events"]), "{trace:?}");
