@@ -181,7 +181,9 @@ def exact(name: str, value: float, *, holds: bool) -> Part:
 
 
 def never_below(name: str, values: Sequence[float], bound: float) -> Part:
-    """Every single value is `bound` or more; the smallest is shown."""
+    """Every single value is `bound` or more; the smallest is shown. Without a value nothing is decided."""
+    if not values:
+        return Part(f"smallest {name} >= {bound:g}", stats.Interval(math.nan, math.nan, math.nan, 0), None)
     smallest = min(values)
     found = stats.Interval(smallest, math.nan, math.nan, len(values))
     return Part(f"smallest {name} >= {bound:g}", found, smallest >= bound)
