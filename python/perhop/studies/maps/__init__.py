@@ -46,8 +46,10 @@ class Axis:
 
     def settings(self, value: Any) -> dict[str, Any]:
         """What a value lays over the files; nothing at the paper's own."""
-        if value == self.paper:
-            return {}
+        return {} if value == self.paper else self.stated(value)
+
+    def stated(self, value: Any) -> dict[str, Any]:
+        """Its keys with a value."""
         return dict.fromkeys(self.keys, self.form.format(value) if self.form else value)
 
 
