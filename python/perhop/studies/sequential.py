@@ -31,7 +31,7 @@ class Looks:
 
     paper: Paper
     fixed: set[Key] = field(default_factory=set)
-    """Places that ask for a number of draws of their own: complete from the first look on."""
+    """Places with a separate number of draws: complete from the first look on."""
     samples: list[Sample] = field(default_factory=list)
     done: dict[Key, int] = field(default_factory=dict)
     """Replications by place."""
