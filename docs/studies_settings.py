@@ -1,4 +1,5 @@
-"""Keeps the scores of a full run: `studies/<paper>/last.toml` of each setting in a `results.json`.
+"""Keeps the scores of a full run: `studies/<paper>/last.toml` of each setting in a `results.json`, and the table of
+docs/studies/settings.md.
 
 $ perhop reproduce all --setting all --seeds 10
 $ python docs/studies_settings.py reproduction/results.json
@@ -12,6 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from perhop.studies import PAPERS, paper, score
+
+PAGE = Path(__file__).parent / "studies/settings.md"
+BEGIN, END = "<!-- scores: docs/studies_settings.py -->\n", "<!-- end of scores -->\n"
 
 
 def main(results: Path) -> None:
@@ -28,6 +32,25 @@ def main(results: Path) -> None:
         if scores:
             (found.directory / score.LAST).write_text(score.text(name, scores), encoding="utf-8")
             print(f"{name}: " + ", ".join(f"{s} {of.held} of {of.hard}" for s, of in scores.items()))
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    PAGE.write_text(f"{before}{BEGIN}\n{table()}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+
+
+def table() -> str:
+    """Every setting that was run, as Markdown."""
+    lines = [
+        "| paper | setting | hard claims that hold | printed cells | within 5, 10, 25 % | mean error |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name in PAPERS:
+        found = paper(name)
+        for setting, of in score.read(found.directory / score.LAST).items():
+            shown = f"**{setting}**" if found.settings()[setting].headline else setting
+            near = ", ".join(map(str, of.near)) if of.cells else "-"
+            error = f"{100 * of.error:.1f} %" if of.cells else "-"
+            held = f"{of.held} of {of.hard}" + (f", {of.undecided} undecided" if of.undecided else "")
+            lines.append(f"| {name} | {shown} | {held} | {of.cells or '-'} | {near} | {error} |")
+    return "\n".join([*lines, "", "In bold what a report shows first."])
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ a candidate; the other half of the cells, held out until then, decides between t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from perhop import files, stats
@@ -104,7 +104,8 @@ def run(paper: Paper, budget: Budget, out: Path, say: Callable[[str], None]) -> 
     if not cells:
         raise LookupError(f"{paper.name} prints no table: there is nothing to fit to")
     wanted = {name for cell in cells for name in paper.study(cell.study).sets}
-    search = Search(paper, budget, say, cells, [one for one in paper.runs() if one.name in wanted])
+    sets = [replace(one, draws=None) for one in paper.runs() if one.name in wanted]
+    search = Search(paper, budget, say, cells, sets)
     starts: Iterable[Chosen] = (
         {name: setting.answers[name].value for name in setting.changed}
         for setting in paper.settings().values()
