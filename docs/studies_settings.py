@@ -1,5 +1,4 @@
-"""Keeps the scores of a full run: `studies/<paper>/last.toml` of each setting in a `results.json`, and the table of
-docs/studies/settings.md.
+"""Keeps the scores of a full run: `studies/<paper>/last.toml`, and the table of docs/studies/settings.md.
 
 $ perhop reproduce all --setting all --seeds 10
 $ python docs/studies_settings.py reproduction/results.json
