@@ -9,7 +9,7 @@ import pytest
 
 from conftest import Command
 
-VERBS = ["plot", "report", "compare", "reproduce"]
+VERBS = ["plot", "report", "compare", "reproduce", "map"]
 LONG = "--quick"
 """Takes minutes: the verb's other tests run it."""
 

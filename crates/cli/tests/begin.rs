@@ -30,7 +30,7 @@ fn examples(verb: &str) -> Vec<String> {
 }
 
 /// Carried out by Python; its tests run them.
-const PYTHONS: [&str; 5] = ["plot", "report", "compare", "reproduce", "lab"];
+const PYTHONS: [&str; 6] = ["plot", "report", "compare", "reproduce", "map", "lab"];
 
 /// All examples of all verbs, as a shell runs them, in a folder where `perhop init` has been.
 #[test]

@@ -83,7 +83,7 @@ Examples:
 pub const MAP: &str = "\
 Examples:
   perhop map --list
-  perhop map fsam-gain";
+  perhop map redp-bias --seeds 3";
 /// `bench`
 pub const BENCH: &str = "\
 Examples:

@@ -48,6 +48,35 @@ const NONE: u32 = u32::MAX;
 /// The SYN's number.
 const SYN: u32 = 0;
 
+/// Which segments are ECN-capable; both answers in a byte, as a sender must stay small.
+#[derive(Clone, Copy, Debug)]
+struct Ecn(u8);
+
+impl Ecn {
+    const AGREED: u8 = 1;
+    const REPEATS: u8 = 2;
+
+    fn new(agreed: bool, repeats: bool) -> Self {
+        let mut ecn = Self(if repeats { Self::REPEATS } else { 0 });
+        ecn.agree(agreed);
+        ecn
+    }
+
+    /// Both ends agree to it, or not.
+    fn agree(&mut self, agreed: bool) {
+        self.0 = self.0 & Self::REPEATS | u8::from(agreed);
+    }
+
+    fn is_agreed(self) -> bool {
+        self.0 & Self::AGREED != 0
+    }
+
+    /// Whether data is ECN-capable, when it is sent first or as a repeat.
+    fn covers(self, repeat: bool) -> bool {
+        self.is_agreed() && (!repeat || self.0 & Self::REPEATS != 0)
+    }
+}
+
 /// One connection's sender.
 #[derive(Clone, Debug)]
 pub struct Classic {
@@ -71,10 +100,7 @@ pub struct Classic {
     offered: bool,
     /// The first unacknowledged segment is to be repeated.
     repeat: bool,
-    /// ECN is agreed.
-    ecn: bool,
-    /// Repeats are ECN-capable too.
-    ecn_repeats: bool,
+    ecn: Ecn,
     /// The next new segment carries CWR; of a SYN: it asks for ECN.
     cwr: bool,
     law: Law,
@@ -109,8 +135,7 @@ impl Classic {
             initial_window: config.initial_window,
             last_payload: if short == NONE { config.mss } else { short_payload },
             mss: config.mss,
-            ecn: !config.syn && config.ecn && config.receiver_ecn,
-            ecn_repeats: config.reaction.ecn_retransmissions,
+            ecn: Ecn::new(!config.syn && config.ecn && config.receiver_ecn, config.reaction.ecn_retransmissions),
             offered,
             repeat: false,
             cwr: config.syn && config.ecn,
@@ -178,9 +203,9 @@ impl Classic {
         let (expects, sent) = (ack.next_expected, self.sent);
         assert!(expects <= sent, "tcp: ACK expects {expects} but the highest number sent is {}", sent.wrapping_sub(1));
         if ack.syn {
-            self.ecn = std::mem::take(&mut self.cwr) && ack.ece;
+            self.ecn.agree(std::mem::take(&mut self.cwr) && ack.ece);
         }
-        let echo = ack.ece && self.ecn && !ack.syn;
+        let echo = ack.ece && self.ecn.is_agreed() && !ack.syn;
         if echo {
             self.on_echo(now, ack.next_expected);
         }
@@ -328,7 +353,7 @@ impl Classic {
             }
         }
         let data = number != SYN;
-        let ect = self.ecn && data && (self.ecn_repeats || !retransmission);
+        let ect = data && self.ecn.covers(retransmission);
         let cwr = if data { ect && std::mem::take(&mut self.cwr) } else { self.cwr };
         Segment { number, payload: self.payload(number), syn: !data, retransmission, ect, cwr, push: false }
     }
@@ -444,7 +469,7 @@ impl Classic {
         let signal = self.signal(now, 0, None);
         how(&mut self.law, &signal, &mut self.window);
         self.counters.cuts += 1;
-        self.cwr |= self.ecn;
+        self.cwr |= self.ecn.is_agreed();
     }
 
     fn time_out(&mut self, now: Time, cut_already: bool) {
@@ -452,7 +477,7 @@ impl Classic {
         if cut_already {
             self.window.cwnd = 1.0;
             self.counters.cuts += 1;
-            self.cwr |= self.ecn;
+            self.cwr |= self.ecn.is_agreed();
         } else {
             self.cut(now, Law::on_timeout);
         }
