@@ -164,7 +164,7 @@ def test_another_reading_changes_the_points_it_concerns() -> None:
     for reading in readings.by_id.values():
         for value in reading.others:
             settings = reading.settings(value, "load")
-            if reading.id != "a10":
+            if reading.id not in ("a10", "a14"):  # of the measurement; of UDP, which Fig. 4 has none of
                 [plain] = simulation.prepare([run_set], simulation.Budget(seeds=1))
                 [laid] = simulation.prepare([run_set], simulation.Budget(seeds=1), settings)
                 assert [p["hash"] for p in laid.scenario.points] != [p["hash"] for p in plain.scenario.points], value

@@ -16,7 +16,7 @@ import pytest
 
 from perhop import _core, stats
 from perhop import reproduce as verb
-from perhop.studies import PAPERS, paper, records
+from perhop.studies import PAPERS, maps, paper, records
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
 from perhop.studies.outcome import Outcome
@@ -30,6 +30,9 @@ pytestmark = pytest.mark.slow
 
 PAPER = paper("pam-fsam")
 CRITERIA = PAPER.criteria()
+MAPS = maps.load(PAPER)
+FIGURES = 3 + len(MAPS)
+"""Of the two studies, and the maps."""
 ONE = ["pf-fig4", "pf-fig2"]
 """Studies of one paper."""
 ARGUMENTS = {
@@ -127,14 +130,15 @@ def test_samples_are_all_there_as_parquet(out: Path) -> None:
 
 def test_each_figure_is_there_as_svg_and_png(out: Path) -> None:
     vectors = sorted(p.stem for p in (out / "figures").glob("*.svg"))
-    assert vectors == ["pf-fig2-phases", "pf-fig2-shares", "pf-fig4"]
+    assert [name for name in vectors if not name.startswith("map-")] == ["pf-fig2-phases", "pf-fig2-shares", "pf-fig4"]
+    assert [name for name in vectors if name.startswith("map-")] == sorted(f"map-{one.id}" for one in MAPS)
     assert sorted(p.stem for p in (out / "figures").glob("*.png")) == vectors
     assert all((out / "figures" / f"{name}.png").read_bytes().startswith(b"\x89PNG") for name in vectors)
 
 
 def test_the_page_is_whole_and_needs_no_network(out: Path) -> None:
     page = (out / "report.html").read_text()
-    assert page.count("<figure") == page.count("</figure>") == 3
+    assert page.count("<figure") == page.count("</figure>") == FIGURES
     wanted = re.findall(r"""(?:src|href)="([^"#][^"]*)\"""", page)
     assert all(link.startswith(("figures/", "data:,")) for link in wanted), wanted
     assert all((out / link).is_file() for link in wanted if link.startswith("figures/"))
@@ -219,7 +223,7 @@ def test_the_page_opens_in_a_browser_with_every_figure_visible(out: Path, tmp_pa
     ]
     flags += ["--enable-logging=stderr", "--v=0", "--virtual-time-budget=5000", "--dump-dom"]
     shown = subprocess.run([browser, *flags, page.as_uri()], capture_output=True, text=True, timeout=120, check=True)
-    assert 'data-figures="true true true"' in shown.stdout
+    assert f'data-figures="{" ".join(["true"] * FIGURES)}"' in shown.stdout
     assert 'data-wide="false"' in shown.stdout
     complaints = [line for line in shown.stderr.splitlines() if "CONSOLE" in line]
     assert complaints == []
