@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +130,8 @@ def run(found: Paper, studies: list[Study], budget: Budget, setting: Setting, ag
     told = rivals.judge(found, claims, looks)
     if against:
         sets = [s for s in found.runs(setting) if s.name in wanted]
-        told |= rivals.simulated(found, sets, claims, replace(budget, first=()), partial(_progress, jobs))
+        for claim, verdicts in rivals.simulated(found, sets, claims, budget, _progress).items():
+            told.setdefault(claim, {}).update(verdicts)
     records = [
         {**entry, "setting": setting.name, "rivals": told.get((entry["study"], entry["claim"]))}
         for entry in judge(found, studies, looks)

@@ -14,7 +14,7 @@ no rival. One that holds for the rival too does not tell them apart.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,7 @@ from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
 from perhop.studies.runs import Budget, Job, RunSet
 from perhop.studies.samples import Key, Sample, Samples
-from perhop.studies.sequential import Looks
+from perhop.studies.sequential import Looks, Progress
 
 FILE = "rivals.toml"
 
@@ -88,7 +88,7 @@ def _verdict(looks: Looks, claim: Criterion, theirs: set[Key]) -> str | None:
 
 
 def simulated(
-    paper: Paper, sets: Iterable[RunSet], claims: list[Criterion], budget: Budget, progress: Callable[[Job, int], None]
+    paper: Paper, sets: Iterable[RunSet], claims: list[Criterion], budget: Budget, progress: Progress
 ) -> dict[tuple[str, str], dict[str, str]]:
     """As [`judge`], of the rivals that have to be run: all claims of studies whose runs they change."""
     found: dict[tuple[str, str], dict[str, str]] = {}
@@ -96,12 +96,15 @@ def simulated(
     for rival in (one for one in load(paper.directory / FILE) if one.lay):
         laid = [replace(one, settings={**one.settings, **rival.lay}) for one in listed]
         jobs = simulation.prepare(laid, budget)
-        by_set = simulation.by_set(simulation.simulate(jobs, budget, progress))
+        by_set = simulation.by_set(simulation.simulate(jobs, budget, partial(progress, jobs)))
         changed = _changed(listed, jobs, budget)
         for claim in (claim for claim in claims if claim.kind == "hard"):
             study, asked = paper.study(claim.study), set[Key]()
             runs = Samples((s for name in study.sets for s in by_set[name].all), asked)
-            verdict = study.judge(claim, runs).verdict
+            try:
+                verdict = study.judge(claim, runs).verdict
+            except KeyError:
+                continue
             if asked & changed:
                 found.setdefault((claim.study, claim.claim), {})[rival.name] = verdict
     return found

@@ -43,7 +43,7 @@ class Runner:
         """What a kept grid must have in common with this run."""
         axes = [(axis.keys, axis.form, axis.values) for axis in (self.map.x, self.map.y)]
         points = [place.hash for job in self.jobs for place in job.points]
-        stated = repr((axes, points, self.budget.seeds, self.budget.seed, _core.__version__))
+        stated = repr((self.map.claim, axes, points, self.budget.seeds, self.budget.seed, _core.__version__))
         return hashlib.sha256(stated.encode()).hexdigest()[:16]
 
     def at(self, at: At) -> Point:
