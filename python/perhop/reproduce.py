@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from perhop.studies import ASKED, PAPERS, Paper, Study, paper, rivals, sequential
+from perhop.studies import ASKED, PAPERS, Paper, Study, paper, referee, rivals, sequential
 from perhop.studies import runs as simulation
+from perhop.studies.criteria import Criterion
 from perhop.studies.outcome import Outcome, say
 from perhop.studies.records import Record, cell_record, counts, overall, record, write
+from perhop.studies.referee import Referee
 from perhop.studies.runs import Budget, Job
 from perhop.studies.sequential import Looks
 from perhop.studies.settings import Setting
@@ -126,7 +128,8 @@ def run(found: Paper, studies: list[Study], budget: Budget, setting: Setting, ag
     wanted, criteria = {name for study in studies for name in study.sets}, found.criteria()
     jobs = simulation.prepare([s for s in found.runs(setting) if s.name in wanted], budget)
     claims = [claim for study in studies for claim in criteria.of(study.id)]
-    looks = sequential.run(found, claims, jobs, budget, _progress)
+    asked = [*claims, *found.referee().judged(claims)]
+    looks = sequential.run(found, asked, jobs, budget, _progress)
     told = rivals.judge(found, claims, looks)
     if against:
         sets = [s for s in found.runs(setting) if s.name in wanted]
@@ -141,15 +144,23 @@ def run(found: Paper, studies: list[Study], budget: Budget, setting: Setting, ag
 
 def judge(found: Paper, studies: list[Study], looks: Looks) -> list[Record]:
     """Every criterion of the studies, then their printed tables."""
-    criteria = found.criteria()
+    criteria, lines = found.criteria(), found.referee()
     notes = found.notes(found.directory)
     records = []
     for study in studies:
-        for criterion in criteria.of(study.id):
+        for criterion in [*criteria.of(study.id), *lines.added(study.id)]:
             tried = notes.get((study.id, criterion.rule), "")
-            records.append(record(criterion, looks.finding(criterion), tried))
-        records += [cell_record(cell.criterion, looks.cell(cell)) for cell in criteria.table(study.id)]
+            entry = record(criterion, looks.finding(criterion), tried)
+            records.append({**entry, "referee": _refereed(lines, criterion, looks)})
+        cells = [cell_record(cell.criterion, looks.cell(cell)) for cell in criteria.table(study.id)]
+        records += [{**entry, "referee": None} for entry in cells]
     return records
+
+
+def _refereed(lines: Referee, criterion: Criterion, looks: Looks) -> Record | None:
+    line = lines.line(criterion)
+    judged = line.beside(criterion) if line and line.counts else None
+    return referee.told(line, looks.finding(judged) if judged else None)
 
 
 def _progress(jobs: list[Job], job: Job, done: int) -> None:

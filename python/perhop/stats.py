@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 
 from perhop import units
 
@@ -79,6 +80,22 @@ def interval(values: Iterable[float], confidence: float = CONFIDENCE) -> Interva
         return Interval(centre, math.nan, math.nan, n)
     half = t_quantile(0.5 + confidence / 2, n - 1) * deviation(listed) / math.sqrt(n)
     return Interval(centre, centre - half, centre + half, n)
+
+
+def median(values: Iterable[float], confidence: float = CONFIDENCE) -> Interval:
+    """The median between two of the values that enclose it with at least this probability, for any distribution.
+
+    The k-th smallest of n is above it with the probability that fewer than k of n fair coins show heads; bounds are NaN
+    with too few values (95 %: six, 99 %: eight). Values may be infinite; a NaN makes all of it NaN.
+    """
+    listed = sorted(float(x) for x in values)
+    n = len(listed)
+    if n == 0 or any(map(math.isnan, listed)):
+        return Interval(math.nan, math.nan, math.nan, n)
+    centre = (listed[(n - 1) // 2] + listed[n // 2]) / 2
+    above = list(accumulate(math.comb(n, i) for i in range(n // 2)))
+    k = sum(2 * tail <= (1 - confidence) * 2**n for tail in above)
+    return Interval(centre, listed[k - 1], listed[n - k], n) if k else Interval(centre, math.nan, math.nan, n)
 
 
 def differences(a: Iterable[float], b: Iterable[float]) -> list[float]:

@@ -29,12 +29,14 @@ from perhop import stats
 from perhop.studies import criteria as frozen
 from perhop.studies import notes as noted
 from perhop.studies import readings as open_readings
+from perhop.studies import referee as refereed
 from perhop.studies import runs as simulation
 from perhop.studies import settings as named
 from perhop.studies.bounds import Measured
 from perhop.studies.criteria import Cell, Criteria, Criterion
 from perhop.studies.drawing import Picture
 from perhop.studies.readings import Reading, Readings
+from perhop.studies.referee import Referee
 from perhop.studies.runs import Method, RunSet, Settings
 from perhop.studies.samples import Samples
 from perhop.studies.settings import Lay, Setting
@@ -106,7 +108,7 @@ class Study:
             LookupError: there is neither.
         """
         name = f"{criterion.study}/{criterion.claim}"
-        if criterion.rule not in self.claims:
+        if criterion.rule not in self.claims or criterion.bounds.are_of_quantities:
             if not criterion.bounds.holds:
                 raise LookupError(f"{name}: neither a claim nor `holds` says when it holds")
             if self.measured and not criterion.bounds.are_of_quantities:
@@ -158,6 +160,10 @@ class Paper:
     def criteria(self) -> Criteria:
         """What decides."""
         return frozen.load(self.directory / "criteria.toml")
+
+    def referee(self) -> Referee:
+        """What a referee would ask for in the place of some criteria."""
+        return refereed.load(self.directory / refereed.FILE, self.criteria())
 
     def readings(self) -> Readings:
         """What it leaves open."""

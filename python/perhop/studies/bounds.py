@@ -11,6 +11,7 @@ A hold is a label and a bound:
 | `in [1.8, 2.8]`                         | in the band, its ends included                                    |
 | `within 35 of 175`, `within 3 % of 1`   | no further from it                                                |
 | `surely > 0`, `surely < 1`              | on that side with its whole interval: a comparison                |
+| `median <= 20`, `median >= 20`          | (the median, not the mean) on that side of it                     |
 
 A label names what the criterion's claim in Python measured; `*` in it matches any text. Where there is no such claim,
 the label is an expression of quantities, or a name that `measures` gives to one:
@@ -42,6 +43,8 @@ from perhop.studies.verdict import (
     at_least,
     at_most,
     less_than,
+    median_at_least,
+    median_at_most,
     more_than,
     surely_above,
     surely_below,
@@ -51,11 +54,14 @@ from perhop.studies.verdict import (
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)"
 PRODUCT = rf"{NUMBER}(?: \* {NUMBER})?"
 HOLD = re.compile(
-    rf"(?P<label>.+?) (?:(?P<op>surely >|surely <|>=|<=|>|<) (?P<bound>{PRODUCT})"
+    rf"(?P<label>.+?) (?:(?P<op>surely >|surely <|median >=|median <=|>=|<=|>|<) (?P<bound>{PRODUCT})"
     rf"|in \[(?P<low>{NUMBER}), (?P<high>{NUMBER})\]"
     rf"|within (?P<off>{NUMBER})(?P<percent> %)? of (?P<centre>{NUMBER}))"
 )
-FORM = 'a hold is "LABEL >= 2" (or <=, >, <, surely >, surely <), "LABEL in [1, 2]" or "LABEL within 3 % of 1"'
+FORM = (
+    'a hold is "LABEL >= 2" (or <=, >, <, surely >, surely <, median >=, median <=), "LABEL in [1, 2]" '
+    'or "LABEL within 3 % of 1"'
+)
 
 Judge = Callable[[str, Iterable[float], float], Part]
 OPERATORS: dict[str, Judge] = {
@@ -65,6 +71,8 @@ OPERATORS: dict[str, Judge] = {
     "<": less_than,
     "surely >": surely_above,
     "surely <": surely_below,
+    "median >=": median_at_least,
+    "median <=": median_at_most,
 }
 
 

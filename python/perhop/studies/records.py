@@ -29,6 +29,7 @@ KEYS = (
     "seeds",
     "verdict",
     "note",
+    "referee",
     "setting",
     "rivals",
 )

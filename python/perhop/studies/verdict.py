@@ -162,6 +162,18 @@ def not_below(a: Value, b: Value) -> Part:
     return Part(f"{name}, not below 0", found, None if open_still else holds, found.mean)
 
 
+def median_at_least(name: str, values: Iterable[float], bound: float) -> Part:
+    """The median is `bound` or more."""
+    found, open_still = _median(values, bound)
+    return Part(f"median {name} >= {bound:g}", found, None if open_still else found.mean >= bound, found.mean - bound)
+
+
+def median_at_most(name: str, values: Iterable[float], bound: float) -> Part:
+    """The median is `bound` or less."""
+    found, open_still = _median(values, bound)
+    return Part(f"median {name} <= {bound:g}", found, None if open_still else found.mean <= bound, bound - found.mean)
+
+
 def most(name: str, parts: Sequence[Part], needed: int) -> Part:
     """At least `needed` of the parts hold; the number that do is shown."""
     held, failed = (sum(part.holds is state for part in parts) for state in (True, False))
@@ -187,6 +199,13 @@ def never_below(name: str, values: Sequence[float], bound: float) -> Part:
     smallest = min(values)
     found = stats.Interval(smallest, math.nan, math.nan, len(values))
     return Part(f"smallest {name} >= {bound:g}", found, smallest >= bound)
+
+
+def _median(values: Iterable[float], bound: float) -> tuple[stats.Interval, bool]:
+    """As [`_estimate`], of the median: its interval is between two values, counted from both ends."""
+    listed = list(values)
+    found, early = stats.median(listed), stats.median(listed, EARLY)
+    return found, found.n < FULL and (math.isnan(early.low) or early.contains(bound))
 
 
 def _estimate(values: Iterable[float], *bounds: float) -> tuple[stats.Interval, bool]:
