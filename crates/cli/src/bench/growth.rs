@@ -29,14 +29,22 @@ struct Axis {
     text: fn(usize) -> String,
     /// Its simulated time in microseconds, for each of them; otherwise 1.
     time: bool,
+    /// Further options of `perhop run`.
+    options: &'static [&'static str],
 }
 
-const AXES: [Axis; 5] = [
-    Axis { name: "flows", text: scale::started, time: false },
-    Axis { name: "links", text: scale::links, time: false },
-    Axis { name: "tables", text: scale::tables, time: false },
-    Axis { name: "conditioners", text: scale::conditioners, time: false },
-    Axis { name: "samples", text: scale::sampled, time: true },
+const AXES: [Axis; 6] = [
+    Axis { name: "flows", text: scale::started, time: false, options: &[] },
+    Axis { name: "links", text: scale::links, time: false, options: &[] },
+    Axis {
+        name: "rows",
+        text: scale::links,
+        time: false,
+        options: &["--show", "links.dropped_packets,links.delivered_packets"],
+    },
+    Axis { name: "tables", text: scale::tables, time: false, options: &[] },
+    Axis { name: "conditioners", text: scale::conditioners, time: false, options: &[] },
+    Axis { name: "samples", text: scale::sampled, time: true, options: &[] },
 ];
 
 impl Axis {
@@ -121,7 +129,7 @@ fn fastest(axis: &Axis, n: usize, terminal: &Terminal) -> Result<Result<f64, Str
     let file = folder.write("growth.toml", &(axis.text)(n)).map_err(Failure::Error)?;
     let (mut least, mut spent) = (f64::INFINITY, 0.0);
     for _ in 0..REPEATS {
-        let ended = child::run_perhop(&file, &folder, &axis.duration(n), &[]);
+        let ended = child::run_perhop(&file, &folder, &axis.duration(n), axis.options);
         if terminal.stop() {
             return Err(Failure::Interrupted("interrupted".into()));
         }

@@ -235,6 +235,7 @@ fn delivered(arrivals: &OfClass<'_>, class: &str, colour: Option<&str>, column: 
 fn asked(replications: &[&Replication], shown: &[Column], at: Indexed<'_, Point>, all: &mut Vec<Rows>) {
     let (point, classes) = (at.index, &at.it.scenario.built.plan.classes);
     let Some(first) = replications.first() else { return };
+    let mut places = HashMap::new();
     for column in shown {
         let keys = key_names(find(first, &column.table));
         let at = all.iter().position(|rows| rows.keys == keys).unwrap_or_else(|| {
@@ -244,10 +245,8 @@ fn asked(replications: &[&Replication], shown: &[Column], at: Indexed<'_, Point>
         let (rows, name) = (&mut all[at], full_name(column));
         let measure = rows.measures.iter().position(|m| *m == name).expect("it is among those of its keys");
         for (names, value) in values(replications, column, &keys, classes) {
-            let here = rows.rows.iter().rposition(|row| row.point != point).map_or(0, |last| last + 1);
-            let known = rows.rows[here..].iter().position(|row| row.names == names);
-            let row = known.map(|i| here + i).unwrap_or_else(|| {
-                rows.rows.push(Row { point, names, values: vec![None; rows.measures.len()] });
+            let row = *places.entry((at, names)).or_insert_with_key(|(_, names)| {
+                rows.rows.push(Row { point, names: names.clone(), values: vec![None; rows.measures.len()] });
                 rows.rows.len() - 1
             });
             rows.rows[row].values[measure] = value;
