@@ -38,8 +38,8 @@ def main(results: Path) -> None:
 def table() -> str:
     """Every setting that was run, as Markdown."""
     lines = [
-        "| paper | setting | hard claims that hold | printed cells | within 5, 10, 25 % | mean error |",
-        "|---|---|---|---|---|---|",
+        "| paper | setting | hard claims that hold | as a referee | printed cells | within 5, 10, 25 % | mean error |",
+        "|---|---|---|---|---|---|---|",
     ]
     for name in PAPERS:
         found = paper(name)
@@ -48,7 +48,8 @@ def table() -> str:
             near = ", ".join(map(str, of.near)) if of.cells else "-"
             error = f"{100 * of.error:.1f} %" if of.cells else "-"
             held = f"{of.held} of {of.hard}" + (f", {of.undecided} undecided" if of.undecided else "")
-            lines.append(f"| {name} | {shown} | {held} | {of.cells or '-'} | {near} | {error} |")
+            refereed = "{} of {}".format(*of.refereed) if of.refereed else "-"
+            lines.append(f"| {name} | {shown} | {held} | {refereed} | {of.cells or '-'} | {near} | {error} |")
     return "\n".join([*lines, "", "In bold what a report shows first."])
 
 

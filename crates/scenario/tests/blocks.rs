@@ -89,6 +89,11 @@ impl Place {
         run(&self.points, &self.options(replications), &Steps::of(step_ms)).unwrap()
     }
 
+    /// One by one, so that each has its own directory.
+    fn separately(&self, replications: Range<u32>) -> Vec<Replication> {
+        replications.flat_map(|one| self.run(one..one + 1, 1)).collect()
+    }
+
     fn point(&self) -> PathBuf {
         disk::point_dir(self.folder.path(), &self.points[0])
     }
@@ -117,7 +122,7 @@ fn reused(replications: &[Replication]) -> Vec<bool> {
 #[test]
 fn a_block_has_what_directories_have() {
     let (blocks, directories) = (Place::new(), Place::new());
-    let (a, b) = (blocks.run(0..5, 1), directories.run(0..5, 100));
+    let (a, b) = (blocks.run(0..5, 1), directories.separately(0..5));
     assert_eq!(blocks.names(), ["reps-000-004"]);
     assert_eq!(directories.names(), ["rep-000", "rep-001", "rep-002", "rep-003", "rep-004"]);
     assert_eq!(fs::read_dir(blocks.point().join("reps-000-004")).unwrap().count(), 12);
@@ -137,7 +142,7 @@ fn a_block_has_what_directories_have() {
 #[test]
 fn the_number_of_threads_and_the_groups_change_no_hash() {
     let place = Place::of(&["dumbbell.flows=1,3"]);
-    let alone = place.run(0..40, 100);
+    let alone = place.run(0..40, 1);
     for (jobs, step_ms) in [(1, 30), (2, 1), (4, 20), (3, 90)] {
         let other = Place::of(&["dumbbell.flows=1,3"]);
         let options = RunOptions { jobs, ..other.options(0..40) };
@@ -162,9 +167,10 @@ fn what_is_gathered_is_written_once_a_second() {
 fn who_has_no_company_or_is_large_has_its_own_directory() {
     let alone = Place::of(&["dumbbell.flows=1,3"]);
     assert_eq!((alone.run(0..1, 1).len(), alone.names()), (2, vec!["rep-000".to_owned()]));
-    let slow = Place::new();
-    slow.run(0..2, 100);
-    assert_eq!(slow.names(), ["rep-000", "rep-001"]);
+    // At least three events a packet, 8,000 packets/s, for 60 s: over a million.
+    let large = Place::of(&["scenario.duration=60s", "dumbbell.bottleneck=64Mbit/s", "dumbbell.flows=20"]);
+    large.run(0..2, 1);
+    assert_eq!(large.names(), ["rep-000", "rep-001"]);
     let events = Place::new();
     run(&events.points, &RunOptions { events: true, ..events.options(0..2) }, &Steps::of(1)).unwrap();
     assert_eq!(events.names(), ["rep-000", "rep-001"]);
@@ -258,7 +264,7 @@ fn a_damaged_block_is_made_again() {
 #[test]
 fn a_block_takes_the_place_of_damaged_directories() {
     let place = Place::new();
-    let whole = place.run(0..3, 100);
+    let whole = place.separately(0..3);
     for number in ["rep-000", "rep-001"] {
         fs::remove_file(place.point().join(number).join("summary.parquet")).unwrap();
     }
@@ -270,7 +276,7 @@ fn a_block_takes_the_place_of_damaged_directories() {
 #[test]
 fn what_is_made_again_is_not_written_twice() {
     let place = Place::new();
-    place.run(0..10, 100);
+    place.separately(0..10);
     fs::rename(place.point().join("rep-007"), place.folder.path().join("elsewhere")).unwrap();
     let identity = Identity { name: None, started_s: Some(77), ..place.identity.clone() };
     let fresh = RunOptions { resume: false, identity, ..place.options(0..12) };

@@ -18,7 +18,8 @@ from perhop.studies import runs as simulation
 from perhop.studies import score as scores
 from perhop.studies.criteria import Cell
 from perhop.studies.runs import Budget, RunSet
-from perhop.studies.settings import FITTED, Answer, Setting
+from perhop.studies.samples import Key, Sample, Samples
+from perhop.studies.settings import ERA, FITTED, FROZEN, Answer, Setting
 
 PASSES = 3
 Chosen = dict[str, str]
@@ -44,6 +45,10 @@ class Search:
     cells: list[Cell]
     sets: list[RunSet]
     tried: dict[tuple[tuple[str, str], ...], Candidate] = field(default_factory=dict)
+    _asked: set[Key] = field(default_factory=set)
+    """Places that the cells are measured at, once known."""
+    _run: dict[tuple[Key, str], list[Sample]] = field(default_factory=dict)
+    """By place and what was in force there."""
 
     def candidate(self, chosen: Chosen) -> Candidate:
         """Runs a set of readings, once."""
@@ -55,10 +60,28 @@ class Search:
         return self.tried[key]
 
     def _errors(self, chosen: Chosen) -> list[float]:
-        by_set = simulation.by_set(simulation.simulate(self._jobs(chosen), self.budget, lambda *_: None))
-        found = [(c, self.paper.cell(self.paper.study(c.study).samples(by_set), c).mean) for c in self.cells]
+        by_set, asked = simulation.by_set(self._samples(chosen)), set[Key]()
+        runs = {
+            study: Samples(
+                (s for name in self.paper.study(study).sets if name in by_set for s in by_set[name].all), asked
+            )
+            for study in {cell.study for cell in self.cells}
+        }
+        found = [(cell, self.paper.cell(runs[cell.study], cell).mean) for cell in self.cells]
+        self._asked = asked
         errors = [scores.error(measured, cell.published) for cell, measured in found]
         return [error for error in errors if error is not None]
+
+    def _samples(self, chosen: Chosen) -> list[Sample]:
+        """Of the places that count: those in which a set of readings changes something are run."""
+        jobs = self._jobs(chosen)
+        counted = [p for job in jobs for p in job.points if not self._asked or p.key in self._asked]
+        new = {(p.key, p.hash) for p in counted if (p.key, p.hash) not in self._run}
+        narrowed = [one for job in jobs for one in job.narrowed(lambda place: (place.key, place.hash) in new)]
+        hashes = {p.key: p.hash for p in counted}
+        for sample in simulation.simulate(narrowed, self.budget, lambda *_: None):
+            self._run.setdefault((sample.key, hashes[sample.key]), []).append(sample)
+        return [sample for place in counted for sample in self._run[place.key, place.hash]]
 
     def _jobs(self, chosen: Mapping[str, str]) -> list[simulation.Job]:
         answers = {name: Answer(value, "") for name, value in chosen.items()}
@@ -109,7 +132,7 @@ def run(paper: Paper, budget: Budget, out: Path, say: Callable[[str], None]) -> 
     starts: Iterable[Chosen] = (
         {name: setting.answers[name].value for name in setting.changed}
         for setting in paper.settings().values()
-        if setting.name != FITTED
+        if setting.name in (FROZEN, ERA)
     )
     candidates = [one for start in starts for one in search.descend(start)]
     frozen, best = search.candidate({}), min(candidates, key=lambda one: (one.held_out, len(one.chosen)))

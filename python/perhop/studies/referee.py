@@ -21,7 +21,6 @@ its `claims` are its id.
 from __future__ import annotations
 
 import tomllib
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -113,11 +112,6 @@ class Referee:
         added = [c for study in dict.fromkeys(c.study for c in listed) for c in self.added(study)]
         lines = ((c, self.line(c)) for c in (*listed, *added))
         return [line.beside(c) for c, line in lines if line and line.counts]
-
-    @property
-    def changes(self) -> Counter[str]:
-        """Lines by change."""
-        return Counter(line.change for line in self.lines)
 
 
 def load(path: Path, criteria: Criteria) -> Referee:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from perhop import files, pages, stats
 from perhop.plots.dark import alone
-from perhop.studies import Study, maps
+from perhop.studies import Study, maps, referee
 from perhop.studies import runs as simulation
 from perhop.studies import score as scores
 from perhop.studies.criteria import Cell, Criterion
@@ -97,6 +97,12 @@ class Entry:
         held = [r["rivals"] or {} for r in self.outcome.records if r["verdict"] == REPRODUCED and r["kind"] == "hard"]
         names = dict.fromkeys(name for found in held for name in found)
         return [(n, sum(n in f for f in held), sum(f.get(n) == REPRODUCED for f in held)) for n in names]
+
+    @property
+    def refereed(self) -> Counter[str]:
+        """Lines of the referee by change, of the studies in question."""
+        studies = {section.study.id for section in self.sections}
+        return Counter(line.change for line in self.outcome.paper.referee().lines if line.study in studies)
 
     @property
     def score(self) -> Score:
@@ -304,7 +310,7 @@ def _column(axis: str, values: list[Any]) -> str:
 def _render(template: str, **context: Any) -> str:
     environment = pages.environment()
     environment.filters |= {"show": show, "both": both, "chip": _chip}
-    shared = {"verdicts": VERDICTS, "marks": MARKS, "classes": CLASSES, "squares": squares}
+    shared = {"verdicts": VERDICTS, "marks": MARKS, "classes": CLASSES, "squares": squares, "changes": referee.CHANGES}
     return environment.get_template(template).render(**shared, **context)
 
 

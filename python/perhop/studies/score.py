@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from perhop.studies import referee
 from perhop.studies.criteria import Cell
 from perhop.studies.records import Record
 from perhop.studies.verdict import REPRODUCED, UNDECIDED
@@ -37,6 +38,8 @@ class Score:
     """The most seeds of any claim."""
     date: str = ""
     """When it was run, if not now."""
+    refereed: tuple[int, int] | None = None
+    """Claims that hold as a referee, of those that count then; None if the referee was not asked."""
 
     @property
     def held(self) -> int:
@@ -75,16 +78,19 @@ def of(records: Iterable[Record], cells: Iterable[Cell], date: str = "") -> Scor
     found = [(r["measured"], printed.get((r["study"], r["claim"]), 0.0)) for r in listed]
     errors = tuple(e for measured, published in found if published and (e := error(measured, published)) is not None)
     seeds = max((r["seeds"] for r in listed if r["kind"] == "hard"), default=0)
-    return Score(len(hard), list(hard.values()).count(UNDECIDED), failed, errors, seeds, date)
+    undecided = list(hard.values()).count(UNDECIDED)
+    return Score(len(hard), undecided, failed, errors, seeds, date, referee.held(listed))
 
 
 def read(path: Path) -> dict[str, Score]:
     """The last scores by setting; none without the file."""
     stated: Mapping[str, Any] = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return {
-        name: Score(**{**entry, "errors": tuple(entry["errors"]), "failed": tuple(entry["failed"])})
-        for name, entry in stated.items()
-    }
+    return {name: _score(**entry) for name, entry in stated.items()}
+
+
+def _score(errors: list[float], failed: list[str], refereed: list[int] | None = None, **rest: Any) -> Score:
+    asked = (refereed[0], refereed[1]) if refereed else None
+    return Score(errors=tuple(errors), failed=tuple(failed), refereed=asked, **rest)
 
 
 def text(paper: str, scores: Mapping[str, Score]) -> str:
@@ -95,6 +101,7 @@ def text(paper: str, scores: Mapping[str, Score]) -> str:
         lines += [
             f"\n[{name}]",
             f'date = "{score.date}"\nseeds = {score.seeds}\nhard = {score.hard}\nundecided = {score.undecided}',
+            *([f"refereed = {list(score.refereed)}"] if score.refereed else []),
             "failed = [\n" + "".join(f'  "{name}",\n' for name in score.failed) + f"]\nerrors = [{errors}]",
         ]
     return "\n".join(lines) + "\n"

@@ -7,10 +7,17 @@ use crate::output::columns::Table;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-/// A replication that took less wall time than this is gathered.
-pub const SMALL: Duration = Duration::from_millis(100);
+/// A replication of fewer events is small: about a tenth of a second of work. By events and not by time, so that what is
+/// written does not depend on the machine.
+const EVENTS: u64 = 1_000_000;
+/// One of more rows in its tables is not.
+const ROWS: usize = 10_000;
+
+/// Whether a replication is gathered.
+pub fn is_small(events: u64, tables: &[Table]) -> bool {
+    events < EVENTS && tables.iter().map(Table::rows).sum::<usize>() <= ROWS
+}
 
 /// A replication as its directory will have it.
 #[derive(Clone, Debug)]

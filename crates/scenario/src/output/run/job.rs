@@ -2,7 +2,7 @@
 
 use super::{Replication, RunError, RunOptions, Watch, written};
 use crate::output::columns::Table;
-use crate::output::disk::gather::{Gathered, Made, SMALL};
+use crate::output::disk::gather::{Gathered, Made, is_small};
 use crate::output::disk::kept::{Found, Kept};
 use crate::output::disk::manifest::Labels;
 use crate::output::disk::write::{self, Draft};
@@ -15,7 +15,7 @@ use crate::sweep::Point;
 use perhop_sim::plan::{EfCheck, Plan};
 use perhop_sim::{Outcome, PlanError};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -77,11 +77,9 @@ impl<'a> AtPoint<'a> {
         self.point.scenario.settings().seed
     }
 
-    /// Whether a replication that took so long is written with others. One that has no others is not, and what may be
-    /// large is not.
-    fn is_gathered(&self, options: &RunOptions, wall: Duration) -> bool {
-        let may_be = options.replications.len() > 1 && !options.events;
-        may_be && self.point.scenario.settings().sample.is_none() && wall < SMALL
+    /// Whether its small replications are written together. One that has no others is not, and what may be large is not.
+    fn gathers(&self, options: &RunOptions) -> bool {
+        options.replications.len() > 1 && !options.events && self.point.scenario.settings().sample.is_none()
     }
 }
 
@@ -136,7 +134,11 @@ impl Job<'_> {
         let effort = Effort { packet_hops: outcome.work.packet_hops, wall_s: wall.as_secs_f64() };
         let entry = Entry { replication: self.replication, result_hash: hash, effort, ef: found };
         let dir = match dir {
-            Some(dir) => self.keep(&dir, draft, &entry, &tables)?.then_some(dir),
+            Some(_) if self.at.gathers(self.options) && is_small(outcome.work.events, &tables) => {
+                self.at.gathered.add(Made { entry: entry.clone(), tables: tables.clone() });
+                None
+            }
+            Some(dir) => self.keep(dir, draft, &entry, &tables).map(Some)?,
             None => None,
         };
         tables.extend((!entry.ef.is_empty()).then(|| ef::table(&entry.ef)));
@@ -161,16 +163,11 @@ impl Job<'_> {
         Ok(outcome)
     }
 
-    /// Writes it to its own directory, or gathers it, then `false`.
-    fn keep(&self, dir: &Path, draft: Option<Draft>, entry: &Entry, tables: &[Table]) -> Result<bool, RunError> {
-        let (entries, tables) = (vec![entry.clone()], tables.to_vec());
-        if self.at.is_gathered(self.options, Duration::from_secs_f64(entry.effort.wall_s)) {
-            self.at.gathered.add(Made { entry: entry.clone(), tables });
-            return Ok(false);
-        }
-        let draft = draft.map_or_else(|| Draft::begin(dir), Ok).map_err(written)?;
-        draft.complete(self.at.common(self.options), entries, &tables).map_err(written)?;
-        Ok(true)
+    /// Writes it to its own directory.
+    fn keep(&self, dir: PathBuf, draft: Option<Draft>, entry: &Entry, tables: &[Table]) -> Result<PathBuf, RunError> {
+        let draft = draft.map_or_else(|| Draft::begin(&dir), Ok).map_err(written)?;
+        draft.complete(self.at.common(self.options), vec![entry.clone()], tables).map_err(written)?;
+        Ok(dir)
     }
 
     fn check(&self, outcome: &Outcome) -> Result<(), RunError> {
