@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,12 @@ from perhop.studies.criteria import Criterion
 from perhop.studies.maps import Axis, Map, every, select
 from perhop.studies.maps import run as running
 from perhop.studies.maps.drawing import alternative, draw
-from perhop.studies.maps.grid import Grid, Point, read
+from perhop.studies.maps.grid import Grid, Point, kept_at, read
 from perhop.studies.quantities import Tables, sums
 from perhop.studies.runs import Budget, Method, RunSet
-from perhop.studies.verdict import NOT_REPRODUCED, REPRODUCED
+from perhop.studies.score import LAST
+from perhop.studies.score import read as read_scores
+from perhop.studies.verdict import NOT_REPRODUCED, REPRODUCED, UNDECIDED
 
 BUDGET = Budget(seeds=5, jobs=2)
 LINE = """
@@ -45,19 +48,40 @@ to = "B"
 """
 
 
+LOSSY = """
+[scenario]
+name = "lossy"
+duration = "{duration}"
+warmup = "10s"
+[links]
+"A - B" = {{ rate = "1Gbit/s", delay = "10ms", queue = "long" }}
+"A -> B" = {{ loss = 0.002 }}
+[queue.long]
+limit = "100000p"
+[tcp.host]
+window = 100000
+[traffic.p]
+model = "ftp"
+tcp = "host"
+from = "A"
+to = "B"
+"""
+
+
 def measured(tables: Tables) -> dict[str, float]:
     rows = tables["summary"]
     waits = [(w, n) for w, n in zip(rows["wait_mean_ms"], rows["delivered_packets"], strict=True) if n]
     bytes_by = sums(rows, "arrived_bytes", by="colour")
     wait = sum(w * n for w, n in waits) / sum(n for _, n in waits)
-    return {"wait": wait, "green": bytes_by["green"] / sum(bytes_by.values())}
+    goodput = sum(g or 0.0 for g in tables["traffic"]["goodput_bit_s"]) / 1e6
+    return {"wait": wait, "goodput": goodput, "green": bytes_by["green"] / sum(bytes_by.values())}
 
 
 class Line:
-    """Stands for a paper: one link, one Poisson source, one meter."""
+    """Stands for a paper: one link and one source, of a Poisson stream through a meter if nothing else is said."""
 
-    def __init__(self, directory: Path, duration: str) -> None:
-        (directory / "line.toml").write_text(LINE.format(duration=duration))
+    def __init__(self, directory: Path, duration: str, text: str = LINE) -> None:
+        (directory / "line.toml").write_text(text.format(duration=duration))
         self.sets = [RunSet("line", directory / "line.toml", {"at": "A"}, Method(measured))]
 
     def asked(self, _: str) -> list[None]:
@@ -109,6 +133,20 @@ def test_token_supply_is_mapped_to_a_cell(tmp_path: Path) -> None:
     truth = {(i, j): cir >= r / 2 for i, r in enumerate(x.values) for j, cir in enumerate(y.values)}
     assert_known_to_a_cell(grid, truth)
     assert len(grid.points) < len(truth), "the boundary is refined, not the rest"
+
+
+def test_tcps_square_root_law_is_mapped_to_a_cell(tmp_path: Path) -> None:
+    """Segment / round trip x sqrt(3 / (2 p)), each segment acknowledged (Mathis et al., 1997): above 4 Mbit/s."""
+    x = Axis("loss", ['links."A -> B".loss'], "", [0.0005, 0.001, 0.002, 0.004, 0.008, 0.016], 0.002)
+    y = Axis("round trip", ['links."A - B".delay'], "{}ms", [5, 10, 20, 40, 80], 10)
+    grid = running.run(planted(Line(tmp_path, "70s", LOSSY), "goodput > 4", x, y), BUDGET, tmp_path, "", lambda _: None)
+    truth = {
+        (i, j): 8000 / (2e-3 * delay) * math.sqrt(1.5 / p) > 4e6
+        for i, p in enumerate(x.values)
+        for j, delay in enumerate(y.values)
+    }
+    assert {True, False} == set(truth.values())
+    assert_known_to_a_cell(grid, truth)
 
 
 def test_a_map_that_was_broken_off_is_taken_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,6 +204,26 @@ def test_each_map_asks_for_runs_and_its_keys_are_in_their_files(found: Map) -> N
             changed = [runner._laid(job, laid).scenario.points[0]["hash"] for job in runner.jobs]
             plain = [job.scenario.points[0]["hash"] for job in runner.jobs]
             assert (changed == plain) == (value == axis.paper), f"{axis.label} = {value}"
+
+
+@pytest.mark.parametrize("found", every(), ids=lambda one: one.id)
+def test_at_the_papers_point_a_map_runs_what_its_study_runs(found: Map) -> None:
+    """The same files, seeds and verdict function: so the same verdict."""
+    runner, [setting] = running.Runner.of(found, BUDGET), found.paper.asked("headline")
+    sets = [one for one in found.paper.runs(setting) if one.name in found.study.sets]
+    of_study = {place.key: place.hash for job in simulation.prepare(sets, BUDGET) for place in job.points}
+    assert {place.key: place.hash for job in runner.jobs for place in job.points}.items() <= of_study.items()
+    assert all(axis.settings(axis.values[i]) == {} for axis, i in zip((found.x, found.y), found.own, strict=True))
+
+
+@pytest.mark.parametrize("found", [one for one in every() if one.claim.kind == "hard"], ids=lambda one: one.id)
+def test_a_kept_maps_verdict_at_the_papers_point_is_the_studys(found: Map) -> None:
+    """With ten seeds, where the map's five were enough."""
+    kept, score = read(kept_at(found)), read_scores(found.paper.directory / LAST)[found.paper.asked("headline")[0].name]
+    assert kept is not None
+    verdict = kept.points[found.own].verdict
+    holds = f"{found.study.id}/{found.claim.claim}" not in score.failed
+    assert verdict in (UNDECIDED, REPRODUCED if holds else NOT_REPRODUCED)
 
 
 def test_maps_are_chosen_by_name_claim_study_or_paper() -> None:

@@ -56,7 +56,9 @@ class Search:
         if key not in self.tried:
             self.say(f"{len(self.tried) + 1}: " + (", ".join(f"{k} = {v}" for k, v in key) or "frozen"))
             errors = self._errors(chosen)
-            self.tried[key] = Candidate(chosen, stats.mean(errors[0::2]), stats.mean(errors[1::2]))
+            self.tried[key] = Candidate(
+                chosen, stats.mean(scores.searched(errors)), stats.mean(scores.held_out(errors))
+            )
         return self.tried[key]
 
     def _errors(self, chosen: Chosen) -> list[float]:
@@ -143,7 +145,7 @@ def run(paper: Paper, budget: Budget, out: Path, say: Callable[[str], None]) -> 
 
 
 def _text(search: Search, candidates: list[Candidate], frozen: Candidate, best: Candidate) -> str:
-    half = len(search.cells[0::2]), len(search.cells[1::2])
+    half = len(scores.searched(search.cells)), len(scores.held_out(search.cells))
     about = (
         f"The nearest of {len(candidates)} candidates on the way of a search over {len(search.tried)} sets of readings "
         f"({search.budget.seeds} seeds). Mean error of the {half[0]} printed cells that drove it "

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 from perhop import files, pages, stats
 from perhop.plots.dark import alone
-from perhop.studies import Study, maps, referee
+from perhop.studies import Study, known, maps, referee
 from perhop.studies import runs as simulation
 from perhop.studies import score as scores
 from perhop.studies.criteria import Cell, Criterion
 from perhop.studies.drawing import Picture
+from perhop.studies.known import Known
 from perhop.studies.maps.drawing import draw
 from perhop.studies.maps.grid import kept_at, read
 from perhop.studies.outcome import Outcome
@@ -115,6 +116,17 @@ class Entry:
         kept = [(one, read(kept_at(one))) for one in maps.load(self.outcome.paper)]
         return [Mapped(one, draw(one, grid), grid.date) for one, grid in kept if grid]
 
+    @cached_property
+    def known(self) -> Known | None:
+        """What is known now, by the paper's own setting."""
+        paper = self.outcome.paper
+        return known.load(paper.directory / known.FILE, [one.id for one in maps.load(paper)])
+
+    @property
+    def known_page(self) -> str:
+        """The name of the page that says it, if there is one."""
+        return f"known-{self.outcome.paper.name}.html" if self.known and self.outcome.setting.headline else ""
+
     @property
     def left_out(self) -> list[simulation.LeftOut]:
         """Variants that are not run."""
@@ -152,6 +164,9 @@ def write(outcomes: list[Outcome], out: Path, say: Callable[[str], None]) -> Pat
         rows = tried([one for one in entries if one.outcome.paper is entry.outcome.paper])
         text = _render(entry.outcome.paper.template, entry=entry, tried=rows, home=None if single else SUMMARY)
         files.write(out / entry.page, text)
+        if entry.known_page:
+            page = _render("known.html", entry=entry, known=entry.known, home=None if single else SUMMARY)
+            files.write(out / entry.known_page, page)
     if not single:
         first = list({entry.outcome.paper.name: entry for entry in sorted(entries, key=_is_headline)}.values())
         shown = [entry for entry in entries if entry in first]

@@ -1,0 +1,70 @@
+"""What is known now: one page for each paper, for a reader who has not read it.
+
+`studies/<paper>/known.toml` has the text; the report shows it with the maps that it names.
+
+    title = "PAM and F-SAM: markers without state for each flow"
+    about = ["..."]                            # what is proposed, a paragraph each
+    worth = ["..."]                            # which mechanism to use, and where
+    [[holds]]                                  # widely; likewise [[corner]] and [[nowhere]]
+    text = "..."
+    map = "fsam-gain"                          # the picture behind it, if there is one
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FILE = "known.toml"
+HEADINGS = {
+    "holds": "What holds widely",
+    "corner": "What holds in a corner",
+    "nowhere": "What holds in no tested region near the paper's point",
+    "apart": "What tells the mechanism from its rivals",
+}
+KEYS = ("title", "about", "worth", *HEADINGS)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing that is known."""
+
+    text: str
+    map: str = ""
+    """The id of the map that shows it."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """The page of one paper."""
+
+    title: str
+    about: list[str]
+    facts: dict[str, list[Fact]]
+    """By heading, in the order of `HEADINGS`; headings without a fact are left out."""
+    worth: list[str]
+
+    @property
+    def maps(self) -> list[str]:
+        """Those it names, each once."""
+        return list(dict.fromkeys(fact.map for facts in self.facts.values() for fact in facts if fact.map))
+
+
+def load(path: Path, maps: list[str]) -> Known | None:
+    """A paper's page; None without the file.
+
+    Raises:
+        ValueError: a key that is none, or a map that the paper does not have.
+    """
+    if not path.is_file():
+        return None
+    stated: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    if wrong := [key for key in stated if key not in KEYS]:
+        raise ValueError(f"{path}: no key `{wrong[0]}`: there are {', '.join(KEYS)}")
+    facts = {HEADINGS[key]: [Fact(**one) for one in stated[key]] for key in HEADINGS if key in stated}
+    found = Known(stated["title"], stated["about"], facts, stated["worth"])
+    if lacking := [name for name in found.maps if name not in maps]:
+        raise ValueError(f"{path}: no map `{lacking[0]}`: there are {', '.join(maps)}")
+    return found
