@@ -12,7 +12,7 @@ from perhop import files
 from perhop.studies.maps import Map, every, select
 from perhop.studies.maps.drawing import draw
 from perhop.studies.maps.grid import Grid
-from perhop.studies.maps.run import run
+from perhop.studies.maps.run import run as points
 from perhop.studies.outcome import say
 from perhop.studies.runs import Budget
 from perhop.studies.verdict import VERDICTS
@@ -35,10 +35,16 @@ def map(arguments: Mapping[str, Any]) -> int:  # noqa: A001
         raise ValueError(f"--seeds is {arguments['seeds']}: an interval needs at least 2")
     chosen, out = select(arguments["what"]), Path(arguments["out"])
     budget = Budget(seeds=arguments["seeds"], seed=arguments["seed"], jobs=arguments["jobs"])
+    run(chosen, budget, out)
+    return 0
+
+
+def run(chosen: Iterable[Map], budget: Budget, out: Path) -> None:
+    """Runs maps, one after another, and draws them; what each found is printed."""
     found = []
     for one in chosen:
         began = time.monotonic()
-        grid = run(one, budget, out, datetime.now(UTC).strftime("%Y-%m-%d"), say)
+        grid = points(one, budget, out, datetime.now(UTC).strftime("%Y-%m-%d"), say)
         picture = draw(one, grid)
         files.write(out / f"{one.id}.svg", picture.svg)
         files.write(out / f"{one.id}.png", picture.png)
@@ -48,7 +54,6 @@ def map(arguments: Mapping[str, Any]) -> int:  # noqa: A001
     with files.whole(out / PARQUET) as temporary:
         _parquet(found, temporary)
     print(f"\npictures and points in {out}")
-    return 0
 
 
 def _said(found: Map, grid: Grid, seconds: float) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from perhop.studies import ASKED, PAPERS, Paper, Study, paper, referee, rivals, sequential
+from perhop.map import run as map_all
+from perhop.studies import ASKED, PAPERS, Paper, Study, maps, paper, referee, rivals, sequential
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
 from perhop.studies.outcome import Outcome, say
@@ -16,13 +17,14 @@ from perhop.studies.records import Record, cell_record, counts, overall, record,
 from perhop.studies.referee import Referee
 from perhop.studies.runs import Budget, Job
 from perhop.studies.sequential import Looks
-from perhop.studies.settings import Setting
+from perhop.studies.settings import HEADLINE, Setting
 from perhop.studies.verdict import FULL, VERDICTS
 
 QUICK = 3
 FIRST = (3, 5)
 """Numbers of seeds at which claims are looked at before all ten are run."""
 FINE, FAILED = 0, 1
+ALL, EVERYTHING = "all", "everything"
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,10 @@ class Options:
         first = FIRST if seeds is None and not arguments["quick"] else ()
         seeds = QUICK if arguments["quick"] else FULL if seeds is None else seeds
         budget = Budget(seeds=seeds, seed=arguments["seed"], jobs=arguments["jobs"], first=first)
-        out, setting = Path(arguments["out"]), arguments["setting"]
-        return cls(list(arguments["what"]), budget, out, setting, arguments["strict"], arguments["rivals"])
+        what, out, setting = list(arguments["what"]), Path(arguments["out"]), arguments["setting"]
+        if EVERYTHING in what and setting == HEADLINE:
+            setting = ALL
+        return cls(what, budget, out, setting, arguments["strict"], arguments["rivals"])
 
 
 def reproduce(arguments: Mapping[str, Any]) -> int:
@@ -88,18 +92,21 @@ def studies(_: Mapping[str, Any]) -> int:
 
 
 def select(what: list[str]) -> list[tuple[Paper, Study]]:
-    """The studies of `all` papers, of some, or by their ids, each once.
+    """The studies of `all` papers, of some, or by their ids, each once; `everything` has `today`'s too.
 
     Raises:
         LookupError: a name that is none of these.
     """
     names = (*PAPERS, *ASKED)
     every = [(found, study) for found in map(paper, names) for study in found.studies]
-    known = {"all", *names, *(study.id for _, study in every)}
+    known = {ALL, EVERYTHING, *names, *(study.id for _, study in every)}
     if unknown := [name for name in what if name not in known]:
         ids = ", ".join(study.id for _, study in every)
-        raise LookupError(f"no study `{unknown[0]}`: give all, a paper ({', '.join(names)}) or studies ({ids})")
-    return [(p, s) for p, s in every if ("all" in what and p.name in PAPERS) or {p.name, s.id} & {*what}]
+        raise LookupError(
+            f"no study `{unknown[0]}`: give all, everything, a paper ({', '.join(names)}) or studies ({ids})"
+        )
+    wanted = {*what} | ({*names} if EVERYTHING in what else {*PAPERS} if ALL in what else set())
+    return [(p, s) for p, s in every if {p.name, s.id} & wanted]
 
 
 def _all(studies: list[tuple[Paper, Study]], options: Options) -> int:
@@ -114,6 +121,8 @@ def _all(studies: list[tuple[Paper, Study]], options: Options) -> int:
     ]
     records = [r for outcome in outcomes for r in outcome.records]
     write(options.out / "results.json", records)
+    if EVERYTHING in options.what:
+        map_all(maps.every(), replace(options.budget, seeds=maps.SEEDS), options.out / maps.DIRECTORY)
     from perhop.studies import report
 
     page = report.write(outcomes, options.out, say)

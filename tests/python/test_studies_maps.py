@@ -139,7 +139,9 @@ def test_tcps_square_root_law_is_mapped_to_a_cell(tmp_path: Path) -> None:
     """Segment / round trip x sqrt(3 / (2 p)), each segment acknowledged (Mathis et al., 1997): above 10 Mbit/s."""
     x = Axis("loss", ['links."A -> B".loss'], "", [0.0009, 0.0014, 0.002, 0.003, 0.0045, 0.0067], 0.002)
     y = Axis("round trip", ['links."A - B".delay'], "{}ms", [6, 8, 10, 13, 17, 22], 10)
-    grid = running.run(planted(Line(tmp_path, "70s", LOSSY), "goodput > 10", x, y), BUDGET, tmp_path, "", lambda _: None)
+    grid = running.run(
+        planted(Line(tmp_path, "70s", LOSSY), "goodput > 10", x, y), BUDGET, tmp_path, "", lambda _: None
+    )
     truth = {
         (i, j): 8000 / (2e-3 * delay) * math.sqrt(1.5 / p) > 10e6
         for i, p in enumerate(x.values)

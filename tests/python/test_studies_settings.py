@@ -47,6 +47,30 @@ def test_each_answer_of_a_setting_changes_some_run(name: str) -> None:
             assert points(alone.over(found.runs(), readings, found.answer)) != plain, f"{setting.name}: {reading}"
 
 
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_headline_is_the_nearest_to_the_cells_that_no_search_has_used(name: str) -> None:
+    found = paper(name)
+    scores = score.read(found.directory / score.LAST)
+    assert set(scores) == set(found.settings()), "a setting without its last run"
+    assert [one.name for one in found.asked("headline")] == [score.nearest(scores)]
+
+
+def scored(*errors: float) -> score.Score:
+    return score.Score(0, 0, (), errors, 10)
+
+
+def test_another_setting_is_shown_first_if_it_is_surely_nearer_to_the_cells_held_out() -> None:
+    frozen = scored(0.1, 0.50, 0.1, 0.52, 0.1, 0.48, 0.1, 0.50)
+    surely, by_chance = (
+        scored(0.9, 0.40, 0.9, 0.41, 0.9, 0.39, 0.9, 0.41),
+        scored(0.0, 0.0, 0.0, 0.5, 0.0, 0.5, 0.0, 0.5),
+    )
+    assert score.nearest({"frozen": frozen, "era": surely, "fitted": by_chance}) == "era"
+    assert score.nearest({"frozen": frozen, "fitted": by_chance}) == "frozen"
+    assert score.nearest({"frozen": frozen, "kindest": surely}) == "frozen", "chosen by verdicts"
+    assert score.nearest({"frozen": scored(), "era": scored()}) == "frozen", "no table"
+
+
 def points(sets: list[RunSet]) -> list[str]:
     return [place.hash for job in simulation.prepare(sets, ONE) for place in job.points]
 

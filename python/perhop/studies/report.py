@@ -18,7 +18,7 @@ from perhop.studies.criteria import Cell, Criterion
 from perhop.studies.drawing import Picture
 from perhop.studies.known import Known
 from perhop.studies.maps.drawing import draw
-from perhop.studies.maps.grid import kept_at, read
+from perhop.studies.maps.grid import newest, read
 from perhop.studies.outcome import Outcome
 from perhop.studies.readings import Readings
 from perhop.studies.records import Record, counts, overall
@@ -76,6 +76,8 @@ class Entry:
     """Its file's name."""
     figures: str = "figures"
     """The directory of its pictures."""
+    out: Path = Path()
+    """That of the report."""
 
     @property
     def counts(self) -> dict[str, Counter[str]]:
@@ -113,7 +115,7 @@ class Entry:
     @cached_property
     def maps(self) -> list[Mapped]:
         """Where its claims are true, as last run."""
-        kept = [(one, read(kept_at(one))) for one in maps.load(self.outcome.paper)]
+        kept = [(one, read(newest(one, self.out))) for one in maps.load(self.outcome.paper)]
         return [Mapped(one, draw(one, grid), grid.date) for one, grid in kept if grid]
 
     @cached_property
@@ -157,7 +159,7 @@ def write(outcomes: list[Outcome], out: Path, say: Callable[[str], None]) -> Pat
             parquet(outcome, temporary)
         figures = "figures" if outcome.setting.headline else f"figures-{outcome.setting.name}"
         sections = _sections(outcome, out / figures, say)
-        entries.append(Entry(outcome, sections, SUMMARY if single else f"{name}.html", figures))
+        entries.append(Entry(outcome, sections, SUMMARY if single else f"{name}.html", figures, out))
     for entry in entries:
         if entry.outcome.setting.headline:
             _save([mapped.picture for mapped in entry.maps], out / entry.figures)

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 /// `reproduce`
 #[derive(Args, Debug)]
 pub struct Reproduce {
-    /// `all` papers, some (pam-fsam, pps, msvb-sio, redp, rtt-rto), studies (pf-fig2), or `today`
+    /// `all` papers, some (pam-fsam, pps, msvb-sio, redp, rtt-rto), studies (pf-fig2), `today`, or `everything`: the papers in
+    /// all settings, `today` and every map
     #[arg(default_value = "all")]
     pub what: Vec<String>,
     /// 3 seeds instead of 10, full durations

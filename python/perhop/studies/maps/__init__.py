@@ -31,6 +31,10 @@ from perhop.studies.bounds import Bounds
 from perhop.studies.criteria import Criterion
 
 FILE = "maps.toml"
+DIRECTORY = "maps"
+"""Of points and pictures, beside a report or with a paper's files."""
+SEEDS = 5
+"""At each point, if nothing else is asked for."""
 
 
 @dataclass(frozen=True)

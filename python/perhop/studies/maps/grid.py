@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from perhop import files
-from perhop.studies.maps import Map
+from perhop.studies.maps import DIRECTORY, Map
 
 At = tuple[int, int]
 """Index of x, index of y."""
@@ -61,7 +61,13 @@ class Grid:
 
 def kept_at(found: Map) -> Path:
     """Where the last run of a map travels with its paper's files."""
-    return found.paper.directory / "maps" / f"{found.id}.jsonl"
+    return found.paper.directory / DIRECTORY / f"{found.id}.jsonl"
+
+
+def newest(found: Map, out: Path) -> Path:
+    """The points that were run for a report, or those that travel with the paper's files."""
+    here = out / DIRECTORY / f"{found.id}.jsonl"
+    return here if here.is_file() else kept_at(found)
 
 
 def write(path: Path, grid: Grid) -> None:
