@@ -14,8 +14,8 @@
     rule = "..."                               # the claim in Python that judges it
     only = { n = [5, 10] }                     # the part of the grid it is for
 
-Without `holds` or `rule` of its own a line's bounds are those of the criterion. A line `added` is a claim of its own:
-its `claims` are its id.
+Without `holds` or `rule` a line's bounds are those of the criterion. A line `added` is a separate claim: its `claims`
+are its id.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ CHANGES = {
     "restated": "asks for something else: what the paper says",
     "no claim": "cannot fail, or is not said in the paper: not counted",
     "counted already": "the same runs decide another claim: not counted",
-    "added": "said in the paper, and in no criterion of its own",
+    "added": "said in the paper, and in no criterion",
 }
 UNCOUNTED = ("no claim", "counted already")
 NEEDED = ("study", "claims", "change", "words", "why", "known")
@@ -72,7 +72,7 @@ class Line:
         return bool(here) and all(criterion.at.get(axis) in values for axis, values in self.only.items())
 
     def beside(self, criterion: Criterion) -> Criterion:
-        """The criterion as it would read, under a name of its own."""
+        """The criterion as it would read, under another name."""
         return replace(
             criterion,
             claim=f"{criterion.claim}, as a referee",

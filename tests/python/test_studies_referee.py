@@ -1,0 +1,130 @@
+"""The referee's lines: sound, about criteria that exist, judged beside the frozen verdict, no laxer on the whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from perhop.studies import PAPERS, Study, paper, referee
+from perhop.studies.bounds import Bounds
+from perhop.studies.criteria import Criteria, Criterion
+from perhop.studies.referee import CHANGES, UNCOUNTED, Line, Referee
+from perhop.studies.samples import Sample, Samples
+from perhop.studies.verdict import NOT_REPRODUCED, REPRODUCED
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_each_line_has_the_papers_words_and_a_reason(name: str) -> None:
+    lines = paper(name).referee().lines
+    assert lines
+    for line in lines:
+        assert line.words, line
+        assert line.why.endswith("."), line
+        assert len(line.words.split()) <= 25, line
+        assert bool(line.text) == line.counts, line
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_at_least_as_many_lines_get_stricter_as_looser(name: str) -> None:
+    changes = Counter(line.change for line in paper(name).referee().lines)
+    assert changes["stricter"] + changes["no claim"] >= changes["looser"]
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_line_stands_beside_a_criterion_or_adds_one(name: str) -> None:
+    found, lines = paper(name), paper(name).referee()
+    claims = [c for c in found.criteria().claims if c.kind == "hard"]
+    beside = Counter(id(line) for claim in claims if (line := lines.line(claim)))
+    for line in lines.lines:
+        assert beside[id(line)] or line.change == "added", f"{line.study}/{line.claims}: its `only` leaves nothing"
+    rules = {(c.study, c.rule) for c in claims}
+    for line in lines.lines:
+        study = found.study(line.study)
+        assert not line.rule or line.rule in study.claims
+        assert line.bounds.holds or line.rule or not line.counts
+        assert line.change == "added" or {(line.study, claim) for claim in line.claims} <= rules
+
+
+def criterion(claim: str, kind: str = "hard", **at: Any) -> Criterion:
+    suffix = "".join(f"-{value}" for value in at.values())
+    bounds = Bounds.read({"holds": ["x >= 5"], "of": {"at": "here"}}, {})
+    return Criterion("s", claim + suffix, kind, "x >= 5", rule=claim, at=at, bounds=bounds)
+
+
+STATED = Criteria([criterion("a", n=5), criterion("a", n=10), criterion("b"), criterion("c", "soft")], [])
+LINE = """[[line]]
+study = "s"
+claims = ["{claim}"]
+change = "{change}"
+words = "w"
+why = "y."
+known = false
+{more}
+"""
+
+
+def load(tmp_path: Path, *lines: str) -> Referee:
+    (tmp_path / "referee.toml").write_text("".join(lines))
+    return referee.load(tmp_path / "referee.toml", STATED)
+
+
+STRICT = 'text = "x >= 7"\nholds = ["x >= 7"]\nof = { at = "here" }'
+
+
+@pytest.mark.parametrize(
+    ("claim", "change", "more", "says"),
+    [
+        ("a", "kinder", "", "change is 'kinder': one of stricter, looser, restated, no claim, counted already, added"),
+        ("z", "stricter", STRICT, "no hard criterion `z`: there are a, b"),
+        ("c", "stricter", STRICT, "no hard criterion `c`: there are a, b"),
+        ("a", "added", STRICT, "`a` is a criterion: `added` is for claims that are none"),
+        ("a", "looser", "", "a line that counts needs its `text`, and `holds` or `rule`"),
+        ("a", "no claim", STRICT, "'no claim' judges nothing: leave out `text`, `holds` and `rule`"),
+        ("a", "looser", "hold = 1", "no key `hold`: there are study, claims, change, words, why, known, text, holds"),
+    ],
+)
+def test_what_is_wrong_in_a_line_is_said(tmp_path: Path, claim: str, change: str, more: str, says: str) -> None:
+    with pytest.raises(ValueError, match=r"referee\.toml: s/") as error:
+        load(tmp_path, LINE.format(claim=claim, change=change, more=more))
+    assert says in str(error.value)
+
+
+def test_a_criterion_has_one_line(tmp_path: Path) -> None:
+    line = LINE.format(claim="a", change="stricter", more=STRICT)
+    with pytest.raises(ValueError, match="s/a-5: 2 lines, one is allowed"):
+        load(tmp_path, line, line)
+    parts = [line.replace("known", f"only = {{ n = [{n}] }}\nknown") for n in (5, 10)]
+    assert len(load(tmp_path, *parts).lines) == 2
+
+
+def test_a_line_judges_by_its_own_bounds_and_the_frozen_verdict_stays(tmp_path: Path) -> None:
+    lines = load(
+        tmp_path,
+        LINE.format(claim="a", change="stricter", more=STRICT + "\nonly = { n = [5] }"),
+        LINE.format(claim="b", change="no claim", more=""),
+        LINE.format(claim="new", change="added", more=STRICT.replace(">= 7", ">= 2")),
+    )
+    runs = Samples(Sample("r", {"at": "here"}, i, {"x": 6 + (-1) ** i / 10}) for i in range(10))
+    study, judged = Study("s", "", "r"), lines.judged(STATED.claims)
+    assert [c.claim for c in judged] == ["a-5, as a referee", "new, as a referee"]
+    assert [study.judge(c, runs).verdict for c in judged] == [NOT_REPRODUCED, REPRODUCED]
+    assert {study.judge(c, runs).verdict for c in STATED.claims} == {REPRODUCED}
+    records = [
+        {"kind": c.kind, "verdict": study.judge(c, runs).verdict, "referee": told(lines, c, study, runs)}
+        for c in (*STATED.claims, *lines.added("s"))
+    ]
+    assert [referee.verdict(r) for r in records] == [NOT_REPRODUCED, REPRODUCED, None, None, REPRODUCED]
+    assert referee.held(records) == (2, 3)
+
+
+def told(lines: Referee, claim: Criterion, study: Study, runs: Samples) -> dict[str, Any] | None:
+    line: Line | None = lines.line(claim)
+    finding = study.judge(line.beside(claim), runs) if line and line.counts else None
+    return referee.told(line, finding)
+
+
+def test_changes_are_told_apart() -> None:
+    assert set(UNCOUNTED) < set(CHANGES)
