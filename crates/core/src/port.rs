@@ -234,6 +234,11 @@ impl<H: Copy> Port<H> {
             && !(self.edge_needs | self.aqm_needs).contains(Needs::DEPARTURES)
     }
 
+    /// Whether it asks for the time, see [`Port::on_timer`].
+    pub fn has_timers(&self) -> bool {
+        self.aqm_needs.contains(Needs::TIMER)
+    }
+
     /// Conditioners and their ECN marks.
     #[inline(always)]
     fn condition(&mut self, at: &Passage<'_>, packet: &mut Packet) -> Result<(), Reason> {
@@ -287,6 +292,14 @@ impl<H: Copy> Port<H> {
         queue.take_sent()
     }
 
+    /// On a line whose future is known: when the first packet that has not been taken will have been sent.
+    pub fn sends_at(&self) -> Option<Time> {
+        match &self.queues {
+            Queues::One(queue) => queue.sends_at(),
+            Queues::Several(_) => None,
+        }
+    }
+
     /// Shows the conditioners a packet that arrived over the mate link.
     #[inline]
     pub fn reverse(&mut self, at: &Passage<'_>, packet: &mut Packet) {
@@ -318,7 +331,7 @@ impl<H: Copy> Port<H> {
 
     /// When an AQM or a scheduler next needs [`Port::on_timer`].
     pub fn poll_at(&self) -> Option<Time> {
-        if !self.aqm_needs.contains(Needs::TIMER) {
+        if !self.has_timers() {
             return None;
         }
         let of_aqms = self.queues.all().iter().filter_map(|queue| queue.gate().aqm().poll_at());

@@ -96,7 +96,8 @@ impl<H: Copy> Queue<H> {
         handle: H,
         line: impl FnOnce(Time) -> Transmission,
     ) -> Result<Option<Time>, Reason> {
-        self.ring.start_until(now);
+        // Most often, on most links, the line is free: no packet has to be looked at.
+        if self.busy_until <= now { self.ring.start_all() } else { self.ring.start_until(now) }
         let Self { gate, ring, busy_until, .. } = self;
         let fate = gate.arrive(now, || behind(ring, *busy_until, now, Count::default()), packet);
         if let Fate::Dropped(reason) = fate {
@@ -194,7 +195,7 @@ impl<H: Copy> Queue<H> {
 
     #[inline(always)]
     pub(super) fn take_sent(&mut self) -> (Sent<H>, Option<Time>) {
-        let Some(taken) = self.ring.take() else { panic!("nothing was sent") };
+        let Some(taken) = self.ring.take_sent() else { panic!("nothing was sent") };
         (taken.sent(), self.ring.front().map(|next| next.sent.ends))
     }
 
@@ -232,6 +233,11 @@ impl<H: Copy> Queue<H> {
     /// What waits.
     pub fn waiting(&self) -> Count {
         Count { packets: u64::from(self.ring.waiting()), bytes: self.ring.waiting_bytes() }
+    }
+
+    /// On a line whose future is known: when the first packet that has not been taken will have been sent.
+    pub(super) fn sends_at(&self) -> Option<Time> {
+        self.ring.front().map(|first| first.sent.ends)
     }
 
     /// All it holds, first come first. On a line whose future is known, what is sent and not yet taken comes first.

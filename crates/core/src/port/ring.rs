@@ -1,8 +1,9 @@
 //! What waits in one queue, first come, first served; on a line whose future is known, also what has been sent since
 //! and not yet taken.
 //!
-//! From the front: sent up to `started`, waiting up to `tail`. Queue and line share one array, so a packet is written
-//! and read once, however long the line.
+//! Packets up to `started` no longer wait, those up to `taken` have gone; `tail` is behind the last. Queue and line share one
+//! array, so a packet is written and read once, however long the line. Where a packet is taken ahead of its time, `taken` is
+//! ahead of `started`: the entry stays because it still waits by the clock.
 
 use super::{Sent, Transmission};
 use crate::count::Count;
@@ -23,7 +24,7 @@ pub(super) struct Entry<H> {
 #[derive(Clone, Debug)]
 pub(super) struct Ring<H> {
     entries: Box<[Entry<H>]>,
-    head: u32,
+    taken: u32,
     started: u32,
     tail: u32,
     waiting_bytes: u64,
@@ -31,7 +32,7 @@ pub(super) struct Ring<H> {
 
 impl<H: Copy> Ring<H> {
     pub(super) fn new() -> Self {
-        Self { entries: Box::default(), head: 0, started: 0, tail: 0, waiting_bytes: 0 }
+        Self { entries: Box::default(), taken: 0, started: 0, tail: 0, waiting_bytes: 0 }
     }
 
     /// Where in the array a position is.
@@ -45,26 +46,27 @@ impl<H: Copy> Ring<H> {
         &self.entries[self.slot(position)]
     }
 
-    /// Packets, sent or not.
+    /// Entries in use: of packets that are there, sent or not, and of those that still wait by the clock.
     #[inline]
     fn len(&self) -> u32 {
-        self.tail.wrapping_sub(self.head)
+        self.tail.wrapping_sub(self.taken).max(self.waiting())
     }
 
     /// Whether there is no packet, sent or not.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.head == self.tail
+        self.taken == self.tail
     }
 
     /// Appends a waiting packet.
     #[inline]
     pub(super) fn push(&mut self, entry: Entry<H>) {
-        if self.is_empty() {
+        let len = self.len();
+        if len == 0 {
             // From the start of the array: a queue that is mostly empty stays in one line of the cache.
-            (self.head, self.started, self.tail) = (0, 0, 0);
+            (self.taken, self.started, self.tail) = (0, 0, 0);
         }
-        if self.len() as usize == self.entries.len() {
+        if len as usize == self.entries.len() {
             self.grow(entry.handle);
         }
         let slot = self.slot(self.tail);
@@ -79,10 +81,17 @@ impl<H: Copy> Ring<H> {
     fn grow(&mut self, handle: H) {
         let filler = Entry { handle, size: 0, arrived: Time::ZERO, sent: Transmission::NEVER };
         let mut all: Vec<_> = Vec::with_capacity((self.entries.len() * 2).max(8));
-        all.extend(self.iter().copied());
-        (self.started, self.tail, self.head) = (self.started.wrapping_sub(self.head), self.len(), 0);
+        let first = self.tail.wrapping_sub(self.len());
+        all.extend(self.from(first).copied());
+        [self.taken, self.started, self.tail] = [self.taken, self.started, self.tail].map(|at| at.wrapping_sub(first));
         all.resize(all.capacity(), filler);
         self.entries = all.into();
+    }
+
+    /// Counts every packet as sent.
+    #[inline]
+    pub(super) fn start_all(&mut self) {
+        (self.started, self.waiting_bytes) = (self.tail, 0);
     }
 
     /// Counts as sent every packet whose transmission has begun by `now`.
@@ -115,22 +124,25 @@ impl<H: Copy> Ring<H> {
     /// The packet at the front, sent or not.
     #[inline]
     pub(super) fn front(&self) -> Option<&Entry<H>> {
-        (!self.is_empty()).then(|| self.at(self.head))
+        (!self.is_empty()).then(|| self.at(self.taken))
     }
 
-    /// Takes the packet at the front.
+    /// Takes the first waiting packet, where none has been sent that has not been taken.
     #[inline]
     pub(super) fn take(&mut self) -> Option<Entry<H>> {
-        if self.is_empty() {
-            return None;
-        }
-        let front = self.slot(self.head);
-        self.head = self.head.wrapping_add(1);
-        if self.started == self.head.wrapping_sub(1) {
-            self.started = self.head;
-            self.waiting_bytes -= u64::from(self.entries[front].size);
-        }
-        Some(self.entries[front])
+        debug_assert!(self.taken == self.started, "what was sent has to be taken first");
+        let front = self.take_sent()?;
+        self.started = self.taken;
+        self.waiting_bytes -= u64::from(front.size);
+        Some(front)
+    }
+
+    /// Takes the packet at the front, which may still wait by the clock.
+    #[inline]
+    pub(super) fn take_sent(&mut self) -> Option<Entry<H>> {
+        let front = *self.front()?;
+        self.taken = self.taken.wrapping_add(1);
+        Some(front)
     }
 
     /// The last waiting packet.
@@ -159,7 +171,7 @@ impl<H: Copy> Ring<H> {
 
     /// All packets, front first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Entry<H>> {
-        self.from(self.head)
+        self.from(self.taken)
     }
 
     /// The packets from a position on.

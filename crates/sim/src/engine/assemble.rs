@@ -45,7 +45,11 @@ impl Simulation {
         if trace.is_some() {
             net.watch_all();
         }
-        let mut it = Self { plan, agenda, net, hosts, recorder, warm: None, next_sample, changes_made, trace };
+        net.find_leaders();
+        let (stop, unseen_until) = (Time::ZERO, Time::ZERO);
+        let warm = None;
+        let mut it =
+            Self { plan, agenda, net, hosts, recorder, warm, next_sample, changes_made, stop, unseen_until, trace };
         it.start();
         Ok(it)
     }

@@ -11,11 +11,21 @@ use perhop_core::units::Time;
 impl Simulation {
     /// Asks for the clock's next event.
     pub(super) fn wake_clock(&mut self) {
-        let warm = if self.warm.is_none() { Time::ZERO + self.plan.warmup } else { Time::MAX };
-        let sample = if self.plan.sampling.is_some() { self.next_sample } else { Time::MAX };
         // a conditioner that has just been created may have a first report that is overdue
         let report = self.net.next_report().max(self.agenda.now());
-        self.agenda.wake_clock(warm.min(sample).min(self.next_change()).min(report));
+        self.agenda.wake_clock(self.next_look().min(report));
+    }
+
+    /// When all links are next looked at or altered: the end of the warm-up, a sample, a change.
+    fn next_look(&self) -> Time {
+        let warm = if self.warm.is_none() { Time::ZERO + self.plan.warmup } else { Time::MAX };
+        let sample = if self.plan.sampling.is_some() { self.next_sample } else { Time::MAX };
+        warm.min(sample).min(self.next_change())
+    }
+
+    /// Lets packets pass ahead of their time until that, or the end of this part of the run.
+    pub(super) fn look_ahead(&mut self) {
+        self.unseen_until = self.stop.min(self.next_look());
     }
 
     pub(super) fn on_clock(&mut self, now: Time) {
@@ -31,6 +41,7 @@ impl Simulation {
         self.make_changes(now);
         self.net.exchange(now);
         self.wake_clock();
+        self.look_ahead();
     }
 
     fn sample(&mut self, now: Time) {

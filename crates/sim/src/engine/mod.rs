@@ -1,5 +1,7 @@
 //! The engine: events in the order of (time, component), packets from hop to hop.
 
+/// Links that packets pass ahead of their time.
+mod ahead;
 /// From a plan to a simulation at time zero.
 mod assemble;
 /// The engine's own clock: warm-up, samples, changes, reports.
@@ -42,6 +44,10 @@ pub struct Simulation {
     warm: Option<Totals>,
     next_sample: Time,
     changes_made: usize,
+    /// Where this part of the run ends.
+    stop: Time,
+    /// Until then nobody looks at links but the packets that pass them.
+    unseen_until: Time,
     /// Packets at ports, if they are asked for.
     trace: Option<Box<trace::Trace>>,
 }
@@ -51,6 +57,8 @@ impl Simulation {
     pub fn run_until(&mut self, until: Time) -> bool {
         let end = Time::ZERO + self.plan.duration;
         let stop = until.min(end);
+        self.stop = stop;
+        self.look_ahead();
         while let Some((now, component)) = self.agenda.next(stop) {
             match component {
                 Component::Delivery(link) => self.deliver(now, link),

@@ -13,8 +13,8 @@ impl Simulation {
     /// A packet reaches the end of a link.
     #[inline(always)]
     pub(super) fn deliver(&mut self, now: Time, link: usize) {
-        if !self.net.link(link).is_plain() {
-            return self.deliver_in_full(now, link);
+        if !self.net.link(link).delivers_plainly() {
+            return self.deliver_otherwise(now, link);
         }
         let (Sent { handle: id, .. }, next) = self.net.deliver_plain(link);
         self.agenda.deliver_again(next, link);
@@ -22,8 +22,16 @@ impl Simulation {
         self.go(now, id, to);
     }
 
-    /// A packet reaches the end of a link that is not plain: at which someone may look, or whose wire may lose or delay it.
     #[inline(never)]
+    fn deliver_otherwise(&mut self, now: Time, link: usize) {
+        if self.net.link(link).leads() {
+            self.deliver_in_time(now, link);
+        } else {
+            self.deliver_in_full(now, link);
+        }
+    }
+
+    /// A packet reaches the end of a link that is not plain: at which someone may look, or whose wire may lose or delay it.
     fn deliver_in_full(&mut self, now: Time, link: usize) {
         let (sent, next) = self.net.deliver(link);
         self.agenda.deliver_again(next, link);
@@ -67,6 +75,7 @@ impl Simulation {
     fn forward(&mut self, now: Time, link: usize, id: RecordId) {
         match self.net.pass(now, At { link, id }) {
             Some(Ok(None)) => {}
+            Some(Ok(Some(at))) if self.net.link(link).leads() => self.lead(at, link),
             Some(Ok(Some(at))) => self.agenda.add(at, Component::Delivery(link)),
             Some(Err(reason)) => self.drop(now, id, Some((link, reason))),
             None => self.enter_port(now, link, id),
@@ -131,7 +140,7 @@ impl Simulation {
 
     /// A packet ends before its destination: at this link's port, or on a wire.
     #[cold]
-    fn drop(&mut self, now: Time, id: RecordId, at_port: Option<(usize, Reason)>) {
+    pub(super) fn drop(&mut self, now: Time, id: RecordId, at_port: Option<(usize, Reason)>) {
         match at_port {
             _ if self.trace.is_none() => {}
             Some((link, reason)) => self.trace_drop(link, id, reason),

@@ -4,6 +4,7 @@
 //! `max(now, busy_until) + size / rate`. Links whose conditioners or AQM act at departure, those whose rate changes during
 //! the run, and those with a scheduler have that event, on themselves only. Both kinds give the same bytes.
 
+use super::ahead::Late;
 use super::serialiser::Serialiser;
 use super::wire::{Passage as OnWire, Wire};
 use super::{Pool, Record, RecordId};
@@ -42,13 +43,23 @@ pub struct Parts {
     pub force_transmit_done: bool,
 }
 
+/// What the engine has to do for a packet on a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// It is queued, sent and delivered, nothing else.
+    Plain,
+    /// The same, and it may pass on to the next link ahead of its time.
+    Leading,
+    /// More.
+    Full,
+}
+
 /// One direction of a link.
 #[derive(Clone, Debug)]
 // In this order: what every packet of a plain link asks for lies together, and takes as few lines of the cache as it can.
 #[repr(C, align(64))]
 pub struct Link {
-    /// Whether nothing happens to a packet but that it is queued, sent and delivered.
-    plain: bool,
+    kind: Kind,
     /// Whether anyone looks at what passes it, or its wire does anything but delay.
     watched: bool,
     /// Whether it has an event at the end of each transmission.
@@ -73,6 +84,8 @@ pub struct Link {
     /// Sent and not yet at the other end. Without an event at the end of each transmission the port holds them.
     wire: VecDeque<Sent<RecordId>>,
     uneven: Option<Box<Wire>>,
+    /// Lost behind it, and not yet told.
+    late: VecDeque<Late>,
 }
 
 /// Events that an action on a link asks for.
@@ -113,9 +126,10 @@ impl Link {
             serialiser: Serialiser::new(rate),
             wire: VecDeque::new(),
             delay: if uneven.as_ref().is_some_and(|wire| wire.varies()) { Span::ZERO } else { delay },
-            plain: false,
+            kind: Kind::Full,
             watched: uneven.is_some(),
             uneven,
+            late: VecDeque::new(),
             transmit_done: force_transmit_done || !port.is_plain_fifo(),
             tells_hosts: false,
             transmitting: false,
@@ -131,7 +145,15 @@ impl Link {
     }
 
     fn find_plain(&mut self) {
-        self.plain = !self.transmit_done && !self.watched && !self.port.has_conditioners();
+        let plain = !self.transmit_done && !self.watched && !self.port.has_conditioners();
+        self.kind = if plain { Kind::Plain } else { Kind::Full };
+    }
+
+    /// From now on [`Link::leads`]; only a [plain](Link::is_plain) link does.
+    pub fn lead(&mut self) {
+        debug_assert!(self.kind == Kind::Plain, "{:?}", self.kind);
+        self.kind = Kind::Leading;
+        self.late.reserve(1);
     }
 
     /// From now on says when a transmission begins. Needs the event at the end of each: call before the first packet.
@@ -157,7 +179,34 @@ impl Link {
     /// transmission, no tap, no trace.
     #[inline(always)]
     pub fn is_plain(&self) -> bool {
-        self.plain
+        self.kind != Kind::Full
+    }
+
+    /// Whether packets may pass from it to the next link ahead of their time.
+    #[inline(always)]
+    pub fn leads(&self) -> bool {
+        self.kind == Kind::Leading
+    }
+
+    /// Whether a packet that reaches the other end came over a [plain](Link::is_plain) link that does not [lead](Link::leads).
+    #[inline(always)]
+    pub fn delivers_plainly(&self) -> bool {
+        self.kind == Kind::Plain
+    }
+
+    /// When the first packet on a link without an event at the end of each transmission reaches the other end.
+    pub fn delivers_at(&self) -> Option<Time> {
+        self.port.sends_at().map(|ends| ends + self.delay)
+    }
+
+    /// Whether losses behind it are kept until their time.
+    pub fn has_late(&self) -> bool {
+        !self.late.is_empty()
+    }
+
+    /// Losses behind it that are kept until their time.
+    pub(super) fn late_mut(&mut self) -> &mut VecDeque<Late> {
+        &mut self.late
     }
 
     /// A packet comes to the port of a [plain](Link::is_plain) link. When it reaches the other end, if no event waits for another.

@@ -1,5 +1,7 @@
 //! The network: links with their ports and wires, the packets on them, routes.
 
+/// Packets that pass from link to link ahead of their time.
+mod ahead;
 /// Who passes which conditioners.
 mod announce;
 /// From a plan to links.
@@ -34,6 +36,7 @@ use perhop_core::port::edge::Mail;
 use perhop_core::units::Time;
 use perhop_core::verdict::Reason;
 
+pub use ahead::Late;
 pub(crate) use build::build_port;
 pub use link::Link;
 pub use pool::{Pool, Record, RecordId, Stamp};
@@ -195,8 +198,16 @@ impl Net {
     /// reaches the other end, if no event waits for another.
     #[inline(always)]
     pub fn pass(&mut self, now: Time, At { link, id }: At) -> Option<Result<Option<Time>, Reason>> {
-        let link = &mut self.links[link];
-        link.is_plain().then(|| link.pass(now, id, self.pool.get_mut(id)))
+        self.links[link].is_plain().then(|| self.pass_plain(now, At { link, id }))
+    }
+
+    /// As [`Net::pass`], where the link is known to be plain.
+    ///
+    /// # Errors
+    /// Why it was dropped.
+    #[inline(always)]
+    pub fn pass_plain(&mut self, now: Time, At { link, id }: At) -> Result<Option<Time>, Reason> {
+        self.links[link].pass(now, id, self.pool.get_mut(id))
     }
 
     /// A packet arrives at a port. `truth` says what its sender knows, for conditioners that ask.
