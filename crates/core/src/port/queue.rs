@@ -97,7 +97,11 @@ impl<H: Copy> Queue<H> {
         line: impl FnOnce(Time) -> Transmission,
     ) -> Result<Option<Time>, Reason> {
         // Most often, on most links, the line is free: no packet has to be looked at.
-        if self.busy_until <= now { self.ring.start_all() } else { self.ring.start_until(now) }
+        if self.busy_until <= now {
+            self.ring.start_all()
+        } else {
+            self.ring.start_until(now)
+        }
         let Self { gate, ring, busy_until, .. } = self;
         let fate = gate.arrive(now, || behind(ring, *busy_until, now, Count::default()), packet);
         if let Fate::Dropped(reason) = fate {

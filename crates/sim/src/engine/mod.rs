@@ -59,6 +59,12 @@ impl Simulation {
         let stop = until.min(end);
         self.stop = stop;
         self.look_ahead();
+        self.act_until(stop);
+        stop == end
+    }
+
+    /// All events until `stop`.
+    fn act_until(&mut self, stop: Time) {
         while let Some((now, component)) = self.agenda.next(stop) {
             match component {
                 Component::Delivery(link) => self.deliver(now, link),
@@ -71,6 +77,5 @@ impl Simulation {
             }
         }
         self.agenda.rest_until(stop);
-        stop == end
     }
 }

@@ -59,9 +59,8 @@ impl Net {
             let from = [Fed::Others].into_iter().chain(route.iter().map(|&link| Fed::Link(link)));
             from.zip(route).for_each(|(by, &link)| fed[link as usize] = fed[link as usize].and(by));
         }
-        let follows = |(link, fed): (&Link, Fed)| {
-            matches!(fed, Fed::Link(_)) && link.is_plain() && !link.port().has_timers()
-        };
+        let follows =
+            |(link, fed): (&Link, Fed)| matches!(fed, Fed::Link(_)) && link.is_plain() && !link.port().has_timers();
         self.links.iter().zip(fed).map(follows).collect()
     }
 

@@ -15,6 +15,7 @@ mod ef_oracle;
 #[allow(dead_code)]
 mod stats;
 
+mod ahead;
 mod allocations;
 mod edges;
 mod changes;
