@@ -29,7 +29,7 @@ impl Simulation {
     ///
     /// # Errors
     /// A plan that no validated scenario makes, or traffic that such a transport does not carry.
-    pub fn with_protocols(plan: Plan, options: EngineOptions, protocols: Protocols<'_>) -> Result<Self, PlanError> {
+    pub fn with_protocols(mut plan: Plan, options: EngineOptions, protocols: Protocols<'_>) -> Result<Self, PlanError> {
         let mut net = Net::new(&plan, options.transmit_done)?;
         plan.check_changes()?;
         let hosts = Hosts::new(&plan, protocols, &mut net)?;
@@ -45,6 +45,7 @@ impl Simulation {
         if trace.is_some() {
             net.watch_all();
         }
+        plan.forget_ports();
         let mut it = Self { plan, agenda, net, hosts, recorder, warm: None, next_sample, changes_made, trace };
         it.start();
         Ok(it)

@@ -9,11 +9,13 @@ use crate::agenda::most_components;
 use crate::net::{Net, Router, Way};
 use crate::plan::{Alteration, Offered, Plan, PlanError, Protocols};
 use crate::traffic::{AnyTraffic, Carrier, TrafficParams, TrafficScope};
+use crate::transport;
 use perhop_core::Rng;
 use perhop_core::classify::{FlowHeaders, Protocol};
 use perhop_core::params::ParamError;
 use perhop_core::units::{Span, Time};
 use std::net::IpAddr;
+use std::sync::Arc;
 
 /// Ports that flows and tables have in their headers; beyond that many they repeat.
 const PORTS: u32 = 60_000;
@@ -25,7 +27,8 @@ impl Hosts {
     /// A destination that cannot be reached, a parameter that its model refuses, or too many flows.
     pub fn new(plan: &Plan, protocols: Protocols<'_>, net: &mut Net) -> Result<Self, PlanError> {
         let tables = tables(plan, protocols, net)?;
-        let (sources, flows, ending) = (Vec::new(), Vec::new(), Vec::new());
+        let standing = plan.traffic.iter().map(|offered| offered.flows as usize).sum();
+        let (sources, flows, ending) = (Vec::with_capacity(standing), Vec::with_capacity(standing), Vec::new());
         let (pairs, payloads) = (Pairs::default(), Payloads::default());
         let mut it = Self { sources, flows, pairs, payloads, tables, ending, refused: 0, overhead: plan.overhead };
         for table in 0..plan.traffic.len() {
@@ -101,7 +104,7 @@ impl Hosts {
         let table = &self.tables[flow.table as usize];
         let tcp = self.sources[flow.source as usize].traffic.is_tcp() && table.protocol.is_none();
         let way = &table.ways[flow.way as usize];
-        let address = |node: usize| IpAddr::V4(plan.nodes[node].address);
+        let address = |node: u32| IpAddr::V4(plan.nodes[node as usize].address);
         FlowHeaders {
             protocol: if tcp { Protocol::TCP.0 } else { Protocol::UDP.0 },
             source: address(way.from),
@@ -154,10 +157,14 @@ fn tables(plan: &Plan, protocols: Protocols<'_>, net: &mut Net) -> Result<Vec<Ta
         traffic: offered.name.clone(),
         node: plan.nodes[node].name.clone(),
     };
+    let mut tcp = Arc::new(transport::Config::default());
     let table = |offered: &Offered| {
         let way = |&from: &usize| net.way(&router, [from, offered.to]).map_err(|node| unreachable(offered, node));
         let ways = offered.from.iter().map(way).collect::<Result<Vec<Way>, _>>()?;
-        Ok(Table::new(offered, ways, protocols(offered)))
+        if *tcp != offered.tcp {
+            tcp = Arc::new(offered.tcp);
+        }
+        Ok(Table::new(tcp.clone(), ways, protocols(offered)))
     };
     plan.traffic.iter().map(table).collect()
 }
