@@ -27,13 +27,14 @@ impl Hosts {
     /// A destination that cannot be reached, a parameter that its model refuses, or too many flows.
     pub fn new(plan: &Plan, protocols: Protocols<'_>, net: &mut Net) -> Result<Self, PlanError> {
         let tables = tables(plan, protocols, net)?;
-        let standing = plan.traffic.iter().map(|offered| offered.flows as usize).sum();
-        let (sources, flows, ending) = (Vec::with_capacity(standing), Vec::with_capacity(standing), Vec::new());
+        let (sources, flows, ending) = (Vec::new(), Vec::new(), Vec::new());
         let (pairs, payloads) = (Pairs::default(), Payloads::default());
         let mut it = Self { sources, flows, pairs, payloads, tables, ending, refused: 0, overhead: plan.overhead };
         for table in 0..plan.traffic.len() {
             it.add_sources(table, plan, net)?;
         }
+        it.sources.shrink_to_fit();
+        it.flows.shrink_to_fit();
         Ok(it)
     }
 

@@ -77,9 +77,8 @@ impl Hosts {
 
     fn free_flow(&mut self, Asked { source, way }: Asked) -> Option<Place> {
         let own = self.sources[source].flow as usize;
-        if let Some(slot) =
-            self.tables[self.sources[source].table as usize].idle.get_mut(&(way as u32)).and_then(Vec::pop)
-        {
+        let idle = &mut self.tables[self.sources[source].table as usize].idle;
+        if let Some(slot) = idle.get_mut(&(way as u32)).and_then(Vec::pop) {
             return Some(Place { slot: slot as usize, announced: true });
         }
         let flow = self.flows.get(own).filter(|flow| flow.source as usize == source)?;
