@@ -29,7 +29,7 @@ impl Simulation {
     ///
     /// # Errors
     /// A plan that no validated scenario makes, or traffic that such a transport does not carry.
-    pub fn with_protocols(plan: Plan, options: EngineOptions, protocols: Protocols<'_>) -> Result<Self, PlanError> {
+    pub fn with_protocols(mut plan: Plan, options: EngineOptions, protocols: Protocols<'_>) -> Result<Self, PlanError> {
         let mut net = Net::new(&plan, options.transmit_done)?;
         plan.check_changes()?;
         let hosts = Hosts::new(&plan, protocols, &mut net)?;
@@ -46,8 +46,8 @@ impl Simulation {
             net.watch_all();
         }
         net.find_leaders();
-        let (stop, unseen_until) = (Time::ZERO, Time::ZERO);
-        let warm = None;
+        plan.forget_ports();
+        let (warm, stop, unseen_until) = (None, Time::ZERO, Time::ZERO);
         let mut it =
             Self { plan, agenda, net, hosts, recorder, warm, next_sample, changes_made, stop, unseen_until, trace };
         it.start();
@@ -66,5 +66,104 @@ impl Simulation {
             self.end_warmup();
         }
         self.wake_clock();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hosts::bytes_of_flow;
+    use crate::net::{Link, Way};
+    use crate::plan::{self, EcnUse, Node, Offered, Transit};
+    use crate::record::Retired;
+    use crate::traffic::{TrafficParams, ftp};
+    use crate::transport;
+    use perhop_core::Scope;
+    use perhop_core::aqm::{AqmParams, drop_tail};
+    use perhop_core::dscp::Dscp;
+    use perhop_core::port::{Limit, QueueSpec, Side};
+    use perhop_core::units::{BitRate, Probability};
+    use std::net::Ipv4Addr;
+
+    /// Bytes of the names of a flow, its two hosts, and its four links.
+    const NAMES: [usize; 3] = [6, 2 * 6, 4 * 8];
+
+    fn link([from, to]: [usize; 2]) -> plan::Link {
+        plan::Link {
+            name: "l-123456".into(),
+            from,
+            to,
+            rate: BitRate::mbps(1),
+            delay: Span::from_ms(5),
+            loss: Probability::ZERO,
+            transit: Transit::default(),
+            nodes: vec![],
+            queues: vec![QueueSpec {
+                drop: Side::Tail,
+                aqm: AqmParams::DropTail(drop_tail::Params {}),
+                limit: Limit::Packets(3),
+                scope: Scope::default(),
+            }],
+            edge: vec![],
+        }
+    }
+
+    fn offered(flow: usize) -> Offered {
+        Offered {
+            name: "f-1234".into(),
+            class: 0,
+            from: vec![1 + 2 * flow],
+            to: 2 + 2 * flow,
+            flows: 1,
+            start: Time::ZERO,
+            spread: Span::ZERO,
+            stop: None,
+            model: TrafficParams::Ftp(ftp::Params {}),
+            tcp: transport::Config::default(),
+            dscp: Dscp::BE,
+            ecn: EcnUse::default(),
+        }
+    }
+
+    /// Flows by way of node 0, each over its own four links.
+    fn star(flows: usize) -> Plan {
+        let node = |_| Node { name: "n-1234".into(), address: Ipv4Addr::UNSPECIFIED };
+        let own = |flow: usize| [[1 + 2 * flow, 0], [0, 1 + 2 * flow], [0, 2 + 2 * flow], [2 + 2 * flow, 0]];
+        Plan {
+            seed: 1,
+            replication: 0,
+            duration: Span::from_s(1),
+            warmup: Span::ZERO,
+            overhead: 0,
+            nodes: (0..=2 * flows).map(node).collect(),
+            links: (0..flows).flat_map(own).map(link).collect::<Vec<_>>().into_iter().collect(),
+            classes: vec!["all".into()].into(),
+            traffic: (0..flows).map(offered).collect(),
+            sampling: None,
+            changes: vec![],
+            probes: Default::default(),
+        }
+    }
+
+    /// A flow with its four links takes what is kept of each of them, and little else: nothing that was needed to assemble them.
+    #[test]
+    fn nothing_is_kept_of_a_flow_but_its_parts() {
+        let taken = |flows| {
+            let mut kept = None;
+            let taken = allocation_counter::measure(|| {
+                kept = Some(Simulation::new(star(flows), EngineOptions::default()).unwrap());
+            });
+            taken.bytes_current as usize
+        };
+        let flows = 512;
+        let each = (taken(2 * flows) - taken(flows)) / flows;
+        let links = 4 * (size_of::<Link>() + size_of::<plan::Link>());
+        let flow = bytes_of_flow() + size_of::<Offered>() + size_of::<usize>() + 2 * size_of::<Node>();
+        // Its routes: two lists of two links, each with its end.
+        let routes = 2 * size_of::<Way>() + 6 * size_of::<u32>();
+        let parts = links + flow + routes + size_of::<Retired>() + NAMES.iter().sum::<usize>();
+        // By link: its mate, its taps, its counts at the end of the warm-up; by component: its key. Four words a link hold that.
+        let lists = 4 * 4 * size_of::<usize>();
+        assert!((parts..=parts + lists).contains(&each), "{each} bytes, of which {parts} for the parts");
     }
 }

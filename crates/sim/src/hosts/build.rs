@@ -9,11 +9,13 @@ use crate::agenda::most_components;
 use crate::net::{Net, Router, Way};
 use crate::plan::{Alteration, Offered, Plan, PlanError, Protocols};
 use crate::traffic::{AnyTraffic, Carrier, TrafficParams, TrafficScope};
+use crate::transport;
 use perhop_core::Rng;
 use perhop_core::classify::{FlowHeaders, Protocol};
 use perhop_core::params::ParamError;
 use perhop_core::units::{Span, Time};
 use std::net::IpAddr;
+use std::sync::Arc;
 
 /// Ports that flows and tables have in their headers; beyond that many they repeat.
 const PORTS: u32 = 60_000;
@@ -31,6 +33,8 @@ impl Hosts {
         for table in 0..plan.traffic.len() {
             it.add_sources(table, plan, net)?;
         }
+        it.sources.shrink_to_fit();
+        it.flows.shrink_to_fit();
         Ok(it)
     }
 
@@ -101,7 +105,7 @@ impl Hosts {
         let table = &self.tables[flow.table as usize];
         let tcp = self.sources[flow.source as usize].traffic.is_tcp() && table.protocol.is_none();
         let way = &table.ways[flow.way as usize];
-        let address = |node: usize| IpAddr::V4(plan.nodes[node].address);
+        let address = |node: u32| IpAddr::V4(plan.nodes[node as usize].address);
         FlowHeaders {
             protocol: if tcp { Protocol::TCP.0 } else { Protocol::UDP.0 },
             source: address(way.from),
@@ -154,10 +158,14 @@ fn tables(plan: &Plan, protocols: Protocols<'_>, net: &mut Net) -> Result<Vec<Ta
         traffic: offered.name.clone(),
         node: plan.nodes[node].name.clone(),
     };
+    let mut tcp = Arc::new(transport::Config::default());
     let table = |offered: &Offered| {
         let way = |&from: &usize| net.way(&router, [from, offered.to]).map_err(|node| unreachable(offered, node));
         let ways = offered.from.iter().map(way).collect::<Result<Vec<Way>, _>>()?;
-        Ok(Table::new(offered, ways, protocols(offered)))
+        if *tcp != offered.tcp {
+            tcp = Arc::new(offered.tcp);
+        }
+        Ok(Table::new(tcp.clone(), ways, protocols(offered)))
     };
     plan.traffic.iter().map(table).collect()
 }

@@ -60,3 +60,9 @@ impl Hosts {
         self.flows[flow].table
     }
 }
+
+/// Bytes of a flow with the source and the table of its own.
+#[cfg(test)]
+pub fn bytes_of_flow() -> usize {
+    size_of::<Flow>() + size_of::<Source>() + size_of::<Table>()
+}

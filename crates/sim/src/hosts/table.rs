@@ -1,10 +1,10 @@
 //! What the flows of a `[traffic]` table have in common.
 
 use crate::net::{Net, Way};
-use crate::plan::Offered;
 use crate::record::Retired;
 use crate::transport;
 use crate::transport::datagram::Protocol;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A `[traffic]` table as hosts keep it.
@@ -13,9 +13,9 @@ pub(super) struct Table {
     /// From each of its senders, then back to each of them.
     pub(super) ways: Vec<Way>,
     /// Flows of finished transfers, by way, to be used again.
-    pub(super) idle: Vec<Vec<u32>>,
-    /// Parameters of its connections.
-    pub(super) tcp: transport::Config,
+    pub(super) idle: BTreeMap<u32, Vec<u32>>,
+    /// Parameters of its connections; tables that state the same share them.
+    pub(super) tcp: Arc<transport::Config>,
     /// What carries them instead of TCP.
     pub(super) protocol: Option<Arc<dyn Protocol>>,
     /// Transfers begun and not complete.
@@ -25,12 +25,12 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The table of `offered`, with the ways of its senders.
-    pub(super) fn new(offered: &Offered, mut ways: Vec<Way>, protocol: Option<Arc<dyn Protocol>>) -> Self {
-        let back: Vec<_> = ways.iter().map(Way::reversed).collect();
-        ways.extend(back);
-        let idle = vec![Vec::new(); ways.len()];
-        Self { ways, idle, tcp: offered.tcp, protocol, open: 0, retired: Retired::default() }
+    /// The table of the connections `tcp`, with the ways of its senders.
+    pub(super) fn new(tcp: Arc<transport::Config>, mut ways: Vec<Way>, protocol: Option<Arc<dyn Protocol>>) -> Self {
+        let senders = ways.len();
+        ways.reserve_exact(senders);
+        (0..senders).for_each(|way| ways.push(ways[way].reversed()));
+        Self { ways, idle: BTreeMap::new(), tcp, protocol, open: 0, retired: Retired::default() }
     }
 
     /// Has the ports of its senders, and of those who ask them, tell when they send what is theirs.

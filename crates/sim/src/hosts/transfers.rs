@@ -77,7 +77,8 @@ impl Hosts {
 
     fn free_flow(&mut self, Asked { source, way }: Asked) -> Option<Place> {
         let own = self.sources[source].flow as usize;
-        if let Some(slot) = self.tables[self.sources[source].table as usize].idle[way].pop() {
+        let idle = &mut self.tables[self.sources[source].table as usize].idle;
+        if let Some(slot) = idle.get_mut(&(way as u32)).and_then(Vec::pop) {
             return Some(Place { slot: slot as usize, announced: true });
         }
         let flow = self.flows.get(own).filter(|flow| flow.source as usize == source)?;
@@ -94,7 +95,7 @@ impl Hosts {
             let opened = Opened { now, seed, supply: opening.supply };
             return self.pairs.open(slot, (&**protocol, &opened), &opening);
         }
-        let config = *config;
+        let config = **config;
         // A tick of the sender's clock does not begin with the run: each connection has its own phase.
         let rng = &mut self.sources[flow.source as usize].rng;
         let phase = Span::from_ns((rng.uniform() * config.rto.granularity.ns() as f64) as u64);
@@ -153,6 +154,6 @@ impl Hosts {
         if self.pairs.take(slot).is_some() {
             table.retired.add(Retired { goodput_bytes, ..Retired::default() });
         }
-        table.idle[flow.way as usize].push(slot as u32);
+        table.idle.entry(flow.way).or_default().push(slot as u32);
     }
 }

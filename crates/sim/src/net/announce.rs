@@ -9,7 +9,7 @@ impl Net {
     pub fn way(&mut self, router: &Router<'_>, [from, to]: [usize; 2]) -> Result<Way, usize> {
         let there = self.add_route(router, [from, to])?;
         let back = self.add_route(router, [to, from])?;
-        Ok(Way { from, to, routes: [there, back] })
+        Ok(Way { from: from as u32, to: to as u32, routes: [there, back] })
     }
 
     fn add_route(&mut self, router: &Router<'_>, [from, to]: [usize; 2]) -> Result<u32, usize> {

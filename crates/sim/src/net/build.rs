@@ -16,8 +16,10 @@ impl Net {
     /// # Errors
     /// Parameters that their algorithm refuses.
     pub fn new(plan: &Plan, transmit_done: bool) -> Result<Self, PlanError> {
-        let build = |i| build_link(plan, i, transmit_done);
-        let mut links = (0..plan.links.len()).map(build).collect::<Result<Vec<_>, _>>()?;
+        let mut links = Vec::with_capacity(plan.links.len());
+        for i in 0..plan.links.len() {
+            links.push(build_link(plan, i, transmit_done)?);
+        }
         let mates = mates(plan, &links);
         (0..links.len()).filter(|&i| mates[i].is_some()).for_each(|i| links[i].watch());
         let timed = |&i: &usize| links[i].port().edge_needs().contains(Needs::TIMER);

@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BinaryHeap};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
     /// Index of the node where it begins.
-    pub from: usize,
+    pub from: u32,
     /// Index of the node where it ends.
-    pub to: usize,
+    pub to: u32,
     /// Where its routes out and back begin in the table of hops.
     pub routes: [u32; 2],
 }

@@ -74,6 +74,13 @@ impl Sampling {
 }
 
 impl Plan {
+    /// Forgets the queues and conditioners of its links, which have been built, where no other copy of the plan needs them.
+    pub(crate) fn forget_ports(&mut self) {
+        for link in self.links.alone_mut().into_iter().flatten() {
+            (link.queues, link.edge) = (Vec::new(), Vec::new());
+        }
+    }
+
     /// The port that a link leaves from.
     pub fn port(&self, link: usize) -> PortSpec<'_> {
         let link = &self.links[link];

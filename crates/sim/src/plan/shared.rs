@@ -8,6 +8,13 @@ use std::sync::Arc;
 #[derive(Debug, PartialEq)]
 pub struct Shared<T>(Arc<Vec<T>>);
 
+impl<T> Shared<T> {
+    /// The list, to be altered, if no other copy shares it.
+    pub fn alone_mut(&mut self) -> Option<&mut [T]> {
+        Arc::get_mut(&mut self.0).map(Vec::as_mut_slice)
+    }
+}
+
 impl<T> Clone for Shared<T> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
@@ -69,11 +76,12 @@ mod tests {
     fn only_what_is_altered_is_copied() {
         let first: Shared<_> = vec![1, 2].into();
         let mut second = first.clone();
-        assert!(std::ptr::eq(&*first, &*second));
+        assert!(std::ptr::eq(&*first, &*second) && second.alone_mut().is_none());
         second.push(3);
         assert_eq!((&*first, &*second), (&vec![1, 2], &vec![1, 2, 3]));
         let place = second.as_ptr();
         second[0] = 5;
+        assert!(second.alone_mut().is_some());
         assert_eq!((second[0], second.as_ptr()), (5, place), "it is not shared");
     }
 }

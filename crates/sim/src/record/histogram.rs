@@ -1,5 +1,8 @@
 //! Counts of values by size, with two significant digits: buckets as those of HdrHistogram, of which memory has those from
-//! the least that was ever needed to the greatest.
+//! the least that was ever needed to the greatest. While values are few it has their buckets alone, one by one: those of a
+//! short flow's jitter lie far apart.
+
+use std::mem;
 
 /// Two significant digits: each power of two has this many buckets.
 const PER_OCTAVE: u32 = 128;
@@ -7,6 +10,10 @@ const PER_OCTAVE: u32 = 128;
 const UNIT_BITS: u32 = 9;
 /// The window grows by this many buckets, half an octave.
 const STEP: u32 = PER_OCTAVE / 2;
+/// So many values are kept one by one: in the room of half an octave.
+const FEW: usize = 128;
+/// Room for them is taken by so many.
+const FEW_AT_ONCE: usize = FEW / 8;
 
 /// How often each size of value was seen.
 #[derive(Clone, Debug, Default)]
@@ -14,15 +21,19 @@ pub(super) struct Histogram {
     /// The number of `counts[0]`, a multiple of [`STEP`].
     first: u32,
     counts: Vec<u32>,
+    /// The buckets of the values so far, while there is no window.
+    few: Vec<u16>,
 }
 
 /// The bucket of a value.
 #[inline]
-fn bucket(value: u64) -> u32 {
+const fn bucket(value: u64) -> u32 {
     const FINEST: u64 = (2 * PER_OCTAVE as u64) << (UNIT_BITS - 1);
     let coarser = (value | FINEST).ilog2() - FINEST.ilog2();
     coarser * PER_OCTAVE + (value >> (UNIT_BITS + coarser)) as u32
 }
+
+const _: () = assert!(bucket(u64::MAX) <= u16::MAX as u32);
 
 /// The largest value of a bucket.
 fn largest(bucket: u32) -> u64 {
@@ -38,16 +49,40 @@ impl Histogram {
         let bucket = bucket(value);
         match self.counts.get_mut(bucket.wrapping_sub(self.first) as usize) {
             Some(count) => *count = count.saturating_add(1),
-            None => *self.widened(bucket) += 1,
+            None => self.note(bucket),
         }
     }
 
-    /// A bucket outside the window, which then has it.
+    /// Counts a value of a bucket that is outside the window: among the few, or in a window that then has it.
     #[cold]
-    fn widened(&mut self, bucket: u32) -> &mut u32 {
+    #[inline(never)]
+    fn note(&mut self, bucket: u32) {
+        if self.counts.is_empty() && self.few.len() < FEW {
+            return self.keep(bucket as u16);
+        }
+        self.open();
+        self.reach(bucket);
+        self.counts[(bucket - self.first) as usize] += 1;
+    }
+
+    fn keep(&mut self, bucket: u16) {
+        if self.few.len() == self.few.capacity() {
+            self.few.reserve_exact(FEW_AT_ONCE);
+        }
+        self.few.push(bucket);
+    }
+
+    /// Opens a window for the few.
+    fn open(&mut self) {
+        let few = mem::take(&mut self.few);
+        few.iter().min().into_iter().chain(few.iter().max()).for_each(|&bucket| self.reach(bucket.into()));
+        few.into_iter().for_each(|bucket| self.counts[(u32::from(bucket) - self.first) as usize] += 1);
+    }
+
+    /// Makes the window reach the half octave of a bucket.
+    fn reach(&mut self, bucket: u32) {
         let floor = bucket / STEP * STEP;
         self.cover(floor, floor + STEP);
-        &mut self.counts[(bucket - self.first) as usize]
     }
 
     /// Makes the window reach from `from` to below `to` at least.
@@ -66,9 +101,11 @@ impl Histogram {
 
     /// Adds the counts of another.
     pub fn add(&mut self, other: &Self) {
+        other.few.iter().for_each(|&bucket| self.record(largest(bucket.into())));
         if other.counts.is_empty() {
             return;
         }
+        self.open();
         self.cover(other.first, other.first + other.counts.len() as u32);
         let here = &mut self.counts[(other.first - self.first) as usize..];
         here.iter_mut().zip(&other.counts).for_each(|(count, more)| *count = count.saturating_add(*more));
@@ -76,6 +113,7 @@ impl Histogram {
 
     /// Forgets the counts and keeps the memory, with room for values twice as large as those seen and a sixteenth of them.
     pub fn clear(&mut self) {
+        self.open();
         self.counts.fill(0);
         if !self.counts.is_empty() {
             let below = self.first.min(4 * PER_OCTAVE);
@@ -85,11 +123,16 @@ impl Histogram {
 
     /// Number of values.
     pub fn len(&self) -> u64 {
-        self.counts.iter().map(|&count| u64::from(count)).sum()
+        self.few.len() as u64 + self.counts.iter().map(|&count| u64::from(count)).sum::<u64>()
     }
 
     /// The largest value of the bucket in which the `rank`-th smallest value is, from 1 on. None where there are not as many.
     pub fn ranked(&self, rank: u64) -> Option<u64> {
+        if self.counts.is_empty() {
+            let mut few = self.few.clone();
+            few.sort_unstable();
+            return few.get(rank.saturating_sub(1) as usize).map(|&bucket| largest(bucket.into()));
+        }
         let mut below = 0;
         let reaches = |&count: &u32| {
             below += u64::from(count);
@@ -101,8 +144,9 @@ impl Histogram {
 
     /// The largest value of the highest bucket that has one.
     pub fn max(&self) -> Option<u64> {
-        let at = self.counts.iter().rposition(|&count| count > 0)?;
-        Some(largest(self.first + at as u32))
+        let at = self.counts.iter().rposition(|&count| count > 0).map(|at| self.first + at as u32);
+        let few = self.few.iter().max().map(|&bucket| bucket.into());
+        at.or(few).map(largest)
     }
 }
 
@@ -121,12 +165,13 @@ mod tests {
     }
 
     proptest! {
-        /// Ranks, largest and number are HdrHistogram's, whatever the order in which the window grew and what was cleared.
+        /// Ranks, largest and number are HdrHistogram's, whatever the order in which the window grew, what was cleared, and
+        /// whether there are few values or many.
         #[test]
         fn is_that_of_hdrhistogram(
             before in prop::collection::vec(value(), 0..20),
-            values in prop::collection::vec(value(), 1..100),
-            more in prop::collection::vec(value(), 0..20),
+            values in prop::collection::vec(value(), 1..2 * FEW),
+            more in prop::collection::vec(value(), 0..2 * FEW),
         ) {
             let (mut ours, mut theirs, mut added) = (Histogram::default(), theirs(), Histogram::default());
             before.iter().for_each(|&v| ours.record(v));
@@ -151,6 +196,17 @@ mod tests {
             prop_assert_eq!(bucket(largest(number)), number);
             prop_assert_eq!(bucket(largest(number) + 1), number + 1);
         }
+    }
+
+    /// However far apart they lie: a window for the smallest and the largest number would take 24 kB.
+    #[test]
+    fn few_values_take_little_memory() {
+        let mut ours = Histogram::default();
+        let values = [0, u64::MAX].into_iter().cycle().take(FEW);
+        let taken = allocation_counter::measure(|| values.for_each(|value| ours.record(value)));
+        assert_eq!(taken.bytes_current as usize, FEW * size_of::<u16>());
+        ours.record(1);
+        assert_eq!((ours.len(), ours.few.capacity()), (FEW as u64 + 1, 0));
     }
 
     #[test]

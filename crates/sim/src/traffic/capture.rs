@@ -94,7 +94,7 @@ pub struct Params {
 /// One source of a capture's packets.
 #[derive(Clone, Debug)]
 pub struct Capture {
-    params: Params,
+    params: Box<Params>,
     /// Which of how many.
     source: [u32; 2],
     /// The next packet.
@@ -106,7 +106,8 @@ impl Params {
     /// # Errors
     /// None: the host that reads the file reports its faults.
     pub fn build(self, scope: &TrafficScope) -> Result<Capture, ParamError> {
-        let mut it = Capture { params: self, source: [scope.source, scope.sources.max(1)], next: 0, began: Time::ZERO };
+        let (params, source) = (Box::new(self), [scope.source, scope.sources.max(1)]);
+        let mut it = Capture { params, source, next: 0, began: Time::ZERO };
         it.next = it.own(0);
         Ok(it)
     }
@@ -165,7 +166,7 @@ impl Traffic for Capture {
             let error = ParamError::new("file", "E202", "another capture in the middle of the run".into());
             return Err(error.help("a change may alter `code-points`; write another [traffic.X] with a later `start`"));
         }
-        self.params = params.clone();
+        *self.params = params.clone();
         Ok(())
     }
 }

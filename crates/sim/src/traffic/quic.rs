@@ -91,7 +91,7 @@ struct Requests {
 /// One client.
 #[derive(Clone, Debug)]
 pub struct Quic {
-    params: Params,
+    params: Box<Params>,
     requests: Option<Requests>,
     carry: Carry,
 }
@@ -106,7 +106,7 @@ impl Params {
             within("initial-window", packets, [1, MOST_INITIAL])?;
         }
         let requests = self.requests()?;
-        Ok(Quic { params: self, requests, carry: Carry::default() })
+        Ok(Quic { params: Box::new(self), requests, carry: Carry::default() })
     }
 
     fn requests(&self) -> Result<Option<Requests>, ParamError> {

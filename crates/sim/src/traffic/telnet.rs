@@ -71,7 +71,7 @@ pub struct Params {
 /// One session.
 #[derive(Clone, Debug)]
 pub struct Telnet {
-    params: Params,
+    params: Box<Params>,
     packets: Sampler,
     segment: Bytes,
     /// Packets still to be written.
@@ -87,7 +87,7 @@ impl Params {
         if let Gaps::Exponential(mean) = self.gaps {
             ParamError::above_zero("gaps", mean)?;
         }
-        Ok(Telnet { params: self, packets, segment: scope.segment, left: 0, carry: Carry::default() })
+        Ok(Telnet { params: Box::new(self), packets, segment: scope.segment, left: 0, carry: Carry::default() })
     }
 }
 

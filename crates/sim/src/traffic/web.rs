@@ -75,7 +75,7 @@ struct Samplers {
 /// One user.
 #[derive(Clone, Debug)]
 pub struct Web {
-    params: Params,
+    params: Box<Params>,
     draw: Box<Samplers>,
     scope: TrafficScope,
     /// The page being requested; an unused number before the first one.
@@ -108,7 +108,7 @@ impl Params {
         });
         let page = Page { session: u32::MAX, page: u32::MAX, objects: 0 };
         let (scope, carry) = (*scope, Carry::default());
-        Ok(Web { params: self, draw, scope, page, server: 0, pages_left: 0, to_ask: 0, awaited: 0, carry })
+        Ok(Web { params: Box::new(self), draw, scope, page, server: 0, pages_left: 0, to_ask: 0, awaited: 0, carry })
     }
 }
 
@@ -146,7 +146,7 @@ impl Traffic for Web {
     }
 
     fn warnings(&self) -> Vec<ParamError> {
-        let Params { pages, objects, page_gap, object_gap, size, session_gap, .. } = &self.params;
+        let Params { pages, objects, page_gap, object_gap, size, session_gap, .. } = &*self.params;
         let warnings = [
             pages.warning("pages"),
             page_gap.warning("page-gap"),
