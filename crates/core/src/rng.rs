@@ -60,7 +60,7 @@ impl Rng {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::Rng;
     use proptest::prelude::*;
 
     proptest! {

@@ -13,8 +13,8 @@
 
 use super::early::level::{Level, Unit, link_rate, most_bytes};
 use crate::Scope;
-use crate::math::{larger, smaller};
 use crate::aqm::Arrival;
+use crate::math::{larger, smaller};
 use crate::packet::Packet;
 use crate::params::{Choice, ParamError, Params};
 use crate::rng::Rng;
