@@ -9,7 +9,7 @@ use perhop_core::conditioner::Passage;
 use perhop_core::framing::Framing;
 use perhop_core::packet::{Colour, Packet};
 use perhop_core::port::{Buffers, Inside, LetGo, Limit, NodeSpec, Port, PortSpec, QueueSpec, ShaperParams, Side};
-use perhop_core::sched::{HostKey, SchedulerParams, strict_priority};
+use perhop_core::sched::{HostKey, SchedulerParams, htb, strict_priority};
 use perhop_core::units::{BitRate, Bytes, Span, Time};
 use perhop_core::verdict::Reason;
 use proptest::prelude::*;
@@ -409,4 +409,33 @@ fn a_packet_larger_than_the_burst_has_become_waits() {
     port.retune_shaper(Time::from_ns(1_000_000), 0, &small, &Scope::default()).unwrap();
     drain(&mut port, &mut held, &mut left, Time::from_ns(20_000_000));
     assert_eq!(left, [(0, Time::ZERO)]);
+}
+
+/// HTB holds back its class, and whatever is above it is woken when that may send: as at the root.
+#[test]
+fn what_waits_for_its_rate_is_woken_below_others() {
+    let class = htb::Class {
+        name: None,
+        parent: None,
+        members: vec![],
+        rate: RATE,
+        ceil: None,
+        prio: None,
+        quantum: None,
+        burst: Some(Bytes::new(BURST)),
+        cburst: Some(Bytes::new(BURST)),
+        queue: None,
+    };
+    let params =
+        htb::Params { classes: vec![class], r2q: 10, framing: Framing::default(), arithmetic: Arithmetic::Exact };
+    let node =
+        |parent| NodeSpec { inside: Inside::Scheduler(SchedulerParams::Htb(params.clone())), ..strict(parent, &[]) };
+    let queues: Vec<_> = (0..2).map(|_| queue(10, Side::Tail)).collect();
+    let coming = [Coming { at: Time::ZERO, size: 1500, colour: Colour::Green }; 5];
+    let alone = run(&mut build(&queues[..1], &[node(None), leaf(Some(0), 0)]), &coming).0;
+    let classes = strict(None, &[Some(Colour::Green), None]);
+    let below = [classes, node(Some(0)), leaf(Some(1), 0), leaf(Some(0), 1)];
+    assert_eq!(run(&mut build(&queues, &below), &coming).0, alone);
+    // Two pay with the burst, one leaves a debt of 1500 B.
+    assert_eq!(alone.iter().map(|(_, at)| at.ns()).collect::<Vec<_>>(), [0, 0, 0, 1_500_000, 3_000_000]);
 }
