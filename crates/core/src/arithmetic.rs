@@ -68,13 +68,17 @@ impl Tariff {
     /// What `bytes` cost, in tokens.
     #[inline]
     pub fn cost(&self, bytes: u64) -> i64 {
-        i64::try_from((u128::from(bytes) * u128::from(self.mult)) >> self.shift).unwrap_or(i64::MAX)
+        let tokens = match bytes.checked_mul(self.mult) {
+            Some(product) => u128::from(product >> self.shift),
+            None => (u128::from(bytes) * u128::from(self.mult)) >> self.shift,
+        };
+        i64::try_from(tokens).unwrap_or(i64::MAX)
     }
 
     /// What `ns` nanoseconds earn, in tokens.
     #[inline]
     pub fn earned(&self, ns: u64) -> i64 {
-        i64::try_from(u128::from(self.earned_per_ns) * u128::from(ns)).unwrap_or(i64::MAX)
+        self.earned_per_ns.checked_mul(ns).and_then(|tokens| i64::try_from(tokens).ok()).unwrap_or(i64::MAX)
     }
 
     /// Nanoseconds until `tokens` are earned, rounded up.

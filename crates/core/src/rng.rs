@@ -8,6 +8,16 @@ use crate::math;
 use rand_core::{Rng as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+/// How close to each other, as a part of the larger, two numbers have to be for their comparison to depend on how a quotient is
+/// rounded: far above 2^-51, the error of either way.
+const CLOSE: f64 = 1.0 / (1u64 << 40) as f64;
+
+#[cold]
+#[inline(never)]
+fn is_below_quotient(draw: f64, part: f64, whole: f64) -> bool {
+    draw < 1.0 - part / whole
+}
+
 /// One component's stream.
 #[derive(Clone, Debug)]
 pub struct Rng(Xoshiro256PlusPlus);
@@ -28,6 +38,15 @@ impl Rng {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
+    /// Whether `uniform() < 1.0 - part / whole`, of a part above 0 and below the whole. It is divided only where the sign of
+    /// (1 - draw) whole - part, within its rounding, does not say so.
+    #[inline]
+    pub fn exceeds(&mut self, part: f64, whole: f64) -> bool {
+        let draw = self.uniform();
+        let above = (1.0 - draw) * whole - part;
+        if above.abs() > CLOSE * whole { above > 0.0 } else { is_below_quotient(draw, part, whole) }
+    }
+
     /// 64 random bits: the seed of a generator that is not ours.
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
@@ -41,7 +60,24 @@ impl Rng {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::Rng;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+
+        /// Also where the draw is the quotient, or a few steps beside it.
+        #[test]
+        fn an_excess_is_drawn_as_if_divided(
+            seed in 0u64..1000, whole in 1.0f64..1e10, share in 0.0f64..1.0, steps in -3i64..=3, tied: bool,
+        ) {
+            let mut rng = Rng::stream(seed, 0, "excess");
+            let draw = rng.clone().uniform();
+            let part = if tied { (1.0 - draw) * whole } else { share * whole };
+            let part = f64::from_bits((part.to_bits() as i64 + steps).max(1) as u64);
+            prop_assert_eq!(rng.exceeds(part, whole), draw < 1.0 - part / whole);
+        }
+    }
 
     /// Pins the numbers: a change here changes every result ever published.
     #[test]

@@ -37,7 +37,6 @@
 //! Deviations: those of SVB. A threshold is brought up to date when a packet of its class comes; between two packets it
 //! is a line up to its cap, so nothing is lost.
 
-use std::hint::select_unpredictable;
 use std::sync::LazyLock;
 
 pub use super::redistribution::Redistribute;
@@ -142,7 +141,7 @@ impl Aqm for Msvb {
     #[inline]
     fn on_fate(&mut self, _at: &Arrival, packet: &Packet, fate: Fate) {
         // No branch: what is dropped is random, and 0 units change nothing.
-        let units = select_unpredictable(self.counting.counts(fate), self.queue.units(packet), 0.0);
+        let units = self.queue.units(packet) * f64::from(self.counting.counts(fate));
         self.queue.add(units);
         self.shares.take(self.members.of(packet), units);
     }

@@ -50,7 +50,6 @@ use crate::params::{ParamError, Params as Declared};
 use crate::rng::Rng;
 use crate::units::Time;
 use crate::verdict::{Fate, Verdict};
-use std::hint::select_unpredictable;
 
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
@@ -117,7 +116,7 @@ impl Aqm for Svb {
     #[inline]
     fn on_fate(&mut self, _at: &Arrival, packet: &Packet, fate: Fate) {
         // No branch: what is dropped is random, and 0 units change nothing.
-        let units = select_unpredictable(self.counting.counts(fate), self.queue.units(packet), 0.0);
+        let units = self.queue.units(packet) * f64::from(self.counting.counts(fate));
         self.queue.add(units);
         self.threshold.take(units);
     }

@@ -14,11 +14,13 @@
 use super::early::level::{Level, Unit, link_rate, most_bytes};
 use crate::Scope;
 use crate::aqm::Arrival;
+use crate::math::{larger, smaller};
 use crate::packet::Packet;
 use crate::params::{Choice, ParamError, Params};
 use crate::rng::Rng;
 use crate::units::{Bytes, Length, Time};
 use crate::verdict::{Fate, Reason, Verdict};
+use std::hint::select_unpredictable;
 
 /// What SVB and MSVB state in the same words.
 #[derive(Params, Clone, Debug, PartialEq)]
@@ -118,10 +120,9 @@ pub fn verdict(p: f64, ecn: bool, at: &Arrival, rng: &mut Rng) -> Verdict {
 
 #[inline]
 fn suffer(suffers: bool, ecn: bool, at: &Arrival) -> Verdict {
-    if !suffers {
-        return Verdict::Pass;
-    }
-    if ecn && at.backlog.ecn && at.backlog.room { Verdict::Mark } else { Verdict::Drop(Reason::Early) }
+    let marks = ecn && at.backlog.ecn && at.backlog.room;
+    let hit = if marks { Verdict::Mark } else { Verdict::Drop(Reason::Early) };
+    select_unpredictable(suffers, hit, Verdict::Pass)
 }
 
 /// The virtual queue.
@@ -173,7 +174,7 @@ impl VirtualQueue {
     /// Its length at `now`.
     #[inline]
     pub fn at(&self, now: Time) -> f64 {
-        (self.length - self.capacity * now.since(self.since).seconds()).max(self.floor)
+        larger(self.length - self.capacity * now.since(self.since).seconds(), self.floor)
     }
 
     /// Lets the link send until `now`; the length.
@@ -263,7 +264,7 @@ impl Threshold {
     /// Its value at `now`.
     #[inline]
     pub fn at(&self, now: Time) -> f64 {
-        (self.value + self.rise * now.since(self.since).seconds()).min(self.cap)
+        smaller(self.value + self.rise * now.since(self.since).seconds(), self.cap)
     }
 
     /// Lets it rise until `now`.
@@ -306,7 +307,7 @@ impl Threshold {
     /// Takes a packet that counts.
     #[inline]
     pub fn take(&mut self, units: f64) {
-        self.value = self.after(units).max(0.0);
+        self.value = larger(self.after(units), 0.0);
     }
 
     /// Rises towards another share from `now` on.

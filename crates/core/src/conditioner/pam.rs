@@ -39,7 +39,7 @@
 use crate::Scope;
 use crate::conditioner::{Conditioner, Passage, bucket_threshold};
 use crate::estimate::{Ewma, TokenBucket};
-use crate::math;
+use crate::math::Decay;
 use crate::packet::{Colour, Packet};
 use crate::params::{Choice, ParamError, Params as Declared};
 use crate::rng::Rng;
@@ -110,7 +110,8 @@ pub struct Pam {
     uniformise: bool,
     count: i64,
     idle: Idle,
-    tau: f64,
+    /// e^(-T/tau), with `idle = "time"`.
+    relaxation: Decay,
     long_gap: Span,
     spacing: Option<Ewma>,
     last: Option<Time>,
@@ -166,7 +167,7 @@ impl Params {
             uniformise: self.uniformise,
             count: -1,
             idle: self.idle,
-            tau: self.time_constant()?,
+            relaxation: Decay::new(self.time_constant()?),
             long_gap: self.cbs / self.cir,
             spacing: None,
             last: None,
@@ -191,13 +192,14 @@ impl Law {
 
 impl Pam {
     /// The average level with this packet's sample (the bucket is refilled).
+    #[inline]
     fn sample(&mut self, now: Time) -> f64 {
         let level = self.bucket.level();
         let gap = self.last.replace(now).map(|last| now.since(last));
         match (self.idle, gap) {
             (Idle::Time, gap) => {
-                let gap = gap.map_or(0.0, Span::seconds);
-                return self.average.relax(level, math::exp(-gap / self.tau));
+                let gap = gap.map_or(0, Span::ns);
+                return self.average.relax(level, self.relaxation.keep(gap));
             }
             (Idle::VirtualSamples, Some(gap)) if gap > self.long_gap => self.catch_up(level, gap),
             (Idle::VirtualSamples, Some(gap)) => self.space(gap),
@@ -206,11 +208,14 @@ impl Pam {
         self.average.update(level)
     }
 
+    #[cold]
+    #[inline(never)]
     fn catch_up(&mut self, level: f64, gap: Span) {
         let spacing = self.spacing.map_or(0.0, |s| s.value());
         self.average.decay(level, gap.seconds() / spacing);
     }
 
+    #[inline]
     fn space(&mut self, gap: Span) {
         let gap = gap.seconds();
         let weight = self.average.weight();

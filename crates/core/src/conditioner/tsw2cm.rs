@@ -59,7 +59,7 @@ impl Conditioner for Tsw2Cm {
     #[inline(always)]
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         let average = self.rate.update(at.now, f64::from(packet.size));
-        let red = average > self.cir && rng.uniform() < 1.0 - self.cir / average;
+        let red = average > self.cir && rng.exceeds(self.cir, average);
         packet.colour = if red { Colour::Red } else { Colour::Green };
         Verdict::Pass
     }

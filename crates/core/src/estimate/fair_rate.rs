@@ -41,10 +41,6 @@ use crate::units::{Span, Time};
 /// Smallest rate, bytes/s: that of a flow about which nothing is known yet.
 pub const EPS: f64 = 1.0;
 
-/// How close to alpha, as a part of the label, a draw has to be for its refusal to depend on how a quotient is rounded: far
-/// above 2^-51, the error of either way.
-const CLOSE: f64 = 1.0 / (1u64 << 40) as f64;
-
 /// What an overflow leaves of alpha.
 const OVERFLOW: f64 = 0.99;
 
@@ -130,22 +126,7 @@ impl FairRate {
     /// that is above 0.
     #[inline]
     pub fn refuses(&self, label: f64, rng: &mut Rng) -> bool {
-        self.cuts(label) && self.draws_a_refusal(label, rng)
-    }
-
-    /// Whether a draw is below 1 - alpha/label. It is divided only where the sign of (1 - draw) label - alpha, within its
-    /// rounding, does not say so.
-    #[inline]
-    fn draws_a_refusal(&self, label: f64, rng: &mut Rng) -> bool {
-        let draw = rng.uniform();
-        let above = (1.0 - draw) * label - self.alpha;
-        if above.abs() > CLOSE * label { above > 0.0 } else { self.is_below_quotient(draw, label) }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn is_below_quotient(&self, draw: f64, label: f64) -> bool {
-        draw < 1.0 - self.alpha / label
+        self.cuts(label) && rng.exceeds(self.alpha, label)
     }
 
     /// Whether flows of this label are cut.
@@ -280,41 +261,5 @@ impl FairRate {
         self.rates.reaverage(rules.k_alpha);
         self.rules = rules;
         self.alpha = if self.alpha > 0.0 { self.bounded(self.alpha) } else { 0.0 };
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::rng::Rng;
-    use proptest::prelude::*;
-
-    fn rules() -> Rules {
-        Rules {
-            capacity: 1e6,
-            weights: None,
-            least: EPS,
-            ceiling: Ceiling::Labels,
-            k_alpha: Span::from_ms(100),
-            k_c: Span::from_ms(100),
-            kdec: 29,
-        }
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(4000))]
-
-        /// Also where the draw is the quotient, or a few steps beside it.
-        #[test]
-        fn a_refusal_is_drawn_as_if_divided(
-            seed in 0u64..1000, label in 1.0f64..1e10, share in 0.0f64..1.0, steps in -3i64..=3, tied: bool,
-        ) {
-            let mut rng = Rng::stream(seed, 0, "refusal");
-            let draw = rng.clone().uniform();
-            let alpha = if tied { (1.0 - draw) * label } else { share * label };
-            let alpha = f64::from_bits((alpha.to_bits() as i64 + steps).max(1) as u64);
-            let fair = FairRate { alpha, ..FairRate::new(rules()) };
-            prop_assert_eq!(fair.draws_a_refusal(label, &mut rng), draw < 1.0 - alpha / label);
-        }
     }
 }

@@ -25,6 +25,13 @@ const fn cost(size: u32) -> u64 {
     (size as u64).saturating_mul(NANOBITS_PER_BYTE)
 }
 
+/// `n as f64`, as x86-64 does it fastest: a signed number is converted by one instruction, any other by six. Halved, its last bit
+/// kept, a large one is rounded as it would be whole.
+#[inline(always)]
+const fn real(n: u64) -> f64 {
+    if n >> 63 == 0 { n as i64 as f64 } else { 2.0 * (n >> 1 | n & 1) as i64 as f64 }
+}
+
 /// Tokens for bytes, without a rate: depth, credit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
@@ -88,7 +95,7 @@ impl Store {
     /// Level in bytes.
     #[inline]
     pub fn level(&self) -> f64 {
-        self.credit as f64 / NANOBITS_PER_BYTE as f64
+        real(self.credit) / NANOBITS_PER_BYTE as f64
     }
 
     /// Depth in bytes.

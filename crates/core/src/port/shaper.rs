@@ -82,6 +82,8 @@ pub struct Shaper {
     first_since: Time,
     /// Until when it holds back what was first when it was last asked.
     closed_until: Time,
+    /// The bytes of that, if it opens for them just then, whenever it is asked.
+    closed_for: Option<u32>,
     let_go: LetGo,
 }
 
@@ -132,6 +134,7 @@ impl ShaperParams {
             filled: Time::ZERO,
             first_since: Time::ZERO,
             closed_until: Time::ZERO,
+            closed_for: None,
             let_go: LetGo::default(),
         })
     }
@@ -166,6 +169,13 @@ impl Shaper {
         }
     }
 
+    /// Whether a packet that it holds back goes once its tokens are there: not one that is larger than a bucket has become, nor
+    /// before its timer unless something arrives.
+    fn opens_once(&self, bytes: u32) -> bool {
+        let fits = |bucket: &Bucket| self.debt || bucket.tariff.cost(self.frame.bytes(bytes).into()) <= bucket.depth;
+        self.granularity == 0 && fits(&self.rate) && self.peak.as_ref().is_none_or(fits)
+    }
+
     fn wakes(&self, at: Time) -> Time {
         match self.granularity {
             0 => at,
@@ -187,14 +197,17 @@ impl Shaper {
 
     /// From now on a packet is the first to wait below it.
     pub(super) fn comes_first(&mut self, now: Time) {
-        (self.first_since, self.closed_until) = (now, now);
+        (self.first_since, self.closed_until, self.closed_for) = (now, now, None);
     }
 
     /// Asked by a node above it: as [`Shaper::opens`].
     pub(super) fn is_asked(&mut self, now: Time, bytes: u32) -> Time {
+        if self.closed_for == Some(bytes) {
+            return self.closed_until.max(now);
+        }
         let opens = self.opens(now, bytes);
         if opens > now {
-            self.closed_until = opens;
+            (self.closed_until, self.closed_for) = (opens, self.opens_once(bytes).then_some(bytes));
         }
         opens
     }
@@ -204,7 +217,9 @@ impl Shaper {
         if now == self.first_since {
             return Span::ZERO;
         }
-        self.opens(self.first_since, bytes).max(self.closed_until).min(now).since(self.first_since)
+        let opens =
+            if self.closed_for == Some(bytes) { self.closed_until } else { self.opens(self.first_since, bytes) };
+        opens.max(self.closed_until).min(now).since(self.first_since)
     }
 
     /// What it did since [`Shaper::begin_count`], without the packet that waits.
@@ -215,6 +230,11 @@ impl Shaper {
     /// Counts from now on.
     pub(super) fn begin_count(&mut self, now: Time) {
         (self.first_since, self.let_go) = (self.first_since.max(now), LetGo::default());
+    }
+
+    /// Whether what arrives behind a packet leaves what it offers as it is: one on a timer looks again then.
+    pub(super) fn minds_only_the_first(&self) -> bool {
+        self.granularity == 0
     }
 
     /// Whether the packet that it shows is as good as gone.

@@ -70,6 +70,8 @@ struct Node<H> {
     up: Option<Up>,
     kind: Kind,
     takes: bool,
+    /// A queue whose AQM looks at departures.
+    judges: bool,
     kept: Option<Taken<H>>,
     offer: Offer,
     /// When something below it opens that may go before what it offers.
@@ -89,6 +91,8 @@ enum Kind {
 struct Inner {
     scheduler: AnyScheduler,
     needs: Needs,
+    /// As [`crate::sched::Scheduler::weighs`].
+    weighs: bool,
     rng: Rng,
     children: Vec<usize>,
     heads: Vec<Head>,
@@ -185,6 +189,7 @@ impl<H: Copy> Tree<H> {
     }
 
     /// As [`Tree::backlog_of`], in packets and bytes.
+    #[inline]
     fn waiting(&self, node: usize) -> Count {
         let it = &self.nodes[node];
         let mut count = match &it.kind {

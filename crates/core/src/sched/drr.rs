@@ -150,6 +150,10 @@ impl Scheduler for Drr {
         self.rounds.pick(heads)
     }
 
+    fn waits(&self) -> bool {
+        false
+    }
+
     fn sent(&mut self, _now: Time, child: usize, bytes: u32, behind: Count) {
         self.rounds.sent(child, bytes, behind);
     }

@@ -253,6 +253,14 @@ impl Scheduler for DualPi2 {
         }
     }
 
+    fn weighs(&self) -> bool {
+        false
+    }
+
+    fn waits(&self) -> bool {
+        false
+    }
+
     fn on_departure(&mut self, at: &Visit, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         let backlog = at.at.backlog;
         match at.child {

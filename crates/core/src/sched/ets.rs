@@ -158,6 +158,10 @@ impl Scheduler for Ets {
         }
     }
 
+    fn waits(&self) -> bool {
+        false
+    }
+
     fn sent(&mut self, _now: Time, child: usize, bytes: u32, behind: Count) {
         if let Some(shared) = self.shared(child) {
             self.rounds.sent(shared, bytes, behind);

@@ -250,6 +250,14 @@ impl Scheduler for FqCodel {
         }
     }
 
+    fn weighs(&self) -> bool {
+        false
+    }
+
+    fn waits(&self) -> bool {
+        false
+    }
+
     fn on_departure(&mut self, at: &Visit, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         let backlog = at.at.backlog;
         let behind = if self.rules.linux { at.all.bytes } else { backlog.bytes };

@@ -205,6 +205,10 @@ impl Scheduler for Htb {
         self.tree.pick(now, heads)
     }
 
+    fn weighs(&self) -> bool {
+        false
+    }
+
     fn sent(&mut self, now: Time, child: usize, bytes: u32, behind: Count) {
         self.tree.sent(now, child, bytes, behind);
     }

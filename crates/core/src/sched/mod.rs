@@ -172,6 +172,16 @@ pub trait Scheduler {
     /// says the same.
     fn pick(&mut self, now: Time, heads: &[Head]) -> Pick;
 
+    /// Whether [`Scheduler::pick`] asks how long the first packets are, not only who has one.
+    fn weighs(&self) -> bool {
+        true
+    }
+
+    /// Whether [`Scheduler::pick`] may say [`Pick::Later`].
+    fn waits(&self) -> bool {
+        true
+    }
+
     /// The packet at the head of the child picked last is sent: its bytes, and what waits in the child behind it.
     fn sent(&mut self, _now: Time, _child: usize, _bytes: u32, _behind: Count) {}
 
@@ -268,6 +278,12 @@ impl Scheduler for AnyScheduler {
     }
     fn pick(&mut self, now: Time, heads: &[Head]) -> Pick {
         dispatch!(self, x => x.pick(now, heads))
+    }
+    fn weighs(&self) -> bool {
+        dispatch!(self, x => x.weighs())
+    }
+    fn waits(&self) -> bool {
+        dispatch!(self, x => x.waits())
     }
     fn sent(&mut self, now: Time, child: usize, bytes: u32, behind: Count) {
         dispatch!(self, x => x.sent(now, child, bytes, behind));

@@ -187,6 +187,14 @@ impl Scheduler for Sfq {
         }
     }
 
+    fn weighs(&self) -> bool {
+        false
+    }
+
+    fn waits(&self) -> bool {
+        false
+    }
+
     fn sent(&mut self, _now: Time, child: usize, bytes: u32, _behind: Count) {
         self.changed(child, self.queues[child].packets - 1);
         self.queues[child].allot -= i64::from(bytes);

@@ -102,6 +102,14 @@ impl Scheduler for Wrr {
         Pick::Child(self.current)
     }
 
+    fn weighs(&self) -> bool {
+        false
+    }
+
+    fn waits(&self) -> bool {
+        false
+    }
+
     fn sent(&mut self, _now: Time, _child: usize, _bytes: u32, _behind: Count) {
         self.left -= 1;
     }

@@ -9,7 +9,7 @@ use perhop_core::conditioner::Passage;
 use perhop_core::framing::Framing;
 use perhop_core::packet::{Colour, Packet};
 use perhop_core::port::{Buffers, Inside, LetGo, Limit, NodeSpec, Port, PortSpec, QueueSpec, ShaperParams, Side};
-use perhop_core::sched::{HostKey, SchedulerParams, strict_priority};
+use perhop_core::sched::{HostKey, SchedulerParams, htb, strict_priority};
 use perhop_core::units::{BitRate, Bytes, Span, Time};
 use perhop_core::verdict::Reason;
 use proptest::prelude::*;
@@ -376,4 +376,66 @@ fn a_new_rate_keeps_the_tokens() {
     let later = Coming { at: Time::from_ns(750_000), ..packet };
     // 750 B were earned at 1 B/us; the other 750 B take 1500 us.
     assert_eq!(run(&mut port, &[later]).0, [(0, Time::from_ns(2_250_000))]);
+}
+
+/// As far as it is known when the third of three packets has its tokens, whatever comes behind it meanwhile: on a timer of 1 ms it
+/// goes with the arrival at 1.7 ms, without one 1500 us after the first two.
+#[test]
+fn what_comes_behind_wakes_a_coarse_timer_only() {
+    let at = |us: u64| Time::from_ns(us * 1000);
+    let of = |us| Coming { at: at(us), size: 1500, colour: Colour::Green };
+    let coming = [of(0), of(0), of(0), of(400), of(1700)];
+    let left = |granularity| {
+        let params = ShaperParams { granularity, ..shaper(false, Arithmetic::Exact) };
+        run(&mut shaped(params, 10), &coming).0.into_iter().map(|(_, at)| at).collect::<Vec<_>>()
+    };
+    assert_eq!(left(None), [0, 0, 1500, 3000, 4500].map(at));
+    assert_eq!(left(Some(Span::from_ms(1))), [0, 0, 1700, 3000, 5000].map(at));
+}
+
+/// A packet that no longer fits the bucket does not go when it would have.
+#[test]
+fn a_packet_larger_than_the_burst_has_become_waits() {
+    let packet = Coming { at: Time::ZERO, size: BURST as u32, colour: Colour::Green };
+    let mut port = shaped(shaper(false, Arithmetic::Exact), 10);
+    let (mut held, mut left) = (Held::default(), Left::new());
+    for i in 0..2 {
+        let mut packet = Packet { size: packet.size, ..Packet::default() };
+        assert!(port.arrive(&Passage::of(Time::ZERO, packet.flow), &mut packet, i).stays());
+        held.packets.push(packet);
+    }
+    send(&mut port, &mut held, &mut left, Time::ZERO);
+    let small = ShaperParams { burst: Bytes::new(BURST / 2), ..shaper(false, Arithmetic::Exact) };
+    port.retune_shaper(Time::from_ns(1_000_000), 0, &small, &Scope::default()).unwrap();
+    drain(&mut port, &mut held, &mut left, Time::from_ns(20_000_000));
+    assert_eq!(left, [(0, Time::ZERO)]);
+}
+
+/// HTB holds back its class, and whatever is above it is woken when that may send: as at the root.
+#[test]
+fn what_waits_for_its_rate_is_woken_below_others() {
+    let class = htb::Class {
+        name: None,
+        parent: None,
+        members: vec![],
+        rate: RATE,
+        ceil: None,
+        prio: None,
+        quantum: None,
+        burst: Some(Bytes::new(BURST)),
+        cburst: Some(Bytes::new(BURST)),
+        queue: None,
+    };
+    let params =
+        htb::Params { classes: vec![class], r2q: 10, framing: Framing::default(), arithmetic: Arithmetic::Exact };
+    let node =
+        |parent| NodeSpec { inside: Inside::Scheduler(SchedulerParams::Htb(params.clone())), ..strict(parent, &[]) };
+    let queues: Vec<_> = (0..2).map(|_| queue(10, Side::Tail)).collect();
+    let coming = [Coming { at: Time::ZERO, size: 1500, colour: Colour::Green }; 5];
+    let alone = run(&mut build(&queues[..1], &[node(None), leaf(Some(0), 0)]), &coming).0;
+    let classes = strict(None, &[Some(Colour::Green), None]);
+    let below = [classes, node(Some(0)), leaf(Some(1), 0), leaf(Some(0), 1)];
+    assert_eq!(run(&mut build(&queues, &below), &coming).0, alone);
+    // Two pay with the burst, one leaves a debt of 1500 B.
+    assert_eq!(alone.iter().map(|(_, at)| at.ns()).collect::<Vec<_>>(), [0, 0, 0, 1_500_000, 3_000_000]);
 }

@@ -43,17 +43,22 @@ pub struct Averages {
     unit: Unit,
     idle: Idle,
     /// One, or one for each precedence.
-    each: Vec<Ewma>,
-    /// What waits of each precedence; stays zero where one average counts all.
-    waiting: Vec<Count>,
+    each: Vec<Own>,
+}
+
+/// An average, and what waits of its precedence; stays zero where one average counts all.
+#[derive(Clone, Debug)]
+struct Own {
+    average: Ewma,
+    waiting: Count,
 }
 
 impl Averages {
     /// Averages at zero for `places` precedences of a queue measured in `unit`.
     pub fn new(counted: Counted, places: usize, unit: Unit, weight: f64, idle: Idle) -> Self {
         let averages = if counted == Counted::Common { 1 } else { places };
-        let each = vec![Ewma::new(weight, 0.0); averages];
-        Self { counted, unit, idle, each, waiting: vec![Count::default(); averages] }
+        let own = Own { average: Ewma::new(weight, 0.0), waiting: Count::default() };
+        Self { counted, unit, idle, each: vec![own; averages] }
     }
 
     /// Takes an arrival of the precedence at `place`; returns the average that judges it.
@@ -61,14 +66,14 @@ impl Averages {
     pub fn on_arrival(&mut self, at: &Arrival, place: usize) -> f64 {
         let missed = self.idle.missed(at);
         if missed > 0.0 {
-            self.each.iter_mut().for_each(|average| _ = average.decay(0.0, missed));
+            self.each.iter_mut().for_each(|own| _ = own.average.decay(0.0, missed));
         }
         match self.counted {
-            Counted::Common => self.each[0].update(found(at, self.unit)),
+            Counted::Common => self.each[0].average.update(found(at, self.unit)),
             Counted::Coupled => self.couple(at, place),
             Counted::Separate => {
-                let own = self.length(self.waiting[place]);
-                self.each[place].update(own)
+                let own = &mut self.each[place];
+                own.average.update(length(self.unit, own.waiting))
             }
         }
     }
@@ -76,26 +81,22 @@ impl Averages {
     /// Moves the averages from `place` on; the last one counts the whole queue.
     #[inline]
     fn couple(&mut self, at: &Arrival, place: usize) -> f64 {
-        let last = self.each.len() - 1;
-        let mut upto: Count = self.waiting[..place].iter().copied().sum();
-        for i in place..last {
-            upto += self.waiting[i];
-            let length = self.length(upto);
-            self.each[i].update(length);
+        let (less, own) = self.each.split_at_mut(place);
+        let mut upto: Count = less.iter().map(|own| own.waiting).sum();
+        let (last, between) = own.split_last_mut().expect("a place of the list");
+        for own in between {
+            upto += own.waiting;
+            own.average.update(length(self.unit, upto));
         }
-        self.each[last].update(found(at, self.unit));
-        self.each[place].value()
-    }
-
-    fn length(&self, count: Count) -> f64 {
-        self.unit.of(count.packets as u32, count.bytes)
+        last.average.update(found(at, self.unit));
+        own[0].average.value()
     }
 
     /// What became of an arrival.
     #[inline]
     pub fn on_fate(&mut self, fate: Fate, place: usize, size: u32) {
         if self.tells_apart() && fate.stays() {
-            self.waiting[place].add(size);
+            self.each[place].waiting.add(size);
         }
     }
 
@@ -103,7 +104,7 @@ impl Averages {
     #[inline]
     pub fn on_departure(&mut self, place: usize, size: u32) {
         if self.tells_apart() {
-            let waiting = &mut self.waiting[place];
+            let waiting = &mut self.each[place].waiting;
             waiting.packets -= 1;
             waiting.bytes -= u64::from(size);
         }
@@ -116,7 +117,7 @@ impl Averages {
 
     /// What the precedence at `place` is judged by.
     pub fn value(&self, place: usize) -> f64 {
-        self.each[if self.tells_apart() { place } else { 0 }].value()
+        self.each[if self.tells_apart() { place } else { 0 }].average.value()
     }
 
     /// Whether it counts waiting packets by precedence, so that none may change precedence while it waits.
@@ -131,20 +132,25 @@ impl Averages {
 
     /// Continues from the state of `other`, place by place. Waiting packets stay counted as they were on arrival.
     pub fn resume(&mut self, other: &Self) {
-        for (average, old) in self.each.iter_mut().zip(&other.each) {
-            *average = Ewma::new(average.weight(), old.value());
+        for (own, old) in self.each.iter_mut().zip(&other.each) {
+            own.average = Ewma::new(own.average.weight(), old.average.value());
+            own.waiting = old.waiting;
         }
-        self.waiting.clone_from(&other.waiting);
         self.idle.resume(&other.idle);
     }
 
-    /// Values for series. `own` names the average of a place, in packets and in bytes; the one that counts the whole queue
+    /// Values for series. `names` gives the name of the average of a place, in packets and in bytes; the one that counts the whole queue
     /// is named so.
-    pub fn gauges(&self, own: impl Fn(usize) -> [&'static str; 2], each: &mut dyn FnMut(&'static str, f64)) {
-        for (i, average) in self.each.iter().enumerate() {
+    pub fn gauges(&self, names: impl Fn(usize) -> [&'static str; 2], each: &mut dyn FnMut(&'static str, f64)) {
+        for (i, own) in self.each.iter().enumerate() {
             let whole = self.counted != Counted::Separate && i + 1 == self.each.len();
-            let [packets, bytes] = if whole { WHOLE } else { own(i) };
-            each(if self.unit == Unit::Packets { packets } else { bytes }, average.value());
+            let [packets, bytes] = if whole { WHOLE } else { names(i) };
+            each(if self.unit == Unit::Packets { packets } else { bytes }, own.average.value());
         }
     }
+}
+
+#[inline]
+fn length(unit: Unit, count: Count) -> f64 {
+    unit.of(count.packets as u32, count.bytes)
 }

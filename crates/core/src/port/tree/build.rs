@@ -2,7 +2,9 @@
 
 use super::Offer;
 use super::{Inner, Kind, Node, Numbers, Tree, Up};
+use crate::aqm::Aqm as _;
 use crate::count::Count;
+use crate::needs::Needs;
 use crate::port::queue::Queue;
 use crate::port::shaper::Shaper;
 use crate::rng::Rng;
@@ -44,6 +46,7 @@ impl<H: Copy> Tree<H> {
     fn leaf(&mut self, up: Option<usize>, queue: Queue<H>) -> usize {
         let takes = queue.gate().takes();
         let number = self.link(up, takes, Kind::Queue(self.queues.len()));
+        self.nodes[number].judges = queue.gate().aqm().needs().contains(Needs::DEPARTURES);
         if queue.gate().drops_at_head() {
             self.overfull.push(self.queues.len());
         }
@@ -54,9 +57,14 @@ impl<H: Copy> Tree<H> {
 
     fn inner(&mut self, up: Option<usize>, scheduler: AnyScheduler, rng: Rng) -> usize {
         let (takes, needs, evicts) = (scheduler.takes(), scheduler.needs(), scheduler.evicts());
+        let (weighs, waits) = (scheduler.weighs(), scheduler.waits());
         let (children, heads, stale, timed) = (vec![], vec![], vec![], vec![]);
-        let inner = Inner { scheduler, needs, rng, children, heads, stale, timed, all: Count::default(), chosen: 0 };
+        let (all, chosen) = (Count::default(), 0);
+        let inner = Inner { scheduler, needs, weighs, rng, children, heads, stale, timed, all, chosen };
         let number = self.link(up, takes, Kind::Scheduler(Box::new(inner)));
+        if waits {
+            self.depends_on_time(number);
+        }
         if evicts {
             self.evicting.push(number);
         }
@@ -66,12 +74,28 @@ impl<H: Copy> Tree<H> {
     /// Appends a node and tells the one above.
     fn link(&mut self, up: Option<usize>, takes: bool, kind: Kind) -> usize {
         let number = self.nodes.len();
-        let timed = !matches!(kind, Kind::Queue(_));
-        let up = up.map(|node| Up { node, place: self.nodes[node].adopt(number, timed) });
+        let up = up.map(|node| Up { node, place: self.nodes[node].adopt(number) });
+        let timed = matches!(kind, Kind::Shaper(..));
         // Nothing is above the root to look at what it offers.
         let takes = takes && up.is_some();
-        self.nodes.push(Node { up, kind, takes, kept: None, offer: Offer::Nothing, opens: None, stale: false });
+        let (judges, kept, opens, stale) = (false, None, None, false);
+        self.nodes.push(Node { up, kind, takes, judges, kept, offer: Offer::Nothing, opens, stale });
+        if timed {
+            self.depends_on_time(number);
+        }
         number
+    }
+
+    /// What a node offers may depend on the time, and so what those above it do.
+    fn depends_on_time(&mut self, mut node: usize) {
+        while let Some(up) = self.nodes[node].up {
+            if let Kind::Scheduler(above) = &mut self.nodes[up.node].kind
+                && !above.timed.contains(&up.place)
+            {
+                above.timed.push(up.place);
+            }
+            node = up.node;
+        }
     }
 
     /// How many flows are the children of a scheduler, by its number in the specification; `None` if they are not flows.
@@ -89,14 +113,11 @@ impl<H: Copy> Tree<H> {
 
 impl<H> Node<H> {
     /// A new child; its place among the children.
-    fn adopt(&mut self, child: usize, timed: bool) -> usize {
+    fn adopt(&mut self, child: usize) -> usize {
         let Kind::Scheduler(inner) = &mut self.kind else { return 0 };
         let place = inner.children.len();
         inner.children.push(child);
         inner.heads.push(Head::Nothing);
-        if timed {
-            inner.timed.push(place);
-        }
         place
     }
 }

@@ -112,12 +112,14 @@ impl<H: Copy> Tree<H> {
             };
             let (head, child) = (inner.heads[place], inner.children[place]);
             let offer = self.look(child, now, host);
+            let below = self.opens_below(child);
             let inner = self.inner_mut(node);
             inner.chosen = place;
-            if inner.stale.is_empty() && offer.head() == head {
-                return (offer, opens);
-            }
             inner.heads[place] = offer.head();
+            let same = offer.head() == head || !inner.weighs && head.is_ready() && offer.head().is_ready();
+            if inner.stale.is_empty() && same {
+                return (offer, below.map(|at| earlier(at, opens)).or(opens));
+            }
         }
     }
 

@@ -74,13 +74,15 @@ impl<H: Copy> Tree<H> {
     fn pull_leaf(&mut self, now: Time, leaf: usize, above: Verdict, host: &mut impl Buffers<H>) -> Option<Taken<H>> {
         let Kind::Queue(queue) = self.nodes[leaf].kind else { return None };
         let first = self.queues[queue].first()?;
-        let packet = host.packet(first.handle);
-        let may_drop = self.drops < MOST_HEAD_DROPS;
-        if let Fate::Dropped(reason) = self.queues[queue].depart(now, packet, may_drop, above) {
-            self.drops += 1;
-            self.lost(now, leaf, first.size);
-            host.dropped(first.handle, reason);
-            return None;
+        if self.nodes[leaf].judges || above != Verdict::Pass {
+            let may_drop = self.drops < MOST_HEAD_DROPS;
+            let packet = host.packet(first.handle);
+            if let Fate::Dropped(reason) = self.queues[queue].depart(now, packet, may_drop, above) {
+                self.drops += 1;
+                self.lost(now, leaf, first.size);
+                host.dropped(first.handle, reason);
+                return None;
+            }
         }
         // What a queue keeps for its parent counts as waiting in it until it goes.
         if !self.nodes[leaf].takes {

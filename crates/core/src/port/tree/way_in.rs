@@ -27,9 +27,22 @@ impl<H: Copy> Tree<H> {
                 }
                 node = up.node;
             }
-            self.touch(leaf);
+            self.touch_behind(leaf);
         }
         fate
+    }
+
+    /// A packet has come to a leaf: behind another one it changes nothing that shapers right above offer.
+    fn touch_behind(&mut self, leaf: usize) {
+        let (mut node, behind) = (leaf, self.waiting(leaf).packets > 1);
+        while behind && !self.nodes[node].stale {
+            let Some(up) = self.nodes[node].up else { return };
+            if !matches!(&self.nodes[up.node].kind, Kind::Shaper(shaper, _) if shaper.minds_only_the_first()) {
+                break;
+            }
+            node = up.node;
+        }
+        self.touch(node);
     }
 
     /// The queue that a packet goes to, by its node, and what those above it say to it.

@@ -26,10 +26,18 @@ impl Bucket {
         self.tokens + self.per_ns * i128::from(ns)
     }
 
+    /// Whether anything is owed, `ns` after the last change.
+    pub(super) fn owes(&self, ns: u64) -> bool {
+        self.after(ns) < 0
+    }
+
     /// Nanoseconds until nothing is owed, `ns` after the last change; 0 if nothing is.
-    pub(super) fn owes(&self, ns: u64) -> u64 {
-        let owed = -self.after(ns);
-        if owed <= 0 { 0 } else { ((owed + self.per_ns - 1) / self.per_ns) as u64 }
+    pub(super) fn owes_for(&self, ns: u64) -> u64 {
+        let owed = (-self.after(ns)).max(0);
+        match u64::try_from(owed) {
+            Ok(owed) => owed.div_ceil(self.per_ns as u64),
+            Err(_) => ((owed + self.per_ns - 1) / self.per_ns) as u64,
+        }
     }
 
     /// A packet that counts `bytes` is paid for, `ns` after the last change.

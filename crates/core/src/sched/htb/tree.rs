@@ -81,8 +81,12 @@ pub(super) struct Tree {
     events: u64,
 }
 
-fn bits(mask: u8) -> impl Iterator<Item = usize> {
-    (0..PRIOS).filter(move |prio| mask & 1 << prio != 0)
+fn bits(mut mask: u8) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let first = mask.trailing_zeros() as usize;
+        mask &= mask.wrapping_sub(1);
+        (first < PRIOS).then_some(first)
+    })
 }
 
 impl Tree {
@@ -176,13 +180,23 @@ impl Tree {
         bits(prios).for_each(|prio| self.levels[plan.level].rows[prio].leave(*beside));
     }
 
-    /// Brings the mode of a class up to date, `ns` after its tokens were counted; how long it then lasts.
-    fn change_mode(&mut self, at: usize, ns: u64) -> u64 {
+    /// How long the mode of a class lasts without a packet, `ns` after its tokens were counted.
+    fn lasts(&self, at: usize, ns: u64) -> u64 {
+        let Class { plan, mode, .. } = &self.classes[at];
+        match mode {
+            Mode::CanSend => 0,
+            Mode::MayBorrow => plan.rate.owes_for(ns),
+            Mode::CantSend => plan.ceil.owes_for(ns),
+        }
+    }
+
+    /// Brings the mode of a class up to date, `ns` after its tokens were counted.
+    fn change_mode(&mut self, at: usize, ns: u64) {
         let class = &self.classes[at];
-        let (mode, lasts) = match (class.plan.ceil.owes(ns), class.plan.rate.owes(ns)) {
-            (0, 0) => (Mode::CanSend, 0),
-            (0, wait) => (Mode::MayBorrow, wait),
-            (wait, _) => (Mode::CantSend, wait),
+        let mode = match () {
+            () if class.plan.ceil.owes(ns) => Mode::CantSend,
+            () if class.plan.rate.owes(ns) => Mode::MayBorrow,
+            () => Mode::CanSend,
         };
         if mode != class.mode {
             if class.active != 0 && class.mode != Mode::CantSend {
@@ -193,7 +207,6 @@ impl Tree {
                 self.join(at);
             }
         }
-        lasts
     }
 
     fn wake_after(&mut self, at: usize, now: Time, ns: u64) {
@@ -220,9 +233,10 @@ impl Tree {
                 return at;
             }
             self.classes[class].wakes = None;
-            let lasts = self.change_mode(class, self.elapsed(class, now));
+            let ns = self.elapsed(class, now);
+            self.change_mode(class, ns);
             if self.classes[class].mode != Mode::CanSend {
-                self.wake_after(class, now, lasts);
+                self.wake_after(class, now, self.lasts(class, ns));
             }
         }
     }
@@ -252,7 +266,10 @@ impl Tree {
     fn first_ready(&mut self, level: usize, prio: usize, heads: &[Head]) -> Option<usize> {
         let mut first = None;
         loop {
-            let leaf = self.turn(level, prio)?;
+            if self.levels[level].rows[prio].is_empty() {
+                return None;
+            }
+            let leaf = self.turn(level, prio);
             match heads[self.classes[leaf].child] {
                 Head::Bytes(_) => return Some(leaf),
                 Head::Nothing => self.emptied(leaf),
@@ -265,12 +282,9 @@ impl Tree {
         }
     }
 
-    /// The leaf whose turn it is in a row: each ring on the way down has its own turn, and one that has come round gives
+    /// The leaf whose turn it is in a row, which is not empty: each ring on the way down has its own turn, and one that has come round gives
     /// the turn to the next of the ring above.
-    fn turn(&mut self, level: usize, prio: usize) -> Option<usize> {
-        if self.levels[level].rows[prio].is_empty() {
-            return None;
-        }
+    fn turn(&mut self, level: usize, prio: usize) -> usize {
         let mut lender = None;
         loop {
             let Some(place) = self.ring(lender, level, prio).turn() else {
@@ -284,7 +298,7 @@ impl Tree {
             let members = lender.map_or(&self.levels[level].classes, |at| &self.classes[at].children);
             let at = members[usize::from(place)];
             if self.classes[at].children.is_empty() {
-                return Some(at);
+                return at;
             }
             lender = Some(at);
         }
@@ -332,12 +346,12 @@ impl Tree {
             }
             ceil.spend(ns, bytes);
             self.classes[class].counted = now;
-            let lasts = self.change_mode(class, 0);
+            self.change_mode(class, 0);
             let mode = self.classes[class].mode;
             if mode == Mode::CanSend {
                 self.classes[class].wakes = None;
             } else if mode != old {
-                self.wake_after(class, now, lasts);
+                self.wake_after(class, now, self.lasts(class, 0));
             }
             at = self.classes[class].plan.parent;
         }
@@ -357,10 +371,10 @@ impl Tree {
             }
             (class.counted, class.plan.quantum) = (now, new.classes[at].plan.quantum);
             self.move_to(at, new.classes[at].plan.prio);
-            let lasts = self.change_mode(at, 0);
+            self.change_mode(at, 0);
             self.classes[at].wakes = None;
             if self.classes[at].mode != Mode::CanSend {
-                self.wake_after(at, now, lasts);
+                self.wake_after(at, now, self.lasts(at, 0));
             }
         }
     }

@@ -145,26 +145,29 @@ impl Rack {
     /// Takes as lost what was sent long enough before the latest delivery; how long until the next may be.
     pub(super) fn detect(&mut self, board: &mut Scoreboard, at: &Conditions) -> Option<Span> {
         let window = self.window(board, at);
-        let mut wait: Option<Span> = None;
-        for number in board.una()..board.next() {
-            let it = board.get(number);
-            if it.sacked || it.judged || it.lost && !it.again {
-                continue;
-            }
-            if (it.at, number) >= (self.sent_at, self.number) {
-                if !it.repeated {
-                    break; // all after it were sent later, or again
+        let (mut from, mut wait) = (board.una(), None);
+        loop {
+            let mut lost = None;
+            for (number, it) in self.doubtful(board, from) {
+                let due = it.at + self.rtt + window;
+                if due <= at.now {
+                    lost = Some(number);
+                    break;
                 }
-                continue;
+                wait = wait.max(Some(due.since(at.now)));
             }
-            let due = it.at + self.rtt + window;
-            if due <= at.now {
-                board.judge(number);
-            } else {
-                let left = due.since(at.now);
-                wait = Some(wait.map_or(left, |wait| wait.max(left)));
-            }
+            let Some(number) = lost else { return wait };
+            board.judge(number);
+            from = number + 1;
         }
-        wait
+    }
+
+    /// From a number on, what is in question and was sent before the latest delivery. One that is not, and never repeated, ends
+    /// the search: all after it were sent later, or again.
+    fn doubtful<'a>(&self, board: &'a Scoreboard, from: u32) -> impl Iterator<Item = (u32, &'a Sent)> {
+        let latest = (self.sent_at, self.number);
+        let is_later = move |(number, it): &(u32, &Sent)| (it.at, *number) >= latest;
+        let open = board.in_question(from).take_while(move |segment| segment.1.repeated || !is_later(segment));
+        open.filter(move |segment| !is_later(segment))
     }
 }

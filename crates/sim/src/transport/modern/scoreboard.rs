@@ -146,6 +146,13 @@ impl Scoreboard {
         &self.ring[(number - self.una) as usize]
     }
 
+    /// From a number on, the segments of which RACK does not know yet whether they have arrived or are lost.
+    #[inline]
+    pub(super) fn in_question(&self, from: u32) -> impl Iterator<Item = (u32, &Sent)> {
+        let open = |(_, it): &(u32, &Sent)| !(it.sacked || it.judged || it.lost && !it.again);
+        (from..).zip(self.ring.range((from - self.una) as usize..)).filter(open)
+    }
+
     /// The next number is sent for the first time.
     #[inline]
     pub(super) fn send(&mut self, at: Time, stamp: Stamp) -> u32 {
