@@ -80,7 +80,7 @@ impl<H: Copy> Ring<H> {
     #[inline(never)]
     fn grow(&mut self, handle: H) {
         let filler = Entry { handle, size: 0, arrived: Time::ZERO, sent: Transmission::NEVER };
-        let mut all: Vec<_> = Vec::with_capacity((self.entries.len() * 2).max(8));
+        let mut all: Vec<_> = Vec::with_capacity((self.entries.len() * 2).max(2));
         let first = self.tail.wrapping_sub(self.len());
         all.extend(self.from(first).copied());
         [self.taken, self.started, self.tail] = [self.taken, self.started, self.tail].map(|at| at.wrapping_sub(first));

@@ -153,7 +153,6 @@ impl Link {
     pub fn lead(&mut self) {
         debug_assert!(self.kind == Kind::Plain, "{:?}", self.kind);
         self.kind = Kind::Leading;
-        self.late.reserve(1);
     }
 
     /// From now on says when a transmission begins. Needs the event at the end of each: call before the first packet.
