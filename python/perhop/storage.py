@@ -156,7 +156,8 @@ def write_probe(out: str, name: str) -> None:
     """
     fs, root = filesystem(out)
     with failing(out, "write"):
-        fs.makedirs(root, exist_ok=True)
+        if not is_address(out):
+            Path(root).mkdir(parents=True, exist_ok=True)
         fs.pipe_file(f"{root}/{PROBE.format(name)}", name.encode())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import subprocess
@@ -64,7 +65,7 @@ def hashes(runs: Runs) -> list[str]:
 
 
 def written(out: Path) -> int:
-    return len(list(out.rglob("manifest.json")))
+    return sum("manifest.json" in files and ".partial" not in folder for folder, _, files in os.walk(out))
 
 
 def test_a_local_cluster_equals_serial_hash_for_hash(local: Client, tmp_path: Path) -> None:
@@ -99,6 +100,7 @@ def test_the_command_line_prints_what_it_prints_without_a_cluster(
     assert "8 replications (6 already there)" in more.stdout
 
 
+@pytest.mark.slow
 def test_a_reproduction_has_the_same_records(local: Client, tmp_path: Path, perhop: Command) -> None:
     words = ("reproduce", "pf-fig7", "--seeds", "1", "--out")
     here, there = perhop(*words, "here"), perhop(*words, "there", "--cluster", local.scheduler.address)
@@ -158,7 +160,7 @@ def test_mixed_versions(processes: Processes, tmp_path: Path, perhop: Command) -
         client.wait_for_workers(2, timeout=WAIT_S)
         done = perhop("sweep", "short.toml", "--vary", GRID[0], "--cluster", processes.address)
         assert done.returncode == 2
-        [old] = [it["address"] for it in client.scheduler_info(n_workers=-1)["workers"].values() if it["id"] == "old"]
+        [old] = [it for it, told in client.scheduler_info(n_workers=-1)["workers"].items() if told["id"] == "old"]
         assert f"{old}: perhop 0.0.9" in done.stderr, done.stderr
         assert "nothing was run" in done.stderr
         assert "same wheel" in done.stderr
@@ -168,7 +170,7 @@ def test_mixed_versions(processes: Processes, tmp_path: Path, perhop: Command) -
 
 def test_another_build_of_the_same_version_is_refused(local: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     mine = cluster_client.identity.identity()
-    monkeypatch.setattr(cluster_client.identity, "identity", lambda: mine._replace(build="other"))
+    monkeypatch.setattr(cluster_client.identity, "_build", lambda: "other")
     with pytest.raises(ClusterError, match=rf"(?s)build other.*tcp://.*build {mine.build}"):
         scenario().run(1, client=local)
 
@@ -177,9 +179,8 @@ def test_a_worker_of_another_version_that_comes_later_is_refused(
     local: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The check before the first task did not see it."""
-    mine = cluster_client.identity.identity()
     monkeypatch.setattr(Cluster, "_check", lambda *_: None)
-    monkeypatch.setattr(cluster_client.identity, "identity", lambda: mine._replace(version="0.0.9"))
+    monkeypatch.setattr(cluster_client.identity, "_build", lambda: "other")
     with pytest.raises(ClusterError, match=r"(?s)came later.*0 of 1 replication complete"):
         Scenario.from_toml(SHORT).run(1, client=local)
 
@@ -195,7 +196,7 @@ def test_a_worker_without_perhop_is_refused(processes: Processes, tmp_path: Path
     assert not (tmp_path / "runs").exists()
 
 
-def test_no_such_scheduler(tmp_path: Path, perhop: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_such_scheduler(tmp_path: Path, perhop: Command) -> None:
     (tmp_path / "short.toml").write_text(SHORT)
     address = f"tcp://127.0.0.1:{Processes(tmp_path).port}"
     done = perhop("sweep", "short.toml", "--cluster", address)
@@ -207,9 +208,8 @@ def test_no_such_scheduler(tmp_path: Path, perhop: Command, monkeypatch: pytest.
 
 def test_a_place_that_workers_cannot_write_is_found_before_the_work(local: Client, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    for place, words in {"file": "file", "no-such/bucket": "/proc/none"}.items():
-        out = tmp_path / "file" if place == "file" else Path("/proc/none")
-        with pytest.raises(OSError, match=rf"(?s)E020.*cannot write.*{words}"):
+    for out in (tmp_path / "file", Path("/proc/none")):
+        with pytest.raises(OSError, match=rf"(?s)E020.*cannot write {out}"):
             scenario().run(1, client=local, out=out)
 
 
@@ -248,14 +248,7 @@ def test_a_place_that_one_worker_cannot_write_names_it(local: Client, tmp_path: 
         local.run(_elsewhere, None)
 
 
-FAILING = """
-scenario = { duration = "2s", replications = 3 }
-"""
-
-
-def test_a_failing_point_leaves_the_others(
-    local: Client, tmp_path: Path, perhop: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failing_point_leaves_the_others(local: Client, tmp_path: Path, perhop: Command) -> None:
     """The rest goes on; the failure is reported with scenario, point and seed; exit 1."""
     (tmp_path / "short.toml").write_text(SHORT)
     local.run(_fail_at, 4)
@@ -270,8 +263,6 @@ def test_a_failing_point_leaves_the_others(
         assert f"replication {number}, seed 7: planted" in done.stderr
     assert "flows_4-" in done.stderr
     assert "flows_2-" not in done.stderr
-    with pytest.raises(RunError):
-        raise RunError
     kept = {r.replication for r in Runs.open(tmp_path / "runs")}
     assert kept == {0, 1}
     again = perhop(*words)
@@ -319,7 +310,16 @@ def test_a_full_disk_on_a_worker(processes: Processes, tmp_path: Path) -> None:
 
 def test_ctrl_c_says_what_is_there_and_the_same_command_resumes(local: Client, tmp_path: Path) -> None:
     (tmp_path / "long.toml").write_text(longer().to_toml())
-    words = ["sweep", "long.toml", "--replications", str(EACH), "--cluster", local.scheduler.address, "--chunk", "100ms"]
+    words = [
+        "sweep",
+        "long.toml",
+        "--replications",
+        str(EACH),
+        "--cluster",
+        local.scheduler.address,
+        "--chunk",
+        "100ms",
+    ]
     process = _program(words, tmp_path)
     until(lambda: written(tmp_path / "runs") > 1, "results")
     process.send_signal(signal.SIGINT)
@@ -336,7 +336,16 @@ def test_ctrl_c_says_what_is_there_and_the_same_command_resumes(local: Client, t
 
 def test_a_client_that_dies_and_comes_back_resumes(local: Client, tmp_path: Path) -> None:
     (tmp_path / "long.toml").write_text(longer().to_toml())
-    words = ["sweep", "long.toml", "--replications", str(EACH), "--cluster", local.scheduler.address, "--chunk", "100ms"]
+    words = [
+        "sweep",
+        "long.toml",
+        "--replications",
+        str(EACH),
+        "--cluster",
+        local.scheduler.address,
+        "--chunk",
+        "100ms",
+    ]
     process = _program(words, tmp_path)
     until(lambda: written(tmp_path / "runs") > 1, "results")
     process.kill()
@@ -348,19 +357,29 @@ def test_a_client_that_dies_and_comes_back_resumes(local: Client, tmp_path: Path
     assert hashes(Runs.open(tmp_path / "runs")) == hashes(longer().run(EACH))
 
 
-def test_ctrl_c_twice_leaves_at_once(processes: Processes, tmp_path: Path) -> None:
-    """Though the scheduler answers no more: it is stopped, so that the first Ctrl-C waits for it."""
-    (tmp_path / "long.toml").write_text(longer("4000s").to_toml())
-    scheduler = processes.scheduler()
-    processes.worker()
-    with Client(processes.address, timeout=WAIT_S) as client:
-        client.wait_for_workers(1, timeout=WAIT_S)
-    process = _program(["sweep", "long.toml", "--cluster", processes.address], tmp_path)
-    until(lambda: (tmp_path / "runs" / "small").exists(), "the first task")
-    scheduler.send_signal(signal.SIGSTOP)
+STUCK = """
+import sys, time
+import distributed
+from perhop.__main__ import main
+
+def stuck(*_):
+    print("stuck", flush=True)
+    time.sleep(1000)
+
+distributed.Client.cancel = stuck
+sys.exit(main(["perhop", *sys.argv[1:]]))
+"""
+
+
+def test_ctrl_c_twice_leaves_at_once(local: Client, tmp_path: Path) -> None:
+    """Whatever it waits for: here a scheduler that does not answer the first one."""
+    (tmp_path / "long.toml").write_text(longer().to_toml())
+    command = [sys.executable, "-c", STUCK, "sweep", "long.toml", "--cluster", local.scheduler.address]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until((tmp_path / "runs" / "small").exists, "the first task")
     process.send_signal(signal.SIGINT)
-    with pytest.raises(subprocess.TimeoutExpired):
-        process.communicate(timeout=0.5)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "stuck\n"
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=WAIT_S)
     assert process.returncode == 130
@@ -382,7 +401,7 @@ def test_missing_says_what_a_second_job_array_runs(tmp_path: Path, perhop: Comma
     assert (found.stdout, found.returncode) == ("2\n", 0)
     assert "4 replications are missing of 10, at 2 of 5 points" in found.stderr
     assert perhop(*words, "--missing").stdout == "2,5\n"
-    [block] = [path for path in (tmp_path / "runs").rglob("flows_3-*/*/traffic.parquet")]
+    [block] = (tmp_path / "runs").rglob("flows_3-*/*/traffic.parquet")
     block.write_bytes(b"damaged")
     shutil.rmtree(next((tmp_path / "runs").rglob("flows_1-*")))
     assert perhop(*words, "--missing").stdout == "1-3,5\n"

@@ -27,7 +27,7 @@ AHEAD = 2
 """Tasks for each thread of the cluster that are with it at a time, so that none waits for the client."""
 LOOK_S = 2.0
 """Time between two looks at how many workers there are."""
-CONNECT_S = 10.0
+CONNECT_S = 5.0
 LOST = "the scheduler was lost"
 
 

@@ -56,9 +56,13 @@ def check(client: Client) -> None:
     asked: Mapping[str, Any] = {}
     if not bare:
         asked = client.run(identity, on_error="return")
-    differ = bare | {address: str(it) for address, it in asked.items() if it != mine}
+    differ = bare | {address: _said(it) for address, it in asked.items() if it != mine}
     if differ:
         raise ClusterError(mixture(mine, differ))
+
+
+def _said(answer: Identity | Exception) -> str:
+    return str(answer) if isinstance(answer, Identity) else f"no perhop that it can use: {answer}"
 
 
 def _without(client: Client) -> dict[str, str]:
