@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from distributed import Client, LocalCluster
 
 WAIT_S = 90.0
 FAST = {
@@ -33,6 +37,16 @@ def until(true: Callable[[], object], what: str) -> None:
     while not true():
         assert time.monotonic() < end, f"waited in vain for {what}"
         time.sleep(0.02)
+
+
+@contextmanager
+def local_cluster() -> Iterator[Client]:
+    """Two workers with one thread each."""
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with LocalCluster(**options) as cluster, Client(cluster) as client:
+        yield client
+    # What Dask leaves open is closed here, where its warnings are expected.
+    gc.collect()
 
 
 @dataclass

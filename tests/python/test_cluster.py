@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client
 
-from clusters import WAIT_S, Processes, until
+from clusters import WAIT_S, Processes, local_cluster, until
 from conftest import Command
-from perhop import Runs, RunError, Scenario, _core
+from perhop import RunError, Runs, Scenario, _core
 from perhop.cluster import client as cluster_client
 from perhop.cluster.client import Cluster
 from perhop.cluster.cut import Cut, pieces
@@ -37,8 +37,7 @@ EACH = 6
 
 @pytest.fixture(scope="module")
 def local() -> Iterator[Client]:
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    with LocalCluster(**options) as cluster, Client(cluster) as client:
+    with local_cluster() as client:
         yield client
 
 
