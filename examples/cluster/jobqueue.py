@@ -1,4 +1,4 @@
-"""A sweep on Dask workers that Slurm starts: `pip install 'perhop[cluster]' dask-jobqueue`, then run this on a login node.
+"""A sweep on Dask workers that Slurm starts: run on a login node with dask-jobqueue installed.
 
     python examples/cluster/jobqueue.py
 

@@ -42,7 +42,7 @@ def until(true: Callable[[], object], what: str) -> None:
 @contextmanager
 def local_cluster() -> Iterator[Client]:
     """Two workers with one thread each."""
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     with LocalCluster(**options) as cluster, Client(cluster) as client:
         yield client
     # What Dask leaves open is closed here, where its warnings are expected.

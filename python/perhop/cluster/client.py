@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
@@ -25,6 +26,9 @@ ATTEMPTS = 4
 """Times that a task is submitted: once, and three times again."""
 AHEAD = 2
 """Tasks for each thread of the cluster that are with it at a time, so that none waits for the client."""
+FETCH_S = 30.0
+FETCHING = 16
+"""Answers fetched at a time: each takes a journey to its worker."""
 LOOK_S = 2.0
 """Time between two looks at how many workers there are."""
 CONNECT_S = 5.0
@@ -115,7 +119,8 @@ class Handing:
         self.failed: list[Failed] = []
         self.given_up: list[Flight] = []
         self.flying: dict[Future, Flight] = {}
-        self.landed: SimpleQueue[Future] = SimpleQueue()
+        self.fetching = ThreadPoolExecutor(FETCHING)
+        self.landed: SimpleQueue[tuple[Future, Done | Exception]] = SimpleQueue()
         self.threads, self.looked, self.absent = cluster.threads, time.monotonic(), 0.0
 
     @staticmethod
@@ -146,6 +151,8 @@ class Handing:
         except ClusterError as error:
             self._cancel()
             raise ClusterError(f"{error}\n   {self._said()}") from error
+        finally:
+            self.fetching.shutdown(wait=False, cancel_futures=True)
         if self.given_up:
             raise ClusterError(self._missing())
 
@@ -163,19 +170,22 @@ class Handing:
     def _submit(self, flight: Flight) -> None:
         future = self.cluster.client.submit(perform, flight.task, pure=False)
         self.flying[future] = flight
-        future.add_done_callback(self.landed.put)
+        future.add_done_callback(lambda it: self.fetching.submit(self._fetch, it))
+
+    def _fetch(self, future: Future) -> None:
+        self.landed.put((future, _ended(future)))
 
     def _take_one(self) -> None:
         """Waits for a task, and looks now and then whether there are workers."""
         if time.monotonic() - self.looked > LOOK_S:
             self._look()
         try:
-            future = self.landed.get(timeout=LOOK_S / 4)
+            future, ended = self.landed.get(timeout=LOOK_S / 4)
         except Empty:
             return
         flight = self.flying.pop(future, None)
         if flight is not None:
-            self._end(flight, _ended(future))
+            self._end(flight, ended)
 
     def _look(self) -> None:
         self.looked, before = time.monotonic(), self.threads
@@ -233,7 +243,7 @@ def _ended(future: Future) -> Done | Exception:
     if future.status == "cancelled":
         return RuntimeError(LOST)
     try:
-        done: Done = future.result(timeout=60)
+        done: Done = future.result(timeout=FETCH_S)
     except ClusterError as error:
         return error
     except Exception as error:
