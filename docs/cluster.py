@@ -73,7 +73,7 @@ def compared(duration: str, axes: dict[str, list[int]], replications: int, total
 
 
 def slept(task: Task) -> Done:
-    """A task that takes a second of nobody's time."""
+    """A task that takes a second and no CPU time."""
     time.sleep(1.0)
     return Done([(0, n, None) for n in task.replications], [], 0.1 * task.total)
 

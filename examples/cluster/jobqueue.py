@@ -3,7 +3,7 @@
     python examples/cluster/jobqueue.py
 
 Slurm ends the workers with this program. One that dies, or reaches its time limit, loses what it had in hand; the
-program has that run elsewhere, and run again it goes on from what is in `runs`.
+program has that run elsewhere; run again, it continues from what is in `runs`.
 """
 
 from dask_jobqueue import SLURMCluster

@@ -25,7 +25,7 @@ FAST = {
 
 
 def free_port() -> int:
-    """A port that nobody listens at."""
+    """A port at which no process listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -324,7 +324,7 @@ def test_ctrl_c_says_what_is_there_and_the_same_command_resumes(local: Client, t
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=WAIT_S)
     assert process.returncode == 130, said
-    assert f"of {2 * EACH} replications complete in {tmp_path}/runs; the same command goes on" in said
+    assert f"of {2 * EACH} replications complete in {tmp_path}/runs; the same command continues" in said
     assert "Traceback" not in said
     process = _program(words, tmp_path)
     printed, said = process.communicate(timeout=WAIT_S)
@@ -432,6 +432,6 @@ def test_without_the_extra_the_message_names_it(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "distributed", None)
     with (
         pytest.raises(ClusterError, match=r"pip install 'perhop\[cluster\]'"),
-        cluster_client.reached({"address": "tcp://nobody:1", "chunk_s": 1.0}),
+        cluster_client.reached({"address": "tcp://none:1", "chunk_s": 1.0}),
     ):
         pass

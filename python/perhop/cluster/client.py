@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
@@ -170,7 +170,12 @@ class Handing:
     def _submit(self, flight: Flight) -> None:
         future = self.cluster.client.submit(perform, flight.task, pure=False)
         self.flying[future] = flight
-        future.add_done_callback(lambda it: self.fetching.submit(self._fetch, it))
+        future.add_done_callback(self._landing)
+
+    def _landing(self, future: Future) -> None:
+        # After the end none is fetched any more.
+        with suppress(RuntimeError):
+            self.fetching.submit(self._fetch, future)
 
     def _fetch(self, future: Future) -> None:
         self.landed.put((future, _ended(future)))
@@ -222,7 +227,7 @@ class Handing:
 
     def _said(self) -> str:
         out = next((work.out for work in self.works if work.out is not None), None)
-        places = f" in {out}; the same command goes on from there" if out else "; nothing of them is kept"
+        places = f" in {out}; the same command continues from there" if out else "; nothing of them is kept"
         return f"{self.done} of {count(self.total, 'replication')} complete{places}"
 
     def _missing(self) -> str:
