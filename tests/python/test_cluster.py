@@ -235,14 +235,13 @@ def _elsewhere(other: str | None) -> None:
 
 
 def test_a_place_that_one_worker_cannot_write_names_it(local: Client, tmp_path: Path) -> None:
-    from perhop.cluster import place
-
     first = min(local.nthreads())
     local.run(_elsewhere, "/proc/none", workers=[first])
     try:
         with pytest.raises(ClusterError, match=rf"(?s){first}: error\[E020\] cannot write") as raised:
-            place.check(local, str(tmp_path))
+            scenario().run(1, client=local, out=tmp_path)
         assert str(raised.value).count("tcp://") == 1
+        assert "nothing was run" in str(raised.value)
     finally:
         local.run(_elsewhere, None)
 
@@ -252,20 +251,20 @@ def test_a_failing_point_leaves_the_others(local: Client, tmp_path: Path, perhop
     (tmp_path / "short.toml").write_text(SHORT)
     local.run(_fail_at, 4)
     try:
-        words = ("sweep", "short.toml", "--vary", GRID[0], "--replications", "2", "--seed", "7")
+        words = ("sweep", "short.toml", "--vary", GRID[0], "--replications", "40", "--seed", "7")
         done = perhop(*words, "--cluster", local.scheduler.address)
     finally:
         local.run(_fail_at, None)
     assert done.returncode == 1, done.stderr
-    assert "2 replications failed; all others are complete" in done.stderr
-    for number in (0, 1):
-        assert f"replication {number}, seed 7: planted" in done.stderr
+    assert "40 replications failed; all others are complete" in done.stderr
+    assert done.stderr.count("seed 7: planted") == 10
+    assert "and 30 more" in done.stderr
     assert "flows_4-" in done.stderr
     assert "flows_2-" not in done.stderr
     kept = {r.replication for r in Runs.open(tmp_path / "runs")}
-    assert kept == {0, 1}
+    assert kept == set(range(40))
     again = perhop(*words)
-    assert "4 replications (2 already there)" in again.stdout, "those of the other point"
+    assert "80 replications (40 already there)" in again.stdout, "those of the other point"
 
 
 def _fail_at(flows: int | None) -> None:
