@@ -10,6 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 /// Python's tuple of what makes a scenario's network on Linux.
 type OnLinux = (Vec<String>, Vec<[String; 3]>, Vec<[String; 2]>, Vec<(String, String, u64, u64, Option<u64>)>);
@@ -22,6 +23,8 @@ type Recipe = (String, String, Vec<String>, Vec<String>, Vec<Vec<String>>, Optio
 pub struct Scenario {
     text: String,
     sweep: Sweep,
+    /// Its points, once they were asked for: a cluster's worker runs some of them at a time, of many.
+    points: OnceLock<Vec<Point>>,
     options: Options,
     found: perhop_scenario::Diagnostics,
 }
@@ -42,21 +45,21 @@ impl Scenario {
     ) -> PyResult<Self> {
         let options = Options { keys, ..options(file_name, &overrides, &vary) };
         let (sweep, found) = Sweep::parse(text, &options).map_err(|found| diagnostics::error(py, &found))?;
-        Ok(Self { text: text.to_owned(), sweep, options, found })
+        Ok(Self { text: text.to_owned(), sweep, points: OnceLock::new(), options, found })
     }
 
     /// The same with another seed.
     fn seeded(&self, seed: u64) -> PyResult<Self> {
         let sweep = self.sweep.clone().seeded(seed).map_err(PyValueError::new_err)?;
         let options = self.options.clone().setting("seed", &seed.to_string());
-        Ok(Self { text: self.text.clone(), sweep, options, found: self.found.clone() })
+        Ok(Self { text: self.text.clone(), sweep, points: OnceLock::new(), options, found: self.found.clone() })
     }
 
     /// The same under a name, that of its directories.
     fn named(&self, name: &str) -> PyResult<Self> {
         let sweep = self.sweep.clone().named(name).map_err(PyValueError::new_err)?;
         let (text, options) = (self.text.clone(), self.options.clone());
-        Ok(Self { text, sweep, options, found: self.found.clone() })
+        Ok(Self { text, sweep, points: OnceLock::new(), options, found: self.found.clone() })
     }
 
     /// What makes the same scenario in another process.
@@ -82,7 +85,7 @@ impl Scenario {
     /// The points of its sweep; one without labels if it has none.
     #[getter]
     fn points<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let dicts = self.sweep.points().iter().map(|p| point(py, p)).collect::<PyResult<Vec<_>>>()?;
+        let dicts = self.all().iter().map(|p| point(py, p)).collect::<PyResult<Vec<_>>>()?;
         PyList::new(py, dicts)
     }
 
@@ -183,10 +186,14 @@ impl Scenario {
         RunOptions { replications, jobs, out, resume: false, identity, taps: Vec::new(), events, ef }
     }
 
+    fn all(&self) -> &[Point] {
+        self.points.get_or_init(|| self.sweep.points())
+    }
+
     /// The points with these numbers; all without.
     fn chosen(&self, numbers: Option<Vec<usize>>) -> PyResult<Vec<Point>> {
-        let all = self.sweep.points();
-        let Some(numbers) = numbers else { return Ok(all) };
+        let all = self.all();
+        let Some(numbers) = numbers else { return Ok(all.to_vec()) };
         let no = |n| PyValueError::new_err(format!("no point {n}: there are {}, counted from 0", all.len()));
         numbers.into_iter().map(|n| all.get(n).cloned().ok_or_else(|| no(n))).collect()
     }
