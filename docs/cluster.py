@@ -56,10 +56,9 @@ def measured(what: str, work: Callable[[str], object]) -> float:
 
 
 def compared(duration: str, axes: dict[str, list[int]], replications: int, total: int, workers: list[int]) -> None:
-    """Threads here, and clusters of so many workers."""
+    """Threads here beside clusters with as many workers."""
     scenario = perhop.Scenario.from_toml(SCENARIO, {"scenario.duration": duration})
     run = {"replications": replications, "progress": False}
-    here = measured("threads", lambda out: scenario.sweep(axes, out=out, jobs=1, **run))
 
     def there(out: str, n: int) -> None:
         options = {"n_workers": n, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
@@ -67,6 +66,7 @@ def compared(duration: str, axes: dict[str, list[int]], replications: int, total
             scenario.sweep(axes, out=out, client=client, jobs=1, **run)
 
     for n in workers:
+        here = measured(f"threads: {n}", lambda out, n=n: scenario.sweep(axes, out=out, jobs=n, **run))
         took = measured(f"LocalCluster of {n}", lambda out, n=n: there(out, n))
         more = (took - here) / total * 1e3
         print(f"   {here / total * 1e3:.2f} ms a replication here; {more:.2f} ms more; overhead {1 - here / took:.1%}")
