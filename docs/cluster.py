@@ -98,7 +98,7 @@ def used(process: subprocess.Popen[bytes]) -> float:
 
 
 def many() -> None:
-    """200 workers in one process, scheduler and client in processes of their own; tasks of ten replications."""
+    """200 workers in one process, scheduler and client in separate processes; tasks of ten replications."""
     handing.perform = slept
     # 200 workers that ask for their versions one after another, in one process, are no measure of anything.
     handing.Cluster._check = lambda *_: None

@@ -18,6 +18,7 @@ from clusters import WAIT_S, Processes, local_cluster, until
 from conftest import Command
 from perhop import RunError, Runs, Scenario, _core
 from perhop.cluster import client as cluster_client
+from perhop.cluster import identity
 from perhop.cluster.client import Cluster
 from perhop.cluster.cut import Cut, pieces
 from perhop.cluster.errors import ClusterError
@@ -113,9 +114,14 @@ def test_killed_worker(processes: Processes, tmp_path: Path) -> None:
     processes.scheduler()
     first, _ = processes.worker(), processes.worker()
     out = tmp_path / "runs"
+
+    def kill() -> None:
+        until(lambda: written(out) > 1, "results")
+        first.kill()
+
     with Client(processes.address, timeout=WAIT_S) as client:
         client.wait_for_workers(2, timeout=WAIT_S)
-        killer = threading.Thread(target=lambda: (until(lambda: written(out) > 1, "results"), first.kill()))
+        killer = threading.Thread(target=kill)
         killer.start()
         runs = longer().run(EACH, out=out, client=client, chunk_s=0.2)
         killer.join()
@@ -168,8 +174,8 @@ def test_mixed_versions(processes: Processes, tmp_path: Path, perhop: Command) -
 
 
 def test_another_build_of_the_same_version_is_refused(local: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    mine = cluster_client.identity.identity()
-    monkeypatch.setattr(cluster_client.identity, "_build", lambda: "other")
+    mine = identity.identity()
+    monkeypatch.setattr(identity, "_build", lambda: "other")
     with pytest.raises(ClusterError, match=rf"(?s)build other.*tcp://.*build {mine.build}"):
         scenario().run(1, client=local)
 
@@ -179,7 +185,7 @@ def test_a_worker_of_another_version_that_comes_later_is_refused(
 ) -> None:
     """The check before the first task did not see it."""
     monkeypatch.setattr(Cluster, "_check", lambda *_: None)
-    monkeypatch.setattr(cluster_client.identity, "_build", lambda: "other")
+    monkeypatch.setattr(identity, "_build", lambda: "other")
     with pytest.raises(ClusterError, match=r"(?s)came later.*0 of 1 replication complete"):
         Scenario.from_toml(SHORT).run(1, client=local)
 
@@ -231,7 +237,7 @@ def _elsewhere(other: str | None) -> None:
 
     plain = getattr(storage, "_plain", storage.filesystem)
     storage._plain = plain  # type: ignore[attr-defined]
-    storage.filesystem = plain if other is None else lambda _: plain(other)
+    storage.filesystem = plain if other is None else lambda _: plain(other)  # type: ignore[assignment]
 
 
 def test_a_place_that_one_worker_cannot_write_names_it(local: Client, tmp_path: Path) -> None:
