@@ -20,17 +20,14 @@ pub fn main(py: Python<'_>, argv: Vec<OsString>) -> Ended {
     }
 }
 
+/// A scenario's text, the directory of its results, what was made of them, seconds.
+type GivenByPython = (String, PathBuf, BTreeSet<(usize, u32)>, f64);
+
 /// Prints the answer of a sweep that a cluster ran; its scenario's text and its results are given, which of them (point,
 /// replication) it made, and the seconds it took. The exit code.
 #[pyfunction]
-pub fn answer(
-    py: Python<'_>,
-    argv: Vec<OsString>,
-    text: String,
-    out: PathBuf,
-    made: BTreeSet<(usize, u32)>,
-    took: f64,
-) -> u8 {
+pub fn answer(py: Python<'_>, argv: Vec<OsString>, given: GivenByPython) -> u8 {
+    let (text, out, made, took) = given;
     let given = perhop::Given { text, out, made, took: Duration::from_secs_f64(took) };
     match py.detach(|| perhop::answer(argv, given)) {
         Outcome::Done(exit) => exit as u8,

@@ -150,7 +150,8 @@ impl Scenario {
         ef: Vec<String>,
         points: Option<Vec<usize>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let options = RunOptions { resume, ..self.options(replications, jobs, out, events, ef) };
+        let (replications, identity) = (replications.0..replications.1, self.identity());
+        let options = RunOptions { replications, jobs, out, resume, identity, taps: Vec::new(), events, ef };
         run::run(py, &self.chosen(points)?, &options, progress)
     }
 
@@ -167,23 +168,15 @@ impl Scenario {
         ef: Vec<String>,
         points: Option<Vec<usize>>,
     ) -> PyResult<Vec<Vec<u32>>> {
-        let options = RunOptions { resume: true, ..self.options(replications, jobs, Some(out), events, ef) };
+        let (replications, identity, out) = (replications.0..replications.1, self.identity(), Some(out));
+        let options = RunOptions { replications, jobs, out, resume: true, identity, taps: Vec::new(), events, ef };
         run::missing(py, &self.chosen(points)?, &options)
     }
 }
 
 impl Scenario {
-    fn options(
-        &self,
-        replications: (u32, u32),
-        jobs: usize,
-        out: Option<PathBuf>,
-        events: bool,
-        ef: Vec<String>,
-    ) -> RunOptions {
-        let identity = Identity::of(&self.sweep, &self.options, run::now());
-        let replications = replications.0..replications.1;
-        RunOptions { replications, jobs, out, resume: false, identity, taps: Vec::new(), events, ef }
+    fn identity(&self) -> Identity {
+        Identity::of(&self.sweep, &self.options, run::now())
     }
 
     fn all(&self) -> &[Point] {

@@ -31,4 +31,4 @@ def sweep(arguments: Mapping[str, Any]) -> int:
         return FAILED
     sys.stdout.flush()
     place = str(storage.here(out, core.name))
-    return _core.answer(a["line"], a["text"], place, made, time.monotonic() - began)
+    return _core.answer(a["line"], (a["text"], place, made, time.monotonic() - began))

@@ -3,6 +3,7 @@
 use super::{Cluster, MOST_JOBS};
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// A file and what the command line changes in it.
@@ -184,8 +185,8 @@ pub struct Sweep {
     pub shard: Option<String>,
     /// Run nothing: say what is missing in DIR, and which parts of a job array of N (`--shard I/N`) have to run again; N is the
     /// number of points without one
-    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "0", conflicts_with_all = ["fresh", "shard"])]
-    pub missing: Option<usize>,
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, conflicts_with_all = ["fresh", "shard"])]
+    pub missing: Option<Option<NonZeroUsize>>,
     /// Run points again that already have results
     #[arg(long)]
     pub fresh: bool,

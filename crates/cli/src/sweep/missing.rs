@@ -8,9 +8,15 @@ use perhop_scenario::Point;
 use perhop_scenario::output::run::{RunOptions, missing};
 use serde_json::json;
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 
 /// Prints the parts of a job array in which something is missing; as JSON, every point of which something is.
-pub(super) fn say(args: &Sweep, parts: usize, points: &[Point], options: &RunOptions) -> Result<Exit, Failure> {
+pub(super) fn say(
+    args: &Sweep,
+    parts: Option<NonZeroUsize>,
+    points: &[Point],
+    options: &RunOptions,
+) -> Result<Exit, Failure> {
     let found = missing(points, options, &Terminal::new("points"))?;
     if args.output.json {
         let lacking = points.iter().zip(&found).filter(|(_, missing)| !missing.is_empty());
@@ -19,7 +25,7 @@ pub(super) fn say(args: &Sweep, parts: usize, points: &[Point], options: &RunOpt
         });
         return Ok(Exit::Fine);
     }
-    let parts = if parts == 0 { points.len() } else { parts };
+    let parts = parts.map_or(points.len(), NonZeroUsize::get);
     let lacking = points.iter().zip(&found).filter(|(_, missing)| !missing.is_empty());
     let again: BTreeSet<_> = lacking.clone().map(|(point, _)| (point.index % parts + 1) as u32).collect();
     say!("{}", spans(&again.iter().copied().collect::<Vec<_>>()));
