@@ -7,7 +7,9 @@ trap 'rm -rf "$place"' EXIT
 "$1" - > "$place/wanted" <<'END'
 import tomllib
 project = tomllib.load(open("pyproject.toml", "rb"))["project"]
-print(*project["dependencies"], *project["optional-dependencies"]["dev"], sep="\n")
+extras = project["optional-dependencies"]
+wanted = [*project["dependencies"], *extras["cluster"], *extras["dev"]]
+print(*(it for it in wanted if it != "perhop[cluster]"), sep="\n")
 END
 "$place/bin/python" -m pip install -q --disable-pip-version-check -r "$place/wanted"
 {

@@ -7,7 +7,19 @@ import numpy.typing as npt
 
 from perhop.shapes import ContractDict, Diagnostic, PassedDict, PointDict, ReplicationDict
 
-__all__ = ["Loop", "RunError", "Scenario", "ScenarioError", "__version__", "check", "load", "main", "quantity", "tune"]
+__all__ = [
+    "Loop",
+    "RunError",
+    "Scenario",
+    "ScenarioError",
+    "__version__",
+    "answer",
+    "check",
+    "load",
+    "main",
+    "quantity",
+    "tune",
+]
 
 __version__: str
 
@@ -23,6 +35,7 @@ def check(text: str, file_name: str, overrides: list[str], vary: list[str]) -> l
 def tune(args: list[str]) -> tuple[str, str]: ...
 def quantity(text: str) -> tuple[float, str] | None: ...
 def load(directories: list[str]) -> list[list[tuple[int, str, dict[str, dict[str, npt.NDArray[Any]]]]]]: ...
+def answer(argv: list[str], given: tuple[str, str, set[tuple[int, int]], float]) -> int: ...
 def main(argv: list[str]) -> tuple[int, tuple[str, str] | None]: ...
 
 @final
@@ -45,6 +58,8 @@ class Scenario:
     def points(self) -> list[PointDict]: ...
     @property
     def warnings(self) -> list[Diagnostic]: ...
+    @property
+    def recipe(self) -> tuple[str, str, list[str], list[str], list[list[str]], str | None]: ...
     def seeded(self, seed: int) -> Scenario: ...
     def named(self, name: str) -> Scenario: ...
     @property
@@ -71,4 +86,14 @@ class Scenario:
         progress: Callable[[int, int], object] | None,
         events: bool = ...,
         ef: list[str] = ...,
+        points: list[int] | None = ...,
     ) -> list[ReplicationDict]: ...
+    def missing(
+        self,
+        replications: tuple[int, int],
+        jobs: int,
+        out: str,
+        events: bool = ...,
+        ef: list[str] = ...,
+        points: list[int] | None = ...,
+    ) -> list[list[int]]: ...

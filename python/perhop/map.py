@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from perhop import files
+from perhop.cluster.client import reached
 from perhop.studies.maps import Map, every, select
 from perhop.studies.maps.drawing import draw
 from perhop.studies.maps.grid import Grid
@@ -34,8 +35,9 @@ def map(arguments: Mapping[str, Any]) -> int:  # noqa: A001
     if arguments["seeds"] < 2:
         raise ValueError(f"--seeds is {arguments['seeds']}: an interval needs at least 2")
     chosen, out = select(arguments["what"]), Path(arguments["out"])
-    budget = Budget(seeds=arguments["seeds"], seed=arguments["seed"], jobs=arguments["jobs"])
-    run(chosen, budget, out)
+    with reached(arguments.get("cluster")) as cluster:
+        seeds, seed, jobs = (arguments[key] for key in ("seeds", "seed", "jobs"))
+        run(chosen, Budget(seeds=seeds, seed=seed, jobs=jobs, cluster=cluster), out)
     return 0
 
 

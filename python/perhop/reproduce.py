@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from perhop.cluster.client import reached
 from perhop.map import run as map_all
 from perhop.studies import ASKED, PAPERS, Paper, Study, maps, paper, referee, rivals, sequential
 from perhop.studies import runs as simulation
@@ -62,6 +63,11 @@ def reproduce(arguments: Mapping[str, Any]) -> int:
     if arguments["list"]:
         return studies({})
     options = Options.of(arguments)
+    with reached(arguments.get("cluster")) as cluster:
+        return _asked(arguments, replace(options, budget=replace(options.budget, cluster=cluster)))
+
+
+def _asked(arguments: Mapping[str, Any], options: Options) -> int:
     chosen = select(options.what)
     if arguments["readings"] or arguments["fit"]:
         from perhop.studies import fitting, trying

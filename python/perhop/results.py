@@ -38,10 +38,11 @@ class Runs(Views):
 
     @staticmethod
     def open(directory: str | Path) -> Runs:
-        """Reads a run's directory: a scenario's, a point's or a replication's."""
+        """Reads a run's directory: a scenario's, a point's or a replication's, or an address as `s3://bucket/runs/NAME`."""
+        from perhop.storage import here
         from perhop.stored import read
 
-        found = read(Path(directory))
+        found = read(here(str(directory)))
         return Runs(found.name, found.seed, found.points, found.replications, found.settings, found.notes)
 
     @property

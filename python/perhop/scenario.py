@@ -6,14 +6,18 @@ import os
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from perhop import _core, in_force, show
+from perhop import _core, in_force, show, storage
 from perhop.builder import Builder, stated
 from perhop.columns import Point, Replication
+from perhop.hands import Threads, Work
 from perhop.results import Runs
 from perhop.shapes import Diagnostic, PointDict, ReplicationDict
 from perhop.sweep import Values, axis
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 Overrides = Mapping[str, object] | Iterable[str]
 Progress = Callable[[int, int], object]
@@ -164,6 +168,8 @@ class Scenario:
         events: bool = False,
         ef: str | Sequence[str] = (),
         progress: Progress | bool | None = None,
+        client: Client | None = None,
+        chunk_s: float = 10.0,
     ) -> Runs:
         """Simulates every point; Ctrl-C keeps the finished replications on disk.
 
@@ -177,6 +183,9 @@ class Scenario:
             events: also write a row for each packet at each port to `out`, for `Runs.events`.
             ef: ports where EF is held against its rate (RFC 3246), as `"C -> E2,rate=2Mbit/s"`: the table `ef`.
             progress: called with (done, total); `True` shows a bar, `None` shows one on a terminal.
+            client: of a Dask cluster, whose workers run the replications. With `out`, which all of them see or which is
+                an address as `s3://bucket/runs`, they write the results; without it tables come back by the network.
+            chunk_s: seconds of work in one task of the cluster.
 
         Raises:
             ValueError: for an unknown port or code point, and a rate that the port does not have.
@@ -189,9 +198,19 @@ class Scenario:
         core = self._core if seed is None else self._core.seeded(seed)
         core = core if name is None else core.named(name)
         place = None if out is None else os.fspath(out)
-        with shown(progress, self.name) as report:
-            checks = [ef] if isinstance(ef, str) else list(ef)
-            done = core.run((chosen.start, chosen.stop), jobs, place, resume, report, events, checks)
+        if place is not None and client is None and storage.is_address(place):
+            raise ValueError(
+                f"out={place!r} without client=: workers of a Dask cluster write there; else name a directory"
+            )
+        checks = [ef] if isinstance(ef, str) else list(ef)
+        work = Work(core, chosen, None, place, resume, events, checks)
+        if client is None:
+            with shown(progress, self.name) as report:
+                done = Threads(jobs).run_one(work, report)
+        else:
+            from perhop.cluster.runs import run
+
+            done = run(client, chunk_s, jobs, work, progress)
         points = core.points
         finished = [_replication(r) for r in done]
         settings = points[0]["settings"]

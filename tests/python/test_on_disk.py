@@ -322,3 +322,26 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
         (point / name / "flows.parquet").write_bytes(b"half")
     scenario.run(1, out=tmp_path)
     assert [p.name for p in point.iterdir()] == ["rep-000"]
+
+
+TAKEN = """
+import fcntl, os, sys
+from pathlib import Path
+from perhop import Scenario
+
+out = Path(sys.argv[1])
+scenario = Scenario.from_toml(out / "short.toml")
+point = out / "small" / scenario.points[0].name
+point.mkdir(parents=True)
+fcntl.flock(os.open(out / "small", os.O_RDONLY), fcntl.LOCK_SH)
+for n in range(20):
+    (point / f".rep-000.{os.getpid()}-{n}.partial").mkdir()
+scenario.run(1, out=out)
+"""
+
+
+def test_a_process_of_the_same_number_on_another_machine_is_not_in_the_way(tmp_path: Path) -> None:
+    """Its temporary names are taken, and it cannot be known that it has ended: as in containers that share a disk."""
+    (tmp_path / "short.toml").write_text(SHORT)
+    subprocess.run([sys.executable, "-c", TAKEN, str(tmp_path)], check=True)
+    assert [r.hash for r in Runs.open(tmp_path / "small")] == [r.hash for r in Scenario.from_toml(SHORT).run(1)]

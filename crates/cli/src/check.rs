@@ -5,17 +5,47 @@ use crate::{Exit, Failure, complain, say, show};
 use perhop_core::units::counted;
 use perhop_scenario::text::file;
 use perhop_scenario::{Diagnostics, Options, Policy, Sweep};
+use std::collections::BTreeSet;
 use std::io::{self, Read};
-use std::path::Path;
-use std::sync::OnceLock;
+use std::path::{Path, PathBuf};
+use std::sync::{OnceLock, PoisonError, RwLock};
+use std::time::Duration;
 
 /// A file's name in messages and, without its ending, in results.
 fn name(file: &Path) -> String {
     if file == Path::new("-") { "stdin".into() } else { file.to_string_lossy().into_owned() }
 }
 
+/// A scenario that was read, checked and carried out elsewhere, so that only the answer is left.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// Its text.
+    pub text: String,
+    /// Directory in which the results are.
+    pub out: PathBuf,
+    /// Points and replications that were run now; the others were there before.
+    pub made: BTreeSet<(usize, u32)>,
+    /// What it took.
+    pub took: Duration,
+}
+
+static GIVEN: RwLock<Option<Given>> = RwLock::new(None);
+
+/// Takes what is given into use for the next command line, or forgets it.
+pub(crate) fn give(it: Option<Given>) {
+    *GIVEN.write().unwrap_or_else(PoisonError::into_inner) = it;
+}
+
+/// What is given.
+pub(crate) fn given() -> Option<Given> {
+    GIVEN.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
 /// The text of a file; `-` is standard input, read once.
 pub(crate) fn text(path: &Path) -> Result<String, Diagnostics> {
+    if let Some(given) = given() {
+        return Ok(given.text);
+    }
     static INPUT: OnceLock<io::Result<Vec<u8>>> = OnceLock::new();
     if path != Path::new("-") {
         return file::text(path);
@@ -48,7 +78,7 @@ pub(crate) fn options(file: &Path, settings: &Settings) -> Options {
 pub(crate) fn load(source: &Source, options: &Options) -> Result<Sweep, Failure> {
     match text(&source.file).and_then(|text| Sweep::parse(&text, options)) {
         Ok((sweep, warnings)) => {
-            if !warnings.list.is_empty() {
+            if !warnings.list.is_empty() && given().is_none() {
                 complain!("{warnings:#}");
             }
             Ok(sweep)

@@ -37,6 +37,7 @@ mod sweep;
 pub mod tune;
 
 pub use args::Request;
+pub use check::Given;
 use show::{complain, say};
 
 /// How a verb ended.
@@ -70,8 +71,17 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> Outcome {
     Outcome::Done(Exit::Error)
 }
 
+/// Carries out the command line of a sweep that a cluster ran: prints its answer.
+pub fn answer(args: impl IntoIterator<Item = OsString>, given: Given) -> Outcome {
+    check::give(Some(given));
+    let outcome = main(args);
+    check::give(None);
+    outcome
+}
+
 fn begin(args: impl IntoIterator<Item = OsString>) -> Outcome {
-    let cli = match args::Cli::try_parse_from(args) {
+    let args: Vec<_> = args.into_iter().collect();
+    let cli = match args::Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(error) => {
             let printed = error.print();
@@ -85,12 +95,12 @@ fn begin(args: impl IntoIterator<Item = OsString>) -> Outcome {
     show::colour(cli.color);
     match Request::of(&cli.verb) {
         Ok(Some(request)) => Outcome::Python(request),
-        Ok(None) => carry_out(cli.verb),
+        Ok(None) => carry_out(cli.verb, &args),
         Err(failure) => Outcome::Done(failure.say()),
     }
 }
 
-fn carry_out(verb: args::Verb) -> Outcome {
+fn carry_out(verb: args::Verb, line: &[OsString]) -> Outcome {
     use args::Verb;
     let done = match verb {
         Verb::Tune(args) => match tune::tune(&args) {
@@ -101,7 +111,11 @@ fn carry_out(verb: args::Verb) -> Outcome {
         Verb::Check(args) => check::check(&args),
         Verb::Explain(args) => explain::explain(&args),
         Verb::Run(args) => run::run(&args),
-        Verb::Sweep(args) => sweep::sweep(&args),
+        Verb::Sweep(args) => match sweep::sweep(&args, line) {
+            Ok(Outcome::Done(exit)) => Ok(exit),
+            Ok(python) => return python,
+            Err(failure) => Err(failure),
+        },
         Verb::Runs(args) => runs::runs(&args),
         Verb::Bench(args) => bench::bench(&args),
         Verb::List(args) => list::list(&args),

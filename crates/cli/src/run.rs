@@ -29,10 +29,16 @@ pub(crate) fn run_options(sweep: &Sweep, options: &Options, called: &Called<'_>)
     if output.json {
         show::text(&output.out)?;
     }
+    let out = check::given().map_or_else(|| output.out.clone(), |given| given.out);
+    if out.to_string_lossy().contains("://") {
+        let help = "`perhop sweep --cluster tcp://HOST:8786` writes there; else name a directory";
+        let what = format!("error[E020] cannot write {}: it is an address, not a directory", out.display());
+        return Err(Failure::Error(format!("{what}\n   help: {help}")));
+    }
     Ok(RunOptions {
         replications: 0..*sweep.base.settings().replications,
         jobs: output.jobs,
-        out: Some(output.out.clone()),
+        out: Some(out),
         resume: false,
         identity: Identity::of(sweep, options, watch::now()),
         taps: Vec::new(),

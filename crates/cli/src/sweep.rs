@@ -3,16 +3,22 @@
 use crate::answer::{self, Asked};
 use crate::args::Sweep;
 use crate::watch::Terminal;
-use crate::{Exit, Failure, check, complain, run, say};
+use crate::{Exit, Failure, Outcome, check, complain, run, say};
 use perhop_core::units::counted;
 use perhop_scenario::Point;
 use perhop_scenario::output::rows::{self, Rows};
 use perhop_scenario::output::run::{Replication, RunOptions, run as run_points};
 use perhop_scenario::output::{disk, ef_shown, listing, summary};
 use serde_json::json;
+use std::ffi::OsString;
 use std::time::Duration;
 
-pub(crate) fn sweep(args: &Sweep) -> Result<Exit, Failure> {
+/// What is handed over to Python for a cluster.
+mod handed_over;
+/// `--missing`
+mod missing;
+
+pub(crate) fn sweep(args: &Sweep, line: &[OsString]) -> Result<Outcome, Failure> {
     let options = args
         .vary
         .iter()
@@ -22,21 +28,39 @@ pub(crate) fn sweep(args: &Sweep) -> Result<Exit, Failure> {
     let all = sweep.points();
     let points = shard(&all, args.shard.as_deref())?;
     let asked = Asked::new(&args.shown, &args.output, &sweep.base)?;
-    let terminal = Terminal::new("replications");
+    let is_new = check::given().is_none();
+    if is_new && args.cluster.cluster.is_some() && args.missing.is_none() {
+        return handed_over::request(args, line, &options, &points).map(Outcome::Python);
+    }
     let called = run::Called { output: &args.output, traced: &args.traced };
-    let options = RunOptions { resume: !args.fresh, ..run::run_options(&sweep, &options, &called)? };
-    let replications = run_points(&points, &options, &terminal)?;
+    let options = RunOptions { resume: !(args.fresh && is_new), ..run::run_options(&sweep, &options, &called)? };
+    if let Some(parts) = args.missing {
+        return missing::say(args, parts, &points, &options).map(Outcome::Done);
+    }
+    ran(args, &points, &asked, &options).map(Outcome::Done)
+}
+
+/// Runs what is not there yet, and prints the answer.
+fn ran(args: &Sweep, points: &[Point], asked: &Asked, options: &RunOptions) -> Result<Exit, Failure> {
+    let terminal = Terminal::new("replications");
+    let mut replications = run_points(points, options, &terminal)?;
     terminal.clear();
+    let mut took = terminal.elapsed();
+    if let Some(given) = check::given() {
+        let is_new = |r: &Replication| given.made.contains(&(points[r.point].index, r.replication));
+        replications.iter_mut().for_each(|r| r.reused &= !is_new(r));
+        took += given.took;
+    }
     for note in replications.iter().filter_map(|r| r.note.as_ref()) {
         complain!("note: {note}");
     }
     ef_shown::missing(points.len(), &replications).iter().for_each(|note| complain!("{note}"));
-    let rows = asked.rows(&points, &replications)?;
-    let done = Done { args, points: &points, replications: &replications, rows: &rows };
+    let rows = asked.rows(points, &replications)?;
+    let done = Done { args, points, replications: &replications, rows: &rows };
     match args.output.json {
         true => done.json(),
         false if asked.only_csv => {}
-        false => done.print(terminal.elapsed()),
+        false => done.print(took),
     }
     Ok(Exit::Fine)
 }

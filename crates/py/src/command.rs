@@ -3,7 +3,10 @@
 use perhop::Outcome;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
 
 /// How a command line ended: `(exit code, None)`, or `(0, (verb, arguments as JSON))` for Python to carry out.
 type Ended = (u8, Option<(&'static str, String)>);
@@ -14,6 +17,21 @@ pub fn main(py: Python<'_>, argv: Vec<OsString>) -> Ended {
     match py.detach(|| perhop::main(argv)) {
         Outcome::Done(exit) => (exit as u8, None),
         Outcome::Python(request) => (0, Some((request.verb, request.arguments.to_string()))),
+    }
+}
+
+/// A scenario's text, the directory of its results, what was made of them, seconds.
+type GivenByPython = (String, PathBuf, BTreeSet<(usize, u32)>, f64);
+
+/// Prints the answer of a sweep that a cluster ran; its scenario's text and its results are given, which of them (point,
+/// replication) it made, and the seconds it took. The exit code.
+#[pyfunction]
+pub fn answer(py: Python<'_>, argv: Vec<OsString>, given: GivenByPython) -> u8 {
+    let (text, out, made, took) = given;
+    let given = perhop::Given { text, out, made, took: Duration::from_secs_f64(took) };
+    match py.detach(|| perhop::answer(argv, given)) {
+        Outcome::Done(exit) => exit as u8,
+        Outcome::Python(_) => unreachable!("it has run"),
     }
 }
 

@@ -66,6 +66,15 @@ pub fn run<'py>(
     PyList::new(py, dicts)
 }
 
+/// What is not on disk yet, of each point.
+pub fn missing(py: Python<'_>, points: &[Point], options: &RunOptions) -> PyResult<Vec<Vec<u32>>> {
+    let (shared, report) = (Shared::new(), Report { progress: None, total: 0 });
+    let look = || run::missing(points, options, &shared).map_err(Box::new);
+    let (found, heard) = py.detach(|| watched(look, &shared, &report));
+    heard?;
+    found.map_err(|e| error(*e))
+}
+
 /// Works on another thread, while this one (Python's main thread, which alone hears Ctrl-C) listens.
 fn watched<T: Send>(work: impl FnOnce() -> T + Send, shared: &Shared, report: &Report) -> (T, PyResult<()>) {
     thread::scope(|scope| {

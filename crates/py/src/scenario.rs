@@ -10,14 +10,21 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 /// Python's tuple of what makes a scenario's network on Linux.
 type OnLinux = (Vec<String>, Vec<[String; 3]>, Vec<[String; 2]>, Vec<(String, String, u64, u64, Option<u64>)>);
 
+/// What a scenario is made of, for another process: text, file name, overrides, axes, keys of its lines, run name.
+type Recipe = (String, String, Vec<String>, Vec<String>, Vec<Vec<String>>, Option<String>);
+
 /// A checked scenario with the points of its sweep.
 #[pyclass(frozen)]
 pub struct Scenario {
+    text: String,
     sweep: Sweep,
+    /// Its points, once they were asked for: a cluster's worker runs some of them at a time, of many.
+    points: OnceLock<Vec<Point>>,
     options: Options,
     found: perhop_scenario::Diagnostics,
 }
@@ -38,20 +45,29 @@ impl Scenario {
     ) -> PyResult<Self> {
         let options = Options { keys, ..options(file_name, &overrides, &vary) };
         let (sweep, found) = Sweep::parse(text, &options).map_err(|found| diagnostics::error(py, &found))?;
-        Ok(Self { sweep, options, found })
+        Ok(Self { text: text.to_owned(), sweep, points: OnceLock::new(), options, found })
     }
 
     /// The same with another seed.
     fn seeded(&self, seed: u64) -> PyResult<Self> {
         let sweep = self.sweep.clone().seeded(seed).map_err(PyValueError::new_err)?;
         let options = self.options.clone().setting("seed", &seed.to_string());
-        Ok(Self { sweep, options, found: self.found.clone() })
+        Ok(Self { text: self.text.clone(), sweep, points: OnceLock::new(), options, found: self.found.clone() })
     }
 
     /// The same under a name, that of its directories.
     fn named(&self, name: &str) -> PyResult<Self> {
         let sweep = self.sweep.clone().named(name).map_err(PyValueError::new_err)?;
-        Ok(Self { sweep, options: self.options.clone(), found: self.found.clone() })
+        let (text, options) = (self.text.clone(), self.options.clone());
+        Ok(Self { text, sweep, points: OnceLock::new(), options, found: self.found.clone() })
+    }
+
+    /// What makes the same scenario in another process.
+    #[getter]
+    fn recipe(&self) -> Recipe {
+        let Options { file_name, overrides, vary, keys } = self.options.clone();
+        let overrides = overrides.into_iter().map(|over| over.text).collect();
+        (self.text.clone(), file_name, overrides, vary, keys, self.sweep.run_name().map(str::to_owned))
     }
 
     /// Name of the run's directory.
@@ -69,7 +85,7 @@ impl Scenario {
     /// The points of its sweep; one without labels if it has none.
     #[getter]
     fn points<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let dicts = self.sweep.points().iter().map(|p| point(py, p)).collect::<PyResult<Vec<_>>>()?;
+        let dicts = self.all().iter().map(|p| point(py, p)).collect::<PyResult<Vec<_>>>()?;
         PyList::new(py, dicts)
     }
 
@@ -119,8 +135,8 @@ impl Scenario {
         Ok((linux.commands, linux.ends, linux.addresses, told.collect()))
     }
 
-    /// Simulates every point; see `perhop.Scenario.run`.
-    #[pyo3(signature = (replications, jobs, out, resume, progress, events = false, ef = Vec::new()))]
+    /// Simulates every point, or those with these numbers; see `perhop.Scenario.run`.
+    #[pyo3(signature = (replications, jobs, out, resume, progress, events = false, ef = Vec::new(), points = None))]
     #[allow(clippy::too_many_arguments)] // Python's keywords
     fn run<'py>(
         &self,
@@ -132,11 +148,47 @@ impl Scenario {
         progress: Option<Py<PyAny>>,
         events: bool,
         ef: Vec<String>,
+        points: Option<Vec<usize>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let replications = replications.0..replications.1;
-        let identity = Identity::of(&self.sweep, &self.options, run::now());
+        let (replications, identity) = (replications.0..replications.1, self.identity());
         let options = RunOptions { replications, jobs, out, resume, identity, taps: Vec::new(), events, ef };
-        run::run(py, &self.sweep.points(), &options, progress)
+        run::run(py, &self.chosen(points)?, &options, progress)
+    }
+
+    /// The replications of each point that are not in `out` yet.
+    #[pyo3(signature = (replications, jobs, out, events = false, ef = Vec::new(), points = None))]
+    #[allow(clippy::too_many_arguments)] // Python's keywords
+    fn missing(
+        &self,
+        py: Python<'_>,
+        replications: (u32, u32),
+        jobs: usize,
+        out: PathBuf,
+        events: bool,
+        ef: Vec<String>,
+        points: Option<Vec<usize>>,
+    ) -> PyResult<Vec<Vec<u32>>> {
+        let (replications, identity, out) = (replications.0..replications.1, self.identity(), Some(out));
+        let options = RunOptions { replications, jobs, out, resume: true, identity, taps: Vec::new(), events, ef };
+        run::missing(py, &self.chosen(points)?, &options)
+    }
+}
+
+impl Scenario {
+    fn identity(&self) -> Identity {
+        Identity::of(&self.sweep, &self.options, run::now())
+    }
+
+    fn all(&self) -> &[Point] {
+        self.points.get_or_init(|| self.sweep.points())
+    }
+
+    /// The points with these numbers; all without.
+    fn chosen(&self, numbers: Option<Vec<usize>>) -> PyResult<Vec<Point>> {
+        let all = self.all();
+        let Some(numbers) = numbers else { return Ok(all.to_vec()) };
+        let no = |n| PyValueError::new_err(format!("no point {n}: there are {}, counted from 0", all.len()));
+        numbers.into_iter().map(|n| all.get(n).cloned().ok_or_else(|| no(n))).collect()
     }
 }
 

@@ -22,16 +22,23 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from perhop.hands import Hands, Threads, Work
 from perhop.in_force import toml
+from perhop.shapes import ReplicationDict
 from perhop.studies.quantities import Tables
 from perhop.studies.samples import Key, Sample, Samples
+
+if TYPE_CHECKING:
+    from perhop.cluster.client import Cluster
 
 Settings = Mapping[str, Any]
 """Keys and values laid over a scenario: `queue.rio.limit`, or a selector, `@rio.limit?`."""
@@ -52,6 +59,18 @@ class Budget:
     jobs: int = 0
     first: tuple[int, ...] = ()
     """Numbers of seeds at which claims are looked at before; none: all seeds at once."""
+    cluster: Cluster | None = None
+    """What runs them in place of threads."""
+
+    @property
+    def hands(self) -> Hands:
+        """What runs them."""
+        return self.cluster or Threads(self.jobs)
+
+    @property
+    def side_by_side(self) -> int:
+        """How many works of one replication at a time keep all threads busy."""
+        return 2 * self.cluster.threads if self.cluster else self.jobs or os.cpu_count() or 1
 
     @property
     def looks(self) -> tuple[int, ...]:
@@ -287,24 +306,30 @@ def _place(chosen: RunSet, point: Mapping[str, Any]) -> Place:
 
 
 def simulate(jobs: Iterable[Job], budget: Budget, progress: Callable[[Job, int], None]) -> list[Sample]:
-    """Runs every job; `progress` is called with the replications done of the current one."""
-    samples: list[Sample] = []
-    for job in jobs:
-        done = job.scenario.seeded(budget.seed).run(
-            replications=(job.before, job.replications),
-            jobs=budget.jobs,
-            out=None,
-            resume=False,
-            progress=lambda n, *_, job=job: progress(job, n),
-        )
-        stated = [job.set.method.of_file(place.effective) for place in job.points]
-        samples += [_sample(job, result, stated[result["point"]]) for result in done]
-    return samples
+    """Runs every job; `progress` is called with the replications done of one of them."""
+    listed = list(jobs)
+    works = [_work(job, budget.seed) for job in listed]
+    found = budget.hands.run(works, lambda number, done, _: progress(listed[number], done))
+    return [sample for job, taken in zip(listed, found, strict=True) for sample in _samples(job, taken)]
 
 
-def _sample(job: Job, result: Mapping[str, Any], stated: Mapping[str, float]) -> Sample:
-    values = {**job.set.method.quantities(result["tables"]), **stated}
-    return Sample(job.set.name, job.points[result["point"]].at, result["replication"], values)
+Measured = tuple[int, int, dict[str, float]]
+"""Point, replication and its quantities."""
+
+
+def _work(job: Job, seed: int) -> Work:
+    take = partial(_measured, job.set.method.quantities)
+    return Work(job.scenario.seeded(seed), range(job.before, job.replications), take=take)
+
+
+def _measured(quantities: Callable[[Tables], dict[str, float]], result: ReplicationDict) -> Measured:
+    return (result["point"], result["replication"], quantities(result["tables"]))
+
+
+def _samples(job: Job, taken: Iterable[Measured]) -> Iterator[Sample]:
+    stated = [job.set.method.of_file(place.effective) for place in job.points]
+    for point, replication, values in taken:
+        yield Sample(job.set.name, job.points[point].at, replication, {**values, **stated[point]})
 
 
 def by_set(samples: Iterable[Sample]) -> dict[str, Samples]:

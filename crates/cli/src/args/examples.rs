@@ -37,7 +37,8 @@ Examples:
   perhop sweep scenario.toml --vary conditioner.contract.cbs=10kB,50kB
   perhop sweep scenario.toml --vary queue.core.profiles.AF13.max=20p,40p --csv rows.csv
   perhop sweep scenario.toml --vary '[traffic.business.flows, seed]=[[2, 1], [8, 2]]'
-  perhop sweep scenario.toml --vary seed=1,2 --shard 1/2";
+  perhop sweep scenario.toml --vary seed=1,2 --shard 1/2
+  perhop sweep scenario.toml --vary seed=1,2 --missing=2";
 /// `tune`
 pub const TUNE: &str = "\
 Examples:

@@ -1,6 +1,7 @@
 //! The command line: every verb, defined once.
 
 mod capture;
+mod cluster;
 /// Examples of each verb.
 pub mod examples;
 mod list;
@@ -10,16 +11,25 @@ mod simulate;
 mod tune;
 
 use clap::{ColorChoice, Parser, Subcommand};
+use perhop_core::units::UnitError;
+use std::str::FromStr;
 
 pub use capture::{Mark, Meter, Through};
+pub use cluster::Cluster;
 pub use list::{Bench, BenchPart, Completions, Init, List, Man};
 pub use request::Request;
+pub(crate) use request::cluster;
 pub use results::{Compare, Map, Plot, Report, Reproduce, Runs};
 pub use simulate::{Check, Explain, Format, Lab, Output, Run, Settings, Shown, Source, Sweep, System, Trace, Traced};
 pub use tune::{ByHand, Tunable, Tune};
 
 /// Most threads that can be asked for.
 const MOST_JOBS: u64 = 1024;
+
+/// A quantity with its unit.
+fn quantity<T: FromStr<Err = UnitError>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: UnitError| format!("{}; {}", error.message, error.help))
+}
 
 /// A workbench for Differentiated Services: traffic conditioners at the edge, queue management in the core.
 #[derive(Debug, Parser)]

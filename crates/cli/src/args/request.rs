@@ -1,6 +1,6 @@
 //! What the command line hands over to Python.
 
-use super::{Compare, Lab, Map, Plot, Report, Reproduce, Settings, Verb};
+use super::{Cluster, Compare, Lab, Map, Plot, Report, Reproduce, Settings, Verb};
 use crate::{Failure, show::text};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -38,13 +38,20 @@ fn reproduce(a: &Reproduce) -> Result<Value, Failure> {
     Ok(json!({
         "what": a.what, "quick": a.quick, "seeds": a.seeds, "seed": a.seed, "jobs": a.jobs, "out": text(&a.out)?,
         "strict": a.strict, "list": a.list, "readings": a.readings, "setting": a.setting, "fit": a.fit, "rivals": a.rivals,
+        "cluster": cluster(&a.cluster),
     }))
 }
 
 fn map(a: &Map) -> Result<Value, Failure> {
     Ok(json!({
         "what": a.what, "seeds": a.seeds, "seed": a.seed, "jobs": a.jobs, "out": text(&a.out)?, "list": a.list,
+        "cluster": cluster(&a.cluster),
     }))
+}
+
+/// `null` for this machine alone.
+pub(crate) fn cluster(a: &Cluster) -> Value {
+    a.cluster.as_ref().map_or(Value::Null, |address| json!({ "address": address, "chunk_s": a.chunk.seconds() }))
 }
 
 fn plot(a: &Plot) -> Result<Value, Failure> {

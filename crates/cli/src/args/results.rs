@@ -1,6 +1,6 @@
 //! Results: `reproduce`, `runs`, `plot`, `report`, `compare`.
 
-use super::MOST_JOBS;
+use super::{Cluster, MOST_JOBS};
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use std::path::PathBuf;
@@ -24,6 +24,9 @@ pub struct Reproduce {
     /// Threads; 0 is one for each core
     #[arg(short, long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(0..=MOST_JOBS))]
     pub jobs: usize,
+    /// Where else replications run.
+    #[command(flatten)]
+    pub cluster: Cluster,
     /// Where report, figures and samples go
     #[arg(long, default_value = "reproduction", value_name = "DIR")]
     pub out: PathBuf,
@@ -61,6 +64,9 @@ pub struct Map {
     /// Threads; 0 is one for each core
     #[arg(short, long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(0..=MOST_JOBS))]
     pub jobs: usize,
+    /// Where else replications run.
+    #[command(flatten)]
+    pub cluster: Cluster,
     /// Where pictures and points go; a map that was broken off there is taken up again
     #[arg(long, default_value = "maps", value_name = "DIR")]
     pub out: PathBuf,

@@ -1,8 +1,9 @@
 //! Scenarios: `check`, `explain`, `run`, `sweep`.
 
-use super::MOST_JOBS;
+use super::{Cluster, MOST_JOBS};
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// A file and what the command line changes in it.
@@ -91,7 +92,7 @@ pub struct Lab {
 /// Where results go and how they are made.
 #[derive(Args, Debug)]
 pub struct Output {
-    /// Directory for all runs
+    /// Directory for all runs; with --cluster also s3://BUCKET/PREFIX
     #[arg(long, default_value = "runs", value_name = "DIR")]
     pub out: PathBuf,
     /// Name of this run, with which its directories' names begin; `plot`, `report` and `compare` take DIR/SCENARIO/NAME
@@ -182,7 +183,14 @@ pub struct Sweep {
     /// Run part i of n: points i, i+n, i+2n, ... (from 1)
     #[arg(long, value_name = "I/N")]
     pub shard: Option<String>,
+    /// Run nothing: say what is missing in DIR, and which parts of a job array of N (`--shard I/N`) have to run again; N is the
+    /// number of points without one
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, conflicts_with_all = ["fresh", "shard"])]
+    pub missing: Option<Option<NonZeroUsize>>,
     /// Run points again that already have results
     #[arg(long)]
     pub fresh: bool,
+    /// Where else replications run.
+    #[command(flatten)]
+    pub cluster: Cluster,
 }

@@ -1,9 +1,9 @@
 //! Design rules: `tune`.
 
+use super::quantity;
 use clap::{Args, ValueEnum};
-use perhop_core::units::{BitRate, Bytes, Packets, UnitError};
+use perhop_core::units::{BitRate, Bytes, Packets};
 use std::path::PathBuf;
-use std::str::FromStr;
 
 /// `tune`
 #[derive(Args, Debug)]
@@ -68,11 +68,6 @@ pub enum Tunable {
     Svb,
     /// A threshold for each class.
     Msvb,
-}
-
-/// A quantity with its unit.
-fn quantity<T: FromStr<Err = UnitError>>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|error: UnitError| format!("{}; {}", error.message, error.help))
 }
 
 /// A finite number, at least 0.

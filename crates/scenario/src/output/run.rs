@@ -20,6 +20,10 @@ use std::time::Duration;
 
 /// One replication of one point.
 mod job;
+/// What is still to be run.
+mod missing;
+
+pub use missing::missing;
 
 /// What to run, and where results go.
 #[derive(Clone, Debug)]

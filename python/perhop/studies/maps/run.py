@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -109,7 +108,7 @@ def run(found: Map, budget: Budget, out: Path, date: str, say: Say) -> Grid:
     kept = read(path)
     grid = kept if kept is not None and kept.made_with == runner.made_with else fresh
     wanted = [at for at in grid.coarse(found.own) if at not in grid.points]
-    with ThreadPoolExecutor(budget.jobs or os.cpu_count()) as threads:
+    with ThreadPoolExecutor(budget.side_by_side) as threads:
         while wanted:
             for done, (at, point) in enumerate(zip(wanted, threads.map(runner.at, wanted), strict=True)):
                 grid.points[at] = point

@@ -52,7 +52,13 @@ def measure(directory: Path, reading: Reading, budget: Budget) -> list[Share]:
     for flows, changes in FLOWS.items():
         for value in reading.values:
             scenario = Scenario.from_toml(directory / SCENARIO, {**changes, **reading.settings(value, "load")})
-            runs = scenario.run(budget.seeds, seed=budget.seed, jobs=budget.jobs, progress=False)
+            runs = scenario.run(
+                budget.seeds,
+                seed=budget.seed,
+                jobs=budget.jobs,
+                client=budget.cluster.client if budget.cluster else None,
+                progress=False,
+            )
             rows = [_row(flows, replication.tables) for replication in runs.replications]
             found.append(Share(flows, value, *(stats.mean(column) for column in zip(*rows, strict=True))))
     return found

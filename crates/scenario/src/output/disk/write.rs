@@ -24,11 +24,17 @@ impl Draft {
     /// # Errors
     /// The path that could not be written.
     pub fn begin(dir: &Path) -> Result<Self, Failed> {
-        let draft = Self { dir: dir.to_owned(), temporary: beside(dir, "partial") };
         let parent = dir.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(parent).map_err(|e| (parent.to_owned(), e))?;
-        fs::create_dir(&draft.temporary).map_err(|e| (draft.dir.clone(), e))?;
-        Ok(draft)
+        // A process of the same number on another machine, or an earlier one, may have taken the first names.
+        for _ in 0..ATTEMPTS {
+            let temporary = beside(dir, "partial");
+            match fs::create_dir(&temporary) {
+                Err(error) if is_taken(&error) => {}
+                made => return made.map(|()| Self { dir: dir.to_owned(), temporary }).map_err(|e| (dir.to_owned(), e)),
+            }
+        }
+        Err((dir.to_owned(), io::Error::other("all temporary names beside it are taken")))
     }
 
     /// The name that it will have.

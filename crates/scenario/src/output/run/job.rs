@@ -117,6 +117,11 @@ impl Job<'_> {
         Some(found).filter(|found| found.as_ref().map_or(true, has_all))
     }
 
+    /// Whether a run would find it, with all that is asked for.
+    pub(super) fn is_there(&self) -> bool {
+        matches!(self.existing(), Some(Ok(found)) if self.answers(&found.entry).is_some())
+    }
+
     /// Simulates it, and writes or gathers it; `None` when interrupted.
     fn make(&self) -> Result<Option<Replication>, RunError> {
         let began = self.watch.clock();
