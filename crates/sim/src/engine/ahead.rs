@@ -126,8 +126,7 @@ mod tests {
     #[test]
     fn a_host_is_told_of_a_loss_in_its_time() {
         let mut simulation = narrowing();
-        simulation.stop = Time::ZERO + Span::from_s(1);
-        simulation.look_ahead();
+        simulation.look_ahead(Time::ZERO + Span::from_s(1));
         let mut told = |us| {
             simulation.act_until(Time::ZERO + Span::from_us(us));
             let late = simulation.net.link(0).has_late();

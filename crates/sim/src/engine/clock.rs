@@ -23,9 +23,10 @@ impl Simulation {
         warm.min(sample).min(self.next_change())
     }
 
-    /// Lets packets pass ahead of their time until that, or the end of this part of the run.
-    pub(super) fn look_ahead(&mut self) {
-        self.unseen_until = self.stop.min(self.next_look());
+    /// Lets packets pass ahead of their time until that, and at most until `stop`.
+    pub(super) fn look_ahead(&mut self, stop: Time) {
+        self.stop = stop;
+        self.unseen_until = stop.min(self.next_look());
     }
 
     pub(super) fn on_clock(&mut self, now: Time) {
@@ -41,7 +42,7 @@ impl Simulation {
         self.make_changes(now);
         self.net.exchange(now);
         self.wake_clock();
-        self.look_ahead();
+        self.look_ahead(self.stop);
     }
 
     fn sample(&mut self, now: Time) {

@@ -28,13 +28,17 @@ impl Simulation {
 
     /// Runs to the end, calling `each` after every hundredth of the simulated time; `None` when that asks to stop.
     pub fn run(mut self, mut each: impl FnMut(Time) -> bool) -> Option<Outcome> {
+        let end = Time::ZERO + self.plan.duration;
         let step = Span::from_ns((self.plan.duration.ns() / 100).max(1));
         let mut until = Time::ZERO;
-        while !self.run_until(until) {
+        self.look_ahead(end); // between the parts nobody looks at anything but the time
+        self.act_until(until);
+        while until < end {
             if !each(until) {
                 return None;
             }
-            until += step;
+            until = end.min(until + step);
+            self.act_until(until);
         }
         Some(self.finish())
     }

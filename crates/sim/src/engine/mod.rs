@@ -44,7 +44,7 @@ pub struct Simulation {
     warm: Option<Totals>,
     next_sample: Time,
     changes_made: usize,
-    /// Where this part of the run ends.
+    /// When it is next looked at from outside.
     stop: Time,
     /// Until then nobody looks at links but the packets that pass them.
     unseen_until: Time,
@@ -57,8 +57,7 @@ impl Simulation {
     pub fn run_until(&mut self, until: Time) -> bool {
         let end = Time::ZERO + self.plan.duration;
         let stop = until.min(end);
-        self.stop = stop;
-        self.look_ahead();
+        self.look_ahead(stop);
         self.act_until(stop);
         stop == end
     }

@@ -93,8 +93,7 @@ fn a_change_is_not_passed() {
 }
 
 /// Three links in a row, none slower than the one before: a source's wake-up and one delivery for each packet, not four and
-/// not seven. The horizon is in the way a hundred times, since a run is done in so many parts: each costs two events at most
-/// for each packet that is on its way then, 20 ms at 900 packets a second of which two thirds are on links that lead.
+/// not seven, but for those on their way at the end.
 #[test]
 fn links_that_lead_have_no_events() {
     let mut net = Net::new(4, Span::from_s(60));
@@ -103,5 +102,5 @@ fn links_that_lead_have_no_events() {
     let [events, one_by_one] = both(&net);
     let packets = 60 * 900;
     assert!(one_by_one >= 7 * packets - 900, "{one_by_one}");
-    assert!((2 * packets - 900..2 * packets + 100 * 2 * 18 + 900).contains(&events), "{events}");
+    assert!((2 * packets - 900..=2 * packets).contains(&events), "{events}");
 }
