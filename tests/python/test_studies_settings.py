@@ -11,10 +11,12 @@ import pytest
 from perhop.studies import PAPERS, Study, paper, rivals, score
 from perhop.studies import runs as simulation
 from perhop.studies import settings as named
+from perhop.studies.bounds import Bounds
 from perhop.studies.criteria import Criterion
 from perhop.studies.fitting import Candidate, Search
+from perhop.studies.quantities import Tables, sums
 from perhop.studies.rivals import Rival
-from perhop.studies.runs import Budget, RunSet
+from perhop.studies.runs import Budget, Method, RunSet
 from perhop.studies.samples import Sample, Samples
 from perhop.studies.sequential import Looks
 from perhop.studies.settings import FROZEN, Setting
@@ -151,6 +153,66 @@ def test_a_rival_takes_the_mechanisms_place(tmp_path: Path) -> None:
         ("s", "better"): {"plain": NOT_REPRODUCED},
         ("s", "high"): {"plain": REPRODUCED},
     }
+
+
+METERED = """
+[scenario]
+name = "metered"
+duration = "2s"
+[links]
+"A - B" = {{ rate = "10Mbit/s", delay = "1ms" }}
+[conditioner.{name}]
+at = "A -> B"
+kind = "token-bucket"
+cir = "4Mbit/s"
+cbs = "3kB"
+[traffic.p]
+model = "poisson"
+rate = "5Mbit/s"
+size = "1000B"
+from = "A"
+to = "B"
+"""
+
+
+@dataclass
+class Metered:
+    """Stands for a paper: one run with the mechanism, a meter, and one without."""
+
+    directory: Path
+    studied: Study = field(default_factory=lambda: Study("s", "planted", "r"))
+
+    def study(self, _: str) -> Study:
+        return self.studied
+
+    def sets(self) -> list[RunSet]:
+        for name in ("meter", "other"):
+            (self.directory / f"{name}.toml").write_text(METERED.format(name=name))
+        return [RunSet("r", self.directory / f"{m}.toml", {"by": m}, Method(green)) for m in ("meter", "other")]
+
+
+def green(tables: Tables) -> dict[str, float]:
+    packets = sums(tables["summary"], "arrived_packets", by="colour")
+    return {"green": packets["green"] / sum(packets.values())}
+
+
+def bounded(name: str, hold: str, by: str, kind: str = "hard") -> Criterion:
+    return Criterion("s", name, kind, "", rule=name, bounds=Bounds.read({"holds": [hold], "of": {"by": by}}, {}))
+
+
+def test_a_rival_that_was_not_run_is_run_and_judged_where_it_changes_a_run(tmp_path: Path) -> None:
+    """A meter of 1 Mbit/s for one of 4, of 5 offered: green falls from .8 to .2, and in the other run nothing changes."""
+    (tmp_path / rivals.FILE).write_text('[[rival]]\nname = "thin"\nlay = { "conditioner.meter.cir?" = "1Mbit/s" }\n')
+    stands: Any = Metered(tmp_path)
+    claims = [
+        bounded("most", "green >= 0.5", "meter"),
+        bounded("some", "green >= 0.05", "meter"),
+        bounded("elsewhere", "green >= 0.5", "other"),
+        bounded("soft", "green >= 0.5", "meter", "soft"),
+        bounded("of what it lacks", "green >= 0.5", "nobody"),
+    ]
+    found = rivals.simulated(stands, stands.sets(), claims, Budget(seeds=3, jobs=1), lambda *_: None)
+    assert found == {("s", "most"): {"thin": NOT_REPRODUCED}, ("s", "some"): {"thin": REPRODUCED}}
 
 
 def test_a_place_without_a_rivals_runs_is_not_taken() -> None:
