@@ -18,7 +18,7 @@ KINDS = {"comparison": positive, "bound": lambda name, values: at_least(name, va
 """A condition that asks for the whole interval, and one that asks for the mean; both that it is above zero."""
 MEANS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0)
 """Distances from the bound in standard deviations of a seed."""
-DRAWS = 6000
+DRAWS = 30_000
 STATED = {
     "an early look decides for the side on which the true mean is not": 0.01,
     "the verdict is not the one that all ten seeds give": 0.02,

@@ -56,8 +56,12 @@ class Axis:
     def stated(self, value: Any) -> dict[str, Any]:
         """Its keys with a value."""
         if isinstance(self.keys, dict):
-            return {key: form.format(factor * value) for key, (factor, form) in self.keys.items()}
-        return dict.fromkeys(self.keys, self.form.format(value) if self.form else value)
+            return {key: _formed(factor * value, form) for key, (factor, form) in self.keys.items()}
+        return dict.fromkeys(self.keys, _formed(value, self.form))
+
+
+def _formed(value: Any, form: str) -> Any:
+    return form.format(value) if form else value
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,7 @@ FIRST, BITS = "@pps-tagger.first-tag?", "@*.bits?"
 
 
 def laid(_: Path, settings: Settings) -> Settings:
-    """As they are; but what a tag of fewer bits cannot hold is not laid over its source: it begins with the most it can."""
+    """As they are; but a source whose tags cannot hold the first one begins with the most that they can."""
     too_wide = settings.get(FIRST, 0) > settings.get(BITS, settings.get(FIRST, 0))
     return {key: value for key, value in settings.items() if key != FIRST or not too_wide}
 
