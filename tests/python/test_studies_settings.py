@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from perhop.studies.settings import FROZEN, Setting
 from perhop.studies.verdict import NOT_REPRODUCED, REPRODUCED, Finding, positive
 
 ONE = Budget(seeds=1)
+SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "docs/studies_settings.py"))
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -240,6 +242,17 @@ def test_scores_are_kept_as_they_were(tmp_path: Path) -> None:
     assert found == kept
     assert (found["era"].held, found["era"].near, found["era"].cells) == (1, [1, 1, 2], 3)
     assert found["era"].error == pytest.approx(1.25 / 3)
+
+
+def test_the_pages_tables_are_those_of_the_kept_scores() -> None:
+    page = SCRIPT["PAGE"].read_text(encoding="utf-8")
+    assert SCRIPT["page"](page) == page, "run docs/studies_settings.py"
+
+
+def test_what_another_base_seed_changes_is_named() -> None:
+    first, other = (score.Score(5, 0, failed, (), 10) for failed in (("s/a", "s/b"), ("s/b", "s/c", "s/d")))
+    assert SCRIPT["_differing"](first, other) == "2: + `s/a`, - `s/c`, - `s/d`"
+    assert SCRIPT["_differing"](first, first) == "3"
 
 
 def test_a_cell_far_off_counts_as_wholly_wrong() -> None:
