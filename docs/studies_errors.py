@@ -69,6 +69,11 @@ def table() -> str:
     return "\n".join(lines)
 
 
+def page(text: str) -> str:
+    """The page with its table written anew."""
+    before, _, rest = text.partition(BEGIN)
+    return f"{before}{BEGIN}\n{table()}\n\n{END}{rest.partition(END)[2]}"
+
+
 if __name__ == "__main__":
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}\n{table()}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
