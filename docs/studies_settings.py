@@ -18,6 +18,7 @@ from pathlib import Path
 
 from perhop.studies import PAPERS, paper, score
 from perhop.studies.score import Score
+from perhop.studies.settings import ERA, FROZEN, KINDEST
 
 PAGE = Path(__file__).parent / "studies/settings.md"
 SEEDS = (2, 3)
@@ -78,12 +79,20 @@ def seeds_table() -> str:
     """Settings with base seeds that none has used: hard claims that hold, and those whose verdict differs."""
     lines = ["| paper | setting | seed 1 | " + " | ".join(f"seed {seed}" for seed in SEEDS) + " |"]
     lines.append("|---" * (3 + len(SEEDS)) + "|")
-    for name in PAPERS:
-        again = [score.read(kept(name, seed)) for seed in SEEDS]
-        for setting, first in score.read(kept(name, 1)).items():
+    found = {name: [score.read(kept(name, seed)) for seed in (1, *SEEDS)] for name in PAPERS}
+    for name, (firsts, *again) in found.items():
+        for setting, first in firsts.items():
             cells = [_differing(first, one[setting]) if setting in one else "-" for one in again]
             lines.append(f"| {name} | {setting} | {first.held} | " + " | ".join(cells) + " |")
+    for setting in (FROZEN, ERA, KINDEST):
+        sums = [_sum([one[i] for one in found.values()], setting) for i in range(1 + len(SEEDS))]
+        lines.append(f"| in all | {setting} | " + " | ".join(sums) + " |")
     return "\n".join(lines)
+
+
+def _sum(papers: list[dict[str, Score]], setting: str) -> str:
+    """Of all papers, if each was run."""
+    return str(sum(one[setting].held for one in papers)) if all(setting in one for one in papers) else "-"
 
 
 def _differing(first: Score, other: Score) -> str:
