@@ -174,6 +174,12 @@ def test_a_map_that_was_broken_off_is_taken_up(tmp_path: Path, monkeypatch: pyte
     assert {where: again.points[where] for where in seen} == kept.points
 
 
+def test_keys_of_an_axis_have_a_factor_and_a_form_each() -> None:
+    axis = Axis("booked", {"a.cir": (0.6, "{:.4g}Mbit/s"), "b.cir": (0.2, "{:.4g}Mbit/s"), "n": (1, "")}, "", [1, 2], 1)
+    assert axis.settings(2) == {"a.cir": "1.2Mbit/s", "b.cir": "0.4Mbit/s", "n": 2}
+    assert axis.settings(1) == {}, "the paper's own"
+
+
 def test_other_seeds_begin_a_map_again(tmp_path: Path) -> None:
     found = planted(Line(tmp_path, "5s"), "green >= 0.5", rate([5, 8]), rate([5]))
     seeds = [running.run(found, Budget(seeds=n), tmp_path, "", lambda _: None).points[0, 0].seeds for n in (3, 4)]

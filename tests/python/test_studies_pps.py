@@ -6,6 +6,7 @@ import math
 import tomllib
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -294,3 +295,12 @@ def test_the_largest_code_is_what_the_paper_says() -> None:
     tables = scenario.run((0, 1), 1, None, False, None)[0]["tables"]
     rows = zip(tables["tallies"]["quantity"], tables["tallies"]["value"], strict=True)
     assert sum(value for quantity, value in rows if quantity == "saturated_tags") > 100
+
+
+def test_a_first_tag_is_laid_only_over_tags_that_can_hold_it() -> None:
+    """Reading b16: 255 tickets at first, with tags of 4 and 6 bits the most that they hold."""
+    first = "@pps-tagger.first-tag?"
+    widths = {bits: METHOD.laid(Path(), {first: 8, "@*.bits?": bits}) for bits in (4, 6, 8, 17)}
+    assert {bits: first in found for bits, found in widths.items()} == {4: False, 6: False, 8: True, 17: True}
+    assert METHOD.laid(Path(), {first: 8, "@*.tags?": "real"})[first] == 8
+    assert METHOD.laid(Path(), {"@*.bits?": 4}) == {"@*.bits?": 4}

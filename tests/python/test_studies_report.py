@@ -95,9 +95,10 @@ def test_records_have_the_fields_of_the_contract(out: Path) -> None:
         assert entry["measured"] is not None
 
 
-def test_every_criterion_and_every_printed_cell_of_the_studies_has_one_record(out: Path) -> None:
+def test_every_criterion_every_printed_cell_and_what_a_referee_adds_has_one_record(out: Path) -> None:
     names = [(r["study"], r["claim"]) for r in listed(out)]
     stated = [(c.study, c.claim) for c in CRITERIA.claims if c.study in ("pf-fig2", "pf-fig4")]
+    stated += [(c.study, c.claim) for c in paper("pam-fsam").referee().added("pf-fig4")]
     stated += [(c.study, c.criterion.claim) for c in CRITERIA.table("pf-fig2")]
     assert sorted(names) == sorted(stated)
     assert len(set(names)) == len(names)

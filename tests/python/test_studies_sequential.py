@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+import runpy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
 from perhop.studies.runs import Budget, Job, Method, Place, RunSet
 from perhop.studies.samples import Sample, Samples
-from perhop.studies.verdict import NOT_REPRODUCED, REPRODUCED, Finding, Part, Values, at_least, positive
+from perhop.studies.verdict import NOT_REPRODUCED, REPRODUCED, Finding, positive
 
 LOOKS = Budget(seeds=10, first=(3, 5)).looks
 METHOD = Method(lambda _: {})
@@ -109,40 +109,34 @@ def test_runs_with_their_own_number_of_draws_are_complete_at_once(run: dict[str,
     assert found.finding(claims()[2]).replications == 20
 
 
-def decide(kind: str, values: Values) -> tuple[bool | None, int]:
-    """By looks: whether the condition holds, and after how many values that was known."""
-    for n in LOOKS:
-        part = judged(kind, values[:n])
-        if part.holds is not None:
-            return part.holds, n
-    raise AssertionError("the last look decides")
+ERRORS = runpy.run_path(str(Path(__file__).parents[2] / "docs/studies_errors.py"))
+"""What makes the table of docs/studies/settings.md."""
 
 
-def judged(kind: str, values: Values) -> Part:
-    return positive("x", values) if kind == "comparison" else at_least("x", values, 0.0)
+def test_early_looks_are_those_of_the_verb() -> None:
+    assert (*ERRORS["FIRST"], ERRORS["FULL"]) == LOOKS
 
 
 @pytest.mark.parametrize("kind", ["comparison", "bound"])
 @pytest.mark.parametrize("mean", [0.0, 0.3, 0.5, 1.0, 3.0])
 def test_early_verdicts_err_as_rarely_as_stated(kind: str, mean: float) -> None:
-    """At the bound (noise), near it and far from it, of 4,000 draws: 3.1 standard deviations beyond what is stated.
-
-    Stated: at most 1 % on the wrong side, 2 % not as with all ten, 3 % by the order of the seeds.
-    """
-    rng, n = random.Random(f"{kind} {mean}"), 4000
-    wrong = other = by_order = 0
-    for _ in range(n):
-        values = [rng.gauss(mean, 1.0) for _ in range(10)]
-        holds, after = decide(kind, values)
-        wrong += after < 10 and holds is False
-        other += holds != judged(kind, values).holds
-        by_order += holds != decide(kind, values[::-1])[0]
-    for count, stated in ((wrong, 0.01), (other, 0.02), (by_order, 0.03)):
-        assert count <= stated * n + 3.1 * (stated * n) ** 0.5
+    """At the bound (noise), near it and far from it, of 4,000 draws: 3.1 standard deviations beyond what is stated."""
+    n = 4000
+    found = ERRORS["errors"](kind, mean, n)
+    for share, stated in zip(found, ERRORS["STATED"].values(), strict=True):
+        assert share <= stated + 3.1 * (stated / n) ** 0.5
     if mean == 3.0:
-        assert wrong == other == by_order == 0
+        assert set(found) == {0.0}
 
 
 def test_far_from_the_bound_three_seeds_decide() -> None:
+    decide = ERRORS["decide"]
     assert decide("comparison", [10.0, 11.0, 12.0, *[0.0] * 7]) == (True, 3)
     assert decide("comparison", [10.0, 1.0, 12.0, *[5.0] * 7])[1] > 3
+
+
+def test_the_page_has_the_table_with_what_is_stated() -> None:
+    page = ERRORS["PAGE"].read_text(encoding="utf-8")
+    rows = page.partition(ERRORS["BEGIN"])[2].partition(ERRORS["END"])[0]
+    for name, stated in ERRORS["STATED"].items():
+        assert f"| {name} | {100 * stated:.0f} % | " in rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,16 +12,19 @@ import pytest
 from perhop.studies import PAPERS, Study, paper, rivals, score
 from perhop.studies import runs as simulation
 from perhop.studies import settings as named
+from perhop.studies.bounds import Bounds
 from perhop.studies.criteria import Criterion
 from perhop.studies.fitting import Candidate, Search
+from perhop.studies.quantities import Tables, sums
 from perhop.studies.rivals import Rival
-from perhop.studies.runs import Budget, RunSet
+from perhop.studies.runs import Budget, Method, RunSet
 from perhop.studies.samples import Sample, Samples
 from perhop.studies.sequential import Looks
 from perhop.studies.settings import FROZEN, Setting
 from perhop.studies.verdict import NOT_REPRODUCED, REPRODUCED, Finding, positive
 
 ONE = Budget(seeds=1)
+SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "docs/studies_settings.py"))
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -153,6 +157,66 @@ def test_a_rival_takes_the_mechanisms_place(tmp_path: Path) -> None:
     }
 
 
+METERED = """
+[scenario]
+name = "metered"
+duration = "2s"
+warmup = "0s"
+[links]
+"A - B" = {{ rate = "10Mbit/s", delay = "1ms" }}
+[conditioner.{name}]
+at = "A -> B"
+kind = "token-bucket"
+cir = "4Mbit/s"
+cbs = "3kB"
+[traffic.p]
+model = "poisson"
+rate = "5Mbit/s"
+size = "1000B"
+from = "A"
+to = "B"
+"""
+
+
+@dataclass
+class Metered:
+    """Stands for a paper: one run with the mechanism, a meter, and one without."""
+
+    directory: Path
+    studied: Study = field(default_factory=lambda: Study("s", "planted", "r"))
+
+    def study(self, _: str) -> Study:
+        return self.studied
+
+    def sets(self) -> list[RunSet]:
+        for name in ("meter", "other"):
+            (self.directory / f"{name}.toml").write_text(METERED.format(name=name))
+        return [RunSet("r", self.directory / f"{m}.toml", {"by": m}, Method(green)) for m in ("meter", "other")]
+
+
+def green(tables: Tables) -> dict[str, float]:
+    packets = sums(tables["summary"], "arrived_packets", by="colour")
+    return {"green": packets["green"] / sum(packets.values())}
+
+
+def bounded(name: str, hold: str, by: str, kind: str = "hard") -> Criterion:
+    return Criterion("s", name, kind, "", rule=name, bounds=Bounds.read({"holds": [hold], "of": {"by": by}}, {}))
+
+
+def test_a_rival_that_was_not_run_is_run_and_judged_where_it_changes_a_run(tmp_path: Path) -> None:
+    """A meter of 1 Mbit/s for one of 4, of 5 offered: green falls from .8 to .2; the other run stays."""
+    (tmp_path / rivals.FILE).write_text('[[rival]]\nname = "thin"\nlay = { "conditioner.meter.cir?" = "1Mbit/s" }\n')
+    stands: Any = Metered(tmp_path)
+    claims = [
+        bounded("most", "green >= 0.5", "meter"),
+        bounded("some", "green >= 0.05", "meter"),
+        bounded("elsewhere", "green >= 0.5", "other"),
+        bounded("soft", "green >= 0.5", "meter", "soft"),
+    ]
+    found = rivals.simulated(stands, stands.sets(), claims, Budget(seeds=3, jobs=1), lambda *_: None)
+    assert found == {("s", "most"): {"thin": NOT_REPRODUCED}, ("s", "some"): {"thin": REPRODUCED}}
+
+
 def test_a_place_without_a_rivals_runs_is_not_taken() -> None:
     rival = Rival("r", "marker", ["new"], "plain")
     samples = [Sample("r", {"marker": m, "n": n}, 0, {}) for m, n in (("new", 1), ("new", 2), ("plain", 1))]
@@ -178,6 +242,17 @@ def test_scores_are_kept_as_they_were(tmp_path: Path) -> None:
     assert found == kept
     assert (found["era"].held, found["era"].near, found["era"].cells) == (1, [1, 1, 2], 3)
     assert found["era"].error == pytest.approx(1.25 / 3)
+
+
+def test_the_pages_tables_are_those_of_the_kept_scores() -> None:
+    page = SCRIPT["PAGE"].read_text(encoding="utf-8")
+    assert SCRIPT["page"](page) == page, "run docs/studies_settings.py"
+
+
+def test_what_another_base_seed_changes_is_named() -> None:
+    first, other = (score.Score(5, 0, failed, (), 10) for failed in (("s/a", "s/b"), ("s/b", "s/c", "s/d")))
+    assert SCRIPT["_differing"](first, other) == "2: + `s/a`, - `s/c`, - `s/d`"
+    assert SCRIPT["_differing"](first, first) == "3"
 
 
 def test_a_cell_far_off_counts_as_wholly_wrong() -> None:

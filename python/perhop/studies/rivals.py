@@ -20,11 +20,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from perhop.studies import Paper
+from perhop.studies import Paper, sequential
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
 from perhop.studies.runs import Budget, Job, RunSet
-from perhop.studies.samples import Key, Sample, Samples
+from perhop.studies.samples import Key, Sample
 from perhop.studies.sequential import Looks, Progress
 
 FILE = "rivals.toml"
@@ -93,20 +93,15 @@ def simulated(
     """As [`judge`], of the rivals that have to be run: all claims of studies whose runs they change."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     listed = list(sets)
+    hard = [claim for claim in claims if claim.kind == "hard"]
     for rival in (one for one in load(paper.directory / FILE) if one.lay):
         laid = [replace(one, settings={**one.settings, **rival.lay}) for one in listed]
         jobs = simulation.prepare(laid, budget)
-        by_set = simulation.by_set(simulation.simulate(jobs, budget, partial(progress, jobs)))
-        changed = _changed(listed, jobs, budget)
-        for claim in (claim for claim in claims if claim.kind == "hard"):
-            study, asked = paper.study(claim.study), set[Key]()
-            runs = Samples((s for name in study.sets for s in by_set[name].all), asked)
-            try:
-                verdict = study.judge(claim, runs).verdict
-            except KeyError:
-                continue
-            if asked & changed:
-                found.setdefault((claim.study, claim.claim), {})[rival.name] = verdict
+        looks, changed = sequential.run(paper, hard, jobs, budget, progress), _changed(listed, jobs, budget)
+        for claim in hard:
+            study = paper.study(claim.study)
+            if looks.common(study, partial(study.judge, claim))[1] & changed:
+                found.setdefault((claim.study, claim.claim), {})[rival.name] = looks.finding(claim).verdict
     return found
 
 

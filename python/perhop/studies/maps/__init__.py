@@ -12,7 +12,7 @@ the paper says without a number, or of all points at once, a map states by `hold
     says = ["...", "..."]                      # two sentences for an engineer
     [map.x]
     label = "UDP, Mbit/s"
-    set = "traffic.rogue.rate"                 # a key, or several
+    set = "traffic.rogue.rate"                 # a key, or several; or a table, { key = [factor, form] }
     form = "{}Mbit/s"                          # a value as the key has it; without, as it stands
     values = [0.5, 1, 2, 3, 4, 5]
     paper = 1                                  # the paper's value
@@ -42,7 +42,8 @@ class Axis:
     """A parameter of a map."""
 
     label: str
-    keys: list[str]
+    keys: list[str] | dict[str, tuple[float, str]]
+    """With a factor and a form each where these differ."""
     form: str
     values: list[Any]
     paper: Any
@@ -54,7 +55,13 @@ class Axis:
 
     def stated(self, value: Any) -> dict[str, Any]:
         """Its keys with a value."""
-        return dict.fromkeys(self.keys, self.form.format(value) if self.form else value)
+        if isinstance(self.keys, dict):
+            return {key: _formed(factor * value, form) for key, (factor, form) in self.keys.items()}
+        return dict.fromkeys(self.keys, _formed(value, self.form))
+
+
+def _formed(value: Any, form: str) -> Any:
+    return form.format(value) if form else value
 
 
 @dataclass(frozen=True)
@@ -108,7 +115,7 @@ def _claim(found: Paper, entry: Mapping[str, Any], where: str) -> Criterion:
 def _axis(entry: Mapping[str, Any], where: str) -> Axis:
     if entry["paper"] not in entry["values"]:
         raise ValueError(f"{where}: the paper's own value {entry['paper']!r} is not one of {entry['values']}")
-    keys = entry["set"] if isinstance(entry["set"], list) else [entry["set"]]
+    keys = [entry["set"]] if isinstance(entry["set"], str) else entry["set"]
     return Axis(entry["label"], keys, entry.get("form", ""), entry["values"], entry["paper"])
 
 

@@ -8,7 +8,7 @@ from perhop import stats
 from perhop.studies import Study
 from perhop.studies.bounds import Measured
 from perhop.studies.pps.shares import FIG4
-from perhop.studies.pps.terms import Shares, ratio
+from perhop.studies.pps.terms import SIZES, Shares, ratio
 from perhop.studies.samples import Samples
 from perhop.studies.verdict import Part, Value, greater
 
@@ -40,3 +40,9 @@ def twice_the_error(runs: Samples, scheme: str, size: int) -> Measured:
     """How much less."""
     tcp, ours = weighted(runs, "tcp", size).error, pps(runs, scheme=scheme, size=size).error
     return Measured([Value("mean |y-1|, CSFQ/PPS", ratio(tcp, ours))])
+
+
+@fig12.claim("udp-accurate")
+def csfq_is_accurate_for_datagrams(runs: Samples) -> Measured:
+    """CSFQ achieves proportional allocation for non-responsive flows with a high accuracy."""
+    return Measured([Value(f"{size} B: mean |y-1| of UDP", weighted(runs, "udp", size).error) for size in SIZES])

@@ -27,11 +27,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from perhop import stats
 from perhop.studies.quantities import Tables, sums, total
-from perhop.studies.runs import Method
+from perhop.studies.runs import Method, Settings
 
 START, END = 20.0, 200.0
 """Seconds between which a run is taken to be settled."""
@@ -117,4 +118,13 @@ def _settled(series: Series) -> Iterable[float]:
     return (value for t, value in series.items() if t >= START)
 
 
-METHOD = Method(measured)
+FIRST, BITS = "@pps-tagger.first-tag?", "@*.bits?"
+
+
+def laid(_: Path, settings: Settings) -> Settings:
+    """As they are; but a source whose tags cannot hold the first one begins with the most that they can."""
+    too_wide = settings.get(FIRST, 0) > settings.get(BITS, settings.get(FIRST, 0))
+    return {key: value for key, value in settings.items() if key != FIRST or not too_wide}
+
+
+METHOD = Method(measured, laid=laid)

@@ -161,6 +161,20 @@ def more_bits_finer_shares(runs: Samples, **at: Any) -> Measured:
     return Measured([*parts, never_below("saturations, 8 bits", cut, 1), Value("saturations, real tags", uncut)])
 
 
+@bits.claim("width-as-said")
+def from_four_bits_up(runs: Samples, **at: Any) -> Measured:
+    """Eight bits are finer than four; beyond eight little changes, and hops cost nothing."""
+    parts = []
+    for setup in SETUPS:
+        four, own = (jain_at_width(runs, setup, width, **at) for width in (4, PUBLISHED_WIDTH))
+        parts.append(Value(f"{setup}: jain(y), 8 bits - 4", stats.differences(four, own)))
+        for width in WIDTHS[WIDTHS.index(PUBLISHED_WIDTH) + 1 :]:
+            finer = jain_at_width(runs, setup, width, **at)
+            parts.append(Value(f"{setup}: jain(y), {width} bits - 8", stats.differences(own, finer)))
+    lost = stats.differences(jain_of_chain(runs, 8, **at), jain_of_chain(runs, 2, **at))
+    return Measured([*parts, Value("jain(y) lost from 2 to 8 hops", lost)])
+
+
 def at_exponent(runs: Samples, setup: str, n: int, **at: Any) -> Samples:
     """The sender-based runs of Fig. 4 or 6 with an exponent; 3 are those figures' own."""
     if n == PUBLISHED_EXPONENT:
