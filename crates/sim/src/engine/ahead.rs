@@ -56,68 +56,24 @@ impl Simulation {
 
 #[cfg(test)]
 mod tests {
-    use crate::plan::{self, EcnUse, Node, Offered, Plan};
+    use crate::engine::small::{link, node, offered, plan};
     use crate::traffic::{TrafficParams, cbr};
-    use crate::{EngineOptions, Simulation, transport};
-    use perhop_core::Scope;
-    use perhop_core::aqm::{AqmParams, drop_tail};
-    use perhop_core::dscp::Dscp;
-    use perhop_core::port::{Limit, QueueSpec, Side};
+    use crate::{EngineOptions, Simulation};
+    use perhop_core::port::Limit;
     use perhop_core::units::{BitRate, Bytes, Probability, Span, Time};
-    use std::net::Ipv4Addr;
-
-    fn link(from: usize, to: usize, mbps: u64) -> plan::Link {
-        plan::Link {
-            name: format!("{from} -> {to}"),
-            from,
-            to,
-            rate: BitRate::mbps(mbps),
-            delay: Span::from_ms(10),
-            loss: Probability::ZERO,
-            transit: plan::Transit::default(),
-            nodes: vec![],
-            queues: vec![QueueSpec {
-                drop: Side::Tail,
-                aqm: AqmParams::DropTail(drop_tail::Params {}),
-                limit: Limit::Packets(1),
-                scope: Scope::default(),
-            }],
-            edge: vec![],
-        }
-    }
 
     /// 1000 bytes every 1 ms over 8 Mbit/s and then 2 Mbit/s, where one may wait.
     fn narrowing() -> Simulation {
-        let node = |n| Node { name: format!("n{n}"), address: Ipv4Addr::new(10, 0, 0, n) };
-        let (size, jitter) = (Bytes::new(1000), Probability::ZERO);
-        let offered = Offered {
-            name: "udp".into(),
-            class: 0,
-            from: vec![0],
-            to: 2,
-            flows: 1,
-            start: Time::ZERO,
-            spread: Span::ZERO,
-            stop: None,
-            model: TrafficParams::Cbr(cbr::Params { rate: BitRate::mbps(8), size, jitter, random_phase: false }),
-            tcp: transport::Config::default(),
-            dscp: Dscp::BE,
-            ecn: EcnUse::default(),
+        let (rate, size, jitter) = (BitRate::mbps(8), Bytes::new(1000), Probability::ZERO);
+        let model = TrafficParams::Cbr(cbr::Params { rate, size, jitter, random_phase: false });
+        let of = |ends, mbps| {
+            let mut link = link("", ends);
+            (link.rate, link.delay) = (BitRate::mbps(mbps), Span::from_ms(10));
+            link.queues[0].limit = Limit::Packets(1);
+            link
         };
-        let plan = Plan {
-            seed: 1,
-            replication: 0,
-            duration: Span::from_s(1),
-            warmup: Span::ZERO,
-            overhead: 0,
-            nodes: (0..3).map(node).collect(),
-            links: vec![link(0, 1, 8), link(1, 2, 2), link(1, 0, 8), link(2, 1, 8)].into(),
-            classes: vec!["all".into()].into(),
-            traffic: vec![offered].into(),
-            sampling: None,
-            changes: vec![],
-            probes: Default::default(),
-        };
+        let links = vec![of([0, 1], 8), of([1, 2], 2), of([1, 0], 8), of([2, 1], 8)];
+        let plan = plan(["a", "b", "c"].map(node).into(), links, vec![offered("udp", [0, 2], model)]);
         Simulation::new(plan, EngineOptions::default()).unwrap()
     }
 

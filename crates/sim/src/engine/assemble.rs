@@ -72,77 +72,22 @@ impl Simulation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::small::{link, node, offered, plan};
     use crate::hosts::bytes_of_flow;
     use crate::net::{Link, Way};
-    use crate::plan::{self, EcnUse, Node, Offered, Transit};
+    use crate::plan::{self, Node, Offered};
     use crate::record::Retired;
     use crate::traffic::{TrafficParams, ftp};
-    use crate::transport;
-    use perhop_core::Scope;
-    use perhop_core::aqm::{AqmParams, drop_tail};
-    use perhop_core::dscp::Dscp;
-    use perhop_core::port::{Limit, QueueSpec, Side};
-    use perhop_core::units::{BitRate, Probability};
-    use std::net::Ipv4Addr;
 
     /// Bytes of the names of a flow, its two hosts, and its four links.
     const NAMES: [usize; 3] = [6, 2 * 6, 4 * 8];
 
-    fn link([from, to]: [usize; 2]) -> plan::Link {
-        plan::Link {
-            name: "l-123456".into(),
-            from,
-            to,
-            rate: BitRate::mbps(1),
-            delay: Span::from_ms(5),
-            loss: Probability::ZERO,
-            transit: Transit::default(),
-            nodes: vec![],
-            queues: vec![QueueSpec {
-                drop: Side::Tail,
-                aqm: AqmParams::DropTail(drop_tail::Params {}),
-                limit: Limit::Packets(3),
-                scope: Scope::default(),
-            }],
-            edge: vec![],
-        }
-    }
-
-    fn offered(flow: usize) -> Offered {
-        Offered {
-            name: "f-1234".into(),
-            class: 0,
-            from: vec![1 + 2 * flow],
-            to: 2 + 2 * flow,
-            flows: 1,
-            start: Time::ZERO,
-            spread: Span::ZERO,
-            stop: None,
-            model: TrafficParams::Ftp(ftp::Params {}),
-            tcp: transport::Config::default(),
-            dscp: Dscp::BE,
-            ecn: EcnUse::default(),
-        }
-    }
-
     /// Flows by way of node 0, each over its own four links.
     fn star(flows: usize) -> Plan {
-        let node = |_| Node { name: "n-1234".into(), address: Ipv4Addr::UNSPECIFIED };
         let own = |flow: usize| [[1 + 2 * flow, 0], [0, 1 + 2 * flow], [0, 2 + 2 * flow], [2 + 2 * flow, 0]];
-        Plan {
-            seed: 1,
-            replication: 0,
-            duration: Span::from_s(1),
-            warmup: Span::ZERO,
-            overhead: 0,
-            nodes: (0..=2 * flows).map(node).collect(),
-            links: (0..flows).flat_map(own).map(link).collect::<Vec<_>>().into_iter().collect(),
-            classes: vec!["all".into()].into(),
-            traffic: (0..flows).map(offered).collect(),
-            sampling: None,
-            changes: vec![],
-            probes: Default::default(),
-        }
+        let links = (0..flows).flat_map(own).map(|ends| link("l-123456", ends)).collect::<Vec<_>>();
+        let bulk = |flow: usize| offered("f-1234", [1 + 2 * flow, 2 + 2 * flow], TrafficParams::Ftp(ftp::Params {}));
+        plan(vec![node("n-1234"); 2 * flows + 1], links.into_iter().collect(), (0..flows).map(bulk).collect())
     }
 
     /// A flow with its four links takes what is kept of each of them, and little else: nothing that was needed to assemble them.

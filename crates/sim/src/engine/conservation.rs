@@ -15,43 +15,23 @@ impl Simulation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{self, EcnUse, Node, Offered, Plan};
+    use crate::EngineOptions;
+    use crate::engine::small::{self, link, node, offered};
+    use crate::plan::{self, Plan};
     use crate::traffic::{TrafficParams, cbr, ftp};
-    use crate::{EngineOptions, transport};
     use perhop_core::Scope;
-    use perhop_core::aqm::{AqmParams, drop_tail};
     use perhop_core::classify::Match;
     use perhop_core::conditioner::{ConditionerParams, Passage, token_bucket};
-    use perhop_core::dscp::Dscp;
     use perhop_core::packet::{Colour, FlowId, Packet};
     use perhop_core::port::edge::{Action, Per, StageSpec};
-    use perhop_core::port::{Limit, QueueSpec, Side};
     use perhop_core::units::{BitRate, Bytes, Probability, Span, Time};
-    use std::net::Ipv4Addr;
 
     /// A port of 1 Mbit/s with conditioners, wire loss and a short queue.
-    fn link(from: usize, edge: Vec<StageSpec>) -> plan::Link {
-        plan::Link {
-            name: format!("from {from}"),
-            from,
-            to: 1 - from,
-            rate: BitRate::mbps(1),
-            delay: Span::from_ms(5),
-            loss: Probability::new(0.05).unwrap(),
-            transit: plan::Transit {
-                jitter: Span::from_ms(5),
-                reorder: Probability::new(0.1).unwrap(),
-                ..Default::default()
-            },
-            nodes: vec![],
-            queues: vec![QueueSpec {
-                drop: Side::Tail,
-                aqm: AqmParams::DropTail(drop_tail::Params {}),
-                limit: Limit::Packets(3),
-                scope: Scope::default(),
-            }],
-            edge,
-        }
+    fn lossy(from: usize, edge: Vec<StageSpec>) -> plan::Link {
+        let transit =
+            plan::Transit { jitter: Span::from_ms(5), reorder: Probability::new(0.1).unwrap(), ..Default::default() };
+        let loss = Probability::new(0.05).unwrap();
+        plan::Link { loss, transit, edge, ..link(&format!("from {from}"), [from, 1 - from]) }
     }
 
     fn policer() -> StageSpec {
@@ -66,43 +46,15 @@ mod tests {
         }
     }
 
-    fn traffic(name: &str, model: TrafficParams) -> Offered {
-        Offered {
-            name: name.into(),
-            class: 0,
-            from: vec![0],
-            to: 1,
-            flows: 1,
-            start: Time::ZERO,
-            spread: Span::ZERO,
-            stop: None,
-            model,
-            tcp: transport::Config::default(),
-            dscp: Dscp::BE,
-            ecn: EcnUse::default(),
-        }
-    }
-
     /// Five seconds into a run with every kind of loss, packets waiting and in flight.
     fn busy() -> Simulation {
-        let node = |n| Node { name: format!("n{n}"), address: Ipv4Addr::new(10, 0, 0, n) };
         let (size, jitter) = (Bytes::new(500), Probability::ZERO);
         let cbr = cbr::Params { rate: BitRate::kbps(700), size, jitter, random_phase: false };
-        let plan = Plan {
-            seed: 1,
-            replication: 0,
-            duration: Span::from_s(10),
-            warmup: Span::ZERO,
-            overhead: 14,
-            nodes: vec![node(0), node(1)].into(),
-            links: vec![link(0, vec![policer()]), link(1, vec![])].into(),
-            classes: vec!["all".into()].into(),
-            traffic: vec![traffic("tcp", TrafficParams::Ftp(ftp::Params {})), traffic("udp", TrafficParams::Cbr(cbr))]
-                .into(),
-            sampling: None,
-            changes: vec![],
-            probes: Default::default(),
-        };
+        let links = vec![lossy(0, vec![policer()]), lossy(1, vec![])];
+        let traffic = [("tcp", TrafficParams::Ftp(ftp::Params {})), ("udp", TrafficParams::Cbr(cbr))];
+        let traffic = traffic.map(|(name, model)| offered(name, [0, 1], model)).into();
+        let of = small::plan(["n0", "n1"].map(node).into(), links, traffic);
+        let plan = Plan { duration: Span::from_s(10), overhead: 14, ..of };
         let mut simulation = Simulation::new(plan, EngineOptions::default()).unwrap();
         simulation.run_until(Time::ZERO + Span::from_s(5));
         simulation

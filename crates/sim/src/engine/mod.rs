@@ -16,6 +16,9 @@ mod endpoints;
 mod finish;
 /// Between links.
 mod packets;
+/// Small plans for tests.
+#[cfg(test)]
+mod small;
 /// Rows of packets at ports.
 mod trace;
 
