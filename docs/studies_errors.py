@@ -22,8 +22,9 @@ DRAWS = 30_000
 STATED = {
     "an early look decides for the side on which the true mean is not": 0.01,
     "the verdict is not the one that all ten seeds give": 0.02,
-    "the verdict depends on the order in which seeds arrive": 0.03,
+    "the verdict depends on the order in which seeds arrive": 0.04,
 }
+"""Of two orders that disagree one at least differs from what all ten seeds give: twice as often at most."""
 
 
 class Errors(NamedTuple):
@@ -70,7 +71,7 @@ def table() -> str:
 
 
 def page(text: str) -> str:
-    """The page with its table written anew."""
+    """The page with a new table."""
     before, _, rest = text.partition(BEGIN)
     return f"{before}{BEGIN}\n{table()}\n\n{END}{rest.partition(END)[2]}"
 
