@@ -167,7 +167,7 @@ fn what_is_gathered_is_written_once_a_second() {
 fn who_has_no_company_or_is_large_has_its_own_directory() {
     let alone = Place::of(&["dumbbell.flows=1,3"]);
     assert_eq!((alone.run(0..1, 1).len(), alone.names()), (2, vec!["rep-000".to_owned()]));
-    // At least three events a packet, 8,000 packets/s, for 60 s: over a million.
+    // At least three hops a packet, 8,000 packets/s, for 60 s: over a million.
     let large = Place::of(&["scenario.duration=60s", "dumbbell.bottleneck=64Mbit/s", "dumbbell.flows=20"]);
     large.run(0..2, 1);
     assert_eq!(large.names(), ["rep-000", "rep-001"]);

@@ -8,15 +8,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A replication of fewer events is small: about a tenth of a second of work. By events and not by time, so that what is
-/// written does not depend on the machine.
-const EVENTS: u64 = 1_000_000;
+/// A replication of fewer packet-hops is small: less than a tenth of a second of work. By hops and not by time or events, so that
+/// what is written depends neither on the machine nor on the engine.
+const HOPS: u64 = 1_000_000;
 /// One of more rows in its tables is not.
 const ROWS: usize = 10_000;
 
 /// Whether a replication is gathered.
-pub fn is_small(events: u64, tables: &[Table]) -> bool {
-    events < EVENTS && tables.iter().map(Table::rows).sum::<usize>() <= ROWS
+pub fn is_small(packet_hops: u64, tables: &[Table]) -> bool {
+    packet_hops < HOPS && tables.iter().map(Table::rows).sum::<usize>() <= ROWS
 }
 
 /// A replication as its directory will have it.

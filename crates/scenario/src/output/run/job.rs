@@ -139,7 +139,7 @@ impl Job<'_> {
         let effort = Effort { packet_hops: outcome.work.packet_hops, wall_s: wall.as_secs_f64() };
         let entry = Entry { replication: self.replication, result_hash: hash, effort, ef: found };
         let dir = match dir {
-            Some(_) if self.at.gathers(self.options) && is_small(outcome.work.events, &tables) => {
+            Some(_) if self.at.gathers(self.options) && is_small(outcome.work.packet_hops, &tables) => {
                 self.at.gathered.add(Made { entry: entry.clone(), tables: tables.clone() });
                 None
             }
