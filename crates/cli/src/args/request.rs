@@ -36,7 +36,8 @@ impl Request {
 
 fn reproduce(a: &Reproduce) -> Result<Value, Failure> {
     Ok(json!({
-        "what": a.what, "quick": a.quick, "seeds": a.seeds, "seed": a.seed, "jobs": a.jobs, "out": text(&a.out)?,
+        "what": a.what, "quick": a.seeds.quick, "seeds": a.seeds.seeds, "seed": a.seeds.seed, "jobs": a.jobs,
+        "out": text(&a.out)?,
         "strict": a.strict, "list": a.list, "readings": a.readings, "setting": a.setting, "fit": a.fit, "rivals": a.rivals,
         "cluster": cluster(&a.cluster),
     }))

@@ -12,15 +12,9 @@ pub struct Reproduce {
     /// all settings, `today` and every map
     #[arg(default_value = "all")]
     pub what: Vec<String>,
-    /// 3 seeds instead of 10, full durations
-    #[arg(long)]
-    pub quick: bool,
-    /// Number of seeds
-    #[arg(long, value_name = "N")]
-    pub seeds: Option<u32>,
-    /// First seed of all random streams
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
+    /// How many runs of each point.
+    #[command(flatten)]
+    pub seeds: Seeds,
     /// Threads; 0 is one for each core
     #[arg(short, long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(0..=MOST_JOBS))]
     pub jobs: usize,
@@ -48,6 +42,20 @@ pub struct Reproduce {
     /// Search the open readings for those nearest to the paper's printed tables, and write them as a setting
     #[arg(long, conflicts_with = "readings")]
     pub fit: bool,
+}
+
+/// Seeds of `reproduce`.
+#[derive(Args, Debug)]
+pub struct Seeds {
+    /// 3 seeds instead of 10, full durations
+    #[arg(long)]
+    pub quick: bool,
+    /// Number of seeds
+    #[arg(long, value_name = "N")]
+    pub seeds: Option<u32>,
+    /// First seed of all random streams
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
 }
 
 /// `map`
