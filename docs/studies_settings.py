@@ -49,7 +49,7 @@ def kept(name: str, seed: int) -> Path:
 
 
 def page(text: str) -> str:
-    """The page with its tables written anew."""
+    """The page with new tables."""
     for name, table in {"scores": scores_table(), "seeds": seeds_table()}.items():
         begin, end = f"<!-- {name}: docs/studies_settings.py -->\n", f"<!-- end of {name} -->\n"
         before, _, rest = text.partition(begin)

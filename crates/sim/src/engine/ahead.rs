@@ -6,7 +6,7 @@ use crate::net::Late;
 use perhop_core::units::Time;
 
 impl Simulation {
-    /// The first packet on a link, which leads, will reach its far end at `at`: it goes on as far as it can.
+    /// The first packet on a link, which leads, will reach its far end at `at`: it continues as far as it can.
     #[inline(always)]
     pub(super) fn lead(&mut self, mut at: Time, mut link: usize) {
         while self.net.link(link).leads() && at <= self.unseen_until {

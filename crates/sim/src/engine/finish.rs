@@ -31,7 +31,7 @@ impl Simulation {
         let end = Time::ZERO + self.plan.duration;
         let step = Span::from_ns((self.plan.duration.ns() / 100).max(1));
         let mut until = Time::ZERO;
-        self.look_ahead(end); // between the parts nobody looks at anything but the time
+        self.look_ahead(end); // between the parts only the time is looked at
         self.act_until(until);
         while until < end {
             if !each(until) {

@@ -49,7 +49,7 @@ pub struct Simulation {
     changes_made: usize,
     /// When it is next looked at from outside.
     stop: Time,
-    /// Until then nobody looks at links but the packets that pass them.
+    /// Until then no sample, change or end of the warm-up looks at links.
     unseen_until: Time,
     /// Packets at ports, if they are asked for.
     trace: Option<Box<trace::Trace>>,

@@ -61,7 +61,7 @@ impl Hosts {
     }
 }
 
-/// Bytes of a flow with the source and the table of its own.
+/// Bytes of a flow with its own source and table.
 #[cfg(test)]
 pub fn bytes_of_flow() -> usize {
     size_of::<Flow>() + size_of::<Source>() + size_of::<Table>()

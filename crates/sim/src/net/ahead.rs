@@ -3,7 +3,7 @@
 //! When a packet reaches the far end of a [plain](Link::is_plain) link is known as soon as it has entered it. If it goes from there into
 //! a plain link to which nothing else comes, then what happens to it there is known too: the first link leads, the second
 //! follows, and the packet passes with no event between them. Times are what they would have been, and each link sees its
-//! packets in the same order. Nobody may look at the links in the meantime; the engine says until when nobody does.
+//! packets in the same order. No sample or change may look at the links in the meantime; the engine says until when none does.
 
 use super::{At, HERE, Link, Net, Onward};
 use perhop_core::units::Time;

@@ -26,7 +26,7 @@ fn add(net: &mut Net, ends: [usize; 2], (kbps, us, limit, early): Piece) {
     }
 }
 
-/// A trunk of links one after the other, at whose end branches lead to hosts of their own: all behind the first link follow.
+/// A trunk of links one after the other, at whose end branches lead to a host each: all behind the first link follow.
 fn tree(trunk: &[Piece], branches: &[Piece]) -> Net {
     let end = trunk.len();
     let mut net = Net::new(end + 1 + branches.len(), Span::from_s(3));
@@ -48,7 +48,7 @@ fn both(net: &Net) -> [u64; 2] {
     [fewer, more]
 }
 
-/// A change of every AQM to what it is already: nobody may have looked ahead past it, whatever it alters.
+/// A change of every AQM to what it is already: no packet may have passed ahead of it, whatever it alters.
 fn restated(net: &Net, at: Span) -> Change {
     let aqm = |(link, it): (usize, &perhop_sim::plan::Link)| Alteration::Aqm {
         link,
