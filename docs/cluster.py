@@ -1,8 +1,8 @@
 """What a cluster costs, for docs/cluster.md: CPU seconds, as other work on the machine does not count.
 
-python docs/cluster.py points        # 10,000 points of about 10 ms, on threads and on a LocalCluster of 1 and 2 workers
-python docs/cluster.py replications  # 100,000 replications of about 1 ms: the same, and their size on disk
-python docs/cluster.py many          # 200 workers whose tasks only sleep: what scheduler and client take for a task
+python docs/cluster.py points [N..]        # 10,000 points of about 10 ms: threads, and a LocalCluster of 2 and 1 workers
+python docs/cluster.py replications [N..]  # 100,000 replications of about 1 ms: the same, and the size on disk
+python docs/cluster.py many                # 200 workers whose tasks only sleep: scheduler and client
 """
 
 from __future__ import annotations
@@ -44,19 +44,22 @@ def cpu() -> float:
     return sum(use.ru_utime + use.ru_stime for use in map(resource.getrusage, who))
 
 
-def measured(what: str, work: Callable[[str], object]) -> float:
-    """Runs it with a directory for results, and prints what it took."""
-    with tempfile.TemporaryDirectory() as out:
-        began, wall = cpu(), time.monotonic()
-        work(out)
-        took, wall = cpu() - began, time.monotonic() - wall
-        files = [path.stat().st_size for path in Path(out).rglob("*") if path.is_file()]
+def measured(what: str, out: Path, work: Callable[[str], object]) -> float:
+    """Runs it with a new directory for results, and prints what it took."""
+    began, wall = cpu(), time.monotonic()
+    work(str(out))
+    took, wall = cpu() - began, time.monotonic() - wall
+    files = [path.stat().st_size for path in out.rglob("*") if path.is_file()]
     print(f"{what:24} {took:7.1f} CPU s, {wall:6.1f} s; {len(files)} files, {sum(files) / 1e6:.1f} MB", flush=True)
     return took
 
 
 def compared(duration: str, axes: dict[str, list[int]], replications: int, total: int, workers: list[int]) -> None:
-    """Threads here beside clusters with as many workers."""
+    """Threads here beside clusters with as many workers.
+
+    All results stay until the end: for some minutes ext4 gives no inode away again, so who makes files after many
+    were removed has to look past each of those. Ten thousand points take up to twice their CPU time then.
+    """
     scenario = perhop.Scenario.from_toml(SCENARIO, {"scenario.duration": duration})
     run = {"replications": replications, "progress": False}
 
@@ -65,11 +68,13 @@ def compared(duration: str, axes: dict[str, list[int]], replications: int, total
         with LocalCluster(**options) as cluster, Client(cluster) as client:
             scenario.sweep(axes, out=out, client=client, jobs=1, **run)
 
-    for n in workers:
-        here = measured(f"threads: {n}", lambda out, n=n: scenario.sweep(axes, out=out, jobs=n, **run))
-        took = measured(f"LocalCluster of {n}", lambda out, n=n: there(out, n))
-        more = (took - here) / total * 1e3
-        print(f"   {here / total * 1e3:.2f} ms a replication here; {more:.2f} ms more; overhead {1 - here / took:.1%}")
+    with tempfile.TemporaryDirectory() as kept:
+        for n in workers:
+            to = Path(kept)
+            here = measured(f"threads: {n}", to / f"{n}", lambda out, n=n: scenario.sweep(axes, out=out, jobs=n, **run))
+            took = measured(f"LocalCluster of {n}", to / f"{n}-there", lambda out, n=n: there(out, n))
+            more = f"{(took - here) / total * 1e3:.2f} ms more; overhead {1 - here / took:.1%}"
+            print(f"   {here / total * 1e3:.2f} ms a replication here; {more}")
 
 
 def slept(task: Task) -> Done:
@@ -130,13 +135,18 @@ def many() -> None:
         process.wait()
 
 
+def chosen(workers: list[str]) -> list[int]:
+    """Numbers of workers to measure."""
+    return [int(n) for n in workers] or [2, 1]
+
+
 def main() -> None:
     """One of them."""
     match sys.argv[1:]:
-        case ["points"]:
-            compared("90s", {"scenario.seed": list(range(10_000))}, 1, 10_000, [2, 1])
-        case ["replications"]:
-            compared("5s", {"dumbbell.flows": [4]}, 100_000, 100_000, [2, 1])
+        case ["points", *workers]:
+            compared("90s", {"scenario.seed": list(range(10_000))}, 1, 10_000, chosen(workers))
+        case ["replications", *workers]:
+            compared("5s", {"dumbbell.flows": [4]}, 100_000, 100_000, chosen(workers))
         case ["many"]:
             many()
         case _:

@@ -1,6 +1,6 @@
 """The Rust side: handles in, columns out; no model lives in Python."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, final
 
 import numpy.typing as npt
@@ -12,6 +12,7 @@ __all__ = [
     "RunError",
     "Scenario",
     "ScenarioError",
+    "Tables",
     "__version__",
     "answer",
     "check",
@@ -34,9 +35,17 @@ class RunError(RuntimeError):
 def check(text: str, file_name: str, overrides: list[str], vary: list[str]) -> list[Diagnostic]: ...
 def tune(args: list[str]) -> tuple[str, str]: ...
 def quantity(text: str) -> tuple[float, str] | None: ...
-def load(directories: list[str]) -> list[list[tuple[int, str, dict[str, dict[str, npt.NDArray[Any]]]]]]: ...
+def load(directories: list[str]) -> list[list[tuple[int, str, Tables]]]: ...
 def answer(argv: list[str], given: tuple[str, str, set[tuple[int, int]], float]) -> int: ...
 def main(argv: list[str]) -> tuple[int, tuple[str, str] | None]: ...
+
+@final
+class Tables(Mapping[str, dict[str, npt.NDArray[Any]]]):
+    """The tables of a replication; each becomes NumPy's when it is first looked at."""
+
+    def __getitem__(self, name: str) -> dict[str, npt.NDArray[Any]]: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __len__(self) -> int: ...
 
 @final
 class Loop:

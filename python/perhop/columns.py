@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -56,7 +57,7 @@ class Replication:
     point: int
     replication: int
     hash: str
-    tables: dict[str, Columns]
+    tables: Mapping[str, Columns]
     reused: bool = False
     directory: Path | None = field(default=None, repr=False, compare=False)
     """Where it is on disk; without one it is in memory alone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ class ReplicationDict(TypedDict):
     reused: bool
     note: str | None
     directory: str | None
-    tables: dict[str, dict[str, npt.NDArray[Any]]]
+    tables: Mapping[str, dict[str, npt.NDArray[Any]]]
+    """Each becomes NumPy's when it is first looked at."""
 
 
 class ContractDict(TypedDict):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -165,7 +165,7 @@ def _stored(path: Path) -> list[Stored]:
     return [Stored(path, read, it["replication"], written) for it in each]
 
 
-def _loaded(kept: list[Stored]) -> list[tuple[str, dict[str, Columns]]]:
+def _loaded(kept: list[Stored]) -> list[tuple[str, Mapping[str, Columns]]]:
     """Hash and tables of each; a directory of several is read once."""
     paths = list(dict.fromkeys(s.path for s in kept))
     found = {

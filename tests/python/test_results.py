@@ -84,7 +84,7 @@ def test_a_missing_row_is_said_or_filled(runs: Runs) -> None:
 def _without(replication: Replication, colour: str) -> Replication:
     arrivals = replication.tables["arrivals"]
     keep = arrivals["colour"] != colour
-    tables = replication.tables | {"arrivals": {name: column[keep] for name, column in arrivals.items()}}
+    tables = dict(replication.tables) | {"arrivals": {name: column[keep] for name, column in arrivals.items()}}
     return Replication(replication.point, replication.replication, replication.hash, tables)
 
 

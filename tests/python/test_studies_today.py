@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
@@ -30,11 +31,10 @@ def one(runs: str, **at: str) -> RunSet:
     return found
 
 
-def tables(chosen: RunSet, *more: str) -> dict[str, Any]:
+def tables(chosen: RunSet, *more: str) -> Mapping[str, Any]:
     scenario = _core.Scenario(chosen.scenario.read_text(), str(chosen.scenario), [*chosen.overrides({}), *more], [])
     (run,) = scenario.run(replications=(0, 1), jobs=1, out=None, resume=False, progress=lambda *_: None)
-    found: dict[str, Any] = run["tables"]
-    return found
+    return run["tables"]
 
 
 def test_it_runs_by_its_name_and_is_no_part_of_all() -> None:

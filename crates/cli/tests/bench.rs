@@ -110,7 +110,7 @@ fn growth_has_every_axis() {
     assert_eq!(keys(&said), ["growth"]);
     assert_eq!(said["growth"]["bar"], 1.1);
     let axes = &said["growth"]["axes"];
-    assert_eq!(keys(axes), ["conditioners", "flows", "links", "rows", "samples", "tables"]);
+    assert_eq!(keys(axes), ["conditioners", "flows", "links", "points", "rows", "samples", "tables"]);
     for (name, axis) in axes.as_object().unwrap() {
         assert_eq!(axis["points"].as_array().unwrap().len(), 2, "{name}: {axis}");
         assert!(

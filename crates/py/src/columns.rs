@@ -3,20 +3,105 @@
 
 use numpy::PyArray1;
 use perhop_scenario::output::columns::{Table, Values};
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyIterator, PyList, PyType};
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// `{table: {column: array}}`
-pub fn tables<'py>(py: Python<'py>, tables: &[Table]) -> PyResult<Bound<'py, PyDict>> {
-    let out = PyDict::new(py);
-    for table in tables {
-        let columns = PyDict::new(py);
-        for (name, values) in &table.columns {
-            columns.set_item(name, array(py, values)?)?;
-        }
-        out.set_item(table.name, columns)?;
+/// `{table: {column: array}}`, read-only. A table becomes NumPy's when it is first asked for: a sweep has hundreds of columns
+/// a replication, and most are never looked at.
+#[pyclass(mapping, frozen, module = "perhop._core")]
+pub struct Tables(Vec<Asked>);
+
+/// Name and columns of a table.
+type Item<'py> = (&'static str, Bound<'py, PyDict>);
+
+/// A table, and what became of it.
+struct Asked {
+    name: &'static str,
+    table: Mutex<Option<Arc<Table>>>,
+    columns: PyOnceLock<Py<PyDict>>,
+}
+
+impl Tables {
+    /// Of one replication.
+    pub fn new(tables: Vec<Table>) -> Self {
+        let asked = |table: Table| Asked {
+            name: table.name,
+            table: Mutex::new(Some(Arc::new(table))),
+            columns: PyOnceLock::new(),
+        };
+        Self(tables.into_iter().map(asked).collect())
     }
-    Ok(out)
+
+    fn find(&self, name: &str) -> Option<&Asked> {
+        self.0.iter().find(|asked| asked.name == name)
+    }
+}
+
+impl Asked {
+    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        if let Some(columns) = self.columns.get(py) {
+            return Ok(columns.bind(py).clone());
+        }
+        let table = self.table.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(table) = table {
+            let columns = PyDict::new(py);
+            for (name, values) in &table.columns {
+                columns.set_item(name, array(py, values)?)?;
+            }
+            let _ = self.columns.set(py, columns.unbind());
+            self.table.lock().unwrap_or_else(PoisonError::into_inner).take();
+        }
+        Ok(self.columns.get(py).expect("a table is given up for its columns").bind(py).clone())
+    }
+}
+
+#[pymethods]
+impl Tables {
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
+        self.find(name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))?.columns(py)
+    }
+
+    fn __contains__(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(py, self.keys())?.try_iter()
+    }
+
+    fn keys(&self) -> Vec<&'static str> {
+        self.0.iter().map(|asked| asked.name).collect()
+    }
+
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        self.0.iter().map(|asked| asked.columns(py)).collect()
+    }
+
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<Item<'py>>> {
+        self.0.iter().map(|asked| Ok((asked.name, asked.columns(py)?))).collect()
+    }
+
+    #[pyo3(signature = (name, default = None))]
+    fn get<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.find(name).map_or(Ok(default), |asked| Ok(Some(asked.columns(py)?.into_any())))
+    }
+
+    /// As a dictionary: so it travels from a worker.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyType>, (Vec<Item<'py>>,))> {
+        Ok((py.get_type::<PyDict>(), (self.items(py)?,)))
+    }
 }
 
 fn array<'py>(py: Python<'py>, values: &Values) -> PyResult<Bound<'py, PyAny>> {

@@ -18,6 +18,7 @@ mod design;
 mod diagnostics;
 
 use pyo3::prelude::*;
+use pyo3::types::PyMapping;
 
 pyo3::create_exception!(perhop._core, RunError, pyo3::exceptions::PyRuntimeError, "A run that failed.");
 pyo3::create_exception!(
@@ -35,6 +36,8 @@ fn core_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("RunError", m.py().get_type::<RunError>())?;
     m.add("ScenarioError", m.py().get_type::<ScenarioError>())?;
     m.add_class::<scenario::Scenario>()?;
+    m.add_class::<columns::Tables>()?;
+    PyMapping::register::<columns::Tables>(m.py())?;
     m.add_class::<design::Loop>()?;
     m.add_function(wrap_pyfunction!(command::main, m)?)?;
     m.add_function(wrap_pyfunction!(command::answer, m)?)?;

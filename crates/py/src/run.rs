@@ -1,6 +1,7 @@
 //! Runs: the simulation on separate threads, while Python's thread listens for Ctrl-C.
 
-use crate::{RunError, columns};
+use crate::RunError;
+use crate::columns::Tables;
 use perhop_scenario::Point;
 use perhop_scenario::output::run::{self, Progress, Replication, RunOptions, Watch};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
@@ -62,7 +63,7 @@ pub fn run<'py>(
     let (finished, heard) =
         py.detach(|| watched(|| run::run(points, options, &shared).map_err(Box::new), &shared, &report));
     heard?;
-    let dicts = finished.map_err(|e| error(*e))?.iter().map(|r| dict(py, r)).collect::<PyResult<Vec<_>>>()?;
+    let dicts = finished.map_err(|e| error(*e))?.into_iter().map(|r| dict(py, r)).collect::<PyResult<Vec<_>>>()?;
     PyList::new(py, dicts)
 }
 
@@ -122,14 +123,14 @@ fn error(error: run::RunError) -> PyErr {
     }
 }
 
-fn dict<'py>(py: Python<'py>, replication: &Replication) -> PyResult<Bound<'py, PyDict>> {
+fn dict(py: Python<'_>, replication: Replication) -> PyResult<Bound<'_, PyDict>> {
     let out = PyDict::new(py);
     out.set_item("point", replication.point)?;
     out.set_item("replication", replication.replication)?;
-    out.set_item("hash", &replication.hash)?;
+    out.set_item("hash", replication.hash)?;
     out.set_item("reused", replication.reused)?;
     out.set_item("note", replication.note.as_deref())?;
     out.set_item("directory", replication.dir.as_ref().map(|it| it.to_string_lossy()))?;
-    out.set_item("tables", columns::tables(py, &replication.tables)?)?;
+    out.set_item("tables", Tables::new(replication.tables))?;
     Ok(out)
 }

@@ -1,13 +1,13 @@
 //! Results on disk.
 
-use crate::columns;
+use crate::columns::Tables;
 use perhop_scenario::output::disk::{self, Stored};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use std::path::PathBuf;
 
-/// How many directories are read before their tables become NumPy's.
+/// How many directories are read on all threads before the interpreter has its turn.
 const BATCH: usize = 32;
 
 /// The replications in directories, each compared with the hashes in its manifest: for each directory, number, hash and
@@ -21,14 +21,16 @@ pub fn load(py: Python<'_>, directories: Vec<PathBuf>) -> PyResult<Bound<'_, PyL
     for batch in directories.chunks(BATCH) {
         let stored = py.detach(|| disk::load_all(batch));
         for stored in stored.map_err(|damaged| PyValueError::new_err(damaged.to_string()))? {
-            out.append(replications(py, &stored)?)?;
+            out.append(replications(py, stored)?)?;
         }
     }
     Ok(out)
 }
 
-fn replications<'py>(py: Python<'py>, stored: &Stored) -> PyResult<Bound<'py, PyList>> {
-    let of = stored.manifest.replications.iter().zip(&stored.tables);
-    let each = of.map(|(entry, tables)| Ok((entry.replication, &entry.result_hash, columns::tables(py, tables)?)));
-    PyList::new(py, each.collect::<PyResult<Vec<_>>>()?)
+fn replications(py: Python<'_>, stored: Stored) -> PyResult<Bound<'_, PyList>> {
+    let of = stored.manifest.replications.into_iter().zip(stored.tables);
+    PyList::new(
+        py,
+        of.map(|(entry, tables)| (entry.replication, entry.result_hash, Tables::new(tables))).collect::<Vec<_>>(),
+    )
 }

@@ -13,7 +13,7 @@ use crate::text::tree;
 use crate::text::write;
 use perhop_core::params::{Node, Place, Problems, Tree};
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Most points of a sweep.
 const MOST_POINTS: usize = 100_000;
@@ -28,6 +28,8 @@ pub struct Sweep {
     /// First axis slowest; none without `[sweep]`.
     grid: Vec<Point>,
     stated: Arc<Node>,
+    /// Of `stated`, once it was asked for: every task of a cluster asks.
+    base_hash: OnceLock<String>,
 }
 
 /// Two are equal if the same values are in force in both, at every point.
@@ -67,7 +69,7 @@ impl Sweep {
         };
         let base = Scenario::read(plain, &stem, problems);
         let grid = points(&stated, &stem, problems);
-        Some(Self { base: base?, run: None, grid: grid?, stated })
+        Some(Self { base: base?, run: None, grid: grid?, stated, base_hash: OnceLock::new() })
     }
 
     /// All points; without `[sweep]` the base alone.
@@ -123,12 +125,16 @@ impl Sweep {
         let grid = self.grid.into_iter().map(|point| point.seeded(seed)).collect();
         let mut stated = self.stated;
         scenario::set_seed(Arc::make_mut(&mut stated), seed);
-        Ok(Self { base: self.base.seeded(seed), grid, stated, ..self })
+        Ok(Self { base: self.base.seeded(seed), grid, stated, base_hash: OnceLock::new(), ..self })
     }
 
     /// Hash of what all points share: the file as written, overrides applied, without the swept values, its name and
     /// the number of replications. Runs of one base belong together.
-    pub fn base_hash(&self) -> String {
+    pub fn base_hash(&self) -> &str {
+        self.base_hash.get_or_init(|| self.hash_base())
+    }
+
+    fn hash_base(&self) -> String {
         let (mut root, mut ignored) = (tree::without(&self.stated, "sweep").into_owned(), Problems::default());
         let swept: Node = Tree::Text("swept".into()).into();
         if let Some(Tree::Table(axes)) = tree::get(&self.stated, &["sweep"]).map(|node| &node.tree) {

@@ -142,4 +142,7 @@ fn the_base_of_a_sweep_is_the_same_whatever_is_swept_over() {
     assert_eq!(base("", &["dumbbell.flows=5"]), base("", &["dumbbell.flows=6,7"]));
     assert_ne!(base("", &["dumbbell.flows=5"]), base("seed = 2", &["dumbbell.flows=5"]));
     assert_eq!(base("", &["scenario.seed=1"]), base("seed = 2", &["scenario.seed=5"]));
+    let (asked, _) = points("", &["dumbbell.flows=5"]);
+    let before = asked.base_hash().to_owned();
+    assert_ne!(asked.seeded(7).unwrap().base_hash(), before, "a hash that was asked for before goes with its seed");
 }

@@ -95,6 +95,11 @@ pub(super) fn run_perhop(file: &Path, folder: &Folder, duration: &str, more: &[&
     ended
 }
 
+/// `perhop check` of a file.
+pub(super) fn check_perhop(file: &Path) -> Result<Ended, Wrong> {
+    run(Command::new(perhop()).arg("check").arg(file))
+}
+
 impl Wrong {
     /// In words, for a program without which nothing can be measured.
     pub(super) fn of(self, program: &str) -> String {

@@ -1,12 +1,13 @@
 //! How the CPU time of a whole process grows with the size of its scenario: a power of it.
 
-use super::child::{self, Folder};
+use super::child::{self, Ended, Folder, Wrong};
 use super::scale;
 use crate::Failure;
 use crate::watch::Terminal;
 use perhop_core::math::ln;
 use perhop_scenario::output::run::{Progress, Watch as _};
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// The exponent that none should exceed: in proportion, and something for the caches.
 pub(super) const BAR: f64 = 1.1;
@@ -27,29 +28,40 @@ const LONG: f64 = 60.0;
 struct Axis {
     name: &'static str,
     text: fn(usize) -> String,
-    /// Its simulated time in microseconds, for each of them; otherwise 1.
-    time: bool,
-    /// Further options of `perhop run`.
-    options: &'static [&'static str],
+    process: Process,
 }
 
-const AXES: [Axis; 6] = [
-    Axis { name: "flows", text: scale::started, time: false, options: &[] },
-    Axis { name: "links", text: scale::links, time: false, options: &[] },
+/// What is done with it.
+enum Process {
+    /// `perhop run` of a microsecond, with further options.
+    Run(&'static [&'static str]),
+    /// `perhop run` of a microsecond for each of them.
+    RunFor,
+    /// `perhop check`: many points would be as many files.
+    Check,
+}
+
+const AXES: [Axis; 7] = [
+    Axis { name: "flows", text: scale::started, process: Process::Run(&[]) },
+    Axis { name: "links", text: scale::links, process: Process::Run(&[]) },
     Axis {
         name: "rows",
         text: scale::links,
-        time: false,
-        options: &["--show", "links.dropped_packets,links.delivered_packets"],
+        process: Process::Run(&["--show", "links.dropped_packets,links.delivered_packets"]),
     },
-    Axis { name: "tables", text: scale::tables, time: false, options: &[] },
-    Axis { name: "conditioners", text: scale::conditioners, time: false, options: &[] },
-    Axis { name: "samples", text: scale::sampled, time: true, options: &[] },
+    Axis { name: "tables", text: scale::tables, process: Process::Run(&[]) },
+    Axis { name: "conditioners", text: scale::conditioners, process: Process::Run(&[]) },
+    Axis { name: "samples", text: scale::sampled, process: Process::RunFor },
+    Axis { name: "points", text: scale::swept, process: Process::Check },
 ];
 
-impl Axis {
-    fn duration(&self, n: usize) -> String {
-        format!("{}us", if self.time { n } else { 1 })
+impl Process {
+    fn of(&self, file: &Path, folder: &Folder, n: usize) -> Result<Ended, Wrong> {
+        match self {
+            Self::Run(options) => child::run_perhop(file, folder, "1us", options),
+            Self::RunFor => child::run_perhop(file, folder, &format!("{n}us"), &[]),
+            Self::Check => child::check_perhop(file),
+        }
     }
 }
 
@@ -129,7 +141,7 @@ fn fastest(axis: &Axis, n: usize, terminal: &Terminal) -> Result<Result<f64, Str
     let file = folder.write("growth.toml", &(axis.text)(n)).map_err(Failure::Error)?;
     let (mut least, mut spent) = (f64::INFINITY, 0.0);
     for _ in 0..REPEATS {
-        let ended = child::run_perhop(&file, &folder, &axis.duration(n), axis.options);
+        let ended = axis.process.of(&file, &folder, n);
         if terminal.stop() {
             return Err(Failure::Interrupted("interrupted".into()));
         }
@@ -150,7 +162,7 @@ pub(super) fn text(all: &[Grown]) -> String {
     sizes.sort_unstable();
     sizes.dedup();
     let mut text =
-        "CPU s of a run of 1 us, of 1 us for each sample; the exponent is that of the time beyond start-up\n"
+        "CPU s of a run of 1 us, of 1 us for each sample; of a check, for points; the exponent is that of the time beyond start-up\n"
             .to_owned();
     text += &format!("  {:14}", "");
     sizes.iter().for_each(|n| text += &format!(" {n:>8}"));

@@ -110,6 +110,12 @@ pub(super) fn sampled(_: usize) -> String {
     tables(1).replacen("warmup", "sample = \"1us\"\nwarmup", 1)
 }
 
+/// One flow over one link, at `n` points of a sweep.
+pub(super) fn swept(n: usize) -> String {
+    let seeds = (0..n).map(|seed| seed.to_string()).collect::<Vec<_>>().join(", ");
+    tables(1) + &format!("\n[sweep]\n\"scenario.seed\" = [{seeds}]\n")
+}
+
 fn head() -> String {
     "[scenario]\nname = \"growth\"\nduration = \"1us\"\nwarmup = \"0s\"\n\n".to_owned()
 }
@@ -128,7 +134,7 @@ fn series(n: usize) -> impl Iterator<Item = String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use perhop_scenario::{Options, Scenario};
+    use perhop_scenario::{Options, Scenario, Sweep};
 
     #[test]
     fn series_are_of_at_most_ten_thousand() {
@@ -152,5 +158,7 @@ mod tests {
         assert_eq!(size(&tables(5)), (2, 5, 0));
         assert_eq!(size(&conditioners(4)), (8, 1, 4));
         assert_eq!(size(&sampled(9)), (2, 1, 0));
+        let (sweep, _) = Sweep::parse(&swept(6), &Options::new("it")).unwrap_or_else(|e| panic!("{e:#}"));
+        assert_eq!(sweep.points().len(), 6);
     }
 }

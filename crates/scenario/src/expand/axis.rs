@@ -7,6 +7,7 @@ use crate::text::tree::{self, KeyPath};
 use crate::text::write;
 use perhop_core::params::{Node, Place, Problems, Table, Tree, suggest};
 use perhop_core::units::counted;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One axis.
 #[derive(Clone, Debug)]
@@ -218,12 +219,10 @@ impl<'a> Written<'a> {
         let from_values: Vec<_> = (0..keys.len()).map(|key| labelled(rows.iter().map(|row| &row[key]))).collect();
         let of_row = |row: usize| from_values.iter().map(|column| column[row].clone()).collect::<Vec<_>>();
         let mut labels: Vec<_> = (0..rows.len()).map(of_row).collect();
-        for (row, label) in labels.iter().enumerate() {
-            if let Some(first) = labels[..row].iter().position(|other| other == label) {
-                let (place, value) = (self.values[row].place, label.join(", "));
-                let message = format!("values {} and {} of axis `{}` are both {value}", first + 1, row + 1, self.key);
-                return problems.error("E240", place, message).help("remove one of them").none();
-            }
+        if let Some((first, row)) = alike(&labels) {
+            let (place, value) = (self.values[row].place, labels[row].join(", "));
+            let message = format!("values {} and {} of axis `{}` are both {value}", first + 1, row + 1, self.key);
+            return problems.error("E240", place, message).help("remove one of them").none();
         }
         let columns = match self.name {
             Some(name) => vec![word(name, problems)?],
@@ -252,11 +251,9 @@ impl<'a> Written<'a> {
             }
         };
         let labels: Vec<_> = items.iter().filter_map(|item| word(item, problems)).collect();
-        for (i, label) in labels.iter().enumerate() {
-            if labels[..i].contains(label) {
-                let message = format!("label {label:?} is twice in axis `{}`", self.key);
-                return problems.error("E240", items[i].place, message).help("each value has its own label").none();
-            }
+        if let Some((_, second)) = alike(&labels) {
+            let message = format!("label {:?} is twice in axis `{}`", labels[second], self.key);
+            return problems.error("E240", items[second].place, message).help("each value has its own label").none();
         }
         (labels.len() == items.len()).then_some(labels)
     }
@@ -290,13 +287,26 @@ fn word(node: &Node, problems: &mut Problems) -> Option<String> {
     }
 }
 
+/// The first that equals one before it: where both are.
+fn alike<T: Ord>(of: &[T]) -> Option<(usize, usize)> {
+    let mut seen = BTreeMap::new();
+    of.iter().enumerate().find_map(|(second, it)| seen.insert(it, second).map(|first| (first, second)))
+}
+
 /// Labels of values; where two would be the same, the whole value is the label.
 fn labelled<'a>(values: impl Iterator<Item = &'a Node> + Clone) -> Vec<String> {
     let short: Vec<_> = values.clone().map(label).collect();
-    let different =
-        |(node, s): &(&Node, &String)| values.clone().zip(&short).any(|(other, t)| *s == t && other.tree != node.tree);
-    let long = |pair: (&Node, &String)| if different(&pair) { write::inline(&pair.0.tree) } else { pair.1.clone() };
-    values.clone().zip(&short).map(long).collect()
+    let (mut named, mut ambiguous) = (BTreeMap::new(), BTreeSet::new());
+    for (node, name) in values.clone().zip(&short) {
+        if named.entry(name).or_insert(node).tree != node.tree {
+            ambiguous.insert(name);
+        }
+    }
+    let long = |(node, name): (&Node, &String)| match ambiguous.contains(name) {
+        true => write::inline(&node.tree),
+        false => name.clone(),
+    };
+    values.zip(&short).map(long).collect()
 }
 
 fn label(node: &Node) -> String {

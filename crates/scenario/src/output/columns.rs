@@ -5,7 +5,6 @@
 use perhop_core::count::Count;
 use perhop_core::verdict::Reason;
 use perhop_sim::record::Quantiles;
-use std::collections::BTreeMap;
 
 /// Values of a column.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,14 +40,12 @@ pub struct Table {
     pub name: &'static str,
     /// Name and values.
     pub columns: Vec<(String, Values)>,
-    at: BTreeMap<String, usize>,
 }
 
 impl Table {
     /// A table of columns of equal length.
     pub fn new(name: &'static str, columns: Vec<(String, Values)>) -> Self {
-        let at = columns.iter().enumerate().map(|(i, column)| (column.0.clone(), i)).collect();
-        Self { name, columns, at }
+        Self { name, columns }
     }
 
     /// Number of rows.
@@ -58,12 +55,13 @@ impl Table {
 
     /// A column's values.
     pub fn column(&self, name: &str) -> &Values {
-        &self.columns[self.at[name]].1
+        let found = self.columns.iter().find(|column| column.0 == name);
+        &found.unwrap_or_else(|| panic!("{} has no column {name}", self.name)).1
     }
 
     /// A column of counts.
     pub fn integers(&self, name: &str) -> &[Option<i64>] {
-        match &self.columns[self.at[name]].1 {
+        match self.column(name) {
             Values::Integers(v) => v,
             _ => panic!("column {name} holds no counts"),
         }
@@ -71,7 +69,7 @@ impl Table {
 
     /// A column of measures.
     pub fn reals(&self, name: &str) -> &[Option<f64>] {
-        match &self.columns[self.at[name]].1 {
+        match self.column(name) {
             Values::Reals(v) => v,
             _ => panic!("column {name} holds no measures"),
         }
@@ -79,7 +77,7 @@ impl Table {
 
     /// A column of names.
     pub fn texts(&self, name: &str) -> &[Option<String>] {
-        match &self.columns[self.at[name]].1 {
+        match self.column(name) {
             Values::Texts(v) => v,
             _ => panic!("column {name} holds no names"),
         }
@@ -117,7 +115,6 @@ impl<'r, R> Columns<'r, R> {
     }
 
     fn add(mut self, name: &str, values: Values) -> Self {
-        self.table.at.insert(name.to_owned(), self.table.columns.len());
         self.table.columns.push((name.to_owned(), values));
         self
     }

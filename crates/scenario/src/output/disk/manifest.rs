@@ -143,7 +143,7 @@ impl Identity {
             file: options.file_name.clone(),
             overrides: options.overrides.iter().map(|over| over.text.clone()).collect(),
             vary: options.vary.clone(),
-            base_hash: sweep.base_hash(),
+            base_hash: sweep.base_hash().to_owned(),
             started_s: started.duration_since(SystemTime::UNIX_EPOCH).ok().map(|since| since.as_secs()),
         }
     }
