@@ -1,6 +1,6 @@
 """What a cluster costs, for docs/cluster.md: CPU seconds, as other work on the machine does not count.
 
-python docs/cluster.py points [N..]        # 10,000 points of about 10 ms: threads, and a LocalCluster of 2 and 1 workers
+python docs/cluster.py points [N..]        # 10,000 points of about 10 ms: threads, a LocalCluster of 2 and 1 workers
 python docs/cluster.py replications [N..]  # 100,000 replications of about 1 ms: the same, and the size on disk
 python docs/cluster.py many                # 200 workers whose tasks only sleep: scheduler and client
 """

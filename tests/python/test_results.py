@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -86,6 +88,25 @@ def _without(replication: Replication, colour: str) -> Replication:
     keep = arrivals["colour"] != colour
     tables = dict(replication.tables) | {"arrivals": {name: column[keep] for name, column in arrivals.items()}}
     return Replication(replication.point, replication.replication, replication.hash, tables)
+
+
+def test_tables_are_a_mapping_that_travels(runs: Runs) -> None:
+    tables = runs.replications[0].tables
+    assert isinstance(tables, Mapping)
+    assert list(tables) == list(tables.keys()) == [name for name, _ in tables.items()]
+    assert len(tables) == len(tables.values()) == len(list(tables))
+    assert tables["flows"] is tables["flows"], "a table becomes columns once"
+    assert "flow" not in tables
+    assert tables.get("flow") is None
+    assert tables.get("flow", 1) == 1
+    with pytest.raises(KeyError, match="flow"):
+        tables["flow"]
+    sent = pickle.loads(pickle.dumps(tables))
+    assert list(sent) == list(tables)
+    for name, columns in tables.items():
+        assert list(sent[name]) == list(columns)
+        for column, values in columns.items():
+            np.testing.assert_array_equal(sent[name][column], values)
 
 
 def test_unknown_names_are_answered_with_those_there_are(runs: Runs) -> None:
