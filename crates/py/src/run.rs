@@ -76,7 +76,8 @@ pub fn missing(py: Python<'_>, points: &[Point], options: &RunOptions) -> PyResu
     found.map_err(|e| error(*e))
 }
 
-/// Works on another thread, while this one (Python's main thread, which alone hears Ctrl-C) listens.
+/// Works on another thread, while this one (Python's main thread, which alone hears Ctrl-C) listens: also after the
+/// end, so that the last progress is told however short the work was.
 fn watched<T: Send>(work: impl FnOnce() -> T + Send, shared: &Shared, report: &Report) -> (T, PyResult<()>) {
     thread::scope(|scope| {
         let worker = scope.spawn(|| {
@@ -84,15 +85,15 @@ fn watched<T: Send>(work: impl FnOnce() -> T + Send, shared: &Shared, report: &R
             shared.listener.unpark();
             result
         });
+        let listen = || Python::attach(|py| report.listen(py, shared.done.load(Relaxed)));
         let mut heard = Ok(());
         while !worker.is_finished() {
             thread::park_timeout(POLL);
-            if heard.is_ok() {
-                heard = Python::attach(|py| report.listen(py, shared.done.load(Relaxed)));
-            }
+            heard = heard.and_then(|()| listen());
             shared.stop.fetch_or(heard.is_err(), Relaxed);
         }
-        (worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), heard)
+        let result = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        (result, heard.and_then(|()| listen()))
     })
 }
 
