@@ -312,53 +312,44 @@ def test_a_full_disk_on_a_worker(processes: Processes, tmp_path: Path) -> None:
     same(kept, Runs.open(out))
 
 
+def _begun(local: Client, folder: Path) -> subprocess.Popen[str]:
+    """A sweep that has written something."""
+    (folder / "long.toml").write_text(longer().to_toml())
+    process = _sweep(local, folder)
+    until(lambda: written(folder / "runs") > 1, "results")
+    return process
+
+
+def _resumes(local: Client, folder: Path) -> None:
+    """The same command runs what is missing."""
+    process = _sweep(local, folder)
+    printed, said = process.communicate(timeout=WAIT_S)
+    assert process.returncode == 0, said
+    assert f"{2 * EACH} replications (0 already there)" not in printed
+    assert hashes(Runs.open(folder / "runs")) == hashes(longer().run(EACH))
+
+
+def _sweep(local: Client, folder: Path) -> subprocess.Popen[str]:
+    options = ["--replications", str(EACH), "--cluster", local.scheduler.address, "--chunk", "100ms"]
+    command = [sys.executable, "-m", "perhop", "sweep", "long.toml", *options]
+    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
 def test_ctrl_c_says_what_is_there_and_the_same_command_resumes(local: Client, tmp_path: Path) -> None:
-    (tmp_path / "long.toml").write_text(longer().to_toml())
-    words = [
-        "sweep",
-        "long.toml",
-        "--replications",
-        str(EACH),
-        "--cluster",
-        local.scheduler.address,
-        "--chunk",
-        "100ms",
-    ]
-    process = _program(words, tmp_path)
-    until(lambda: written(tmp_path / "runs") > 1, "results")
+    process = _begun(local, tmp_path)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=WAIT_S)
     assert process.returncode == 130, said
     assert f"of {2 * EACH} replications complete in {tmp_path}/runs; the same command continues" in said
     assert "Traceback" not in said
-    process = _program(words, tmp_path)
-    printed, said = process.communicate(timeout=WAIT_S)
-    assert process.returncode == 0, said
-    assert f"{2 * EACH} replications (0 already there)" not in printed
-    assert hashes(Runs.open(tmp_path / "runs")) == hashes(longer().run(EACH))
+    _resumes(local, tmp_path)
 
 
 def test_a_client_that_dies_and_comes_back_resumes(local: Client, tmp_path: Path) -> None:
-    (tmp_path / "long.toml").write_text(longer().to_toml())
-    words = [
-        "sweep",
-        "long.toml",
-        "--replications",
-        str(EACH),
-        "--cluster",
-        local.scheduler.address,
-        "--chunk",
-        "100ms",
-    ]
-    process = _program(words, tmp_path)
-    until(lambda: written(tmp_path / "runs") > 1, "results")
+    process = _begun(local, tmp_path)
     process.kill()
     process.communicate()
-    process = _program(words, tmp_path)
-    printed, said = process.communicate(timeout=WAIT_S)
-    assert process.returncode == 0, said
-    assert f"{2 * EACH} replications (0 already there)" not in printed
-    assert hashes(Runs.open(tmp_path / "runs")) == hashes(longer().run(EACH))
+    _resumes(local, tmp_path)
 
 
 STUCK = """
@@ -388,11 +379,6 @@ def test_ctrl_c_twice_leaves_at_once(local: Client, tmp_path: Path) -> None:
     _, said = process.communicate(timeout=WAIT_S)
     assert process.returncode == 130
     assert "Traceback" not in said
-
-
-def _program(words: list[str], folder: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "perhop", *words]
-    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def test_missing_says_what_a_second_job_array_runs(tmp_path: Path, perhop: Command) -> None:
