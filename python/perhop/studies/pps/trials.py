@@ -14,8 +14,8 @@ from perhop.studies.samples import Samples
 from perhop.studies.trying import Trial, World, agreement, table
 from perhop.studies.verdict import number
 
-NOT_VARIED = ("pps-bits", "pps-n", "beyond-")
-"""Run sets (by how their names begin) that are separate sweeps, or are not the paper's."""
+BEYOND = "beyond-"
+"""How the names of run sets begin that are not the paper's."""
 
 
 def _figures(runs: Mapping[str, Samples]) -> dict[str, float]:
@@ -82,6 +82,6 @@ def _margin(decision: deciding.Decision, row: deciding.Row) -> str:
 
 TRIAL = Trial(
     _figures,
-    sets=lambda world: [s for s in world.sets if not s.name.startswith(NOT_VARIED)],
+    sets=lambda world: [s for s in world.sets if not s.name.startswith(BEYOND)],
     sections=lambda world, _, variants: [_timers(world), _grid(world), variants],
 )
