@@ -84,6 +84,17 @@ def test_every_paper_says_which_runs_its_readings_concern(name: str) -> None:
     assert {*trial.reread} <= {*world.readings.by_id}
 
 
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_answer_is_tried_where_it_lays_something(name: str) -> None:
+    trial: Trial = import_module(f"{PAPERS[name]}.trials").TRIAL
+    world = World(paper(name), Budget(seeds=1), lambda _: None)
+    sets = [s for s in trial.sets(world) if s.name not in trial.fixed]
+    tried = [reading for reading in world.readings.by_id.values() if reading.id not in trial.reread]
+    for reading in tried:
+        for value in reading.others:
+            assert any(world.paper.answer(reading, value, s) for s in sets), f"{reading.id}: {value}"
+
+
 def test_an_answer_is_laid_over_a_set_by_its_paper() -> None:
     reading = WORLD.readings.by_id["a13"]
 
