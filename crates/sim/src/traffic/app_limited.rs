@@ -6,6 +6,7 @@
 //!
 //! One full segment of the connection becomes available every `segment / rate`. Deviations: none.
 
+use super::cbr::check_rate;
 use super::{Carrier, Carry, Offer, Step, Traffic, TrafficScope, mean_gap_ns};
 use perhop_core::params::{ParamError, Params as Declared};
 use perhop_core::rng::Rng;
@@ -27,9 +28,9 @@ pub struct AppLimited {
 
 impl Params {
     /// # Errors
-    /// `rate` zero.
+    /// `rate` zero, or segments less than 1 ns apart.
     pub fn build(self, scope: &TrafficScope) -> Result<AppLimited, ParamError> {
-        ParamError::above_zero("rate", self.rate)?;
+        check_rate(self.rate, scope.segment)?;
         Ok(AppLimited { gap_ns: mean_gap_ns(scope.segment, self.rate), carry: Carry::default() })
     }
 }

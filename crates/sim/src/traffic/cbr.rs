@@ -16,7 +16,7 @@
 use super::{Carrier, Carry, Offer, Step, Traffic, TrafficScope, mean_gap_ns};
 use perhop_core::params::{ParamError, Params as Declared};
 use perhop_core::rng::Rng;
-use perhop_core::units::{BitRate, Bytes, Probability, Time};
+use perhop_core::units::{BitRate, Bytes, NS_PER_S, Probability, Time};
 
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
@@ -43,7 +43,7 @@ pub struct Cbr {
 
 impl Params {
     /// # Errors
-    /// `rate` zero; `size` zero or above the largest packet.
+    /// `rate` zero; `size` zero or above the largest packet; packets less than 1 ns apart.
     pub fn build(self, scope: &TrafficScope) -> Result<Cbr, ParamError> {
         check(self.rate, self.size, scope)?;
         let gap_ns = mean_gap_ns(self.size, self.rate);
@@ -52,14 +52,26 @@ impl Params {
 }
 
 /// # Errors
-/// `rate` zero; `size` zero or above the largest packet.
+/// `rate` zero; `size` zero or above the largest packet; packets less than 1 ns apart.
 pub(super) fn check(rate: BitRate, size: Bytes, scope: &TrafficScope) -> Result<(), ParamError> {
-    ParamError::above_zero("rate", rate)?;
     ParamError::above_zero("size", size)?;
-    if size <= scope.largest {
+    if size > scope.largest {
+        let error = ParamError::new("size", "E201", format!("`size` is {size}"));
+        return Err(error.help(format!("at most {}", scope.largest)));
+    }
+    check_rate(rate, size)
+}
+
+/// # Errors
+/// `rate` zero, or packets of `size` less than 1 ns apart, which is the shortest gap.
+pub(super) fn check_rate(rate: BitRate, size: Bytes) -> Result<(), ParamError> {
+    ParamError::above_zero("rate", rate)?;
+    if mean_gap_ns(size, rate) >= 1.0 {
         return Ok(());
     }
-    Err(ParamError::new("size", "E201", format!("`size` is {size}")).help(format!("at most {}", scope.largest)))
+    let most = BitRate::bps(size.get().saturating_mul(8 * NS_PER_S));
+    let error = ParamError::new("rate", "E201", format!("`rate` is {rate}: packets of {size} less than 1 ns apart"));
+    Err(error.help(format!("at most {most}")))
 }
 
 impl Traffic for Cbr {

@@ -11,7 +11,7 @@
 //! | `pareto-2`    | `shape` a; `mean` or `scale` s | (1 + x/s)^-a; mean = s/(a - 1)         |
 //!
 //! A Pareto law with a shape of at most 1 has no mean, and is given by its scale. Numbers are drawn as real numbers and
-//! rounded up; a uniform one takes each whole number from `min` to `max` equally often.
+//! rounded up, which adds 1/2 to a mean; a uniform one takes each whole number from `min` to `max` equally often.
 
 use perhop_core::math;
 use perhop_core::params::{Choice, Kind, Node, ParamError, Params as Declared, Problems, Tree, Value, read_table};
@@ -140,6 +140,14 @@ impl Sampler {
             Self::Uniform(min, max) => Some((min + max) / 2.0),
             Self::Pareto(least, power) => (power > -1.0).then(|| least / (1.0 + power)),
             Self::Pareto2(scale, power) => (power > -1.0).then(|| -power * scale / (1.0 + power)),
+        }
+    }
+
+    /// Mean of draws that are rounded up to whole multiples of `step`, to within `step^2 / (12 mean)`.
+    pub fn mean_up(self, step: f64) -> Option<f64> {
+        match self {
+            Self::Constant(value) => Some((value / step).ceil() * step),
+            law => law.mean().map(|mean| mean + step / 2.0),
         }
     }
 

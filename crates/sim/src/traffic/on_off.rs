@@ -7,8 +7,14 @@
 //! | -      | `on`   | s     | -       |
 //! | -      | `off`  | s     | -       |
 //!
-//! The mean rate is `rate * on / (on + off)`. Deviations: none; as ns-2's `Traffic/Exponential`, except that ns-2
-//! rounds a burst to whole packets by construction and here it ends at the last packet within it.
+//! A source produces `rate` while it is on, and a packet leaves when its last bit is there. What a burst leaves of a
+//! packet waits for the next burst, so that the mean rate is `rate * on / (on + off)` for bursts of any length, also of
+//! less than a packet's. The first packet lacks a uniform part of itself.
+//!
+//! Deviations: none from this definition. ns-2's `Traffic/Exponential` draws the packets of a burst, an exponential
+//! number of mean m = on / gap, rounded and at least 1: 1 + exp(-1.5/m) / (1 - exp(-1/m)) on average, each followed by a
+//! gap. The difference is 7 % of the mean rate for `on` of two gaps and `off` of six, and below 0.01 % for `on` of a
+//! hundred gaps.
 
 use super::cbr::check;
 use super::{Carrier, Carry, Offer, Step, Traffic, TrafficScope, mean_gap_ns};
@@ -34,27 +40,39 @@ pub struct Params {
 pub struct OnOff {
     params: Params,
     gap_ns: f64,
+    /// Time on before the next packet is whole, ns; below 1 it is.
+    lacks_ns: f64,
+    /// End of the burst.
     until: Time,
-    carry: Carry,
+    on: Carry,
+    off: Carry,
 }
 
 impl Params {
     /// # Errors
-    /// `rate` or `on` zero; `size` zero or above the largest packet.
+    /// `rate` or `on` zero; `size` zero or above the largest packet; packets less than 1 ns apart.
     pub fn build(self, scope: &TrafficScope) -> Result<OnOff, ParamError> {
         check(self.rate, self.size, scope)?;
         ParamError::above_zero("on", self.on)?;
         let gap_ns = mean_gap_ns(self.size, self.rate);
-        Ok(OnOff { params: self, gap_ns, until: Time::ZERO, carry: Carry::default() })
+        let (on, off) = (Carry::default(), Carry::default());
+        Ok(OnOff { params: self, gap_ns, lacks_ns: gap_ns, until: Time::ZERO, on, off })
     }
 }
 
 impl OnOff {
     /// The start of the burst after a silence that begins at `now`.
     fn next_burst(&mut self, now: Time, rng: &mut Rng) -> Time {
-        let start = self.carry.after(now, rng.exponential(self.params.off.ns() as f64));
-        self.until = Carry::default().after(start, rng.exponential(self.params.on.ns() as f64));
+        let start = self.off.after(now, rng.exponential(self.params.off.ns() as f64));
+        self.until = self.on.after(start, rng.exponential(self.params.on.ns() as f64));
         start
+    }
+
+    /// When the packet is whole, or the next burst begins.
+    fn next(&mut self, now: Time, rng: &mut Rng) -> Time {
+        let (lacks, left) = (self.lacks_ns.max(1.0) as u64, self.until.ns() - now.ns());
+        self.lacks_ns -= lacks.min(left) as f64;
+        if lacks <= left { now + Span::from_ns(lacks) } else { self.next_burst(self.until, rng) }
     }
 }
 
@@ -70,17 +88,23 @@ impl Traffic for OnOff {
     }
 
     fn first(&mut self, start: Time, rng: &mut Rng) -> Time {
+        self.lacks_ns = rng.uniform() * self.gap_ns;
         self.next_burst(start, rng)
     }
 
     fn wake(&mut self, now: Time, rng: &mut Rng) -> Step {
-        let next = self.carry.after(now, self.gap_ns);
-        let next = if next <= self.until { next } else { self.next_burst(self.until.max(now), rng) };
-        Step { offer: Offer::Datagram(self.params.size.get() as u32), next: Some(next) }
+        let mut offer = Offer::Nothing;
+        if self.lacks_ns < 1.0 {
+            self.lacks_ns += self.gap_ns;
+            offer = Offer::Datagram(self.params.size.get() as u32);
+        }
+        Step { offer, next: Some(self.next(now, rng)) }
     }
 
     fn retune(&mut self, _now: Time, params: &Params, scope: &TrafficScope) -> Result<(), ParamError> {
-        *self = Self { until: self.until, carry: self.carry, ..params.clone().build(scope)? };
+        let new = params.clone().build(scope)?;
+        let lacks_ns = self.lacks_ns * new.gap_ns / self.gap_ns;
+        *self = Self { lacks_ns, until: self.until, on: self.on, off: self.off, ..new };
         Ok(())
     }
 }

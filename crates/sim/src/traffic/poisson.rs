@@ -32,7 +32,7 @@ pub struct Poisson {
 
 impl Params {
     /// # Errors
-    /// `rate` zero; `size` zero or above the largest packet.
+    /// `rate` zero; `size` zero or above the largest packet; packets less than 1 ns apart.
     pub fn build(self, scope: &TrafficScope) -> Result<Poisson, ParamError> {
         check(self.rate, self.size, scope)?;
         Ok(Poisson { size: self.size, gap_ns: mean_gap_ns(self.size, self.rate), carry: Carry::default() })

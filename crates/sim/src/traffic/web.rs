@@ -124,6 +124,16 @@ impl Web {
         self.to_ask = self.page.objects;
     }
 
+    /// Mean gap before a page: one of a session's comes after the gap between sessions.
+    fn mean_gap_ns(&self) -> Option<f64> {
+        let Samplers { pages, page_gap, session_gap, .. } = &*self.draw;
+        let (pages, within) = (pages.mean_up(1.0)?, page_gap.mean()?);
+        Some(match session_gap {
+            Some(between) => within + (between.mean()? - within) / pages,
+            None => within,
+        })
+    }
+
     /// Payload of an object.
     fn size(&self, rng: &mut Rng) -> u64 {
         let (drawn, segment) = (self.draw.size.draw(rng).ceil() as u64, self.scope.segment.get());
@@ -140,9 +150,11 @@ impl Traffic for Web {
     }
 
     fn load(&self) -> Option<f64> {
-        let Samplers { objects, size, page_gap, .. } = &*self.draw;
-        let seconds = page_gap.mean().filter(|ns| *ns > 0.0)? / NS_PER_S as f64;
-        Some(objects.mean()? * size.mean()? * 8.0 / seconds)
+        let Samplers { objects, size, object_gap, .. } = &*self.draw;
+        let step = if self.params.whole_packets { self.scope.segment.get() as f64 } else { 1.0 };
+        let objects = objects.mean_up(1.0)?;
+        let ns = self.mean_gap_ns()? + (objects - 1.0) * object_gap.mean()?;
+        (ns > 0.0).then_some(objects * size.mean_up(step)? * 8.0 * NS_PER_S as f64 / ns)
     }
 
     fn warnings(&self) -> Vec<ParamError> {

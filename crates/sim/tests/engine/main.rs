@@ -39,6 +39,7 @@ mod ns2_pps_rtt;
 mod ns2_pps_table4;
 mod overhead;
 mod ns2_tsw3cm;
+mod rates;
 mod replay;
 mod routes;
 mod series;
