@@ -178,7 +178,15 @@ def test_a_link_is_an_htb_class_of_one_byte(aqm: str, counted: int, said: str) -
 
 
 def test_a_host_of_linux_sends_bursts() -> None:
-    """Its interface takes a burst as one and its TCP makes none smaller; the receiver has neither."""
+    """Its interface takes a burst as one and its TCP makes none smaller; the receiver has neither.
+
+    Linux's own choice is nothing to be told, and no bound of the interface's.
+    """
+    for section in (['stack = "linux"'], ['stack = "linux-reno"', 'burst-segments = "linux"']):
+        commands = between(section)
+        assert "ip -n a link set p0 up mtu 1500 txqueuelen 1000" in commands
+        assert "ip netns exec a ethtool -K p0 tso off gso off gro off" in commands
+        assert not any("tcp_min_tso_segs" in line for line in commands)
     for segments, gso in ((1, "off"), (7, "on")):
         commands = between(['stack = "linux"', f"burst-segments = {segments}"])
         (told,) = (line for line in commands if line.startswith("ip netns exec a sysctl") and "tcp_" in line)

@@ -23,6 +23,7 @@ use crate::scenario::Scenario;
 use perhop_core::port::QueueSpec;
 use perhop_core::units::Time;
 use perhop_sim::plan::{self, Plan};
+use perhop_sim::transport::Bursts;
 use std::collections::BTreeMap;
 
 /// Ethernet's header, which Linux's queues count.
@@ -183,11 +184,12 @@ fn interface(scenario: &Scenario, i: usize, said: &mut Said) {
     said.say(format!(
         "ip link add p{i} netns {here} address {near_mac} type veth peer name {far} address {far_mac} netns {there}"
     ));
-    let bursts = [link.from, link.to].map(|node| tcp::burst(scenario, node));
-    for ((name, device, far_end), burst) in [(here, device(i), false), (there, far, true)].into_iter().zip(bursts) {
-        let gso = if burst > 1 { "on" } else { "off" };
+    let bursts = [link.from, link.to].map(|node| tcp::bursts(scenario, node));
+    for ((name, device, far_end), bursts) in [(here, device(i), false), (there, far, true)].into_iter().zip(bursts) {
+        let gso = if matches!(bursts, Bursts::Of(2..)) { "on" } else { "off" };
+        let most = if bursts == Bursts::Linux { String::new() } else { format!(" gso_max_segs {bursts}") };
         said.say(format!("ip -n {name} addr add {}/30 dev {device}", address(i, far_end)));
-        said.say(format!("ip -n {name} link set {device} up mtu {} txqueuelen 1000 gso_max_segs {burst}", mtu(link)));
+        said.say(format!("ip -n {name} link set {device} up mtu {} txqueuelen 1000{most}", mtu(link)));
         said.say(format!("ip netns exec {name} ethtool -K {device} tso off gso {gso} gro off"));
         // Policers are at its egress, the wire of the other direction at its ingress.
         said.say(format!("tc -n {name} qdisc add dev {device} clsact"));

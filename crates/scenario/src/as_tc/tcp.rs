@@ -5,7 +5,7 @@ use crate::resolve::offered::Flowline;
 use crate::scenario::Scenario;
 use perhop_sim::plan::{Offered, Plan};
 use perhop_sim::traffic::TrafficParams;
-use perhop_sim::transport::{AckDelay, Config, EcnFeedback, Recovery};
+use perhop_sim::transport::{AckDelay, Bursts, Config, EcnFeedback, Recovery};
 use std::collections::BTreeMap;
 
 /// Time stamps take 12 bytes of each segment.
@@ -22,10 +22,15 @@ fn asked(tcp: &Config) -> Vec<(&'static str, String)> {
     all.map(|(key, value)| (key, value.into())).collect()
 }
 
-/// Segments that a node's TCP hands over as one, which its interfaces take apart: as `burst-segments` says, and not by its rate.
-pub(super) fn burst(scenario: &Scenario, node: usize) -> u32 {
-    let own = connections(scenario).filter(|flow| sender(flow) == node);
-    own.map(|flow| flow.offered.tcp.reaction.burst).max().unwrap_or(1)
+/// Segments that a node's TCP hands over as one, which its interfaces take apart: as `burst-segments` says.
+pub(super) fn bursts(scenario: &Scenario, node: usize) -> Bursts {
+    let mut own = connections(scenario).filter(|flow| sender(flow) == node);
+    own.next().map_or(Bursts::NONE, |flow| flow.offered.tcp.reaction.bursts)
+}
+
+/// Where it is not Linux's own choice.
+fn least(bursts: Bursts) -> Option<String> {
+    matches!(bursts, Bursts::Of(2..)).then(|| bursts.to_string())
 }
 
 /// How Linux's receiver tells of marks is a matter of its own congestion law; empty for any but DCTCP.
@@ -60,8 +65,11 @@ pub(super) fn settings(scenario: &Scenario, said: &mut Said) {
     for flow in connections(scenario) {
         let (from, tcp) = (sender(flow), &flow.offered.tcp);
         said.refused.extend(unknown(tcp));
-        let burst = (tcp.reaction.burst > 1).then(|| tcp.reaction.burst.to_string());
-        let out = [("ecn", tcp.ecn.then(|| "1".into())), ("min_tso_segs", burst)];
+        if tcp.reaction.bursts != bursts(scenario, from) {
+            let name = &scenario.built.plan.nodes[from].name;
+            said.refused.push(format!("Linux has one `burst-segments` (`gso_max_segs`) for all TCP of node `{name}`"));
+        }
+        let out = [("ecn", tcp.ecn.then(|| "1".into())), ("min_tso_segs", least(tcp.reaction.bursts))];
         let back =
             [("ecn", (!tcp.receiver_ecn).then(|| "0".into())), ("congestion_control", listens(tcp).map(Into::into))];
         for (node, own) in [(from, out), (flow.offered.to, back)] {

@@ -11,8 +11,8 @@ pub struct Stack {
     pub name: &'static str,
     /// What makes it this stack: keys with the values that it allows, its own first.
     is: &'static [(&'static str, &'static [&'static str])],
-    /// Values that a file may alter.
-    has: &'static [(&'static str, Literal)],
+    /// Values that a file may alter, list after list.
+    has: &'static [&'static [(&'static str, Literal)]],
     /// Its timer, of which a file may alter all but the tick; `None` leaves it to the file.
     timer: Option<RtoPreset>,
 }
@@ -33,6 +33,9 @@ const LINUX: &[(&str, Literal)] = &[
     ("small-queues", Literal::Bool(true)),
 ];
 
+/// What Linux's own senders have besides: bursts.
+const OFFLOAD: &[(&str, Literal)] = &[("burst-segments", Literal::Text("linux"))];
+
 /// Every stack. Of ns-2's kind are the first three; what they do not state is as in `[tcp.X]` without `stack`.
 pub const STACKS: &[Stack] = &[
     Stack { name: "reno", is: &[("recovery", &["reno"])], has: &[], timer: None },
@@ -46,23 +49,28 @@ pub const STACKS: &[Stack] = &[
             ("arithmetic", &["linux"]),
             ("hystart", &["linux", "none", "plus-plus"]),
         ],
-        has: LINUX,
+        has: &[LINUX, OFFLOAD],
         timer: Some(RtoPreset::Modern),
     },
     Stack {
         name: "linux-reno",
         is: &[TODAY, ("congestion", &["reno"]), ("growth", &["segments"])],
-        has: LINUX,
+        has: &[LINUX, OFFLOAD],
         timer: Some(RtoPreset::Modern),
     },
-    Stack { name: "linux-bbr", is: &[TODAY, ("congestion", &["bbr"])], has: LINUX, timer: Some(RtoPreset::Modern) },
+    Stack {
+        name: "linux-bbr",
+        is: &[TODAY, ("congestion", &["bbr"])],
+        has: &[LINUX, OFFLOAD],
+        timer: Some(RtoPreset::Modern),
+    },
     Stack {
         name: "dctcp",
         is: &[TODAY, ("congestion", &["dctcp"]), ("arithmetic", &["linux"])],
-        has: LINUX,
+        has: &[LINUX, OFFLOAD],
         timer: Some(RtoPreset::Modern),
     },
-    Stack { name: "prague", is: &[TODAY, ("congestion", &["prague"])], has: LINUX, timer: Some(RtoPreset::Modern) },
+    Stack { name: "prague", is: &[TODAY, ("congestion", &["prague"])], has: &[LINUX], timer: Some(RtoPreset::Modern) },
 ];
 
 /// What a traffic's `tcp` is if it has none.
@@ -160,7 +168,7 @@ impl Stack {
                 Some(_) => {}
             }
         }
-        for &(key, value) in self.has.iter().filter(|_| is_one) {
+        for &(key, value) in self.has.iter().copied().flatten().filter(|_| is_one) {
             if reader.stated(key).is_none() {
                 reader.settle(key, value.into());
             }

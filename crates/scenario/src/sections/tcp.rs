@@ -8,7 +8,7 @@ use perhop_core::params::{
 use perhop_core::registry::Entry;
 use perhop_core::units::{Bytes, Span};
 use perhop_sim::transport::{
-    AckDelay, Config, ConfigError, EcnFeedback, LawParams, PartialAckTimer, Reaction, Recovery, congestion,
+    AckDelay, Bursts, Config, ConfigError, EcnFeedback, LawParams, PartialAckTimer, Reaction, Recovery, congestion,
 };
 
 /// What duplicate and partial ACKs lead to.
@@ -216,12 +216,33 @@ pub struct DelaysSection {
     pub delayed_ack: Option<DelayedAck>,
     /// Upper bound of the uniformly drawn delay before the sender transmits what an ACK releases; default: none.
     pub overhead: Option<Span>,
-    /// Segments that leave back to back where the window allows it (segmentation offload), with `recovery = "rack"`; default: 1.
-    pub burst_segments: Option<u32>,
+    /// Segments that leave back to back where the window allows it (segmentation offload), or "linux": as many as Linux chooses;
+    /// with `recovery = "rack"`; default: 1.
+    pub burst_segments: Option<BurstSegments>,
     /// No more of a connection waits in its own host's queue than it sends in about 1 ms (Linux's small queues), with
     /// `recovery = "rack"`.
     #[param(default = false)]
     pub small_queues: bool,
+}
+
+/// Segments that leave back to back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BurstSegments(Bursts);
+
+impl Value for BurstSegments {
+    const KIND: Kind = Kind::Either(&[u32::KIND, Kind::Choice(&["linux"])]);
+    fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
+        match &node.tree {
+            Tree::Text(_) => problems.choice(node, &["linux"]).map(|_| Self(Bursts::Linux)),
+            _ => u32::read(node, problems).map(|segments| Self(Bursts::Of(segments))),
+        }
+    }
+    fn tree(&self) -> Option<Tree> {
+        match self.0 {
+            Bursts::Of(segments) => segments.tree(),
+            Bursts::Linux => Some(Tree::Text("linux".into())),
+        }
+    }
 }
 
 /// How long an ACK may wait.
@@ -325,7 +346,7 @@ impl TcpSection {
                 overhead: self.delays.overhead,
                 sack: self.recovery == RecoveryName::Rack,
                 feedback: self.marks.ecn_feedback.map_or(self.congestion.0.feedback(), Feedback::config),
-                burst: self.delays.burst_segments.unwrap_or(1),
+                bursts: self.delays.burst_segments.map_or(Bursts::NONE, |it| it.0),
                 small_queues: self.delays.small_queues,
                 ecn_retransmissions: self.marks.ecn_retransmissions.unwrap_or(false),
             },
@@ -346,7 +367,7 @@ fn key(field: &'static str) -> &'static str {
         "initial_window" => "initial-window",
         "delayed_ack" => "delayed-ack",
         "feedback" => "ecn-feedback",
-        "burst" => "burst-segments",
+        "bursts" => "burst-segments",
         "small_queues" => "small-queues",
         "ecn_retransmissions" => "ecn-retransmissions",
         other => other,

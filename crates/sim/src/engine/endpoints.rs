@@ -126,10 +126,11 @@ impl Simulation {
                 self.send(now, flow, End::Sender, record);
             }
             Offer::Endless => {
+                self.open(now, flow, Opening::standing(Supply::Unlimited));
                 if stop < Time::MAX {
                     self.agenda.add(stop, Component::Source(source));
+                    self.hosts.will_stop(flow);
                 }
-                self.open(now, flow, Opening::standing(Supply::Unlimited));
             }
             Offer::Segments(segments) => self.supply(now, flow, Supplied { segments, session: None }),
             Offer::Write { last } => self.supply(now, flow, Supplied { segments: 1, session: Some(last) }),

@@ -226,6 +226,13 @@ impl Hosts {
         None
     }
 
+    /// A standing connection's source will stop.
+    pub fn will_stop(&mut self, flow: usize) {
+        if let Some(tcp) = &mut self.flows[flow].tcp {
+            tcp.sender.will_close();
+        }
+    }
+
     /// Whether a flow has a connection.
     pub fn is_open(&self, slot: usize) -> bool {
         self.flows[slot].tcp.is_some()

@@ -15,7 +15,7 @@
 //! | `receiver_ecn`     | -        | on            | -                                                 |
 //! | `feedback`         | -        | RFC 3168      | -                                                 |
 //! | `reaction.sack`    | -        | off           | -                                                 |
-//! | `reaction.burst`   | segments | 1             | -                                                 |
+//! | `reaction.bursts`  | segments | 1             | -                                                 |
 //! | `reaction.ecn_retransmissions` | - | off    | always: `ecn_` alone decides                      |
 //! | `mss`              | B        | 1000          | `packetSize_`                                     |
 //! | `header`           | B        | 40            | `tcpip_base_hdr_size_` with `useHeaders_ true`    |
@@ -32,6 +32,7 @@ use super::rto::RtoConfig;
 use super::sacks;
 use perhop_core::params::ParamError;
 use perhop_core::units::Span;
+use std::fmt;
 
 /// A connection's parameters, the same for its sender and its receiver. Checked by both constructors.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -91,6 +92,40 @@ impl From<Option<Span>> for AckDelay {
     }
 }
 
+/// How many new segments leave back to back where the windows allow it (segmentation offload).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bursts {
+    /// So many; 1: each by itself.
+    Of(u32),
+    /// As many as Linux chooses: what it would send in 1 ms, more on a short path, at least 2.
+    Linux,
+}
+
+impl Bursts {
+    /// None.
+    pub const NONE: Self = Self::Of(1);
+
+    /// # Errors
+    /// None, more than the window, or several with a sender of ns-2's kind.
+    fn validate(self, window: u32, recovery: Recovery) -> Result<(), ConfigError> {
+        if let Self::Of(segments) = self {
+            let bound = format_args!("between 1 and the window of {window} segments");
+            check(segments > 0 && segments <= window, "bursts", segments, bound)?;
+        }
+        let bound = "1 with a sender of ns-2's kind, which has no segmentation offload";
+        check(self == Self::NONE || recovery == Recovery::Rack, "bursts", self, bound)
+    }
+}
+
+impl fmt::Display for Bursts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Of(segments) => segments.fmt(f),
+            Self::Linux => "linux".fmt(f),
+        }
+    }
+}
+
 /// What the two hosts do about the segments and ACKs that come to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reaction {
@@ -103,8 +138,8 @@ pub struct Reaction {
     pub sack: bool,
     /// How the receiver tells of marks.
     pub feedback: EcnFeedback,
-    /// New segments that leave back to back where the windows allow it (segmentation offload); 1: each by itself.
-    pub burst: u32,
+    /// New segments that leave back to back.
+    pub bursts: Bursts,
     /// Little of a connection waits in the queue of its own host's port (Linux's small queues); a sender of ns-2's kind has none.
     pub small_queues: bool,
     /// Of a sender of ns-2's kind: repeated segments are as ECN-capable as new ones, and carry CWR where it is due (ns-2.35,
@@ -119,7 +154,7 @@ impl Reaction {
         overhead: None,
         sack: false,
         feedback: EcnFeedback::Rfc3168,
-        burst: 1,
+        bursts: Bursts::NONE,
         small_queues: false,
         ecn_retransmissions: false,
     };
@@ -182,16 +217,7 @@ impl Config {
         let blocks = format_args!("at most {} segments with SACK", sacks::LARGEST_WINDOW);
         check(fits, "window", self.window, blocks)?;
         check(windows.contains(&self.initial_window), "initial_window", self.initial_window, bound)?;
-        let fits = self.reaction.burst > 0 && self.reaction.burst <= self.window;
-        let bound = format_args!("between 1 and the window of {} segments", self.window);
-        check(fits, "burst", self.reaction.burst, bound)?;
-        let offloads = self.reaction.burst == 1 || self.recovery == Recovery::Rack;
-        check(
-            offloads,
-            "burst",
-            self.reaction.burst,
-            "1 with a sender of ns-2's kind, which has no segmentation offload",
-        )?;
+        self.reaction.bursts.validate(self.window, self.recovery)?;
         let small = self.reaction.small_queues && self.recovery != Recovery::Rack;
         check(
             !small,
@@ -263,9 +289,17 @@ mod tests {
             ),
             ("recovery", Config { congestion: LawParams::Bbr(bbr::Params { policer_estimate: true }), ..base }),
             ("initial_window", Config { initial_window: 0, ..base }),
-            ("burst", Config { reaction: Reaction { burst: 0, ..base.reaction }, ..base }),
-            ("burst", Config { reaction: Reaction { burst: 2, ..base.reaction }, ..base }),
-            ("burst", Config { reaction: Reaction { burst: 21, ..base.reaction }, recovery: Recovery::Rack, ..base }),
+            ("bursts", Config { reaction: Reaction { bursts: Bursts::Of(0), ..base.reaction }, ..base }),
+            ("bursts", Config { reaction: Reaction { bursts: Bursts::Of(2), ..base.reaction }, ..base }),
+            ("bursts", Config { reaction: Reaction { bursts: Bursts::Linux, ..base.reaction }, ..base }),
+            (
+                "bursts",
+                Config {
+                    reaction: Reaction { bursts: Bursts::Of(21), ..base.reaction },
+                    recovery: Recovery::Rack,
+                    ..base
+                },
+            ),
             (
                 "ecn_retransmissions",
                 Config {

@@ -60,7 +60,7 @@ mod supply;
 mod tick;
 
 pub use accurate::{Decoder, Told};
-pub use config::{AckDelay, Config, Reaction};
+pub use config::{AckDelay, Bursts, Config, Reaction};
 pub use congestion::{
     CongestionControl, Event, Law, LawParams, LostSegment, RateSample, Report, Signal, State, Window,
 };

@@ -110,7 +110,15 @@ impl Sender {
         either!(self, it => it.offer(segments));
     }
 
-    /// The application has nothing more: an unlimited supply ends with what was sent so far. What was offered is sent.
+    /// The application will have nothing more at some time; before [`Sender::start`]'s first ACK.
+    pub fn will_close(&mut self) {
+        if let Self::Modern(it) = self {
+            it.will_close();
+        }
+    }
+
+    /// The application has nothing more: an unlimited supply ends with what was sent so far, of a sender of today with what
+    /// its buffer holds. What was offered is sent.
     pub fn close(&mut self) {
         either!(self, it => it.close());
     }

@@ -7,7 +7,7 @@ use perhop_core::port::Limit;
 use perhop_core::port::edge::Action;
 use perhop_core::units::{BitRate, Bytes, Probability, Span};
 use perhop_sim::transport::congestion::reno;
-use perhop_sim::transport::{AckDelay, Config, LawParams, Reaction, Recovery, RtoConfig};
+use perhop_sim::transport::{AckDelay, Bursts, Config, LawParams, Reaction, Recovery, RtoConfig};
 
 fn modern() -> Config {
     Config {
@@ -86,7 +86,8 @@ fn it_learns_that_packets_overtake() {
 /// Linux's hosts with Reno.
 fn linux_reno(burst: u32) -> Config {
     let congestion = LawParams::Reno(reno::Params { growth: reno::Growth::Segments, abe: false });
-    let reaction = Reaction { ack: AckDelay::Linux, burst, small_queues: true, ..modern().reaction };
+    let bursts = Bursts::Of(burst);
+    let reaction = Reaction { ack: AckDelay::Linux, bursts, small_queues: true, ..modern().reaction };
     Config { congestion, reaction, window: 2730, ..modern() }
 }
 
@@ -119,4 +120,25 @@ fn bursts_cost_goodput_behind_a_fast_policer() {
         [(fast, 15_000), (fast, 62_500), (BitRate::mbps(10), 15_000)].map(|(rate, bucket)| share(rate, bucket));
     let good = shares[0] < 0.75 && (0.85..0.97).contains(&shares[1]) && (0.95..1.0).contains(&shares[2]);
     assert!(good, "{shares:?}");
+}
+
+/// What an application has written when it stops, a host of today still sends. Its buffer holds at least a window, else it would
+/// have grown, and at most 4352 B for each segment of twice the largest one, which slow start makes twice the 74 packets of path
+/// and queue. One of ns-2's kind sends no more.
+#[test]
+fn what_is_written_before_a_stop_is_sent_after_it() {
+    let after = |tcp| {
+        let mut net = dumbbell(40, 0.0, tcp);
+        let stop = Time::ZERO + Span::from_s(10);
+        net.plan.traffic[0].stop = Some(stop);
+        net.tap_all();
+        let sent = net.run().captured;
+        let new = sent.iter().filter(|it| it.link == 0 && it.point == TapPoint::Input && it.packet.payload > 0);
+        let late: BTreeSet<_> = new.filter(|it| it.at > stop).map(|it| it.packet.seq).collect();
+        late.len()
+    };
+    let (segments, most) = (after(linux_reno(2)), 2 * 148 * 4352 / 1448);
+    assert!(segments > 74 && segments < most, "{segments}");
+    let classic = Config { recovery: Recovery::NewReno(PartialAckTimer::First), reaction: Reaction::NONE, ..modern() };
+    assert_eq!(after(classic), 0);
 }

@@ -3,7 +3,9 @@
 use crate::pipe::{Dice, Fate, Pipe};
 use crate::{dctcp, prague};
 use perhop_core::units::{Span, Time};
-use perhop_sim::transport::{AckDelay, Config, LawParams, PartialAckTimer, Reaction, Recovery, RtoConfig, Supply};
+use perhop_sim::transport::{
+    AckDelay, Bursts, Config, LawParams, PartialAckTimer, Reaction, Recovery, RtoConfig, Supply,
+};
 use proptest::prelude::*;
 
 pub(crate) fn any_recovery() -> impl Strategy<Value = Recovery> {
@@ -24,12 +26,17 @@ prop_compose! {
         law in 0usize..3,
         ack in prop_oneof![Just(AckDelay::None), (1u64..501).prop_map(|ms| AckDelay::Fixed(Span::from_ms(ms))), Just(AckDelay::Linux)],
         mss in 1u16..1461,
-        burst in 1u32..20,
+        (burst, chosen) in (1u32..20, any::<bool>()),
     ) -> Config {
         let law = if recovery == Recovery::Rack { law } else { 0 };
         let laws = [LawParams::default(), LawParams::Dctcp(dctcp::LINUX), LawParams::Prague(prague::DEFAULTS)];
+        let bursts = match recovery {
+            Recovery::Rack if chosen => Bursts::Linux,
+            Recovery::Rack => Bursts::Of(burst.min(window)),
+            _ => Bursts::NONE,
+        };
         let (congestion, feedback) = (laws[law], laws[law].feedback());
-        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, reaction: Reaction { ack, overhead: None, sack: sack || recovery == Recovery::Rack, feedback, burst: if recovery == Recovery::Rack { burst.min(window) } else { 1 }, small_queues: false, ecn_retransmissions: ecn_repeats && recovery != Recovery::Rack }, ecn, receiver_ecn, mss, header: 40 }
+        Config { recovery, congestion, initial_window, window, rto, limited_transmit, syn, reaction: Reaction { ack, overhead: None, sack: sack || recovery == Recovery::Rack, feedback, bursts, small_queues: false, ecn_retransmissions: ecn_repeats && recovery != Recovery::Rack }, ecn, receiver_ecn, mss, header: 40 }
     }
 }
 

@@ -3,7 +3,8 @@
 use perhop_core::units::{Span, Time};
 use perhop_sim::transport::congestion::reno;
 use perhop_sim::transport::{
-    AckDelay, AckInfo, Config, LawParams, Reaction, Received, Receiver, Recovery, RtoConfig, Sender, Supply, stamp,
+    AckDelay, AckInfo, Bursts, Config, LawParams, Reaction, Received, Receiver, Recovery, RtoConfig, Sender, Supply,
+    stamp,
 };
 use proptest::prelude::*;
 
@@ -107,7 +108,7 @@ fn what_is_held_takes_room() {
 #[test]
 fn every_twenty_third_segment_asks_for_its_ack() {
     for (burst, expected) in [(1, [23, 46, 69]), (5, [25, 50, 75])] {
-        let reaction = Reaction { burst, ..config().reaction };
+        let reaction = Reaction { bursts: Bursts::Of(burst), ..config().reaction };
         let mut sender = Sender::new(&Config { initial_window: 80, reaction, ..config() }, Supply::Unlimited).unwrap();
         sender.start();
         let all: Vec<_> = std::iter::from_fn(|| sender.next_segment(at(1000))).collect();

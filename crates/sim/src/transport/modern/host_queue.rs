@@ -96,12 +96,16 @@ impl HostQueue {
         }
     }
 
-    /// An ACK has come.
+    /// Whether anything ever waits.
     #[inline]
-    pub(super) fn learn(&mut self, pacing: impl FnOnce() -> Pacing) {
-        if self.small {
-            self.limit = pacing().limit(self.mss);
-        }
+    pub(super) fn is_small(&self) -> bool {
+        self.small
+    }
+
+    /// An ACK has come: bytes a second, and whether the law paces.
+    #[inline]
+    pub(super) fn learn(&mut self, rate: u64, paces: bool) {
+        self.limit = if paces { rate >> 10 } else { (rate >> 10).min(MOST) };
     }
 
     /// Whether a packet of this many segments, new or not, has to wait while this many segments are out.
@@ -127,18 +131,11 @@ impl HostQueue {
 }
 
 impl Pacing {
-    /// Of a segment's bytes.
-    fn limit(self, mss: u64) -> u64 {
-        match self.rate {
-            Some(rate) => rate >> 10,
-            None => (self.usual(mss) >> 10).min(MOST),
-        }
-    }
-
-    /// Bytes per second.
-    fn usual(self, mss: u64) -> u64 {
+    /// Bytes per second; of a law that does not pace, by its window and a segment's bytes.
+    pub(super) fn bytes_s(self, mss: u16) -> u64 {
         let percent = if self.cwnd < self.ssthresh / 2 { 200 } else { 120 };
-        mss * 80_000 * percent * u64::from(self.cwnd.max(self.out)) / self.srtt8.max(1)
+        let segments = u64::from(self.cwnd.max(self.out));
+        self.rate.unwrap_or_else(|| u64::from(mss) * 80_000 * percent * segments / self.srtt8.max(1))
     }
 }
 
@@ -147,7 +144,7 @@ mod tests {
     use super::*;
     use crate::transport::Reaction;
 
-    const SLOW: Pacing = Pacing { rate: Some(0), cwnd: 80, ssthresh: 80, out: 80, srtt8: 80_000 };
+    const PLAIN: Pacing = Pacing { rate: None, cwnd: 80, ssthresh: 80, out: 80, srtt8: 80_000 };
 
     /// It holds packets of so many segments each.
     fn queue(packets: &[u32]) -> HostQueue {
@@ -161,18 +158,17 @@ mod tests {
     /// the sixth goes, the seventh waits; repeats have twice as much. In slow start 22,625 B.
     #[test]
     fn the_limit_is_a_millisecond_of_the_rate() {
-        let pacing = Pacing { rate: None, ..SLOW };
         for (pacing, repeat, most) in [
-            (pacing, false, 5),
-            (pacing, true, 11),
-            (Pacing { ssthresh: 1000, ..pacing }, false, 9),
-            (Pacing { out: 160, ..pacing }, false, 11),
-            (Pacing { rate: Some(1024 * 2408 * 3), ..pacing }, false, 2),
-            (Pacing { cwnd: 1, out: 1, ..pacing }, false, 1),
+            (PLAIN, false, 5),
+            (PLAIN, true, 11),
+            (Pacing { ssthresh: 1000, ..PLAIN }, false, 9),
+            (Pacing { out: 160, ..PLAIN }, false, 11),
+            (Pacing { rate: Some(1024 * 2408 * 3), ..PLAIN }, false, 2),
+            (Pacing { cwnd: 1, out: 1, ..PLAIN }, false, 1),
         ] {
             let waits = |held| {
                 let mut queue = queue(&vec![1; held]);
-                queue.learn(|| pacing);
+                queue.learn(pacing.bytes_s(1448), pacing.rate.is_some());
                 queue.holds(repeat, 1, held as u32)
             };
             assert!(!waits(most) && waits(most + 1), "{pacing:?}");
@@ -194,7 +190,7 @@ mod tests {
             (&[10, 10, 10], true, 10, false),
         ] {
             let mut queue = queue(held);
-            queue.learn(|| SLOW);
+            queue.learn(0, true);
             assert_eq!(queue.holds(repeat, segments, 30), waits, "{held:?} {repeat} {segments}");
         }
     }
@@ -202,7 +198,7 @@ mod tests {
     #[test]
     fn what_waits_is_woken_once_by_a_packet_that_leaves() {
         let mut queue = queue(&[1, 3]);
-        queue.learn(|| SLOW);
+        queue.learn(0, true);
         queue.leave(Time::from_ns(1));
         assert_eq!(queue.wake(), None);
         queue.enter(false);

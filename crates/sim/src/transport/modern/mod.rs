@@ -15,6 +15,7 @@
 //! | `rate.rs`        | how fast the network delivers (draft-ietf-ccwg-bbr)                  |
 //! | `pace.rs`        | when the next segment may go, for laws that pace                     |
 //! | `host_queue.rs`  | how much of it the host's queue may hold                            |
+//! | `send_buffer.rs` | what an application that stops has written by then                   |
 //! | `rtt.rs`         | round trips and the time-out (RFC 6298, as Linux has it)            |
 
 mod host_queue;
@@ -23,6 +24,7 @@ mod rack;
 mod rate;
 mod rtt;
 mod scoreboard;
+mod send_buffer;
 mod sender;
 
 pub use rtt::Rtt;

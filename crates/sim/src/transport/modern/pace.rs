@@ -1,7 +1,8 @@
 //! When the next segment may go, for laws that pace.
 //!
-//! Source: the behaviour of Linux 6.12 without a pacing queue (`tcp_output.c`): after each segment a pause of its data by the
-//! rate, less what the segment itself came late, of that at most half the pause; none after the first nine.
+//! Source: the behaviour of Linux 6.12 without a pacing queue (`tcp_output.c`): after each packet, of one segment or several, a
+//! pause of its data by the rate, less what the packet itself came late, of that at most half the pause; none before the
+//! tenth segment has gone.
 
 use perhop_core::units::{Span, Time};
 
@@ -15,6 +16,10 @@ pub(super) struct Pace {
     next: Time,
     /// Segments of data so far, up to [`UNPACED`].
     sent: u32,
+    /// Of the packet of several segments that goes, those without a pause, and how much of what it came late has not been
+    /// made up for, ns.
+    free: u32,
+    late: u64,
     /// Something waits for `next`.
     waits: bool,
     /// The repeat that a time-out calls for does not wait.
@@ -22,18 +27,24 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// A segment with `bytes` of data goes now, at a rate of so many bytes a second.
+    /// A segment with `bytes` of data goes now, at a rate of so many bytes a second; `joins`: in the packet of the one before.
     #[inline]
-    pub(super) fn sent(&mut self, now: Time, bytes: u16, rate: Option<u64>) {
+    pub(super) fn sent(&mut self, now: Time, bytes: u16, rate: Option<u64>, joins: bool) {
         let Some(rate) = rate else { return };
-        let late = now.ns().saturating_sub(self.next.ns());
+        if !joins {
+            (self.free, self.late) = (0, now.ns().saturating_sub(self.next.ns()));
+        }
         self.next = self.next.max(now);
         if self.sent < UNPACED {
             self.sent += u32::from(bytes > 0);
+            self.free += 1;
             return;
         }
-        let pause = (u64::from(bytes) * 1_000_000_000).checked_div(rate).unwrap_or(0);
-        self.next += Span::from_ns(pause - late.min(pause / 2));
+        let data = u64::from(bytes) * u64::from(1 + std::mem::take(&mut self.free));
+        let pause = (data * 1_000_000_000).checked_div(rate).unwrap_or(0);
+        let made_up = self.late.min(pause / 2);
+        self.late -= made_up;
+        self.next += Span::from_ns(pause - made_up);
     }
 
     /// Whether a segment has to wait; if so, for [`Pace::wake`].
@@ -85,21 +96,34 @@ mod tests {
     #[test]
     fn a_pause_follows_each_segment_but_the_first_nine() {
         let (mut pace, rate) = (Pace::default(), Some(1_000_000));
-        pace.sent(at(0), 0, rate); // a SYN is none
+        pace.sent(at(0), 0, rate, false); // a SYN is none
         for _ in 0..9 {
             assert!(!pace.holds(at(0)));
-            pace.sent(at(0), 1000, rate);
+            pace.sent(at(0), 1000, rate, false);
         }
         for (now, next) in [(0, 1000), (1000, 2000), (2400, 3000), (6000, 6500)] {
             assert!(!pace.holds(at(now)), "{now}");
-            pace.sent(at(now), 1000, rate);
+            pace.sent(at(now), 1000, rate, false);
             assert_eq!(pace.next(), at(next));
             assert!(pace.holds(at(next - 1)));
             assert_eq!(pace.wake(), Some(at(next)));
         }
         pace.exempt();
         assert!(!pace.holds(at(6400)) && pace.holds(at(6400)));
-        pace.sent(at(9000), 1000, None);
+        pace.sent(at(9000), 1000, None, false);
         assert_eq!((pace.next(), pace.delay(at(4499)), pace.delay(at(7000))), (at(6500), Span::from_ms(2), Span::ZERO));
+    }
+    /// The fifth pair has the tenth segment: 2 ms for both. A pair that comes 3 ms late has a pause of 1 ms, as half of its own.
+    #[test]
+    fn a_packet_of_several_segments_has_one_pause() {
+        let (mut pace, rate) = (Pace::default(), Some(1_000_000));
+        for (i, (now, next)) in [(0, 0), (0, 0), (0, 0), (0, 0), (0, 2000), (2000, 4000), (7000, 8000), (8500, 10_000)]
+            .into_iter()
+            .enumerate()
+        {
+            pace.sent(at(now), 1000, rate, false);
+            pace.sent(at(now), 1000, rate, true);
+            assert_eq!(pace.next(), at(next), "pair {i}");
+        }
     }
 }

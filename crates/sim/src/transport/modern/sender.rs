@@ -57,6 +57,7 @@ use super::rack::{Conditions, Rack};
 use super::rate::Close;
 use super::rtt::Rtt;
 use super::scoreboard::Scoreboard;
+use super::send_buffer::SendBuffer;
 use crate::transport::congestion::{
     CongestionControl, Event, InFlight, Law, RateSample, Report, Signal, State, Window,
 };
@@ -100,7 +101,8 @@ impl Modern {
         let cwnd = if config.syn { 1.0 } else { f64::from(config.initial_window) };
         let Extent { end, short, short_payload, offered } = extent;
         let Config { mss, window: advertised, initial_window, .. } = *config;
-        let push = (FIRST_WINDOW / u32::from(mss) / 2 + 1).next_multiple_of(config.reaction.burst.max(1));
+        let burst = Burst::new(config.reaction.bursts, mss);
+        let push = (FIRST_WINDOW / u32::from(mss) / 2 + 1).next_multiple_of(burst.piece());
         let (state, reduction, undo) = (State::Open, Reduction::default(), Undo::default());
         Ok(Self {
             board: Scoreboard::new(first),
@@ -114,6 +116,7 @@ impl Modern {
                 started: false,
                 advertised,
                 edge: None,
+                buffer: None,
                 initial_window,
             },
             ecn: Ecn {
@@ -140,7 +143,7 @@ impl Modern {
             clock: Clock { timer: Timer::Off, deadline: Time::MAX, last_sent: Time::ZERO },
             usage: Usage { usage_until: first, ..Usage::default() },
             tail: Tail::default(),
-            flow: Flow { burst: Burst::new(config.reaction.burst), queue: HostQueue::new(config), ..Flow::default() },
+            flow: Flow { burst, queue: HostQueue::new(config), ..Flow::default() },
         })
     }
 
@@ -169,23 +172,33 @@ impl Modern {
         self.flow.queue.leave(now);
     }
 
-    /// How fast it sends, for the limit of its host's queue.
+    /// How fast it sends, for its bursts and the limit of its host's queue.
     fn learn_rate(&mut self) {
-        let (window, board, rtt) = (&self.window, &self.board, &self.rtt);
-        let rate = self.law.pacing_rate(self.data.mss);
-        self.flow.queue.learn(|| Pacing {
-            rate,
-            cwnd: window.cwnd as u32,
-            ssthresh: window.ssthresh as u32,
-            out: board.outstanding(),
-            srtt8: rtt.srtt8(),
-        });
+        if !self.flow.queue.is_small() && !self.flow.burst.is_linux() {
+            return;
+        }
+        let pacing = Pacing {
+            rate: self.law.pacing_rate(self.data.mss),
+            cwnd: self.window.cwnd as u32,
+            ssthresh: self.window.ssthresh as u32,
+            out: self.board.outstanding(),
+            srtt8: self.rtt.srtt8(),
+        };
+        let rate = pacing.bytes_s(self.data.mss);
+        self.flow.queue.learn(rate, pacing.rate.is_some());
+        self.flow.burst.learn(rate, pacing.rate.is_some(), self.rtt.least());
+    }
+
+    /// See [`crate::transport::Sender::will_close`].
+    pub(in crate::transport) fn will_close(&mut self) {
+        self.data.buffer = Some(SendBuffer::default());
     }
 
     /// See [`crate::transport::Sender::close`].
     pub(in crate::transport) fn close(&mut self) {
         if self.data.end == u32::MAX {
-            self.data.end = self.board.next().max(SYN + 1);
+            let next = self.board.next().max(SYN + 1);
+            self.data.end = self.data.buffer.map_or(next, |buffer| buffer.end(next));
         }
     }
 

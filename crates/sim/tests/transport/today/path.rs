@@ -7,7 +7,8 @@ use crate::pipe::Dice;
 use perhop_core::units::{Span, Time};
 use perhop_sim::transport::congestion::reno;
 use perhop_sim::transport::{
-    AckDelay, AckInfo, Config, LawParams, Reaction, Received, Receiver, Recovery, RtoConfig, Segment, Sender, Supply,
+    AckDelay, AckInfo, Bursts, Config, LawParams, Reaction, Received, Receiver, Recovery, RtoConfig, Segment, Sender,
+    Supply,
 };
 use std::collections::BTreeMap;
 
@@ -28,7 +29,7 @@ pub(super) struct Weather {
     /// Between two packets of the bottleneck.
     spacing: Span,
     window: u32,
-    burst: u32,
+    offload: Bursts,
     delayed_ack: bool,
     /// Both hosts set time stamps (RFC 7323).
     stamps: bool,
@@ -47,7 +48,8 @@ impl Weather {
         let window = 3 + (dice.next() % 100) as u32;
         let [outages, bursts, delayed_ack, offload] = [0.3, 0.3, 0.5, 0.5].map(|p| dice.falls(p));
         let burst = if offload { 1 + dice.next() as u32 % window.min(20) } else { 1 };
-        let [stamps, narrow] = [0.7, 0.3].map(|p| dice.falls(p));
+        let [stamps, narrow, chosen] = [0.7, 0.3, 0.3].map(|p| dice.falls(p));
+        let offload = if chosen { Bursts::Linux } else { Bursts::Of(burst) };
         Self {
             seed,
             loss,
@@ -60,7 +62,7 @@ impl Weather {
             one_way,
             spacing,
             window,
-            burst,
+            offload,
             delayed_ack,
             stamps,
             narrow,
@@ -76,7 +78,7 @@ impl Weather {
             window: self.window,
             rto: RtoConfig::MODERN,
             syn: false,
-            reaction: Reaction { ack, overhead: None, sack: true, burst: self.burst, ..Reaction::NONE },
+            reaction: Reaction { ack, overhead: None, sack: true, bursts: self.offload, ..Reaction::NONE },
             ecn: self.mark > 0.0,
             mss: 1448,
             header: 52,

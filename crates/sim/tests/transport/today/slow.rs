@@ -11,7 +11,7 @@ use super::timers::{Kind, Moment, Timer};
 use super::trips::Trips;
 use super::{Departure, Linux, Phase, Seen};
 use perhop_core::units::{Span, Time};
-use perhop_sim::transport::Config;
+use perhop_sim::transport::{Bursts, Config};
 
 /// What is to be sent, and the receiver's window as long as no ACK tells of it.
 #[derive(Clone, Copy, Debug)]
@@ -74,8 +74,10 @@ pub(super) struct Slow {
     losses: bool,
     /// Nothing is out of order: Linux's open state.
     calm: bool,
-    /// Segments of a whole burst, and of the one in progress that are left.
+    /// Segments of a whole burst, whether Linux's rule says how many, and of a piece of memory; of the burst in progress.
     burst: u32,
+    chosen: bool,
+    piece: u32,
     length: u32,
     left: u32,
     /// Bytes of a segment.
@@ -85,6 +87,7 @@ pub(super) struct Slow {
 
 impl Slow {
     pub(super) fn new(linux: Linux, config: &Config) -> Self {
+        let (burst, piece) = bursts::at_first(config);
         Self {
             board: Board::new(),
             rack: Rack::new(&linux),
@@ -106,7 +109,9 @@ impl Slow {
             rtos: 0,
             losses: false,
             calm: true,
-            burst: config.reaction.burst,
+            burst,
+            chosen: config.reaction.bursts == Bursts::Linux,
+            piece,
             length: 0,
             left: 0,
             mss: config.mss.into(),

@@ -41,6 +41,11 @@ impl Trips {
         (self.srtt8 > 0).then(|| Span::from_us(self.srtt8 as u64 / 8))
     }
 
+    /// Microseconds / 8; 0: unknown.
+    pub(super) fn srtt8(&self) -> u64 {
+        self.srtt8 as u64
+    }
+
     pub(super) fn least(&self) -> Option<Span> {
         self.least.map(|us| Span::from_us(us as u64))
     }

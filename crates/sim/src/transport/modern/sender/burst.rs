@@ -2,19 +2,29 @@
 //!
 //! Source: the behaviour of Linux 6.12 (`tcp_output.c`). New segments go as soon as the windows leave room for
 //!
-//! - what is left of a whole burst (data are kept in pieces of that size), or a third
+//! - a whole burst, what is left of the piece in which data are kept, or a third
 //!   of the window, or all that there is to send;
 //! - anything at all, in recovery and after a time-out, when nothing is outstanding, when nothing was sent for 1 ms, or when no
 //!   ACK is due within 1 ms and half a round trip: what waits does so for an ACK that is about to come.
 //!
 //! A burst is at most half the window. Lost segments do not wait.
 //!
-//! Deviations from Linux, which makes bursts of what it would send in 1 ms, at least 2 segments (`net.ipv4.tcp_min_tso_segs`):
-//! `burst-segments` is that least number. A burst is packets one behind the other, and each meets a policer by itself, as on a
+//! ```text
+//! burst = max((rate * 2^-10 s + 65215 B * 2^-floor(R / 512 us)) / mss, least), at most 65215 B; by the latest ACK
+//! least = 2, below 1.2 Mbit/s of laws that pace 1
+//! piece = half of the first window, 22 segments of 1448 B
+//! ```
+//! with the rate of small queues (`host_queue.rs`) and the least round trip R. Interfaces that take no bursts (`tso off gso
+//! off`) do not alter it: what leaves them is taken apart there. Of `burst-segments = n` both are n, as with `tcp_min_tso_segs`
+//! and an interface's `gso_max_segs` of n; with 1 each segment goes by itself.
+//!
+//! Deviations from Linux: a burst is packets one behind the other, and each meets a policer by itself, as on a
 //! wire; within a host Linux keeps it as one packet of up to 64 KiB, and a policer there passes or drops all of it. The receiver
-//! acknowledges each packet as if it had come alone.
+//! acknowledges each packet as if it had come alone. Pieces do not grow with the window that the receiver offers.
 
 use super::{Modern, SYN, State};
+use crate::transport::Bursts;
+use crate::transport::receive_buffer::FIRST_WINDOW;
 use perhop_core::units::{Span, Time};
 
 /// A pause after which new segments do not wait, and the most that they wait for an ACK.
@@ -22,11 +32,21 @@ const RECENT: Span = Span::from_ms(1);
 /// The part of the window for which they do not wait for more.
 const PARTS: u32 = 3;
 
+/// Bytes of data that a burst holds at most.
+const LARGEST: u64 = 65_535 - 320;
+/// Bytes a second below which a law that paces has bursts of one segment.
+const SLOW: u64 = 150_000;
+/// The round trip that halves what a short path adds, us.
+const HALVES: u64 = 512;
+
 /// The burst in progress.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Burst {
-    /// Segments of a whole one.
+    /// Segments of a whole one, and of a piece of memory.
     most: u32,
+    piece: u32,
+    /// Data bytes of a segment, if Linux's rule says how many; else 0.
+    mss: u16,
     /// Segments that it has, and those of it that may follow.
     length: u32,
     left: u32,
@@ -39,8 +59,41 @@ pub(super) struct Burst {
 }
 
 impl Burst {
-    pub(super) fn new(most: u32) -> Self {
-        Self { most, ..Self::default() }
+    pub(super) fn new(bursts: Bursts, mss: u16) -> Self {
+        match bursts {
+            Bursts::Of(most) => Self { most, piece: most, ..Self::default() },
+            Bursts::Linux => {
+                let most = (LARGEST / u64::from(mss)).max(1) as u32;
+                Self { most, piece: (FIRST_WINDOW / 2 / u32::from(mss)).max(1), mss, ..Self::default() }
+            }
+        }
+    }
+
+    /// Segments of a piece of memory.
+    pub(super) fn piece(&self) -> u32 {
+        self.piece.max(1)
+    }
+
+    /// Segments of a packet that has been sent, and of one that has not.
+    pub(super) fn packets(&self) -> [u32; 2] {
+        [self.most.max(1), self.piece()]
+    }
+
+    /// Whether Linux's rule says how many.
+    #[inline]
+    pub(super) fn is_linux(&self) -> bool {
+        self.mss > 0
+    }
+
+    /// An ACK has come: bytes a second, whether the law paces, the least round trip.
+    #[inline]
+    pub(super) fn learn(&mut self, rate: u64, paces: bool, least: Option<Span>) {
+        if self.mss > 0 {
+            let short = least.map_or(u64::BITS, |rtt| (rtt.ns() / 1000 / HALVES).min(63) as u32);
+            let bytes = ((rate >> 10) + LARGEST.checked_shr(short).unwrap_or(0)).min(LARGEST);
+            let fewest = if paces && rate < SLOW { 1 } else { 2 };
+            self.most = ((bytes / u64::from(self.mss)) as u32).max(fewest);
+        }
     }
 
     /// A segment of the burst has gone and the next may follow.
@@ -129,18 +182,19 @@ impl Modern {
 
     /// Segments that the piece of memory to be sent next still has.
     fn of_piece(&self) -> u32 {
-        let most = self.flow.burst.most;
-        most - self.board.next().saturating_sub(SYN + 1) % most
+        let piece = self.flow.burst.piece;
+        piece - self.board.next().saturating_sub(SYN + 1) % piece
     }
 
     fn defers(&self, now: Time, room: u32) -> bool {
         let window = (self.window.cwnd as u32).min(self.edge() - self.board.una());
-        let enough = room >= self.of_piece() || room * PARTS >= window || room >= self.data.end - self.board.next();
+        let whole = self.flow.burst.most.min(self.of_piece());
+        let enough = room >= whole || room * PARTS >= window || room >= self.data.end - self.board.next();
         if enough || self.episode.state >= State::Recovery || self.board.outstanding() == 0 {
             return false;
         }
         let srtt = self.rtt.srtt().unwrap_or_default();
         let (due, soon) = (self.board.get(self.board.una()).at + srtt, RECENT.min(srtt / 2));
-        now <= self.clock.last_sent + RECENT && due <= now + soon
+        now <= self.clock.last_sent.max(self.flow.pace.next()) + RECENT && due <= now + soon
     }
 }

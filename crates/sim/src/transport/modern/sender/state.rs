@@ -5,6 +5,7 @@ use crate::transport::congestion::State;
 use crate::transport::modern::host_queue::HostQueue;
 use crate::transport::modern::pace::Pace;
 use crate::transport::modern::rate::{Newest, Rate};
+use crate::transport::modern::send_buffer::SendBuffer;
 use crate::transport::{Counters, Decoder};
 use perhop_core::units::{Span, Time};
 
@@ -86,6 +87,8 @@ pub(super) struct Data {
     pub(super) advertised: u32,
     /// One past the last number that the receiver has said to have room for.
     pub(super) edge: Option<u32>,
+    /// What an application has written that is to stop.
+    pub(super) buffer: Option<SendBuffer>,
     pub(super) initial_window: u32,
 }
 

@@ -4,6 +4,7 @@ use super::{Event, Modern, SYN, State, Timer};
 use crate::transport::Segment;
 use crate::transport::congestion::CongestionControl;
 use crate::transport::modern::rate::Stamp;
+use crate::transport::modern::send_buffer::Filling;
 use perhop_core::units::Time;
 
 impl Modern {
@@ -90,6 +91,26 @@ impl Modern {
         if sent {
             self.arm_probe(now, false);
         }
+        if self.data.buffer.is_some() {
+            self.fill_buffer();
+        }
+    }
+
+    /// What the application writes, if it is to stop.
+    #[cold]
+    fn fill_buffer(&mut self) {
+        let at = Filling {
+            una: self.board.una(),
+            next: self.board.next(),
+            cwnd: self.window.cwnd as u32,
+            full: !self.has_room(),
+            factor: if self.law.is_in_control() { 3 } else { 2 },
+            mss: self.data.mss,
+            packets: self.flow.burst.packets(),
+        };
+        if let Some(buffer) = self.data.buffer.as_mut().filter(|_| at.una > SYN) {
+            buffer.settle(&at);
+        }
     }
 
     fn note_usage(&mut self, limited: bool) {
@@ -160,7 +181,7 @@ impl Modern {
         if payload > 0 {
             self.flow.queue.enter(joins);
         }
-        self.flow.pace.sent(now, payload, self.law.pacing_rate(self.data.mss));
+        self.flow.pace.sent(now, payload, self.law.pacing_rate(self.data.mss), joins);
         let push = data && (number.is_multiple_of(self.data.push) || !again && self.flow.burst.ends());
         Segment { number, payload, syn: !data, retransmission: again, ect, cwr, push }
     }

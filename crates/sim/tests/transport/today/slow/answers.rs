@@ -126,6 +126,7 @@ impl Slow {
             let ack = Delivery { delivered, inflight, ssthresh, safe: news.acked > 0 && !self.losses };
             self.cwnd = self.prr.on_ack(&ack, &self.linux).unwrap_or(self.cwnd);
         }
+        self.choose(seen);
     }
 
     /// Whether a D-SACK is the probe's.
