@@ -1,6 +1,6 @@
 //! Model -> plan of a run, with every check that needs more than one section.
 
-use crate::check::{advice, labels, memory, mtu, queues, reached, settings, stability, starving};
+use crate::check::{advice, labels, memory, mtu, phases, queues, reached, settings, stability, starving};
 use crate::resolve::arriving::Arrivals;
 use crate::resolve::crossing::Crossing;
 use crate::resolve::indexed::Indexed;
@@ -62,6 +62,7 @@ pub fn build(model: &Model, problems: &mut Problems) -> Option<Built> {
         stability::check(resolved, problems);
         reached::check(resolved, problems);
         starving::check(resolved, problems);
+        phases::check(resolved, problems);
     }
     mtu::check(file, problems);
     labels::check(resolved, problems);

@@ -24,6 +24,8 @@ pub mod settings;
 pub mod stability;
 /// Priority classes that can starve others.
 pub mod starving;
+/// Phases of round trips that decide what a drop-tail drops.
+pub mod phases;
 /// Where tickets go, and whether tags can hold them.
 pub mod tickets;
 /// TCP whose stack no file names.
