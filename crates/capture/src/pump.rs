@@ -22,8 +22,8 @@ pub struct Pump<'a> {
     pub partial: bool,
     /// Stop when this becomes true, with `CaptureError::Interrupted`.
     pub interrupted: Option<&'a AtomicBool>,
-    /// That is where the capture ends, and no error: so one ends that is read while it is taken.
-    pub ends_there: bool,
+    /// The capture is read while it is taken (`Capture::live`): then that ends its input, and what came until then counts.
+    pub live: bool,
 }
 
 /// What went through.
@@ -81,9 +81,8 @@ impl Pump<'_> {
         visit: &mut impl FnMut(Record<'_>) -> Result<Fate, E>,
     ) -> Result<Option<Truncated>, E> {
         loop {
-            if self.is_interrupted() {
-                let interrupted = CaptureError::Interrupted { packets: tally.packets };
-                return if self.ends_there { Ok(None) } else { Err(interrupted.into()) };
+            if !self.live && self.is_interrupted() {
+                return Err(CaptureError::Interrupted { packets: tally.packets }.into());
             }
             if output.is_some() && capture.is_low() {
                 write(output, capture.take())?;
@@ -91,7 +90,7 @@ impl Pump<'_> {
             let mut chunk = match capture.next_chunk() {
                 Ok(Some(chunk)) => chunk,
                 Ok(None) => return Ok(None),
-                Err(CaptureError::Truncated(cut)) if self.partial => return Ok(Some(cut)),
+                Err(CaptureError::Truncated(cut)) if self.partial || self.has_ended() => return Ok(Some(cut)),
                 Err(error) => return Err(error.into()),
             };
             let Some(record) = chunk.record() else { continue };
@@ -101,6 +100,11 @@ impl Pump<'_> {
                 capture.take_but_last(|before| write(output, before))?;
             }
         }
+    }
+
+    /// Whether its capture was live and has been ended.
+    pub fn has_ended(&self) -> bool {
+        self.live && self.is_interrupted()
     }
 
     fn is_interrupted(&self) -> bool {

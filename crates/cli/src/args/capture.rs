@@ -34,6 +34,9 @@ pub struct Mark {
     /// Policy file: `[conditioner]` tables without `at`
     #[arg(long, value_name = "FILE")]
     pub policy: PathBuf,
+    /// Replace the output if it exists; the input it may never be
+    #[arg(long)]
+    pub force: bool,
     /// How.
     #[command(flatten)]
     pub through: Through,
