@@ -15,9 +15,11 @@
 
 mod bursts;
 mod clock;
+mod codes;
 mod demand;
 mod error;
 mod flow_row;
+mod gaps;
 mod handshake;
 mod idle;
 mod labels;
@@ -36,7 +38,9 @@ mod report;
 mod round_trip_report;
 mod round_trips;
 mod rows;
+mod steps;
 mod table;
+mod twice;
 mod volume;
 
 use std::io::{self, Read, Write};
@@ -56,7 +60,8 @@ use marker::Marker;
 
 pub use clock::Origin;
 pub use error::{MarkError, Unchanged};
-pub use flow_row::{Fates, FlowRow};
+pub use flow_row::{EcnRow, Fates, FlowCodePointRow, FlowRow};
+pub use gaps::GapsReport;
 pub use marking::{Behind, Marking, RoundTripsOf};
 pub use queue_report::{DropRow, QueueFlowRow, QueueReport, QueueRow, WaitRow};
 pub use rate_report::{BurstRow, ContractRow, ExcessRow, When};

@@ -60,7 +60,7 @@ pub(crate) fn meter(args: &Meter) -> Result<Exit, Failure> {
         }
         None => {
             let flow_timeout = flow_timeout(&args.through)?;
-            Marking { seed: args.through.seed, flow_timeout, ..Marking::default() }
+            Marking { seed: args.through.seed, once: args.through.once, flow_timeout, ..Marking::default() }
         }
     };
     let marking = Marking { round_trips, bursts: args.bursts, ..marking };
@@ -99,6 +99,7 @@ fn marking(policy: &Path, options: &Options, through: &Through) -> Result<Markin
         inside: policy.inside().to_vec(),
         flow_label: policy.encoding(),
         seed: through.seed,
+        once: through.once,
         flow_timeout,
         queue: policy.line().zip(policy.queue()).map(|(plan, name)| {
             let plan = Plan { seed: through.seed, ..plan.clone() };
