@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from perhop import files
 from perhop.plots import packets, rates, series, stacked, style
 from perhop.plots.choice import Choice, chosen, listed
 from perhop.results import Runs
@@ -66,6 +67,7 @@ def plot(arguments: dict[str, Any]) -> int:
     runs = opened(arguments["runs"])
     for note in runs.notes:
         print(f"note: {note}", file=sys.stderr)
+    files.refuse(path, arguments["runs"])
     style.save(figure(kind, runs, arguments["x"], arguments["by"]), path)
     print(path)
     return 0

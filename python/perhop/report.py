@@ -146,6 +146,7 @@ def report(arguments: dict[str, Any]) -> int:
     for note in runs.notes:
         print(f"note: {note}", file=sys.stderr)
     path = Path(arguments["output"])
+    files.refuse(path, arguments["runs"])
     files.write(path, html(runs))
     print(path)
     return 0

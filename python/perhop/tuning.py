@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from perhop import _core
+from perhop import _core, files
 from perhop.scenario import Overrides, assignments
 
 if TYPE_CHECKING:
@@ -21,10 +21,13 @@ Class = str | Mapping[str, object]
 class Tuned:
     """Loops and settings of a queue: thresholds in packets, times in seconds."""
 
-    def __init__(self, numbers: dict[str, Any], picture: dict[str, Any]) -> None:
-        """From the core's answer."""
+    def __init__(
+        self, numbers: dict[str, Any], picture: dict[str, Any], file: str | os.PathLike[str] | None = None
+    ) -> None:
+        """From the core's answer about a file, or about what was stated."""
         self.numbers = numbers
         self._picture = picture
+        self._file = file
 
     @property
     def loops(self) -> list[dict[str, Any]]:
@@ -53,9 +56,14 @@ class Tuned:
         return stability.figure(self._picture)
 
     def plot(self, path: str | os.PathLike[str]) -> None:
-        """Writes that plot: .png, .svg or .pdf."""
+        """Writes that plot: .png, .svg or .pdf.
+
+        Raises:
+            ValueError: for another ending, and where the plot would replace the file that was tuned.
+        """
         from perhop.plots import style
 
+        files.refuse(Path(path), [] if self._file is None else [self._file])
         style.save(self.figure(), Path(path))
 
     def __repr__(self) -> str:
@@ -101,7 +109,7 @@ def tune(  # noqa: PLR0913
     arguments += [f"--set={text}" for text in assignments(overrides)]
     arguments += [f"--class={_words(one)}" for one in classes]
     numbers, picture = _core.tune(arguments)
-    return Tuned(json.loads(numbers), json.loads(picture))
+    return Tuned(json.loads(numbers), json.loads(picture), file)
 
 
 def _words(one: Class) -> str:

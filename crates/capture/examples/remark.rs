@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use perhop_capture::{Capture, CaptureError, Fate, FlowTable, OutputFile, Pump, locate, set_dscp};
+use perhop_capture::{Capture, CaptureError, Existing, Fate, FlowTable, OutputFile, Pump, locate, set_dscp};
 
 fn remark(input: &str, output: &str, dscp: u8) -> Result<(), CaptureError> {
     let mut capture = Capture::open(input)?;
-    let mut file = OutputFile::create(output)?;
+    let mut file = OutputFile::create(output, Existing::Replaced)?;
     let (mut flows, mut unread) = (FlowTable::new(), BTreeMap::new());
     let tally = Pump::default().run(&mut capture, Some(&mut file), |record| {
         match locate(record.link, record.data, record.original) {

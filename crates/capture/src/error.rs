@@ -34,6 +34,12 @@ pub enum CaptureError {
         /// The system's error.
         cause: io::Error,
     },
+    /// An output that exists and is not to be replaced.
+    #[error("{place} exists and is left as it is")]
+    Exists {
+        /// The output, as a user would name it.
+        place: String,
+    },
     /// A file of zero bytes.
     #[error("the capture is empty (0 bytes; a pcap header alone has 24): check that the capture was written")]
     Empty,

@@ -6,6 +6,7 @@
 
 use std::io::Read;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 pub use crate::chunk::MAX_CHUNK;
 use crate::chunk::PacketInfo;
@@ -62,11 +63,19 @@ pub struct Record<'a> {
     pub interface: u32,
 }
 
-impl Capture<Input> {
+impl Capture<Input<'static>> {
     /// Open the file at `path`, or standard input if that is `-`; gzip is decompressed as it is read. Errors: not there,
     /// empty, not a capture, header cut off.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, CaptureError> {
-        Self::new(input::open(path.as_ref())?)
+        Self::new(input::open(path.as_ref(), None)?)
+    }
+}
+
+impl<'a> Capture<Input<'a>> {
+    /// The same of what is read while it is written, such as a pipe: when `ended` becomes true, the input ends with what is
+    /// there, and a pipe that is silent or has no writer is waited for no longer.
+    pub fn live(path: impl AsRef<Path>, ended: &'a AtomicBool) -> Result<Self, CaptureError> {
+        Self::new(input::open(path.as_ref(), Some(ended))?)
     }
 }
 

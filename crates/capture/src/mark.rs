@@ -15,9 +15,11 @@
 
 mod bursts;
 mod clock;
+mod codes;
 mod demand;
 mod error;
 mod flow_row;
+mod gaps;
 mod handshake;
 mod idle;
 mod labels;
@@ -36,7 +38,9 @@ mod report;
 mod round_trip_report;
 mod round_trips;
 mod rows;
+mod steps;
 mod table;
+mod twice;
 mod volume;
 
 use std::io::{self, Read, Write};
@@ -49,13 +53,15 @@ use perhop_core::port::edge::StageSpec;
 
 use crate::error::CaptureError;
 use crate::file::Capture;
-use crate::output::OutputFile;
-use crate::pump::Pump;
+use crate::input::Input;
+use crate::output::{Existing, OutputFile};
+use crate::pump::{Pump, Tally};
 use marker::Marker;
 
 pub use clock::Origin;
 pub use error::{MarkError, Unchanged};
-pub use flow_row::{Fates, FlowRow};
+pub use flow_row::{EcnRow, Fates, FlowCodePointRow, FlowRow};
+pub use gaps::GapsReport;
 pub use marking::{Behind, Marking, RoundTripsOf};
 pub use queue_report::{DropRow, QueueFlowRow, QueueReport, QueueRow, WaitRow};
 pub use rate_report::{BurstRow, ContractRow, ExcessRow, When};
@@ -67,14 +73,23 @@ pub use round_trip_report::{AggregateRoundTrip, FlowRoundTrip, MeasuredRow, Roun
 pub use rows::{ContractRows, FlowRows};
 pub use volume::Volume;
 
-/// Sends the capture `input` through `marking` and writes it to `output`, which may be the same file; compressed with gzip
-/// if its name ends in `.gz`.
+/// The capture that `mark` writes.
+#[derive(Clone, Copy, Debug)]
+pub struct Output<'a> {
+    /// Its name; compressed with gzip if it ends in `.gz`.
+    pub path: &'a Path,
+    /// What becomes of a file of that name.
+    pub existing: Existing,
+}
+
+/// Sends the capture `input` through `marking` and writes it to `output`.
 ///
 /// # Errors
-/// See [`MarkError`]. On any error an existing file `output` is untouched.
-pub fn mark(input: &Path, output: &Path, marking: Marking, pump: &Pump<'_>) -> Result<Report, MarkError> {
-    let mut capture = Capture::open(input)?;
-    let mut file = OutputFile::create(output)?;
+/// See [`MarkError`]. On any error an existing file of the output's name is untouched.
+pub fn mark(input: &Path, to: Output<'_>, marking: Marking, pump: &Pump<'_>) -> Result<Report, MarkError> {
+    let output = to.path;
+    let mut file = OutputFile::create(output, to.existing)?;
+    let mut capture = open(input, pump)?;
     let mut report = if output.extension().is_some_and(|it| it == "gz") {
         let mut packed = GzEncoder::new(&mut file, Compression::default());
         let report = run(marking, &mut capture, Some(&mut packed), pump)?;
@@ -97,7 +112,19 @@ fn unwritten(output: &Path, cause: io::Error) -> CaptureError {
 /// # Errors
 /// See [`MarkError`].
 pub fn meter(input: &Path, marking: Marking, pump: &Pump<'_>) -> Result<Report, MarkError> {
-    run(marking, &mut Capture::open(input)?, None, pump)
+    match open(input, pump) {
+        Err(CaptureError::Empty | CaptureError::Truncated(_)) if pump.has_ended() => {
+            Ok(Report::new(Marker::new(marking)?, &Tally::default()))
+        }
+        capture => run(marking, &mut capture?, None, pump),
+    }
+}
+
+fn open<'a>(input: &Path, pump: &Pump<'a>) -> Result<Capture<Input<'a>>, CaptureError> {
+    match pump.interrupted.filter(|_| pump.live) {
+        Some(ended) => Capture::live(input, ended),
+        None => Capture::open(input),
+    }
 }
 
 /// What `mark` and `meter` share, on any reader and writer. The caller discards the output after an error.
@@ -115,6 +142,7 @@ pub fn run<R: Read>(
     marker.finish();
     let report = Report::new(marker, &tally);
     match (report.ip_packets(), report.flaws.untimed) {
+        _ if pump.has_ended() => Ok(report),
         (0, 0) => Err(MarkError::NoIp { packets: report.capture.packets, reasons: report.flaws.unchanged }),
         (0, packets) => Err(MarkError::NoTime { packets }),
         (packets, _) if report.is_empty() => Err(MarkError::NoTcp { packets }),

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, ErrorKind, Write};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process;
 
@@ -16,36 +17,56 @@ const BUFFER: usize = 128 * 1024;
 /// what it left is removed by the next one that writes to the same target. A writer holds a lock on its temporary file, so
 /// those of others at work are not touched.
 ///
-/// The target may be the input itself. A target that is not a regular file (`/dev/null`, a pipe) is written to directly;
-/// for a symbolic link, the file it points to is replaced.
+/// A target that is not a regular file (`/dev/null`, a pipe) is written to directly, and so is standard output under the
+/// names it has; for a symbolic link, the file it points to is written. A file that may not be written is not replaced.
 #[derive(Debug)]
 pub struct OutputFile {
     target: PathBuf,
     /// `None` once renamed, or if the target is written to directly.
     temporary: Option<PathBuf>,
+    existing: Existing,
     writer: BufWriter<File>,
 }
 
+/// What becomes of a file that has the output's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// The output takes its place.
+    Replaced,
+    /// It stays, and the output is an error.
+    Kept,
+}
+
+impl Existing {
+    /// # Errors
+    /// There is a file, and it stays.
+    fn check(self, target: &Path) -> io::Result<()> {
+        let stays = self == Existing::Kept && fs::symlink_metadata(target).is_ok();
+        if stays { Err(ErrorKind::AlreadyExists.into()) } else { Ok(()) }
+    }
+}
+
 impl OutputFile {
-    /// Begin writing for `target`. Errors: directory missing or not writable.
-    pub fn create(target: impl AsRef<Path>) -> Result<Self, CaptureError> {
+    /// Begin writing for `target`. Errors: directory missing or not writable; a file that stays.
+    pub fn create(target: impl AsRef<Path>, existing: Existing) -> Result<Self, CaptureError> {
         let target = target.as_ref();
-        Self::start(target).map_err(|cause| CaptureError::Write { place: target.display().to_string(), cause })
+        Self::start(target, existing).map_err(|cause| unwritten(target, cause))
     }
 
-    fn start(target: &Path) -> io::Result<Self> {
-        let old = fs::metadata(target).ok();
-        if old.as_ref().is_some_and(|old| !old.is_file()) {
-            let file = OpenOptions::new().write(true).open(target)?;
-            return Ok(OutputFile {
-                target: target.into(),
-                temporary: None,
-                writer: BufWriter::with_capacity(BUFFER, file),
-            });
+    fn start(target: &Path, existing: Existing) -> io::Result<Self> {
+        if let Some(file) = direct(target)? {
+            let writer = BufWriter::with_capacity(BUFFER, file);
+            return Ok(OutputFile { target: target.into(), temporary: None, existing, writer });
         }
-        let target = if old.is_some() { fs::canonicalize(target)? } else { target.to_path_buf() };
+        let target = followed(target)?;
+        existing.check(&target)?;
+        let old = fs::metadata(&target).ok();
+        if old.is_some() {
+            OpenOptions::new().write(true).open(&target)?;
+        }
         let (temporary, file) = create_beside(&target)?;
-        let output = OutputFile { target, temporary: Some(temporary), writer: BufWriter::with_capacity(BUFFER, file) };
+        let writer = BufWriter::with_capacity(BUFFER, file);
+        let output = OutputFile { target, temporary: Some(temporary), existing, writer };
         if let Some(old) = old {
             output.writer.get_ref().set_permissions(old.permissions())?;
         }
@@ -54,7 +75,7 @@ impl OutputFile {
 
     /// Bring everything to the disk and put the file under its name.
     pub fn finish(mut self) -> Result<(), CaptureError> {
-        self.replace().map_err(|cause| CaptureError::Write { place: self.target.display().to_string(), cause })
+        self.replace().map_err(|cause| unwritten(&self.target, cause))
     }
 
     fn replace(&mut self) -> io::Result<()> {
@@ -62,10 +83,50 @@ impl OutputFile {
         if let Some(temporary) = &self.temporary {
             // some file systems report a full disk only here
             self.writer.get_ref().sync_data()?;
+            // another may have written one meanwhile
+            self.existing.check(&self.target)?;
             fs::rename(temporary, &self.target)?;
             self.temporary = None;
         }
         Ok(())
+    }
+}
+
+fn unwritten(target: &Path, cause: io::Error) -> CaptureError {
+    let place = target.display().to_string();
+    if cause.kind() == ErrorKind::AlreadyExists {
+        CaptureError::Exists { place }
+    } else {
+        CaptureError::Write { place, cause }
+    }
+}
+
+/// What is written where it is: standard output and standard error under the names they have, devices, pipes.
+fn direct(target: &Path) -> io::Result<Option<File>> {
+    match target.to_str() {
+        Some("/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1") => same(io::stdout()).map(Some),
+        Some("/dev/stderr" | "/dev/fd/2" | "/proc/self/fd/2") => same(io::stderr()).map(Some),
+        _ if fs::metadata(target).is_ok_and(|old| !old.is_file()) => {
+            OpenOptions::new().write(true).open(target).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// It, and not the file that it was redirected to, so that what is printed comes behind what is written.
+fn same(stream: impl AsFd) -> io::Result<File> {
+    stream.as_fd().try_clone_to_owned().map(File::from)
+}
+
+/// The file at the end of symbolic links, whether it is there or not.
+fn followed(target: &Path) -> io::Result<PathBuf> {
+    match (fs::canonicalize(target), fs::read_link(target)) {
+        (Ok(file), _) => Ok(file),
+        (Err(cause), Ok(to)) if cause.kind() == ErrorKind::NotFound => {
+            followed(&target.parent().unwrap_or(Path::new("")).join(to))
+        }
+        (Err(cause), Ok(_)) => Err(cause),
+        (Err(_), Err(_)) => Ok(target.to_path_buf()),
     }
 }
 
@@ -165,9 +226,9 @@ mod tests {
         let directory = directory("replace");
         let target = directory.join("out.pcap");
         fs::write(&target, "old").unwrap();
-        let mut dropped = OutputFile::create(&target).unwrap();
+        let mut dropped = OutputFile::create(&target, Existing::Replaced).unwrap();
         dropped.write_all(b"half").unwrap();
-        let mut finished = OutputFile::create(&target).unwrap();
+        let mut finished = OutputFile::create(&target, Existing::Replaced).unwrap();
         assert_eq!(names(&directory).len(), 3, "two writers do not collide");
         drop(dropped);
         assert_eq!(fs::read(&target).unwrap(), b"old");
@@ -188,8 +249,8 @@ mod tests {
         {
             fs::write(directory.join(name), "half").unwrap();
         }
-        let living = OutputFile::create(&target).unwrap();
-        let next = OutputFile::create(&target).unwrap();
+        let living = OutputFile::create(&target, Existing::Replaced).unwrap();
+        let next = OutputFile::create(&target, Existing::Replaced).unwrap();
         let own = |n| format!(".out.pcap.perhop-{}-{n}", process::id());
         let mut expected = vec![".other.perhop-1-0".to_owned(), own(0), own(1), ".out.pcap.perhop-mine".to_owned()];
         expected.sort();
@@ -208,7 +269,7 @@ mod tests {
         fs::write(&target, "old").unwrap();
         fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
         symlink(&target, &link).unwrap();
-        let mut output = OutputFile::create(&link).unwrap();
+        let mut output = OutputFile::create(&link, Existing::Replaced).unwrap();
         output.write_all(b"new").unwrap();
         output.finish().unwrap();
         assert_eq!(fs::read(&target).unwrap(), b"new");
@@ -217,9 +278,27 @@ mod tests {
         fs::remove_dir_all(directory).unwrap();
     }
 
+    /// At the beginning, and if another comes first.
+    #[test]
+    fn a_file_that_stays_is_an_error() {
+        let directory = directory("kept");
+        let (target, link) = (directory.join("out"), directory.join("link"));
+        std::os::unix::fs::symlink("out", &link).unwrap();
+        let slow = OutputFile::create(&link, Existing::Kept).unwrap();
+        OutputFile::create(&target, Existing::Kept).unwrap().finish().unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink(), "what it points to was written");
+        for path in [&target, &link] {
+            assert!(matches!(OutputFile::create(path, Existing::Kept), Err(CaptureError::Exists { .. })));
+        }
+        assert!(matches!(slow.finish(), Err(CaptureError::Exists { .. })));
+        assert_eq!(names(&directory), ["link", "out"]);
+        OutputFile::create("/dev/null", Existing::Kept).unwrap().finish().unwrap();
+        fs::remove_dir_all(directory).unwrap();
+    }
+
     #[test]
     fn names_the_place_that_cannot_be_written() {
-        let error = OutputFile::create("/no/such/directory/out.pcap").unwrap_err().to_string();
+        let error = OutputFile::create("/no/such/directory/out.pcap", Existing::Replaced).unwrap_err().to_string();
         assert!(error.contains("cannot write /no/such/directory/out.pcap"), "{error}");
     }
 
@@ -227,11 +306,11 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_full_disk_is_an_error_and_a_device_is_not_replaced() {
-        let mut output = OutputFile::create("/dev/full").unwrap();
+        let mut output = OutputFile::create("/dev/full", Existing::Replaced).unwrap();
         output.write_all(b"bytes").unwrap();
         let error = output.finish().unwrap_err().to_string();
         assert!(error.contains("/dev/full") && error.contains("No space left"), "{error}");
-        OutputFile::create("/dev/null").unwrap().finish().unwrap();
+        OutputFile::create("/dev/null", Existing::Replaced).unwrap().finish().unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
     }
 }

@@ -22,8 +22,8 @@ pub struct Pump<'a> {
     pub partial: bool,
     /// Stop when this becomes true, with `CaptureError::Interrupted`.
     pub interrupted: Option<&'a AtomicBool>,
-    /// That is where the capture ends, and no error: so one ends that is read while it is taken.
-    pub ends_there: bool,
+    /// The capture is read while it is taken (`Capture::live`): then that ends its input, and what came until then counts.
+    pub live: bool,
 }
 
 /// What went through.
@@ -39,12 +39,41 @@ pub struct Tally {
     pub out_of_order: u64,
     /// Largest step back in time among those, in ns.
     pub largest_step_back_ns: u64,
+    /// Times without packets that are longer than [`LONG_GAP_NS`].
+    pub gaps: Gaps,
     /// Packets without a time (Simple Packet Blocks).
     pub untimed: u64,
     /// Earliest and latest time in ns since 1970, if any packet has one.
     pub span_ns: Option<(u64, u64)>,
     /// Where the capture is cut off, if it is and `partial` was set.
     pub truncated: Option<Truncated>,
+}
+
+/// A gap that is worth mentioning, ns: a minute.
+pub const LONG_GAP_NS: u64 = 60_000_000_000;
+
+/// Long times without packets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Gaps {
+    /// How many.
+    pub count: u64,
+    /// Together, ns.
+    pub total_ns: u64,
+    /// The longest, ns.
+    pub longest_ns: u64,
+    /// When that began, in ns since 1970.
+    pub begun_ns: u64,
+}
+
+impl Gaps {
+    #[cold]
+    fn add(&mut self, begun_ns: u64, ns: u64) {
+        self.count += 1;
+        self.total_ns += ns;
+        if ns > self.longest_ns {
+            (self.longest_ns, self.begun_ns) = (ns, begun_ns);
+        }
+    }
 }
 
 impl Pump<'_> {
@@ -81,9 +110,8 @@ impl Pump<'_> {
         visit: &mut impl FnMut(Record<'_>) -> Result<Fate, E>,
     ) -> Result<Option<Truncated>, E> {
         loop {
-            if self.is_interrupted() {
-                let interrupted = CaptureError::Interrupted { packets: tally.packets };
-                return if self.ends_there { Ok(None) } else { Err(interrupted.into()) };
+            if !self.live && self.is_interrupted() {
+                return Err(CaptureError::Interrupted { packets: tally.packets }.into());
             }
             if output.is_some() && capture.is_low() {
                 write(output, capture.take())?;
@@ -91,7 +119,7 @@ impl Pump<'_> {
             let mut chunk = match capture.next_chunk() {
                 Ok(Some(chunk)) => chunk,
                 Ok(None) => return Ok(None),
-                Err(CaptureError::Truncated(cut)) if self.partial => return Ok(Some(cut)),
+                Err(CaptureError::Truncated(cut)) if self.partial || self.has_ended() => return Ok(Some(cut)),
                 Err(error) => return Err(error.into()),
             };
             let Some(record) = chunk.record() else { continue };
@@ -101,6 +129,11 @@ impl Pump<'_> {
                 capture.take_but_last(|before| write(output, before))?;
             }
         }
+    }
+
+    /// Whether its capture was live and has been ended.
+    pub fn has_ended(&self) -> bool {
+        self.live && self.is_interrupted()
     }
 
     fn is_interrupted(&self) -> bool {
@@ -120,6 +153,8 @@ impl Tally {
         if now < last {
             self.out_of_order += 1;
             self.largest_step_back_ns = self.largest_step_back_ns.max(last - now);
+        } else if now - last > LONG_GAP_NS {
+            self.gaps.add(last, now - last);
         }
         self.span_ns = Some((first.min(now), last.max(now)));
     }

@@ -1,6 +1,6 @@
 //! Corrupt files: each fault made in a valid file, and the message a user gets.
 
-use perhop_capture::{Capture, CaptureError, Fate, OutputFile, Pump};
+use perhop_capture::{Capture, CaptureError, Existing, Fate, OutputFile, Pump};
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -154,7 +154,7 @@ fn an_interruption_leaves_the_old_file() {
     std::fs::write(&target, "old").unwrap();
     let flag = AtomicBool::new(false);
     let pump = Pump { interrupted: Some(&flag), ..Pump::default() };
-    let mut output = OutputFile::create(&target).unwrap();
+    let mut output = OutputFile::create(&target, Existing::Replaced).unwrap();
     let file = pcap();
     let outcome = pump.run(&mut Capture::new(&file[..]).unwrap(), Some(&mut output), |_| {
         flag.store(true, Ordering::Relaxed);

@@ -3,11 +3,11 @@
 mod common;
 
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use perhop_capture::export::{Exporter, SimulatedPacket, SimulatedTransport};
-use perhop_capture::mark::{CaptureReport, MarkError, Marking, Origin, Report, changes_nothing, mark, meter};
-use perhop_capture::{CaptureError, Ports, Pump};
+use perhop_capture::mark::{CaptureReport, MarkError, Marking, Origin, Output, Report, changes_nothing, mark, meter};
+use perhop_capture::{CaptureError, Existing, Ports, Pump};
 use perhop_core::Scope;
 use perhop_core::classify::{Match, Prefix};
 use perhop_core::conditioner::{ConditionerParams, fsam, rate_labeller, token_bucket};
@@ -451,12 +451,12 @@ fn a_cut_off_capture_is_an_error_unless_partial() {
     let input = Temporary::new("cut.pcap", &whole[..whole.len() - 7]);
     let output = Temporary::new("cut-out.pcap", b"old");
     let tb = || marking(vec![stage("tb", bucket(CIR, CBS))]);
-    let error = mark(&input.0, &output.0, tb(), &Pump::default()).unwrap_err();
+    let error = mark(&input.0, to(&output.0), tb(), &Pump::default()).unwrap_err();
     assert!(matches!(error, MarkError::Capture(CaptureError::Truncated(_))), "{error}");
     assert!(error.to_string().contains("--partial"), "{error}");
     assert_eq!(output.bytes(), b"old");
     let partial = Pump { partial: true, ..Pump::default() };
-    let report = mark(&input.0, &output.0, tb(), &partial).unwrap();
+    let report = mark(&input.0, to(&output.0), tb(), &partial).unwrap();
     let all = packets(&whole);
     assert_eq!(report.capture.packets, all.len() as u64 - 1);
     assert_eq!(packets(&output.bytes()).len(), all.len() - 1);
@@ -469,12 +469,18 @@ fn a_cut_off_capture_is_an_error_unless_partial() {
     );
 }
 
+/// What is there is replaced.
+fn to(path: &Path) -> Output<'_> {
+    Output { path, existing: Existing::Replaced }
+}
+
+/// The program refuses it; should one still be written over the other, the input is read to its end first.
 #[test]
-fn output_may_be_the_input() {
+fn an_output_that_is_the_input_is_whole() {
     let input = std::fs::read(file("udp-ns.pcap")).unwrap();
     let target = Temporary::new("itself.pcap", &input);
     let tb = || marking(vec![stage("tb", bucket(CIR, CBS))]);
-    mark(&target.0, &target.0, tb(), &Pump::default()).unwrap();
+    mark(&target.0, to(&target.0), tb(), &Pump::default()).unwrap();
     assert_eq!(target.bytes(), marked(&input, tb()).unwrap().0);
     assert_ne!(target.bytes(), input);
 }
@@ -492,7 +498,7 @@ fn arp() -> Vec<u8> {
 fn a_capture_without_ip_is_an_error_and_nothing_is_written() {
     let (input, output) = (Temporary::new("arp.pcap", &arp()), Temporary::new("arp-out.pcap", b"old"));
     let tb = || marking(vec![stage("tb", bucket(CIR, CBS))]);
-    let error = mark(&input.0, &output.0, tb(), &Pump::default()).unwrap_err();
+    let error = mark(&input.0, to(&output.0), tb(), &Pump::default()).unwrap_err();
     assert!(error.to_string().starts_with("no IP packet in the capture (1 packet; ARP: 1)"), "{error}");
     assert_eq!(output.bytes(), b"old");
     let empty = marked(&arp()[..24], tb()).unwrap_err();

@@ -1,7 +1,8 @@
 //! What `run` and `sweep` answer: rows of results, as a table, as CSV, as JSON.
 
 use crate::args::{Output, Shown};
-use crate::{Failure, say};
+use crate::{Failure, places, say};
+use perhop_capture::Existing;
 use perhop_scenario::output::ef_shown;
 use perhop_scenario::output::rows::{self, Rows};
 use perhop_scenario::output::run::Replication;
@@ -52,10 +53,7 @@ impl Asked {
             say!("{}", csv().trim_end());
         }
         if let Some(file) = &self.file {
-            std::fs::write(file, csv()).map_err(|error| {
-                let help = "choose another file, or free some space";
-                Failure::Error(format!("error[E020] cannot write {}: {error}\n   help: {help}", file.display()))
-            })?;
+            places::write(file, csv().as_bytes(), Existing::Replaced)?;
         }
         Ok(all)
     }

@@ -1,10 +1,12 @@
 //! `init`, `completions`, `man`: what helps to begin.
 
 use crate::args::{Cli, Completions, Init, Man};
-use crate::{Exit, Failure, say, show};
-use clap::CommandFactory;
-use std::fs::File;
-use std::io::{ErrorKind, Write};
+use crate::{Exit, Failure, places, say, show};
+use clap::{Command, CommandFactory};
+use clap_mangen::Man as Page;
+use perhop_capture::Existing;
+use std::fs;
+use std::path::Path;
 
 /// The first scenario.
 const FIRST: &str = include_str!("first.toml");
@@ -12,16 +14,14 @@ const FIRST: &str = include_str!("first.toml");
 pub(crate) fn init(args: &Init) -> Result<Exit, Failure> {
     let file = args.file.display();
     let text = FIRST.replace("scenario.toml", &file.to_string());
-    let written = File::create_new(&args.file).and_then(|mut to| to.write_all(text.as_bytes()));
-    written.map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => {
-            let help = "give another name, as in `perhop init mine.toml`";
-            Failure::Error(format!("error[E020] {file} exists and is left as it is\n   help: {help}"))
-        }
-        _ => Failure::Error(format!("error[E020] cannot write {file}: {error}\n   help: choose another place")),
-    })?;
+    places::write(&args.file, text.as_bytes(), existing(args.force))?;
     say!("wrote {file}; next: perhop run {file}");
     Ok(Exit::Fine)
+}
+
+/// As `--force` says.
+pub(crate) fn existing(force: bool) -> Existing {
+    if force { Existing::Replaced } else { Existing::Kept }
 }
 
 pub(crate) fn completions(args: &Completions) -> Result<Exit, Failure> {
@@ -33,10 +33,20 @@ pub(crate) fn completions(args: &Completions) -> Result<Exit, Failure> {
 
 pub(crate) fn man(args: &Man) -> Result<Exit, Failure> {
     let dir = args.dir.display();
-    let written = std::fs::create_dir_all(&args.dir).and_then(|()| clap_mangen::generate_to(Cli::command(), &args.dir));
-    written.map_err(|error| {
+    fs::create_dir_all(&args.dir).map_err(|error| {
         Failure::Error(format!("error[E020] cannot write man pages to {dir}: {error}\n   help: choose another place"))
     })?;
+    let mut command = Cli::command().disable_help_subcommand(true);
+    command.build();
+    pages(&command, &args.dir)?;
     show::line(format_args!("wrote {dir}/perhop.1 and a page for each verb; next: man -l {dir}/perhop-run.1"));
     Ok(Exit::Fine)
+}
+
+/// The pages of a command and of all below it.
+fn pages(command: &Command, dir: &Path) -> Result<(), Failure> {
+    command.get_subcommands().filter(|it| !it.is_hide_set()).try_for_each(|it| pages(it, dir))?;
+    let (page, mut text) = (Page::new(command.clone()), Vec::new());
+    page.render(&mut text).expect("memory takes everything");
+    places::write(&dir.join(page.get_filename()), &text, Existing::Replaced)
 }

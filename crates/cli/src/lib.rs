@@ -23,6 +23,8 @@ mod watch;
 mod list;
 /// `mark`, `meter`
 mod mark;
+/// What is read, and what is written.
+mod places;
 /// `run`
 mod run;
 /// What is printed.
@@ -93,7 +95,7 @@ fn begin(args: impl IntoIterator<Item = OsString>) -> Outcome {
         }
     };
     show::colour(cli.color);
-    match Request::of(&cli.verb) {
+    match places::check(&cli.verb).and_then(|()| Request::of(&cli.verb)) {
         Ok(Some(request)) => Outcome::Python(request),
         Ok(None) => carry_out(cli.verb, &args),
         Err(failure) => Outcome::Done(failure.say()),

@@ -1,6 +1,8 @@
 //! `mark` and `meter`: a capture through a policy.
 
 use crate::args::{Mark, Meter, Through};
+use crate::begin::existing;
+use crate::places::unwritten;
 use crate::{Exit, Failure, complain, say, watch};
 use perhop_capture::mark::{self, Behind, MarkError, Marking, Report, RoundTripsOf};
 use perhop_capture::{CaptureError, Pump, STANDARD_INPUT};
@@ -8,6 +10,9 @@ use perhop_core::params::unit_code;
 use perhop_core::units::Span;
 use perhop_scenario::{Options, Policy};
 use perhop_sim::Plan;
+use std::borrow::Cow;
+use std::error::Error;
+use std::fs;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
@@ -31,8 +36,10 @@ pub(crate) fn mark(args: &Mark) -> Result<Exit, Failure> {
              help: write green = \"mark AF11\", red = \"drop\" and so on in [conditioner.X]"
         );
     }
-    let report = mark::mark(&args.input, &args.output, marking, &pump(&args.through));
-    finish(report, &args.through, &args.input)
+    let output = mark::Output { path: &args.output, existing: existing(args.force) };
+    let verb = Verb { name: "mark", not_done: "marked, no output was written", input: &args.input };
+    let report = mark::mark(&args.input, output, marking, &verb.pump(&args.through));
+    verb.finish(report, &args.through)
 }
 
 pub(crate) fn meter(args: &Meter) -> Result<Exit, Failure> {
@@ -53,14 +60,13 @@ pub(crate) fn meter(args: &Meter) -> Result<Exit, Failure> {
         }
         None => {
             let flow_timeout = flow_timeout(&args.through)?;
-            Marking { seed: args.through.seed, flow_timeout, ..Marking::default() }
+            Marking { seed: args.through.seed, once: args.through.once, flow_timeout, ..Marking::default() }
         }
     };
     let marking = Marking { round_trips, bursts: args.bursts, ..marking };
-    // Ctrl-C ends `tcpdump -w - | perhop meter -`: what came is reported.
-    let pump = Pump { ends_there: args.input.as_os_str() == STANDARD_INPUT, ..pump(&args.through) };
-    let report = mark::meter(&args.input, marking, &pump);
-    finish(report, &args.through, &args.input)
+    let verb = Verb { name: "meter", not_done: "metered", input: &args.input };
+    let report = mark::meter(&args.input, marking, &verb.pump(&args.through));
+    verb.finish(report, &args.through)
 }
 
 /// `--flow-timeout`.
@@ -93,6 +99,7 @@ fn marking(policy: &Path, options: &Options, through: &Through) -> Result<Markin
         inside: policy.inside().to_vec(),
         flow_label: policy.encoding(),
         seed: through.seed,
+        once: through.once,
         flow_timeout,
         queue: policy.line().zip(policy.queue()).map(|(plan, name)| {
             let plan = Plan { seed: through.seed, ..plan.clone() };
@@ -102,32 +109,60 @@ fn marking(policy: &Path, options: &Options, through: &Through) -> Result<Markin
     })
 }
 
-fn pump(through: &Through) -> Pump<'static> {
-    watch::catch_interrupts();
-    Pump { partial: through.partial, interrupted: Some(watch::interrupted()), ends_there: false }
+/// What runs.
+struct Verb<'a> {
+    name: &'static str,
+    /// What did not happen to the input if it was interrupted.
+    not_done: &'static str,
+    input: &'a Path,
 }
 
-fn finish(report: Result<Report, MarkError>, through: &Through, input: &Path) -> Result<Exit, Failure> {
-    let report = report.map_err(|error| failure(&error, input))?;
-    for warning in report.warnings.iter().filter(|_| !through.json) {
-        complain!("warning: {warning}");
+impl Verb<'_> {
+    /// Standard input and what is no file, as a pipe, is read while it is written: Ctrl-C ends it, and what came is reported.
+    fn pump(&self, through: &Through) -> Pump<'static> {
+        watch::catch_interrupts();
+        let is_other = || fs::metadata(self.input).is_ok_and(|it| !it.is_file());
+        let live = self.input.as_os_str() == STANDARD_INPUT || is_other();
+        Pump { partial: through.partial, interrupted: Some(watch::interrupted()), live }
     }
-    if through.json {
-        let text = serde_json::to_string(&report).map_err(|e| Failure::Error(e.to_string()))?;
-        say!("{text}");
-    } else {
-        say!("{}", report.text(through.flows));
-    }
-    Ok(Exit::Fine)
-}
 
-fn failure(error: &MarkError, input: &Path) -> Failure {
-    let input = if input.as_os_str() == STANDARD_INPUT { "standard input".into() } else { input.to_string_lossy() };
-    if watch::interrupted().load(Ordering::SeqCst) {
-        return Failure::Interrupted(format!("interrupted: {input} was not marked, no output was written"));
+    fn finish(&self, report: Result<Report, MarkError>, through: &Through) -> Result<Exit, Failure> {
+        let report = report.map_err(|error| self.failure(&error))?;
+        if watch::interrupted().load(Ordering::SeqCst) {
+            complain!("note: {} was interrupted: this is what came from {} until then", self.name, self.input());
+        }
+        for warning in report.warnings.iter().filter(|_| !through.json) {
+            complain!("warning: {warning}");
+        }
+        if through.json {
+            let text = serde_json::to_string(&report).map_err(|e| Failure::Error(e.to_string()))?;
+            say!("{text}");
+        } else {
+            say!("{}", report.text(through.flows));
+        }
+        Ok(Exit::Fine)
     }
-    if let MarkError::Capture(CaptureError::Write { .. }) = error {
-        return Failure::Error(format!("error[E020] {error}\n   help: choose another output, or free some space"));
+
+    fn input(&self) -> Cow<'_, str> {
+        if self.input.as_os_str() == STANDARD_INPUT { "standard input".into() } else { self.input.to_string_lossy() }
     }
-    Failure::Error(format!("error[E021] {input}: {error}"))
+
+    fn failure(&self, error: &MarkError) -> Failure {
+        use CaptureError::{Empty, Exists, Interrupted, Truncated, Write};
+        let MarkError::Capture(error) = error else { return self.refused(error) };
+        let is_cut = matches!(error, Interrupted { .. } | Empty | Truncated(_));
+        if is_cut && watch::interrupted().load(Ordering::SeqCst) {
+            return Failure::Interrupted(format!(
+                "{} was interrupted: {} was not {}",
+                self.name,
+                self.input(),
+                self.not_done
+            ));
+        }
+        if matches!(error, Write { .. } | Exists { .. }) { unwritten(error) } else { self.refused(error) }
+    }
+
+    fn refused(&self, error: &dyn Error) -> Failure {
+        Failure::Error(format!("error[E021] {}: {error}", self.input()))
+    }
 }

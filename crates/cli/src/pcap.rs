@@ -1,8 +1,8 @@
 //! Packets of a simulated link as a capture: nanosecond pcap of raw IP, headers only.
 
 use crate::Failure;
-use perhop_capture::OutputFile;
 use perhop_capture::export::{Exporter, SimulatedPacket};
+use perhop_capture::{Existing, OutputFile};
 use perhop_core::classify::FlowHeaders;
 use perhop_scenario::Scenario;
 use perhop_scenario::output::run::Replication;
@@ -10,7 +10,13 @@ use perhop_sim::plan::{Tap, TapPoint};
 use perhop_sim::record::Captured;
 use std::path::{Path, PathBuf};
 
-/// Writes one file for each tap into `dir`; returns their paths.
+/// The file of each tap in `dir`.
+pub(crate) fn paths(taps: &[Tap], scenario: &Scenario, dir: &Path) -> Vec<PathBuf> {
+    let links = scenario.plan(0, 0).links;
+    taps.iter().map(|tap| dir.join(file_name(&links[tap.link].name, tap.point))).collect()
+}
+
+/// Writes them; returns their paths.
 pub(crate) fn write(
     recorded: &Option<Replication>,
     taps: &[Tap],
@@ -18,14 +24,11 @@ pub(crate) fn write(
     dir: &Path,
 ) -> Result<Vec<PathBuf>, Failure> {
     let Some(outcome) = recorded.as_ref().and_then(|r| r.captured.as_ref()) else { return Ok(Vec::new()) };
-    let plan = scenario.plan(0, 0);
-    let mut paths = Vec::new();
-    for tap in taps {
-        let path = dir.join(file_name(&plan.links[tap.link].name, tap.point));
+    let paths = paths(taps, scenario, dir);
+    for (tap, path) in taps.iter().zip(&paths) {
         let packets = outcome.captured.iter().filter(|c| c.link as usize == tap.link && c.point == tap.point);
-        write_one(&path, packets, &outcome.headers)
+        write_one(path, packets, &outcome.headers)
             .map_err(|error| Failure::Error(format!("error[E020] cannot write {}: {error}", path.display())))?;
-        paths.push(path);
     }
     Ok(paths)
 }
@@ -43,7 +46,7 @@ fn write_one<'a>(
     packets: impl Iterator<Item = &'a Captured>,
     headers: &[FlowHeaders],
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let mut exporter = Exporter::new(OutputFile::create(path)?)?;
+    let mut exporter = Exporter::new(OutputFile::create(path, Existing::Replaced)?)?;
     for captured in packets {
         let number = captured.packet.flow.0;
         let out = &headers[(number / 2) as usize];

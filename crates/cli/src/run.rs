@@ -3,7 +3,7 @@
 use crate::answer::{self, Asked};
 use crate::args::{Output, Run, Trace, Traced};
 use crate::watch::Terminal;
-use crate::{Exit, Failure, check, complain, pcap, say, show, watch};
+use crate::{Exit, Failure, check, complain, pcap, places, say, show, watch};
 use perhop_core::units::counted;
 use perhop_scenario::output::disk::Identity;
 use perhop_scenario::output::rows::Rows;
@@ -80,13 +80,15 @@ pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
     let scenario = &sweep.base;
     let point = sweep.base_point();
     let taps = taps(scenario, args)?;
+    let dir = disk::point_dir(&args.output.out, &point);
+    pcap::paths(&taps, scenario, &dir).iter().try_for_each(|to| places::refuse(to, &[&args.source.file]))?;
     let asked = Asked::new(&args.shown, &args.output, scenario)?;
     let terminal = Terminal::new("replications");
     let options = run_options(&sweep, &options, &Called { output: &args.output, traced: &args.traced })?;
     let recorded = record(&point, &options, &taps)?;
     let replications = run_points(std::slice::from_ref(&point), &options, &terminal)?;
     terminal.clear();
-    let captures = pcap::write(&recorded, &taps, scenario, &disk::point_dir(&args.output.out, &point))?;
+    let captures = pcap::write(&recorded, &taps, scenario, &dir)?;
     ef_shown::missing(1, &replications).iter().for_each(|note| complain!("{note}"));
     let rows = asked.rows(std::slice::from_ref(&point), &replications)?;
     if args.output.json || !asked.only_csv {

@@ -161,7 +161,7 @@ fn captures_that_cannot_be_marked() {
     for (name, bytes, words) in cases {
         let folder =
             Folder::with(&[(name, &bytes), ("policy.toml", POLICY.as_bytes()), ("old.pcap", b"what was there")]);
-        for args in [&["meter", name][..], &["mark", name, "new.pcap"], &["mark", name, "old.pcap"]] {
+        for args in [&["meter", name][..], &["mark", name, "new.pcap"], &["mark", name, "old.pcap", "--force"]] {
             let said = folder.refused(&[args, &["--policy", "policy.toml"]].concat());
             words.iter().for_each(|word| assert!(said.contains(word), "{args:?}: no `{word}` in\n{said}"));
         }
@@ -226,9 +226,9 @@ fn outputs_and_policies_that_will_not_do() {
     let said = folder.refused(&["mark", "in.pcap", "out.pcap", "--policy", "empty.toml"]);
     assert!(said.contains("error[E009]") && said.contains("nothing was read"), "{said}");
     let before = folder.contents();
-    let said = error(&folder.limited(&["mark", "in.pcap", "in.pcap", "--policy", "policy.toml"]));
+    let said = error(&folder.limited(&["mark", "in.pcap", "empty.toml", "--policy", "policy.toml", "--force"]));
     assert!(said.contains("error[E020]"), "{said}");
-    assert!(folder.contents() == before, "the capture is unchanged");
+    assert!(folder.contents() == before, "what was there is unchanged");
 }
 
 /// `perhop ... | head -0`: the reader may go away.

@@ -78,7 +78,7 @@ fn mark_writes_what_it_names() {
     let packed = mark("in.pcap", "out.pcap.gz");
     assert_eq!(packed[..2], [0x1f, 0x8b]);
     assert_eq!(mark("out.pcap.gz", "again.pcap"), plain, "marking twice changes nothing more");
-    let json = folder.perhop(&["mark", "in.pcap", "out.pcap", "--policy", "policy.toml", "--json"]);
+    let json = folder.perhop(&["mark", "in.pcap", "out.pcap", "--policy", "policy.toml", "--json", "--force"]);
     assert!(text(&json).contains("\"output\":\"out.pcap\""));
     let said = folder.refused(&["mark", "in.pcap", "-", "--policy", "policy.toml"]);
     assert!(said.contains("error[E020] `-` as output") && said.contains("give the marked capture a name"), "{said}");
@@ -101,7 +101,7 @@ fn a_compressed_capture_may_be_cut_off() {
 
 /// `mark` in the middle of its input, its temporary file on the disk.
 fn halfway(folder: &Folder) -> Child {
-    let mut child = start(folder, &["mark", "-", "out.pcap", "--policy", "policy.toml"]);
+    let mut child = start(folder, &["mark", "-", "out.pcap", "--policy", "policy.toml", "--force"]);
     child.stdin.as_mut().unwrap().write_all(&capture()[..20_000]).unwrap();
     while !has_temporary_of(folder, &child) {
         assert!(child.try_wait().unwrap().is_none(), "it ended");
@@ -127,21 +127,118 @@ fn signal(child: &Child, which: &str) {
     assert!(sent.success());
 }
 
+/// Of a file: that is no end of the input. The output's reader makes it wait.
 #[test]
-fn a_mark_that_is_ended_leaves_nothing() {
-    for which in ["TERM", "INT", "HUP"] {
-        let folder = folder();
-        let before = names(&folder);
-        let mut child = halfway(&folder);
-        signal(&child, which);
-        std::thread::sleep(Duration::from_millis(100));
-        let _ = child.stdin.take().unwrap().write_all(&capture()[20_000..]);
-        let out = child.wait_with_output().unwrap();
-        let said = String::from_utf8_lossy(&out.stderr);
-        assert_eq!(out.status.code(), Some(130), "{which}: {said}");
-        assert!(said.contains("standard input was not marked, no output was written"), "{which}: {said}");
-        assert_eq!(names(&folder), before, "{which}");
+fn a_mark_of_a_file_that_is_ended_was_not_done() {
+    let folder = folder();
+    fifo(&folder, "out");
+    let long = [&capture()[..], &capture()[24..].repeat(20)].concat();
+    std::fs::write(folder.path("long.pcap"), long).unwrap();
+    let child = start(&folder, &["mark", "long.pcap", "out", "--policy", "policy.toml"]);
+    let mut reader = std::fs::File::open(folder.path("out")).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    signal(&child, "TERM");
+    std::thread::sleep(Duration::from_millis(100));
+    let read = std::thread::spawn(move || std::io::copy(&mut reader, &mut std::io::sink()).unwrap());
+    let out = ended(child);
+    assert!(read.join().unwrap() > 0);
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(130), "{said}");
+    assert!(said.contains("mark was interrupted: long.pcap was not marked, no output was written"), "{said}");
+}
+
+fn fifo(folder: &Folder, name: &str) {
+    assert!(Command::new("mkfifo").arg(folder.path(name)).status().unwrap().success());
+}
+
+/// Waits for its end, not for ten minutes.
+fn ended(mut child: Child) -> Output {
+    for _ in 0..1000 {
+        if child.try_wait().unwrap().is_some() {
+            return child.wait_with_output().unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(10));
     }
+    child.kill().unwrap();
+    panic!("it does not hear the signal: {:?}", child.wait_with_output());
+}
+
+/// What a report says of its packets, and of where the capture is cut off.
+fn counted(out: &Output) -> (u64, bool) {
+    let report: serde_json::Value = serde_json::from_str(&text(out)).unwrap();
+    (report["packets"].as_u64().unwrap(), !report["cut_off"].is_null())
+}
+
+/// So many bytes of the capture are whole packets.
+const WHOLE: usize = 19_976;
+
+/// On a pipe that is silent the first signal ends the input, in a packet or between two: `meter` reports, `mark` completes
+/// its output.
+#[test]
+fn a_silent_pipe_ends_with_a_signal() {
+    for (which, bytes, cut) in [("INT", WHOLE, false), ("TERM", WHOLE + 78, true), ("HUP", WHOLE + 3, true)] {
+        let folder = folder();
+        let mut meter = start(&folder, &["meter", "-", "--json"]);
+        let mut mark = start(&folder, &["mark", "-", "out.pcap", "--policy", "policy.toml", "--json"]);
+        for child in [&mut meter, &mut mark] {
+            child.stdin.as_mut().unwrap().write_all(&capture()[..bytes]).unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        [&meter, &mark].iter().for_each(|child| signal(child, which));
+        let (meter, mark) = (ended(meter), ended(mark));
+        let whole = text(&folder.perhop(&["meter", "out.pcap", "--json"]));
+        let whole: serde_json::Value = serde_json::from_str(&whole).unwrap();
+        for (out, verb) in [(&meter, "meter"), (&mark, "mark")] {
+            assert_eq!(counted(out), (whole["packets"].as_u64().unwrap(), cut), "{which} {verb}");
+            let said = String::from_utf8_lossy(&out.stderr);
+            assert!(
+                said.contains(&format!("note: {verb} was interrupted: this is what came from standard input")),
+                "{said}"
+            );
+        }
+        assert_eq!(std::fs::read(folder.path("out.pcap")).unwrap().len(), WHOLE, "the packets that are whole");
+    }
+}
+
+/// There is no writer, or one that writes nothing: a report without packets, and no output.
+#[test]
+fn a_pipe_without_a_writer_ends_with_a_signal() {
+    let folder = folder();
+    fifo(&folder, "pipe");
+    let before = names(&folder);
+    for (verb, writer) in [("meter", false), ("meter", true), ("mark", false), ("mark", true)] {
+        let args =
+            [&[verb, "pipe"][..], if verb == "mark" { &["out.pcap", "--policy=policy.toml"] } else { &["--json"] }];
+        let child = start(&folder, &args.concat());
+        let writer = writer.then(|| std::fs::File::options().write(true).open(folder.path("pipe")).unwrap());
+        std::thread::sleep(Duration::from_millis(300));
+        signal(&child, "INT");
+        let out = ended(child);
+        drop(writer);
+        let said = String::from_utf8_lossy(&out.stderr).into_owned();
+        if verb == "meter" {
+            assert_eq!(counted(&out), (0, false), "{said}");
+        } else {
+            assert_eq!(out.status.code(), Some(130), "{said}");
+            assert!(said.contains("mark was interrupted: pipe was not marked, no output was written"), "{said}");
+        }
+        assert_eq!(names(&folder), before);
+    }
+}
+
+/// The second one ends it at once, whatever the writer still does.
+#[test]
+fn a_second_signal_ends_at_once() {
+    let folder = folder();
+    let mut child = start(&folder, &["meter", "-"]);
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(&capture()[..WHOLE]).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    signal(&child, "INT");
+    std::thread::sleep(Duration::from_millis(20));
+    signal(&child, "INT");
+    let out = ended(child);
+    assert_eq!((out.status.code(), out.stdout.len()), (Some(130), 0));
 }
 
 /// Who is killed cannot clean up; the next one does, and leaves alone what others are writing.

@@ -10,6 +10,8 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
+from perhop import files
+
 Notes = dict[tuple[str, str], str]
 """By study and claim."""
 
@@ -40,7 +42,7 @@ def write_tried(path: Path, paper: str, texts: Mapping[str, str]) -> None:
         f"# written by `perhop reproduce {paper} --readings`.\n"
     )
     lines = [f'"{claim}" = {_quoted(text)}' for claim, text in texts.items()]
-    path.write_text(head + "\n".join(lines) + "\n", encoding="utf-8")
+    files.write(path, head + "\n".join(lines) + "\n")
 
 
 def _quoted(text: str) -> str:

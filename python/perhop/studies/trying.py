@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
+from perhop import files
 from perhop.studies import PAPERS, Paper, notes
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criteria, Criterion
@@ -137,7 +138,7 @@ def run(paper: Paper, budget: Budget, out: Path, say: Callable[[str], None]) -> 
     differing = second_seed(world, trial.seeded(world))
     notes.write_tried(out / notes.TRIED, paper.name, tried(found))
     page = out / "readings.md"
-    page.write_text("\n\n".join([*sections, seeds_page(differing, budget)]) + "\n", encoding="utf-8")
+    files.write(page, "\n\n".join([*sections, seeds_page(differing, budget)]) + "\n")
     say("")
     return page
 

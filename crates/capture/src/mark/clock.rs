@@ -1,6 +1,6 @@
 //! From a capture's timestamps to the time that algorithms are given.
 
-use perhop_core::units::Time;
+use perhop_core::units::{Span, Time};
 
 /// Captures that begin before this, in ns since 1970, have no real-world date: their clock starts at their own zero.
 const FIRST_DAY_NS: u64 = 86_400 * 1_000_000_000;
@@ -26,6 +26,9 @@ pub(crate) struct Clock {
     zero_ns: Option<u64>,
     first: Option<Time>,
     now: Time,
+    /// The largest timestamp.
+    latest_ns: u64,
+    lag: Span,
 }
 
 impl Clock {
@@ -41,8 +44,15 @@ impl Clock {
             Origin::Auto | Origin::FirstPacket => stamp_ns,
         });
         self.now = self.now.max(Time::from_ns(stamp_ns.saturating_sub(zero)));
+        self.latest_ns = self.latest_ns.max(stamp_ns);
+        self.lag = Span::from_ns(self.latest_ns - stamp_ns);
         self.first = self.first.or(Some(self.now));
         self.now
+    }
+
+    /// By how much the latest packet's timestamp is earlier than the largest one seen.
+    pub(crate) fn lag(&self) -> Span {
+        self.lag
     }
 
     /// The first packet's time, once a packet was seen: 0, or later where the capture's own zero is kept.
@@ -70,6 +80,17 @@ mod tests {
     #[test]
     fn never_goes_back() {
         assert_eq!(times(Origin::Auto, &[NOW, NOW + 5, NOW + 3, NOW - 9, NOW + 6]), [0, 5, 5, 5, 6]);
+    }
+
+    /// Also before time zero.
+    #[test]
+    fn knows_how_far_it_went_back() {
+        let mut clock = Clock::new(Origin::Auto);
+        let lags = [NOW, NOW + 5, NOW + 3, NOW - 9, NOW + 6].map(|stamp| {
+            clock.at(stamp);
+            clock.lag().ns()
+        });
+        assert_eq!(lags, [0, 0, 2, 14, 0]);
     }
 
     #[test]

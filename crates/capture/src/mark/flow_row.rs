@@ -1,7 +1,10 @@
 //! What is reported of a flow.
 
+use std::collections::BTreeMap;
+use std::iter::Sum;
 use std::net::IpAddr;
 
+use perhop_core::dscp::Dscp;
 use serde::Serialize;
 
 use super::rate_report::{self, ExcessRow, When};
@@ -29,6 +32,12 @@ pub struct FlowRow {
     pub total: Volume,
     /// Their bytes over the capture's duration; `None` where it is 0.
     pub offered_bit_s: Option<f64>,
+    /// Their bytes over the time from the first of them to the last; `None` where that is 0.
+    pub own_bit_s: Option<f64>,
+    /// Their code points as they came.
+    pub code_points: Vec<FlowCodePointRow>,
+    /// Their ECN as they came.
+    pub ecn: EcnRow,
     /// When they came.
     #[serde(flatten)]
     pub when: When,
@@ -37,6 +46,53 @@ pub struct FlowRow {
     /// What became of them.
     #[serde(flatten)]
     pub fates: Fates,
+}
+
+/// A flow's packets of one code point.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FlowCodePointRow {
+    /// Its name, or its number.
+    pub name: String,
+    /// Its number.
+    pub dscp: u8,
+    /// How many came with it.
+    pub packets: u64,
+}
+
+/// Packets by ECN (RFC 3168 section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct EcnRow {
+    /// Not ECN-capable.
+    pub not_ect: u64,
+    /// ECT(0).
+    pub ect0: u64,
+    /// ECT(1).
+    pub ect1: u64,
+    /// Congestion experienced.
+    pub ce: u64,
+}
+
+impl EcnRow {
+    /// Of packets counted by the two bits.
+    pub(super) const fn new([not_ect, ect1, ect0, ce]: [u64; 4]) -> Self {
+        Self { not_ect, ect0, ect1, ce }
+    }
+
+    /// Those that are ECN-capable or marked.
+    pub(super) const fn capable(&self) -> u64 {
+        self.ect0 + self.ect1 + self.ce
+    }
+}
+
+impl Sum for EcnRow {
+    fn sum<I: Iterator<Item = Self>>(rows: I) -> Self {
+        rows.fold(Self::default(), |all, it| Self {
+            not_ect: all.not_ect + it.not_ect,
+            ect0: all.ect0 + it.ect0,
+            ect1: all.ect1 + it.ect1,
+            ce: all.ce + it.ce,
+        })
+    }
 }
 
 /// Packets of a flow by what became of them.
@@ -54,7 +110,28 @@ pub struct Fates {
     pub dropped: Volume,
 }
 
-pub(super) fn flow_row(key: &FlowKey, sums: &FlowSums, duration_s: Option<f64>) -> FlowRow {
+/// A flow's packets by the octet that holds code point and ECN: by both of them.
+fn codes(octets: &BTreeMap<u8, u64>) -> (Vec<FlowCodePointRow>, EcnRow) {
+    let (mut by_dscp, mut by_ecn) = (BTreeMap::new(), [0; 4]);
+    for (octet, packets) in octets {
+        *by_dscp.entry(octet >> 2).or_insert(0) += packets;
+        by_ecn[usize::from(octet & 3)] += packets;
+    }
+    let row = |(dscp, packets)| FlowCodePointRow { name: name_of(dscp), dscp, packets };
+    (by_dscp.into_iter().map(row).collect(), EcnRow::new(by_ecn))
+}
+
+/// A code point's name, or its number.
+pub(super) fn name_of(dscp: u8) -> String {
+    Dscp::new(dscp).expect("below 64").to_string()
+}
+
+pub(super) fn flow_row(
+    key: &FlowKey,
+    (sums, octets): (&FlowSums, &BTreeMap<u8, u64>),
+    duration_s: Option<f64>,
+) -> FlowRow {
+    let (code_points, ecn) = codes(octets);
     let [green, yellow, red, unmarked, dropped] = sums.outcomes.map(Volume::from);
     let (offered_bit_s, when, excess) = rate_report::of_flow(sums, duration_s);
     FlowRow {
@@ -66,6 +143,12 @@ pub(super) fn flow_row(key: &FlowKey, sums: &FlowSums, duration_s: Option<f64>) 
         direction: if sums.reverse { "reverse" } else { "forward" },
         total: sums.offered.count.into(),
         offered_bit_s,
+        own_bit_s: rate_report::over(
+            sums.offered.count.bytes,
+            when.first_s.zip(when.last_s).map(|(from, to)| to - from),
+        ),
+        code_points,
+        ecn,
         when,
         excess,
         fates: Fates { green, yellow, red, unmarked, dropped },

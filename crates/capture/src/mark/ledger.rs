@@ -22,6 +22,8 @@ pub(crate) struct Ledger {
     /// Forward packets by code point, on arrival and on leaving.
     pub(crate) before: [Count; 64],
     pub(crate) after: [Count; 64],
+    /// Their packets by ECN's two bits, on arrival.
+    pub(crate) ecn: [[u64; 4]; 64],
     pub(crate) unread: BTreeMap<Unread, u64>,
     /// Readable packets without a time.
     pub(crate) untimed: u64,
@@ -39,6 +41,7 @@ impl Default for Ledger {
             unmatched: Default::default(),
             before: [Count::default(); 64],
             after: [Count::default(); 64],
+            ecn: [[0; 4]; 64],
             unread: BTreeMap::new(),
             untimed: 0,
             long: 0,
@@ -52,7 +55,9 @@ impl Ledger {
     pub(crate) fn forward(&mut self, before: &Packet, after: &Packet, coloured: bool, fate: Fate) {
         let size = before.size;
         self.forward.add(size);
-        self.before[usize::from(before.dscp.get())].add(size);
+        let dscp = usize::from(before.dscp.get());
+        self.before[dscp].add(size);
+        self.ecn[dscp][before.ecn as usize] += 1;
         if !coloured {
             self.unmatched[before.colour.index()].add(size);
         }

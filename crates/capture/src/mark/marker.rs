@@ -14,6 +14,7 @@ use perhop_sim::replay::{Line, Replay};
 
 use super::bursts::Bursts;
 use super::clock::Clock;
+use super::codes::Codes;
 use super::demand::Demand;
 use super::error::MarkError;
 use super::handshake::Handshakes;
@@ -25,6 +26,8 @@ use super::queueing::Queueing;
 use super::rates::{Rates, Taken};
 use super::records::{DROPPED, Outcome};
 use super::round_trips::{Aggregate, RoundTrips, Segment, Shared};
+use super::steps::Steps;
+use super::twice::Twice;
 use crate::export::TCP_FLAGS;
 use crate::file::Record;
 use crate::flows::{FlowKey, FlowTable};
@@ -66,6 +69,10 @@ pub(crate) struct Marker {
     /// Looked for if asked for.
     pub(crate) bursts: Option<Bursts>,
     pub(crate) labels: Labels,
+    /// By flow, as the packets came.
+    pub(crate) codes: Codes,
+    pub(crate) twice: Twice,
+    steps: Steps,
     needs: Needs,
     /// Watched if a match asks for round-trip times.
     pub(crate) handshakes: Option<Handshakes>,
@@ -104,6 +111,9 @@ impl Marker {
             bursts: marking.bursts.then(Bursts::new),
             labels: Labels::new(marking.flow_label.clone()),
             phases: Vec::new(),
+            codes: Codes::default(),
+            twice: Twice::default(),
+            steps: Steps::default(),
             marking,
         })
     }
@@ -113,7 +123,10 @@ impl Marker {
         self.packets += 1;
         let now = record.time_ns.map(|stamp| self.clock.at(stamp));
         match (locate(record.link, record.data, record.original), now) {
-            (Ok(headers), Some(now)) => return self.meter(now, record, &headers),
+            (Ok(headers), Some(now)) => {
+                let is_copy = self.twice.is_copy(now, record.data, &headers);
+                return if is_copy && self.marking.once { Fate::Drop } else { self.meter(now, record, &headers) };
+            }
             (Ok(_), None) => self.ledger.untimed += 1,
             (Err(reason), _) => *self.ledger.unread.entry(reason).or_insert(0) += 1,
         }
@@ -123,6 +136,8 @@ impl Marker {
     fn meter(&mut self, now: Time, record: Record<'_>, headers: &IpHeaders) -> Fate {
         self.ledger.ip_length(headers.lengths.l3);
         let flow = FlowId(self.flows.id(headers));
+        self.codes.add(flow, headers.dscp << 2 | headers.ecn);
+        self.steps.see(now, self.clock.lag());
         let mut packet = Packet { flow, size: self.size(record.link, headers), ..view(headers) };
         self.expire(now, flow);
         self.labels.read(headers, &mut packet);
@@ -275,7 +290,8 @@ impl Marker {
         let mate = FlowId(self.flows.mate(packet.flow.0));
         let aggregate = if forward { self.aggregate(packet) } else { None };
         let segment = Segment { number: self.packets, now, packet, stamps: tcp.timestamps, mate };
-        self.round_trips.iter_mut().for_each(|it| it.see(&segment, aggregate));
+        let steps = &self.steps;
+        self.round_trips.iter_mut().for_each(|it| it.see(&segment, aggregate, steps));
     }
 
     /// The aggregate of a forward packet: of the conditioner that colours it, or of the policy that has none.
@@ -323,6 +339,9 @@ impl Marker {
         let flows = [flow, FlowId(self.flows.mate(flow.0))];
         if !handshakes.observe(now, flows, tcp) {
             return;
+        }
+        if handshakes.rtt(flow).is_some_and(|rtt| self.steps.spoil(now, rtt)) {
+            return flows.into_iter().for_each(|flow| handshakes.forget(flow));
         }
         for flow in flows {
             if self.phase(flow) != Phase::Unknown {

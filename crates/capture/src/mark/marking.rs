@@ -43,6 +43,8 @@ pub struct Marking {
     pub bursts: bool,
     /// Silence after which a flow is forgotten; `None`: none is.
     pub flow_timeout: Option<Span>,
+    /// Whether packets that the capture holds twice count once, and are written once.
+    pub once: bool,
     /// The queue on a line behind the conditioners; `None`: what passes leaves at once.
     pub queue: Option<Behind>,
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use perhop_core::dscp::Dscp;
 use perhop_core::packet::{Colour, FlowId};
 use perhop_core::port::edge::{ColourMatrix, StageSpec};
 use perhop_core::units::counted;
@@ -10,6 +9,8 @@ use serde::Serialize;
 
 use super::demand::Demand;
 use super::error::Unchanged;
+use super::flow_row::{EcnRow, name_of};
+use super::gaps::GapsReport;
 use super::handshake::Handshakes;
 use super::labels::{LabelCounts, Labels};
 use super::ledger::{ETHERNET_MTU, Ledger};
@@ -19,6 +20,7 @@ use super::rate_report::{self, BurstRow};
 use super::records::Records;
 use super::round_trip_report::{Names, RoundTripReport};
 use super::rows::{ContractRows, Counted, FlowRows};
+use super::twice::WITHIN;
 use super::volume::Volume;
 use crate::pump::Tally;
 
@@ -76,6 +78,8 @@ pub struct CodePointRow {
     pub before: Volume,
     /// Packets that left with it.
     pub after: Volume,
+    /// ECN of those that came with it.
+    pub ecn: EcnRow,
 }
 
 /// Labels in IPv6 flow labels, in packets of both directions.
@@ -131,6 +135,10 @@ pub struct CaptureReport {
     /// How often a flow was silent for longer, and forgotten.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expired_flows: Option<u64>,
+    /// Packets that the capture holds twice: the copies.
+    pub copies: u64,
+    /// Whether copies were left out, of all counts and of the output.
+    pub once: bool,
     /// The capture that was written, by `mark`.
     pub output: Option<String>,
 }
@@ -147,7 +155,7 @@ pub struct Directions {
 }
 
 /// Irregularities of a capture.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Flaws {
     /// Packets that could not be metered, by reason.
     pub unchanged: Vec<Unchanged>,
@@ -157,7 +165,9 @@ pub struct Flaws {
     pub out_of_order: u64,
     /// The largest step back among those.
     pub largest_step_back_ns: u64,
-    /// Where the capture is truncated, if `--partial` accepted that.
+    /// Times without packets that are longer than a minute; `None` without.
+    pub gaps: Option<GapsReport>,
+    /// Where the capture is truncated, if `--partial` accepted that, or a signal ended it there.
     pub cut_off: Option<String>,
 }
 
@@ -176,6 +186,8 @@ pub struct Report {
     pub unmatched: Vec<ColourRow>,
     /// Forward packets by code point.
     pub code_points: Vec<CodePointRow>,
+    /// Forward packets by ECN, as they came.
+    pub ecn: EcnRow,
     /// Labels in flow labels; `None` if the policy does not carry them there.
     pub labels: Option<LabelReport>,
     /// Round-trip times; `None` if no match asks for them.
@@ -208,7 +220,9 @@ pub struct LoadReport {
 impl Report {
     pub(super) fn new(marker: Marker, tally: &Tally) -> Self {
         let expired_flows = marker.expired();
-        let Marker { replay, queueing, marking, flows, clock, ledger, demands, rates, bursts, labels, .. } = marker;
+        let Marker { replay, queueing, marking, flows, clock, ledger, demands, rates, bursts, labels, codes, .. } =
+            marker;
+        let copies = marker.twice.packets;
         let (handshakes, round_trips) = (marker.handshakes, marker.round_trips);
         let duration_s = tally.span_ns.map(|(first, last)| (last - first) as f64 / 1e9);
         let stages = marking.stages.iter().zip(replay.port().edge().counts()).zip(&demands);
@@ -220,7 +234,7 @@ impl Report {
         });
         drop(replay);
         let (queue, stages) = (marking.queue, marking.stages);
-        let counted = Arc::new(Counted { flows, rates, stages, demands, duration_s });
+        let counted = Arc::new(Counted { flows, rates, codes, stages, demands, duration_s });
         let names = Names { flows: &counted.flows, stages: &counted.stages };
         let mut report = Self {
             capture: CaptureReport {
@@ -234,6 +248,8 @@ impl Report {
                 offered_bit_s: rate_report::over(ledger.forward.bytes, duration_s),
                 flow_timeout_s: marking.flow_timeout.map(|it| it.seconds()),
                 expired_flows,
+                copies,
+                once: marking.once,
                 output: None,
             },
             directions: Directions {
@@ -244,6 +260,7 @@ impl Report {
             conditioners,
             unmatched: unmatched(&ledger),
             code_points: code_points(&ledger),
+            ecn: ledger.ecn.map(EcnRow::new).into_iter().sum(),
             labels: label_report(&labels),
             rtt: handshakes.map(|it| rtt_report(&it, &counted.rates.flows)),
             round_trips: round_trips.map(|it| RoundTripReport::new(it, &names)),
@@ -261,6 +278,7 @@ impl Report {
                 untimed: ledger.untimed,
                 out_of_order: tally.out_of_order,
                 largest_step_back_ns: tally.largest_step_back_ns,
+                gaps: GapsReport::new(&tally.gaps, &clock),
                 cut_off: tally.truncated.map(|cut| cut.to_string()),
             },
             warnings: Vec::new(),
@@ -276,7 +294,9 @@ impl Report {
 
     /// Whether only round-trip times were asked for, and nothing has any.
     pub(super) fn is_empty(&self) -> bool {
-        self.conditioners.is_empty() && self.round_trips.as_ref().is_some_and(|it| it.flows.is_empty())
+        self.conditioners.is_empty()
+            && self.load.bursts.is_none()
+            && self.round_trips.as_ref().is_some_and(|it| it.flows.is_empty())
     }
 
     fn find_warnings(&self, ledger: &Ledger, demands: &[Demand]) -> Vec<String> {
@@ -304,12 +324,25 @@ impl Report {
         found.extend(self.labels.iter().flat_map(LabelReport::warnings));
         found.extend(self.rtt.and_then(RttReport::warning));
         found.extend(self.round_trips.iter().flat_map(RoundTripReport::warnings));
+        found.extend(self.copies_warning());
         found.extend(self.time_warnings());
         if self.ip_packets() > 0 && self.directions.forward.packets == 0 {
             found.push("no packet goes from inside to outside: check `inside` in [policy]".into());
         }
         found.extend(self.flaws.cut_off.clone());
         found
+    }
+
+    fn copies_warning(&self) -> Option<String> {
+        let CaptureReport { copies, once, packets, .. } = self.capture;
+        (copies > 0 && !once).then(|| {
+            format!(
+                "{copies} of {} a copy of one at most {} us before (a mirror of both directions, or `-i any`?): they count \
+                 twice; --once takes each once",
+                counted(packets, ["packet is", "packets are"]),
+                WITHIN.ns() / 1000
+            )
+        })
     }
 
     fn time_warnings(&self) -> Vec<String> {
@@ -322,6 +355,7 @@ impl Report {
                 self.flaws.largest_step_back_ns as f64 / 1e9
             ));
         }
+        found.extend(self.flaws.gaps.and_then(|it| it.warning(self.capture.duration_s)));
         if self.flaws.untimed > 0 {
             found.push(format!(
                 "{} no timestamp: passed unmetered",
@@ -418,8 +452,8 @@ fn unmatched(ledger: &Ledger) -> Vec<ColourRow> {
 fn code_points(ledger: &Ledger) -> Vec<CodePointRow> {
     let row = |dscp: u8| {
         let at = usize::from(dscp);
-        let name = Dscp::new(dscp).expect("below 64").to_string();
-        CodePointRow { name, dscp, before: ledger.before[at].into(), after: ledger.after[at].into() }
+        let [before, after] = [&ledger.before, &ledger.after].map(|counts| counts[at].into());
+        CodePointRow { name: name_of(dscp), dscp, before, after, ecn: EcnRow::new(ledger.ecn[at]) }
     };
     (0..64).map(row).filter(|row| row.before.packets + row.after.packets > 0).collect()
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use perhop_core::estimate::rtt::Evidence;
 use perhop_core::packet::FlowId;
 use perhop_core::port::edge::StageSpec;
-use perhop_core::units::Span;
+use perhop_core::units::{Span, counted};
 use serde::Serialize;
 
 use super::round_trips::{Aggregate, FlowTrips, Measured, RoundTrips, Sample, Shared};
@@ -27,6 +27,8 @@ pub struct MeasuredRow {
     pub samples: u64,
     /// Those of them that came from TCP timestamps; the rest came from sequence numbers.
     pub samples_from_timestamps: u64,
+    /// Times that were measured while the capture's clock stepped back: they are in no other number.
+    pub voided_samples: u64,
     /// The shortest; `None` without samples.
     pub min_rtt_s: Option<f64>,
     /// Their mean.
@@ -157,13 +159,25 @@ impl RoundTripReport {
                 "no TCP segment with data in the capture: round-trip times and windows are known for TCP only".into(),
             ];
         }
-        let it = self.unanswered_flows;
+        let (it, voided) = (self.unanswered_flows, self.voided());
+        let stepped = (voided > 0).then(|| {
+            format!(
+                "{} void: the capture's clock stepped back while {} measured",
+                counted(voided, ["round-trip time is", "round-trip times are"]),
+                if voided == 1 { "it was" } else { "they were" }
+            )
+        });
         let warning = format!(
             "the capture has no ACKs of {it} of {} TCP flows: their round-trip time is unknown and their window only grows; \
              capture both directions at one place",
             self.flows.len()
         );
-        if it > 0 { vec![warning] } else { Vec::new() }
+        (it > 0).then_some(warning).into_iter().chain(stepped).collect()
+    }
+
+    /// Of all flows.
+    pub(super) fn voided(&self) -> u64 {
+        self.flows.iter().map(|it| it.measured.voided_samples).sum()
     }
 }
 
@@ -189,6 +203,7 @@ fn row(it: &Measured) -> MeasuredRow {
         timeouts: it.timeouts,
         samples,
         samples_from_timestamps: it.from_timestamps,
+        voided_samples: it.voided,
         min_rtt_s: it.trip.least(),
         mean_rtt_s: (samples > 0).then(|| it.sum_ns as f64 / 1e9 / samples as f64),
         max_rtt_s: (samples > 0).then(|| it.longest.seconds()),

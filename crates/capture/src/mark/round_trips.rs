@@ -12,6 +12,8 @@ use perhop_core::estimate::{MicroFlows, RoundTrip, Timestamps};
 use perhop_core::packet::{FlowId, Packet, flags};
 use perhop_core::units::{Span, Time};
 
+use super::steps::Steps;
+
 /// Silence after which a flow is forgotten: its counts stay, its open sample and its window do not.
 pub(crate) const EXPIRY: Span = Span::from_s(60);
 
@@ -42,6 +44,8 @@ pub(crate) struct Measured {
     pub(crate) timeouts: u64,
     pub(crate) from_numbers: u64,
     pub(crate) from_timestamps: u64,
+    /// Those that are void since the clock stepped back, and are in no other number.
+    pub(crate) voided: u64,
     pub(crate) sum_ns: u128,
     pub(crate) longest: Span,
     /// The largest window of a flow.
@@ -133,8 +137,8 @@ impl RoundTrips {
     }
 
     /// A TCP segment; `aggregate` as long as it belongs to one.
-    pub(crate) fn see(&mut self, it: &Segment<'_>, aggregate: Option<Aggregate>) {
-        self.answer(it);
+    pub(crate) fn see(&mut self, it: &Segment<'_>, aggregate: Option<Aggregate>, steps: &Steps) {
+        self.answer(it, steps);
         self.pass(it, aggregate);
     }
 
@@ -147,11 +151,16 @@ impl RoundTrips {
     }
 
     /// As return traffic of the other direction.
-    fn answer(&mut self, it: &Segment<'_>) {
+    fn answer(&mut self, it: &Segment<'_>, steps: &Steps) {
         let sample = self.instruments.on_reverse(it.now, it.mate, it.packet, it.stamps);
         let flow = self.flow(it.mate);
         flow.answered |= it.packet.flags & flags::ACK != 0;
         let Some((rtt, evidence)) = sample else { return };
+        if steps.spoil(it.now, rtt) {
+            flow.measured.voided += 1;
+            let of_aggregate = flow.aggregate.map(|it| self.aggregates.entry(it).or_default());
+            return of_aggregate.into_iter().for_each(|it| it.voided += 1);
+        }
         flow.measured.sample(rtt, evidence, GAIN_OF_ONE);
         if let Some(aggregate) = flow.aggregate {
             self.aggregates.entry(aggregate).or_default().sample(rtt, evidence, GAIN_OF_ALL);

@@ -10,6 +10,7 @@ use perhop_core::packet::FlowId;
 use perhop_core::port::edge::StageSpec;
 use serde::{Serialize, Serializer};
 
+use super::codes::Codes;
 use super::demand::Demand;
 use super::flow_row::{FlowRow, flow_row};
 use super::rate_report::{self, ContractRow};
@@ -21,6 +22,7 @@ use crate::flows::FlowTable;
 pub(super) struct Counted {
     pub(super) flows: FlowTable,
     pub(super) rates: Rates,
+    pub(super) codes: Codes,
     pub(super) stages: Vec<StageSpec>,
     pub(super) demands: Vec<Demand>,
     /// Of the capture.
@@ -36,7 +38,7 @@ impl Counted {
 
     fn flow_row(&self, flow: FlowId) -> FlowRow {
         let key = self.flows.key(flow.0).expect("it had packets");
-        flow_row(&key, &self.rates.flows.sums(flow), self.duration_s)
+        flow_row(&key, (&self.rates.flows.sums(flow), &self.codes.of(flow)), self.duration_s)
     }
 }
 
@@ -136,7 +138,7 @@ impl ContractRows {
     }
 
     fn row(&self, (place, one): Place) -> ContractRow {
-        let Counted { flows, rates, stages, demands, duration_s } = &*self.counted;
+        let Counted { flows, rates, stages, demands, duration_s, .. } = &*self.counted;
         let place = place as usize;
         let names = Names { flows, stages };
         let (shared, got) = rates.got(place, one);

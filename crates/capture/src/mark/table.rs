@@ -2,11 +2,11 @@
 
 use comfy_table::Table;
 
-use super::flow_row::{Fates, FlowRow};
+use super::flow_row::{EcnRow, Fates, FlowRow};
 use super::layout::{Rows, bit_rate, limited, new_table, share, shown};
 use super::rate_report::When;
 use super::report::{ColourRow, Report};
-use super::round_trip_report::{FlowRoundTrip, MeasuredRow};
+use super::round_trip_report::{FlowRoundTrip, MeasuredRow, RoundTripReport};
 use super::volume::Volume;
 use crate::flows::{FlowKey, flow_name};
 use crate::headers::Ports;
@@ -20,15 +20,17 @@ impl Report {
         let mut parts = vec![self.summary()];
         if !self.conditioners.is_empty() {
             parts.extend([self.colours(), self.contracts(), self.excess(flows), self.tallies()]);
-            parts.extend([self.code_points(), self.labels(), self.rtts(), self.flows(flows), self.flow_colours(flows)]);
+            parts.extend([self.code_points(), self.labels(), self.rtts(), self.flows(flows), self.flow_codes(flows)]);
+            parts.push(self.flow_colours(flows));
         } else if self.round_trips.is_none() {
-            parts.extend([self.code_points_as_they_came(), self.flows(flows)]);
+            parts.extend([self.code_points_as_they_came(), self.flows(flows), self.flow_codes(flows)]);
         }
         parts.push(self.burst_table());
         parts.extend(self.load.queue.iter().map(|queue| queue.text(flows)));
         parts.extend([
             self.aggregate_round_trips(flows),
             self.flow_round_trips(flows),
+            self.voided(),
             self.unchanged(),
             self.written(),
         ]);
@@ -53,7 +55,7 @@ impl Report {
         let counts =
             directions.map(|(what, v)| format!("{what} {}, {} B", counted(v.packets, PACKETS), v.bytes)).join("; ");
         let packets = counted(self.capture.packets, PACKETS);
-        format!("{packets}{time}; {bytes}\n{counts}{}{}", self.expired(), self.time_zero())
+        format!("{packets}{time}; {bytes}\n{counts}{}{}{}", self.expired(), self.time_zero(), self.once())
     }
 
     /// Where flows expire.
@@ -62,6 +64,12 @@ impl Report {
             return String::new();
         };
         format!("\nexpired: {} silent for more than {timeout} s", counted(expired, ["flow", "flows"]))
+    }
+
+    /// Where copies were left out.
+    fn once(&self) -> String {
+        let copies = counted(self.capture.copies, ["copy", "copies"]);
+        if self.capture.once { format!("\neach packet once: {copies} left out") } else { String::new() }
     }
 
     /// Where it is not the first packet.
@@ -149,24 +157,24 @@ impl Report {
 
     fn code_points(&self) -> String {
         let header = ["DSCP", "packets before", "after", "bytes before", "after"];
-        let mut table = new_table(&header, 1);
+        let mut table = new_table(&[&header[..], &ECN].concat(), 1);
         for row in &self.code_points {
             let (before, after) = (row.before, row.after);
             let counts = [before.packets, after.packets, before.bytes, after.bytes].map(|n| n.to_string());
-            table.add_row([row.name.clone()].into_iter().chain(counts));
+            table.add_row([row.name.clone()].into_iter().chain(counts).chain(ecn(&row.ecn)));
         }
         shown(&table)
     }
 
     /// Without a policy nothing changes them.
     fn code_points_as_they_came(&self) -> String {
-        let mut table = new_table(&["DSCP", "packets", "bytes", "Mbit/s", "% of bytes"], 1);
+        let mut table = new_table(&[&["DSCP", "packets", "bytes", "Mbit/s", "% of bytes"][..], &ECN].concat(), 1);
         let total = self.directions.forward.bytes;
         for row in &self.code_points {
             let rate = super::rate_report::over(row.before.bytes, self.capture.duration_s);
             let counts = [row.before.packets, row.before.bytes].map(|n| n.to_string());
             let parts = [mbps(rate), share(row.before, total)];
-            table.add_row([row.name.clone()].into_iter().chain(counts).chain(parts));
+            table.add_row([row.name.clone()].into_iter().chain(counts).chain(parts).chain(ecn(&row.ecn)));
         }
         shown(&table)
     }
@@ -195,11 +203,29 @@ impl Report {
         let mut table = new_table(&[&header[..], &WORST].concat(), 2);
         for flow in self.flows.largest(most) {
             let counts = [flow.total.packets, flow.total.bytes].map(|n| n.to_string());
-            let times = [mbps(flow.offered_bit_s), seconds(flow.when.first_s), seconds(flow.when.last_s)];
+            let times = [mbps(flow.own_bit_s), seconds(flow.when.first_s), seconds(flow.when.last_s)];
             let name = [flow_name(&flow.key()), flow.direction.into()];
             table.add_row(name.into_iter().chain(counts).chain(times).chain(worst(&flow.when)));
         }
-        limited(&table, Rows { all: self.flows.len(), most }, "flows", "flows: Mbit/s over the whole capture")
+        limited(
+            &table,
+            Rows { all: self.flows.len(), most },
+            "flows",
+            "flows: Mbit/s from its first packet to its last",
+        )
+    }
+
+    /// Nothing where all packets are best effort, and none is ECN-capable.
+    fn flow_codes(&self, most: usize) -> String {
+        if self.ecn.capable() == 0 && self.code_points.iter().all(|row| row.dscp == 0 || row.before.packets == 0) {
+            return String::new();
+        }
+        let mut table = new_table(&[&["flow", "DSCP"][..], &ECN].concat(), 2);
+        for flow in self.flows.largest(most) {
+            let codes: Vec<_> = flow.code_points.iter().map(|it| format!("{} {}", it.name, it.packets)).collect();
+            table.add_row([flow_name(&flow.key()), codes.join(", ")].into_iter().chain(ecn(&flow.ecn)));
+        }
+        limited(&table, Rows { all: self.flows.len(), most }, "flows", "packets of each flow as they came")
     }
 
     fn flow_colours(&self, most: usize) -> String {
@@ -234,8 +260,18 @@ impl Report {
         limited(&table, Rows { all: it.flows.len(), most }, "flows", "")
     }
 
+    fn voided(&self) -> String {
+        let voided = self.round_trips.as_ref().map_or(0, RoundTripReport::voided);
+        if voided == 0 {
+            String::new()
+        } else {
+            format!("void, as the clock stepped back: {voided} of the round-trip times")
+        }
+    }
+
     fn written(&self) -> String {
-        let kept = self.capture.packets - self.directions.dropped.packets;
+        let copies = if self.capture.once { self.capture.copies } else { 0 };
+        let kept = self.capture.packets - self.directions.dropped.packets - copies;
         self.capture.output.as_ref().map_or(String::new(), |name| format!("written: {name}, {kept} packets"))
     }
 
@@ -254,6 +290,13 @@ fn colour_row(table: &mut Table, [name, kind]: [&str; 2], row: &ColourRow, total
     table.add_row([name, kind, row.before, row.after].map(String::from).into_iter().chain(counts));
 }
 
+/// Columns of ECN, in packets as they came.
+const ECN: [&str; 4] = ["not-ECT", "ECT(0)", "ECT(1)", "CE"];
+
+fn ecn(row: &EcnRow) -> [String; 4] {
+    [row.not_ect, row.ect0, row.ect1, row.ce].map(|n| n.to_string())
+}
+
 /// Columns of the worst second.
 const WORST: [&str; 2] = ["worst second Mbit/s", "at s"];
 
@@ -261,9 +304,12 @@ fn worst(when: &When) -> [String; 2] {
     [mbps(when.worst_second_bit_s), when.worst_second_s.to_string()]
 }
 
-/// Mbit/s with four digits; `-` where there is no duration.
+/// Mbit/s with four digits, a power of ten where all of them were zeros; `-` where there is no duration.
 fn mbps(bit_s: Option<f64>) -> String {
     let Some(rate) = bit_s.map(|rate| rate / 1e6) else { return "-".into() };
+    if rate > 0.0 && rate < 0.00005 {
+        return format!("{rate:.1e}");
+    }
     let decimals = [1000.0, 100.0, 10.0, 1.0].iter().filter(|bound| rate < **bound).count();
     format!("{rate:.decimals$}")
 }

@@ -12,6 +12,9 @@ pub struct Through {
     /// Keep the complete packets of a truncated capture
     #[arg(long)]
     pub partial: bool,
+    /// Take packets that the capture holds twice once: those of a mirror of both directions, or of `-i any`
+    #[arg(long)]
+    pub once: bool,
     /// Forget flows that are silent for longer, as in 60s: one that returns begins afresh, with a full bucket; without
     /// this none is forgotten
     #[arg(long, value_name = "TIME")]
@@ -34,6 +37,9 @@ pub struct Mark {
     /// Policy file: `[conditioner]` tables without `at`
     #[arg(long, value_name = "FILE")]
     pub policy: PathBuf,
+    /// Replace the output if it exists; the input it may never be
+    #[arg(long)]
+    pub force: bool,
     /// How.
     #[command(flatten)]
     pub through: Through,

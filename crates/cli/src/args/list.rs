@@ -62,9 +62,12 @@ pub struct List {
 /// `init`
 #[derive(Args, Debug)]
 pub struct Init {
-    /// File to write; one that exists is left alone
+    /// File to write
     #[arg(default_value = "scenario.toml")]
     pub file: PathBuf,
+    /// Replace it if it exists
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// `completions`

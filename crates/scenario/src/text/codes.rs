@@ -19,6 +19,8 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E022", "a path that is not UTF-8 where it is printed as JSON or handed to Python"),
     ("E023", "results on disk are not those that were written"),
     ("E024", "a directory of runs cannot be read"),
+    ("E025", "an output that is one of the inputs"),
+    ("E026", "an output that exists, of a verb that replaces none without `--force`"),
     ("E103", "a quantity without its unit"),
     ("E105", "a unit of another quantity, or an unknown one"),
     ("E106", "`K`, `M` or `G` alone: of 1000 or of 1024, bits or bytes?"),

@@ -1,0 +1,94 @@
+//! What a verb reads and what it writes, and that no output is one of the inputs.
+
+use crate::Failure;
+use crate::args::Verb;
+use perhop_capture::{CaptureError, Existing, OutputFile, STANDARD_INPUT};
+use std::fs::{self, Metadata};
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// What a run's directory holds beside tables.
+const MANIFEST: &str = "manifest.json";
+
+/// Files and directories of a command line.
+struct Places<'a> {
+    /// Of a directory, the files of its runs.
+    reads: Vec<&'a Path>,
+    writes: Vec<PathBuf>,
+}
+
+impl<'a> Places<'a> {
+    /// Directories in which a verb makes new files are not among what it writes.
+    fn of(verb: &'a Verb) -> Self {
+        let (reads, writes): (Vec<&PathBuf>, Vec<PathBuf>) = match verb {
+            Verb::Run(a) => (vec![&a.source.file], a.shown.csv.iter().cloned().collect()),
+            Verb::Sweep(a) => (vec![&a.source.file], a.shown.csv.iter().cloned().collect()),
+            Verb::Lab(a) => (vec![&a.source.file], a.keep.iter().map(|dir| dir.join("scenario.json")).collect()),
+            Verb::Tune(a) => (a.file.iter().collect(), a.plot.iter().cloned().collect()),
+            Verb::Mark(a) => (vec![&a.input, &a.policy], vec![a.output.clone()]),
+            Verb::Plot(a) => (a.runs.iter().collect(), a.output.iter().cloned().collect()),
+            Verb::Report(a) => (a.runs.iter().collect(), vec![a.output.clone()]),
+            Verb::Init(a) => (Vec::new(), vec![a.file.clone()]),
+            Verb::Check(_) | Verb::Explain(_) | Verb::Meter(_) | Verb::Compare(_) | Verb::Runs(_) => Default::default(),
+            Verb::Reproduce(_) | Verb::Map(_) | Verb::Man(_) => Default::default(),
+            Verb::Bench(_) | Verb::List(_) | Verb::Completions(_) => Default::default(),
+        };
+        Self { reads: reads.into_iter().map(PathBuf::as_path).collect(), writes }
+    }
+}
+
+/// # Errors
+/// What the verb would write is what it reads.
+pub(crate) fn check(verb: &Verb) -> Result<(), Failure> {
+    let Places { reads, writes } = Places::of(verb);
+    writes.iter().try_for_each(|output| refuse(output, &reads))
+}
+
+/// # Errors
+/// `output` is one of the `inputs`, by whatever name.
+pub(crate) fn refuse(output: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+    let Some(there) = fs::metadata(output).ok().filter(Metadata::is_file) else { return Ok(()) };
+    let Some(input) = inputs.iter().find_map(|input| found(input, &there)) else { return Ok(()) };
+    let message = format!("{} is {}, which is read: it would be lost", output.display(), input.display());
+    Err(Failure::Error(format!("error[E025] {message}\n   help: give what is written another name")))
+}
+
+/// The file at or below `input` that is `wanted`.
+fn found(input: &Path, wanted: &Metadata) -> Option<PathBuf> {
+    let place = if input.as_os_str() == STANDARD_INPUT { Path::new("/dev/stdin") } else { input };
+    match fs::metadata(place) {
+        Ok(it) if it.is_dir() => below(place, wanted),
+        Ok(it) => ((it.dev(), it.ino()) == (wanted.dev(), wanted.ino())).then(|| input.to_path_buf()),
+        // The name of some runs, with which their directories' names begin.
+        Err(_) => below(place.parent()?, wanted),
+    }
+}
+
+fn below(dir: &Path, wanted: &Metadata) -> Option<PathBuf> {
+    let of_run = |path: &Path| path.ends_with(MANIFEST) || path.extension().is_some_and(|it| it == "parquet");
+    let paths = fs::read_dir(dir).ok()?.flatten().map(|entry| entry.path());
+    paths.filter(|path| path.is_dir() || of_run(path)).find_map(|path| found(&path, wanted))
+}
+
+/// Writes a file, whole or not at all.
+///
+/// # Errors
+/// It cannot be written; there is one that stays.
+pub(crate) fn write(path: &Path, bytes: &[u8], existing: Existing) -> Result<(), Failure> {
+    let written = OutputFile::create(path, existing).and_then(|mut file| {
+        let place = || path.display().to_string();
+        file.write_all(bytes).map_err(|cause| CaptureError::Write { place: place(), cause })?;
+        file.finish()
+    });
+    written.map_err(|error| unwritten(&error))
+}
+
+/// Why a file was not written, and what helps.
+pub(crate) fn unwritten(error: &CaptureError) -> Failure {
+    let (code, help) = match error {
+        CaptureError::Exists { .. } => ("E026", "give another name, or --force to replace it"),
+        _ => ("E020", "choose another place, or free some space"),
+    };
+    Failure::Error(format!("error[{code}] {error}\n   help: {help}"))
+}
