@@ -11,8 +11,10 @@ pub struct Scope {
     pub largest_packet: Bytes,
     /// Whose packet that is, for messages: "traffic `web`".
     pub largest_of: String,
-    /// Rate of the link behind the queue, the whole link's even if a scheduler shares it; `None` for a conditioner, or if
-    /// unknown.
+    /// The largest packet of each class of a scheduler, in their order; empty: it is that of all for each of them.
+    pub classes: Vec<Largest>,
+    /// The rate that bounds what is behind the queue or in the scheduler, even if a scheduler shares it; `None` for a
+    /// conditioner, or if unknown.
     pub link_rate: Option<BitRate>,
     /// Limit of the queue: packets or bytes.
     pub limit: Option<Length>,
@@ -20,6 +22,15 @@ pub struct Scope {
     pub overhead: u32,
     /// Weights of the flows whose rates are labels; `None` if labels come from where they are unknown.
     pub weights: Option<Weights>,
+}
+
+/// The largest packet of a class; by default none is known.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Largest {
+    /// As meters count it.
+    pub packet: Bytes,
+    /// Whose it is, for messages.
+    pub of: String,
 }
 
 /// The range of weights by which rates are divided to make labels; both above 0.
@@ -47,11 +58,18 @@ impl Default for Scope {
     /// Ethernet's largest packet, and nothing else known.
     fn default() -> Self {
         let (largest_packet, largest_of) = (Bytes::new(1500), "Ethernet".into());
-        Self { largest_packet, largest_of, link_rate: None, limit: None, overhead: 0, weights: None }
+        let classes = Vec::new();
+        Self { largest_packet, largest_of, classes, link_rate: None, limit: None, overhead: 0, weights: None }
     }
 }
 
 impl Scope {
+    /// The surroundings of one class of a scheduler: its own largest packet, if that is known.
+    pub fn of_class(&self, class: usize) -> Self {
+        let Some(Largest { packet, of }) = self.classes.get(class).cloned() else { return self.clone() };
+        Self { largest_packet: packet, largest_of: of, classes: Vec::new(), ..self.clone() }
+    }
+
     /// # Errors
     /// E212 when a bucket is smaller than the largest packet, which could then never take tokens from it.
     pub fn holds_largest_packet(&self, field: &'static str, depth: Bytes) -> Result<(), ParamError> {

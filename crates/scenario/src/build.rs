@@ -1,19 +1,21 @@
 //! Model -> plan of a run, with every check that needs more than one section.
 
-use crate::check::{advice, labels, memory, mtu, phases, queues, reached, settings, stability, starving};
-use crate::resolve::arriving::Arrivals;
+use crate::check::{advice, labels, memory, mtu, names, phases, queues, reached, settings, stability, starving};
+use crate::resolve::arriving::{Arrivals, Arriving};
 use crate::resolve::crossing::Crossing;
 use crate::resolve::indexed::Indexed;
 use crate::resolve::offered::{self, Flowline};
 use crate::resolve::ports::{self, File, Resolved, Stage};
-use crate::resolve::topology::{self, Topology};
+use crate::resolve::reaching;
+use crate::resolve::topology::{self, Direction, Topology};
 use crate::sections::model::Model;
 use crate::sections::settings::Settings;
 use perhop_core::params::Problems;
 use perhop_core::port::{Inside, Limit, NodeSpec, QueueSpec};
-use perhop_core::scope::Scope;
+use perhop_core::scope::{Largest, Scope};
 use perhop_core::units::{Bytes, Length, Packets};
 use perhop_sim::plan::{self, Plan, Probes};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// A plan and what it was made from, for `explain`.
@@ -54,11 +56,11 @@ pub fn build(model: &Model, problems: &mut Problems) -> Option<Built> {
     let at = ports::at_links(&stages, links.len());
     for (index, link) in links.iter_mut().enumerate() {
         link.edge = at[index].iter().map(|stage| stage.spec.clone()).collect();
-        let surroundings = scope(file, Indexed { index, it: link });
-        finish(file, index, link, &surroundings, problems);
+        finish(file, Around { link: index, scope: scope(file, index), arrivals: Some(&arrivals) }, link, problems);
     }
     let resolved = Resolved { file, stages: &stages, arrivals: &arrivals, links: &links };
-    if file.knows_traffic() {
+    names::check(file, problems);
+    if file.is_whole() {
         stability::check(resolved, problems);
         reached::check(resolved, problems);
         starving::check(resolved, problems);
@@ -69,7 +71,7 @@ pub fn build(model: &Model, problems: &mut Problems) -> Option<Built> {
     settings::check_sampled(file, problems);
     settings::check_size(file, &links, problems);
     memory::check(resolved, problems);
-    if !file.knows_traffic() {
+    if !file.is_whole() {
         return None;
     }
     let plan = plan(model, &topology, &traffic, links);
@@ -82,21 +84,72 @@ pub(crate) fn alone(model: &Model, around: &Scope, problems: &mut Problems) -> O
     let mut link = topology.links.first().map(draft)?;
     let crossing = Crossing::new(topology.links.len(), &[]);
     let file = File::new(model, &topology, &[], &crossing);
-    let around = Scope { link_rate: Some(link.rate), ..around.clone() };
-    finish(file, 0, &mut link, &around, problems);
+    finish(file, Around { link: 0, scope: around.clone(), arrivals: None }, &mut link, problems);
     Some(Plan { classes: vec![String::new()].into(), ..plan(model, &topology, &[], vec![link]) })
 }
 
+/// The surroundings of a link's AQMs, schedulers and shapers except limits and rates.
+struct Around<'a> {
+    link: usize,
+    /// With the largest packet that crosses it.
+    scope: Scope,
+    /// What arrives at all links, if that is known.
+    arrivals: Option<&'a Arrivals>,
+}
+
 /// Tells a link's queues, schedulers and shapers their surroundings, and checks them.
-fn finish(file: File<'_>, index: usize, link: &mut plan::Link, around: &Scope, problems: &mut Problems) {
-    let direction = &file.topology.links[index];
-    for (queue, stated) in link.queues.iter_mut().zip(&direction.queues) {
-        let limit = Some(length(queue.limit));
-        queue.scope = Scope { limit, link_rate: Some(stated.rate), ..around.clone() };
+fn finish(file: File<'_>, around: Around<'_>, link: &mut plan::Link, problems: &mut Problems) {
+    let (index, direction) = (around.link, &file.topology.links[around.link]);
+    let sizes = Sizes::new(file, &around, direction);
+    for (i, (queue, stated)) in link.queues.iter_mut().zip(&direction.queues).enumerate() {
+        let (limit, scope) = (Some(length(queue.limit)), sizes.of(sizes.queues.get(i)));
+        queue.scope = Scope { limit, link_rate: Some(stated.rate), ..scope };
     }
-    link.nodes.iter_mut().for_each(|node| node.scope = around.clone());
+    for (i, (node, stated)) in link.nodes.iter_mut().zip(&direction.nodes).enumerate() {
+        node.scope = Scope { link_rate: Some(stated.bound), classes: sizes.classes(i), ..sizes.of(sizes.nodes.get(i)) };
+    }
     queues::check_queues(file, Indexed { index, it: link }, problems);
     queues::check_nodes(file, Indexed { index, it: link }, problems);
+}
+
+/// The largest packets that come to the nodes and queues of a link: that of all, where it is not known which come.
+struct Sizes<'a> {
+    file: File<'a>,
+    direction: &'a Direction,
+    /// Of all that cross it.
+    whole: &'a Scope,
+    /// What comes to each node, and to each queue.
+    nodes: Vec<Cow<'a, [Arriving]>>,
+    queues: Vec<Cow<'a, [Arriving]>>,
+}
+
+impl<'a> Sizes<'a> {
+    fn new(file: File<'a>, around: &'a Around<'a>, direction: &'a Direction) -> Self {
+        let known =
+            around.arrivals.filter(|arrivals| arrivals.sure && file.knows_traffic() && !direction.nodes.is_empty());
+        let arriving = known.map(|arrivals| &*arrivals.queues[around.link]);
+        let nodes = arriving.map(|arriving| reaching::at_nodes(direction, arriving)).unwrap_or_default();
+        let queues = arriving.map(|arriving| reaching::at_queues(direction, &nodes, arriving)).unwrap_or_default();
+        Self { file, direction, whole: &around.scope, nodes, queues }
+    }
+
+    /// The surroundings where these packets come; where none come, those of the link.
+    fn of(&self, arriving: Option<&Cow<'_, [Arriving]>>) -> Scope {
+        let largest = arriving.and_then(|arriving| self.file.largest_of(arriving));
+        let scope = largest.map(|largest| self.file.scope_of(Some(largest)));
+        let found = scope.unwrap_or_else(|| self.whole.clone());
+        Scope { largest_packet: found.largest_packet, largest_of: found.largest_of, ..self.whole.clone() }
+    }
+
+    /// The largest packet of each class of a node: none is too large for a class that no packet reaches.
+    fn classes(&self, node: usize) -> Vec<Largest> {
+        let class = |child: usize| {
+            let found = self.file.largest_of(&self.nodes[child]).map(|largest| self.file.scope_of(Some(largest)));
+            found.map_or(Largest::default(), |scope| Largest { packet: scope.largest_packet, of: scope.largest_of })
+        };
+        let known = !self.nodes.is_empty() && self.direction.nodes[node].scheduler.is_some();
+        if known { reaching::children(self.direction, node).map(class).collect() } else { Vec::new() }
+    }
 }
 
 fn draft(link: &topology::Direction) -> plan::Link {
@@ -156,11 +209,10 @@ fn sampled(settings: &Settings, topology: &Topology) -> Option<Vec<usize>> {
     (!settings.sample_ports.is_empty()).then(|| links.into_iter().collect())
 }
 
-/// The surroundings of a link's AQMs except their limits: its rate, the largest packet that crosses it.
-fn scope(file: File<'_>, at: Indexed<'_, plan::Link>) -> Scope {
-    let sizes = file.largest_over(at.index).map(|(size, flow)| (size, flow.offered.name.as_str()));
-    let scope = file.scope_of(sizes.max_by_key(|s| s.0));
-    Scope { link_rate: Some(at.it.rate), ..scope }
+/// The surroundings of a link: the largest packet that crosses it.
+fn scope(file: File<'_>, link: usize) -> Scope {
+    let sizes = file.largest_over(link).map(|(size, flow)| (size, flow.offered.name.as_str()));
+    file.scope_of(sizes.max_by_key(|s| s.0))
 }
 
 fn length(limit: Limit) -> Length {

@@ -2,7 +2,7 @@
 
 use crate::check::bursts;
 use crate::check::memory;
-use crate::resolve::offered::{Flowline, tables, tcp_section};
+use crate::resolve::offered::{tables, tcp_section};
 use crate::resolve::ports::{Stage, following, longest_rtt, parameter};
 use crate::scenario::Scenario;
 use crate::sections::at::Shown;
@@ -12,17 +12,21 @@ use crate::sections::tcp::TcpRef;
 use crate::sweep::{Point, Sweep};
 use crate::text::tree::leaves;
 use crate::text::write;
+use drain::{Drain, Ports};
 use perhop_core::conditioner::meter::Tokens;
 use perhop_core::framing::LinkLayer;
 use perhop_core::packet::Colour;
 use perhop_core::params::{Node, Tree, show_table};
+use perhop_core::port::Limit;
 use perhop_core::port::edge::Action;
-use perhop_core::port::{Limit, QueueSpec};
+use perhop_core::sched::SchedulerParams;
 use perhop_core::units::{BitRate, Burst, Bytes, MeterRate, Span, counted};
 use perhop_sim::plan;
 use perhop_sim::traffic::{TrafficParams, capture};
 use std::fmt::Write;
 
+/// How long full queues take to empty.
+mod drain;
 /// The tree of a port's queues.
 mod tree;
 
@@ -36,8 +40,9 @@ const METERS: [&str; 4] = ["token-bucket", "srtcm", "trtcm", "trtcm-4115"];
 pub fn explain(scenario: &Scenario) -> String {
     let mut out = scenario.effective();
     tcp(scenario, &mut out);
-    paths(scenario, &mut out);
-    queues(scenario, &mut out);
+    let ports = Ports::of(scenario);
+    paths(scenario, &ports, &mut out);
+    queues(scenario, &ports, &mut out);
     series(scenario, &mut out);
     conditioners(scenario, &mut out);
     changes(scenario, &mut out);
@@ -89,9 +94,9 @@ fn tcp(scenario: &Scenario, out: &mut String) {
 }
 
 /// Each traffic: its packets, its RTT, its route with every buffer.
-fn paths(scenario: &Scenario, out: &mut String) {
+fn paths(scenario: &Scenario, ports: &Ports<'_>, out: &mut String) {
     heading(out, "Paths: each traffic's route with every queue on it");
-    for flow in &scenario.built.traffic {
+    for (index, flow) in scenario.built.traffic.iter().enumerate() {
         let offered = &flow.offered;
         let carried = match &offered.model {
             TrafficParams::Quic(_) => "QUIC",
@@ -114,7 +119,7 @@ fn paths(scenario: &Scenario, out: &mut String) {
             let _ = write!(out, "; {}", replayed(params));
         }
         if let Some(rtt) = flow.base_rtt(links(scenario)) {
-            let full = loop_rtt(flow, scenario);
+            let full = ports.loop_rtt(index);
             let _ = write!(out, ", base RTT {rtt}, {} with every queue full", approximately(full));
             let window = match &offered.model {
                 TrafficParams::Quic(params) => params.receive_window.get(),
@@ -127,9 +132,9 @@ fn paths(scenario: &Scenario, out: &mut String) {
             let _ = write!(out, "; all users together request about {}", rate(load));
         }
         out.push('\n');
-        way(scenario, "there", &flow.forward, out);
+        way(scenario, ports, ("there", &flow.forward), out);
         if !flow.backward.is_empty() {
-            way(scenario, "back ", &flow.backward, out);
+            way(scenario, ports, ("back ", &flow.backward), out);
         }
     }
 }
@@ -146,7 +151,7 @@ fn replayed(params: &capture::Params) -> String {
     )
 }
 
-fn way(scenario: &Scenario, name: &str, way: &[u32], out: &mut String) {
+fn way(scenario: &Scenario, ports: &Ports<'_>, (name, way): (&str, &[u32]), out: &mut String) {
     for &index in way {
         let link = &links(scenario)[index as usize];
         let stages: Vec<_> = link.edge.iter().map(|s| format!("[{}: {}] ", s.name, s.params.name())).collect();
@@ -155,7 +160,7 @@ fn way(scenario: &Scenario, name: &str, way: &[u32], out: &mut String) {
             "  {name} {}: {}{}, then {} and {}{}{}",
             link.name,
             stages.concat(),
-            waiting(link, scenario.built.plan.overhead),
+            waiting(&ports.drains[index as usize], scenario.built.plan.overhead),
             link.rate,
             link.delay,
             transit(&link.transit),
@@ -183,61 +188,50 @@ fn transit(transit: &plan::Transit) -> String {
 }
 
 /// All queues of a port on one line.
-fn waiting(link: &plan::Link, overhead: u32) -> String {
-    let queues: Vec<_> = link.queues.iter().map(|queue| one_queue(link, queue, overhead)).collect();
-    match link.scheduler() {
-        Some(scheduler) => format!("{} over {}", scheduler.name(), queues.join(" + ")),
+fn waiting(drain: &Drain<'_>, overhead: u32) -> String {
+    let queues: Vec<_> = (0..drain.link.queues.len()).map(|queue| one_queue(drain, queue, overhead)).collect();
+    match drain.link.scheduler() {
+        Some(scheduler) => format!("{}{} over {}", scheduler.name(), room(drain, scheduler, 0), queues.join(" + ")),
         None => queues.concat(),
     }
 }
 
-/// A queue's AQM, its limit and the time it takes to empty at the link's rate.
-fn one_queue(link: &plan::Link, queue: &QueueSpec, overhead: u32) -> String {
-    let rate = queue.scope.link_rate.unwrap_or(link.rate);
-    let (aqm, time) = (queue.aqm.name(), approximately(bytes(queue, overhead) as f64 * 8.0 / rate.bit_s() as f64));
+/// A queue's AQM, its limit and the time it takes to empty.
+fn one_queue(drain: &Drain<'_>, index: usize, overhead: u32) -> String {
+    let queue = &drain.link.queues[index];
+    let (aqm, time) = (queue.aqm.name(), drain.alone(index).map(approximately).unwrap_or_default());
+    // A link serialises IP packets.
+    let largest = queue.scope.largest_packet.get().saturating_sub(u64::from(overhead));
     match queue.limit {
         Limit::Packets(u32::MAX) => aqm.to_owned(),
-        Limit::Packets(n) => format!("{aqm} {n}p ({time} of {}B)", serialised(queue, overhead)),
+        Limit::Packets(n) => format!("{aqm} {n}p ({time} of {largest}B)"),
         Limit::Bytes(n) => format!("{aqm} {n}B ({time})"),
     }
 }
 
-/// IP length of the largest packet that reaches a queue.
-fn serialised(queue: &QueueSpec, overhead: u32) -> u64 {
-    queue.scope.largest_packet.get().saturating_sub(u64::from(overhead))
-}
-
-/// What a full queue of largest packets holds. A link serialises IP packets, a limit in bytes counts as `accounting` says.
-fn bytes(queue: &QueueSpec, overhead: u32) -> u64 {
-    match queue.limit {
-        Limit::Packets(n) => u64::from(n) * serialised(queue, overhead),
-        Limit::Bytes(n) => n,
+/// What may wait in all queues of a scheduler together, the first of which is given, and the time it takes to empty.
+fn room(drain: &Drain<'_>, scheduler: &SchedulerParams, first: usize) -> String {
+    let limit = |limit: Limit| match limit {
+        Limit::Packets(n) => format!("{n}p"),
+        Limit::Bytes(n) => format!("{n}B"),
+    };
+    let room: Vec<_> = scheduler.room().into_iter().map(limit).collect();
+    match drain.alone(first).filter(|_| !room.is_empty()) {
+        Some(time) => format!(" {} ({})", room.join(" or "), approximately(time)),
+        None => String::new(),
     }
 }
 
-/// How long it takes until all full queues of a link are empty.
-fn wait(link: &plan::Link, overhead: u32) -> f64 {
-    let limited = link.queues.iter().filter(|queue| queue.limit != Limit::Packets(u32::MAX));
-    let all: u64 = limited.map(|queue| bytes(queue, overhead)).sum();
-    let shaped = link.nodes.first().and_then(|root| root.shaper.as_ref()).map_or(link.rate, |shaper| shaper.rate);
-    all as f64 * 8.0 / shaped.min(link.rate).bit_s() as f64
-}
-
-fn loop_rtt(flow: &Flowline, scenario: &Scenario) -> f64 {
-    let all = flow.forward.iter().chain(&flow.backward).map(|&i| &links(scenario)[i as usize]);
-    all.map(|link| link.delay.seconds() + wait(link, scenario.built.plan.overhead)).sum()
-}
-
 /// Each port's queue, whatever traffic passes it.
-fn queues(scenario: &Scenario, out: &mut String) {
+fn queues(scenario: &Scenario, ports: &Ports<'_>, out: &mut String) {
     heading(out, "Queues: every port");
-    for (index, link) in links(scenario).iter().enumerate() {
-        let overhead = scenario.built.plan.overhead;
+    for (index, drain) in ports.drains.iter().enumerate() {
+        let (link, overhead) = (drain.link, scenario.built.plan.overhead);
         if link.nodes.is_empty() {
-            let _ = writeln!(out, "{}: {}, rate {}", link.name, waiting(link, overhead), link.rate);
+            let _ = writeln!(out, "{}: {}, rate {}", link.name, waiting(drain, overhead), link.rate);
         } else {
             let _ = writeln!(out, "{}: rate {}", link.name, link.rate);
-            tree::draw(&scenario.built.plan, index, out);
+            tree::draw(&scenario.built.plan, index, drain, out);
         }
     }
 }

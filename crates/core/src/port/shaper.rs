@@ -27,7 +27,7 @@ pub struct ShaperParams {
     pub burst: Bytes,
     /// Rate of such a burst; default: as fast as what is behind it.
     pub peak: Option<BitRate>,
-    /// Bytes that may go at once even within `peak`; default: the largest packet.
+    /// Bytes that may go at once even within `peak`; default: the largest packet, as the rate counts it.
     pub peak_burst: Option<Bytes>,
     /// Whether a packet goes before all of its tokens are there, as long as none are owed.
     #[param(default = false)]
@@ -106,6 +106,9 @@ impl ShaperParams {
     pub fn build(&self, scope: &Scope) -> Result<Shaper, ParamError> {
         ParamError::above_zero("rate", self.rate)?;
         ParamError::above_zero("burst", self.burst)?;
+        let (frame, takes) = (self.framing.build(scope)?, self.arithmetic == Arithmetic::Linux);
+        // Linux fills its bucket with what a packet of `burst` costs: sizes are those before framing.
+        let scope = if takes { scope } else { &frame.scope(scope) };
         let peak_burst = self.peak_burst.unwrap_or(scope.largest_packet.max(Bytes::new(1)));
         for (field, depth) in [("burst", self.burst), ("peak-burst", peak_burst)] {
             if depth > DEEPEST {
@@ -113,13 +116,10 @@ impl ShaperParams {
                 return Err(error.help(format!("at most {DEEPEST}")));
             }
         }
-        let (frame, takes) = (self.framing.build(scope)?, self.arithmetic == Arithmetic::Linux);
         if !self.debt {
-            let scope = if takes { scope.clone() } else { frame.scope(scope) };
             scope.holds_largest_packet("burst", self.burst)?;
             scope.holds_largest_packet("peak-burst", peak_burst)?;
         }
-        // Linux fills its bucket with what a packet of `burst` costs.
         let depth = |burst: Bytes| if takes { Bytes::new(frame.bytes(burst.get() as u32).into()) } else { burst };
         let peak = self.peak.map(|peak| self.peak_bucket(peak, depth(peak_burst))).transpose()?;
         let largest = if peak.is_some() { self.burst.min(peak_burst) } else { self.burst };

@@ -21,7 +21,7 @@ pub struct QueueSpec {
     pub limit: Limit,
     /// Which packet goes when there is no room.
     pub drop: Side,
-    /// Surroundings of the AQM. The link's rate is that of the whole link, whatever share a scheduler leaves: an idle
+    /// Surroundings of the AQM. The link's rate is the one that bounds the queue, whatever share a scheduler leaves: an idle
     /// queue would be served at it.
     pub scope: Scope,
 }

@@ -196,12 +196,16 @@ impl Params {
                 ParamError::new("mtu", "E201", format!("`mtu` is {}", self.mtu)).help(format!("at most {LARGEST}"))
             );
         }
-        let memory = self.memory.map_or_else(|| self.usual_memory(), Bytes::get);
-        Ok(Rules { memory, frame: self.framing.build(scope)?, advice: self.advice(scope) })
+        Ok(Rules { memory: self.most(), frame: self.framing.build(scope)?, advice: self.advice(scope) })
     }
 
     fn bytes_s(&self) -> Option<u64> {
         self.rate.map(|rate| rate.bit_s() / 8)
+    }
+
+    /// How many bytes may wait.
+    pub(super) fn most(&self) -> u64 {
+        self.memory.map_or_else(|| self.usual_memory(), Bytes::get)
     }
 
     fn usual_memory(&self) -> u64 {
@@ -223,12 +227,12 @@ impl Params {
         }
     }
 
-    /// W324: a rate that the link does not have.
+    /// W324: a rate above the one that bounds it.
     fn advice(&self, scope: &Scope) -> Option<ParamError> {
         let (rate, link) = (self.rate?, scope.link_rate?);
-        let message = format!("`rate` {rate} is above the link's {link}");
+        let message = format!("`rate` {rate} is above the {link} that it gets");
         let advice = ParamError::new("rate", "W324", message);
-        let help = format!("tins are served by rates that the link does not have: at most {link}, or without `rate`");
+        let help = format!("tins are served by rates that are not there: at most {link}, or without `rate`");
         (rate > link).then(|| advice.help(help))
     }
 }

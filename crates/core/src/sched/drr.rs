@@ -103,10 +103,14 @@ pub(super) fn sound(
     scope: &Scope,
     arithmetic: Arithmetic,
 ) -> Result<Vec<ParamError>, ParamError> {
-    let (least, mut advice) = (scope.largest_packet, Vec::new());
-    // Where nothing passes, no packet is known.
-    let small = |quantum: &Bytes| *quantum < least.max(Bytes::new(1));
-    for (i, &quantum) in quanta.iter().enumerate().filter(|(_, quantum)| small(quantum)) {
+    let mut advice = Vec::new();
+    for (i, &quantum) in quanta.iter().enumerate() {
+        let scope = scope.of_class(before + i);
+        let least = scope.largest_packet;
+        // Where nothing passes, no packet is known.
+        if quantum >= least.max(Bytes::new(1)) {
+            continue;
+        }
         let message = format!("class {}: `quantum` is {quantum}", before + i + 1);
         if quantum == Bytes::new(0) {
             let error = ParamError::new("classes", "E201", message);

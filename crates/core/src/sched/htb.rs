@@ -132,6 +132,8 @@ pub struct Htb {
     tree: Tree,
     names: Vec<Option<String>>,
     rates: Vec<BitRate>,
+    /// The rate beyond which each class is never served.
+    bounds: Vec<BitRate>,
     takes: bool,
     advice: Vec<ParamError>,
 }
@@ -148,9 +150,10 @@ impl Params {
         let (frame, levels) = (self.framing.build(scope)?, form.levels());
         let plans = (0..self.classes.len()).map(|i| self.plan(i, form.parents[i], levels[i])).collect();
         let tree = Tree::new(plans, form.leaves.clone(), frame);
-        let advice = advice::all(&self, &form, scope, frame.scope(scope).largest_packet);
+        let advice = advice::all(&self, &form, scope, frame);
+        let bounds = form.bounds(&self.classes);
         let (names, rates) = self.classes.into_iter().map(|class| (class.name, class.rate)).unzip();
-        Ok(Htb { members, form, tree, names, rates, takes: self.arithmetic == Arithmetic::Linux, advice })
+        Ok(Htb { members, form, tree, names, rates, bounds, takes: self.arithmetic == Arithmetic::Linux, advice })
     }
 
     fn plan(&self, i: usize, parent: Option<usize>, level: usize) -> Plan {
@@ -223,12 +226,17 @@ impl Scheduler for Htb {
             children: self.form.places_below(class),
             has_classes: !self.form.leaves.contains(&class),
             depth: self.form.above(class),
+            bound: Some(self.bounds[class]),
         };
         self.form.in_order(None).into_iter().map(outline).collect()
     }
 
     fn share(&self, child: usize, whole: BitRate) -> BitRate {
         self.rates[self.form.leaves[child]].min(whole)
+    }
+
+    fn bound(&self, child: usize) -> Option<BitRate> {
+        Some(self.bounds[self.form.leaves[child]])
     }
 
     fn takes(&self) -> bool {
@@ -249,7 +257,7 @@ impl Scheduler for Htb {
             return Err(error.help("who is whose parent is fixed when the run begins; rates may change"));
         }
         self.tree.retune(now, &new.tree);
-        (self.rates, self.advice) = (new.rates, new.advice);
+        (self.rates, self.bounds, self.advice) = (new.rates, new.bounds, new.advice);
         Ok(())
     }
 }

@@ -6,16 +6,17 @@
 //! judges packets, too, and may ask for room.
 //!
 //! The host reads a class's `queue`: a name of `[queue]` or a table of the same keys; the default is drop-tail with
-//! 1000 packets. Its AQM uses the rate of the whole link, since what the others leave is unknown, unless the host is asked to
-//! tell it its share ([`Scheduler::share`]): RED's average of an
-//! idle queue decays as fast as the link could have sent, as in ns-2, and thresholds in time,
-//! capacities and virtual queues (SVB, AVQ) also refer to the whole link. Such an AQM acts in a class only when the
-//! class comes near the whole link's rate.
+//! 1000 packets. Its AQM uses the rate that bounds the class ([`Scheduler::bound`]; without a bound, the whole link's), since what
+//! the others leave is unknown, unless the host is asked to tell it its share ([`Scheduler::share`]): RED's average of an
+//! idle queue decays as fast as that rate could have sent, as in ns-2, and thresholds in time,
+//! capacities and virtual queues (SVB, AVQ) also refer to it. Such an AQM acts in a class only when the
+//! class comes near that rate.
 //!
 //! To add one: write its file, add its line to the list below.
 
 mod policed;
 mod rounds;
+mod whole;
 
 pub use policed::{Police, PriorityLimit};
 
@@ -131,6 +132,8 @@ pub struct Outline {
     pub has_classes: bool,
     /// How many classes are above it.
     pub depth: usize,
+    /// The rate beyond which all that is in it is never served; `None` if that is up to what is behind the scheduler.
+    pub bound: Option<BitRate>,
 }
 
 /// A key of a class that its host reads: the class's queue. Here it is known, and nothing more.
@@ -226,6 +229,11 @@ pub trait Scheduler {
         whole
     }
 
+    /// The rate beyond which a child is never served, however idle the others are; `None` if that is up to what is behind it.
+    fn bound(&self, _child: usize) -> Option<BitRate> {
+        None
+    }
+
     /// Whether it hands out the packet that it shows: whoever looks at what it would send next has taken it.
     fn takes(&self) -> bool {
         false
@@ -311,6 +319,9 @@ impl Scheduler for AnyScheduler {
     }
     fn share(&self, child: usize, whole: BitRate) -> BitRate {
         dispatch!(self, x => x.share(child, whole))
+    }
+    fn bound(&self, child: usize) -> Option<BitRate> {
+        dispatch!(self, x => x.bound(child))
     }
     fn takes(&self) -> bool {
         dispatch!(self, x => x.takes())

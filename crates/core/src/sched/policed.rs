@@ -80,7 +80,7 @@ impl Limits {
     /// E201 for a rate of 0 or a burst beyond the counter; E212 for a burst below the largest packet; E239 for other keys
     /// without a rate.
     pub(super) fn new(stated: impl Iterator<Item = PriorityLimit>, scope: &Scope) -> Result<Self, ParamError> {
-        stated.enumerate().map(|(i, limit)| limit.build(i, scope)).collect::<Result<_, _>>().map(Self)
+        stated.enumerate().map(|(i, limit)| limit.build(i, &scope.of_class(i))).collect::<Result<_, _>>().map(Self)
     }
 
     pub(super) fn needs(&self) -> Needs {

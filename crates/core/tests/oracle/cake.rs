@@ -3,7 +3,9 @@
 
 use crate::cobalt_oracle::{Cobalt, Times};
 use crate::codel_oracle::Waiting;
+use crate::frames::counted;
 use perhop_core::Rng;
+use perhop_core::framing::Framing;
 
 /// Which list a flow is in, and what it counts as.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,8 +57,8 @@ pub struct Settings {
     pub hosts: Vec<[usize; 2]>,
     /// Largest packet, B.
     pub mtu: u64,
-    /// Bytes that a packet counts beyond its own.
-    pub overhead: u64,
+    /// Which bytes of a packet rates and quanta count.
+    pub framing: Framing,
 }
 
 /// The whole of it.
@@ -212,7 +214,8 @@ impl Cake {
             self.current = t;
             let f = self.serve(t, &mut first);
             if let Some(packet) = self.take(t, f, now) {
-                self.pay(t, f, packet.bytes + self.settings.overhead, now);
+                let counted = counted(self.settings.framing, packet.bytes as u32);
+                self.pay(t, f, counted.into(), now);
                 return Some(packet);
             }
         }

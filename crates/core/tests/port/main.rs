@@ -1,6 +1,9 @@
 //! The port: its classes, its hooks at departure, and that a line known in advance gives what one step at a time gives.
 
 mod edges;
+#[path = "../common/frames.rs"]
+#[allow(unreachable_pub)]
+mod frames;
 mod tree;
 mod hooks;
 

@@ -1,6 +1,7 @@
 //! Trees of queues: shapers against their definition, schedulers within schedulers against flat ones, room made at the
 //! head.
 
+use super::frames::{counted, framing};
 use perhop_core::Scope;
 use perhop_core::aqm::members::Member;
 use perhop_core::aqm::{self, AqmParams, codel, drop_tail};
@@ -132,11 +133,16 @@ fn coming() -> impl Strategy<Value = Vec<Coming>> {
 
 /// A token bucket before an unlimited queue, packet by packet, in nanoseconds of a microsecond a byte: when each leaves.
 fn slow(coming: &[Coming], debt: bool) -> Left {
-    let (depth, mut tokens, mut filled) = (BURST as i64 * 1000, BURST as i64 * 1000, 0i64);
+    slow_framed(coming, debt, BURST, |size| size)
+}
+
+/// The same, of packets that count as `counted` says.
+fn slow_framed(coming: &[Coming], debt: bool, burst: u64, counted: impl Fn(u32) -> u32) -> Left {
+    let (depth, mut tokens, mut filled) = (burst as i64 * 1000, burst as i64 * 1000, 0i64);
     let mut left = Left::new();
     for (i, it) in coming.iter().enumerate() {
         let arrived = it.at.ns() as i64;
-        let cost = i64::from(it.size) * 1000;
+        let cost = i64::from(counted(it.size)) * 1000;
         let earliest = arrived.max(filled);
         tokens = (tokens + earliest - filled).min(depth);
         let wait = (if debt { -tokens } else { cost - tokens }).max(0);
@@ -152,12 +158,29 @@ proptest! {
 
     #[test]
     fn a_shaper_is_a_token_bucket(
-        coming in coming(), debt in any::<bool>(),
+        coming in coming(), debt in any::<bool>(), framing in framing(),
         arithmetic in prop::sample::select(vec![Arithmetic::Exact, Arithmetic::Linux]),
     ) {
-        let (left, held) = run(&mut shaped(shaper(debt, arithmetic), u32::MAX), &coming);
+        let shaper = ShaperParams { framing, ..shaper(debt, arithmetic) };
+        let (left, held) = run(&mut shaped(shaper, u32::MAX), &coming);
         prop_assert!(held.dropped.is_empty());
-        prop_assert_eq!(left, slow(&coming, debt));
+        // Linux fills its bucket with what a packet of `burst` costs.
+        let burst = if arithmetic == Arithmetic::Linux { counted(framing, BURST as u32).into() } else { BURST };
+        prop_assert_eq!(left, slow_framed(&coming, debt, burst, |size| counted(framing, size)));
+    }
+
+    /// A bucket is large enough if the largest packet fits as it is counted, in Linux as it is; `peak-burst` is by default.
+    #[test]
+    fn a_burst_holds_the_largest_packet(
+        framing in framing(), burst in 1u64..2000, debt: bool, peak: bool,
+        arithmetic in prop::sample::select(vec![Arithmetic::Exact, Arithmetic::Linux]),
+    ) {
+        let peak = peak.then_some(BitRate::mbps(9));
+        let params = ShaperParams { framing, peak, burst: Bytes::new(burst), ..shaper(debt, arithmetic) };
+        let least = if arithmetic == Arithmetic::Linux { 1500 } else { counted(framing, 1500) };
+        let refused = params.build(&Scope::default()).err().map(|error| (error.field, error.code));
+        let small = !debt && burst < u64::from(least);
+        prop_assert_eq!(refused, small.then_some(("burst", "E212")));
     }
 
     /// In any interval at most the burst and what the rate earns in it; without debt.

@@ -1,5 +1,6 @@
 //! CAKE against a slow version, packet for packet; its laws; its errors.
 
+use super::frames::framing;
 use crate::cake_oracle::{self, Settings};
 use crate::codel_oracle::Waiting;
 use crate::flow_line::{Entry, Host};
@@ -13,7 +14,7 @@ use perhop_core::packet::{Ecn, FlowId};
 use perhop_core::sched::cake::{Isolation, Params, Tins};
 use perhop_core::sched::flows::{Hash, Hashing};
 use perhop_core::sched::{Scheduler as _, SchedulerParams};
-use perhop_core::units::{BitRate, Bytes, SignedBytes, Span};
+use perhop_core::units::{BitRate, Bytes, Span};
 use proptest::prelude::*;
 use std::net::IpAddr;
 
@@ -113,7 +114,7 @@ fn slow(params: &Params) -> cake_oracle::Cake {
         alike,
         hosts: (0..FLOWS).map(|flow| ends(flow).map(usize::from)).collect(),
         mtu: params.mtu.get(),
-        overhead: params.framing.overhead.map_or(0, |bytes| bytes.get() as u64),
+        framing: params.framing,
     };
     cake_oracle::Cake::new(settings, Rng::stream(1, 0, "scheduler.p.0"))
 }
@@ -147,15 +148,14 @@ fn params() -> impl Strategy<Value = Params> {
     let sorts = [Tins::Besteffort, Tins::Precedence, Tins::Diffserv3, Tins::Diffserv4, Tins::Diffserv8];
     let isolations = [Isolation::Flows, Isolation::DualSrchost, Isolation::DualDsthost, Isolation::TripleIsolate];
     let memory = prop_oneof![Just(None), (4000u64..60_000).prop_map(|n| Some(Bytes::new(n)))];
-    let overhead = prop_oneof![Just(None), (0i32..60).prop_map(|n| Some(SignedBytes::new(n)))];
     let pick = (prop::sample::select(sorts.to_vec()), prop::sample::select(isolations.to_vec()));
-    (rate, pick, 1u64..200_000, memory, overhead).prop_map(|(rate, (tins, isolation), us, memory, overhead)| Params {
+    (rate, pick, 1u64..200_000, memory, framing()).prop_map(|(rate, (tins, isolation), us, memory, framing)| Params {
         rate,
         tins,
         isolation,
         rtt: Span::from_us(us * 20),
         memory,
-        framing: Framing { overhead, ..Framing::default() },
+        framing,
         ..defaults()
     })
 }

@@ -1,5 +1,6 @@
 //! HTB against its plain form, packet for packet, and its laws.
 
+use super::frames::framing;
 use crate::htb_plain::{Plain, Stated};
 use crate::line::scope;
 use perhop_core::aqm::members::Member;
@@ -14,6 +15,11 @@ use std::collections::VecDeque;
 
 /// A scenario's parameters of these classes; leaves differ by code point.
 pub(crate) fn params(stated: &[Stated], arithmetic: Arithmetic) -> SchedulerParams {
+    framed(stated, arithmetic, Framing::default())
+}
+
+/// The same with rates that count so.
+fn framed(stated: &[Stated], arithmetic: Arithmetic, framing: Framing) -> SchedulerParams {
     let is_leaf = |i: usize| stated.iter().all(|other| other.parent != Some(i));
     let last = (0..stated.len()).rfind(|&i| is_leaf(i));
     let class = |(i, it): (usize, &Stated)| {
@@ -32,7 +38,7 @@ pub(crate) fn params(stated: &[Stated], arithmetic: Arithmetic) -> SchedulerPara
         }
     };
     let classes = stated.iter().enumerate().map(class).collect();
-    SchedulerParams::Htb(htb::Params { classes, r2q: 10, framing: Framing::default(), arithmetic })
+    SchedulerParams::Htb(htb::Params { classes, r2q: 10, framing, arithmetic })
 }
 
 /// A packet that has been sent: when (ns), by which child, its bytes.
@@ -221,10 +227,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn it_sends_what_the_plain_form_sends((tree, load) in loaded(), linux: bool) {
+    fn it_sends_what_the_plain_form_sends((tree, load) in loaded(), linux: bool, framing in framing()) {
         let arithmetic = if linux { Arithmetic::Linux } else { Arithmetic::Exact };
-        let fast = drive(&mut Fast::new(&params(&tree, arithmetic)), &load);
-        let plain = drive(&mut Plain::new(&tree, linux), &load);
+        let fast = drive(&mut Fast::new(&framed(&tree, arithmetic, framing)), &load);
+        let plain = drive(&mut Plain::new(&tree, linux).counting(framing), &load);
         prop_assert_eq!(fast, plain);
     }
 }

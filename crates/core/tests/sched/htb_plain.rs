@@ -2,6 +2,8 @@
 //! each time. Written from tc-htb(8), the user guide and what Linux 6.12 was seen to do; nothing is linked, nothing waits in
 //! an event queue.
 
+use super::frames::counted;
+use perhop_core::framing::Framing;
 use std::collections::{BTreeMap, VecDeque};
 
 /// A class as a test states it.
@@ -104,9 +106,16 @@ pub(crate) struct Plain {
     classes: Vec<Class>,
     leaves: Vec<usize>,
     turns: BTreeMap<(Circle, usize), Turn>,
+    /// Which bytes the rates count; quanta count packets as they are.
+    framing: Framing,
 }
 
 impl Plain {
+    /// With rates that count so.
+    pub(crate) fn counting(self, framing: Framing) -> Self {
+        Self { framing, ..self }
+    }
+
     pub(crate) fn new(stated: &[Stated], linux: bool) -> Self {
         let class = |it: &Stated| Class {
             rate: Tokens::full(it.rate, it.burst, linux),
@@ -118,7 +127,12 @@ impl Plain {
             queue: VecDeque::new(),
         };
         let leaves = (0..stated.len()).filter(|&i| stated.iter().all(|other| other.parent != Some(i))).collect();
-        Self { classes: stated.iter().map(class).collect(), leaves, turns: BTreeMap::new() }
+        Self {
+            classes: stated.iter().map(class).collect(),
+            leaves,
+            turns: BTreeMap::new(),
+            framing: Framing::default(),
+        }
     }
 
     fn is_leaf(&self, i: usize) -> bool {
@@ -255,16 +269,17 @@ impl Plain {
             self.hand_on(up.map_or(Circle::Level(0), Circle::Below), prio);
         }
         self.change(|it| it.classes[leaf].queue.pop_front());
+        let counted = counted(self.framing, size);
         let mut payer = Some(leaf);
         while let Some(i) = payer {
             let (ns, own) = (self.ns(i, now), self.level(i) >= level);
             let class = &mut self.classes[i];
             if own {
-                class.rate.pay(ns, size);
+                class.rate.pay(ns, counted);
             } else {
                 class.rate.level = class.rate.after(ns);
             }
-            class.ceil.pay(ns, size);
+            class.ceil.pay(ns, counted);
             class.at = now;
             payer = class.stated.parent;
             self.note_mode(i, now);

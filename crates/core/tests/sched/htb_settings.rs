@@ -108,7 +108,7 @@ fn what_is_hardly_meant_is_warned_of() {
     let more = ["name=up rate=3Mbit/s", "parent=up for=EF rate=2Mbit/s", "parent=up rate=2Mbit/s"];
     assert_eq!(warned(&more, &scope()), ["W324 the rates below class 1 (`up`) add up to 4Mbit/s, above its 3Mbit/s"]);
     let link = Scope { link_rate: Some(BitRate::mbps(2)), ..scope() };
-    assert_eq!(warned(&sound, &link), ["W324 the rates below the link add up to 3Mbit/s, above its 2Mbit/s"]);
+    assert_eq!(warned(&sound, &link), ["W324 the rates below the root add up to 3Mbit/s, above its 2Mbit/s"]);
     let idle = ["name=up rate=3Mbit/s prio=1", "parent=up rate=2Mbit/s"];
     assert_eq!(warned(&idle, &scope()), ["W325 class 1 (`up`): `prio` has no effect, it has children"]);
     assert_eq!(

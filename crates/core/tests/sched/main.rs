@@ -29,6 +29,9 @@ mod dualpi2;
 mod ets;
 mod flow_contract;
 mod flow_line;
+#[path = "../common/frames.rs"]
+#[allow(unreachable_pub)]
+mod frames;
 mod fq_codel;
 mod htb;
 mod htb_plain;

@@ -25,7 +25,7 @@ const EF: Dscp = Dscp::new(46).expect("46 is below 64");
 pub fn check(all: Resolved<'_>, problems: &mut Problems) {
     let Resolved { file, stages, arrivals, links } = all;
     bursts::check(all, problems);
-    if file.knows_traffic() {
+    if file.is_whole() {
         stages.iter().for_each(|stage| unanswered(file, stage, problems));
         if arrivals.complete {
             unpoliced_ef(all, problems);

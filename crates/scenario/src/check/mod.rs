@@ -18,6 +18,8 @@ pub mod reached;
 pub mod memory;
 /// Packets that links cannot carry.
 pub mod mtu;
+/// Names in sections that have another error.
+pub mod names;
 /// `[scenario]`.
 pub mod settings;
 /// Queues that will swing.

@@ -6,15 +6,13 @@
 
 use crate::resolve::arriving::{Arriving, Look};
 use crate::resolve::ports::{File, Resolved, Stage, names, of_each};
+use crate::resolve::reaching::{self, Lists};
 use crate::resolve::topology::Direction;
-use crate::sections::queue::{is_parent, parents};
-use perhop_core::aqm::members::{Member, Members};
+use perhop_core::aqm::members::Member;
 use perhop_core::dscp::Dscp;
 use perhop_core::packet::Colour;
-use perhop_core::params::{Located, Node, Place, Places, Problems, Tree, Value};
-use std::borrow::Cow;
+use perhop_core::params::{Located, Place, Places, Problems};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 /// Looks at every queue, scheduler and match, once it is known what arrives there.
 pub fn check(all: Resolved<'_>, problems: &mut Problems) {
@@ -37,94 +35,28 @@ type Groups<'a> = BTreeMap<(usize, usize), Group<'a>>;
 
 /// The schedulers of a port and each of its queues.
 fn port<'a>(direction: &'a Direction, arriving: &[Arriving], groups: &mut Groups<'a>) {
-    let mut reaching: Vec<Cow<'_, [Arriving]>> = vec![Cow::Borrowed(arriving); direction.queues.len()];
-    if !direction.nodes.is_empty() {
-        below(direction, Reached { node: 0, arriving }, &mut reaching, groups);
+    let nodes = reaching::at_nodes(direction, arriving);
+    let queues = reaching::at_queues(direction, &nodes, arriving);
+    let schedulers = direction.nodes.iter().zip(&nodes);
+    let schedulers = schedulers.filter_map(|(node, arriving)| Some((node.scheduler.as_ref()?, arriving)));
+    for (scheduler, arriving) in schedulers {
+        let mut shown = Vec::new();
+        scheduler.show(&mut shown);
+        Lists::find(shown).into_iter().for_each(|it| add(it, &scheduler.places, direction, arriving, groups));
     }
-    for (queue, arriving) in direction.queues.iter().zip(&reaching) {
+    for (queue, arriving) in direction.queues.iter().zip(&queues) {
         let mut shown = Vec::new();
         queue.queue.aqm.show(&mut shown);
-        if let Some(lists) = Lists::find(shown) {
-            lists.add(&queue.queue.aqm.places, direction, arriving, groups);
-        }
+        Lists::find(shown).into_iter().for_each(|it| add(it, &queue.queue.aqm.places, direction, arriving, groups));
     }
 }
 
-/// A node of a port's tree and what arrives there.
-#[derive(Clone, Copy)]
-struct Reached<'a> {
-    node: usize,
-    arriving: &'a [Arriving],
-}
-
-/// What arrives at the queues below a node; notes what its schedulers do with it.
-fn below<'a>(direction: &'a Direction, at: Reached<'_>, queues: &mut [Cow<'_, [Arriving]>], groups: &mut Groups<'a>) {
-    let node = &direction.nodes[at.node];
-    if let Some(queue) = node.queue {
-        queues[queue] = Cow::Owned(at.arriving.to_vec());
-        return;
-    }
-    let Some(scheduler) = &node.scheduler else { return };
-    let mut shown = Vec::new();
-    scheduler.show(&mut shown);
-    let lists = Lists::find(shown);
-    let children = (0..direction.nodes.len()).filter(|&child| direction.nodes[child].parent == Some(at.node));
-    for (i, child) in children.enumerate() {
-        let share = lists.as_ref().map(|lists| lists.share(i, at.arriving));
-        let arriving = share.as_deref().unwrap_or(at.arriving);
-        below(direction, Reached { node: child, arriving }, queues, groups);
-    }
-    if let Some(lists) = lists {
-        lists.add(&scheduler.places, direction, at.arriving, groups);
-    }
-}
-
-/// Profiles or classes, each with the packets it is for.
-pub(super) struct Lists {
-    /// `profiles` or `classes`.
-    key: &'static str,
-    /// Which of the tables each is: those above others are for no packets themselves.
-    numbers: Vec<usize>,
-    members: Vec<Vec<Member>>,
-    table: Members,
-}
-
-impl Lists {
-    /// The parameter that has them: tables with a key `for`.
-    pub(super) fn find(shown: Vec<(&'static str, Tree)>) -> Option<Self> {
-        shown.into_iter().find_map(|(key, tree)| {
-            let Tree::List(items) = tree else { return None };
-            let leaves = items.iter().enumerate().filter(|(_, item)| !is_parent(item, &parents(&items)));
-            let (numbers, leaves): (Vec<_>, Vec<_>) = leaves.unzip();
-            let members: Vec<_> = leaves.into_iter().map(members).collect::<Option<_>>()?;
-            let table = Members::new(["", ""], members.iter().map(Vec::as_slice)).ok()?;
-            members.iter().any(|list| !list.is_empty()).then_some(Self { key, numbers, members, table })
-        })
-    }
-
-    /// What of all that arrives goes to the `i`-th.
-    pub(super) fn share(&self, i: usize, arriving: &[Arriving]) -> Vec<Arriving> {
-        let own =
-            |looks: &BTreeSet<Look>| looks.iter().copied().filter(|look| self.table.of(&look.packet()) == i).collect();
-        arriving.iter().map(|it| Arriving { looks: Arc::new(own(&it.looks)), ..it.clone() }).collect()
-    }
-
-    fn add<'a>(self, places: &'a Places, direction: &'a Direction, arriving: &[Arriving], groups: &mut Groups<'a>) {
-        let place = places.at(self.key);
-        let group = groups.entry((place.start, place.end)).or_insert_with(|| Group {
-            lists: self,
-            places,
-            port: &direction.name,
-            arriving: Vec::new(),
-        });
-        group.arriving.extend(arriving.iter().cloned());
-    }
-}
-
-/// What a profile or class is for.
-fn members(item: &Node) -> Option<Vec<Member>> {
-    let Tree::Table(table) = &item.tree else { return None };
-    table.get("for").map_or(Some(Vec::new()), |stated| Vec::read(stated, &mut Problems::default()))
+fn add<'a>(lists: Lists, places: &'a Places, direction: &'a Direction, arriving: &[Arriving], groups: &mut Groups<'a>) {
+    let place = places.at(lists.key);
+    let port = &direction.name;
+    let group = groups.entry((place.start, place.end));
+    let group = group.or_insert_with(|| Group { lists, places, port, arriving: Vec::new() });
+    group.arriving.extend(arriving.iter().cloned());
 }
 
 fn is_of(look: Look, member: Member) -> bool {
@@ -151,7 +83,7 @@ impl Group<'_> {
         }
         for (i, members) in self.lists.members.iter().enumerate().filter(|(_, members)| !members.is_empty()) {
             let place = self.places.at(&format!("{}.{}.for", self.lists.key, self.lists.numbers[i]));
-            if looks.iter().any(|look| self.lists.table.of(&look.packet()) == i) {
+            if looks.iter().any(|look| self.lists.of(*look) == i) {
                 self.unsent(members, place, &looks, problems);
             } else {
                 self.unreached(i, place, &looks, problems);
@@ -172,7 +104,7 @@ impl Group<'_> {
         let message = match looks.iter().find(|look| members.iter().any(|member| is_of(**look, *member))) {
             None => format!("no packet reaches {name} at `{at}`: none arrives as {}", either(members)),
             Some(look) => {
-                let first = self.name(self.lists.table.of(&look.packet()));
+                let first = self.name(self.lists.of(*look));
                 format!("no packet reaches {name} at `{at}`: {first} takes those that arrive as {}", either(members))
             }
         };

@@ -1,9 +1,9 @@
 //! W328: priority classes whose traffic can take all that a link has, and which traffic the limits of such classes police.
 
-use super::reached::Lists;
 use crate::resolve::arriving::Arriving;
 use crate::resolve::offered::Flowline;
 use crate::resolve::ports::Resolved;
+use crate::resolve::reaching;
 use crate::resolve::topology::Direction;
 use perhop_core::params::{Place, Problems};
 use perhop_core::port::edge::Action;
@@ -11,12 +11,14 @@ use perhop_core::sched::SchedulerParams;
 use perhop_core::sched::strict_priority::PriorityLimit;
 use perhop_core::units::BitRate;
 use perhop_sim::traffic::TrafficParams;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// A class that goes before others, and its traffic.
 struct Urgent<'a> {
     direction: &'a Direction,
-    link: usize,
+    /// The rate of all classes together.
+    rate: BitRate,
     place: Place,
     /// Its number, and that of the last class.
     numbers: [usize; 2],
@@ -43,17 +45,20 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
         if let Some(load) = filling(all, class)
             && warned.insert((class.place.start, class.place.end))
         {
-            warn(class, &load, all.links[class.link].rate, problems);
+            warn(class, &load, problems);
         }
     }
 }
 
-fn warn(class: &Urgent<'_>, load: &str, rate: BitRate, problems: &mut Problems) {
+fn warn(class: &Urgent<'_>, load: &str, problems: &mut Problems) {
     let [own, last] = class.numbers;
     let message = format!("class {own} at `{}` goes before others without a limit, and {load}", class.direction.name);
     let after = if own + 1 == last { format!("class {last}") } else { format!("classes {} to {last}", own + 1) };
     let help = "give it a `rate`, to which it is then policed, shape its queue, or police its traffic on the way";
-    problems.warn("W328", class.place, message).label(format!("it can keep all {rate} from {after}")).help(help);
+    problems
+        .warn("W328", class.place, message)
+        .label(format!("it can keep all {} from {after}", class.rate))
+        .help(help);
 }
 
 /// Why the traffic of a class could fill its link.
@@ -65,8 +70,7 @@ fn filling(all: Resolved<'_>, class: &Urgent<'_>) -> Option<String> {
         return Some(format!("traffic `{}` sends as fast as {transport} can", flow.offered.name));
     }
     let load: f64 = free().filter_map(mean_rate).sum();
-    let rate = all.links[class.link].rate;
-    (load >= rate.bit_s() as f64).then(|| format!("{} are offered to it", BitRate::bps(load as u64)))
+    (load >= class.rate.bit_s() as f64).then(|| format!("{} are offered to it", BitRate::bps(load as u64)))
 }
 
 /// The transport of traffic that always has more to send.
@@ -95,37 +99,31 @@ fn mean_rate(flow: &Flowline) -> Option<f64> {
 fn urgent(all: Resolved<'_>) -> Vec<Urgent<'_>> {
     let mut found = Vec::new();
     for (link, direction) in all.file.topology.links.iter().enumerate().filter(|(_, it)| !it.nodes.is_empty()) {
-        below(direction, [link, 0], &all.arrivals.queues[link], &mut found);
+        let arriving = reaching::at_nodes(direction, &all.arrivals.queues[link]);
+        (0..direction.nodes.len()).for_each(|node| at(direction, node, &arriving, &mut found));
     }
     found
 }
 
-fn below<'a>(direction: &'a Direction, [link, at]: [usize; 2], arriving: &[Arriving], found: &mut Vec<Urgent<'a>>) {
-    let Some(scheduler) = &direction.nodes[at].scheduler else { return };
-    let mut shown = Vec::new();
-    scheduler.show(&mut shown);
-    let children: Vec<_> = (0..direction.nodes.len()).filter(|&i| direction.nodes[i].parent == Some(at)).collect();
-    let lists = Lists::find(shown);
-    let share = |i| lists.as_ref().map_or(arriving.to_vec(), |lists| lists.share(i, arriving));
-    let shares: Vec<_> = (0..children.len()).map(share).collect();
-    let traffic = |of: &[Arriving]| -> BTreeSet<usize> {
-        of.iter().filter(|it| !it.acks && !it.looks.is_empty()).map(|it| it.traffic).collect()
+/// Those of one scheduler.
+fn at<'a>(direction: &'a Direction, node: usize, arriving: &[Cow<'_, [Arriving]>], found: &mut Vec<Urgent<'a>>) {
+    let Some(scheduler) = &direction.nodes[node].scheduler else { return };
+    let children: Vec<_> = reaching::children(direction, node).collect();
+    let traffic = |i: usize| -> BTreeSet<usize> {
+        arriving[children[i]].iter().filter(|it| !it.acks).map(|it| it.traffic).collect()
     };
     for (i, limit) in strict(scheduler).into_iter().enumerate().take(children.len()) {
         let polices = limit.rate.is_some();
         found.push(Urgent {
             direction,
-            link,
+            rate: direction.nodes[node].bound,
             place: scheduler.places.at(&format!("classes.{i}")),
             numbers: [i + 1, children.len()],
             limited: polices || direction.nodes[children[i]].shaper.is_some(),
             polices,
-            traffic: traffic(&shares[i]),
-            others: shares[i + 1..].iter().any(|share| !traffic(share).is_empty()),
+            traffic: traffic(i),
+            others: (i + 1..children.len()).any(|other| !traffic(other).is_empty()),
         });
-    }
-    for (&child, share) in children.iter().zip(&shares) {
-        below(direction, [link, child], share, found);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The tree of a port's queues, drawn: a line a node, what is below it indented.
 
-use super::{approximately, one_queue};
+use super::drain::Drain;
+use super::{approximately, one_queue, room};
 use crate::sections::queue::{is_parent, parents};
 use crate::text::tree::get;
 use crate::text::write;
@@ -10,13 +11,13 @@ use perhop_sim::plan::{self, Plan};
 use std::fmt::Write;
 
 /// Draws the tree of a link's queues.
-pub(super) fn draw(plan: &Plan, link: usize, out: &mut String) {
+pub(super) fn draw(plan: &Plan, link: usize, drain: &Drain<'_>, out: &mut String) {
     let Ok(port) = plan.port(link).build::<()>() else { return };
-    let drawn = Drawn { link: &plan.links[link], overhead: plan.overhead };
+    let drawn = Drawn { link: &plan.links[link], drain, overhead: plan.overhead };
     for branch in port.branches() {
         let class = drawn.class(branch);
         let name = if branch.depth > 0 { format!("{} {class}", branch.path) } else { class };
-        let inside = branch.node.map(|node| drawn.node(&drawn.link.nodes[node])).unwrap_or_default();
+        let inside = branch.node.map(|node| drawn.node(branch, node)).unwrap_or_default();
         let between = if name.is_empty() || inside.is_empty() { "" } else { ": " };
         let _ = writeln!(out, "{:1$}{name}{between}{inside}", "", 2 * (1 + branch.depth));
     }
@@ -26,21 +27,26 @@ pub(super) fn draw(plan: &Plan, link: usize, out: &mut String) {
 #[derive(Clone, Copy)]
 struct Drawn<'a> {
     link: &'a plan::Link,
+    drain: &'a Drain<'a>,
     overhead: u32,
 }
 
 impl Drawn<'_> {
-    fn node(self, node: &NodeSpec) -> String {
+    fn node(self, branch: &Branch, index: usize) -> String {
+        let node = &self.link.nodes[index];
         let shaper = node.shaper.as_ref().map(|it| shaped(it, self.overhead) + ", ").unwrap_or_default();
         match &node.inside {
             Inside::Queue(queue) => {
-                let queue = &self.link.queues[*queue];
+                let (index, queue) = (*queue, &self.link.queues[*queue]);
                 let side = if queue.drop == Side::Head { ", drops from the head" } else { "" };
                 let told = queue.scope.link_rate.filter(|rate| *rate != self.link.rate);
                 let told = told.map(|rate| format!(", told a rate of {rate}")).unwrap_or_default();
-                format!("{shaper}{}{side}{told}", one_queue(self.link, queue, self.overhead))
+                format!("{shaper}{}{side}{told}", one_queue(self.drain, index, self.overhead))
             }
-            Inside::Scheduler(params) => shaper + params.name(),
+            Inside::Scheduler(params) => {
+                let first = branch.queues.first().copied().unwrap_or_default();
+                shaper + params.name() + &room(self.drain, params, first)
+            }
         }
     }
 

@@ -87,8 +87,9 @@ impl Policy {
         let empty = Node { place: root.place, ..Tree::table(vec![]).into() };
         let stated = table.get("policy").unwrap_or(&empty);
         let settings = problems.within("policy", |p| read_table(stated, p));
-        let conditioners =
-            Named::read(table, "conditioner", problems, |node, p| ConditionerSection::read(node, false, p));
+        let conditioners = Named::read(table, ("conditioner", ConditionerSection::SPARE), problems, |node, p| {
+            ConditionerSection::read(node, false, p)
+        });
         let sound = settings.is_some();
         let mut settings: PolicySettings = settings.or_else(|| read_table(&empty, &mut Problems::default()))?;
         settings.name.get_or_insert_with(|| Spanned::new(stated.place, options.stem()));

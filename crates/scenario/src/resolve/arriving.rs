@@ -12,6 +12,8 @@ use perhop_core::dscp::Dscp;
 use perhop_core::packet::{Colour, Packet};
 use perhop_core::port::edge::Action;
 use perhop_core::units::Span;
+use perhop_sim::traffic::TrafficParams;
+use perhop_sim::traffic::capture::CodePoints;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -61,6 +63,8 @@ pub struct Arrivals {
     pub queues: Vec<Vec<Arriving>>,
     /// Whether all of it is here: false while an error hides a conditioner, a link or traffic.
     pub complete: bool,
+    /// Whether every conditioner on the way is known: what is here then arrives as it looks here.
+    pub sure: bool,
 }
 
 /// A conditioner at a port, as far as it decides what packets look like behind it.
@@ -114,8 +118,11 @@ pub fn walk(topology: &Topology, traffic: &[Flowline], gates: &[Gate<'_>]) -> Ar
     let links = topology.links.len();
     let mut here = vec![Vec::new(); links];
     indexed(gates).for_each(|gate| here[gate.it.link].push(gate.index));
-    let found =
-        Arrivals { gates: vec![AtGate::default(); gates.len()], queues: vec![Vec::new(); links], complete: false };
+    let found = Arrivals {
+        gates: vec![AtGate::default(); gates.len()],
+        queues: vec![Vec::new(); links],
+        ..Arrivals::default()
+    };
     let sure = gates.iter().map(|gate| without_ports(gate.matches)).collect();
     let mut walk = Walk { topology, gates, here, sure, first: Arc::default(), found };
     for flow in indexed(traffic) {
@@ -172,8 +179,7 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn follow(&mut self, way: Way<'_>, flow: &Flowline) {
         debug_assert!(way.links.iter().all(|&link| (link as usize) < self.topology.links.len()));
-        let dscp = flow.offered.dscp;
-        let mut looks = self.one(Look { dscp, colour: dscp.colour() });
+        let mut looks = self.starts(flow);
         for &link in way.links {
             if !self.here[link as usize].is_empty() {
                 looks = Arc::new(self.port(&way, link as usize, &looks));
@@ -183,6 +189,17 @@ impl Walk<'_> {
             }
             let arriving = Arriving { traffic: way.traffic, acks: way.acks, looks: looks.clone() };
             self.found.queues[link as usize].push(arriving);
+        }
+    }
+
+    /// How a traffic's packets look where they start.
+    fn starts(&mut self, flow: &Flowline) -> Arc<BTreeSet<Look>> {
+        let look = |dscp: Dscp| Look { dscp, colour: dscp.colour() };
+        match &flow.offered.model {
+            TrafficParams::Capture(params) if params.code_points == CodePoints::Capture => {
+                Arc::new(params.file.packets.iter().map(|packet| look(packet.dscp)).collect())
+            }
+            _ => self.one(look(flow.offered.dscp)),
         }
     }
 

@@ -14,6 +14,8 @@ pub mod indexed;
 pub mod offered;
 /// Conditioners at their ports.
 pub mod ports;
+/// What arrives at each class and queue of a port.
+pub mod reaching;
 /// Links and nodes.
 pub mod topology;
 /// Jitter and reordering of a link.

@@ -262,6 +262,7 @@ impl Reading<'_> {
         }
     }
 
+    /// Reports times that are out of order; `None` without a source.
     fn times(&mut self) -> Option<()> {
         let (common, duration) = (&self.section.common, *self.model.settings.duration);
         let mut sound = Some(());
@@ -270,12 +271,12 @@ impl Reading<'_> {
         }
         if *common.start >= duration {
             let message = format!("`start` is {}, the run ends at {duration}", *common.start);
-            sound = self.problems.error("E201", common.start.place, message).help(format!("below {duration}")).none();
+            self.problems.error("E201", common.start.place, message).help(format!("below {duration}"));
         }
         if let Some(stop) = common.stop.filter(|stop| **stop <= *common.start) {
             let message = format!("`stop` is {}, not after `start`", *stop);
             let help = format!("after {}", *common.start);
-            sound = self.problems.error("E201", stop.place, message).help(help).none();
+            self.problems.error("E201", stop.place, message).help(help);
         }
         sound
     }

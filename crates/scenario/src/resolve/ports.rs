@@ -14,7 +14,7 @@ use perhop_core::conditioner::{Conditioner as _, ConditionerParams, Writes};
 use perhop_core::dscp::Dscp;
 use perhop_core::needs::Needs;
 use perhop_core::packet::Colour;
-use perhop_core::params::{Place, Places, Problems, Tree, suggest};
+use perhop_core::params::{Place, Places, Problems, Spanned, Tree, suggest};
 use perhop_core::port::edge::{Action, StageSpec};
 use perhop_core::scope::{Scope, Weights};
 use perhop_core::units::{Bytes, Span};
@@ -68,6 +68,20 @@ impl<'a> File<'a> {
     /// Whether all traffic is known, with its routes.
     pub fn knows_traffic(&self) -> bool {
         self.knows_traffic
+    }
+
+    /// Whether links, queues and traffic have no error: what is probably not as intended is said only then.
+    pub fn is_whole(&self) -> bool {
+        self.knows_traffic && self.topology.whole && self.model.traffic.all_sound()
+    }
+
+    /// The IP length of the largest of packets that arrive, and whose it is.
+    pub fn largest_of(self, arriving: &[Arriving]) -> Option<(u32, &'a str)> {
+        let of = |it: &Arriving| {
+            let flow = &self.traffic[it.traffic];
+            (if it.acks { flow.ack } else { flow.data }, flow.offered.name.as_str())
+        };
+        arriving.iter().map(of).max_by_key(|it| it.0)
     }
 
     /// A scope whose largest packet (IP length) and its traffic are known; zero bytes while they may not be.
@@ -210,13 +224,7 @@ impl Stage {
 
     /// Fills in what arrives.
     fn meet(&mut self, file: File<'_>, taken: &[Arriving]) {
-        let mut largest = None::<(u32, &str)>;
         for arriving in taken {
-            let flow = &file.traffic[arriving.traffic];
-            let size = if arriving.acks { flow.ack } else { flow.data };
-            if largest.is_none_or(|known| known.0 < size) {
-                largest = Some((size, &flow.offered.name));
-            }
             if arriving.acks {
                 self.takes_acks.push(arriving.traffic);
             } else {
@@ -224,7 +232,7 @@ impl Stage {
                 self.codes.extend(arriving.looks.iter().map(|look| look.dscp));
             }
         }
-        self.spec.scope = file.scope_of(largest);
+        self.spec.scope = file.scope_of(file.largest_of(taken));
     }
 
     /// Whether nothing that it serves passes: data, or the ACKs that it labels.
@@ -239,7 +247,7 @@ impl Stage {
 
 /// The stages of all ports, in the file's order, and what arrives everywhere; every fault is reported.
 pub fn stages(file: File<'_>, problems: &mut Problems) -> (Vec<Stage>, Arrivals) {
-    let mut stages = Vec::new();
+    let (mut stages, found) = (Vec::new(), problems.list.len());
     for (name, section) in file.model.conditioners.sound() {
         check_names(file, section, problems);
         stages.append(&mut placed(file, Conditioner { name, section }, problems));
@@ -247,6 +255,8 @@ pub fn stages(file: File<'_>, problems: &mut Problems) -> (Vec<Stage>, Arrivals)
     stages.iter_mut().enumerate().for_each(|(number, stage)| stage.number = number);
     let gates: Vec<_> = stages.iter().map(Stage::gate).collect();
     let mut arrivals = arriving::walk(file.topology, file.traffic, &gates);
+    arrivals.sure =
+        file.knows_conditioners() && problems.list.len() == found && stages.iter().all(|it| it.writes.is_some());
     for (stage, arriving) in stages.iter_mut().zip(&arrivals.gates) {
         stage.meet(file, &arriving.taken);
         build(stage, problems);
@@ -255,7 +265,7 @@ pub fn stages(file: File<'_>, problems: &mut Problems) -> (Vec<Stage>, Arrivals)
         stages.iter().for_each(|stage| check_next(file, &stages, stage, problems));
     }
     arrivals.complete = !problems.has_errors();
-    if file.knows_traffic() {
+    if file.is_whole() {
         for (stages, arriving) in of_each(&stages, &arrivals) {
             warn_unpassed(file, stages, problems);
             if arrivals.complete {
@@ -288,7 +298,10 @@ fn placed(file: File<'_>, conditioner: Conditioner<'_>, problems: &mut Problems)
     let section = conditioner.section;
     let (mut stages, mut links) = (Vec::<Stage>::new(), BTreeSet::new());
     for port in &section.ports {
-        let Some(link) = port_index(file, port, problems) else { continue };
+        let Some(link) = port_index(file, port, problems) else {
+            build_anywhere(file, section, port, problems);
+            continue;
+        };
         let next = stage(file, conditioner, Indexed { index: stages.len(), it: port }, link);
         if links.insert(link) {
             stages.push(next);
@@ -302,8 +315,25 @@ fn placed(file: File<'_>, conditioner: Conditioner<'_>, problems: &mut Problems)
     stages
 }
 
+/// Faults of parameters that they have at any port which data passes: where it is does not matter.
+fn build_anywhere(file: File<'_>, section: &ConditionerSection, port: &Port, problems: &mut Problems) {
+    let links = (0..file.topology.links.len()).filter(|&link| file.crossing.data(link).next().is_some());
+    let largest =
+        |link| file.largest_over(link).map(|(size, flow)| (size, flow.offered.name.as_str())).max_by_key(|it| it.0);
+    let least = links.filter_map(largest).min_by_key(|it| it.0);
+    let least = least.filter(|_| section.placement.matches.is_none() && file.knows_traffic());
+    let scope = least.map_or_else(|| file.scope_of_unknown(), |least| file.scope_of(Some(least)));
+    if let Err(error) = port.params.value.build(&scope) {
+        problems.param(&error, port.params.place(error.field));
+    }
+}
+
 fn port_index(file: File<'_>, port: &Port, problems: &mut Problems) -> Option<usize> {
-    let port = port.name.as_ref()?;
+    find_port(file, port.name.as_ref()?, problems)
+}
+
+/// Index of a port; E235 if there is none.
+pub fn find_port(file: File<'_>, port: &Spanned<String>, problems: &mut Problems) -> Option<usize> {
     file.topology.link(port).or_else(|| {
         if file.topology.is_faulty(port) {
             return None;

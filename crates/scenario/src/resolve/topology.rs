@@ -5,10 +5,12 @@ use super::wire;
 use crate::sections::link::LinkSection;
 use crate::sections::model::Model;
 use crate::sections::named::{Declared, Named};
-use crate::sections::queue::{AqmRate, Queue, QueueRef, QueueSection, Scheduled, default_queue};
+use crate::sections::queue::{
+    AqmRate, DEFAULT_LIMIT, Queue, QueueRef, QueueSection, Scheduled, default_drop_tail, default_queue, has_classes,
+};
 use perhop_core::params::{Located, Place, Problems, Spanned, suggest};
 use perhop_core::port::{Limit, ShaperParams};
-use perhop_core::sched::{Scheduler as _, SchedulerParams};
+use perhop_core::sched::{self, AnyScheduler, Scheduler as _, SchedulerParams};
 use perhop_core::scope::Scope;
 use perhop_core::units::{BitRate, Bytes, Length, Probability, Span};
 use perhop_sim::plan::{self, Transit};
@@ -65,6 +67,8 @@ pub struct PortNode {
     pub name: Option<Arc<str>>,
     /// Where it is stated.
     pub place: Place,
+    /// The rate that bounds what leaves it: the link's, that of a shaper or of a class above it, or its own shaper's.
+    pub bound: BitRate,
 }
 
 impl PortNode {
@@ -83,7 +87,7 @@ pub struct PortQueue {
     pub limit: Limit,
     /// The `[queue.X]` that it is.
     pub name: Option<Arc<str>>,
-    /// The rate that its AQM is told: the link's, that of the slowest shaper above it, or its class's share (`aqm-rate`).
+    /// The rate that its AQM is told: the one that bounds it, or its class's share of that (`aqm-rate`).
     pub rate: BitRate,
 }
 
@@ -107,8 +111,10 @@ pub struct Topology {
     link_of: HashMap<[u32; 2], u32>,
     /// Names of the directions that have an error.
     faulty: BTreeSet<String>,
-    /// Whether every link and node is sound.
+    /// Whether every link is here, so that routes can be found; a queue may have an error.
     pub complete: bool,
+    /// Whether every link, node and queue is sound.
+    pub whole: bool,
 }
 
 impl Topology {
@@ -144,10 +150,10 @@ pub fn fill_defaults(links: &mut Named<LinkSection>) {
 pub fn read(model: &Model, problems: &mut Problems) -> Topology {
     let keys = Keys::new(model.links.names());
     let from = problems.list.len();
-    let topology = Topology { complete: true, ..Topology::default() };
+    let topology = Topology::default();
     let mut builder = Builder { model, problems, keys, topology };
     model.nodes.names().iter().for_each(|name| _ = builder.node(name));
-    model.links.declared().iter().for_each(|link| _ = builder.entry(link));
+    let entries: Vec<_> = model.links.declared().iter().map(|link| builder.entry(link)).collect();
     builder.addresses();
     if model.links.declared().is_empty() && !model.links.malformed {
         let help = "add [links] with lines such as \"A - B\" = { rate = \"10Mbit/s\", delay = \"5ms\" }";
@@ -155,7 +161,8 @@ pub fn read(model: &Model, problems: &mut Problems) -> Topology {
     }
     let read = model.links.all_sound() && model.nodes.all_sound() && model.queues.all_sound();
     let mut topology = builder.topology;
-    topology.complete = read && !topology.links.is_empty() && problems.list.len() == from;
+    topology.complete = !topology.links.is_empty() && topology.faulty.is_empty() && !entries.contains(&None);
+    topology.whole = read && topology.complete && problems.list.len() == from;
     topology
 }
 
@@ -164,8 +171,10 @@ pub fn read(model: &Model, problems: &mut Problems) -> Topology {
 struct Branch<'a> {
     /// The node above.
     parent: Option<usize>,
-    /// The link's rate, that of the slowest shaper above, or a class's share of it.
-    rate: BitRate,
+    /// The rate that bounds it.
+    bound: BitRate,
+    /// What those below it are told: that rate, or a class's share of it.
+    told: BitRate,
     /// The named queues above.
     above: &'a [&'a str],
 }
@@ -208,7 +217,7 @@ impl<'a> Builder<'a> {
                 .none();
         }
         if self.keys.overrides(key) {
-            return Some(());
+            return link.section.as_ref().map(|_| ());
         }
         let (from, to) = (self.node(from), self.node(to));
         for (from, to) in [(from, to), (to, from)].into_iter().take(if both { 2 } else { 1 }) {
@@ -249,7 +258,7 @@ impl<'a> Builder<'a> {
             to,
         };
         let queue = entries.iter().find_map(|l| l.queue.as_ref())?;
-        let link = self.queues(link, queue)?;
+        let link = self.queues(link, queue);
         self.topology.link_of.insert(ends, self.topology.links.len() as u32);
         self.topology.links.push(link);
         Some(())
@@ -268,11 +277,16 @@ impl<'a> Builder<'a> {
         self.problems.error("E201", rate.place, "`rate` is 0bit/s").help("above 0").none()
     }
 
-    fn queues(&mut self, mut link: Direction, stated: &'a Spanned<QueueRef>) -> Option<Direction> {
-        let at = Branch { parent: None, rate: *link.rate, above: &[] };
-        self.branch(&mut link, stated, at)?;
+    /// A link's queues; in place of those with an error the default one, so that the rest can be checked.
+    fn queues(&mut self, mut link: Direction, stated: &'a Spanned<QueueRef>) -> Direction {
+        let at = Branch { parent: None, bound: *link.rate, told: *link.rate, above: &[] };
+        if self.branch(&mut link, stated, at).is_none() {
+            let (queue, rate) = (default_drop_tail(stated.place), *link.rate);
+            let limit = Limit::Packets(DEFAULT_LIMIT);
+            (link.nodes, link.queues) = (Vec::new(), vec![PortQueue { queue, limit, name: None, rate }]);
+        }
         link.queue = link.nodes.first().map_or_else(|| link.queues[0].name.clone(), |root| root.name.clone());
-        Some(link)
+        link
     }
 
     /// A node of a port's tree with all that is below it. A single queue without a shaper is no tree.
@@ -285,7 +299,8 @@ impl<'a> Builder<'a> {
             return problem.help("the queue of a class has to be another").none();
         }
         let (shaped, index) = (section.shaped().clone(), link.nodes.len());
-        let rate = shaped.shape.as_ref().map_or(at.rate, |shape| shape.rate.min(at.rate));
+        let [bound, told] =
+            [at.bound, at.told].map(|rate| shaped.shape.as_ref().map_or(rate, |shape| shape.rate.min(rate)));
         let node = PortNode {
             parent: at.parent,
             shaper: shaped.shape,
@@ -293,6 +308,7 @@ impl<'a> Builder<'a> {
             queue: None,
             name: name.clone(),
             place: stated.place,
+            bound,
         };
         let above: Vec<_> = at.above.iter().copied().chain(name.as_deref()).collect();
         match section {
@@ -300,17 +316,23 @@ impl<'a> Builder<'a> {
                 if at.parent.is_some() || node.shaper.is_some() {
                     link.nodes.push(PortNode { queue: Some(link.queues.len()), ..node });
                 }
-                let queue = self.queue(queue.clone(), name, rate)?;
+                let queue = self.queue(queue.clone(), name, told)?;
                 link.queues.reserve_exact(1);
                 link.queues.push(queue);
             }
             QueueSection::Several(scheduled) => {
                 let Scheduled { params, queues, telling, .. } = scheduled.as_ref();
-                let rates = told(params, telling.aqm_rate.unwrap_or_default(), rate);
+                let classes = Classes::new(params);
+                let rates = |place| {
+                    let [bound, bounded] = [bound, told].map(|rate| classes.bound(place, rate));
+                    let share =
+                        telling.aqm_rate.filter(|rate| *rate == AqmRate::Share).map(|_| classes.share(place, told));
+                    [bound, share.unwrap_or(bounded)]
+                };
                 link.nodes.push(PortNode { scheduler: Some(params.clone()), ..node });
                 let all = queues.iter().enumerate().map(|(place, queue)| {
-                    let below = Branch { parent: Some(index), rate: rates(place), above: &above };
-                    self.branch(link, queue, below)
+                    let [bound, told] = rates(place);
+                    self.branch(link, queue, Branch { parent: Some(index), bound, told, above: &above })
                 });
                 all.collect::<Vec<_>>().into_iter().collect::<Option<()>>()?;
             }
@@ -371,11 +393,30 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The rate that each class of a scheduler is told, of `whole`. One that cannot be built is reported where it is checked.
-fn told(params: &SchedulerParams, aqm_rate: AqmRate, whole: BitRate) -> impl Fn(usize) -> BitRate + use<> {
-    let any_packet = Scope { largest_packet: Bytes::new(0), ..Scope::default() };
-    let scheduler = (aqm_rate == AqmRate::Share).then(|| params.build(&any_packet).ok()).flatten();
-    move |place| scheduler.as_ref().filter(|it| place < it.places()).map_or(whole, |it| it.share(place, whole))
+/// The classes of a scheduler, as far as they have rates. One that cannot be built is reported where it is checked; flows
+/// have no rates.
+struct Classes(Option<AnyScheduler>);
+
+impl Classes {
+    fn new(params: &SchedulerParams) -> Self {
+        let any_packet = Scope { largest_packet: Bytes::new(0), ..Scope::default() };
+        let classful = sched::LIST.iter().any(|entry| entry.name == params.name() && has_classes(entry));
+        Self(classful.then(|| params.build(&any_packet).ok()).flatten())
+    }
+
+    fn at(&self, place: usize) -> Option<&AnyScheduler> {
+        self.0.as_ref().filter(|it| place < it.places())
+    }
+
+    /// What one is never served faster than, of `whole` for all.
+    fn bound(&self, place: usize, whole: BitRate) -> BitRate {
+        self.at(place).and_then(|it| it.bound(place)).map_or(whole, |bound| bound.min(whole))
+    }
+
+    /// What one can count on, of `whole` for all.
+    fn share(&self, place: usize, whole: BitRate) -> BitRate {
+        self.at(place).map_or(whole, |it| it.share(place, whole))
+    }
 }
 
 /// `None` for a share of itself, or if too small for a single packet.

@@ -76,6 +76,9 @@ impl PartialEq for ConditionerSection {
 }
 
 impl ConditionerSection {
+    /// Keys on which the check of no other depends.
+    pub const SPARE: &[&str] = &["per", "green", "yellow", "red", "unmarked"];
+
     /// `[conditioner.X]`, with `at` in a scenario, without in a policy.
     pub fn read(node: &Node, has_at: bool, problems: &mut Problems) -> Option<Self> {
         chosen(node, problems, |reader| {

@@ -59,14 +59,14 @@ impl Model {
         reader.finish();
         Self {
             settings: settings::read(table, root.place, problems),
-            nodes: Named::read(table, "nodes", problems, read_table),
-            links: Named::read(table, "links", problems, read_table),
-            queues: Named::read(table, "queue", problems, QueueSection::read),
-            conditioners: Named::read(table, "conditioner", problems, |node, problems| {
+            nodes: Named::read(table, ("nodes", &["address"]), problems, read_table),
+            links: Named::read(table, ("links", &["loss", "mtu", "queue", "reorder"]), problems, read_table),
+            queues: Named::read(table, ("queue", &[]), problems, QueueSection::read),
+            conditioners: Named::read(table, ("conditioner", ConditionerSection::SPARE), problems, |node, problems| {
                 ConditionerSection::read(node, true, problems)
             }),
-            traffic: Named::read(table, "traffic", problems, TrafficSection::read),
-            tcp: Named::read(table, "tcp", problems, Value::read),
+            traffic: Named::read(table, ("traffic", TrafficSection::SPARE), problems, TrafficSection::read),
+            tcp: Named::read(table, ("tcp", &[]), problems, Value::read),
             changes: Vec::new(),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::chosen::table;
 use crate::text::write;
-use perhop_core::params::{Kind, Node, Place, Problems, Table, Tree, Value};
+use perhop_core::params::{Kind, Node, Place, Problem, Problems, Severity, Table, Tree, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -15,8 +15,10 @@ pub struct Declared<T> {
     pub key: Place,
     /// Where its table is.
     pub place: Place,
-    /// What it says; `None` if it has an error.
+    /// What it says, without the spare keys that have an error; `None` if any other has one.
     pub section: Option<T>,
+    /// The table as stated, if it has an error: names in it can still be checked.
+    pub faulty: Option<Node>,
 }
 
 impl<T: PartialEq> PartialEq for Declared<T> {
@@ -36,10 +38,11 @@ pub struct Named<T> {
 }
 
 impl<T> Named<T> {
-    /// All sections `[kind.X]`, each read by `read`.
+    /// All sections `[kind.X]`, each read by `read`. Keys that are `spare` count as omitted where they have an error: nothing
+    /// else that is checked depends on them, and all of it is checked in one pass.
     pub fn read(
         root: &Table,
-        kind: &'static str,
+        (kind, spare): (&'static str, &[&str]),
         problems: &mut Problems,
         read: impl Fn(&Node, &mut Problems) -> Option<T>,
     ) -> Self {
@@ -54,12 +57,17 @@ impl<T> Named<T> {
                     section.is_some() || problems.list.len() > before,
                     "[{kind}.{name}] is refused in silence"
                 );
+                let rest = || without_faults(node, &problems.list[before..], spare);
+                let repaired = || rest().and_then(|rest| read(&rest, &mut Problems::default()));
+                let whole = section.is_some();
+                let section = section.or_else(repaired);
                 let sound = is_plain(name, *key, problems);
                 Declared {
                     name: name.as_str().into(),
                     key: *key,
                     place: node.place,
                     section: section.filter(|_| sound),
+                    faulty: (!whole || !sound).then(|| node.clone()),
                 }
             };
             let list: Vec<_> = table.entries.iter().map(one).collect();
@@ -88,6 +96,11 @@ impl<T> Named<T> {
         self.find(name)?.section.as_ref()
     }
 
+    /// The tables of those with an error, and of what they are the table.
+    pub fn faulty(&self) -> impl Iterator<Item = (&Declared<T>, &Node)> {
+        self.list.iter().filter_map(|it| Some((it, it.faulty.as_ref()?)))
+    }
+
     /// The sound sections with their names.
     pub fn sound(&self) -> impl Iterator<Item = (&str, &T)> {
         self.list.iter().filter_map(|it| Some((&*it.name, it.section.as_ref()?)))
@@ -100,7 +113,7 @@ impl<T> Named<T> {
 
     /// Whether all that are declared are sound.
     pub fn all_sound(&self) -> bool {
-        self.list.iter().all(|it| it.section.is_some())
+        self.list.iter().all(|it| it.faulty.is_none())
     }
 
     /// The sound sections as text: those of the kind `kind`.
@@ -114,6 +127,27 @@ impl<T> Named<T> {
     pub fn tree(&self, show: impl Fn(&T) -> Tree) -> Tree {
         Tree::table(self.sound().map(|(name, section)| (name, show(section))).collect())
     }
+}
+
+/// A table without the keys that have an error, if all of those are spare.
+fn without_faults(node: &Node, problems: &[Problem], spare: &[&str]) -> Option<Node> {
+    let Tree::Table(table) = &node.tree else { return None };
+    let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
+    let places: Vec<_> = errors.map(|problem| problem.place).collect::<Option<_>>()?;
+    let inside = |(_, key, node): &(String, Place, Node)| places.contains(key) || holds(node, &places);
+    let (faulty, entries): (Vec<_>, Vec<_>) = table.entries.iter().cloned().partition(inside);
+    let all_spare = faulty.iter().all(|(name, ..)| spare.contains(&name.as_str()));
+    (!faulty.is_empty() && all_spare).then(|| Node { place: node.place, tree: Tree::Table(Table { entries }) })
+}
+
+/// Whether one of these places is that of a value or of something in it.
+pub(super) fn holds(node: &Node, places: &[Place]) -> bool {
+    let below = match &node.tree {
+        Tree::List(items) => items.iter().any(|item| holds(item, places)),
+        Tree::Table(table) => table.entries.iter().any(|e| places.contains(&e.1) || holds(&e.2, places)),
+        _ => false,
+    };
+    below || places.contains(&node.place)
 }
 
 /// A name that tables and reports show.

@@ -14,7 +14,7 @@ use perhop_core::units::{Length, Packets};
 use std::sync::Arc;
 
 /// Default limit of a queue, packets: Linux's for an interface.
-const DEFAULT_LIMIT: u32 = 1000;
+pub const DEFAULT_LIMIT: u32 = 1000;
 
 /// The keys of `[queue.X]` in addition to the AQM's parameters.
 #[derive(Params, Clone, Debug, PartialEq)]
@@ -36,15 +36,15 @@ pub struct Shaped {
 /// The keys of every `[queue.X]` with a scheduler over classes.
 #[derive(Params, Clone, Debug, PartialEq)]
 pub struct Telling {
-    /// Rate that the AQMs of its classes are told, and to which times in their limits refer: that of all classes together,
-    /// `link` (default), or what their class can count on, `share`.
+    /// Rate that the AQMs of its classes are told, and to which times in their limits refer: the most that their class can
+    /// get, `link` (default), or what it can count on, `share`.
     pub aqm_rate: Option<AqmRate>,
 }
 
 /// The rate that an AQM in a class is told.
 #[derive(Choice, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AqmRate {
-    /// The link's, or that of the slowest shaper above.
+    /// The one that bounds the class: the link's, or that of the slowest shaper or ceil above.
     #[default]
     Link,
     /// What the class gets of it while all classes have packets.
@@ -111,21 +111,28 @@ impl Value for QueueRef {
 
 /// What holds where the table at `place` states no queue.
 pub fn default_queue(place: Place) -> Spanned<QueueRef> {
-    let aqm = AqmParams::DropTail(perhop_core::aqm::drop_tail::Params {});
-    let limit = Spanned::new(place, Length::Packets(Packets::new(DEFAULT_LIMIT)));
-    drop_tail(place, limit, aqm)
+    Spanned::new(place, QueueRef::Inline(Box::new(QueueSection::One(default_drop_tail(place)))))
+}
+
+/// The queue of [`default_queue`].
+pub fn default_drop_tail(place: Place) -> Arc<Queue> {
+    drop_tail(place, Length::Packets(Packets::new(DEFAULT_LIMIT)))
 }
 
 /// What each flow of a scheduler has: the scheduler itself limits them.
 fn flow_queue(place: Place) -> Spanned<QueueRef> {
-    let aqm = AqmParams::DropTail(perhop_core::aqm::drop_tail::Params {});
-    drop_tail(place, Spanned::new(place, Length::Packets(Packets::new(u32::MAX))), aqm)
+    let queue = drop_tail(place, Length::Packets(Packets::new(u32::MAX)));
+    Spanned::new(place, QueueRef::Inline(Box::new(QueueSection::One(queue))))
 }
 
-fn drop_tail(place: Place, limit: Spanned<Length>, aqm: AqmParams) -> Spanned<QueueRef> {
-    let (common, shaped) = (QueueCommon { limit, drop: None }, Shaped { shape: None });
-    let queue = Queue { common, shaped, aqm: Located { value: aqm, places: Places::whole(place) } };
-    Spanned::new(place, QueueRef::Inline(Box::new(QueueSection::One(Arc::new(queue)))))
+fn drop_tail(place: Place, limit: Length) -> Arc<Queue> {
+    let aqm = AqmParams::DropTail(perhop_core::aqm::drop_tail::Params {});
+    let common = QueueCommon { limit: Spanned::new(place, limit), drop: None };
+    Arc::new(Queue {
+        common,
+        shaped: Shaped { shape: None },
+        aqm: Located { value: aqm, places: Places::whole(place) },
+    })
 }
 
 impl QueueSection {

@@ -1,5 +1,6 @@
 //! `[scenario]` and `[policy]`.
 
+use super::named::holds;
 use perhop_core::flow_label::Carried;
 use perhop_core::params::{Choice, Node, Params, Place, Problems, Spanned, Table, Tree, read_table};
 use perhop_core::units::{BitRate, Span};
@@ -97,14 +98,4 @@ pub fn read(root: &Table, whole: Place, problems: &mut Problems) -> Spanned<Sett
         (*settings.duration, *settings.warmup) = (perhop_sim::engine::MAX_DURATION, Span::ZERO);
     }
     Spanned::new(node.place, settings)
-}
-
-/// Whether one of these places is that of a value or of something in it.
-fn holds(node: &Node, places: &[Place]) -> bool {
-    let below = match &node.tree {
-        Tree::List(items) => items.iter().any(|item| holds(item, places)),
-        Tree::Table(table) => table.entries.iter().any(|e| places.contains(&e.1) || holds(&e.2, places)),
-        _ => false,
-    };
-    below || places.contains(&node.place)
 }

@@ -65,6 +65,9 @@ impl Value for Senders {
 }
 
 impl TrafficSection {
+    /// Keys on which the check of no other depends.
+    pub const SPARE: &[&str] = &["flows", "start", "spread", "stop", "class"];
+
     /// `[traffic.X]`
     pub fn read(node: &Node, problems: &mut Problems) -> Option<Self> {
         chosen(node, problems, |reader| {

@@ -5,6 +5,7 @@
 
 use super::{Kind, Tree};
 use crate::sched::{Outline, Scheduler as _};
+use crate::units::BitRate;
 
 /// A node of a port's tree, or a class with classes below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct Branch {
     pub depth: usize,
     /// The queues below it, by their index in the specification.
     pub queues: Vec<usize>,
+    /// The rate beyond which the scheduler above never serves it; `None` if that is up to what is above.
+    pub bound: Option<BitRate>,
 }
 
 impl<H: Copy> Tree<H> {
@@ -65,13 +68,14 @@ struct Place {
     name: String,
     above: Option<usize>,
     depth: usize,
+    bound: Option<BitRate>,
 }
 
 impl Place {
-    /// A class of the scheduler here, which is `spec`, below so many other classes of it.
-    fn below(&self, spec: usize, name: String, classes: usize) -> Self {
+    /// A class of the scheduler here, which is `spec`.
+    fn below(&self, spec: usize, name: String, class: &Outline) -> Self {
         let path = if self.path.is_empty() { name.clone() } else { format!("{}.{name}", self.path) };
-        Self { path, name, above: Some(spec), depth: self.depth + 1 + classes }
+        Self { path, name, above: Some(spec), depth: self.depth + 1 + class.depth, bound: class.bound }
     }
 }
 
@@ -96,12 +100,14 @@ impl<H: Copy> Walk<'_, H> {
         let numbers = &self.tree.numbers;
         let children: Vec<_> = (0..numbers.len()).filter(|&i| numbers[i].up == Some(spec)).collect();
         let (mut queues, mut parents) = (vec![Vec::new(); children.len()], Vec::new());
-        for Outline { name, children: places, has_classes, depth } in classes {
-            if has_classes {
-                parents.push((self.add(&above.below(spec, name.unwrap_or_default(), depth), None), places));
-            } else if let [place] = places[..] {
+        for class in classes {
+            let name = class.name.clone();
+            if class.has_classes {
+                let at = self.add(&above.below(spec, name.unwrap_or_default(), &class), None);
+                parents.push((at, class.children));
+            } else if let [place] = class.children[..] {
                 let name = name.unwrap_or_else(|| (place + 1).to_string());
-                queues[place] = self.node(children[place], above.below(spec, name, depth));
+                queues[place] = self.node(children[place], above.below(spec, name, &class));
             }
         }
         for (at, places) in parents {
@@ -112,8 +118,8 @@ impl<H: Copy> Walk<'_, H> {
 
     fn add(&mut self, place: &Place, node: Option<usize>) -> usize {
         let path = if place.path.is_empty() { "root".into() } else { place.path.clone() };
-        let Place { name, above, depth, .. } = place.clone();
-        self.found.push(Branch { path, node, above, name, depth, queues: Vec::new() });
+        let Place { name, above, depth, bound, .. } = place.clone();
+        self.found.push(Branch { path, node, above, name, depth, queues: Vec::new(), bound });
         self.found.len() - 1
     }
 }

@@ -2,6 +2,7 @@
 
 use super::form::{Form, called};
 use super::{LARGEST_QUANTUM, Params, SMALLEST_QUANTUM};
+use crate::framing::Frame;
 use crate::params::ParamError;
 use crate::scope::Scope;
 use crate::units::{BitRate, Bytes};
@@ -10,22 +11,33 @@ fn advice(code: &'static str, message: String) -> ParamError {
     ParamError::new("classes", code, message)
 }
 
-/// `largest` is the largest packet as the rates count it.
-pub(super) fn all(params: &Params, form: &Form, scope: &Scope, largest: Bytes) -> Vec<ParamError> {
-    let each = (0..params.classes.len()).flat_map(|i| match form.leaves.contains(&i) {
-        true => {
-            of_quantum(params, i, scope).into_iter().chain(of_bursts(params, i, scope, largest)).collect::<Vec<_>>()
+/// `frame` is how the rates count packets.
+pub(super) fn all(params: &Params, form: &Form, scope: &Scope, frame: Frame) -> Vec<ParamError> {
+    let each = (0..params.classes.len()).flat_map(|i| {
+        let scope = of_class(form, i, scope);
+        let framed = frame.scope(&scope);
+        let bursts = of_bursts(params, i, &framed);
+        match form.leaves.contains(&i) {
+            true => of_quantum(params, i, &scope).into_iter().chain(bursts).collect::<Vec<_>>(),
+            false => of_parent(params, i).chain(bursts).collect(),
         }
-        false => of_parent(params, i).chain(of_bursts(params, i, scope, largest)).collect(),
     });
     over_promised(params, form, scope).into_iter().chain(each).collect()
+}
+
+/// The surroundings of a class: the largest packet of the leaves below it.
+fn of_class(form: &Form, i: usize, scope: &Scope) -> Scope {
+    let leaves =
+        form.leaves.iter().position(|&leaf| leaf == i).map_or_else(|| form.places_below(i), |place| vec![place]);
+    let scopes = leaves.into_iter().map(|place| scope.of_class(place));
+    scopes.max_by_key(|scope| scope.largest_packet).unwrap_or_else(|| scope.clone())
 }
 
 /// W324: what is promised together is more than there is.
 fn over_promised(params: &Params, form: &Form, scope: &Scope) -> Vec<ParamError> {
     let tops = params.classes.iter().zip(&form.parents).filter(|(_, parent)| parent.is_none());
     let sum: u64 = tops.map(|(class, _)| class.rate.bit_s()).sum();
-    let of_link = scope.link_rate.filter(|link| sum > link.bit_s()).map(|link| ("the link".to_owned(), link, sum));
+    let of_link = scope.link_rate.filter(|link| sum > link.bit_s()).map(|link| ("the root".to_owned(), link, sum));
     let of_parent = |(i, sum): (usize, u64)| (called(&params.classes, i), params.classes[i].rate, sum);
     let said = |(whose, rate, sum): (String, BitRate, u64)| {
         let message = format!("the rates below {whose} add up to {}, above its {rate}", BitRate::bps(sum));
@@ -46,8 +58,8 @@ fn of_parent(params: &Params, i: usize) -> impl Iterator<Item = ParamError> {
 }
 
 /// W326: a burst below one packet keeps its rate only if it is woken in time.
-fn of_bursts(params: &Params, i: usize, scope: &Scope, largest: Bytes) -> impl Iterator<Item = ParamError> {
-    let name = called(&params.classes, i);
+fn of_bursts(params: &Params, i: usize, scope: &Scope) -> impl Iterator<Item = ParamError> {
+    let (name, largest) = (called(&params.classes, i), scope.largest_packet);
     let bursts = [("burst", params.burst(i)), ("cburst", params.cburst(i))];
     bursts.into_iter().filter(move |&(_, burst)| burst < largest).map(move |(key, burst)| {
         advice("W326", format!("{name}: `{key}` is {burst}, less than one packet"))

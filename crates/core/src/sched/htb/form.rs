@@ -89,6 +89,21 @@ impl Form {
         (0..self.leaves.len()).filter(|&place| of(&self.leaves[place])).collect()
     }
 
+    /// The rate beyond which each class is never served: what it may borrow of what is above it up to its ceil, and its own
+    /// rate at least. One with children passes their rates, too, whatever its own is.
+    pub(super) fn bounds(&self, classes: &[Class]) -> Vec<BitRate> {
+        let mut bounds: Vec<_> = (0..classes.len()).map(|i| self.lends(classes, i)).collect();
+        self.promised(classes).into_iter().for_each(|(up, sum)| bounds[up] = bounds[up].max(BitRate::bps(sum)));
+        bounds
+    }
+
+    /// The most that it sends itself, or lends.
+    fn lends(&self, classes: &[Class], i: usize) -> BitRate {
+        let Class { rate, ceil, .. } = classes[i];
+        let borrowed = self.parents[i].map(|up| self.lends(classes, up).min(ceil.unwrap_or(rate)));
+        borrowed.map_or(rate, |borrowed| borrowed.max(rate))
+    }
+
     /// Parents whose children have rates that exceed their own: the parent and that sum, bit/s.
     pub(super) fn promised(&self, classes: &[Class]) -> Vec<(usize, u64)> {
         let sum = |up: usize| {

@@ -1,0 +1,34 @@
+//! What a scheduler says of all its children together: how fast they leave, which bytes its rates count, how much may wait.
+
+use super::SchedulerParams;
+use crate::framing::Framing;
+use crate::port::Limit;
+use crate::units::BitRate;
+
+impl SchedulerParams {
+    /// The rate of its own that all children together keep.
+    pub fn rate(&self) -> Option<BitRate> {
+        if let Self::Cake(cake) = self { cake.rate } else { None }
+    }
+
+    /// Which bytes its rates count.
+    pub fn framing(&self) -> Framing {
+        match self {
+            Self::Htb(htb) => htb.framing,
+            Self::Cake(cake) => cake.framing,
+            _ => Framing::default(),
+        }
+    }
+
+    /// How much may wait in all children together; nothing for one that leaves this to the queues of its classes.
+    pub fn room(&self) -> Vec<Limit> {
+        let packets = |limit: crate::units::Packets| Limit::Packets(limit.get());
+        match self {
+            Self::FqCodel(it) => vec![packets(it.limit), Limit::Bytes(it.memory.get())],
+            Self::Sfq(it) => vec![packets(it.limit)],
+            Self::DualPi2(it) => vec![packets(it.limit)],
+            Self::Cake(it) => vec![Limit::Bytes(it.most())],
+            _ => Vec::new(),
+        }
+    }
+}
