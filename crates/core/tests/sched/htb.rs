@@ -32,7 +32,7 @@ pub(crate) fn params(stated: &[Stated], arithmetic: Arithmetic) -> SchedulerPara
         }
     };
     let classes = stated.iter().enumerate().map(class).collect();
-    SchedulerParams::Htb(htb::Params { classes, r2q: 10, framing: Framing::default(), arithmetic })
+    SchedulerParams::Htb(htb::Params { classes, r2q: 10, framing: Framing::default(), arithmetic, unclassified: None })
 }
 
 /// A packet that has been sent: when (ns), by which child, its bytes.
