@@ -91,6 +91,18 @@ def test_a_wire_is_said_whole(wire: tuple[str, ...], netems: list[str]) -> None:
     [
         ('queue.rest={aqm="svb", limit="50p", v0="10p"}', "`svb`"),
         ('queue.rest={shape={rate="8Mbit/s", burst="3000B"}, limit="50p"}', "a shaper in a class of `drr` or `ets`"),
+        ('queue.rest={aqm="avq", limit="50p"}', "`avq`, which Linux 6.12 does not have,"),
+        (
+            'queue.rest={aqm="red", limit="50p", min="5p", max="15p"}',
+            "a `limit` of `red` in packets: Linux's counts bytes",
+        ),
+        ('queue.rest={aqm="codel", limit="50kB"}', "a `limit` of `codel` in bytes or time: Linux's counts packets"),
+        ('queue.rest={aqm="codel", limit="50p", drop="head"}', '`drop = "head"` of `codel`'),
+        ('queue.rest={scheduler="fq-codel", hash="exact"}', '`hash = "exact"` of `fq-codel`'),
+        ('queue.rest={scheduler="sfq", hash="exact"}', '`hash = "exact"` of `sfq`'),
+        ('queue.rest={scheduler="fq-codel", memory="4MB"}', "`memory` of `fq-codel`"),
+        ('queue.rest={aqm="codel", limit="50p", target="1234567ns"}', "`target` of 1234.567us: whole microseconds"),
+        ("queue.port.shape.overhead=-4B", "an `overhead` below 0"),
         ("queue.port.shape.debt=true", "`debt = true`"),
         ("queue.port.shape.granularity=1ms", "`granularity`"),
         ('links."edge -> core"={queue="port", jitter="1ms", reorder=0.1}', "`reorder` together"),
@@ -219,3 +231,19 @@ def test_two_worlds_are_compared_packet_for_packet() -> None:
     (found,) = compared(here, {"a -> b": [(0, 10, 0), (1, 25, 0), (2, 36, 0), (4, 99, 0)]})
     assert (found.came, found.left, found.kernel_left) == (5, 3, 4)
     assert (found.other_fate, found.other_mark, found.apart_ns) == (2, 1, [0, 6])
+
+
+def test_a_sweep_is_refused_unless_one_point_is_left() -> None:
+    """Linux is set up as one scenario: that of the point, not that of the file without its sweep."""
+    swept = ['sweep."links.\'edge - core\'.delay"=["7ms","9ms"]']
+    with pytest.raises(ValueError, match=r"\[sweep\] has 2 points"):
+        Scenario.from_toml(ROUTER, swept).as_tc()
+    one = Scenario.from_toml(ROUTER, [*swept, 'sweep."links.\'edge - core\'.delay"=["9ms"]'])
+    assert any(" netem delay 9ms " in line for line in one.as_tc().commands)
+    assert not any(" netem delay 5ms " in line for line in one.as_tc().commands)
+
+
+def test_a_timed_change_is_refused() -> None:
+    text = ROUTER.read_text() + '\n[[change]]\nat = "3s"\nlinks."edge - core".rate = "7Mbit/s"\n'
+    with pytest.raises(ValueError, match=r"tc cannot say \[\[change\]\]"):
+        Scenario.from_toml(text).as_tc()

@@ -120,7 +120,11 @@ def test_any_scenario_and_folder_has_its_job(tmp_path: Path, text: str) -> None:
 def test_what_was_not_run_is_no_success(tmp_path: Path) -> None:
     (tmp_path / "plain.toml").write_text(PLAIN.replace("[traffic.t]", '[traffic.t]\nstart = "900ms"\nspread = "0s"'))
     nothing = both(tmp_path, "plain.toml", "--duration", "500ms")
-    assert nothing.returncode == 2
+    assert (nothing.returncode, nothing.stdout) == (2, "")
+    command = [*LAB, "plain.toml", "--replications", "3"]
+    more = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert more.returncode == 2
+    assert "`perhop lab` runs one replication" in more.stderr
     tools = tmp_path / "tools"
     tools.mkdir()
     for tool in ("sh", "dirname", "cat", "sha256sum", "cut", "uname"):

@@ -11,7 +11,6 @@ use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-
 /// What a scenario is made of, for another process: text, file name, overrides, axes, keys of its lines, run name.
 type Recipe = (String, String, Vec<String>, Vec<String>, Vec<Vec<String>>, Option<String>);
 

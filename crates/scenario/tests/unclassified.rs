@@ -1,6 +1,6 @@
 //! `unclassified = "direct"` of HTB: what no class names passes unshaped, here and in what is written for Linux.
 
-use perhop_scenario::{Options, Scenario, as_tc};
+use perhop_scenario::{Options, Scenario, as_tc, explain};
 use perhop_sim::{EngineOptions, Simulation};
 
 const NET: &str = r#"
@@ -81,6 +81,13 @@ fn linux_is_told_which() {
     assert_eq!(told(Some("last")), (1, false));
     assert_eq!(told(Some("direct")), (0, true));
     assert!(!as_tc(&read(Some("direct"))).unwrap().commands.iter().any(|it| it.contains("classid 2:3")));
+}
+
+#[test]
+fn explain_has_a_line_for_it() {
+    let (direct, last) = (explain(&read(Some("direct"))), explain(&read(None)));
+    assert!(direct.contains("    direct all others, unshaped: drop-tail 1000p"), "{direct}");
+    assert!(!last.contains("all others"), "{last}");
 }
 
 /// Read again, what is in force is the same scenario.
