@@ -13,6 +13,7 @@ from send import HEADERS, PORT
 _ETH_P_ALL, _SO_RCVBUFFORCE, _SO_TIMESTAMPNS, _UDP, _OUTGOING = 3, 33, 35, 17, 4
 _HEADER = struct.Struct("!BBHHHBBHII")
 _SO_ATTACH_FILTER = 26
+_SOL_PACKET, _PACKET_STATISTICS = 263, 6
 _LOAD_BYTE, _LOAD_HALF, _JUMP_EQUAL, _RETURN = 0x30, 0x28, 0x15, 0x06
 #: Keeps UDP to our port, of 20 bytes of IP header: else TCP would fill the socket's buffer.
 _OURS = b"".join(
@@ -51,7 +52,11 @@ def listen(device: str) -> socket.socket:
 
 
 def seen(listening: socket.socket) -> list[Seen]:
-    """All that a socket kept."""
+    """All that came; it is an error if a socket had no room for some."""
+    _, lost = struct.unpack("II", listening.getsockopt(_SOL_PACKET, _PACKET_STATISTICS, 8))
+    if lost:
+        device = listening.getsockname()[0]
+        raise SystemExit(f"lab: {device}: {lost} packets more than can be recorded: a shorter run, or fewer datagrams")
     found: list[Seen] = []
     while True:
         try:

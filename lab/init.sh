@@ -1,6 +1,6 @@
 #!/bin/sh
-# The first process inside: what has to be mounted, then inside.py, then the end. The host's /tmp stays visible: private files
-# go to /run.
+# The first process inside: what has to be mounted, then inside.py or scenario.py, then the end. The host's files are there to be read;
+# the job's folder, mounted once more, is the only one that may be written. The host's /tmp stays visible: private files go to /run.
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin TMPDIR=/run PYTHONDONTWRITEBYTECODE=1
 mount() { busybox mount "$@"; }
 mount -t proc proc /proc
@@ -8,7 +8,8 @@ mount -t sysfs sys /sys
 mount -t tmpfs run /run
 # Senders hold all that they have to send.
 echo 400000 400000 400000 >/proc/sys/net/ipv4/tcp_mem
-busybox mkdir -p /run/netns
-if [ -f "$LAB_JOB/scenario.json" ]; then work=scenario.py; else work=inside.py; fi
-if /usr/bin/python3 "${0%/*}/$work" "$LAB_JOB"; then echo ok >"$LAB_JOB/done"; fi
+busybox mkdir -p /run/netns /run/job
+mount -t hostfs -o "$LAB_JOB" job /run/job
+if [ -f /run/job/scenario.json ]; then work=scenario.py; else work=inside.py; fi
+if /usr/bin/python3 "${0%/*}/$work" /run/job; then echo ok >/run/job/done; fi
 busybox poweroff -f

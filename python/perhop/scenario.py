@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from perhop import _core, in_force, show, storage
+from perhop import _core, in_force, linux, show, storage
 from perhop.builder import Builder, stated
 from perhop.columns import Point, Replication
 from perhop.hands import Threads, Work
@@ -32,32 +32,6 @@ class Source(NamedTuple):
     vary: list[str]
     keys: list[list[str]]
     """The parts of the key in each line, if the text was written from a dictionary; messages name them."""
-
-
-class Transfers(NamedTuple):
-    """What the sockets of a traffic's bulk transfers are told on Linux."""
-
-    traffic: str
-    congestion: str
-    segment: int
-    """Data bytes of a full one."""
-    window: int
-    """The receiver's, bytes."""
-    stop_ns: int | None
-    """None: at the end of the run."""
-
-
-class Linux(NamedTuple):
-    """A scenario's network as Linux's `ip`, `tc` and `sysctl` make it."""
-
-    commands: list[str]
-    """In order, one a line."""
-    ends: list[tuple[str, str, str]]
-    """Each port's name, and node and interface at the far end of its link."""
-    addresses: dict[str, str]
-    """Of nodes, by name."""
-    transfers: list[Transfers]
-    """One for each traffic of the model `ftp`."""
 
 
 class Scenario:
@@ -142,15 +116,13 @@ class Scenario:
         """As `to_toml`, as nested dictionaries: for `from_dict`, after changing what should differ."""
         return tomllib.loads(self.to_toml())
 
-    def as_tc(self) -> Linux:
+    def as_tc(self) -> linux.Linux:
         """The network of its nodes, links and ports on Linux.
 
         Raises:
-            ValueError: naming everything that Linux's tools cannot say.
+            ValueError: naming everything that Linux's tools cannot say; several points.
         """
-        commands, ends, addresses, transfers = self._core.as_tc()
-        far = [(port, node, device) for port, node, device in ends]
-        return Linux(commands, far, dict(addresses), [Transfers(*it) for it in transfers])
+        return linux.from_json(self._core.as_tc())
 
     def explain(self) -> str:
         """Effective values, buffers in path, bucket times, as text."""

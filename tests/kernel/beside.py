@@ -65,7 +65,7 @@ def verdict(cell: Cell, kernel: Sequence[World]) -> Verdict:
 def one(cell: Cell, boot: int) -> World:
     """The simulator's run that stands beside a boot."""
     scenario = cell.made(boot)
-    return simulated(scenario.run(replications=1, seed=boot + 1, jobs=1, progress=False), scenario)
+    return simulated(scenario.run(replications=1, seed=boot + 1, jobs=1, progress=False))
 
 
 def _exact(perhop: Sequence[World], kernel: Sequence[World]) -> list[Measure]:

@@ -25,7 +25,7 @@ import transport
 from perhop.kernel.job import connections_of, job, packets_of
 from perhop.kernel.transport import World
 from perhop.kernel.transport import recorded as world
-from record import CANNOT, LAB
+from record import LAB
 from transport import Cell
 
 #: bit/s.
@@ -49,7 +49,7 @@ def prepared(cell: Cell) -> dict[str, Any]:
     linux = scenario.as_tc()
     with tempfile.TemporaryDirectory(prefix="perhop-lab-") as made:
         runs = scenario.run(replications=1, out=Path(made), events=True, jobs=1, progress=False)
-        return job(scenario, linux, packets_of(runs, scenario), connections_of(runs, linux))
+        return job(linux, packets_of(runs, linux), connections_of(runs, linux))
 
 
 def boot(cell: Cell, work: dict[str, Any], number: int, cpu: int) -> World:
@@ -119,7 +119,7 @@ def main() -> int:
     asked = reader.parse_args()
     built = subprocess.run([LAB / "build.sh"], stdout=subprocess.PIPE, text=True, check=False)
     if built.returncode:
-        return 0 if built.returncode == CANNOT else built.returncode
+        return built.returncode
     which = chosen(asked.names)
     old = transport.recorded()
     if asked.write or asked.add:

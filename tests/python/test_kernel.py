@@ -13,6 +13,7 @@ import pytest
 import cells
 import patterns
 import repeats
+import wire
 
 ROOT = Path(__file__).resolve().parents[2]
 CELLS = list(cells.all_cells())
@@ -49,6 +50,16 @@ def test_the_commands_are_those_recorded() -> None:
     recorded = tomllib.loads((cells.HERE / "kernel.toml").read_text())
     assert recorded["commands"] == {cell.port: ["tc " + it for it in cell.commands()] for cell in CELLS}
     assert {"kernel", "iproute2", "configuration"} < recorded.keys()
+
+
+def test_every_command_of_the_wire_is_recorded() -> None:
+    """In order; what tc refuses has one row that says so."""
+    with wire.TABLE.open(encoding="ascii", newline="") as text:
+        rows = list(csv.DictReader(text))
+    assert list(dict.fromkeys(row["command"] for row in rows)) == tomllib.loads(wire.COMMANDS.read_text())["commands"]
+    refused = [row["command"] for row in rows if row["field"] == "refused"]
+    assert len(refused) >= 9
+    assert all(sum(row["command"] == command for row in rows) == 1 for command in refused)
 
 
 def test_no_two_packets_of_a_pattern_are_sent_at_once() -> None:

@@ -10,6 +10,7 @@ import pytest
 from perhop import Scenario
 from perhop.kernel.compared import compared
 from perhop.kernel.job import Packet, connections_of, job, packets_of, sendable
+from perhop.linux import Device, Port, Traffic
 
 ROUTER = Path("examples/router-port.toml")
 
@@ -29,7 +30,7 @@ def between(tcp: Sequence[str], *overrides: str) -> list[str]:
 def test_the_tree_of_a_port_is_said_from_the_root_down() -> None:
     """Shaper, strict priority, its classes, DRR within the last of them."""
     said = [
-        line.removeprefix("tc -n edge ") for line in Scenario.from_toml(ROUTER).as_tc().commands if " dev p2 " in line
+        line.removeprefix("tc -n n1 ") for line in Scenario.from_toml(ROUTER).as_tc().commands if " dev p2 " in line
     ]
     ports = [line for line in said if line.startswith(("qdisc", "class")) and "clsact" not in line]
     assert ports == [
@@ -52,11 +53,12 @@ def test_the_network_has_a_namespace_a_node_and_a_wire_a_direction() -> None:
     """Addresses and wires of both links; the far end of each port."""
     linux = Scenario.from_toml(ROUTER).as_tc()
     assert [line for line in linux.commands if "netns add" in line] == [
-        f"ip netns add {node}" for node in ("site", "edge", "core")
+        f"ip netns add {node}" for node in ("n0", "n1", "n2")
     ]
-    assert "tc -n core qdisc add dev d2 root netem delay 5ms rate 1000000000bit -14 limit 1000000" in linux.commands
-    assert ("edge -> core", "core", "p3") in linux.ends
-    assert set(linux.addresses) == {"site", "edge", "core"}
+    assert "tc -n n2 qdisc add dev d2 root netem delay 5ms rate 1000000000bit -14 limit 1000000" in linux.commands
+    assert Port("edge -> core", Device("n1", "p2"), Device("n2", "p3")) in linux.ports
+    assert [(it.name, it.namespace) for it in linux.nodes] == [("site", "n0"), ("edge", "n1"), ("core", "n2")]
+    assert (linux.duration_ns, linux.warmup_ns, linux.sample_ns) == (12 * 10**9, 2 * 10**9, 0)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +83,7 @@ def test_a_wire_is_said_whole(wire: tuple[str, ...], netems: list[str]) -> None:
     """Who overtakes has spent the time of his bits, and no more."""
     overrides = [f'links."edge -> core".{it}' for it in wire]
     said = Scenario.from_toml(ROUTER, overrides).as_tc().commands
-    assert [it.removeprefix("tc -n core qdisc add dev d2 ") for it in said if " qdisc add dev d2 " in it] == netems
+    assert [it.removeprefix("tc -n n2 qdisc add dev d2 ") for it in said if " qdisc add dev d2 " in it] == netems
 
 
 @pytest.mark.parametrize(
@@ -89,6 +91,18 @@ def test_a_wire_is_said_whole(wire: tuple[str, ...], netems: list[str]) -> None:
     [
         ('queue.rest={aqm="svb", limit="50p", v0="10p"}', "`svb`"),
         ('queue.rest={shape={rate="8Mbit/s", burst="3000B"}, limit="50p"}', "a shaper in a class of `drr` or `ets`"),
+        ('queue.rest={aqm="avq", limit="50p"}', "`avq`, which Linux 6.12 does not have,"),
+        (
+            'queue.rest={aqm="red", limit="50p", min="5p", max="15p"}',
+            "a `limit` of `red` in packets: Linux's counts bytes",
+        ),
+        ('queue.rest={aqm="codel", limit="50kB"}', "a `limit` of `codel` in bytes or time: Linux's counts packets"),
+        ('queue.rest={aqm="codel", limit="50p", drop="head"}', '`drop = "head"` of `codel`'),
+        ('queue.rest={scheduler="fq-codel", hash="exact"}', '`hash = "exact"` of `fq-codel`'),
+        ('queue.rest={scheduler="sfq", hash="exact"}', '`hash = "exact"` of `sfq`'),
+        ('queue.rest={scheduler="fq-codel", memory="4MB"}', "`memory` of `fq-codel`"),
+        ('queue.rest={aqm="codel", limit="50p", target="1234567ns"}', "`target` of 1234.567us: whole microseconds"),
+        ("queue.port.shape.overhead=-4B", "an `overhead` below 0"),
         ("queue.port.shape.debt=true", "`debt = true`"),
         ("queue.port.shape.granularity=1ms", "`granularity`"),
         ('links."edge -> core"={queue="port", jitter="1ms", reorder=0.1}', "`reorder` together"),
@@ -116,17 +130,18 @@ def test_cake_is_said_in_its_own_words() -> None:
 def test_models_that_the_lab_cannot_send_are_named() -> None:
     """All of them, with what it can send."""
     with pytest.raises(ValueError, match=r"`web` \(web\).*cbr, on-off, poisson"):
-        sendable(Scenario.from_toml(Path("examples/web.toml")))
+        sendable(Scenario.from_toml(ROUTER).as_tc()._replace(traffic=[Traffic("web", "web", "n0", "10.0.0.1")]))
 
 
 def test_every_datagram_is_sent_once_at_its_time(tmp_path: Path) -> None:
     """In the order of their times, numbered as in the simulator, from the node where they begin."""
     scenario = Scenario.from_toml(ROUTER, ["duration=1s", "warmup=0s", "replications=1"])
-    packets = packets_of(scenario.run(out=tmp_path, events=True), scenario)
-    sent = job(scenario, scenario.as_tc(), packets, [])["datagrams"]
+    linux = scenario.as_tc()
+    packets = packets_of(scenario.run(out=tmp_path, events=True), linux)
+    sent = job(linux, packets, [])["datagrams"]
     assert len(sent) == len({it.number for it in packets}) > 1500
     assert [it[0] for it in sent] == sorted(it[0] for it in sent)
-    assert {it[1] for it in sent} == {"site"}
+    assert {it[1] for it in sent} == {"n0"}
     assert {it[5] >> 2 for it in sent} == {46, 34, 0}
 
 
@@ -139,7 +154,7 @@ def test_bulk_transfers_become_connections(tmp_path: Path) -> None:
     assert [tuple(it) for it in linux.transfers] == [("bulk", "reno", 1000, 30_000, None)]
     said = "\n".join(linux.commands)
     plain = "tcp_recovery=0 net.ipv4.tcp_sack=0 net.ipv4.tcp_timestamps=0"
-    for node, ecn in (("a", 1), ("b", 2)):
+    for node, ecn in (("n0", 1), ("n1", 2)):
         words = f"tcp_early_retrans=0 net.ipv4.tcp_ecn={ecn} net.ipv4.tcp_no_metrics_save=1 net.ipv4.{plain}"
         assert f"ip netns exec {node} sysctl -q -w net.ipv4.{words}" in said
     assert [line.partition(" src ")[2].partition(" ")[2] for line in linux.commands if " route add " in line] == [
@@ -147,10 +162,10 @@ def test_bulk_transfers_become_connections(tmp_path: Path) -> None:
         "quickack 1",
     ]
     runs = scenario.run(out=tmp_path, events=True, replications=1)
-    made = job(scenario, linux, [], connections_of(runs, linux))["connections"]
+    made = job(linux, [], connections_of(runs, linux))["connections"]
     assert len(made) == 2
     assert 0 <= made[0]["start_ns"] < made[1]["start_ns"] < 1_000_000_000
-    assert {(it["from"], it["to"], it["tos"]) for it in made} == {("a", "b", 10 << 2)}
+    assert {(it["from"], it["to"], it["tos"]) for it in made} == {("n0", "n1", 10 << 2)}
 
 
 @pytest.mark.parametrize(
@@ -169,7 +184,7 @@ def test_a_link_is_an_htb_class_of_one_byte(aqm: str, counted: int, said: str) -
     """
     port = ['links."a -> b".queue="port"', f"queue.port={aqm}", 'accounting="l2"']
     commands = between(['stack = "linux"'], *port)
-    prefix = "tc -n a {} add dev p0 "
+    prefix = "tc -n n0 {} add dev p0 "
     root = prefix.format("qdisc") + f"root stab overhead {counted} linklayer ethernet handle 1: htb default 1"
     assert root in commands
     assert prefix.format("class") + "parent 1: classid 1:1 htb rate 10000000bit burst 1 cburst 1" in commands
@@ -189,13 +204,13 @@ def test_a_host_of_linux_sends_bursts() -> None:
         assert not any("tcp_min_tso_segs" in line for line in commands)
     for segments, gso in ((1, "off"), (7, "on")):
         commands = between(['stack = "linux"', f"burst-segments = {segments}"])
-        (told,) = (line for line in commands if line.startswith("ip netns exec a sysctl") and "tcp_" in line)
+        (told,) = (line for line in commands if line.startswith("ip netns exec n0 sysctl") and "tcp_" in line)
         assert ("tcp_min_tso_segs=7" in told) == (segments == 7)
-        assert f"ip -n a link set p0 up mtu 1500 txqueuelen 1000 gso_max_segs {segments}" in commands
-        assert f"ip netns exec a ethtool -K p0 tso off gso {gso} gro off" in commands
-        assert "ip -n b link set p1 up mtu 1500 txqueuelen 1000 gso_max_segs 1" in commands
-        assert "ip netns exec b ethtool -K p1 tso off gso off gro off" in commands
-        assert not any("tcp_min_tso_segs" in line for line in commands if line.startswith("ip netns exec b"))
+        assert f"ip -n n0 link set p0 up mtu 1500 txqueuelen 1000 gso_max_segs {segments}" in commands
+        assert f"ip netns exec n0 ethtool -K p0 tso off gso {gso} gro off" in commands
+        assert "ip -n n1 link set p1 up mtu 1500 txqueuelen 1000 gso_max_segs 1" in commands
+        assert "ip netns exec n1 ethtool -K p1 tso off gso off gro off" in commands
+        assert not any("tcp_min_tso_segs" in line for line in commands if line.startswith("ip netns exec n1"))
 
 
 def test_a_receiver_of_dctcp_has_its_law() -> None:
@@ -224,3 +239,19 @@ def test_two_worlds_are_compared_packet_for_packet() -> None:
     (found,) = compared(here, {"a -> b": [(0, 10, 0), (1, 25, 0), (2, 36, 0), (4, 99, 0)]})
     assert (found.came, found.left, found.kernel_left) == (5, 3, 4)
     assert (found.other_fate, found.other_mark, found.apart_ns) == (2, 1, [0, 6])
+
+
+def test_a_sweep_is_refused_unless_one_point_is_left() -> None:
+    """Linux is set up as one scenario: that of the point, not that of the file without its sweep."""
+    swept = ['sweep."links.\'edge - core\'.delay"=["7ms","9ms"]']
+    with pytest.raises(ValueError, match=r"\[sweep\] has 2 points"):
+        Scenario.from_toml(ROUTER, swept).as_tc()
+    one = Scenario.from_toml(ROUTER, [*swept, 'sweep."links.\'edge - core\'.delay"=["9ms"]'])
+    assert any(" netem delay 9ms " in line for line in one.as_tc().commands)
+    assert not any(" netem delay 5ms " in line for line in one.as_tc().commands)
+
+
+def test_a_timed_change_is_refused() -> None:
+    text = ROUTER.read_text() + '\n[[change]]\nat = "3s"\nlinks."edge - core".rate = "7Mbit/s"\n'
+    with pytest.raises(ValueError, match=r"tc cannot say \[\[change\]\]"):
+        Scenario.from_toml(text).as_tc()

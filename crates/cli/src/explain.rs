@@ -10,8 +10,8 @@ pub(crate) fn explain(args: &Explain) -> Result<Exit, Failure> {
     let text = check::text(file).map_err(|errors| Failure::Error(format!("{errors:#}")))?;
     if args.written_as == Some(System::Tc) {
         let sweep = check::load(&args.source, &options)?;
-        match perhop_scenario::as_tc(&sweep.base) {
-            Ok(linux) => say!("{}", linux.commands.join("\n")),
+        match perhop_scenario::as_tc::of_sweep(&sweep) {
+            Ok(linux) => say!("{}", linux.script()),
             Err(refused) => return Err(Failure::Error(refused.join("\n"))),
         }
     } else if check::is_policy(&text) {

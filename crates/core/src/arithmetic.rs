@@ -23,16 +23,11 @@ pub enum Arithmetic {
 }
 
 impl Arithmetic {
-    /// What a bucket of `bytes` at `rate` holds, in tokens. `linux`: what tc (iproute2 6.1) hands to the kernel, the time of
-    /// the bytes in whole microseconds, and that in ticks of 64 ns, both rounded down.
+    /// What a bucket of `bytes` at `rate` holds, in tokens. `linux`: what tc hands to the kernel, [`tc_ticks`].
     pub fn depth(self, rate: BitRate, bytes: Bytes) -> i64 {
         match self {
             Self::Exact => Tariff::new(rate, self).cost(bytes.get()),
-            Self::Linux => {
-                let seconds = bytes.get() as f64 / (rate.bit_s() / 8).max(1) as f64;
-                let us = (1e6 * seconds) as u64;
-                (us * 1000 / 64 * 64) as i64
-            }
+            Self::Linux => i64::from(tc_ticks(rate, bytes.get())) * TICK_NS,
         }
     }
 }
@@ -93,6 +88,28 @@ impl Tariff {
     }
 }
 
+/// Nanoseconds in a tick of tc.
+const TICK_NS: i64 = 64;
+
+/// The time of `bytes` at `rate` in whole microseconds, rounded down.
+fn whole_us(rate: BitRate, bytes: u64) -> u64 {
+    (1e6 * (bytes as f64 / (rate.bit_s() / 8).max(1) as f64)) as u64
+}
+
+/// The time of `bytes` at `rate` as tc (iproute2 6.1) hands it to the kernel: whole microseconds, and those in whole ticks of 64 ns, both
+/// rounded down and both in 32 bits, so that what is longer begins again at 0. Source: `tests/kernel/wire.csv`.
+pub fn tc_ticks(rate: BitRate, bytes: u64) -> u32 {
+    let us = whole_us(rate, bytes) as u32;
+    (u64::from(us) * 1000 / TICK_NS.unsigned_abs()) as u32
+}
+
+/// The most bytes whose time at `rate` tc hands over as it is.
+pub fn longest_in_ticks(rate: BitRate) -> Bytes {
+    let us = u64::from(u32::MAX) * TICK_NS.unsigned_abs() / 1000;
+    let bytes = us * (rate.bit_s() / 8).max(1) / 1_000_000;
+    Bytes::new(bytes)
+}
+
 /// What tc can hand over, in whole seconds of nanoseconds: below 2^32 ticks of 64 ns.
 pub const LONGEST_TC_TIME: u64 = 274 * NS_PER_S;
 
@@ -100,14 +117,14 @@ pub const LONGEST_TC_TIME: u64 = 274 * NS_PER_S;
 /// rounded down. In ns, below [`LONGEST_TC_TIME`]; `None` if it is longer. Source: messages of tc (iproute2 6.1.0) to the
 /// kernel.
 pub fn tc_time(rate: BitRate, bytes: u64) -> Option<u64> {
-    let us = 1e6 * (bytes as f64 / (rate.bit_s() / 8).max(1) as f64);
-    let ns = (us as u64).saturating_mul(1000) / 64 * 64;
+    let ns = whole_us(rate, bytes).saturating_mul(1000) / 64 * 64;
     (ns < LONGEST_TC_TIME).then_some(ns)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire;
     use proptest::prelude::*;
 
     proptest! {
@@ -130,6 +147,48 @@ mod tests {
         assert_eq!(tc_time(BitRate::mbps(1), 10_000), Some(80_000_000));
         assert_eq!(tc_time(BitRate::bps(8), 273), Some(273_000_000_000));
         assert_eq!(tc_time(BitRate::bps(8), 274), None);
+    }
+
+    /// Rates are whole bytes/s; bursts of classes, tc's own as well, are ticks in 32 bits.
+    #[test]
+    fn classes_have_what_tc_sends() {
+        for it in wire::sent("htb").iter().filter(|it| it.taken()) {
+            let rate = it.rate("rate").unwrap();
+            let ceil = it.rate("ceil").unwrap_or(rate);
+            for (key, rate, [narrow, wide, ticks]) in [
+                ("burst", rate, ["rate.rate", "rate64", "buffer"]),
+                ("cburst", ceil, ["ceil.rate", "ceil64", "cbuffer"]),
+            ] {
+                let bytes_s = it.field(wide).or(it.field(narrow));
+                assert_eq!(bytes_s, Some((rate.bit_s() / 8).into()), "{key}");
+                let burst = it.bytes(key).unwrap_or(Bytes::new(1600 + rate.bit_s() / 8 / NS_PER_S));
+                let depth = Arithmetic::Linux.depth(rate, burst);
+                assert_eq!(Some(i128::from(depth / 64)), it.field(ticks), "{rate} {burst}");
+                let whole = burst <= longest_in_ticks(rate);
+                assert_eq!(whole, i128::from(depth / 64) == i128::from(whole_us(rate, burst.get()) * 1000 / 64));
+            }
+        }
+    }
+
+    /// A policer's burst is the same; what does not fit is refused here.
+    #[test]
+    fn policers_have_what_tc_sends() {
+        for it in wire::sent("police").iter().filter(|it| it.taken()) {
+            let Some(rate) = it.rate("rate") else { continue };
+            let burst = it.bytes("burst").unwrap().get();
+            assert_eq!(Some(tc_ticks(rate, burst).into()), it.field("burst"), "{rate} {burst}");
+            let time = tc_time(rate, burst).map(|ns| i128::from(ns / 64));
+            assert!(time.is_none() || time == it.field("burst"), "{rate} {burst}");
+        }
+    }
+
+    /// A shaper's buckets are bytes.
+    #[test]
+    fn shapers_have_what_tc_sends() {
+        for it in wire::sent("tbf").iter().filter(|it| it.taken()) {
+            assert_eq!(it.bytes("burst").map(|bytes| bytes.get().into()), it.field("burst"));
+            assert_eq!(it.bytes("mtu").map(|bytes| bytes.get().into()), it.field("pburst"));
+        }
     }
 
     /// 10 Mbit/s are 1,250,000 B/s: 800 ns a byte, to the nanosecond.

@@ -40,6 +40,9 @@ pub mod arithmetic;
 
 /// Verdicts on a packet, and its fate.
 pub mod verdict;
+
+#[cfg(test)]
+mod wire;
 /// Packets and bytes, counted together.
 pub mod count;
 /// Counts by class and colour.

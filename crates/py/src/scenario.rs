@@ -2,7 +2,6 @@
 
 use crate::options::options;
 use crate::{diagnostics, run};
-use perhop_core::units::Time;
 use perhop_scenario::output::disk::Identity;
 use perhop_scenario::output::run::RunOptions;
 use perhop_scenario::{Options, Point, Sweep, contracts};
@@ -11,9 +10,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
 use std::sync::OnceLock;
-
-/// Python's tuple of what makes a scenario's network on Linux.
-type OnLinux = (Vec<String>, Vec<[String; 3]>, Vec<[String; 2]>, Vec<(String, String, u64, u64, Option<u64>)>);
 
 /// What a scenario is made of, for another process: text, file name, overrides, axes, keys of its lines, run name.
 type Recipe = (String, String, Vec<String>, Vec<String>, Vec<Vec<String>>, Option<String>);
@@ -124,15 +120,10 @@ impl Scenario {
         perhop_scenario::explain_sweep(&self.sweep)
     }
 
-    /// The commands that make its nodes, links and ports on Linux; each port's name with node and interface at the far
-    /// end; nodes with their addresses; of each traffic over TCP its name, congestion law, bytes of a segment and of the
-    /// window, and when it stops, ns.
-    fn as_tc(&self) -> PyResult<OnLinux> {
-        let linux = perhop_scenario::as_tc(&self.sweep.base);
-        let linux = linux.map_err(|refused| PyValueError::new_err(refused.join("\n")))?;
-        let transfers = linux.transfers.into_iter();
-        let told = transfers.map(|it| (it.traffic, it.congestion, it.segment, it.window, it.stop.map(Time::ns)));
-        Ok((linux.commands, linux.ends, linux.addresses, told.collect()))
+    /// Its network on Linux, as JSON: see `perhop_scenario::as_tc::Linux`.
+    fn as_tc(&self) -> PyResult<String> {
+        let linux = perhop_scenario::as_tc::of_sweep(&self.sweep);
+        linux.map(|linux| linux.to_json()).map_err(|refused| PyValueError::new_err(refused.join("\n")))
     }
 
     /// Simulates every point, or those with these numbers; see `perhop.Scenario.run`.

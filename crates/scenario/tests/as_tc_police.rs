@@ -71,7 +71,7 @@ fn each_device_has_one_place_for_filters() {
 
 #[test]
 fn policers_in_a_row_are_filters_in_a_row() {
-    let filter = "tc -n A filter add dev p0 egress protocol ip prio";
+    let filter = "tc -n n0 filter add dev p0 egress protocol ip prio";
     let voice = "action police rate 1000000bit burst 3000 conform-exceed drop/continue index 1";
     assert_eq!(
         said(&Options::new("net.toml")).unwrap(),

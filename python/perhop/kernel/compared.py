@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from perhop.kernel.job import Packet
 from perhop.kernel.transport import Sender, World, recorded, simulated
 from perhop.results import Runs
-from perhop.scenario import Scenario
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -56,7 +55,7 @@ def _compared(port: str, packets: list[Packet], kernel: Mapping[int, tuple[int, 
     )
 
 
-def show(ports: list[Compared], found: Mapping[str, Any], scenario: Scenario, runs: Runs) -> None:
+def show(ports: list[Compared], found: Mapping[str, Any], runs: Runs) -> None:
     """Prints the tables: datagrams, TCP, queues."""
     from rich.console import Console
 
@@ -66,8 +65,8 @@ def show(ports: list[Compared], found: Mapping[str, Any], scenario: Scenario, ru
             console.print("Datagrams at ports: what left, and what differs, packet for packet", highlight=False)
             console.print(_departures(ports), highlight=False)
         if found["connections"]:
-            times = scenario.settings["warmup_s"], scenario.settings["duration_s"]
-            worlds = simulated(runs, scenario), recorded(found, *times)
+            times = runs.settings["warmup_s"], runs.settings["duration_s"]
+            worlds = simulated(runs), recorded(found, *times)
             console.print("TCP: the simulator's and Linux's", highlight=False)
             console.print(_senders(*worlds), highlight=False)
             if all(it.queues for it in worlds):
@@ -85,6 +84,13 @@ def _grid(*headings: str) -> Table:
     return table
 
 
+def _name(it: str) -> str:
+    """A name of the scenario: no markup, and on one line."""
+    from rich.markup import escape
+
+    return escape(it if it.isprintable() else repr(it))
+
+
 def _departures(ports: list[Compared]) -> Table:
     fates = ("came", "perhop", "kernel", "other fate", "other mark")
     table = _grid("port", *fates, "apart, median us", "p99 us", "at most us")
@@ -92,7 +98,9 @@ def _departures(ports: list[Compared]) -> Table:
         times = it.apart_ns
         apart = (statistics.median(times), times[len(times) * 99 // 100], times[-1]) if times else ()
         cells = [f"{ns / 1e3:.3f}" for ns in apart] or ["-"] * 3
-        table.add_row(it.port, *map(str, (it.came, it.left, it.kernel_left, it.other_fate, it.other_mark)), *cells)
+        table.add_row(
+            _name(it.port), *map(str, (it.came, it.left, it.kernel_left, it.other_fate, it.other_mark)), *cells
+        )
     return table
 
 
@@ -101,7 +109,7 @@ def _senders(perhop: World, kernel: World) -> Table:
     table = _grid("traffic", *(name for pair in pairs for name in pair))
     for ours, theirs in zip(perhop.senders, kernel.senders, strict=True):
         cells = zip(_figures(ours), _figures(theirs), strict=True)
-        table.add_row(ours.traffic, *(cell for pair in cells for cell in pair))
+        table.add_row(_name(ours.traffic), *(cell for pair in cells for cell in pair))
     return table
 
 
@@ -114,5 +122,5 @@ def _queues(perhop: World, kernel: World) -> Table:
     table = _grid("port", "mean, perhop", "kernel", "p99, perhop", "kernel")
     for port, ours in perhop.queues.items():
         theirs = kernel.queues[port]
-        table.add_row(port, f"{ours.mean:.2f}", f"{theirs.mean:.2f}", f"{ours.p99:.0f}", f"{theirs.p99:.0f}")
+        table.add_row(_name(port), f"{ours.mean:.2f}", f"{theirs.mean:.2f}", f"{ours.p99:.0f}", f"{theirs.p99:.0f}")
     return table

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
+from perhop.linux import Device, Linux
 from perhop.results import Runs
-from perhop.scenario import Linux, Scenario
 
 #: Models whose datagrams are sent in the kernel at the scenario's own times.
 DATAGRAMS = ("cbr", "on-off", "poisson", "capture")
 _PORT = 20_000
-_PAIR = re.compile(r"ip link add (\w+) netns \w+ .*type veth peer name (\w+) ")
 #: What a packet carried when it was sent: what is marked at its first port was capable before.
 _ECT = {"not-ect": 0, "ect1": 1, "ect0": 2, "ce": 2}
 
@@ -32,22 +30,21 @@ class Packet(NamedTuple):
     tos: int
 
 
-def sendable(scenario: Scenario) -> None:
+def sendable(linux: Linux) -> None:
     """Whether the lab can send all traffic.
 
     Raises:
         ValueError: naming what it cannot send.
     """
-    tables = scenario.to_dict()["traffic"]
-    strange = [f"`{name}` ({it['model']})" for name, it in tables.items() if it["model"] not in (*DATAGRAMS, "ftp")]
+    strange = [f"`{it.name}` ({it.model})" for it in linux.traffic if it.model not in (*DATAGRAMS, "ftp")]
     if strange:
         sent = ", ".join(DATAGRAMS)
         raise ValueError(f"traffic {', '.join(strange)}: the lab sends datagrams ({sent}) and bulk transfers (ftp)")
 
 
-def packets_of(runs: Runs, scenario: Scenario) -> list[Packet]:
+def packets_of(runs: Runs, linux: Linux) -> list[Packet]:
     """The datagrams at every port, in the order of their arrival there."""
-    tables = scenario.to_dict()["traffic"]
+    sent = {it.name for it in linux.traffic if it.model in DATAGRAMS}
     rows = runs.events()
     columns = ("packet", "traffic", "flow", "hop", "wire_bytes", "in_ns", "out_ns", "fate", "direction", "ecn", "dscp")
     found = [
@@ -66,7 +63,7 @@ def packets_of(runs: Runs, scenario: Scenario) -> list[Packet]:
         for packet, traffic, flow, hop, size, came, left, fate, direction, ecn, dscp in zip(
             *(rows[name] for name in columns), strict=True
         )
-        if direction == "out" and tables[str(traffic)]["model"] in DATAGRAMS
+        if direction == "out" and str(traffic) in sent
     ]
     return sorted(found, key=lambda it: (it.came, it.number))
 
@@ -76,7 +73,8 @@ class Connection(NamedTuple):
 
     traffic: str
     flow: int
-    node: str
+    hop: str
+    """Its first port."""
     start_ns: int
     tos: int
     bytes: int
@@ -93,46 +91,46 @@ def connections_of(runs: Runs, linux: Linux) -> list[Connection]:
     columns = (rows[name] for name in ("traffic", "flow", "start_ns", "hop", "dscp", "bytes"))
     over_tcp = {it.traffic for it in linux.transfers}
     return [
-        Connection(str(traffic), int(flow), str(hop).split(" -> ")[0], int(start), int(dscp) << 2, int(size))
+        Connection(str(traffic), int(flow), str(hop), int(start), int(dscp) << 2, int(size))
         for traffic, flow, start, hop, dscp, size in zip(*columns, strict=True)
         if str(traffic) in over_tcp
     ]
 
 
-def job(scenario: Scenario, linux: Linux, packets: list[Packet], connections: list[Connection]) -> dict[str, Any]:
-    """What lab/scenario.py works from."""
-    tables, settings = scenario.to_dict()["traffic"], scenario.settings
+def job(linux: Linux, packets: list[Packet], connections: list[Connection]) -> dict[str, Any]:
+    """What lab/scenario.py works from: nodes are namespaces here."""
+    near, traffic = {it.name: it.near for it in linux.ports}, {it.name: it for it in linux.traffic}
     ports = {key: _PORT + i for i, key in enumerate(dict.fromkeys((it.traffic, it.flow) for it in packets))}
     first: dict[int, Packet] = {}
     for it in packets:
         first.setdefault(it.number, it)
 
     def datagram(it: Packet) -> list[Any]:
-        node, to = it.hop.split(" -> ")[0], linux.addresses[tables[it.traffic]["to"]]
+        node, to = near[it.hop].namespace, traffic[it.traffic].address
         return [it.came, node, ports[it.traffic, it.flow], to, it.size, it.tos, it.number]
 
     return {
         "commands": linux.commands,
         "datagrams": [datagram(it) for it in first.values()],
-        "receivers": sorted({tables[it.traffic]["to"] for it in first.values()}),
-        "taps": [{"port": port, "node": node, "device": device} for port, node, device in linux.ends],
-        "queues": _queues(linux),
-        "sample_ns": round((settings["sample_s"] or 0) * 1e9),
-        "connections": [_connection(it, tables[it.traffic]["to"], linux) for it in connections],
-        "warmup_ns": round(settings["warmup_s"] * 1e9),
-        "duration_ns": round(settings["duration_s"] * 1e9),
+        "receivers": sorted({traffic[it.traffic].to for it in first.values()}),
+        "taps": [_end(it.name, it.far) for it in linux.ports],
+        "queues": [_end(it.name, it.near) for it in linux.ports],
+        "sample_ns": linux.sample_ns,
+        "connections": [_connection(it, linux) for it in connections],
+        "warmup_ns": linux.warmup_ns,
+        "duration_ns": linux.duration_ns,
     }
 
 
-def _queues(linux: Linux) -> list[dict[str, str]]:
-    """Where packets wait for each port: at its own end of the link."""
-    pairs = [pair.groups() for pair in map(_PAIR.match, linux.commands) if pair]
-    peer = {one: other for a, b in pairs for one, other in ((a, b), (b, a))}
-    return [{"port": port, "node": port.split(" -> ")[0], "device": peer[device]} for port, _, device in linux.ends]
+def _end(port: str, end: Device) -> dict[str, str]:
+    return {"port": port, "node": end.namespace, "device": end.device}
 
 
-def _connection(it: Connection, to: str, linux: Linux) -> dict[str, Any]:
+def _connection(it: Connection, linux: Linux) -> dict[str, Any]:
     """As lab/connections.py reads it."""
     told = next(told for told in linux.transfers if told.traffic == it.traffic)
-    node = {"from": it.node, "source": linux.addresses[it.node], "to": to, "address": linux.addresses[to]}
+    to = next(traffic for traffic in linux.traffic if traffic.name == it.traffic)
+    begins = next(port.near.namespace for port in linux.ports if port.name == it.hop)
+    source = next(node.address for node in linux.nodes if node.namespace == begins)
+    node = {"from": begins, "source": source, "to": to.to, "address": to.address}
     return told._asdict() | node | {"flow": it.flow, "start_ns": it.start_ns, "tos": it.tos, "bytes": it.bytes}

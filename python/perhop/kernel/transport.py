@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from perhop.results import Runs
-from perhop.scenario import Scenario
 
 #: Bits and milliseconds.
 _BYTE, _US = 8, 1e-3
@@ -53,7 +52,7 @@ class World(NamedTuple):
         return sum(it.retransmitted for it in self.senders)
 
 
-def simulated(runs: Runs, scenario: Scenario, replication: int = 0) -> World:
+def simulated(runs: Runs, replication: int = 0) -> World:
     """A replication of the simulator's."""
     looks: dict[tuple[str, int], tuple[list[float], list[float]]] = {}
     of_looks = ("traffic", "flow", "cwnd_segments", "srtt_ms")
@@ -70,7 +69,7 @@ def simulated(runs: Runs, scenario: Scenario, replication: int = 0) -> World:
         if _is_number(retransmitted)
     ]
     times_s, quantities, hops, values = _columns(runs, "series", replication, "t_s", "quantity", "hop", "value")
-    waiting = (quantities == "queue_packets") & (times_s >= scenario.settings["warmup_s"])
+    waiting = (quantities == "queue_packets") & (times_s >= runs.settings["warmup_s"])
     hops, values = hops[waiting], values[waiting]
     queues = {port: _queue(values[hops == port].tolist()) for port in dict.fromkeys(hops.tolist())}
     return World(sorted(senders, key=_key), queues)

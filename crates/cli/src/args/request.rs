@@ -67,6 +67,11 @@ fn report(a: &Report) -> Result<Value, Failure> {
 }
 
 fn lab(a: &Lab) -> Result<Value, Failure> {
+    if a.source.settings.replications.is_some() {
+        return Err(Failure::Error(
+            "`perhop lab` runs one replication: remove --replications, or choose it by --seed".into(),
+        ));
+    }
     let keep = a.keep.as_deref().map(text).transpose()?;
     Ok(json!({ "file": text(&a.source.file)?, "settings": stated(&a.source.settings), "keep": keep }))
 }

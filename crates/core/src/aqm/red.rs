@@ -50,7 +50,7 @@
 //! `arithmetic = "linux"` computes as Linux 6.12 does, in bytes. avg is a fixed-point number, which a burst after idle
 //! time finds lowered by a table of 256 entries that tc makes; tc counts its steps in ticks of 64 ns, the kernel takes
 //! them as us, so that it lowers the average 15.6 times more slowly than is meant. One random number is drawn for each
-//! gap, not for each packet. From max on ECN-capable packets are marked, not dropped. tc chooses wq = 2^-n for a `burst` as
+//! gap, not for each packet. tc hands maxp over x 2^32 in 32 bits, 1 as 0; the kernel then takes (max - min) / 2^i, from 1/2 to below 1. From max on ECN-capable packets are marked, not dropped. tc chooses wq = 2^-n for a `burst` as
 //! the least n with burst + 1 - min / avpkt <= (1 - (1 - wq)^burst) / wq, and shows n as `ewma`.
 //!
 //! Deviations: a packet's drop probability does not depend on its size, even in byte mode (RFC 7141; the paper offers

@@ -48,7 +48,7 @@
 //! |        | `hash`       |       | `salted`         | always salted                   |
 //! |        | `salt`       |       | 0                | drawn at boot                   |
 //!
-//! COBALT's target is `rtt` / 20 and its interval `rtt`, both raised where 1.5 packets of `mtu` take longer at the tin's rate;
+//! COBALT's target is `rtt` / 20 in whole microseconds and its interval `rtt`, both raised where 1.5 packets of `mtu` take longer at the tin's rate;
 //! ECN-capable packets are marked. A tin's quantum for its queues is its rate in B/s / 4096, 300 B to 1514 B. `memory` is by
 //! default four times what passes in `rtt` at `rate`, at least 4 MiB and at most 10240 of `mtu`. `flows` are queues of each tin.
 //!

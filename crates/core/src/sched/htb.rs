@@ -38,22 +38,24 @@
 //! |        | `overhead`          | B     | -       |
 //! |        | `mpu`               | B     | -       |
 //! |        | `link-layer`        |       | -       |
+//! |        | `unclassified`      |       | `last`  |
 //! |        | `arithmetic`        |       | exact   |
 //!
 //! `classes` is a flat list; a class names its parent. Those that are a parent have neither `for` nor `queue`. A packet
 //! belongs to the first leaf whose `for` has its colour or code point, else to the last leaf, the only one that may omit
-//! `for`. Turns go by the order of the list, as in Linux by that of the class numbers.
+//! `for`. With `unclassified = "direct"` all leaves have a `for`, and what belongs to none passes as in a Linux without a `default`
+//! class: from a drop-tail of 1000 packets, before all classes, unshaped and unpaid (`direct_packets_stat`). Turns go by the order of the list, as in Linux by that of the class numbers.
 //!
 //! Defaults: `ceil` = `rate`, `prio` = 0; `quantum` = rate in B/s / `r2q`, from 1000 B to 200000 B, with a warning where a
 //! bound is taken; `burst` and `cburst` what tc takes on a kernel with timers of 1 ns, 1600 B and a nanosecond of the rate. A
 //! debt is counted up to a minute of the rate.
 //!
 //! `arithmetic = "linux"` counts tokens in nanoseconds of the rate (a packet costs up to 1 ns less than it should), bursts as
-//! tc hands them to the kernel (whole microseconds of the rate, in ticks of 64 ns), and takes out the packet that it shows to
-//! a shaper above.
+//! tc hands them to the kernel (whole microseconds of the rate, in ticks of 64 ns, both in 32 bits: a burst of more than 274 s
+//! of its rate begins again at 0, with a warning), and takes out the packet that it shows to a shaper above.
 //!
-//! Deviations: `overhead`, `mpu` and `link-layer` are stated once for all classes. Packets that match no class do not pass
-//! unshaped, as in Linux: the last leaf takes them. No hysteresis (Linux's default).
+//! Deviations: `overhead`, `mpu` and `link-layer` are stated once for all classes. Packets that match no class pass unshaped only
+//! if that is stated (`unclassified`). No hysteresis (Linux's default).
 
 mod advice;
 mod bucket;
@@ -68,12 +70,14 @@ use crate::arithmetic::Arithmetic;
 use crate::count::Count;
 use crate::framing::Framing;
 use crate::packet::Packet;
-use crate::params::{ParamError, Params as Declared};
+use crate::params::{Choice, ParamError, Params as Declared};
 use crate::units::{BitRate, Bytes, NS_PER_S, Time};
 use bucket::Bucket;
 use form::Form;
 use tree::{Plan, Tree};
 
+/// What the child is called whose packets no class names.
+const DIRECT: &str = "direct";
 /// Deepest bucket.
 const DEEPEST: Bytes = Bytes::new(1 << 30);
 /// Bounds of an unspecified quantum.
@@ -96,6 +100,18 @@ pub struct Params {
     /// How tokens are counted.
     #[param(default = "exact")]
     pub arithmetic: Arithmetic,
+    /// Where packets go that no `for` names; default: `last`.
+    pub unclassified: Option<Unclassified>,
+}
+
+/// Where packets go that no class names.
+#[derive(Choice, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unclassified {
+    /// To the last leaf.
+    #[default]
+    Last,
+    /// Past all classes, unshaped, as in Linux without a `default` class.
+    Direct,
 }
 
 /// One class of the tree.
@@ -135,16 +151,27 @@ pub struct Htb {
     /// The rate beyond which each class is never served.
     bounds: Vec<BitRate>,
     takes: bool,
+    /// The child of those that no class names, after the leaves.
+    direct: Option<usize>,
     advice: Vec<ParamError>,
 }
 
 impl Params {
+    /// Whether what no class names passes them all by: then it is one more child.
+    pub fn is_direct(&self) -> bool {
+        self.unclassified == Some(Unclassified::Direct)
+    }
+
     /// # Errors
     /// E201 without classes, for numbers out of bounds or too many levels; E002, E006, E228, E229, E223 for a list that is no
-    /// tree of classes with their own packets; E213 for a ceil below the rate; as [`Framing::build`].
+    /// tree of classes with their own packets; E213 for a ceil below the rate; E239 for `unclassified = "direct"` where a class takes
+    /// all; as [`Framing::build`].
     pub fn build(self, scope: &Scope) -> Result<Htb, ParamError> {
         let form = Form::of(&self.classes)?;
-        let members = members(form.leaves.iter().map(|&leaf| &*self.classes[leaf].members))?;
+        form::direct(&self, &form)?;
+        let direct = self.is_direct().then_some(form.leaves.len());
+        let own = form.leaves.iter().map(|&leaf| &*self.classes[leaf].members);
+        let members = members(own.chain(direct.map(|_| &[][..])).collect::<Vec<_>>().into_iter())?;
         (0..self.classes.len()).try_for_each(|i| form::numbers(&self, i))?;
         ParamError::above_zero("r2q", self.r2q)?;
         let (frame, levels) = (self.framing.build(scope)?, form.levels());
@@ -153,7 +180,8 @@ impl Params {
         let advice = advice::all(&self, &form, scope, frame);
         let bounds = form.bounds(&self.classes);
         let (names, rates) = self.classes.into_iter().map(|class| (class.name, class.rate)).unzip();
-        Ok(Htb { members, form, tree, names, rates, bounds, takes: self.arithmetic == Arithmetic::Linux, advice })
+        let takes = self.arithmetic == Arithmetic::Linux;
+        Ok(Htb { members, form, tree, names, rates, bounds, takes, direct, advice })
     }
 
     fn plan(&self, i: usize, parent: Option<usize>, level: usize) -> Plan {
@@ -191,7 +219,7 @@ impl Scheduler for Htb {
     type Params = Params;
 
     fn places(&self) -> usize {
-        self.tree.places()
+        self.members.places()
     }
 
     #[inline]
@@ -201,11 +229,17 @@ impl Scheduler for Htb {
 
     #[inline]
     fn queued(&mut self, _now: Time, child: usize, _bytes: u32) {
-        self.tree.queued(child);
+        if self.direct != Some(child) {
+            self.tree.queued(child);
+        }
     }
 
     fn pick(&mut self, now: Time, heads: &[Head]) -> Pick {
-        self.tree.pick(now, heads)
+        match self.direct {
+            Some(direct) if heads[direct].is_ready() => Pick::Child(direct),
+            Some(direct) => self.tree.pick(now, &heads[..direct]),
+            None => self.tree.pick(now, heads),
+        }
     }
 
     fn weighs(&self) -> bool {
@@ -213,11 +247,15 @@ impl Scheduler for Htb {
     }
 
     fn sent(&mut self, now: Time, child: usize, bytes: u32, behind: Count) {
-        self.tree.sent(now, child, bytes, behind);
+        if self.direct != Some(child) {
+            self.tree.sent(now, child, bytes, behind);
+        }
     }
 
     fn dropped(&mut self, _now: Time, child: usize, _bytes: u32, behind: Count) {
-        self.tree.dropped(child, behind);
+        if self.direct != Some(child) {
+            self.tree.dropped(child, behind);
+        }
     }
 
     fn outline(&self) -> Vec<Outline> {
@@ -228,15 +266,17 @@ impl Scheduler for Htb {
             depth: self.form.above(class),
             bound: Some(self.bounds[class]),
         };
-        self.form.in_order(None).into_iter().map(outline).collect()
+        let direct =
+            self.direct.map(|child| Outline { name: Some(DIRECT.into()), children: vec![child], ..Outline::default() });
+        self.form.in_order(None).into_iter().map(outline).chain(direct).collect()
     }
 
     fn share(&self, child: usize, whole: BitRate) -> BitRate {
-        self.rates[self.form.leaves[child]].min(whole)
+        self.form.leaves.get(child).map_or(whole, |&leaf| self.rates[leaf].min(whole))
     }
 
     fn bound(&self, child: usize) -> Option<BitRate> {
-        Some(self.bounds[self.form.leaves[child]])
+        self.form.leaves.get(child).map(|&leaf| self.bounds[leaf])
     }
 
     fn takes(&self) -> bool {

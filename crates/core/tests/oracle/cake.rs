@@ -88,8 +88,9 @@ impl Cake {
     pub fn new(settings: Settings, rng: Rng) -> Self {
         let tin = |&(rate, quantum): &(Option<u64>, i128)| {
             let packet = time(settings.mtu, rate);
-            let target = (packet * 3 / 2).max(settings.rtt / 20);
-            let interval = (settings.rtt + target - settings.rtt / 20).max(2 * target);
+            let base = (settings.rtt / 20_000).max(1) * 1000;
+            let target = (packet * 3 / 2).max(base);
+            let interval = (settings.rtt + target - base).max(2 * target);
             let flow = |&hosts: &[usize; 2]| Flow {
                 queue: vec![],
                 is: Is::Nowhere,

@@ -29,9 +29,12 @@ pub struct Linux {
 
 impl Linux {
     pub fn new(thresholds: [u64; 2], max_p: f64, [log, mean]: [u32; 2], link: f64, rng: Rng) -> Self {
-        let of = (max_p * 4_294_967_296.0).floor().min(4_294_967_295.0) as u128;
-        let slope = (of / u128::from(thresholds[1] - thresholds[0])).max(1);
-        let packet = (f64::from(mean) / link * 15_625_000.0).floor();
+        let of = (max_p * 4_294_967_296.0).floor() as u128 % 4_294_967_296;
+        let range = thresholds[1] - thresholds[0];
+        // 1 becomes 0 in 32 bits, for which a byte counts 2^-i, i the least with 2^i above the range.
+        let byte = || (0..32).find(|i| 2u64.pow(*i) > range).map(|i| 4_294_967_295 / 2u128.pow(i)).unwrap();
+        let slope = if of == 0 { byte() } else { (of / u128::from(range)).max(1) };
+        let packet = ((f64::from(mean) / link * 1e6).floor() * 15.625).floor();
         Self { thresholds, log, slope, rng, average: 0, since: None, limit: 0, packet, last: 0 }
     }
 

@@ -449,8 +449,13 @@ fn what_waits_for_its_rate_is_woken_below_others() {
         cburst: Some(Bytes::new(BURST)),
         queue: None,
     };
-    let params =
-        htb::Params { classes: vec![class], r2q: 10, framing: Framing::default(), arithmetic: Arithmetic::Exact };
+    let params = htb::Params {
+        classes: vec![class],
+        r2q: 10,
+        framing: Framing::default(),
+        arithmetic: Arithmetic::Exact,
+        unclassified: None,
+    };
     let node =
         |parent| NodeSpec { inside: Inside::Scheduler(SchedulerParams::Htb(params.clone())), ..strict(parent, &[]) };
     let queues: Vec<_> = (0..2).map(|_| queue(10, Side::Tail)).collect();

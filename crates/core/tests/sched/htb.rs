@@ -38,7 +38,7 @@ fn framed(stated: &[Stated], arithmetic: Arithmetic, framing: Framing) -> Schedu
         }
     };
     let classes = stated.iter().enumerate().map(class).collect();
-    SchedulerParams::Htb(htb::Params { classes, r2q: 10, framing, arithmetic })
+    SchedulerParams::Htb(htb::Params { classes, r2q: 10, framing, arithmetic, unclassified: None })
 }
 
 /// A packet that has been sent: when (ns), by which child, its bytes.

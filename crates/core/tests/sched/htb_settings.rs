@@ -2,11 +2,13 @@
 
 use crate::htb::{Fast, params as of};
 use crate::htb_plain::Stated;
-use crate::line::{NOW, read, read_table, scope};
+use crate::line::{Line, NOW, read, read_table, scope};
 use perhop_core::Scope;
 use perhop_core::arithmetic::Arithmetic;
+use perhop_core::dscp::Dscp;
+use perhop_core::packet::Packet;
 use perhop_core::params::{Node, ParamError, Tree};
-use perhop_core::sched::{Scheduler as _, SchedulerParams};
+use perhop_core::sched::{Pick, Scheduler as _, SchedulerParams};
 use perhop_core::units::BitRate;
 
 /// `name: value` pairs of a class, as a file has them; numbers without quotes are whole numbers.
@@ -168,4 +170,48 @@ fn the_form_of_the_tree_is_fixed() {
         let code = running.retune(NOW, &params(other), &scope()).map_err(|error| error.code);
         assert!(code.is_err_and(|code| ["E202", "E223"].contains(&code)));
     }
+}
+
+fn direct(all: &[&str]) -> SchedulerParams {
+    read_table("htb", vec![("classes", classes(all)), ("unclassified", Tree::Text("direct".into()))]).unwrap()
+}
+
+/// What no class names passes them all, as in a Linux without a `default` class; no class pays for it.
+#[test]
+fn the_unclassified_go_first_and_unshaped() {
+    let mut line = Line::new(&direct(&["for=EF rate=8kbit/s burst=1B cburst=1B", "for=AF11 rate=1Mbit/s"]));
+    assert_eq!(line.queues.len(), 3);
+    assert_eq!(line.scheduler.outline().iter().map(|it| it.name.clone()).collect::<Vec<_>>()[2], Some("direct".into()));
+    let packet = |dscp| Packet { dscp, ..Packet::default() };
+    let places =
+        [Dscp::new(46).unwrap(), Dscp::new(10).unwrap(), Dscp::BE].map(|dscp| line.scheduler.place(&packet(dscp)));
+    assert_eq!(places, [0, 1, 2]);
+    line.arrive(0, 1500);
+    line.arrive(0, 1500);
+    (0..5).for_each(|_| line.arrive(2, 1500));
+    let sent: Vec<_> = (0..6).filter_map(|_| line.send()).map(|it| it.0).collect();
+    assert_eq!(sent, [2, 2, 2, 2, 2, 0]);
+    line.arrive(2, 1500);
+    line.lose(2);
+    assert!(matches!(line.scheduler.pick(NOW, &line.heads()), Pick::Later(_)), "the class waits for its own tokens");
+}
+
+#[test]
+fn direct_is_for_what_is_left() {
+    let error = direct(&["for=EF rate=1Mbit/s", "rate=1Mbit/s"]).build(&scope()).unwrap_err();
+    assert_eq!((error.field, error.code), ("unclassified", "E239"));
+    assert!(error.message.contains("class 2 takes all"), "{}", error.message);
+}
+
+/// 256 MiB at 1 Mbit/s reach Linux as 0xd0000000 ticks of 64 ns: 27.9 MB.
+#[test]
+fn bursts_that_tc_cuts_are_warned_of() {
+    let linux = |burst: &str| {
+        let list = classes(&[&format!("rate=1Mbit/s ceil=1Gbit/s burst={burst} cburst=64kB quantum=1500B")]);
+        let table = vec![("classes", list), ("arithmetic", Tree::Text("linux".into()))];
+        let warnings = read_table("htb", table).unwrap().build(&scope()).unwrap().warnings();
+        warnings.iter().map(|it| format!("{} {}", it.code, it.message)).collect::<Vec<_>>()
+    };
+    assert_eq!(linux("256MiB"), ["W341 class 1: `burst` is 268435456B, of which tc hands over 27917287B"]);
+    assert!(linux("34MB").is_empty());
 }

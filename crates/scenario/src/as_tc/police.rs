@@ -1,7 +1,8 @@
 //! Conditioners as policers at a port's egress. tc has one that it can say: a token bucket with an action for what conforms
 //! and one for what exceeds.
 
-use super::{Port, Said, ports, words};
+use super::{Port, Said, ports, queues, words};
+use perhop_core::arithmetic::Arithmetic;
 use perhop_core::classify::Match;
 use perhop_core::conditioner::{ConditionerParams, token_bucket};
 use perhop_core::packet::Colour;
@@ -22,7 +23,10 @@ pub(super) fn say(port: &Port<'_>, said: &mut Said) {
     }
     for (i, stage) in port.link.edge.iter().enumerate() {
         match policer(stage) {
-            Ok(police) => matches(port, stage, &police, i + 1, said),
+            Ok(police) => {
+                matches(port, stage, &police, i + 1, said);
+                notes(port, stage, said);
+            }
             Err(what) => said.refuse(port, &what),
         }
     }
@@ -71,12 +75,23 @@ fn rates(bucket: &token_bucket::Params) -> Option<String> {
 fn limits(bucket: &token_bucket::Params, stage: &StageSpec) -> Result<String, String> {
     let largest = stage.scope.largest_packet;
     let mtu = bucket.mtu.or((!bucket.cir.in_packets() && largest > TC_MTU).then_some(largest));
+    if bucket.framing.overhead.is_some_and(|bytes| bytes.get() < 0) {
+        return Err(format!("an `overhead` below 0 of the policer `{}`", stage.name));
+    }
     if bucket.framing.mpu.is_some() {
         return Err(format!("`mpu` of the policer `{}`", stage.name));
     }
     let peak = bucket.pir.map_or(String::new(), |pir| format!(" peakrate {}", words::rate(pir)));
     let mtu = mtu.map_or(String::new(), |mtu| format!(" mtu {}", mtu.get()));
     Ok(format!("{peak}{mtu}{}", ports::framing(&show_table(&bucket.framing))))
+}
+
+/// Linux's policer has its own numbers.
+fn notes(port: &Port<'_>, stage: &StageSpec, said: &mut Said) {
+    let ConditionerParams::TokenBucketMarker(bucket) = &stage.params else { return };
+    if bucket.arithmetic != Some(Arithmetic::Linux) {
+        said.note(port, &queues::other_numbers(&stage.name));
+    }
 }
 
 fn matches(port: &Port<'_>, stage: &StageSpec, police: &str, priority: usize, said: &mut Said) {

@@ -1,14 +1,16 @@
 //! The tree of a port's queues as queueing disciplines, classes and filters.
 
-use super::red::red;
-use super::words::{ecn, rate, time};
-use super::{ETHERNET, Port, Said};
+use super::words::{self, ecn, rate, time};
+use super::{ETHERNET, Port, Said, queues};
 use crate::sections::queue::{is_parent, parents};
-use perhop_core::aqm::{AqmParams, codel, pie};
+use perhop_core::aqm::{self, AqmParams};
+use perhop_core::arithmetic::{Arithmetic, longest_in_ticks};
+use perhop_core::framing::Framing;
 use perhop_core::params::{Node, Tree, show_table};
 use perhop_core::port::{Inside, Limit, NodeSpec, QueueSpec, ShaperParams, Side};
+use perhop_core::sched::flows::{Hash, Hashing};
 use perhop_core::sched::{Police, PriorityLimit, SchedulerParams, cake, ets, fq_codel, htb, sfq};
-use perhop_core::units::Bytes;
+use perhop_core::units::{Bytes, Span};
 
 /// Most bands of `prio` and `ets`.
 const MOST_BANDS: usize = 16;
@@ -42,6 +44,11 @@ fn counts_packets(port: &Port<'_>) -> bool {
 const CAKE_QUEUES: u32 = 1024;
 const CAKE_OVERHEAD: std::ops::RangeInclusive<i64> = -64..=256;
 const CAKE_MPU: u64 = 256;
+/// What FQ-CoDel remembers where nothing is stated, more than its packets take in buffers, and its largest quantum; the longest
+/// queue of SFQ.
+const FQ_CODEL_MEMORY: Bytes = Bytes::new(32 << 20);
+const FQ_CODEL_QUANTUM: Bytes = Bytes::new(1 << 20);
+const SFQ_DEPTH: u32 = 127;
 
 struct Writer<'a, 'b> {
     port: &'a Port<'a>,
@@ -97,6 +104,7 @@ impl Writer<'_, '_> {
 
     /// A shaper at the root sends bursts at the link's rate, which is its peak: the device has none.
     fn shaper(&mut self, at: &str, node: &NodeSpec, shaper: &ShaperParams) -> String {
+        self.counts_as_linux("shape", shaper.arithmetic == Arithmetic::Linux);
         if shaper.debt {
             self.refuse("`debt = true` of a shaper: write it as `scheduler = \"htb\"` with one class, a shaper");
         }
@@ -112,38 +120,63 @@ impl Writer<'_, '_> {
             rate(shaper.rate),
             shaper.burst.get(),
             peak.unwrap_or_default(),
-            framing(&show_table(&shaper.framing))
+            self.frames(shaper.framing)
         );
         self.token_bucket(at, &what)
     }
 
     fn queue(&mut self, at: &str, queue: &QueueSpec) {
-        let packets = match queue.limit {
-            Limit::Packets(n) => Some(n),
-            Limit::Bytes(_) => None,
-        };
-        let bytes = match queue.limit {
-            Limit::Packets(_) => None,
-            Limit::Bytes(bytes) => Some(bytes),
-        };
-        let what = match (&queue.aqm, packets) {
-            (AqmParams::DropTail(_), None) if queue.drop == Side::Tail => match queue.limit {
-                Limit::Bytes(bytes) => format!("bfifo limit {bytes}"),
-                Limit::Packets(_) => String::new(),
-            },
-            (AqmParams::DropTail(_), Some(n)) if queue.drop == Side::Tail => format!("pfifo limit {n}"),
-            (AqmParams::DropTail(_), Some(n)) => format!("pfifo_head_drop limit {n}"),
-            (AqmParams::CoDel(params), Some(n)) if queue.drop == Side::Tail => codel(params, n),
-            (AqmParams::Pie(params), Some(n)) if queue.drop == Side::Tail => pie(params, n),
-            (AqmParams::Red(params), None) if queue.drop == Side::Tail => {
-                bytes.and_then(|limit| red(params, limit, self.port.link.rate)).unwrap_or_default()
-            }
-            (aqm, _) => return self.refuse(&format!("a queue of `{}` with this limit", aqm.name())),
-        };
-        if what.is_empty() {
-            return self.refuse("this queue");
+        match queues::leaf(queue, self.port.link) {
+            Ok(what) => self.leaf(at, &what),
+            Err(what) => return self.refuse(&what),
         }
-        self.leaf(at, &what);
+        let Self { port, said, .. } = self;
+        queues::fine(queue).iter().for_each(|what| said.refuse(port, what));
+        queues::notes(queue, port.link).iter().for_each(|note| said.note(port, note));
+    }
+
+    /// Whose numbers a kernel has: its own, whatever is stated.
+    fn counts_as_linux(&mut self, name: &str, linux: bool) {
+        if !linux {
+            self.said.note(self.port, &queues::other_numbers(name));
+        }
+    }
+
+    /// A kernel's hash may put two flows into one queue, and draws its key.
+    fn hashed(&mut self, name: &str, hashing: Hashing) {
+        if hashing.hash == Hash::Exact {
+            self.refuse(&format!("`hash = \"exact\"` of `{name}`, whose hash in Linux is salted,"));
+        }
+        self.salted(name, hashing);
+    }
+
+    fn salted(&mut self, name: &str, hashing: Hashing) {
+        if hashing.salt != 0 {
+            self.said.note(self.port, &format!("`salt` of `{name}`: Linux draws its own"));
+        }
+    }
+
+    /// Buffers are what the kernel counts.
+    fn remembers(&mut self, name: &str, stated: bool) {
+        if stated {
+            self.refuse(&format!("`memory` of `{name}`, which counts packets' bytes here and buffers in Linux,"));
+        }
+    }
+
+    fn fine(&mut self, times: &[(&str, Span)]) {
+        words::fine(times, words::US).for_each(|what| self.said.refuse(self.port, &what));
+    }
+
+    /// Linux's rates take bytes to each packet, never away.
+    fn frames(&mut self, framing: Framing) -> String {
+        if framing.overhead.is_some_and(|bytes| bytes.get() < 0) {
+            self.refuse("an `overhead` below 0, which Linux has in `cake` alone,");
+        }
+        super::ports::framing(&show_table(&framing))
+    }
+
+    fn spares(&mut self, name: &str, mtu: Bytes) {
+        queues::spares(name, mtu, self.port.link).iter().for_each(|note| self.said.note(self.port, note));
     }
 
     fn scheduler(&mut self, at: &str, index: usize, node: &NodeSpec, params: &SchedulerParams) {
@@ -155,21 +188,27 @@ impl Writer<'_, '_> {
                 self.qdisc(at, &format!("prio bands {} priomap {last}", children.len().max(2)))
             }
             SchedulerParams::Drr(drr) => {
+                self.counts_as_linux("drr", drr.arithmetic == Arithmetic::Linux);
                 let handle = self.qdisc(at, "drr");
                 for (i, class) in drr.classes.iter().enumerate() {
                     self.class(&handle, i, &format!("drr quantum {}", class.quantum.get()));
                 }
                 handle
             }
-            SchedulerParams::Ets(ets) if children.len() <= MOST_BANDS => self.qdisc(at, &ets_bands(ets)),
+            SchedulerParams::Ets(ets) if children.len() <= MOST_BANDS => {
+                self.counts_as_linux("ets", ets.arithmetic == Arithmetic::Linux);
+                self.qdisc(at, &ets_bands(ets))
+            }
             SchedulerParams::Htb(htb) => self.htb(at, htb),
-            SchedulerParams::FqCodel(params) => return self.leaf(at, &fq_codel(params)),
-            SchedulerParams::Sfq(params) => return self.leaf(at, &sfq(params)),
+            SchedulerParams::FqCodel(params) => return self.fq_codel(at, params),
+            SchedulerParams::Sfq(params) => return self.sfq(at, params),
             SchedulerParams::Cake(params) => return self.cake(at, params),
             SchedulerParams::StrictPriority(_) | SchedulerParams::Ets(_) => {
-                return self.refuse(&format!("scheduler `{}` with {} classes", params.name(), children.len()));
+                let (name, classes) = (params.name(), children.len());
+                return self
+                    .refuse(&format!("`{name}` with {classes} classes, of which Linux's has at most {MOST_BANDS},"));
             }
-            other => return self.refuse(&format!("scheduler `{}`", other.name())),
+            other => return self.refuse(&format!("`{}`, which Linux 6.12 does not have,", other.name())),
         };
         let stalls = matches!(params, SchedulerParams::Drr(_) | SchedulerParams::Ets(_));
         if stalls && children.iter().any(|&child| holds_back(nodes, child)) {
@@ -178,14 +217,24 @@ impl Writer<'_, '_> {
             );
         }
         let members = members(node);
-        for (i, child) in children.into_iter().enumerate() {
+        let direct = matches!(params, SchedulerParams::Htb(htb) if htb.is_direct());
+        let classes = children.len() - usize::from(direct);
+        if direct {
+            self.said.note(self.port, "what no class names passes unshaped (`direct_packets_stat`)");
+        }
+        for (i, child) in children.into_iter().take(classes).enumerate() {
             let class = match params {
                 SchedulerParams::Htb(htb) => format!("{handle}{:x}", leaves(htb)[i] + 1),
                 _ => format!("{handle}{:x}", i + 1),
             };
             let filters = members.get(i).map_or(0, Vec::len);
-            let police = self.police(node, limits(params).get(i).copied().unwrap_or_default(), filters);
+            let last = i + 1 == classes && filters > 0 && !direct;
+            let police = limits(params).get(i).copied().unwrap_or_default();
+            let police = self.police(node, police, filters + usize::from(last));
             self.filters(&handle, &format!("{class}{police}"), members.get(i));
+            if last {
+                self.rest(&handle, &format!("{class}{police}"));
+            }
             self.node(&format!("parent {class}"), child);
         }
     }
@@ -206,12 +255,14 @@ impl Writer<'_, '_> {
     }
 
     fn htb(&mut self, at: &str, htb: &htb::Params) -> String {
+        self.counts_as_linux("htb", htb.arithmetic == Arithmetic::Linux);
         let handle = self.qdisc(at, &format!("htb r2q {}", htb.r2q));
-        let framing = framing(&show_table(&htb.framing));
+        let framing = self.frames(htb.framing);
         let number = |name: &str| htb.classes.iter().position(|class| class.name.as_deref() == Some(name));
         for (i, class) in htb.classes.iter().enumerate() {
             let parent =
                 class.parent.as_deref().and_then(number).map_or(handle.clone(), |up| format!("{handle}{:x}", up + 1));
+            self.keeps(i, class);
             let optional =
                 |key: &str, value: Option<String>| value.map_or(String::new(), |value| format!(" {key} {value}"));
             let bytes = |size: Option<Bytes>| size.map(|size| size.get().to_string());
@@ -229,7 +280,54 @@ impl Writer<'_, '_> {
         handle
     }
 
+    fn fq_codel(&mut self, at: &str, params: &fq_codel::Params) {
+        self.counts_as_linux("fq-codel", params.arithmetic == aqm::arithmetic::Arithmetic::Linux);
+        self.hashed("fq-codel", params.hashing);
+        self.remembers("fq-codel", params.memory != FQ_CODEL_MEMORY);
+        self.spares("fq-codel", params.mtu);
+        let mark = params.ce_threshold.unwrap_or(Span::ZERO);
+        self.fine(&[("target", params.target), ("interval", params.interval), ("ce-threshold", mark)]);
+        if params.quantum > FQ_CODEL_QUANTUM {
+            self.refuse(&format!("`quantum` of `fq-codel` above {FQ_CODEL_QUANTUM}"));
+        }
+        self.leaf(at, &fq_codel(params));
+    }
+
+    fn sfq(&mut self, at: &str, params: &sfq::Params) {
+        self.counts_as_linux("sfq", params.arithmetic == Arithmetic::Linux);
+        self.hashed("sfq", params.hashing);
+        if !params.flows.is_power_of_two() {
+            self.refuse(&format!("`flows` = {} of `sfq`: a power of two, its `divisor`,", params.flows));
+        }
+        if params.limit.get() < 2 {
+            self.refuse("`limit` of `sfq` below 2p");
+        }
+        if params.depth.get() > SFQ_DEPTH {
+            self.refuse(&format!("`depth` of `sfq` above {SFQ_DEPTH}p, to which Linux cuts it,"));
+        }
+        self.leaf(at, &sfq(params));
+    }
+
+    /// Bursts of a class that tc has room for.
+    fn keeps(&mut self, i: usize, class: &htb::Class) {
+        let ceil = class.ceil.unwrap_or(class.rate);
+        for (key, burst, rate) in [("burst", class.burst, class.rate), ("cburst", class.cburst, ceil)] {
+            if burst.is_some_and(|burst| burst > longest_in_ticks(rate)) {
+                let most = longest_in_ticks(rate);
+                self.said.note(self.port, &format!("class {}: tc cuts a `{key}` above {most} at {rate}", i + 1));
+            }
+        }
+    }
+
     fn cake(&mut self, at: &str, params: &cake::Params) {
+        if params.hashing.hash == Hash::Exact {
+            let sets = "two flows share a queue once eight have met in a set";
+            self.said.note(self.port, &format!("`hash = \"exact\"` of `cake`: in Linux {sets}"));
+        }
+        self.salted("cake", params.hashing);
+        self.remembers("cake", params.memory.is_some());
+        self.spares("cake", params.mtu);
+        self.fine(&[("rtt", params.rtt)]);
         // tc's counts from the IP header, which the size table leaves at Ethernet's 14 bytes.
         let overhead = params.framing.overhead.map(|bytes| i64::from(bytes.get()) + ETHERNET);
         if params.flows != CAKE_QUEUES {
@@ -245,13 +343,15 @@ impl Writer<'_, '_> {
         self.leaf(at, &cake(params, overhead));
     }
 
+    /// All packets that no other class takes.
+    fn rest(&mut self, handle: &str, class: &str) {
+        self.said.say(self.port.tc("filter", &format!("parent {handle} protocol ip prio 2 matchall flowid {class}")));
+    }
+
     /// The packets of a class: its code points; all that no other takes, if it has none.
     fn filters(&mut self, handle: &str, class: &str, members: Option<&Vec<Option<u8>>>) {
         let filter = |what: &str| self.port.tc("filter", &format!("parent {handle} protocol ip {what} flowid {class}"));
-        let Some(members) = members.filter(|members| !members.is_empty()) else {
-            let all = filter("prio 2 matchall");
-            return self.said.say(all);
-        };
+        let Some(members) = members.filter(|members| !members.is_empty()) else { return self.rest(handle, class) };
         let filters: Vec<_> = members
             .iter()
             .map(|code| code.map(|code| filter(&format!("prio 1 u32 match ip dsfield {:#04x} 0xfc", code << 2))))
@@ -322,19 +422,6 @@ pub(super) fn framing(stated: &Tree) -> String {
         format!(" {key} {}", value.trim_end_matches('B'))
     };
     table.entries.iter().map(word).collect()
-}
-
-fn codel(params: &codel::Params, limit: u32) -> String {
-    let threshold = params.ce_threshold.map_or(String::new(), |at| format!(" ce_threshold {}", time(at)));
-    let (target, interval) = (time(params.target), time(params.interval));
-    format!("codel limit {limit} target {target} interval {interval} {}{threshold}", ecn(params.ecn))
-}
-
-fn pie(params: &pie::Params, limit: u32) -> String {
-    // Linux takes alpha and beta in sixteenths, tupdate in time.
-    let (alpha, beta) = ((params.alpha * 16.0).round(), (params.beta * 16.0).round());
-    let (target, update) = (time(params.target), time(params.interval));
-    format!("pie limit {limit} target {target} tupdate {update} alpha {alpha} beta {beta} {}", ecn(params.ecn))
 }
 
 fn fq_codel(params: &fq_codel::Params) -> String {

@@ -1,7 +1,9 @@
 //! RED as tc says it: its weight by the burst that has it.
 
 use super::words::{ecn, rate};
+use perhop_core::Scope;
 use perhop_core::aqm::early::shape::Stated;
+use perhop_core::aqm::early::{Level, Unit};
 use perhop_core::aqm::red::Params;
 use perhop_core::arithmetic::Arithmetic;
 use perhop_core::units::{BitRate, Length};
@@ -9,23 +11,34 @@ use perhop_core::units::{BitRate, Length};
 /// The largest burst that is looked at, packets.
 const MOST_BURST: u32 = 1 << 20;
 
-/// The queueing discipline; `None` where Linux has no such RED.
-pub(super) fn red(params: &Params, limit: u64, link: BitRate) -> Option<String> {
-    let Stated::Ramp(ramp) = &params.profile.drops else { return None };
-    let (Length::Bytes(min), Length::Bytes(max)) = (ramp.min, ramp.max) else { return None };
+/// The queueing discipline, in front of `link` where its scope knows no rate.
+///
+/// # Errors
+/// What Linux's RED does not have.
+pub(super) fn red(params: &Params, limit: u64, scope: &Scope, link: BitRate) -> Result<String, String> {
+    if params.arithmetic != Arithmetic::Linux {
+        return Err("`red` without `arithmetic = \"linux\"`, whose average Linux does not keep,".into());
+    }
+    let Stated::Ramp(ramp) = &params.profile.drops else { return Err("`curve` of `red`".into()) };
+    let [min, max] = [bytes("min", ramp.min, scope), bytes("max", ramp.max, scope)];
+    let (min, max) = (min?, max?);
     let packet = params.common.mean_packet.get();
-    let burst = burst(params.common.weight.0, min.get() as f64 / packet as f64)?;
-    let linux = params.arithmetic == Arithmetic::Linux;
-    linux.then(|| {
-        format!(
-            "red limit {limit} min {} max {} avpkt {packet} burst {burst} probability {} bandwidth {}{}",
-            min.get(),
-            max.get(),
-            ramp.max_p.get(),
-            rate(link),
-            if params.common.ecn { format!(" {}", ecn(true)) } else { String::new() },
-        )
-    })
+    let weight = params.common.weight.0;
+    let burst = burst(weight, min as f64 / packet as f64);
+    let burst = burst.ok_or_else(|| format!("`wq` = {weight} of `red` with this `min`, to which no `burst` leads,"))?;
+    let (max_p, link) = (ramp.max_p.get(), rate(scope.link_rate.unwrap_or(link)));
+    let ecn = if params.common.ecn { format!(" {}", ecn(true)) } else { String::new() };
+    Ok(format!(
+        "red limit {limit} min {min} max {max} avpkt {packet} burst {burst} probability {max_p} bandwidth {link}{ecn}"
+    ))
+}
+
+/// A threshold in bytes.
+fn bytes(key: &'static str, threshold: Length, scope: &Scope) -> Result<u64, String> {
+    match Level::of(key, threshold, scope) {
+        Ok(Level { unit: Unit::Bytes, value }) => Ok(value as u64),
+        _ => Err(format!("`{key}` of `red` in packets: Linux's counts bytes, a queue")),
+    }
 }
 
 /// The least burst, in packets, for which tc chooses this weight: the first weight 1/2, 1/4, .. for which a burst after an

@@ -1,6 +1,6 @@
 //! TCP's senders and receivers: settings of their nodes, attributes of their routes, and what a socket is told.
 
-use super::{Said, Transfers, words};
+use super::{Said, Transfers, namespace, own, words};
 use crate::resolve::offered::Flowline;
 use crate::scenario::Scenario;
 use perhop_sim::plan::{Offered, Plan};
@@ -55,16 +55,18 @@ fn has_time_stamps(tcp: &Config) -> bool {
     tcp.header >= BARE + TIME_STAMPS
 }
 
-/// Settings of the nodes between which TCP goes. QUIC has no kernel to go between.
+/// Settings of the nodes between which TCP goes, and what they leave out. QUIC has no kernel to go between.
 pub(super) fn settings(scenario: &Scenario, said: &mut Said) {
     for offered in scenario.built.plan.traffic.iter().filter(|it| matches!(it.model, TrafficParams::Quic(_))) {
         let why = "no kernel has QUIC; `model = \"ftp\"` with tcp = \"linux\" is what it can send";
         said.refused.push(format!("traffic `{}`: {why}", offered.name));
     }
+    said.notes.extend(own::notes(scenario));
     let mut nodes = BTreeMap::<usize, BTreeMap<&'static str, String>>::new();
     for flow in connections(scenario) {
         let (from, tcp) = (sender(flow), &flow.offered.tcp);
         said.refused.extend(unknown(tcp));
+        said.refused.extend(words::fine(&[("rto.minimum", tcp.rto.minimum)], words::MS));
         if tcp.reaction.bursts != bursts(scenario, from) {
             let name = &scenario.built.plan.nodes[from].name;
             said.refused.push(format!("Linux has one `burst-segments` (`gso_max_segs`) for all TCP of node `{name}`"));
@@ -89,7 +91,7 @@ pub(super) fn settings(scenario: &Scenario, said: &mut Said) {
         settings.entry("ecn").or_insert_with(|| "2".into());
         let stated = settings.iter().filter(|(_, value)| !value.is_empty());
         let all: String = stated.map(|(key, value)| format!(" net.ipv4.tcp_{key}={value}")).collect();
-        said.say(format!("ip netns exec {} sysctl -q -w{all}", scenario.built.plan.nodes[node].name));
+        said.say(format!("ip netns exec {} sysctl -q -w{all}", namespace(node)));
     }
 }
 
@@ -119,7 +121,7 @@ fn told(offered: &Offered) -> Transfers {
         congestion: tcp.congestion.name().into(),
         segment: u64::from(tcp.mss) + if has_time_stamps(tcp) { u64::from(TIME_STAMPS) } else { 0 },
         window: u64::from(tcp.window) * u64::from(tcp.mss),
-        stop: offered.stop,
+        stop_ns: offered.stop.map(|at| at.ns()),
     }
 }
 

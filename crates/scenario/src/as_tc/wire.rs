@@ -3,16 +3,28 @@
 //! netem lets a packet that overtakes go at once, before its bits have taken their time; so where packets overtake, one netem takes the
 //! time of the bits and another below it the delay. Jitter stays in the first, for netem keeps order only where it has a rate.
 
-use super::{Port, Said, words};
+use super::{Device, Port, Said, words};
 use perhop_core::units::{Probability, Span};
 use perhop_sim::plan::{Link, Spread, Transit};
 
+/// Ticks of tc.
+const TICK_NS: u64 = 64;
 /// What netem may hold.
 const LIMIT: &str = "limit 1000000";
 
-/// The commands for a port's wire: `device` of the node `there` is its far end, `i` its number.
-pub(super) fn say(port: &Port<'_>, there: &str, (device, i): (&str, usize), said: &mut Said) {
+/// The commands for a port's wire to its far end; `i` is the link's number.
+pub(super) fn say(port: &Port<'_>, Device { namespace: there, device }: &Device, i: usize, said: &mut Said) {
     let (link, rate) = (port.link, words::rate(port.link.rate));
+    for what in words::fine(&[("delay", link.delay), ("jitter", link.transit.jitter)], words::US) {
+        said.refuse(port, &what);
+    }
+    if link.delay.ns() % TICK_NS != 0 {
+        let ticks = link.delay.ns() / TICK_NS;
+        said.note(
+            port,
+            &format!("a `delay` of {} is {} ns to tc, whole ticks of {TICK_NS} ns", link.delay, ticks * TICK_NS),
+        );
+    }
     let (delay, loss) = (delay(link), share("loss", link.loss));
     let bits = format!("rate {rate} -{}{loss} {LIMIT}", super::ETHERNET);
     said.say(format!("ip -n {there} link add d{i} type ifb"));

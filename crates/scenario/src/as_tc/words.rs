@@ -1,14 +1,29 @@
-//! Quantities as tc writes them: nothing is rounded.
+//! Quantities as tc writes them: nothing is rounded. Times that tc has no word for are refused ([`fine`]) before they are written.
 
 use perhop_core::units::{BitRate, Span};
 
-/// `10ms`, in nanoseconds where nothing larger is whole.
+/// Least unit of time of tc, and of a timer of the kernel and of `ip`, in ns.
+pub(super) const US: u64 = 1_000;
+pub(super) const MS: u64 = 1_000_000;
+/// tc counts microseconds in 32 bits.
+const LONGEST: u64 = u32::MAX as u64 * US;
+
+/// `10ms`, or `10us`.
 pub(super) fn time(span: Span) -> String {
     match span.ns() {
-        ns if ns % 1_000_000 == 0 => format!("{}ms", ns / 1_000_000),
-        ns if ns % 1_000 == 0 => format!("{}us", ns / 1_000),
-        ns => format!("{ns}ns"),
+        ns if ns % MS == 0 => format!("{}ms", ns / MS),
+        ns => format!("{}us", ns / US),
     }
+}
+
+/// Those of some keys whose times are no multiple of a unit, or too long, with what is wrong.
+pub(super) fn fine<'a>(times: &'a [(&str, Span)], unit: u64) -> impl Iterator<Item = String> + 'a {
+    let whole = if unit == MS { "milliseconds" } else { "microseconds" };
+    let wrong = move |it: &&(&str, Span)| it.1.ns() % unit != 0 || it.1.ns() > LONGEST;
+    times
+        .iter()
+        .filter(wrong)
+        .map(move |(key, span)| format!("`{key}` of {span}: whole {whole}, at most 4294 s, a time"))
 }
 
 /// `10000000bit`
@@ -21,13 +36,23 @@ pub(super) fn ecn(on: bool) -> &'static str {
     if on { "ecn" } else { "noecn" }
 }
 
+/// A weight in sixteenths, as whole as tc takes it: up to 2.
+pub(super) fn sixteenths(weight: f64) -> Option<u32> {
+    let scaled = weight * 16.0;
+    (scaled.fract() == 0.0 && (0.0..=32.0).contains(&scaled)).then_some(scaled as u32)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn nothing_is_rounded() {
-        assert_eq!([5_000_000, 1_500_000, 1_234].map(|ns| time(Span::from_ns(ns))), ["5ms", "1500us", "1234ns"]);
+        assert_eq!([5_000_000, 1_500_000, 0].map(|ns| time(Span::from_ns(ns))), ["5ms", "1500us", "0ms"]);
+        let times = [("a", Span::from_ns(1_234)), ("b", Span::from_us(1)), ("c", Span::from_s(4_295))];
+        let said: Vec<_> = fine(&times, US).collect();
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(said[0].starts_with("`a`") && said[1].starts_with("`c`"), "{said:?}");
         assert_eq!(rate(BitRate::bps(1_234_567)), "1234567bit");
     }
 }

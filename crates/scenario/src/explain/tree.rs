@@ -61,7 +61,11 @@ impl Drawn<'_> {
         };
         let place = (0..node).filter(|&i| self.link.nodes[i].parent == Some(above)).count();
         let leaf = classes.iter().filter(|class| !is_parent(class, &parents)).nth(place);
-        leaf.map_or_else(String::new, |class| [vec![whose(class)], said(class)].concat().join(", "))
+        match leaf {
+            Some(class) => [vec![whose(class)], said(class)].concat().join(", "),
+            None if classes.is_empty() => String::new(),
+            None => "all others, unshaped".into(),
+        }
     }
 }
 

@@ -57,12 +57,16 @@ pub struct Lists {
 impl Lists {
     /// The parameter that has them: tables with a key `for`.
     pub fn find(shown: Vec<(&'static str, Tree)>) -> Option<Self> {
+        let is_direct = |(key, tree): &(&str, Tree)| *key == "unclassified" && *tree == Tree::Text("direct".into());
+        let direct = shown.iter().any(is_direct);
         shown.into_iter().find_map(|(key, tree)| {
             let Tree::List(items) = tree else { return None };
             let parents = parents(&items);
             let leaves = items.iter().enumerate().filter(|(_, item)| !is_parent(item, &parents));
             let (numbers, leaves): (Vec<_>, Vec<_>) = leaves.unzip();
-            let members: Vec<_> = leaves.into_iter().map(members).collect::<Option<_>>()?;
+            let mut members: Vec<_> = leaves.into_iter().map(members).collect::<Option<_>>()?;
+            // What none names: a list for no packets, after those of the file.
+            members.extend(direct.then(Vec::new));
             let table = Members::new(["", ""], members.iter().map(Vec::as_slice)).ok()?;
             members.iter().any(|list| !list.is_empty()).then_some(Self { key, numbers, members, table })
         })

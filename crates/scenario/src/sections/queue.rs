@@ -65,7 +65,8 @@ pub enum QueueSection {
 pub struct Scheduled {
     /// `scheduler` with its parameters.
     pub params: Located<SchedulerParams>,
-    /// The queue of each class that has one; of a scheduler without classes, what each of its flows has.
+    /// The queue of each class that has one, and that of what no class takes, if it is apart; of a scheduler without classes, what
+    /// each of its flows has.
     pub queues: Vec<Spanned<QueueRef>>,
     /// Its shaper.
     pub shaped: Shaped,
@@ -207,6 +208,9 @@ impl Scheduled {
         if queues.is_empty() {
             let help = "at least one, the last of which takes all other packets";
             return problems.error("E201", node.place, "`classes` is missing").help(help).none();
+        }
+        if matches!(&params.value, SchedulerParams::Htb(htb) if htb.is_direct()) {
+            queues.push(default_queue(node.place));
         }
         Some(Self { params, queues, shaped, telling })
     }

@@ -138,3 +138,21 @@ impl Law {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire;
+
+    /// Times are handed over in microseconds, of which the kernel makes units of 1024 ns.
+    #[test]
+    fn times_are_those_that_tc_sends() {
+        for it in wire::sent("codel").into_iter().filter(wire::Sent::taken) {
+            for key in ["target", "interval", "ce_threshold"] {
+                let Some(us) = it.us(key) else { continue };
+                let kernel = it.field(key).unwrap() * 1000 >> 10;
+                assert_eq!(i128::from(ticks(Arithmetic::Linux, Span::from_us(us).ns())), kernel, "{key} {us}");
+            }
+        }
+    }
+}

@@ -7,14 +7,13 @@ use crate::aqm::early::average::WHOLE;
 use crate::aqm::early::level::link_rate;
 use crate::aqm::early::shape::{Shape, Stated};
 use crate::aqm::early::{Beyond, Level, Profile, Spacing, Unit};
+use crate::arithmetic::tc_ticks;
 use crate::math;
 use crate::params::ParamError;
 use crate::rng::Rng;
 use crate::units::Time;
 use crate::verdict::{Reason, Verdict};
 
-/// Ticks of tc in a second.
-const TICKS: f64 = 1e9 / 64.0;
 const ENTRIES: usize = 256;
 /// Largest shift of the table.
 const MOST: f64 = 31.0;
@@ -55,10 +54,10 @@ struct Table {
 }
 
 impl Table {
-    /// tc's table for packets of `seconds` each.
-    fn new(log: u32, seconds: f64) -> Self {
+    /// tc's table for packets that take so many of its ticks.
+    fn new(log: u32, ticks: u32) -> Self {
         let weight = 1.0 / (1u64 << log) as f64;
-        let decay = -math::ln(1.0 - weight) / (seconds * TICKS).floor();
+        let decay = -math::ln(1.0 - weight) / f64::from(ticks);
         let fits = |cell: &u32| MOST / decay / ((1u64 << cell) as f64) < 512.0;
         let cell = (0..32).find(fits).unwrap_or(31);
         let mut shifts = [MOST as u8; ENTRIES];
@@ -132,6 +131,23 @@ fn threshold(field: &'static str, level: Level, log: u32) -> Result<u64, ParamEr
     Ok(bytes << log)
 }
 
+/// p_b x 2^32 for a byte above `min`, where `range` bytes lie between the thresholds. tc hands max_p over x 2^32 in 32 bits, and the
+/// least i with max_p x 2^i > `range`; where the 32 bits are 0, as for 1, the kernel takes 2^-i for a byte.
+///
+/// # Errors
+/// E201 where tc finds no i.
+fn slope(range: u64, max_p: f64) -> Result<u64, ParamError> {
+    let range = range.max(1);
+    let of_byte = max_p / range as f64;
+    let i = (0..32).find(|i| of_byte * (1u64 << i) as f64 > 1.0).ok_or_else(|| {
+        let least = range as f64 / (1u64 << 31) as f64;
+        ParamError::new("max-p", "E201", format!("`max-p` is {max_p}"))
+            .help(format!("above {least:.2e} with {range}B between `min` and `max`: tc refuses less"))
+    })?;
+    let scaled = (max_p * (1u64 << 32) as f64) as u64 as u32;
+    Ok(if scaled == 0 { u64::from(u32::MAX >> i) } else { (u64::from(scaled) / range).max(1) })
+}
+
 impl Red {
     pub(super) fn new(params: &Params, scope: &Scope) -> Result<Self, ParamError> {
         let profile = profile(params)?;
@@ -139,16 +155,15 @@ impl Red {
         let common = &params.common;
         let log = log(common.weight.checked()?)?;
         ParamError::above_zero("mean-packet", common.mean_packet)?;
-        let seconds = common.mean_packet.get() as f64 / link_rate("mean-packet", scope)?.bytes_s();
+        let ticks = tc_ticks(link_rate("mean-packet", scope)?, common.mean_packet.get());
         let min = threshold("min", Level::of("min", profile.min, scope)?, log)?;
         let max = threshold("max", Level::of("max", profile.max, scope)?, log)?;
         let max_p = profile.max_p.get();
         if max_p == 0.0 {
             return Err(ParamError::new("max-p", "E201", "`max-p` is 0".into()).help("above 0: tc refuses it, too"));
         }
-        let scaled = (max_p * (1u64 << 32) as f64) as u32;
-        let slope = (u64::from(scaled) / ((max - min) >> log).max(1)).max(1);
-        let idle = Box::new(Table::new(log, seconds));
+        let slope = slope((max - min) >> log, max_p)?;
+        let idle = Box::new(Table::new(log, ticks));
         let set = Set { min, max, log, slope, max_p, ecn: common.ecn, idle };
         Ok(Self { set, average: 0, count: -1, draw: 0, last: Time::ZERO })
     }
@@ -200,14 +215,63 @@ impl Red {
 
     pub(super) fn warnings(&self, scope: &Scope) -> Vec<ParamError> {
         let min = Level { unit: Unit::Bytes, value: (self.set.min >> self.set.log) as f64 };
-        min.out_of_reach("min", scope).into_iter().collect()
+        min.out_of_reach("min", scope).into_iter().chain(self.falls_back()).collect()
+    }
+
+    /// p_b at `max`.
+    fn top(&self) -> f64 {
+        (self.set.slope * ((self.set.max - self.set.min) >> self.set.log)) as f64 / (1u64 << 32) as f64
+    }
+
+    /// W341: of 1 the kernel is told 0.
+    fn falls_back(&self) -> Option<ParamError> {
+        (self.set.max_p == 1.0).then(|| {
+            ParamError::new("max-p", "W341", "`max-p` is 1, which tc hands over as 0".into())
+                .label(format!("Linux falls back to a power of two, and p at `max` is {:.3}", self.top()))
+                .help("at most 0.999, or choose `arithmetic = \"exact\"`")
+        })
     }
 
     pub(super) fn gauges(&self, each: &mut dyn FnMut(&'static str, f64)) {
-        let Set { min, max, log, max_p, .. } = self.set;
+        let Set { min, max, log, .. } = self.set;
+        let max_p = if self.set.max_p == 1.0 { self.top() } else { self.set.max_p };
         let bytes = |scaled: u64| scaled as f64 / (1u64 << log) as f64;
         each(WHOLE[1], bytes(self.average));
         let share = (bytes(self.average) - bytes(min)) / (bytes(max) - bytes(min));
         each("drop_p", if share >= 1.0 { 1.0 } else { max_p * share.max(0.0) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire;
+
+    /// Slope and cell of the table, from what tc sends; what it refuses is refused here.
+    #[test]
+    fn numbers_are_those_that_tc_sends() {
+        for it in wire::sent("red") {
+            let [min, max] = ["min", "max"].map(|key| it.bytes(key).unwrap().get());
+            let max_p = it.number("probability").unwrap();
+            let slope = slope(max - min, max_p);
+            assert_eq!(slope.is_ok(), it.taken(), "{max_p} over {} B", max - min);
+            let (Ok(slope), Some(plog)) = (slope, it.field("plog")) else { continue };
+            let kernel = match it.field("max_p").unwrap() {
+                0 => i128::from(u32::MAX) >> plog,
+                max_p => max_p / i128::from(max - min),
+            };
+            assert_eq!(i128::from(slope), kernel.max(1), "{max_p} over {} B", max - min);
+            let ticks = tc_ticks(it.rate("bandwidth").unwrap(), it.bytes("avpkt").unwrap().get());
+            let table = Table::new(it.field("wlog").unwrap() as u32, ticks);
+            assert_eq!(Some(table.cell.into()), it.field("scell_log"));
+        }
+    }
+
+    /// 1.0 over 70,000 B is 0.534: what a kernel drops just below `max`.
+    #[test]
+    fn of_one_half_is_left() {
+        let top = |range: u64| (slope(range, 1.0).unwrap() * range) as f64 / (1u64 << 32) as f64;
+        assert!((top(70_000) - 0.534).abs() < 1e-4, "{}", top(70_000));
+        assert!((top(65_536) - 0.5).abs() < 1e-4 && (top(65_535) - 1.0).abs() < 1e-4);
     }
 }

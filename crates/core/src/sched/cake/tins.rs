@@ -139,9 +139,24 @@ impl Clock {
     }
 }
 
-/// COBALT in a tin of this rate: neither target nor interval is below what a few packets take.
+/// COBALT in a tin of this rate: its target is in whole microseconds, as tc makes it of `rtt`; neither target nor interval is below what a few packets take.
 pub(super) fn law(rtt: Span, mtu: u32, pace: Pace) -> Law {
-    let (base, packet) = (rtt / 20, pace.takes(mtu));
+    let (base, packet) = (Span::from_us((rtt.ns() / 20_000).max(1)), pace.takes(mtu));
     let target = base.max(packet * 3 / 2);
     Law { target, interval: (rtt + (target - base)).max(target * 2), spared: packet * 4 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire;
+
+    /// tc makes the target of the round-trip time, in whole microseconds.
+    #[test]
+    fn the_target_is_the_one_that_tc_sends() {
+        for it in wire::sent("cake") {
+            let law = law(Span::from_us(it.us("rtt").unwrap()), 0, Pace::of(1_000_000));
+            assert_eq!(Some((law.target.ns() / 1000).into()), it.field("target"));
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::form::{Form, called};
 use super::{LARGEST_QUANTUM, Params, SMALLEST_QUANTUM};
+use crate::arithmetic::{Arithmetic, Tariff, longest_in_ticks};
 use crate::framing::Frame;
 use crate::params::ParamError;
 use crate::scope::Scope;
@@ -22,7 +23,8 @@ pub(super) fn all(params: &Params, form: &Form, scope: &Scope, frame: Frame) -> 
             false => of_parent(params, i).chain(bursts).collect(),
         }
     });
-    over_promised(params, form, scope).into_iter().chain(each).collect()
+    let cut = (0..params.classes.len()).flat_map(|i| cut(params, i));
+    over_promised(params, form, scope).into_iter().chain(each).chain(cut).collect()
 }
 
 /// The surroundings of a class: the largest packet of the leaves below it.
@@ -45,6 +47,23 @@ fn over_promised(params: &Params, form: &Form, scope: &Scope) -> Vec<ParamError>
         advice("W324", message).label(label).help("lower the rates; `ceil` lets a class have what others leave")
     };
     of_link.into_iter().chain(form.promised(&params.classes).into_iter().map(of_parent)).map(said).collect()
+}
+
+/// W341: bursts that tc has no room for.
+fn cut(params: &Params, i: usize) -> impl Iterator<Item = ParamError> {
+    let (class, name) = (&params.classes[i], called(&params.classes, i));
+    let ceil = class.ceil.unwrap_or(class.rate);
+    let linux = params.arithmetic == Arithmetic::Linux;
+    let bursts = [("burst", params.burst(i), class.rate), ("cburst", params.cburst(i), ceil)];
+    bursts.into_iter().filter(move |&(_, burst, rate)| linux && burst > longest_in_ticks(rate)).map(
+        move |(key, burst, rate)| {
+            let left =
+                Bytes::new(Tariff::new(rate, Arithmetic::Linux).bytes(Arithmetic::Linux.depth(rate, burst)) as u64);
+            advice("W341", format!("{name}: `{key}` is {burst}, of which tc hands over {left}"))
+                .label(format!("its time at {rate} is more than 2^32 ticks of 64 ns"))
+                .help(format!("at most {}, or `arithmetic = \"exact\"`", longest_in_ticks(rate)))
+        },
+    )
 }
 
 /// W325: what only leaves use.

@@ -141,6 +141,18 @@ fn climb(classes: &[Class], parents: &[Option<usize>], i: usize) -> Result<(), P
     Ok(())
 }
 
+/// # Errors
+/// E239 for `unclassified = "direct"` where the last leaf takes all that no other does.
+pub(super) fn direct(params: &Params, form: &Form) -> Result<(), ParamError> {
+    let all = form.leaves.last().filter(|&&leaf| params.is_direct() && params.classes[leaf].members.is_empty());
+    all.map_or(Ok(()), |&leaf| {
+        let name = called(&params.classes, leaf);
+        let message = format!("`unclassified = \"direct\"` has no effect: {name} takes all that no other does");
+        let error = ParamError::new("unclassified", "E239", message);
+        Err(error.help("give it a `for`, or remove `unclassified`"))
+    })
+}
+
 /// Whether the numbers of a class make sense.
 ///
 /// # Errors

@@ -115,10 +115,6 @@ impl Tree {
         Self { classes, leaves, levels, frame, lender: 0, events: 0 }
     }
 
-    pub(super) fn places(&self) -> usize {
-        self.leaves.len()
-    }
-
     /// A packet waits in a child.
     pub(super) fn queued(&mut self, child: usize) {
         let leaf = self.leaves[child];

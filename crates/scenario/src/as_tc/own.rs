@@ -1,0 +1,68 @@
+//! What Linux's TCP has its own way of: keys of `[tcp]` that no setting, route or socket carries.
+
+use crate::resolve::offered::tcp_section;
+use crate::scenario::Scenario;
+use crate::sections::tcp::{DelayedAck, RecoveryName, TcpSection};
+use perhop_core::params::{Tree, show_table};
+use perhop_core::units::Span;
+use perhop_sim::traffic::TrafficParams;
+use perhop_sim::transport::RtoConfig;
+
+/// Keys that reach Linux, or that only choose others.
+const SAID: [&str; 14] = [
+    "stack",
+    "preset",
+    "recovery",
+    "congestion",
+    "initial-window",
+    "window",
+    "segment",
+    "header",
+    "rto",
+    "delayed-ack",
+    "burst-segments",
+    "ecn",
+    "receiver-ecn",
+    "ecn-feedback",
+];
+
+/// A line for each traffic over TCP with keys that differ from those of Linux's stack.
+pub(super) fn notes(scenario: &Scenario) -> Vec<String> {
+    let tables = scenario.model.traffic.sound().filter(|(_, it)| matches!(it.model.value, TrafficParams::Ftp(_)));
+    let note = |(name, section): (&str, &crate::sections::traffic::TrafficSection)| {
+        let tcp = tcp_section(&scenario.model, section.common.tcp.as_deref())?;
+        let l4s = section.common.l4s.as_deref().is_some_and(|l4s| *l4s).then(|| "l4s".to_owned());
+        let keys: Vec<_> = others(&tcp).into_iter().chain(l4s).collect();
+        let line = || format!("traffic `{name}`: Linux's TCP has its own way of `{}`", keys.join("`, `"));
+        (!keys.is_empty()).then(line)
+    };
+    tables.filter_map(note).collect()
+}
+
+/// The stack of Linux that has a law.
+fn stack(law: &str) -> &'static str {
+    match law {
+        "reno" => "linux-reno",
+        "bbr" => "linux-bbr",
+        "dctcp" => "dctcp",
+        _ => "linux",
+    }
+}
+
+fn others(tcp: &TcpSection) -> Vec<String> {
+    let Some(linux) = TcpSection::preset(stack(tcp.congestion.0.name())) else { return Vec::new() };
+    let timer = |it: &TcpSection| RtoConfig { minimum: Span::ZERO, ..it.rto.config() };
+    let besides = [
+        ("delayed-ack", matches!(tcp.delays.delayed_ack, Some(DelayedAck::Fixed(_)))),
+        ("recovery", matches!(tcp.recovery, RecoveryName::Reno | RecoveryName::NewRenoSteady)),
+        ("rto", timer(tcp) != timer(&linux)),
+    ];
+    let [own, linux] = [tcp, &linux].map(entries);
+    let differ = own.into_iter().filter(|it| !SAID.contains(&it.0.as_str()) && !linux.contains(it)).map(|it| it.0);
+    differ.chain(besides.into_iter().filter(|it| it.1).map(|it| it.0.to_owned())).collect()
+}
+
+fn entries(tcp: &TcpSection) -> Vec<(String, String)> {
+    let Tree::Table(table) = show_table(tcp) else { return Vec::new() };
+    table.entries.into_iter().map(|(key, _, node)| (key, node.tree.to_string())).collect()
+}
