@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
     let scenario = &sweep.base;
     let point = sweep.base_point();
     let taps = taps(scenario, args)?;
-    let asked = Asked::new(&args.shown, &args.output, scenario)?;
+    let asked = Asked::new(&args.shown, &args.output)?;
     let terminal = Terminal::new("replications");
     let options = run_options(&sweep, &options, &Called { output: &args.output, traced: &args.traced })?;
     let recorded = record(&point, &options, &taps)?;
