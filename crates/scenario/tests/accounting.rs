@@ -1,4 +1,4 @@
-//! `accounting` reaches every table that counts bytes: offered = delivered + lost + what is still under way, exactly, in each of
+//! `accounting` reaches every table that counts bytes: offered = delivered + lost + what is still in flight, exactly, in each of
 //! the four; and what is at a link adds up there.
 
 use perhop_core::units::{Span, Time};
@@ -88,7 +88,7 @@ fn of(all: &BTreeMap<String, u64>, class: &str) -> u64 {
 }
 
 /// Of every class: what came to its first ports is what reached its destination (`arrivals`), what was dropped, and what is
-/// under way at the end.
+/// in flight at the end.
 fn check_classes(seen: &Seen, what: &str) {
     let mut first = BTreeMap::<u64, &PortEvent>::new();
     for row in &seen.rows {
@@ -126,7 +126,7 @@ fn check_links(seen: &Seen, what: &str) {
     }
 }
 
-/// Of every flow that lasts: sent = delivered + dropped + under way; payload is what it is in any accounting.
+/// Of every flow that lasts: sent = delivered + dropped + in flight; payload is what it is in any accounting.
 fn check_flows(seen: &Seen, (what, overhead): (&str, u64)) {
     for flow in &seen.outcome.flows {
         let mine = |row: &&PortEvent| row.flow.table as usize == flow.table && row.flow.number == flow.number;
@@ -218,8 +218,8 @@ to = "b"
         ["delivered_packets", "dropped_packets"].map(|column| seen.sums("links", "hop", column)["a -> b"]);
     assert!(lost > 4_000, "{lost}");
     assert_eq!((delivered, dropped), (at_end, lost));
-    let under_way = arrived - delivered - dropped;
-    assert!(under_way <= 6, "a millisecond holds five packets: {under_way}");
+    let in_flight = arrived - delivered - dropped;
+    assert!(in_flight <= 6, "a millisecond holds five packets: {in_flight}");
     let sending = seen.table("links").reals("utilisation")[0].unwrap();
     let sent = (delivered + dropped) as f64 * 4000.0;
     assert_eq!(sending, sent / 2e9, "the line sends what the wire loses");

@@ -21,7 +21,7 @@ pub struct Found {
     pub aggregate: String,
     /// R, bit/s.
     pub rate_bit_s: u64,
-    /// Which bytes R and packets count: `l3`, `l1`, `l3, overhead 4B` where R is of a class with framing of its own.
+    /// Which bytes R and packets count: `l3`, `l1`, `l3, overhead 4B` where the class of R has a framing.
     pub counts: String,
     /// Packets that came after the warm-up, and left.
     pub packets: u64,
