@@ -10,12 +10,13 @@ from functools import cache
 import numpy as np
 
 from perhop import _core
-from perhop.columns import Group, Values
+from perhop.columns import COLOURS, Group, Values
+from perhop.measured import interval
 from perhop.results import Runs
 from perhop.shapes import ContractDict, Diagnostic, PassedDict
-from perhop.stats import Interval, interval
+from perhop.stats import Interval
 
-COLOURS = ("green", "yellow", "red", "unmarked")
+RATE = "throughput_bit_s"
 Cells = dict[Group, Values]
 
 
@@ -136,13 +137,13 @@ class Tables:
             at.point,
             at.name,
             contracts,
-            interval(offered * self.bit_s),
-            interval(sum(delivered.values(), np.zeros(at.replications))),
-            {colour: interval(values) for colour, values in delivered.items()},
-            interval(delivered.get("green", np.zeros(at.replications))) if marked else None,
-            interval(100 * dropped[some] / offered[some]) if some.any() else None,
-            _between(self.p50, at),
-            _between(self.p99, at),
+            interval(RATE, offered * self.bit_s),
+            interval(RATE, sum(delivered.values(), np.zeros(at.replications))),
+            {colour: interval(RATE, values) for colour, values in delivered.items()},
+            interval(RATE, delivered.get("green", np.zeros(at.replications))) if marked else None,
+            interval("lost_percent", 100 * dropped[some] / offered[some]) if some.any() else None,
+            _between("delay_p50_ms", self.p50, at),
+            _between("delay_p99_ms", self.p99, at),
             bool(known.hops(at.name, lambda p: p["acks"])),
         )
 
@@ -152,11 +153,11 @@ def _sum(cells: Cells, at: Where, names: Iterable[str]) -> Values:
     return sum((cells[group] for group in groups if group in cells), np.zeros(at.replications))
 
 
-def _between(cells: Cells, at: Where) -> Between | None:
+def _between(column: str, cells: Cells, at: Where) -> Between | None:
     found = [values for group, values in cells.items() if group[:2] == (str(at.point), at.name)]
     if not found:
         return None
     together = np.array(found)[:, ~np.isnan(found).all(axis=0)]
     if not together.size:
         return None
-    return Between(interval(np.nanmin(together, axis=0)), interval(np.nanmax(together, axis=0)))
+    return Between(*(interval(column, end(together, axis=0)) for end in (np.nanmin, np.nanmax)))

@@ -14,6 +14,7 @@ Column = npt.NDArray[Any]
 Columns = dict[str, Column]
 Values = npt.NDArray[np.float64]
 Group = tuple[str, ...]
+COLOURS = ("green", "yellow", "red", "unmarked")
 
 
 class Run(NamedTuple):

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from perhop import in_force, show, stats, units
-from perhop.columns import Group, Values
+from perhop import accounting, in_force, measured, show, stats, units
+from perhop.columns import Group, Point, Values
 from perhop.results import Runs
 from perhop.stats import Interval
 
@@ -135,13 +135,14 @@ def settings(a: Runs, b: Runs) -> dict[in_force.Setting, list[str]]:
 
 def _difference(row: Row, left: Values, right: Values) -> Difference:
     whole = not (np.isnan(left).any() or np.isnan(right).any())
-    gap = stats.paired(left, right) if whole else None
+    column = row.metric.partition(".")[2]
+    gap = measured.difference(column, left, right) if whole else None
     p = stats.paired_p(left, right) if whole else math.nan
-    return Difference(*row, _known(left), _known(right), gap, p)
+    return Difference(*row, _known(column, left), _known(column, right), gap, p)
 
 
-def _known(values: Values) -> Interval | None:
-    return None if np.isnan(values).any() else stats.interval(values)
+def _known(column: str, values: Values) -> Interval | None:
+    return None if np.isnan(values).any() else measured.interval(column, values)
 
 
 def _rows(runs: Runs, table: str, column: str) -> dict[Group, Values]:
@@ -190,7 +191,7 @@ def _print(found: list[Difference], names: Names, runs: tuple[Runs, Runs]) -> No
         _print_settings(console, runs)
         paired = f"seed {runs[0].seed}, {len(runs[0])} pairs; mean ± half of the 95 % t-interval\n"
         console.print(paired, highlight=False)
-        console.print(_table(found, swept=len(runs[0].points) > 1), highlight=False)
+        console.print(_table(found, runs[0].points), highlight=False)
         stars = "\n* the interval leaves zero out; ** so does it after Holm's correction for all rows"
         console.print(stars, highlight=False)
     print(text.get(), end="")
@@ -209,12 +210,15 @@ def _print_settings(console: Console, runs: tuple[Runs, Runs]) -> None:
     console.print(table, more, highlight=False)
 
 
-def _table(found: list[Difference], *, swept: bool) -> Table:
+def _table(found: list[Difference], points: Sequence[Point]) -> Table:
+    swept = len(points) > 1
     table = _grid("quantity", *(["point"] if swept else []), "row")
     for heading in ("A", "B", "B - A", ""):
         table.add_column(heading, justify="right", no_wrap=True)
     for d, mark in zip(found, marks(found), strict=True):
-        name, unit, factor = units.named(d.metric.partition(".")[2])
+        column = d.metric.partition(".")[2]
+        name, unit, factor = units.named(column)
+        name = accounting.headed(points, column, name)
         cells = [units.estimate(side, factor) for side in (d.a, d.b, d.difference)]
         where = map(_plain, [d.point, d.row] if swept else [d.row])
         table.add_row(f"{name}, {unit}" if unit else name, *where, *cells, mark)

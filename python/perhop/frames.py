@@ -121,8 +121,10 @@ def with_numbers(table: Columns, points: Sequence[Point]) -> Frame:
 
 
 def of_intervals(by: Sequence[str], found: Mapping[Group, Interval]) -> Frame:
-    """Groups and their means, half the width of the 95 % interval, and how many replications it is of."""
+    """Groups and their means, half the width and the ends of the 95 % interval, and how many replications it is of."""
     texts = {name: np.array([group[i] for group in found], dtype=object) for i, name in enumerate(by)}
     each = found.values()
-    means, halves = (np.array(values, dtype=np.float64) for values in ([x.mean for x in each], [x.half for x in each]))
-    return Frame(texts | {"mean": means, "half_width": halves, "n": np.array([x.n for x in each], dtype=np.int64)})
+    parts = {"mean": [x.mean for x in each], "half_width": [x.half for x in each]}
+    parts |= {"low": [x.low for x in each], "high": [x.high for x in each]}
+    numbers = {name: np.array(values, dtype=np.float64) for name, values in parts.items()}
+    return Frame(texts | numbers | {"n": np.array([x.n for x in each], dtype=np.int64)})

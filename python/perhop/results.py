@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from perhop import stats
-from perhop.columns import Column, Columns, Group, Point, Replication, Run, Values, short
+from perhop import measured, stats, units
+from perhop.columns import COLOURS, Column, Columns, Group, Point, Replication, Run, Values, short
 from perhop.frames import Frame
 from perhop.show import near
 from perhop.views import Views
 
 if TYPE_CHECKING:
     import duckdb
+
+MOST_NAMED = 12
+"""Names of rows that a message lists."""
 
 Fold = Callable[[Group, list[float]], float]
 
@@ -35,6 +38,7 @@ class Runs(Views):
     notes: list[str] = field(default_factory=list)
     """What a reader of these results should know: what was skipped in a directory that holds several runs."""
     _tables: dict[str, Frame] = field(default_factory=dict, repr=False, compare=False)
+    _pools: bool = field(default=False, repr=False, compare=False)
 
     @staticmethod
     def open(directory: str | Path) -> Runs:
@@ -92,16 +96,29 @@ class Runs(Views):
         `missing` is the value for a replication that has no row of the group.
 
         Raises:
-            ValueError: when a group has several rows in a replication, or none and `missing` is not given.
+            ValueError: when a group has several rows in a replication, or none and `missing` is not given; when it has
+                several points, unless these runs are `pooled`; when nothing is called as `where` says.
         """
         one = _one(f"{table}.{column}", missing)
-        return {group: self._folded(group, runs, one) for group, runs in self._cells(table, column, where, by).items()}
+        cells = self._cells(table, column, where, by)
+        self._refuse_pooled(cells)
+        return {group: self._folded(group, runs, one) for group, runs in cells.items()}
 
     def totals(
         self, table: str, column: str, where: Mapping[str, object] | None = None, by: Sequence[str] = ()
     ) -> dict[Group, Values]:
-        """As `values`, summed over the rows of a group; a replication without a row counts as zero."""
+        """As `values`, summed over the rows of a group; a replication without a row counts as zero.
+
+        Raises:
+            ValueError: also for a column whose sum means nothing: a quantile, a mean, a share.
+        """
         cells = self._cells(table, column, where, by)
+        if not units.summed(table, column):
+            raise ValueError(
+                f"{table}.{column} cannot be summed over rows: counts and rates can; "
+                "narrow it to one row with where= or by= and use values() or means()"
+            )
+        self._refuse_pooled(cells)
         return {
             group: self._folded(group, runs, lambda _group, rows: stats.total(rows)) for group, runs in cells.items()
         }
@@ -109,8 +126,30 @@ class Runs(Views):
     def means(
         self, table: str, column: str, where: Mapping[str, object] | None = None, by: Sequence[str] = ()
     ) -> dict[Group, stats.Interval]:
-        """As `values`, with the mean and 95 % interval over the replications of each group."""
-        return {group: stats.interval(v) for group, v in self.values(table, column, where, by).items()}
+        """As `values`, with the mean and 95 % interval over the replications of each group.
+
+        The interval of a quantile is at least as wide as its buckets, that of a share or an index ends at its bounds.
+        """
+        found = self.values(table, column, where, by)
+        return {group: measured.interval(column, values) for group, values in found.items()}
+
+    def pooled(self) -> Runs:
+        """The same, for `values`, `means` and `totals` over all points of a sweep that `by` does not tell apart."""
+        return replace(self, _pools=True)
+
+    def _refuse_pooled(self, cells: Mapping[Group, Mapping[Run, list[float]]]) -> None:
+        """Raises an error if a group has several points of the sweep and was not asked to."""
+        several = next((group for group, runs in cells.items() if len({run.point for run in runs}) > 1), None)
+        if several is None or self._pools:
+            return
+        points = {run.point for run in cells[several]}
+        differing = [key for key in self.keys if len({self.points[i].labels[key] for i in points}) > 1]
+        names = ", ".join(map(short, differing)) or "point"
+        where = f" for {', '.join(several)}" if several else ""
+        raise ValueError(
+            f"{len(points)} points of the sweep would be put together{where}: "
+            f"name {names} in by=, or one value in where=; pooled() puts them together"
+        )
 
     def _cells(
         self, table: str, column: str, where: Mapping[str, object] | None, by: Sequence[str]
@@ -139,14 +178,28 @@ class Runs(Views):
                 self._label(key, wanted)
             column = columns[key]
             if column.dtype == object:
-                keep &= np.array([value == wanted or value == str(wanted) for value in column], dtype=np.bool_)
+                named = np.array([value == wanted or value == str(wanted) for value in column], dtype=np.bool_)
+                self._refuse_unknown(key, wanted, named)
+                keep &= named
             elif isinstance(wanted, str):
                 ends = [swept for swept in self.keys if short(swept) == name]
                 meant = f"; the swept key is `{ends[0]}`" if ends else ""
                 raise ValueError(f"column `{name}` holds numbers, and {wanted!r} is a text: write a number{meant}")
             else:
+                self._refuse_unknown(key, wanted, column == wanted)
                 keep &= column == wanted
         return keep
+
+    def _refuse_unknown(self, key: str, wanted: object, named: npt.NDArray[np.bool_]) -> None:
+        """Raises an error if no row is called so and none of another table: a class may have no row in one of them."""
+        if named.any():
+            return
+        columns = [self.table(name)[key] for name in self.tables if key in self.table(name)]
+        known = [*dict.fromkeys(str(value) for column in columns for value in column if value is not None)]
+        known += [colour for colour in COLOURS if key == "colour" and colour not in known]
+        if str(wanted) not in known:
+            shown = ", ".join(known[:MOST_NAMED]) + (", .." if len(known) > MOST_NAMED else "")
+            raise ValueError(f"no row has {key} = {wanted}: there are {shown or 'none'}{near(str(wanted), known)}")
 
     def _key(self, columns: Columns, name: str) -> str:
         """A column's name, or the one swept key that ends with it."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate
 
@@ -24,6 +24,12 @@ class Interval:
     low: float
     high: float
     n: int
+    cut: bool = field(default=False, kw_only=True)
+    """Whether it ends at a bound of what is measured, as that of a share does at 0 or 1."""
+
+    def scaled(self, factor: float) -> Interval:
+        """In another unit."""
+        return Interval(self.mean * factor, self.low * factor, self.high * factor, self.n, cut=self.cut)
 
     @property
     def half(self) -> float:

@@ -7,12 +7,18 @@ from typing import NamedTuple, Protocol
 
 
 class Estimate(Protocol):
-    """A mean and half the width of its interval; NaN if unknown."""
+    """A mean and its interval; NaN if unknown."""
 
     @property
     def mean(self) -> float: ...  # noqa: D102
     @property
     def half(self) -> float: ...  # noqa: D102
+    @property
+    def low(self) -> float: ...  # noqa: D102
+    @property
+    def high(self) -> float: ...  # noqa: D102
+    @property
+    def cut(self) -> bool: ...  # noqa: D102
 
 
 KEYS = {
@@ -78,6 +84,22 @@ def counted(column: str) -> bool:
     return column.endswith(("_packets", "_bytes")) or column in ("packets", "bytes")
 
 
+SUMS = (
+    *("throughput_bit_s", "goodput_bit_s", "value"),
+    *("segments", "retransmitted_segments", "timeouts", "fast_retransmits", "window_cuts"),
+    *("flows", "transfers_complete", "transfers_open", "sessions_complete", "sessions_open"),
+)
+"""Columns beside packets and bytes that can be summed over rows."""
+
+APART = ("series", "flow_series", "transfers")
+"""Tables whose rows are of different times."""
+
+
+def summed(table: str, column: str) -> bool:
+    """Whether the sum of a column over rows means anything: counts have one, and rates of one stretch of time."""
+    return counted(column) if table in APART else counted(column) or column in SUMS
+
+
 def text(value: float, decimals: int | None = None) -> str:
     """Four digits, or this many decimals; `-` for unknown values."""
     if math.isnan(value):
@@ -90,7 +112,7 @@ def text(value: float, decimals: int | None = None) -> str:
 def estimate(value: Estimate | None, factor: float = 1.0, most: int = 99) -> str:
     """`3.50 ±0.11`: two digits of the interval decide, four of the mean are enough, and at `most` this many decimals.
 
-    The mean alone if there is no interval, or none that is visible in these digits.
+    The mean alone if there is no interval, or none that is visible in these digits; `88 [0, 100]` if it is cut.
     """
     if value is None or math.isnan(value.mean):
         return "-"
@@ -101,6 +123,9 @@ def estimate(value: Estimate | None, factor: float = 1.0, most: int = 99) -> str
         alone = text(mean, min(places(mean, DIGITS), most))
         return alone if math.isnan(half) else f"{alone} ±0"
     decimals = min(places(half, 2), places(mean, DIGITS) if abs(mean) > half else places(half, 2), most)
+    if value.cut:
+        low, high = (text(end * factor, decimals) for end in (value.low, value.high))
+        return f"{text(mean, decimals)} [{low}, {high}]"
     shown = text(half, decimals)
     return f"{text(mean, decimals)} ±{shown}" if float(shown) else text(mean, decimals)
 

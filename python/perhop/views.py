@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from perhop import frames, show, units
+from perhop import accounting, frames, measured, show, units
 from perhop.columns import Group, Point, Replication, Values, short
 from perhop.frames import Frame
-from perhop.stats import interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,14 +69,17 @@ class Views(ABC):
     def intervals(
         self, table: str, column: str, where: Mapping[str, object] | None = None, by: Sequence[str] | None = None
     ) -> Frame:
-        """Means over the replications: `mean`, `half_width` of the 95 % interval and `n`, a row for each group.
+        """Means over the replications: `mean`, `half_width`, `low`, `high` of the 95 % interval, `n`; by group.
 
         By default a row for each point of the sweep and each row of the table; a count without a row is then zero, and
         any other quantity unknown. With `by`, as `Runs.values`.
         """
         missing = None if by is not None else 0.0 if units.counted(column) else math.nan
         names = list(by) if by is not None else [*self.keys, *units.KEYS[self._known(table)]]
-        found = {group: interval(v) for group, v in self.values(table, column, where, names, missing).items()}
+        found = {
+            group: measured.interval(column, v)
+            for group, v in self.values(table, column, where, names, missing).items()
+        }
         ends = {short(key): key for key in self.keys}
         whole = [name if name in self.keys or name in self.table(table) else ends[name] for name in names]
         return frames.with_numbers(frames.of_intervals(whole, found), self.points)
@@ -115,15 +117,17 @@ class Views(ABC):
         by = [*self.keys, *units.KEYS["arrivals"]]
         cells = [self.values("arrivals", column, by=by, missing=math.nan) for column in ANSWER]
         named = [units.named(column) for column in ANSWER]
-        headings = [*map(short, by), *(f"{label}, {of[1]}" for label, of in zip(ANSWER.values(), named, strict=True))]
+        labels = [accounting.headed(self.points, column, label) for column, label in ANSWER.items()]
+        headings = [*map(short, by), *(f"{label}, {of[1]}" for label, of in zip(labels, named, strict=True))]
+        measures = list(zip(ANSWER, cells, named, strict=True))
         rows = [
-            [*group, *(_shown(found[group], factor) for found, (_, _, factor) in zip(cells, named, strict=True))]
+            [*group, *(_shown(column, found[group], factor) for column, found, (_, _, factor) in measures)]
             for group in list(cells[0])[: show.ROWS]
         ]
         left = len(cells[0]) - len(rows)
         return head + show.table(headings, rows) + (show.note(f"and {show.count(left, 'row')} more") if left else "")
 
 
-def _shown(values: Values, factor: float) -> str:
+def _shown(column: str, values: Values, factor: float) -> str:
     known = values[~np.isnan(values)]
-    return units.estimate(interval(known) if len(known) else None, factor)
+    return units.estimate(measured.interval(column, known) if len(known) else None, factor)

@@ -78,7 +78,7 @@ def test_intervals_are_those_of_the_means(rates: Runs) -> None:
     frame = rates.intervals("traffic", "goodput_bit_s")
     assert list(frame) == [
         *("dumbbell.marker.cir", "cir_bit_s", "dumbbell.flows", "flows", "traffic"),
-        *("mean", "half_width", "n"),
+        *("mean", "half_width", "low", "high", "n"),
     ]
     means = rates.means("traffic", "goodput_bit_s", by=["cir", "dumbbell.flows", "traffic"])
     for i, (group, mean) in enumerate(means.items()):
@@ -90,7 +90,7 @@ def test_intervals_are_those_of_the_means(rates: Runs) -> None:
 
 def test_intervals_by_chosen_columns(rates: Runs) -> None:
     one = rates.intervals("arrivals", "delay_p99_ms", {"cir": "1Mbit/s", "dumbbell.flows": 2}, by=["colour"])
-    assert list(one) == ["colour", "mean", "half_width", "n"]
+    assert list(one) == ["colour", "mean", "half_width", "low", "high", "n"]
     assert list(one["colour"]) == ["green", "red"]
     by_rate = rates.intervals("traffic", "goodput_bit_s", {"dumbbell.flows": 2}, by=["cir"])
     assert list(by_rate["cir_bit_s"]) == [3e5, 1e6]

@@ -79,7 +79,7 @@ def equal_answers(a: dict[Any, Any], b: dict[Any, Any]) -> None:
 
 
 def intervals(runs: Runs, by: list[str]) -> dict[Any, list[float]]:
-    means = runs.means("traffic", "goodput_bit_s", by=by)
+    means = runs.pooled().means("traffic", "goodput_bit_s", by=by)
     return {group: [i.mean, i.low, i.high, i.n] for group, i in means.items()}
 
 
@@ -95,7 +95,7 @@ def same(a: Runs, b: Runs) -> None:
     for by in [[*names], [*a.keys], ["point"], *([name] for name in names)]:
         grouped = [*by, "class", "colour"]
         for ask in (Runs.totals, lambda runs, *args: runs.values(*args, missing=0.0)):
-            equal_answers(*(ask(runs, "arrivals", "delivered_packets", None, grouped) for runs in (a, b)))
+            equal_answers(*(ask(runs.pooled(), "arrivals", "delivered_packets", None, grouped) for runs in (a, b)))
         equal_answers(*(intervals(runs, by) for runs in (a, b)))
     for point in a.points:
         answers = [runs.values("traffic", "goodput_bit_s", where=point.labels) for runs in (a, b)]

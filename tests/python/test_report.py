@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from conftest import ROOT, SCENARIO, Command
-from perhop import Runs, Scenario, report, stats, units
+from perhop import Runs, Scenario, measured, report, stats, units
 from perhop.answer import Answer, answers
 from perhop.plots import dark
 from perhop.reporting.tables import tabled
@@ -99,15 +99,15 @@ def test_the_first_table_by_hand(af: Runs) -> None:
     arrived = af.totals("summary", "arrived_bytes", where={"hop": "n1 -> E1"})[()]
     dropped = af.totals("summary", "dropped_bytes", where={"class": "near"})[()]
     assert near.offered == stats.interval(arrived * 8 / 5.0)
-    assert near.lost == stats.interval(100 * dropped / arrived)
+    assert near.lost == measured.interval("lost_percent", 100 * dropped / arrived)
     assert near.delivered == stats.interval(af.totals("arrivals", "throughput_bit_s", where={"class": "near"})[()])
     assert [(c["hop"], c["rate_bit_s"]) for c in far.contracts] == [("E2 -> C1", 2_000_000)]
     assert (near.contract_bit_s, far.contract_bit_s) == (2_000_000, 2_000_000)
     assert far.green == af.means("arrivals", "throughput_bit_s", {"class": "far", "colour": "green"})[()]
     colours = af.values("arrivals", "delay_p99_ms", where={"class": "far"}, by=["colour"], missing=float("nan"))
     assert far.p99 is not None
-    assert far.p99.low == stats.interval(np.nanmin(list(colours.values()), axis=0))
-    assert far.p99.high == stats.interval(np.nanmax(list(colours.values()), axis=0))
+    assert far.p99.low == measured.interval("delay_p99_ms", np.nanmin(list(colours.values()), axis=0))
+    assert far.p99.high == measured.interval("delay_p99_ms", np.nanmax(list(colours.values()), axis=0))
 
 
 def test_what_was_offered_is_what_was_delivered_and_lost(af: Runs, tutorial: Runs) -> None:

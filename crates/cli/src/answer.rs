@@ -7,7 +7,7 @@ use perhop_scenario::output::ef_shown;
 use perhop_scenario::output::rows::{self, Rows};
 use perhop_scenario::output::run::Replication;
 use perhop_scenario::output::shown::{self, Column};
-use perhop_scenario::{Point, Scenario};
+use perhop_scenario::Point;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -25,8 +25,8 @@ pub(crate) struct Asked {
 impl Asked {
     /// # Errors
     /// An unknown column, and a file in no directory.
-    pub(crate) fn new(args: &Shown, output: &Output, scenario: &Scenario) -> Result<Self, Failure> {
-        let columns = shown::columns(&args.show, scenario).map_err(Failure::Error)?;
+    pub(crate) fn new(args: &Shown, output: &Output) -> Result<Self, Failure> {
+        let columns = shown::columns(&args.show).map_err(Failure::Error)?;
         let only_csv = args.csv.as_deref() == Some(Path::new("-")) && !output.json;
         let file = args.csv.clone().filter(|_| !only_csv);
         if let Some(folder) = file.as_deref().and_then(Path::parent).filter(|p| !p.as_os_str().is_empty())

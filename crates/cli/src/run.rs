@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
     let taps = taps(scenario, args)?;
     let dir = disk::point_dir(&args.output.out, &point);
     pcap::paths(&taps, scenario, &dir).iter().try_for_each(|to| places::refuse(to, &[&args.source.file]))?;
-    let asked = Asked::new(&args.shown, &args.output, scenario)?;
+    let asked = Asked::new(&args.shown, &args.output)?;
     let terminal = Terminal::new("replications");
     let options = run_options(&sweep, &options, &Called { output: &args.output, traced: &args.traced })?;
     let recorded = record(&point, &options, &taps)?;

@@ -27,7 +27,7 @@ pub(crate) fn sweep(args: &Sweep, line: &[OsString]) -> Result<Outcome, Failure>
     let sweep = run::named(check::load(&args.source, &options)?, &args.output)?;
     let all = sweep.points();
     let points = shard(&all, args.shard.as_deref())?;
-    let asked = Asked::new(&args.shown, &args.output, &sweep.base)?;
+    let asked = Asked::new(&args.shown, &args.output)?;
     let is_new = check::given().is_none();
     if is_new && args.cluster.cluster.is_some() && args.missing.is_none() {
         return handed_over::request(args, line, &options, &points).map(Outcome::Python);

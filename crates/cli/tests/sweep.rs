@@ -66,7 +66,7 @@ fn csv_goes_where_it_is_sent() {
     let both = printed(&folder.perhop(&[&GRID[..], &["--csv", "rows.csv"]].concat()));
     assert!(both.contains("goodput Mbit/s"), "the table too: {both}");
     assert_eq!(std::fs::read_to_string(folder.path("rows.csv")).unwrap(), alone);
-    let head = "traffic.bulk.flows,class,colour,throughput_bit_s,throughput_bit_s_ci95,goodput_bit_s,";
+    let head = "traffic.bulk.flows,class,colour,throughput_bit_s,throughput_bit_s_ci95,throughput_bit_s_low,throughput_bit_s_high,goodput_bit_s,";
     assert!(alone.starts_with(head), "{alone}");
     let said = folder.refused(&[&GRID[..], &["--csv", "none/rows.csv"]].concat());
     assert!(said.contains("error[E020] cannot write none/rows.csv") && said.contains("   help: "), "{said}");

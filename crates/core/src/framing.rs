@@ -9,6 +9,7 @@
 use crate::Scope;
 use crate::params::{Choice, ParamError, Params};
 use crate::units::{Bytes, SignedBytes};
+use std::fmt;
 
 /// An IP header without options: no packet is smaller.
 const SMALLEST_PACKET: u32 = 20;
@@ -68,6 +69,22 @@ impl Framing {
         }
         let layer = self.link_layer.unwrap_or_default();
         Ok(Frame { overhead: overhead.get() as i16, mpu: mpu.get() as u16, layer })
+    }
+}
+
+/// `overhead 4B, mpu 64B, atm`; nothing where a rate counts what `accounting` says.
+impl fmt::Display for Frame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [
+            (self.overhead != 0).then_some(("overhead", i32::from(self.overhead))),
+            (self.mpu != 0).then_some(("mpu", i32::from(self.mpu))),
+        ];
+        let mut between = "";
+        for (name, bytes) in parts.into_iter().flatten() {
+            write!(f, "{between}{name} {bytes}B")?;
+            between = ", ";
+        }
+        if self.layer == LinkLayer::Atm { write!(f, "{between}atm") } else { Ok(()) }
     }
 }
 

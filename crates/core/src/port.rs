@@ -511,11 +511,16 @@ impl<H: Copy> Port<H> {
 
     /// Every packet the port holds. On a line whose future is known, also what is sent and not yet taken.
     pub fn handles(&self) -> impl Iterator<Item = H> {
+        self.held().map(|held| held.0)
+    }
+
+    /// As [`Port::handles`], with the time at which each one's transmission begins, [`Time::MAX`] if that is unknown.
+    pub fn held(&self) -> impl Iterator<Item = (H, Time)> {
         let kept = match &self.queues {
             Queues::One(_) => None,
             Queues::Several(tree) => Some(tree.kept()),
         };
-        self.queues().iter().flat_map(Queue::handles).chain(kept.into_iter().flatten())
+        self.queues().iter().flat_map(Queue::held).chain(kept.into_iter().flatten().map(|handle| (handle, Time::MAX)))
     }
 }
 

@@ -22,6 +22,8 @@ pub mod in_force;
 pub mod change;
 /// A checked scenario: one point.
 pub mod scenario;
+/// From an outcome to its tables, and what their columns are called.
+pub mod tables;
 /// A checked file: a scenario and its grid.
 pub mod sweep;
 /// A checked policy.

@@ -11,6 +11,7 @@ use crate::text::file;
 use crate::text::options::Options;
 use crate::text::tree;
 use crate::text::write;
+use crate::tables::reserved;
 use perhop_core::params::{Node, Place, Problems, Tree};
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -294,6 +295,7 @@ fn points(root: &Node, stem: &str, problems: &mut Problems) -> Option<Vec<Point>
     };
     let axes: Vec<_> = table.entries.iter().filter_map(|e| Axis::read(e, problems)).collect();
     axis::check_together(&axes, problems);
+    axes.iter().for_each(|axis| refuse_reserved(axis, problems));
     let count = axes.iter().try_fold(1usize, |n, axis| n.checked_mul(axis.len()));
     let Some(count) = count.filter(|&n| n <= MOST_POINTS) else {
         let help = format!("at most {MOST_POINTS}: remove values, or split the sweep");
@@ -302,6 +304,18 @@ fn points(root: &Node, stem: &str, problems: &mut Problems) -> Option<Vec<Point>
     let plain = tree::without(root, "sweep");
     let points: Vec<_> = (0..count).map(|n| Grid { plain: &plain, stem, axes: &axes }.point(n, problems)).collect();
     if axes.len() < table.entries.len() { None } else { points.into_iter().collect() }
+}
+
+/// Reports keys that results could not tell from their own columns.
+fn refuse_reserved(axis: &Axis, problems: &mut Problems) {
+    for name in axis.columns() {
+        let columns = reserved::columns(name);
+        if !columns.is_empty() {
+            let message = format!("an axis is called `{name}`, and so is a column of results: {}", columns.join(", "));
+            let help = "give the axis another name: { values = [..], as = \"NAME\" }; docs/results.md has all columns";
+            problems.error("E240", axis.place(), message).help(help);
+        }
+    }
 }
 
 /// What the points of a sweep are built from.

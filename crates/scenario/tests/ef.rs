@@ -233,3 +233,39 @@ fn answers_are_kept_with_the_run() {
     assert!(unasked.reused && unasked.ef.is_empty() && unasked.tables == plain.tables);
     assert_eq!(stored().1, other.ef, "a run without a question keeps the answers");
 }
+
+/// The rate of a class counts what `accounting` says, and so does what is held against it: the class gets its 2 Mbit/s in each,
+/// whether that is less than is offered (1.9 Mbit/s of IP packets of 100 B are 2.6 on the wire) or more. Framing of the class
+/// itself (HTB's `overhead`) counts too.
+#[test]
+fn rate_and_packets_count_the_same_bytes() {
+    let htb = |framing: &str| {
+        format!(
+            "scheduler = \"htb\"\n{framing}classes = [ {{ name = \"x\", for = \"EF\", rate = \"2Mbit/s\", queue = {{ limit = \"50p\" }} }}, \
+             {{ name = \"y\", rate = \"5Mbit/s\", ceil = \"10Mbit/s\" }} ]\n"
+        )
+    };
+    let more = "\n[traffic.ef]\nmodel = \"cbr\"\nfrom = \"a\"\nto = \"b\"\nrate = \"900kbit/s\"\nsize = \"100B\"\ndscp = \"EF\"\n";
+    let cases = [("l3", "", "l3"), ("l2", "", "l2"), ("l1", "", "l1"), ("l3", "overhead = \"38B\"\n", "l3, overhead 38B")];
+    for (accounting, framing, counts) in cases {
+        let sweep = scenario(&htb(framing), more);
+        let text = sweep.to_toml();
+        let options = Options::new("small.toml").setting("accounting", accounting);
+        let sweep = Sweep::parse(&text, &options).unwrap_or_else(|e| panic!("{e}")).0;
+        let found = asked(&sweep, &["a -> b"])[0].ef[0].clone();
+        assert_eq!((found.rate_bit_s, found.counts.as_str()), (2_000_000, counts));
+        assert!(found.e_a_ns.unwrap() < 2 * ONE_PACKET_NS, "{accounting} {framing}: {found:?}");
+    }
+}
+
+/// A link sends IP packets: small ones at more than its rate where more than them counts.
+#[test]
+fn a_rate_may_exceed_the_links_where_more_than_ip_packets_counts() {
+    let text = scenario(STRICT, "").to_toml();
+    let with = |accounting| Sweep::parse(&text, &Options::new("x.toml").setting("accounting", accounting)).unwrap().0;
+    let ask = |accounting, rate| checks(&[format!("a -> b,rate={rate}")], &with(accounting).base);
+    assert!(ask("l1", "13Mbit/s").is_ok());
+    assert!(ask("l3", "13Mbit/s").unwrap_err().contains("at most 10Mbit/s"));
+    let error = ask("l1", "24Mbit/s").unwrap_err();
+    assert!(error.contains("E201") && error.contains("at most 23"), "{error}");
+}

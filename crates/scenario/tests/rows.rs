@@ -3,7 +3,7 @@
 use perhop_scenario::output::disk::Identity;
 use perhop_scenario::output::rows::{Row, Rows, csv, rows};
 use perhop_scenario::output::run::{Replication, RunOptions, Unwatched, run};
-use perhop_scenario::output::stats::{Estimate, estimate};
+use perhop_scenario::output::stats::{Estimate, of_column};
 use perhop_scenario::output::{listing, shown, summary};
 use perhop_scenario::{Options, Point, Sweep};
 
@@ -83,8 +83,7 @@ fn row<'a>(rows: &'a Rows, names: [&str; 2]) -> &'a Row {
 }
 
 fn shows(e: Option<Estimate>, scale: f64, decimals: usize) -> String {
-    let Estimate { mean, half_width } = e.unwrap();
-    format!("{:.decimals$} ±{:.decimals$}", mean * scale, half_width.unwrap() * scale)
+    e.unwrap().scaled(scale).text(decimals)
 }
 
 /// What `run` prints of a class and a colour stands in the rows.
@@ -113,7 +112,9 @@ fn a_class_is_the_sum_of_its_parts() {
     let (points, replications) = done(&[]);
     let [rows] = &rows(&points, &replications, &[])[..] else { panic!("one kind of rows") };
     let all = &row(rows, ["data", "all"]).values;
-    let over = |value: &dyn Fn(&Replication) -> f64| estimate(&replications.iter().map(value).collect::<Vec<_>>());
+    let over = |column: &str, value: &dyn Fn(&Replication) -> f64| {
+        of_column(column, &replications.iter().map(value).collect::<Vec<_>>())
+    };
     let sum = |r: &Replication, table: &str, column: &str, which: &dyn Fn(&str, &str) -> bool| -> f64 {
         let table = r.tables.iter().find(|t| t.name == table).unwrap();
         let text = |column: &str, row: usize| match table.columns.iter().any(|c| c.0 == column) {
@@ -129,8 +130,8 @@ fn a_class_is_the_sum_of_its_parts() {
         rows.map(value).sum()
     };
     let data = |class: &str, _: &str| class == "data";
-    assert_eq!(all[0], over(&|r| sum(r, "arrivals", "delivered_bytes", &data) * 8.0 / 4.0));
-    assert_eq!(all[1], over(&|r| sum(r, "traffic", "goodput_bit_s", &data)));
+    assert_eq!(all[0], over("throughput_bit_s", &|r| sum(r, "arrivals", "delivered_bytes", &data) * 8.0 / 4.0));
+    assert_eq!(all[1], over("goodput_bit_s", &|r| sum(r, "traffic", "goodput_bit_s", &data)));
     // of the data alone: ACKs are lost too, on their way back
     let there = |class: &str, hop: &str| class == "data" && ["a -> R", "R -> b"].contains(&hop);
     let back = |class: &str, hop: &str| class == "data" && hop == "b -> R";
@@ -139,7 +140,7 @@ fn a_class_is_the_sum_of_its_parts() {
         let lost = sum(r, "summary", "dropped_packets", &there);
         100.0 * lost / (lost + sum(r, "arrivals", "delivered_packets", &data))
     };
-    assert_eq!(all[2], over(&loss));
+    assert_eq!(all[2], over("loss_percent", &loss));
     assert!(all[2].unwrap().mean > 0.1);
     assert_eq!(all[3..], [None, None], "quantiles of three colours cannot be put together");
 }
@@ -171,7 +172,7 @@ fn any_columns_can_be_shown() {
     let (points, replications) = done(&["traffic.bulk.flows=1,2"]);
     let text =
         ["traffic.jain,arrivals.delay_p999_ms", "flows.sent_packets", "traffic.goodput_bit_s"].map(str::to_owned);
-    let shown = shown::columns(&text, &points[0].scenario).unwrap();
+    let shown = shown::columns(&text).unwrap();
     let all = rows(&points, &replications, &shown);
     let keys: Vec<_> = all.iter().map(|rows| rows.keys.join(" ")).collect();
     assert_eq!(keys, ["class traffic", "class colour", "class traffic flow"]);
@@ -185,7 +186,7 @@ fn any_columns_can_be_shown() {
     };
     assert_eq!(beacon(&all[0], 1), beacon(usual, 1), "the same goodput");
     let csv = csv(&points, &all);
-    let head = "traffic.bulk.flows,class,traffic,colour,flow,traffic.jain,traffic.jain_ci95,";
+    let head = "traffic.bulk.flows,class,traffic,colour,flow,traffic.jain,traffic.jain_ci95,traffic.jain_low,";
     assert!(csv.starts_with(head), "{csv}");
     assert_eq!(csv.lines().count(), 1 + all.iter().map(|rows| rows.rows.len()).sum::<usize>());
     let columns = csv.lines().next().unwrap().split(',').count();
@@ -194,8 +195,7 @@ fn any_columns_can_be_shown() {
 
 #[test]
 fn columns_that_are_none_are_refused_with_the_nearest() {
-    let (points, _) = done(&[]);
-    let said = |text: &str| shown::columns(&[text.to_owned()], &points[0].scenario).unwrap_err();
+    let said = |text: &str| shown::columns(&[text.to_owned()]).unwrap_err();
     assert!(
         said("arrivals.delay_p95_ms").contains("did you mean `arrivals.delay_p9"),
         "{}",
@@ -236,7 +236,7 @@ fn a_class_of_which_nothing_arrived_has_its_row() {
     let swept = words(listing::text(&points, &usual), "beacon");
     assert_eq!(swept, ["beacon - 0.000 ±0.000 0.000 ±0.000 100.0 ±0.0 - -"; 2]);
     let text = ["arrivals.throughput_bit_s".to_owned(), "arrivals.delay_p99_ms".to_owned()];
-    let shown = shown::columns(&text, &points[0].scenario).unwrap();
+    let shown = shown::columns(&text).unwrap();
     let asked = rows(&points, &replications, &shown);
     assert_eq!(words(listing::text(&points, &asked), "beacon"), ["beacon - 0.000 ±0.000 -"; 2]);
     let classes: Vec<_> = asked[0].rows.iter().map(|row| (row.point, row.names[0].as_deref().unwrap())).collect();

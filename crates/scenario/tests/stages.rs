@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The order of `src/lib.rs`.
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 19] = [
     "text",
     "simulation",
     "sections",
@@ -16,6 +16,7 @@ const ORDER: [&str; 18] = [
     "in_force",
     "change",
     "scenario",
+    "tables",
     "sweep",
     "policy",
     "schema",

@@ -56,7 +56,7 @@ def packets_of(runs: Runs, linux: Linux) -> list[Packet]:
             size=int(size),
             came=int(came),
             left=int(left) if fate in ("sent", "marked") else None,
-            waits=fate == "waiting",
+            waits=fate in ("waiting", "in-flight"),
             marked=ecn == "ce",
             tos=int(dscp) << 2 | _ECT[str(ecn)],
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
-from perhop import show, units
+from perhop import accounting, show, units
 from perhop.columns import Group, Values, short
 from perhop.plots import grid, style
 from perhop.plots.axis import Axis, named, numeric_axis, x_axis
@@ -54,8 +54,8 @@ def chosen(runs: Runs, choice: Choice) -> Figure:
     table, column = _column(runs, choice.y)
     roles = _roles(runs, table, column, choice)
     cells = _cells(runs, table, column, roles.keys)
-    scale = units.scaled(column, max((_largest(values) for values in cells.values()), default=0.0))
-    quantity = Quantity(_label(column, scale), {group: values * scale.factor for group, values in cells.items()})
+    scale = units.scaled(column, max((_largest(column, values) for values in cells.values()), default=0.0))
+    quantity = Quantity(_label(runs, column, scale), cells, column, scale.factor)
     axis = _axis(roles.x, [group[0] for group in cells])
     figure = grid.draw(axis, [quantity], [_chart(axis, roles, quantity)])
     style.legend(figure, ", ".join(short(key) for key in roles.lines))
@@ -120,14 +120,15 @@ def _cells(runs: Runs, table: str, column: str, keys: Sequence[str]) -> dict[Gro
     return runs.values(table, column, by=keys, missing=math.nan)
 
 
-def _largest(values: Values) -> float:
-    estimate = grid.known(values)
+def _largest(column: str, values: Values) -> float:
+    estimate = grid.known(column, values)
     return abs(estimate.mean) if estimate else 0.0
 
 
-def _label(column: str, scale: units.Scale) -> str:
+def _label(runs: Runs, column: str, scale: units.Scale) -> str:
     name = units.named(column)[0]
-    return f"{name}, {scale.unit}" if scale.unit and scale.unit != name else name
+    shown = accounting.headed(runs.points, column, name)
+    return f"{shown}, {scale.unit}" if scale.unit and scale.unit != name else shown
 
 
 def _axis(key: str, texts: Sequence[str]) -> Axis:
@@ -140,7 +141,7 @@ def _chart(axis: Axis, roles: Roles, quantity: Quantity) -> grid.Chart:
     for group, values in quantity.values.items():
         panel = ", ".join(f"{short(key)} {name}" for key, name in zip(roles.panels, group[first:], strict=True))
         line = found.setdefault((panel, ", ".join(group[1:first])), [])
-        if (estimate := grid.known(values)) is not None:
+        if (estimate := quantity.known(values)) is not None:
             line.append((axis.numbers[group[0]], estimate))
     chart: grid.Chart = {}
     for (panel, name), points in found.items():

@@ -10,12 +10,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from perhop import measured
 from perhop.columns import Group, Values, short
 from perhop.plots import style
 from perhop.plots.axis import Axis, named, numeric, rows, x_axis
 from perhop.plots.names import LONGEST, shortened
 from perhop.results import Runs
-from perhop.stats import Interval, interval
+from perhop.stats import Interval
 
 MOST_PANELS = 24
 MOST_LINES = 16
@@ -30,6 +31,15 @@ class Quantity:
 
     label: str
     values: dict[Group, Values]
+    column: str = ""
+    """Whose values they are, if they are a column's."""
+    factor: float = 1.0
+    """What they are shown in, over what the column has."""
+
+    def known(self, values: Values) -> Interval | None:
+        """Mean and interval of the values of a group, as they are shown."""
+        found = known(self.column, values)
+        return found.scaled(self.factor) if found else None
 
 
 Line = list[tuple[float, Interval]]
@@ -38,10 +48,10 @@ Chart = dict[str, Lines]
 """Panel -> line -> positions with mean and interval."""
 
 
-def known(values: Values) -> Interval | None:
-    """Mean and interval over the replications that have the quantity; `None` if none has."""
+def known(column: str, values: Values) -> Interval | None:
+    """Mean and interval over the replications that have the column's quantity; `None` if none has."""
     present = values[~np.isnan(values)]
-    return interval(present) if len(present) else None
+    return measured.interval(column, present) if len(present) else None
 
 
 def facets(runs: Runs, quantities: Sequence[Quantity]) -> Figure:
@@ -67,7 +77,7 @@ def facets(runs: Runs, quantities: Sequence[Quantity]) -> Figure:
 
 
 def _by_name(runs: Runs, axis: Axis, quantity: Quantity) -> Lines:
-    found = {" ".join(group[len(runs.keys) :]): known(values) for group, values in quantity.values.items()}
+    found = {" ".join(group[len(runs.keys) :]): quantity.known(values) for group, values in quantity.values.items()}
     return {"": [(axis.numbers[name], estimate) for name, estimate in found.items() if estimate]}
 
 
@@ -81,7 +91,7 @@ def _lines(runs: Runs, axis: Axis, quantity: Quantity) -> Rows:
         swept, row = dict(zip(runs.keys, group, strict=False)), " ".join(group[len(runs.keys) :])
         x = axis.numbers[swept.pop(axis.key) if axis.key else ", ".join(swept.values())]
         line = out.setdefault((row, ", ".join(swept.values()) if axis.key else ""), [])
-        if (estimate := known(values)) is not None:
+        if (estimate := quantity.known(values)) is not None:
             line.append((x, estimate))
     return {key: sorted(line, key=lambda p: p[0]) for key, line in out.items()}
 
@@ -178,5 +188,7 @@ def _below(axes: Axes, line: Line, look: dict[str, Any]) -> None:
     axes.errorbar([y.mean for _, y in line], [x for x, _ in line], xerr=_halves(line), **look)
 
 
-def _halves(line: Line) -> list[float]:
-    return [0.0 if np.isnan(y.half) else y.half for _, y in line]
+def _halves(line: Line) -> list[list[float]]:
+    """What an interval has below its mean, and above."""
+    sides = ([y.mean - y.low for _, y in line], [y.high - y.mean for _, y in line])
+    return [[0.0 if np.isnan(side) else side for side in of] for of in sides]

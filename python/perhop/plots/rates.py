@@ -43,4 +43,4 @@ def _column(runs: Runs, label: str, column: Column) -> Quantity:
     table, name, scale = column
     rows = ("traffic",) if table == "traffic" else ("class", "colour")
     found = runs.values(table, name, by=[*runs.keys, *rows], missing=math.nan)
-    return Quantity(label, {group: values * scale for group, values in found.items()})
+    return Quantity(label, found, name, scale)

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from perhop import units
+from perhop import accounting, units
 from perhop.columns import Columns, Values
 from perhop.plots import style
 from perhop.plots.names import shortened
@@ -46,7 +46,7 @@ def over_time(runs: Runs) -> Figure:
     top = max((float(line.value.max(initial=0.0)) for of in chosen for line in of.values()), default=0.0)
     scale = units.scaled("_bit_s", top)
     of = [{name: Line(t, v * scale.factor) for name, (t, v) in lines.items()} for lines in chosen]
-    return _drawn(runs, of, f"delivered, {scale.unit}")
+    return _drawn(runs, of, f"{accounting.named(runs.points, 'delivered')}, {scale.unit}")
 
 
 def queue(runs: Runs) -> Figure:
@@ -84,7 +84,8 @@ def _of_series(runs: Runs, kind: Kind, choose: Callable[[dict[Of, Line]], dict[O
     top = max(float(line.value.max()) for lines in chosen for line in lines.values())
     scale = units.scaled(kind.ending, top)
     scaled = [{of.label: Line(t, v * scale.factor) for of, (t, v) in lines.items()} for lines in chosen]
-    return _drawn(runs, scaled, f"{kind.what}, {scale.unit}")
+    what = accounting.headed(runs.points, kind.ending, kind.what)
+    return _drawn(runs, scaled, f"{what}, {scale.unit}")
 
 
 def _points(runs: Runs, table: str) -> list[str]:

@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from perhop import units
-from perhop.answer import COLOURS, Answer, answers
-from perhop.columns import short
+from perhop import accounting, units
+from perhop.answer import Answer, answers
+from perhop.columns import COLOURS, short
 from perhop.plots import style
 from perhop.plots.axis import Axis, numeric, x_axis
 from perhop.plots.names import shortened
@@ -65,7 +65,7 @@ def _areas(runs: Runs, axis: Axis, panels: Panels, scale: Scale) -> Figure:
         _area(axes, line, scale)
         numeric(axes, axis)
         axes.set_title(f"{titles[name]}, {keys} {values[other]}" if other else titles[name])
-        axes.set_ylabel(scale.unit)
+        axes.set_ylabel(accounting.named(runs.points, scale.unit))
     for axes in every[len(panels) :]:
         axes.remove()
     top = max(axes.get_ylim()[1] for axes in every[: len(panels)]) if len(others) > 1 else 0.0
@@ -120,7 +120,7 @@ def _bars(runs: Runs, found: Sequence[Answer], scale: Scale) -> Figure:
     axes.set_ylim(len(found) - 0.4, -0.6)
     axes.set_xlim(left=0)
     axes.grid(visible=False, axis="y")
-    axes.set_xlabel(f"delivered, {scale.unit}")
+    axes.set_xlabel(f"{accounting.named(runs.points, 'delivered')}, {scale.unit}")
     return figure
 
 

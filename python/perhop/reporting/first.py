@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from perhop import units
+from perhop import accounting, units
 from perhop.answer import Answer, Between
 from perhop.columns import short
 from perhop.reporting.tables import Look
@@ -15,6 +15,9 @@ from perhop.stats import Interval
 
 GREEN = "of it green"
 """The column of what was delivered in contract."""
+
+RATES = ("offered", "delivered", GREEN)
+"""The columns of rates, in bytes as `accounting` counts them."""
 
 MANY = 8
 """With more rows than this, the sources of contracts are below the table."""
@@ -60,13 +63,15 @@ def table(runs: Runs, found: Sequence[Answer]) -> AnswerTable:
         )
         for a in found
     ]
-    headings = [f"contract, {rate.unit}", *(f"{name}, {look.scale.unit}" for name, look in looks.items())]
+    rates = {name: accounting.named(runs.points, name) for name in ("contract", *RATES)}
+    named = (f"{rates.get(name, name)}, {look.scale.unit}" for name, look in looks.items())
+    headings = [f"{rates['contract']}, {rate.unit}", *named]
     return AnswerTable([*(short(key) for key in runs.keys), "class", *headings], rows, len(runs.keys) + 1)
 
 
 def _numbers(a: Answer) -> dict[str, Interval | Between | None]:
     """By the names of their columns."""
-    rates = {"offered": a.offered, "delivered": a.delivered, GREEN: a.green}
+    rates = dict(zip(RATES, (a.offered, a.delivered, a.green), strict=True))
     return rates | {"lost": a.lost, "delay p50": a.p50, "delay p99": a.p99}
 
 
@@ -154,4 +159,4 @@ def _told(runs: Runs, answer: Answer, scale: units.Scale) -> str:
     parts = ", ".join(f"{colour} {mean.mean * scale.factor:.3g}" for colour, mean in answer.colours.items())
     contract = "" if answer.contract_bit_s is None else f", contract {answer.contract_bit_s * scale.factor:.3g}"
     numbers = f"{answer.delivered.mean * scale.factor:.3g} of {answer.offered.mean * scale.factor:.3g} {scale.unit}"
-    return f"{where}: delivered {numbers}{f' ({parts})' if parts else ''}{contract}"
+    return f"{where}: {accounting.named(runs.points, 'delivered')} {numbers}{f' ({parts})' if parts else ''}{contract}"

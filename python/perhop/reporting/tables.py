@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from perhop import units
+from perhop import accounting, units
 from perhop.columns import Group, short
 from perhop.plots.grid import known
 from perhop.results import Runs
@@ -81,7 +81,11 @@ def tabled(runs: Runs, name: str) -> Tabled:
         groups = [group for group in groups if (int(group[0]), group[1]) in busy]
     shown = {label: of for label, of in found.items() if any(_says(of.get(group)) for group in groups)}
     looks = {c: Look.of(_scale(c, shown[_label(c)]), shown[_label(c)].values()) for c in columns if _label(c) in shown}
-    headings = [*(short(key) for key in runs.keys), *keys, *(_heading(c, look.scale) for c, look in looks.items())]
+    headings = [
+        *(short(key) for key in runs.keys),
+        *keys,
+        *(_heading(runs, c, look.scale) for c, look in looks.items()),
+    ]
     rows = [
         [
             *runs.points[int(group[0])].labels.values(),
@@ -132,9 +136,12 @@ def _scale(column: str | Share, of: Estimates) -> units.Scale:
     return units.scaled(ending, max((abs(e.mean) for e in of.values() if not math.isnan(e.mean)), default=0.0))
 
 
-def _heading(column: str | Share, scale: units.Scale) -> str:
-    name = column.label if isinstance(column, Share) else units.named(column)[0]
-    return f"{name}, {scale.unit}" if scale.unit and scale.unit != name else name
+def _heading(runs: Runs, column: str | Share, scale: units.Scale) -> str:
+    if isinstance(column, Share):
+        return f"{column.label}, {scale.unit}"
+    name = units.named(column)[0]
+    shown = accounting.headed(runs.points, column, name)
+    return f"{shown}, {scale.unit}" if scale.unit and scale.unit != name else shown
 
 
 def _says(value: Interval | None) -> bool:
@@ -147,10 +154,10 @@ def _estimates(runs: Runs, table: str, column: str | Share) -> Estimates:
     if isinstance(column, Share):
         whole = runs.totals(table, column.of, by=by)
         parts = runs.totals(table, column.column, by=by)
-        estimates = {group: known(100 * parts[group][n > 0] / n[n > 0]) for group, n in whole.items()}
+        estimates = {group: known("lost_percent", 100 * parts[group][n > 0] / n[n > 0]) for group, n in whole.items()}
     else:
         missing = 0.0 if units.counted(column) else math.nan
-        estimates = {g: known(v) for g, v in runs.values(table, column, by=by, missing=missing).items()}
+        estimates = {g: known(column, v) for g, v in runs.values(table, column, by=by, missing=missing).items()}
     return {group: value for group, value in estimates.items() if value is not None}
 
 

@@ -15,7 +15,7 @@
 //! | R        | `rate`                 | bit/s |
 //! | a_j, A_j | last bit comes to the port: the j-th arrival, of those that are served | s |
 //! | d_j, D_j | last bit leaves the port | s   |
-//! | l_j, L_j | IP length              | bit   |
+//! | l_j, L_j | length, as R counts it | bit   |
 //! | E_a, E_p | largest d_j - f_j and D_j - F_j of the run | s |
 //!
 //! What is dropped is taken out of the arrivals, as RFC 3246 section 2.5 has it, and so is what never left. Whether a packet is
@@ -38,7 +38,7 @@ pub struct Ticket(u64);
 pub struct Departure {
     /// When.
     pub at: Time,
-    /// IP length of the packet.
+    /// Of the packet, as R counts them.
     pub bytes: u32,
 }
 

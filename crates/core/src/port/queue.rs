@@ -244,8 +244,9 @@ impl<H: Copy> Queue<H> {
         self.ring.front().map(|first| first.sent.ends)
     }
 
-    /// All it holds, first come first. On a line whose future is known, what is sent and not yet taken comes first.
-    pub fn handles(&self) -> impl Iterator<Item = H> {
-        self.ring.iter().map(|entry| entry.handle)
+    /// All it holds, first come first, and when each one's transmission begins, [`Time::MAX`] if that is unknown. On a line
+    /// whose future is known, what is sent and not yet taken comes first.
+    pub fn held(&self) -> impl Iterator<Item = (H, Time)> {
+        self.ring.iter().map(|entry| (entry.handle, entry.sent.starts))
     }
 }

@@ -79,6 +79,11 @@ impl Axis {
         self.steps.is_empty()
     }
 
+    /// What results call its keys.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
     /// Where it is written.
     pub fn place(&self) -> Place {
         self.place

@@ -4,11 +4,13 @@ use super::ef::Found;
 use super::rows::{Row, Rows, by_point};
 use super::run::Replication;
 use super::stats::Estimate;
+use crate::tables::ef::MEASURES;
 use perhop_core::units::NS_PER_S;
 use serde_json::{Value, json};
 
-/// What rows have.
-const MEASURES: [&str; 6] = ["rate_bit_s", "packets", "dropped_packets", "e_a_ms", "e_p_ms", "worst_at_s"];
+/// What names a row; the last only where something else than IP packets counts.
+const KEYS: [&str; 3] = ["hop", "aggregate", "counts"];
+const IP: &str = "l3";
 
 /// One check over the replications of a point.
 struct Pooled<'a> {
@@ -53,14 +55,15 @@ impl<'a> Pooled<'a> {
     fn row(&self, point: usize) -> Row {
         let [rate, packets, dropped] = [self.first.rate_bit_s, self.packets, self.dropped].map(|n| Some(n as f64));
         let values = [rate, packets, dropped, self.e_a_ms(), self.e_p_ms(), self.at_s()];
-        let exactly = |mean| Estimate { mean, half_width: None };
-        let names = [&self.first.hop, &self.first.aggregate].map(|name| Some(name.clone()));
+        let exactly = |mean| Estimate::new(mean, None);
+        let names = [&self.first.hop, &self.first.aggregate, &self.first.counts].map(|name| Some(name.clone()));
         Row { point, names: names.to_vec(), values: values.map(|value| value.map(exactly)).to_vec() }
     }
 
     fn json(&self) -> Value {
         json!({
             "hop": self.first.hop, "aggregate": self.first.aggregate, "rate_bit_s": self.first.rate_bit_s,
+            "counts": self.first.counts,
             "packets": self.packets, "dropped_packets": self.dropped, "e_a_ms": self.e_a_ms(), "e_p_ms": self.e_p_ms(),
             "worst_at_s": self.at_s(), "worst_replication": self.aggregate.map(|worst| worst.2),
         })
@@ -69,12 +72,16 @@ impl<'a> Pooled<'a> {
 
 /// A row for each check at each point; `None` if nothing was asked.
 pub fn rows(points: usize, replications: &[Replication]) -> Option<Rows> {
-    let keys = ["hop", "aggregate"].map(str::to_owned).to_vec();
     let of_point = |(point, of): (usize, Vec<&Replication>)| {
         let pooled = Pooled::all(&of);
         pooled.iter().map(|it| it.row(point)).collect::<Vec<_>>()
     };
-    let rows: Vec<_> = by_point(points, replications).into_iter().enumerate().flat_map(of_point).collect();
+    let mut rows: Vec<_> = by_point(points, replications).into_iter().enumerate().flat_map(of_point).collect();
+    let mut keys = KEYS.map(str::to_owned).to_vec();
+    if rows.iter().all(|row| row.names.last() == Some(&Some(IP.to_owned()))) {
+        keys.pop();
+        rows.iter_mut().for_each(|row| _ = row.names.pop());
+    }
     (!rows.is_empty()).then(|| Rows { keys, measures: MEASURES.map(str::to_owned).to_vec(), rows })
 }
 

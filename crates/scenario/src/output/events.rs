@@ -2,8 +2,9 @@
 //!
 //! It is no part of the results that their hash covers: a run with it has the same hash as one without.
 
+pub use crate::tables::events::{COLUMNS, NAME};
+
 use super::parquet::{column, properties, schema_of, values_of};
-use parquet::basic::Type as Physical;
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
 use parquet::errors::{ParquetError, Result};
@@ -16,31 +17,6 @@ use std::io;
 use std::io::BufWriter;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// The name of the table.
-pub const NAME: &str = "events";
-
-/// Its columns with their types.
-pub const COLUMNS: [(&str, Physical); 18] = [
-    ("packet", Physical::INT64),
-    ("hop", Physical::BYTE_ARRAY),
-    ("class", Physical::BYTE_ARRAY),
-    ("traffic", Physical::BYTE_ARRAY),
-    ("flow", Physical::INT64),
-    ("direction", Physical::BYTE_ARRAY),
-    ("size_bytes", Physical::INT64),
-    ("wire_bytes", Physical::INT64),
-    ("in_ns", Physical::INT64),
-    ("out_ns", Physical::INT64),
-    ("fate", Physical::BYTE_ARRAY),
-    ("reason", Physical::BYTE_ARRAY),
-    ("colour_in", Physical::BYTE_ARRAY),
-    ("colour", Physical::BYTE_ARRAY),
-    ("dscp", Physical::INT64),
-    ("ecn", Physical::BYTE_ARRAY),
-    ("queue_packets", Physical::INT64),
-    ("queue_bytes", Physical::INT64),
-];
 
 /// Names, each shared by all rows that have it.
 struct Names {
@@ -145,6 +121,7 @@ fn write_group(file: &mut SerializedFileWriter<BufWriter<File>>, names: &Names, 
     group.integers(|it| Some(u64::from(it.wire)))?;
     group.integers(|it| Some(it.came.ns()))?;
     group.integers(|it| it.left.map(|left| left.ns()))?;
+    group.integers(|it| it.dropped.map(|at| at.ns()))?;
     group.names(|it| Some(fate(it.fate)))?;
     group.names(|it| if let PortFate::Dropped(reason) = it.fate { Some(reason.name()) } else { None })?;
     group.names(|it| Some(it.colour_in.name()))?;
@@ -190,6 +167,7 @@ const fn fate(fate: PortFate) -> &'static str {
         PortFate::Marked => "marked",
         PortFate::Dropped(_) => "dropped",
         PortFate::Waiting => "waiting",
+        PortFate::InFlight => "in-flight",
     }
 }
 

@@ -3,6 +3,7 @@
 use super::rows::{Row, Rows};
 use super::stats::Estimate;
 use super::summary::{NONE, grid, titled};
+use super::unit::Unit;
 use crate::sweep::{self, Point};
 use comfy_table::ContentArrangement;
 
@@ -16,7 +17,8 @@ pub fn text(points: &[Point], all: &[Rows]) -> String {
 
 fn table(points: &[Point], rows: &Rows) -> String {
     let axes = points.first().map_or_else(Vec::new, |point| sweep::short_keys(&point.labels));
-    let kept: Vec<_> = rows.measures.iter().map(|name| Measure::new(name)).collect();
+    let unit = Unit::of(points.iter().map(|point| &point.scenario));
+    let kept: Vec<_> = rows.measures.iter().map(|name| Measure::new(name, unit)).collect();
     let heads = axes.iter().cloned().chain(rows.keys.iter().cloned()).chain(kept.iter().map(|m| m.head.clone()));
     let heads: Vec<_> = heads.collect();
     let mut grid = grid(&heads.iter().map(String::as_str).collect::<Vec<_>>());
@@ -51,7 +53,7 @@ struct Measure {
 
 impl Measure {
     /// `goodput_bit_s` in Mbit/s; what else has a unit keeps it.
-    fn new(name: &str) -> Self {
+    fn new(name: &str, counted: Unit) -> Self {
         let (stem, unit, scale) = match name {
             _ if name.ends_with("_bit_s") => (name.trim_end_matches("_bit_s"), "Mbit/s", 1e-6),
             _ if name.ends_with("_percent") => (name.trim_end_matches("_percent"), "%", 1.0),
@@ -64,13 +66,12 @@ impl Measure {
             other => other.replace('_', " "),
         };
         let whole = matches!(name, "packets" | "dropped_packets");
-        Self { head: format!("{words} {unit}").trim_end().to_owned(), scale, whole }
+        let head = format!("{words} {unit}").trim_end().to_owned();
+        Self { head: counted.head_of(name, &head).into_owned(), scale, whole }
     }
 
     fn show(&self, value: Option<Estimate>) -> String {
-        let scaled =
-            |e: Estimate| Estimate { mean: e.mean * self.scale, half_width: e.half_width.map(|h| h * self.scale) };
-        match value.map(scaled) {
+        match value.map(|it| it.scaled(self.scale)) {
             None => NONE.into(),
             Some(total) if self.whole => format!("{:.0}", total.mean),
             Some(mean) => digits(mean),
@@ -84,9 +85,8 @@ const DECIMALS: (i32, i32) = (3, 6);
 /// `4.97 ±0.03`: the half-width has one digit, two if the first is 1, and the mean ends where it does, but after three
 /// decimals at the latest; below 0.1 after three digits. Without an interval, or one of width 0, a mean has four digits.
 pub fn digits(estimate: Estimate) -> String {
-    let Estimate { mean, half_width } = estimate;
-    let half = half_width.filter(|&half| half > 0.0);
-    let size = rounded(mean.abs()).1;
+    let half = estimate.half_width().filter(|&half| half > 0.0);
+    let size = rounded(estimate.mean.abs()).1;
     let decimals = match half {
         Some(half) => {
             let (first, exponent) = rounded(half);
@@ -95,10 +95,7 @@ pub fn digits(estimate: Estimate) -> String {
         None => 3 - size,
     };
     let decimals = decimals.clamp(0, DECIMALS.1) as usize;
-    match half_width {
-        Some(half) => format!("{mean:.decimals$} ±{half:.decimals$}"),
-        None => format!("{mean:.decimals$}"),
-    }
+    estimate.text(decimals)
 }
 
 /// A number's first digit after rounding to it, and its power of ten.
@@ -129,13 +126,13 @@ mod tests {
             (123456.0, None, "123456"),
         ];
         for (mean, half_width, expected) in cases {
-            assert_eq!(digits(Estimate { mean, half_width }), expected);
+            assert_eq!(digits(Estimate::new(mean, half_width)), expected);
         }
     }
 
     #[test]
     fn measures_carry_their_unit() {
-        let head = |name| Measure::new(name).head;
+        let head = |name| Measure::new(name, Unit::of([])).head;
         assert_eq!(head("goodput_bit_s"), "goodput Mbit/s");
         assert_eq!(head("arrivals.delay_p99_ms"), "delay p99 ms");
         assert_eq!(head("summary.dropped_early_packets"), "dropped early packets");
@@ -145,7 +142,7 @@ mod tests {
 
     #[test]
     fn totals_are_whole_numbers() {
-        let shown = |name, mean| Measure::new(name).show(Some(Estimate { mean, half_width: None }));
+        let shown = |name, mean| Measure::new(name, Unit::of([])).show(Some(Estimate::new(mean, None)));
         assert_eq!([shown("packets", 3.0), shown("summary.dropped_packets", 3.0)], ["3", "3.000"]);
     }
 }

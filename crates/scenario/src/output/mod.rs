@@ -1,9 +1,5 @@
 //! Runs: replications of points, side by side on threads, each written as it ends.
 
-/// Tables of columns.
-pub mod columns;
-/// From an outcome to its tables.
-pub mod tables;
 /// Tables as Parquet.
 pub mod parquet;
 /// Packets at ports, as Parquet.
@@ -24,9 +20,14 @@ pub mod run;
 pub mod summary;
 /// Means, intervals.
 pub mod stats;
+/// Which bytes are counted, for headings.
+pub mod unit;
 /// Which results of a sweep are shown.
 pub mod shown;
 /// Results of several points as rows.
 pub mod rows;
 /// Rows for the terminal.
 pub mod listing;
+
+pub use crate::tables;
+pub use crate::tables::columns;

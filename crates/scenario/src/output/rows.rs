@@ -14,19 +14,19 @@
 use super::columns::{Table, Values};
 use super::run::Replication;
 use super::shown::{Column, is_key};
-use super::stats::{Estimate, estimate};
+use super::stats::{Estimate, of_column};
 use crate::resolve::indexed::Indexed;
 use crate::resolve::offered::Flowline;
 use crate::scenario::Scenario;
 use crate::sweep::Point;
+use crate::tables::OF_CLASSES;
+use crate::tables::reserved::IN_CSV;
 use perhop_core::packet::Colour;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The row of a class for all its colours.
 const ALL: &str = "all";
-/// What the default rows have.
-const MEASURES: [&str; 5] = ["throughput_bit_s", "goodput_bit_s", "loss_percent", "delay_p50_ms", "delay_p99_ms"];
 
 /// One for each key of a row; `None` where it has none.
 type Names = Vec<Option<String>>;
@@ -63,7 +63,7 @@ pub fn rows(points: &[Point], replications: &[Replication], shown: &[Column]) ->
             classes.rows().into_iter().map(move |(names, values)| Row { point: i, names, values })
         };
         let rows = points.iter().enumerate().flat_map(of_point).collect();
-        return vec![Rows { keys, measures: MEASURES.map(str::to_owned).to_vec(), rows }];
+        return vec![Rows { keys, measures: OF_CLASSES.map(str::to_owned).to_vec(), rows }];
     }
     let mut all: Vec<Rows> = Vec::new();
     for (i, replications) in of.iter().enumerate() {
@@ -167,18 +167,18 @@ impl<'a> Classes<'a> {
     }
 
     /// Mean and interval of what each replication gives; those that give nothing are excluded.
-    fn over(&self, value: impl Fn(&OfClasses<'_>) -> Option<f64>) -> Option<Estimate> {
-        estimate(&self.replications.iter().filter_map(value).collect::<Vec<_>>())
+    fn over(&self, column: &str, value: impl Fn(&OfClasses<'_>) -> Option<f64>) -> Option<Estimate> {
+        of_column(column, &self.replications.iter().filter_map(value).collect::<Vec<_>>())
     }
 
     fn throughput(&self, class: &str, colour: Option<&str>) -> Option<Estimate> {
         let settings = self.scenario.settings();
         let seconds = (*settings.duration - *settings.warmup).seconds();
-        self.over(|of| Some(delivered(&of.arrivals, class, colour, "delivered_bytes") * 8.0 / seconds))
+        self.over("throughput_bit_s", |of| Some(delivered(&of.arrivals, class, colour, "delivered_bytes") * 8.0 / seconds))
     }
 
     fn goodput(&self, class: &str) -> Option<Estimate> {
-        self.over(|of| {
+        self.over("goodput_bit_s", |of| {
             let goodputs = of.traffic.table.reals("goodput_bit_s");
             let all: Option<Vec<f64>> = of.traffic.of(class).iter().map(|&row| goodputs[row]).collect();
             all.filter(|all| !all.is_empty()).map(|all| all.iter().sum())
@@ -194,7 +194,7 @@ impl<'a> Classes<'a> {
             return None;
         }
         let route: BTreeSet<_> = forward.iter().map(|&link| plan.links[link as usize].name.as_str()).collect();
-        self.over(|of| {
+        self.over("loss_percent", |of| {
             let table = of.summary.table;
             let (hops, lost) = (table.texts("hop"), table.integers("dropped_packets"));
             let on_route = |row: &&usize| hops[**row].as_deref().is_some_and(|hop| route.contains(hop));
@@ -207,7 +207,7 @@ impl<'a> Classes<'a> {
 
     fn delays(&self, class: &str, colour: &str) -> [Option<Estimate>; 2] {
         ["delay_p50_ms", "delay_p99_ms"].map(|column| {
-            self.over(|of| {
+            self.over(column, |of| {
                 let row = of.arrivals.row(class, colour)?;
                 of.arrivals.table.reals(column)[row]
             })
@@ -300,7 +300,7 @@ fn values(
         let ranks: HashMap<_, _> = classes.iter().enumerate().map(|(rank, class)| (class.as_str(), rank)).collect();
         found.sort_by_key(|f| f.0[0].as_ref().and_then(|class| ranks.get(class.as_str())));
     }
-    let over = |values: Vec<Option<f64>>| estimate(&values.into_iter().flatten().collect::<Vec<_>>());
+    let over = |values: Vec<Option<f64>>| of_column(&column.name, &values.into_iter().flatten().collect::<Vec<_>>());
     found.into_iter().map(|(names, values)| (names, over(values))).collect()
 }
 
@@ -321,9 +321,12 @@ fn number(values: &Values, row: usize) -> Option<f64> {
 }
 
 impl Rows {
-    /// One object for each row of a point: its names, and of each measure mean and half-width of the 95 % interval.
+    /// One object for each row of a point: its names, and of each measure mean, half-width and ends of the 95 % interval.
     pub fn to_json(&self, point: usize) -> Vec<Value> {
-        let value = |it: &Option<Estimate>| it.map(|e| json!({ "mean": e.mean, "half_width": e.half_width }));
+        let value = |it: &Option<Estimate>| {
+            let [low, high] = it.and_then(|e| e.ends()).map_or([None; 2], |ends| ends.map(Some));
+            it.map(|e| json!({ "mean": e.mean, "half_width": e.half_width(), "low": low, "high": high }))
+        };
         let object = |row: &Row| {
             let names = self.keys.iter().cloned().zip(row.names.iter().map(|name| json!(name)));
             let values = self.measures.iter().cloned().zip(row.values.iter().map(|v| json!(value(v))));
@@ -333,7 +336,7 @@ impl Rows {
     }
 }
 
-/// All rows as comma-separated values (RFC 4180): a column for each axis and key, two for each measure.
+/// All rows as comma-separated values (RFC 4180): a column for each axis and key, four for each measure.
 pub fn csv(points: &[Point], all: &[Rows]) -> String {
     let axes: Vec<_> = points.first().into_iter().flat_map(|point| point.labels.iter().map(|l| l.0.clone())).collect();
     let (mut keys, mut measures): (Vec<&String>, Vec<&String>) = (Vec::new(), Vec::new());
@@ -341,7 +344,7 @@ pub fn csv(points: &[Point], all: &[Rows]) -> String {
         keys.extend(rows.keys.iter().filter(|key| !keys.contains(key)).collect::<Vec<_>>());
         measures.extend(rows.measures.iter().filter(|m| !measures.contains(m)).collect::<Vec<_>>());
     }
-    let heads = measures.iter().flat_map(|m| [m.to_string(), format!("{m}_ci95")]);
+    let heads = measures.iter().flat_map(|m| [""].iter().chain(&IN_CSV).map(move |ending| format!("{m}{ending}")));
     let mut out = record(axes.into_iter().chain(keys.iter().map(|key| key.to_string())).chain(heads));
     for rows in all {
         for row in &rows.rows {
@@ -349,9 +352,12 @@ pub fn csv(points: &[Point], all: &[Rows]) -> String {
             let name = |key: &&String| rows.keys.iter().position(|k| k == *key).and_then(|i| row.names[i].clone());
             let value = |m: &&String| rows.measures.iter().position(|k| k == *m).and_then(|i| row.values[i]);
             let number = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
-            let both = |e: Option<Estimate>| [number(e.map(|e| e.mean)), number(e.and_then(|e| e.half_width))];
+            let each = |e: Option<Estimate>| {
+                let [low, high] = e.and_then(|e| e.ends()).map_or([None; 2], |ends| ends.map(Some));
+                [e.map(|e| e.mean), e.and_then(|e| e.half_width()), low, high].map(number)
+            };
             let names = keys.iter().map(|key| name(key).unwrap_or_default());
-            out += &record(labels.chain(names).chain(measures.iter().flat_map(|m| both(value(m)))));
+            out += &record(labels.chain(names).chain(measures.iter().flat_map(|m| each(value(m)))));
         }
     }
     out

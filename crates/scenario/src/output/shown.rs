@@ -1,11 +1,8 @@
 //! Which results of a sweep are shown.
 
 use super::columns::{Table, Values};
-use super::tables::tables;
-use crate::scenario::Scenario;
+use super::tables;
 use perhop_core::params::suggest;
-use perhop_sim::Outcome;
-use perhop_sim::plan::{Plan, Shared};
 
 /// Tables without one row for each of some names: theirs are events, or times.
 const NO_ROWS: [&str; 4] = ["transfers", "sessions", "series", "flow_series"];
@@ -21,12 +18,12 @@ pub struct Column {
     pub name: String,
 }
 
-/// Reads `table.column`, one or several with commas; all of them have to be columns that a run of `scenario` has.
+/// Reads `table.column`, one or several with commas; all of them have to be columns that results have.
 ///
 /// # Errors
 /// The first that is none, with the nearest.
-pub fn columns(texts: &[String], scenario: &Scenario) -> Result<Vec<Column>, String> {
-    let known: Vec<_> = empty(scenario).iter().flat_map(measures).collect();
+pub fn columns(texts: &[String]) -> Result<Vec<Column>, String> {
+    let known: Vec<_> = tables::empty().iter().flat_map(measures).collect();
     let names: Vec<_> = known.iter().map(|column| format!("{}.{}", column.table, column.name)).collect();
     let find = |text: &str| {
         let text = text.trim();
@@ -48,12 +45,6 @@ fn nearest<'a>(text: &str, all: &[&'a str]) -> Vec<&'a str> {
     let table = text.split_once('.').map_or(text, |parts| parts.0);
     let of: Vec<_> = all.iter().filter(|name| name.split('.').next() == Some(table)).copied().collect();
     if of.is_empty() { all.to_vec() } else { of }
-}
-
-/// The tables of a run in which nothing happened.
-fn empty(scenario: &Scenario) -> Vec<Table> {
-    let plan = Plan { traffic: Shared::default(), links: Shared::default(), ..scenario.plan(0, 0) };
-    tables(&plan, &Outcome::default())
 }
 
 fn measures(table: &Table) -> Vec<Column> {

@@ -2,7 +2,8 @@
 
 use super::columns::Table;
 use super::run::Replication;
-use super::stats::{Estimate, estimate};
+use super::stats::{Estimate, estimate, of_column};
+use super::unit::Unit;
 use crate::scenario::Scenario;
 use comfy_table::{CellAlignment, ContentArrangement, Table as Grid, presets::NOTHING};
 use perhop_core::packet::Colour;
@@ -79,7 +80,7 @@ impl Pool<'_> {
     /// A measure over replications; those in which nothing was measured are excluded.
     fn real(&self, column: &str) -> Option<Estimate> {
         let values: Vec<_> = self.of.iter().flatten().filter_map(|(t, row)| t.reals(column)[*row]).collect();
-        estimate(&values)
+        of_column(column, &values)
     }
 
     /// A count per second over replications, in 10^6 bit/s for bytes; a row that is absent counted nothing.
@@ -96,7 +97,7 @@ impl Pool<'_> {
             (of(whole) > 0.0).then(|| 100.0 * of(part) / of(whole))
         };
         let values: Vec<_> = self.of.iter().flatten().filter_map(share).collect();
-        estimate(&values)
+        of_column("part_percent", &values)
     }
 
     /// Whether anything was counted.
@@ -116,11 +117,7 @@ fn ranks<'a>(names: impl IntoIterator<Item = &'a str>) -> HashMap<&'a str, usize
 }
 
 fn show(estimate: Option<Estimate>, decimals: usize) -> String {
-    match estimate {
-        None => NONE.into(),
-        Some(Estimate { mean, half_width: None }) => format!("{mean:.decimals$}"),
-        Some(Estimate { mean, half_width: Some(half) }) => format!("{mean:.decimals$} ±{half:.decimals$}"),
-    }
+    estimate.map_or_else(|| NONE.into(), |it| it.text(decimals))
 }
 
 pub(crate) fn grid(header: &[&str]) -> Grid {
@@ -146,6 +143,7 @@ pub(crate) fn titled(title: &str, mut grid: Grid, texts: usize) -> String {
 pub fn text(scenario: &Scenario, replications: &[&Replication]) -> String {
     let settings = scenario.settings();
     let seconds = (*settings.duration - *settings.warmup).seconds();
+    let unit = Unit::of([scenario]);
     let conditioned = scenario.built.plan.links.iter().filter(|link| !link.edge.is_empty());
     let names = conditioned.map(|link| link.name.as_str()).collect();
     let arrived = Pooled::new(replications, "arrivals", &["class", "colour"], seconds).of_all(
@@ -156,11 +154,11 @@ pub fn text(scenario: &Scenario, replications: &[&Replication]) -> String {
     let traffic = Pooled::new(replications, "traffic", &["class", "traffic"], seconds);
     let parts = [
         heading(scenario, replications.len()),
-        destinations(&arrived),
+        destinations(&arrived, unit),
         goodputs(&traffic),
         users(&traffic),
-        ports(&Pooled::new(replications, "summary", &["hop", "class", "colour"], seconds), &names),
-        nodes(&Pooled::new(replications, "nodes", &["hop", "node", "kind"], seconds)),
+        ports(&Pooled::new(replications, "summary", &["hop", "class", "colour"], seconds), &names, unit),
+        nodes(&Pooled::new(replications, "nodes", &["hop", "node", "kind"], seconds), unit),
         drops(replications),
     ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
@@ -190,9 +188,9 @@ fn drops(replications: &[&Replication]) -> String {
 }
 
 /// What reached its destination, of every class: also of one none of whose packets did.
-fn destinations(pooled: &Pooled<'_>) -> String {
-    let mut grid =
-        grid(&["class", "colour", "delivered Mbit/s", "delay p50 ms", "p99 ms", "p99.9 ms", "jitter p99 ms"]);
+fn destinations(pooled: &Pooled<'_>, unit: Unit) -> String {
+    let delivered = unit.head("delivered Mbit/s");
+    let mut grid = grid(&["class", "colour", &delivered, "delay p50 ms", "p99 ms", "p99.9 ms", "jitter p99 ms"]);
     for pool in &pooled.rows {
         grid.add_row([
             pool.key[0].to_owned(),
@@ -210,9 +208,7 @@ fn destinations(pooled: &Pooled<'_>) -> String {
 /// What applications received.
 fn goodputs(pooled: &Pooled<'_>) -> String {
     let mut grid = grid(&["traffic", "goodput Mbit/s", "per flow kbit/s", "Jain", "per transfer kbit/s"]);
-    let scaled = |e: Option<Estimate>, by: f64| {
-        e.map(|e| Estimate { mean: e.mean * by, half_width: e.half_width.map(|h| h * by) })
-    };
+    let scaled = |e: Option<Estimate>, by: f64| e.map(|e| e.scaled(by));
     for pool in &pooled.rows {
         grid.add_row([
             pool.key[1].to_owned(),
@@ -252,7 +248,7 @@ fn users(pooled: &Pooled<'_>) -> String {
 }
 
 /// Ports at which something was dropped or marked, and those with conditioners.
-fn ports(pooled: &Pooled<'_>, conditioned: &HashSet<&str>) -> String {
+fn ports(pooled: &Pooled<'_>, conditioned: &HashSet<&str>, unit: Unit) -> String {
     let acted = |pool: &&Pool<'_>| {
         pool.counts("dropped_bytes") || pool.counts("marked_bytes") || conditioned.contains(pool.key[0])
     };
@@ -262,7 +258,8 @@ fn ports(pooled: &Pooled<'_>, conditioned: &HashSet<&str>) -> String {
         return "No port has a conditioner, and none dropped or marked a packet.".into();
     }
     let ecn = shown.iter().any(|pool| pool.counts("marked_bytes"));
-    let mut header = vec!["port", "class", "colour", "arrived Mbit/s", "dropped %", "wait p50 ms", "p99 ms"];
+    let arrived = unit.head("arrived Mbit/s");
+    let mut header = vec!["port", "class", "colour", &arrived, "dropped %", "wait p50 ms", "p99 ms"];
     header.extend(ecn.then_some("ECN-marked %"));
     let mut grid = grid(&header);
     for pool in shown {
@@ -272,26 +269,24 @@ fn ports(pooled: &Pooled<'_>, conditioned: &HashSet<&str>) -> String {
 }
 
 /// The nodes of trees that are more than one scheduler over queues; nothing if there are none.
-fn nodes(pooled: &Pooled<'_>) -> String {
+fn nodes(pooled: &Pooled<'_>, unit: Unit) -> String {
     if pooled.rows.is_empty() {
         return String::new();
     }
+    let [arrived, sent] = ["arrived Mbit/s", "sent Mbit/s"].map(|head| unit.head(head));
     let mut grid = grid(&[
         "port",
         "node",
         "kind",
-        "arrived Mbit/s",
+        &arrived,
         "dropped %",
-        "sent Mbit/s",
+        &sent,
         "of its rate %",
         "held %",
         "wait p50 ms",
         "p99 ms",
     ]);
-    let percent = |pool: &Pool<'_>, column| {
-        let of = pool.real(column);
-        show(of.map(|it| Estimate { mean: 100.0 * it.mean, half_width: it.half_width.map(|half| 100.0 * half) }), 1)
-    };
+    let percent = |pool: &Pool<'_>, column| show(pool.real(column).map(|it| it.scaled(100.0)), 1);
     for pool in &pooled.rows {
         grid.add_row([
             pool.key[0].to_owned(),

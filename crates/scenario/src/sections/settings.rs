@@ -30,6 +30,12 @@ impl Accounting {
             Self::L1 => 38,
         }
     }
+
+    /// The one with this overhead.
+    pub fn of(overhead: u32) -> Self {
+        let all = [Self::L3, Self::L2, Self::L2Fcs, Self::L1];
+        all.into_iter().find(|it| it.overhead() == overhead).expect("a plan has the overhead of one of them")
+    }
 }
 
 /// `[scenario]`
@@ -49,7 +55,7 @@ pub struct Settings {
     /// Independent runs behind each mean and interval.
     #[param(default = 10)]
     pub replications: Spanned<u32>,
-    /// Which bytes meters and queues count; links always serialise the IP packet.
+    /// Which bytes meters, queues and tables of results count; links always serialise the IP packet.
     #[param(default = "l3")]
     pub accounting: Accounting,
     /// Interval of the series; default: none are written.

@@ -143,7 +143,7 @@ impl Simulation {
     pub(super) fn drop(&mut self, now: Time, id: RecordId, at_port: Option<(usize, Reason)>) {
         match at_port {
             _ if self.trace.is_none() => {}
-            Some((link, reason)) => self.trace_drop(link, id, reason),
+            Some((link, reason)) => self.trace_drop(link, id, (now, reason)),
             None => self.trace_gone(id),
         }
         let record = self.net.leave(id);

@@ -46,10 +46,10 @@ impl Simulation {
     /// A packet is dropped at a link's port.
     #[cold]
     #[inline(never)]
-    pub(super) fn trace_drop(&mut self, link: usize, id: RecordId, reason: Reason) {
+    pub(super) fn trace_drop(&mut self, link: usize, id: RecordId, dropped: (Time, Reason)) {
         let Self { trace: Some(trace), net, .. } = self else { return };
         trace.at(link).for_each(|ef| ef.dropped(id, &net.record(id).packet));
-        self.trace_end(id, |packet| Went { link, packet, left: None, dropped: Some(reason) });
+        self.trace_end(id, |packet| Went { link, packet, left: None, dropped: Some(dropped) });
         self.trace_gone(id);
     }
 
@@ -58,13 +58,14 @@ impl Simulation {
     #[inline(never)]
     pub(super) fn trace_delivery(&mut self, link: usize, sent: &Sent<RecordId>, to: Onward) {
         let Self { trace: Some(trace), net, .. } = self else { return };
-        let record = net.record(sent.handle);
-        trace.at(link).for_each(|ef| ef.left(sent.handle, (&record.packet, record.bytes()), sent.sent.ends));
+        let packet = &net.record(sent.handle).packet;
+        trace.at(link).for_each(|ef| ef.left(sent.handle, packet, sent.sent.ends));
         if matches!(to, Onward::Wire(_)) {
             let left = sent.sent.starts;
             return trace.events.iter_mut().for_each(|events| events.under_way(sent.handle, left));
         }
-        let (left, dropped) = (Some(sent.sent.starts), (to == Onward::Lost).then_some(Reason::Wire));
+        let lost = (to == Onward::Lost).then_some((sent.sent.ends, Reason::Wire));
+        let (left, dropped) = (Some(sent.sent.starts), lost);
         self.trace_end(sent.handle, |packet| Went { link, packet, left, dropped });
         if to == Onward::Host {
             self.trace_gone(sent.handle);
@@ -102,12 +103,15 @@ impl Simulation {
     }
 
     fn end_events(&mut self) {
+        let end = Time::ZERO + self.plan.duration;
         let Self { trace: Some(trace), net, .. } = self else { return };
         let Some(events) = &mut trace.events else { return };
         for link in 0..net.links() {
-            for id in net.link(link).records() {
+            let begun = |(id, starts)| (id, Some(starts).filter(|&starts| starts <= end));
+            let under_way: Vec<_> = net.link(link).on_wire().map(|id| (id, events.left(id))).collect();
+            for (id, left) in net.link(link).before_wire().map(begun).chain(under_way) {
                 let record = net.record(id);
-                events.waits(id, link, (&record.packet, record.bytes()));
+                events.stays(id, Went { link, packet: (&record.packet, record.bytes()), left, dropped: None });
             }
         }
         events.flush();

@@ -10,7 +10,7 @@ impl Hosts {
         let mut held = vec![[Count::default(); 2]; self.flows.len()];
         for record in inside {
             let way = usize::from(!number::is_out(record.packet.flow));
-            held[number::flow(record.packet.flow)][way].add(record.bytes());
+            held[number::flow(record.packet.flow)][way].add(record.packet.size);
         }
         let mut breaches = Vec::new();
         for (slot, (flow, inside)) in self.flows.iter().zip(&held).enumerate() {

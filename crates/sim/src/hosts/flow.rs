@@ -144,10 +144,10 @@ impl Flow {
     /// Counts a packet that has arrived at the destination.
     #[inline]
     pub fn arrived(&mut self, now: Time, record: &Record) {
-        self.counts.delivered.add(record.bytes());
+        self.counts.delivered.add(record.packet.size);
         let delay = now.since(record.sent.time());
         let jitter = self.last_delay.replace(delay).map(|last| Span::from_ns(last.ns().abs_diff(delay.ns())));
-        self.arrivals.add(&record.packet, record.bytes(), OneWay { delay, jitter });
+        self.arrivals.add(&record.packet, OneWay { delay, jitter });
     }
 
     /// What the simulator knows of its sender and the wire does not carry.

@@ -55,14 +55,14 @@ impl Hosts {
     /// A packet leaves one end of a flow for the network: it is counted and gets its number.
     #[inline]
     pub fn leave(&mut self, slot: usize, end: End, record: &mut Record) {
-        let flow = &mut self.flows[slot];
+        let (flow, size) = (&mut self.flows[slot], record.bytes() + self.overhead);
         flow.in_network += 1;
         match end {
-            End::Sender => flow.counts.sent.add(record.bytes()),
-            End::Receiver => flow.counts.acks[0].add(record.bytes()),
+            End::Sender => flow.counts.sent.add(size),
+            End::Receiver => flow.counts.acks[0].add(size),
         }
         record.packet.flow = FlowId(slot as u32 * 2 + end as u32);
-        record.packet.size = record.bytes() + self.overhead;
+        record.packet.size = size;
     }
 
     /// A packet leaves the queue of the first port of its way: a connection's segment is no longer in its host. The flow, if so.
@@ -84,9 +84,9 @@ impl Hosts {
         let flow = &mut self.flows[slot];
         flow.in_network -= 1;
         if number::is_out(record.packet.flow) {
-            flow.counts.dropped.add(record.bytes());
+            flow.counts.dropped.add(record.packet.size);
         } else {
-            flow.counts.acks[2].add(record.bytes());
+            flow.counts.acks[2].add(record.packet.size);
         }
         if self.pairs.get(slot).is_some() {
             self.payloads.free(record.number);
@@ -133,7 +133,7 @@ impl Hosts {
     pub fn hear_ack(&mut self, now: Time, record: &Record) -> Option<bool> {
         let flow = &mut self.flows[number::flow(record.packet.flow)];
         flow.in_network -= 1;
-        flow.counts.acks[1].add(record.bytes());
+        flow.counts.acks[1].add(record.packet.size);
         let tcp = flow.tcp.as_mut()?;
         tcp.stamp = record.sent.of_ack().0;
         tcp.sender.on_ack(now, acknowledged(record));

@@ -5,7 +5,7 @@ use super::flow::Flow;
 use super::peers::Pair;
 use super::table::Table;
 use crate::record::{Arrivals, Delivered, FlowCounts, FlowRow, FlowSample, Recorder, Retired, SessionRow, TableRow};
-use crate::traffic::Carrier;
+use crate::traffic::{Carrier, UDP_HEADERS};
 use crate::transport::Counters;
 use crate::transport::datagram::Known;
 use perhop_core::count::Count;
@@ -79,9 +79,8 @@ impl Hosts {
         self.refused
     }
 
-    /// Payload of a flow that has arrived: in order for TCP and other transports, in any order for plain datagrams (28 bytes of
-    /// headers each).
-    /// Requests are not goodput.
+    /// Payload of a flow that has arrived: in order for TCP and other transports, in any order for plain datagrams, less
+    /// what each counts beyond its payload. Requests are not goodput.
     pub(super) fn goodput_bytes(&self, slot: usize) -> u64 {
         let flow = &self.flows[slot];
         let Count { packets, bytes } = flow.counts.delivered;
@@ -90,7 +89,7 @@ impl Hosts {
             (Some(tcp), _) => tcp.receiver.delivered_bytes(),
             (None, Some(pair)) => pair.delivered(),
             _ if self.sources[flow.source as usize].traffic.carrier() == Carrier::Datagrams => {
-                bytes.saturating_sub(packets * 28)
+                bytes.saturating_sub(packets * u64::from(UDP_HEADERS + self.overhead))
             }
             _ => 0,
         }

@@ -411,12 +411,17 @@ impl Link {
 
     /// Every packet on the link, waiting, sent or propagating.
     pub fn records(&self) -> impl Iterator<Item = RecordId> {
-        self.before_wire().chain(self.uneven.iter().flat_map(|wire| wire.records()))
+        self.before_wire().map(|held| held.0).chain(self.on_wire())
     }
 
-    /// Those of them that are not on a wire for their own time.
-    fn before_wire(&self) -> impl Iterator<Item = RecordId> {
-        self.wire.iter().map(|sent| sent.handle).chain(self.port.handles())
+    /// Those of them that are on a wire for their own time.
+    pub fn on_wire(&self) -> impl Iterator<Item = RecordId> {
+        self.uneven.iter().flat_map(|wire| wire.records())
+    }
+
+    /// The others, and when their transmissions began or will, [`Time::MAX`] if that is unknown.
+    pub fn before_wire(&self) -> impl Iterator<Item = (RecordId, Time)> {
+        self.wire.iter().map(|sent| (sent.handle, sent.sent.starts)).chain(self.port.held())
     }
 }
 

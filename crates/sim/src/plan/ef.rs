@@ -1,6 +1,7 @@
 //! An aggregate at a port that is held against a rate, as RFC 3246 holds EF.
 
 use perhop_core::dscp::Dscp;
+use perhop_core::framing::Frame;
 use perhop_core::packet::Packet;
 use perhop_core::units::BitRate;
 
@@ -13,6 +14,8 @@ pub struct EfCheck {
     pub of: Aggregate,
     /// The rate R that they should get, above 0.
     pub rate: BitRate,
+    /// Which bytes of a packet it counts, beyond what `accounting` says.
+    pub frame: Frame,
 }
 
 /// Packets that are served together.

@@ -29,7 +29,7 @@ pub use error::PlanError;
 pub use shared::Shared;
 
 /// Everything that one replication needs. Copies share what it describes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// Seed of the run.
     pub seed: u64,

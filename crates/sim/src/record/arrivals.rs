@@ -34,7 +34,7 @@ pub struct OneWay {
     pub jitter: Option<Span>,
 }
 
-/// Packets and bytes that have arrived.
+/// Packets and bytes that have arrived, as `accounting` counts them.
 pub type Delivered = BTreeMap<Of, Count>;
 
 /// Of one flow or of several.
@@ -42,11 +42,11 @@ pub type Delivered = BTreeMap<Of, Count>;
 pub struct Arrivals(Counted<Arrived>);
 
 impl Arrivals {
-    /// A data packet of `wire` bytes (IP length) has arrived.
+    /// A data packet has arrived.
     #[inline]
-    pub fn add(&mut self, packet: &Packet, wire: u32, trip: OneWay) {
+    pub fn add(&mut self, packet: &Packet, trip: OneWay) {
         let arrived = self.0.at(packet.class, packet.colour);
-        arrived.delivered.add(wire);
+        arrived.delivered.add(packet.size);
         arrived.delays.observe(trip.delay.ns());
         if let Some(jitter) = trip.jitter {
             arrived.jitters.observe(jitter.ns());

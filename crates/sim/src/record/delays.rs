@@ -1,4 +1,4 @@
-//! Delays: exact sums, and a histogram with two significant digits; "no delay at all" costs one addition.
+//! Delays: exact sums and maximum, and a histogram with two significant digits; "no delay at all" costs one addition.
 
 use super::histogram::Histogram;
 
@@ -8,6 +8,7 @@ pub struct Delays {
     zeros: u64,
     /// Of the values, ns, and of their squares.
     sums: [u128; 2],
+    max: u64,
     others: Histogram,
 }
 
@@ -24,7 +25,7 @@ pub struct Quantiles {
     pub p99: u64,
     /// 99.9 %.
     pub p999: u64,
-    /// Largest.
+    /// Largest, exact.
     pub max: u64,
 }
 
@@ -38,6 +39,7 @@ impl Delays {
             let [sum, squares] = &mut self.sums;
             *sum += u128::from(ns);
             *squares += u128::from(ns) * u128::from(ns);
+            self.max = self.max.max(ns);
             self.others.record(ns);
         }
     }
@@ -52,12 +54,13 @@ impl Delays {
     pub fn add(&mut self, other: &Self) {
         self.zeros += other.zeros;
         self.sums = [self.sums[0] + other.sums[0], self.sums[1] + other.sums[1]];
+        self.max = self.max.max(other.max);
         self.others.add(&other.others);
     }
 
     /// Forgets everything, keeping the memory.
     pub fn clear(&mut self) {
-        (self.zeros, self.sums) = (0, [0; 2]);
+        (self.zeros, self.sums, self.max) = (0, [0; 2], 0);
         self.others.clear();
     }
 
@@ -69,14 +72,14 @@ impl Delays {
             return None;
         }
         // The smallest value that at least a share q of all values, the zeros among them, do not exceed. Of the positive ones it
-        // is a share again, as HdrHistogram takes it, and rounding may make that the next rank.
+        // is a share again, as HdrHistogram takes it, and rounding may make that the next rank. A bucket may end above them all.
         let at = |q: f64| {
             let above = ((q * all as f64).ceil() as u64).saturating_sub(self.zeros);
             let rank = (above as f64 / positive as f64 * positive as f64).ceil() as u64;
-            if above == 0 { 0 } else { self.others.ranked(rank).unwrap_or(0) }
+            if above == 0 { 0 } else { self.others.ranked(rank).unwrap_or(0).min(self.max) }
         };
         let (mean, sd) = self.moments(all);
-        Some(Quantiles { mean, sd, p50: at(0.5), p99: at(0.99), p999: at(0.999), max: self.others.max().unwrap_or(0) })
+        Some(Quantiles { mean, sd, p50: at(0.5), p99: at(0.99), p999: at(0.999), max: self.max })
     }
 
     /// Mean and standard deviation of this many values. Squares are taken about the mean's whole nanoseconds, in whole
@@ -119,7 +122,8 @@ mod tests {
         (1..=400).for_each(|ms| delays.observe(ms * 1_000_000));
         let q = delays.quantiles().unwrap();
         assert_eq!(q.p50, 0);
-        for (got, exact) in [(q.p99, 390e6), (q.p999, 399e6), (q.max, 400e6)] {
+        assert_eq!(q.max, 400_000_000);
+        for (got, exact) in [(q.p99, 390e6), (q.p999, 399e6)] {
             assert!((got as f64 / exact - 1.0).abs() < 0.011, "{got} {exact}");
         }
         assert_eq!(q.mean, 80.2e6);
@@ -133,5 +137,7 @@ mod tests {
         assert_eq!(sum.quantiles(), delays.quantiles());
         delays.clear();
         assert_eq!(delays.quantiles(), None);
+        delays.observe(3);
+        assert_eq!(delays.quantiles().map(|q| [q.p50, q.max]), Some([3, 3]), "no quantile above the largest, nor one of before");
     }
 }

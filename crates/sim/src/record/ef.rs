@@ -56,12 +56,12 @@ impl EfWatch {
         self.tickets[slot] = Some(self.bound.arrived(now));
     }
 
-    /// The last bit of the packet at `place`, with its IP length, left at `at`.
-    pub fn left(&mut self, place: u32, packet: (&Packet, u32), at: Time) {
+    /// The last bit of the packet at `place` left at `at`.
+    pub fn left(&mut self, place: u32, packet: &Packet, at: Time) {
         let Some(ticket) = self.ticket(place) else { return };
-        self.seen |= 1 << packet.0.dscp.get();
-        match self.check.of.takes(packet.0) {
-            true => self.bound.departed(ticket, Departure { at, bytes: packet.1 }),
+        self.seen |= 1 << packet.dscp.get();
+        match self.check.of.takes(packet) {
+            true => self.bound.departed(ticket, Departure { at, bytes: self.check.frame.bytes(packet.size) }),
             false => self.bound.apart(ticket),
         }
     }

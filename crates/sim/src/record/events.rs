@@ -19,8 +19,10 @@ pub enum PortFate {
     Marked,
     /// It was dropped, or lost on the wire.
     Dropped(Reason),
-    /// At the end of the run it waits, or is on the link.
+    /// At the end of the run it waits in a queue.
     Waiting,
+    /// At the end of the run its transmission has begun, and it has not reached the other end of the link.
+    InFlight,
 }
 
 /// The flow that a packet belongs to.
@@ -43,8 +45,10 @@ pub struct PortEvent {
     pub flow: FlowOf,
     /// When it came to the port.
     pub came: Time,
-    /// The start of its transmission; `None`: it did not begin, or is not over at the end of the run.
+    /// The start of its transmission; `None`: it did not begin.
     pub left: Option<Time>,
+    /// When it was dropped: at the port; or on the wire, at the end of its transmission.
+    pub dropped: Option<Time>,
     /// What became of it.
     pub fate: PortFate,
     /// Packets that waited at the port when it came, in all its queues.
@@ -116,8 +120,8 @@ pub struct Went<'a> {
     pub packet: (&'a Packet, u32),
     /// The start of its transmission.
     pub left: Option<Time>,
-    /// Why it goes no further, if it does not.
-    pub dropped: Option<Reason>,
+    /// When and why it was dropped, if it was.
+    pub dropped: Option<(Time, Reason)>,
 }
 
 /// The rows so far, and the packets at ports by their places in the pool.
@@ -167,16 +171,16 @@ impl Events {
     pub fn went(&mut self, place: u32, went: Went<'_>) {
         let ecn = self.pending[place as usize].ecn;
         let fate = match went.dropped {
-            Some(reason) => PortFate::Dropped(reason),
+            Some((_, reason)) => PortFate::Dropped(reason),
             None if went.packet.0.ecn == Ecn::Ce && ecn != Ecn::Ce => PortFate::Marked,
             None => PortFate::Sent,
         };
         self.push(place, went, fate);
     }
 
-    /// At the end of the run the packet at `place` is still on a link.
-    pub fn waits(&mut self, place: u32, link: usize, packet: (&Packet, u32)) {
-        self.push(place, Went { link, packet, left: None, dropped: None }, PortFate::Waiting);
+    /// At the end of the run the packet at `place` is still on a link: it waits if its transmission has not begun.
+    pub fn stays(&mut self, place: u32, stays: Went<'_>) {
+        self.push(place, stays, if stays.left.is_some() { PortFate::InFlight } else { PortFate::Waiting });
     }
 
     fn push(&mut self, place: u32, went: Went<'_>, fate: PortFate) {
@@ -188,6 +192,7 @@ impl Events {
             flow,
             came,
             left: went.left,
+            dropped: went.dropped.map(|it| it.0),
             fate,
             found_packets,
             found_bytes,

@@ -20,7 +20,7 @@ pub struct FlowRow {
     pub table: usize,
     /// Number within the table.
     pub number: u32,
-    /// Packets and bytes (IP length).
+    /// Packets and bytes, as `accounting` counts them.
     pub counts: FlowCounts,
     /// Payload that arrived, in order for TCP and other transports, in any order for plain datagrams.
     pub goodput_bytes: u64,
@@ -41,7 +41,7 @@ pub struct ArrivalRow {
     pub class: usize,
     /// Colour on arrival.
     pub colour: Colour,
-    /// Packets and bytes (IP length).
+    /// Packets and bytes, as `accounting` counts them.
     pub delivered: Count,
     /// One-way delay.
     pub delay: Option<Quantiles>,

@@ -28,7 +28,7 @@ pub struct FlowSample {
     pub table: u32,
     /// Number within the table.
     pub number: u32,
-    /// Arrived at the destination (IP length).
+    /// Arrived at the destination, as `accounting` counts them.
     pub delivered_bytes: u64,
     /// Payload that arrived, in order for TCP, in any order for datagrams.
     pub goodput_bytes: u64,

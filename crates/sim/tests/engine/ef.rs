@@ -5,6 +5,7 @@ use crate::common::net::Net;
 use crate::common::random::any_net;
 use crate::ef_oracle::{Served, errors};
 use perhop_core::dscp::Dscp;
+use perhop_core::framing::Frame;
 use perhop_core::estimate::ef_bound::Worst;
 use perhop_core::units::{BitRate, Probability, Span};
 use perhop_core::verdict::Reason;
@@ -32,7 +33,7 @@ fn checks(net: &Net) -> Vec<EfCheck> {
     let aggregates: Vec<_> = classes.chain([code_points]).collect();
     let of = |link: usize| {
         let rate = BitRate::bps(net.plan.links[link].rate.bit_s() * [1, 2, 5][link % 3] / 3);
-        aggregates.iter().map(move |of| EfCheck { link, of: of.clone(), rate })
+        aggregates.iter().map(move |of| EfCheck { link, of: of.clone(), rate, frame: Frame::default() })
     };
     (0..net.plan.links.len()).flat_map(of).collect()
 }
@@ -48,7 +49,7 @@ fn served(net: &Net, check: &EfCheck, outcome: &Outcome, rows: &[PortEvent]) -> 
     let one = |(row, tap): (&PortEvent, &perhop_sim::record::Captured)| Served {
         arrival: row.came.ns(),
         departure: tap.at.ns() - link.delay.ns(),
-        length: u64::from(row.wire) * 8,
+        length: u64::from(row.packet.size) * 8,
     };
     both.map(one).collect()
 }
@@ -79,8 +80,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 50, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_run_says_what_the_equations_say(mut net in any_net()) {
-        net.plan.warmup = Span::ZERO;
+    fn a_run_says_what_the_equations_say(mut net in any_net(), overhead in prop::sample::select(vec![0u32, 14, 38])) {
+        (net.plan.warmup, net.plan.overhead) = (Span::ZERO, overhead);
         net.plan.links.iter_mut().for_each(|link| (link.loss, link.transit) = (Probability::ZERO, Transit::default()));
         net.plan.changes.clear();
         net.tap_all();
@@ -104,7 +105,7 @@ fn what_the_wire_loses_has_left() {
     net.duplex([0, 1], rate, Span::from_ms(1));
     net.plan.links[0].loss = Probability::new(0.5).unwrap();
     net.traffic([0, 1], crate::common::net::cbr(BitRate::bps(500_000), 500));
-    net.plan.probes.ef = vec![EfCheck { link: 0, of: Aggregate::CodePoints(vec![Dscp::BE]), rate }];
+    net.plan.probes.ef = vec![EfCheck { link: 0, of: Aggregate::CodePoints(vec![Dscp::BE]), rate, frame: Frame::default() }];
     let outcome = net.run();
     let lost: u64 = outcome.ports.hops.iter().filter(|hop| hop.link == 0).map(|hop| hop.lost.packets).sum();
     assert!(

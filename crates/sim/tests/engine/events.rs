@@ -4,7 +4,8 @@
 use crate::common::net::Net;
 use crate::common::random::any_net;
 use perhop_core::count::Count;
-use perhop_core::units::{Probability, Span};
+use perhop_core::port::{Limit, Side};
+use perhop_core::units::{BitRate, Probability, Span, Time};
 use perhop_core::verdict::Reason;
 use perhop_sim::plan::TapPoint;
 use perhop_sim::record::{EventSink, HopRow, PortEvent, PortFate};
@@ -56,6 +57,23 @@ fn check_arrivals(outcome: &Outcome, rows: &[PortEvent]) {
     assert!(came == seen);
 }
 
+/// Every fate with its times: what waits has not left, what is in flight has, what was dropped says when.
+fn check_times(net: &Net, rows: &[PortEvent]) {
+    let end = Time::ZERO + net.plan.duration;
+    for row in rows {
+        let (dropped, left) = (row.dropped, row.left);
+        assert_eq!(dropped.is_some(), matches!(row.fate, PortFate::Dropped(_)), "{row:?}");
+        assert!(dropped.is_none_or(|at| at >= left.unwrap_or(row.came) && at <= end), "{row:?}");
+        let begun = match row.fate {
+            PortFate::Waiting => false,
+            PortFate::Dropped(reason) => reason == Reason::Wire,
+            _ => true,
+        };
+        assert_eq!(left.is_some(), begun, "{row:?}");
+        assert!(left.is_none_or(|left| left >= row.came && left <= end), "{row:?}");
+    }
+}
+
 /// A packet comes to its next port when it has crossed the link, and nowhere twice.
 fn check_ways(net: &Net, rows: &[PortEvent]) {
     let mut ways = BTreeMap::<u64, Vec<&PortEvent>>::new();
@@ -92,8 +110,28 @@ proptest! {
         outcome.ports.hops.iter().for_each(|hop| check_hop(hop, &rows));
         check_arrivals(&outcome, &rows);
         check_ways(&net, &rows);
+        check_times(&net, &rows);
         let (_, other) = traced(&net, true);
         let same = rows == other;
         prop_assert!(same, "either kind of link gives the same rows");
     }
+}
+
+/// A port of 1 Mbit/s that gets twice as much: a row of what is dropped at the head of its queue says when, which is not when
+/// the packet came; at the end of the run one packet is being sent, and its row says since when.
+#[test]
+fn rows_say_when_a_head_was_dropped_and_what_is_being_sent() {
+    let mut net = Net::new(2, Span::from_ms(198));
+    net.plan.warmup = Span::ZERO;
+    net.duplex([0, 1], BitRate::bps(1_000_000), Span::from_ms(1));
+    let queue = &mut net.plan.links[0].queues[0];
+    (queue.drop, queue.limit) = (Side::Head, Limit::Packets(20));
+    net.traffic([0, 1], crate::common::net::cbr(BitRate::bps(2_000_000), 500));
+    let (_, rows) = traced(&net, false);
+    let dropped: Vec<_> = rows.iter().filter_map(|row| Some((row.came, row.dropped?))).collect();
+    assert!(dropped.len() > 10 && dropped.iter().all(|(came, at)| at > came), "{dropped:?}");
+    let of = |fate: PortFate| rows.iter().filter(move |row| row.fate == fate);
+    assert!(of(PortFate::Waiting).count() > 1);
+    let in_flight: Vec<_> = of(PortFate::InFlight).map(|row| row.left.unwrap()).collect();
+    assert_eq!(in_flight.len(), 1, "{in_flight:?}");
 }

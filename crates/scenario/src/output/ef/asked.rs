@@ -2,7 +2,9 @@
 
 use super::sure;
 use crate::scenario::Scenario;
+use perhop_core::Scope;
 use perhop_core::dscp::Dscp;
+use perhop_core::framing::Framing;
 use perhop_core::params::suggest;
 use perhop_core::units::BitRate;
 use perhop_sim::plan::{Aggregate, EfCheck, Link, Plan};
@@ -76,11 +78,14 @@ impl<'a> Asked<'a> {
 
     fn check(&self, plan: &Plan) -> Result<EfCheck, Refused> {
         let (link, of) = (self.link(plan)?, self.aggregate(plan)?);
-        let rate = match self.rate {
-            Some(text) => stated(text, &plan.links[link])?,
-            None => sure::rate(&plan.links[link], &of).ok_or_else(|| unknown_rate(&plan.links[link]))?,
+        let port = Port { link: &plan.links[link], overhead: plan.overhead };
+        let (rate, framing) = match self.rate {
+            Some(text) => (port.stated(text)?, Framing::default()),
+            None => sure::rate(port.link, &of).ok_or_else(|| port.unknown_rate())?,
         };
-        Ok(EfCheck { link, of, rate })
+        let scope = Scope { overhead: plan.overhead, ..Scope::default() };
+        let frame = framing.build(&scope).expect("the port was built with it");
+        Ok(EfCheck { link, of, rate, frame })
     }
 
     fn link(&self, plan: &Plan) -> Result<usize, Refused> {
@@ -112,33 +117,46 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// A rate that is stated for a port.
-fn stated(text: &str, link: &Link) -> Result<BitRate, Refused> {
-    let rate: BitRate = text.parse().map_err(|error: perhop_core::units::UnitError| {
-        Refused::new("E107", format!("rate: {}", error.message), error.help)
-    })?;
-    let most = sure::capacity(link);
-    if rate == BitRate::bps(0) {
-        return Err(Refused::new(
-            "E201",
-            "`rate` is 0",
-            format!("above 0, at most {most}: every packet would be early"),
-        ));
-    }
-    if rate > most {
-        let help = format!("at most {most}, all that `{}` sends", link.name);
-        return Err(Refused::new("E201", format!("`rate` is {rate}, more than the port has"), help));
-    }
-    Ok(rate)
+/// A port that is asked.
+struct Port<'a> {
+    link: &'a Link,
+    /// Bytes that packets count beyond their IP length.
+    overhead: u32,
 }
 
-fn unknown_rate(link: &Link) -> Refused {
-    let message = format!("which rate? nothing at `{}` makes these packets sure of one", link.name);
-    let help = format!(
-        "state the rate that they should get, as in '{},rate=2Mbit/s', at most {}; a class of `strict-priority` or `htb` \
+impl Port<'_> {
+    /// A rate that is stated for it, in bytes as `accounting` counts them.
+    fn stated(&self, text: &str) -> Result<BitRate, Refused> {
+        let rate: BitRate = text.parse().map_err(|error: perhop_core::units::UnitError| {
+            Refused::new("E107", format!("rate: {}", error.message), error.help)
+        })?;
+        let most = self.most();
+        if rate == BitRate::bps(0) {
+            return Err(Refused::new(
+                "E201",
+                "`rate` is 0",
+                format!("above 0, at most {most}: every packet would be early"),
+            ));
+        }
+        if rate > most {
+            let help = format!("at most {most}, all that `{}` sends", self.link.name);
+            return Err(Refused::new("E201", format!("`rate` is {rate}, more than the port has"), help));
+        }
+        Ok(rate)
+    }
+
+    fn unknown_rate(&self) -> Refused {
+        let message = format!("which rate? nothing at `{}` makes these packets sure of one", self.link.name);
+        let help = format!(
+            "state the rate that they should get, as in '{},rate=2Mbit/s', at most {}; a class of `strict-priority` or `htb` \
          whose `for` names them has one",
-        link.name,
-        sure::capacity(link)
-    );
-    Refused::new("E005", message, help)
+            self.link.name,
+            self.most()
+        );
+        Refused::new("E005", message, help)
+    }
+
+    fn most(&self) -> BitRate {
+        sure::most(self.link, self.overhead)
+    }
 }

@@ -5,10 +5,8 @@
 
 /// From `PORT,rate=R,for=EF` to a check.
 mod asked;
-/// What was found, as a table.
-mod found;
 /// What a port's scheduler promises an aggregate.
 mod sure;
 
 pub use asked::checks;
-pub use found::{Found, NAME, table};
+pub use crate::tables::ef::{Found, NAME, table};

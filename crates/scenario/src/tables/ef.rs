@@ -1,6 +1,7 @@
 //! What checks of a replication found.
 
-use crate::output::columns::{Columns, Table};
+use super::columns::{Columns, Table};
+use crate::sections::settings::Accounting;
 use perhop_core::units::NS_PER_S;
 use perhop_sim::plan::{Aggregate, EfCheck, Plan};
 use perhop_sim::record::EfRow;
@@ -8,6 +9,8 @@ use serde::{Deserialize, Serialize};
 
 /// The name of the table.
 pub const NAME: &str = "ef";
+/// What a row over all replications has.
+pub const MEASURES: [&str; 6] = ["rate_bit_s", "packets", "dropped_packets", "e_a_ms", "e_p_ms", "worst_at_s"];
 
 /// What a check found, as the manifest keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +21,8 @@ pub struct Found {
     pub aggregate: String,
     /// R, bit/s.
     pub rate_bit_s: u64,
+    /// Which bytes R and packets count: `l3`, `l1`, `l3, overhead 4B` where the class of R has a framing.
+    pub counts: String,
     /// Packets that came after the warm-up, and left.
     pub packets: u64,
     /// Packets that came after the warm-up, and were dropped at the port.
@@ -59,6 +64,7 @@ impl Found {
             hop: plan.links[check.link].name.clone(),
             aggregate,
             rate_bit_s: check.rate.bit_s(),
+            counts: counts(plan, check),
             packets: 0,
             dropped_packets: 0,
             e_a_ns: None,
@@ -71,18 +77,23 @@ impl Found {
 
     /// Whether both are of the same check.
     fn answers(&self, asked: &Self) -> bool {
-        let what = |it: &Self| (it.hop.clone(), it.aggregate.clone(), it.rate_bit_s);
+        let what = |it: &Self| (it.hop.clone(), it.aggregate.clone(), it.rate_bit_s, it.counts.clone());
         what(self) == what(asked)
     }
 
     /// The answers to `checks` among those that are kept; `None` if one is missing.
-    pub(in crate::output) fn among(kept: &[Self], plan: &Plan, checks: &[EfCheck]) -> Option<Vec<Self>> {
+    pub fn among(kept: &[Self], plan: &Plan, checks: &[EfCheck]) -> Option<Vec<Self>> {
         let find = |check| {
             let asked = Self::of(plan, check);
             kept.iter().find(|it| it.answers(&asked)).cloned()
         };
         checks.iter().map(find).collect()
     }
+}
+
+fn counts(plan: &Plan, check: &EfCheck) -> String {
+    let (accounting, frame) = (Accounting::of(plan.overhead).name(), check.frame.to_string());
+    if frame.is_empty() { accounting.to_owned() } else { format!("{accounting}, {frame}") }
 }
 
 /// The table of a replication, a row for each check.
@@ -93,6 +104,7 @@ pub fn table(found: &[Found]) -> Table {
         .text("hop", |it| it.hop.clone())
         .text("aggregate", |it| it.aggregate.clone())
         .integer("rate_bit_s", |it| it.rate_bit_s)
+        .text("counts", |it| it.counts.clone())
         .integer("packets", |it| it.packets)
         .integer("dropped_packets", |it| it.dropped_packets)
         .real("e_a_ms", |it| ms(it.e_a_ns))

@@ -2,7 +2,7 @@
 
 use super::parts::ms;
 use super::{NODES, Row, Run, SERIES};
-use crate::output::columns::{Columns, Table};
+use super::columns::{Columns, Table};
 use perhop_core::count::Count;
 use perhop_core::packet::Colour;
 use perhop_core::port::{Inside, ShaperParams};
@@ -173,9 +173,10 @@ pub(super) fn links(run: Run<'_>) -> Table {
 }
 
 fn used<'a>(run: Run<'a>, link: &'a plan::Link, hops: &[&HopRow]) -> Used<'a> {
-    let delivered: Count = hops.iter().map(|h| h.delivered + h.lost).sum();
-    let wire_bytes = delivered.bytes.saturating_sub(delivered.packets * u64::from(run.plan.overhead));
-    let utilisation = wire_bytes as f64 * 8.0 / (link.rate.bit_s() as f64 * run.seconds);
+    let sent: Count = hops.iter().map(|h| h.delivered + h.lost).sum();
+    let ip_bytes = sent.bytes.saturating_sub(sent.packets * u64::from(run.plan.overhead));
+    let utilisation = ip_bytes as f64 * 8.0 / (link.rate.bit_s() as f64 * run.seconds);
+    let delivered = hops.iter().map(|h| h.delivered).sum();
     Used { link, delivered, dropped: hops.iter().map(|h| h.fates.lost() + h.policed + h.lost).sum(), utilisation }
 }
 

@@ -16,9 +16,20 @@
 //! | `series`       | time x hop x quantity, if asked for            |
 //! | `flow_series`  | time x flow, if asked for                      |
 
-use super::columns::Table;
+use columns::Table;
 use perhop_sim::Outcome;
 use perhop_sim::plan::Plan;
+
+/// Tables of columns.
+pub mod columns;
+/// Aggregates held against their rates.
+pub mod ef;
+/// Packets at ports.
+pub mod events;
+/// What a column's name says of its values.
+pub mod meaning;
+/// Names that a key of a sweep cannot have.
+pub mod reserved;
 
 mod flows;
 mod parts;
@@ -92,6 +103,15 @@ pub fn without_rows(name: &str) -> Option<Table> {
         NODES => Some(ports::nodes_of(&[])),
         _ => None,
     }
+}
+
+/// What rows of classes have, by point: as means over the replications.
+pub const OF_CLASSES: [&str; 5] =
+    ["throughput_bit_s", "goodput_bit_s", "loss_percent", "delay_p50_ms", "delay_p99_ms"];
+
+/// The tables of a run in which nothing happened.
+pub fn empty() -> Vec<Table> {
+    tables(&Plan::default(), &Outcome::default())
 }
 
 /// All tables of a replication.

@@ -2,7 +2,7 @@
 
 use super::parts::{deviation, jain, mean, ms};
 use super::{Row, Run};
-use crate::output::columns::{Columns, Table};
+use super::columns::{Columns, Table};
 use perhop_core::units::Time;
 use perhop_sim::plan::Offered;
 use perhop_sim::record::{SessionRow, TableRow, Transfer};

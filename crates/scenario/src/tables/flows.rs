@@ -1,7 +1,7 @@
 //! What flows and destinations got: `flows`, `arrivals`, `flow_series`.
 
 use super::Run;
-use crate::output::columns::{Columns, Table};
+use super::columns::{Columns, Table};
 
 pub(super) fn arrivals(run: Run<'_>) -> Table {
     Columns::of("arrivals", &run.rows(&run.outcome.arrivals))

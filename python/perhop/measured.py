@@ -1,0 +1,33 @@
+"""Intervals of what a run measured: a column's name says how finely its values are known and which bounds they have.
+
+The half-width of a quantile has the width of its buckets in addition to Student's, and the interval of a share or an
+index ends at its bounds, as the terminal shows them. The core says both, and why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from perhop import _core, stats
+from perhop.stats import Interval
+
+
+def interval(column: str, values: Iterable[float]) -> Interval:
+    """The mean of a column's values over replications, with its 95 % interval."""
+    listed = [float(value) for value in values]
+    found = stats.interval(listed)
+    if found.n < 2:
+        return found
+    resolution, (least, most) = _core.known(column, listed)
+    low, high = found.low - resolution, found.high + resolution
+    return Interval(found.mean, max(low, least), min(high, most), found.n, cut=low < least or high > most)
+
+
+def difference(column: str, a: Iterable[float], b: Iterable[float]) -> Interval:
+    """The mean of `b - a`, pair by pair; either side may be above the exact values."""
+    ours, theirs = [float(x) for x in a], [float(x) for x in b]
+    found = stats.paired(ours, theirs)
+    if found.n < 2:
+        return found
+    resolution = max(_core.known(column, side)[0] for side in (ours, theirs))
+    return Interval(found.mean, found.low - resolution, found.high + resolution, found.n)
