@@ -18,7 +18,7 @@ pub(super) fn say(port: &Port<'_>, Device { namespace: there, device }: &Device,
     for what in words::fine(&[("delay", link.delay), ("jitter", link.transit.jitter)], words::US) {
         said.refuse(port, &what);
     }
-    if link.delay.ns() % TICK_NS != 0 {
+    if !link.delay.ns().is_multiple_of(TICK_NS) {
         let ticks = link.delay.ns() / TICK_NS;
         said.note(
             port,

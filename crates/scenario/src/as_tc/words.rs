@@ -19,7 +19,7 @@ pub(super) fn time(span: Span) -> String {
 /// Those of some keys whose times are no multiple of a unit, or too long, with what is wrong.
 pub(super) fn fine<'a>(times: &'a [(&str, Span)], unit: u64) -> impl Iterator<Item = String> + 'a {
     let whole = if unit == MS { "milliseconds" } else { "microseconds" };
-    let wrong = move |it: &&(&str, Span)| it.1.ns() % unit != 0 || it.1.ns() > LONGEST;
+    let wrong = move |it: &&(&str, Span)| !it.1.ns().is_multiple_of(unit) || it.1.ns() > LONGEST;
     times
         .iter()
         .filter(wrong)

@@ -150,7 +150,7 @@ mod tests {
         for it in wire::sent("codel").into_iter().filter(wire::Sent::taken) {
             for key in ["target", "interval", "ce_threshold"] {
                 let Some(us) = it.us(key) else { continue };
-                let kernel = it.field(key).unwrap() * 1000 >> 10;
+                let kernel = (it.field(key).unwrap() * 1000) >> 10;
                 assert_eq!(i128::from(ticks(Arithmetic::Linux, Span::from_us(us).ns())), kernel, "{key} {us}");
             }
         }
