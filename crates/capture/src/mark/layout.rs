@@ -48,6 +48,7 @@ pub(super) fn bit_rate(rate: f64) -> String {
     let units = [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")];
     match units.into_iter().find(|(scale, _)| rate >= *scale) {
         Some((scale, unit)) => format!("{:.3} {unit}", rate / scale),
+        None if rate > 0.0 && rate < 1.0 => format!("{rate:.1e} bit/s"),
         None => format!("{rate:.0} bit/s"),
     }
 }

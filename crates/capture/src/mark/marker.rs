@@ -122,13 +122,13 @@ impl Marker {
     pub(crate) fn visit(&mut self, record: Record<'_>) -> Fate {
         self.packets += 1;
         let now = record.time_ns.map(|stamp| self.clock.at(stamp));
-        match (locate(record.link, record.data, record.original), now) {
+        match (&locate(record.link, record.data, record.original), now) {
             (Ok(headers), Some(now)) => {
-                let is_copy = self.twice.is_copy(now, record.data, &headers);
-                return if is_copy && self.marking.once { Fate::Drop } else { self.meter(now, record, &headers) };
+                let is_copy = self.twice.is_copy(now, record.data, headers);
+                return if is_copy && self.marking.once { Fate::Drop } else { self.meter(now, record, headers) };
             }
             (Ok(_), None) => self.ledger.untimed += 1,
-            (Err(reason), _) => *self.ledger.unread.entry(reason).or_insert(0) += 1,
+            (Err(reason), _) => *self.ledger.unread.entry(*reason).or_insert(0) += 1,
         }
         Fate::Keep
     }

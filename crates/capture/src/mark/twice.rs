@@ -3,14 +3,13 @@
 //! A packet is a copy of one that came at most 100 us before it, in either direction, if the two have the same addresses,
 //! protocol, length, identification and fragment offset (IPv4) or flow label (IPv6), and the same first 20 bytes behind the IP
 //! header: ports, sequence and acknowledgement numbers, checksum, the first bytes of a datagram; and the same TCP timestamps, by
-//! which a segment of IPv6 differs from its retransmission on a path of microseconds. Link header, hop limit, code point and ECN
-//! may differ: routers change them.
+//! which a segment of IPv6 differs from its retransmission on a path of microseconds. Link header, hop limit, code point and CE
+//! may differ: routers change them. What is ECN-capable is no copy of what is not: a retransmission is not (RFC 3168).
 //!
 //! Packets without a mark by which to know them are not looked for: without an identification (IPv6, or 0), ACKs without data, and
 //! datagrams whose first bytes are zero or were not captured.
 //!
-//! The latest packets are in 64 places by 64 bits made of all this; one that another has taken since is not found, and two that
-//! differ have the same bits once in 10^19.
+//! The latest packets are in 64 places, by their identification and numbers; one that another has taken since is not found.
 
 use perhop_core::units::{Span, Time};
 
@@ -24,100 +23,99 @@ const PLACES: usize = 64;
 /// SYN and FIN.
 const CONTROLS: u8 = 0x03;
 
+/// What tells a packet from others: lengths and numbers of the IP header, addresses, ports, numbers, the rest of what is carried,
+/// timestamps.
+type Words = [u64; 6];
+
 /// The latest packets, and how many were copies.
 #[derive(Clone, Debug)]
 pub(crate) struct Twice {
-    latest: [(u64, Time); PLACES],
+    latest: [(Words, Time); PLACES],
     pub(crate) packets: u64,
 }
 
 impl Default for Twice {
     fn default() -> Self {
-        Self { latest: [(0, Time::ZERO); PLACES], packets: 0 }
+        Self { latest: [([0; 6], Time::ZERO); PLACES], packets: 0 }
     }
 }
 
 impl Twice {
     /// Whether the packet with these captured bytes is a copy; counts it.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn is_copy(&mut self, now: Time, data: &[u8], headers: &IpHeaders) -> bool {
-        let Some(bits) = bits(data, headers) else { return false };
-        let place = &mut self.latest[(bits >> 58) as usize];
-        let is_copy = place.0 == bits && now.since(place.1) <= WITHIN;
-        if !is_copy {
-            *place = (bits, now);
+        let Some(words) = words(data, headers) else { return false };
+        let mixed = (words[0] ^ words[2]).wrapping_mul(ODD) >> 58;
+        let place = &mut self.latest[mixed as usize];
+        if place.0[0] == words[0] && place.0 == words && now.since(place.1) <= WITHIN {
+            self.packets += 1;
+            return true;
         }
-        self.packets += u64::from(is_copy);
-        is_copy
+        *place = (words, now);
+        false
     }
 }
 
-/// Odd, so that packets that differ in one word differ in their sum.
-const ODD: [u64; 6] = [
-    0x9e37_79b9_7f4a_7c15,
-    0xbf58_476d_1ce4_e5b9,
-    0x94d0_49bb_1331_11eb,
-    0xd6e8_feb8_6659_fd93,
-    0xa076_1d64_78bd_642f,
-    0xe703_7ed1_a0b4_28db,
-];
-
-/// What tells a packet from others; `None`: nothing does.
+/// `None`: nothing tells it from others.
 #[inline]
-fn bits(data: &[u8], headers: &IpHeaders) -> Option<u64> {
+fn words(data: &[u8], headers: &IpHeaders) -> Option<Words> {
     let ip = data.get(headers.ip_offset..)?;
-    let (start, own, kind) = match headers.version {
+    let (start, own, [lengths, addresses]) = match headers.version {
         4 => version_4(ip.first_chunk()?),
         _ => version_6(ip.first_chunk()?),
     };
-    let carried = carried(ip, start);
-    let [ports, numbers] = [0, 8].map(|at| word(&carried, at));
-    let tells = own
-        || match headers.tcp {
-            Some(tcp) => tcp.payload > 0 || tcp.flags & CONTROLS != 0,
-            None => numbers != 0,
-        };
-    let rest = u64::from(u32::from_be_bytes([carried[16], carried[17], carried[18], carried[19]]));
-    let stamps = headers.tcp.and_then(|tcp| tcp.timestamps).unwrap_or_default();
+    let found = ip.get(start..).unwrap_or_default();
+    let padded;
+    let carried: &[u8; 20] = match found.first_chunk() {
+        Some(whole) => whole,
+        None => {
+            padded = zeros_after(found);
+            &padded
+        }
+    };
+    let [ports, numbers] = [word(carried, 0), word(carried, 8)];
+    let (tells, stamps) = match headers.tcp {
+        Some(tcp) => (own || tcp.payload > 0 || tcp.flags & CONTROLS != 0, tcp.timestamps.unwrap_or_default()),
+        None => (own || numbers != 0, Default::default()),
+    };
+    let rest = u64::from(u32::from_ne_bytes(*carried.last_chunk().expect("20 bytes")));
+    // whether it is ECN-capable: no router changes that
+    let rest = rest << 1 | u64::from(headers.ecn != 0);
     let stamps = u64::from(stamps.value) << 32 | u64::from(stamps.echo);
-    let words = [kind, ports, numbers, rest, stamps].into_iter().zip(ODD);
-    tells.then(|| words.fold(0, |sum: u64, (word, odd)| sum.wrapping_add(word.wrapping_mul(odd))))
+    tells.then_some([lengths, addresses, ports, numbers, rest, stamps])
 }
 
 #[inline]
 fn word(bytes: &[u8], at: usize) -> u64 {
-    u64::from_be_bytes(*bytes[at..].first_chunk().expect("it is long enough"))
+    u64::from_ne_bytes(*bytes[at..].first_chunk().expect("it is long enough"))
 }
 
-/// The first bytes behind the IP header; zero where they were not captured.
-#[inline]
-fn carried(ip: &[u8], start: usize) -> [u8; 20] {
-    let found = ip.get(start..).unwrap_or_default();
-    found.first_chunk().copied().unwrap_or_else(|| {
-        let mut padded = [0; 20];
-        padded[..found.len()].copy_from_slice(found);
-        padded
-    })
+/// What was not captured.
+#[cold]
+fn zeros_after(found: &[u8]) -> [u8; 20] {
+    let mut padded = [0; 20];
+    padded[..found.len()].copy_from_slice(found);
+    padded
 }
 
 /// Length of the header, whether it has an identification, and what it says without type of service, time to live and
 /// checksum.
 #[inline]
-fn version_4(ip: &[u8; 20]) -> (usize, bool, u64) {
-    let start = usize::from(ip[0] & 0xf) * 4;
+fn version_4(ip: &[u8; 20]) -> (usize, bool, [u64; 2]) {
     // total length, identification, fragment offset, time to live, protocol
-    let lengths = word(ip, 2) & !0xff00;
-    let own = ip[4] | ip[5] != 0;
-    (start, own, lengths.wrapping_add(word(ip, 12).wrapping_mul(ODD[5])))
+    const NOT_TIME: u64 = !u64::from_ne_bytes([0, 0, 0, 0, 0, 0, 0xff, 0]);
+    (usize::from(ip[0] & 0xf) * 4, ip[4] | ip[5] != 0, [word(ip, 2) & NOT_TIME, word(ip, 12)])
 }
 
-/// The same of IPv6, without traffic class and hop limit.
+/// Odd, so that numbers that differ have products that do.
+const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The same of IPv6, without traffic class and hop limit; addresses as a sum.
 #[inline]
-fn version_6(ip: &[u8; 40]) -> (usize, bool, u64) {
-    let lengths = word(ip, 0) & !0x0ff0_0000_0000_00ff;
-    let addresses = [8, 16, 24, 32].into_iter().zip(ODD);
-    let sum = |sum: u64, (at, odd): (usize, u64)| sum.rotate_left(7).wrapping_add(word(ip, at).wrapping_mul(odd));
-    (40, false, lengths.wrapping_add(addresses.fold(0, sum)))
+fn version_6(ip: &[u8; 40]) -> (usize, bool, [u64; 2]) {
+    const NOT_CLASS: u64 = !u64::from_ne_bytes([0x0f, 0xf0, 0, 0, 0, 0, 0, 0xff]);
+    let addresses = [8, 16, 24, 32].into_iter().fold(0_u64, |sum, at| sum.wrapping_mul(ODD).wrapping_add(word(ip, at)));
+    (40, false, [word(ip, 0) & NOT_CLASS, addresses])
 }
 
 #[cfg(test)]
@@ -162,9 +160,10 @@ mod tests {
     fn what_is_changed_on_the_way_does_not_matter() {
         let sent = datagram(1, 3);
         let mut passed = sent.clone();
-        (passed[1], passed[8], passed[10]) = (0x2b, 63, 9);
+        (passed[1], passed[8], passed[10]) = (0x28, 63, 9);
         assert_eq!(copies(&[(0, sent), (3, passed)]), [false, true]);
-        let sent = segment(1, 4, 0x10);
+        let mut sent = segment(1, 4, 0x10);
+        sent[1] = 0x20;
         let mut passed = sent.clone();
         (passed[0], passed[1], passed[7]) = (0x62, 0xb0, 63);
         assert_eq!(copies(&[(0, sent), (3, passed)]), [false, true]);
@@ -180,6 +179,9 @@ mod tests {
             data
         };
         assert_eq!(copies(&[(0, stamped(1)), (20, stamped(2)), (40, stamped(2))]), [false, false, true]);
+        let mut capable = stamped(2);
+        capable[1] = 0x20;
+        assert_eq!(copies(&[(0, capable), (40, stamped(2))]), [false, false]);
     }
 
     /// Each field that is compared.
