@@ -246,7 +246,8 @@ fn rate_and_packets_count_the_same_bytes() {
         )
     };
     let more = "\n[traffic.ef]\nmodel = \"cbr\"\nfrom = \"a\"\nto = \"b\"\nrate = \"900kbit/s\"\nsize = \"100B\"\ndscp = \"EF\"\n";
-    let cases = [("l3", "", "l3"), ("l2", "", "l2"), ("l1", "", "l1"), ("l3", "overhead = \"38B\"\n", "l3, overhead 38B")];
+    let cases =
+        [("l3", "", "l3"), ("l2", "", "l2"), ("l1", "", "l1"), ("l3", "overhead = \"38B\"\n", "l3, overhead 38B")];
     for (accounting, framing, counts) in cases {
         let sweep = scenario(&htb(framing), more);
         let text = sweep.to_toml();

@@ -174,7 +174,9 @@ impl<'a> Classes<'a> {
     fn throughput(&self, class: &str, colour: Option<&str>) -> Option<Estimate> {
         let settings = self.scenario.settings();
         let seconds = (*settings.duration - *settings.warmup).seconds();
-        self.over("throughput_bit_s", |of| Some(delivered(&of.arrivals, class, colour, "delivered_bytes") * 8.0 / seconds))
+        self.over("throughput_bit_s", |of| {
+            Some(delivered(&of.arrivals, class, colour, "delivered_bytes") * 8.0 / seconds)
+        })
     }
 
     fn goodput(&self, class: &str) -> Option<Estimate> {

@@ -131,7 +131,10 @@ mod tests {
     #[test]
     fn a_share_ends_at_its_bounds() {
         let lost = of_column("loss_percent", &[76.92, 100.0]).unwrap();
-        assert_eq!((lost.text(2), lost.ends(), lost.half_width()), ("88.46 [0.00, 100.00]".into(), Some([0.0, 100.0]), Some(50.0)));
+        assert_eq!(
+            (lost.text(2), lost.ends(), lost.half_width()),
+            ("88.46 [0.00, 100.00]".into(), Some([0.0, 100.0]), Some(50.0))
+        );
         let used = of_column("used", &[0.9, 1.0]).unwrap();
         assert_eq!(used.scaled(100.0).text(1), "95.0 [31.5, 100.0]");
         assert_eq!(of_column("used", &[1.2, 1.0]).unwrap().text(1), "1.1 ±1.3");

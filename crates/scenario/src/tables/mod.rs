@@ -106,8 +106,7 @@ pub fn without_rows(name: &str) -> Option<Table> {
 }
 
 /// What rows of classes have, by point: as means over the replications.
-pub const OF_CLASSES: [&str; 5] =
-    ["throughput_bit_s", "goodput_bit_s", "loss_percent", "delay_p50_ms", "delay_p99_ms"];
+pub const OF_CLASSES: [&str; 5] = ["throughput_bit_s", "goodput_bit_s", "loss_percent", "delay_p50_ms", "delay_p99_ms"];
 
 /// The tables of a run in which nothing happened.
 pub fn empty() -> Vec<Table> {

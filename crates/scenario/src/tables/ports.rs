@@ -1,8 +1,8 @@
 //! What happened at ports: `summary`, `queues`, `nodes`, `conditioners`, `tallies`, `links`, `series`.
 
+use super::columns::{Columns, Table};
 use super::parts::ms;
 use super::{NODES, Row, Run, SERIES};
-use super::columns::{Columns, Table};
 use perhop_core::count::Count;
 use perhop_core::packet::Colour;
 use perhop_core::port::{Inside, ShaperParams};

@@ -38,7 +38,8 @@ mod tests {
 
     #[test]
     fn every_column_is_taken() {
-        for name in ["class", "colour", "point", "mean", "n", "dropped_ns", "worst_at_s", "loss_percent", "e_a_ms_low"] {
+        for name in ["class", "colour", "point", "mean", "n", "dropped_ns", "worst_at_s", "loss_percent", "e_a_ms_low"]
+        {
             assert!(!columns(name).is_empty(), "{name}");
         }
         assert_eq!(columns("colour")[..2], ["summary.colour", "arrivals.colour"]);

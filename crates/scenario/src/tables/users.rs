@@ -1,8 +1,8 @@
 //! What users and applications got: `traffic`, `transfers`, `sessions`.
 
+use super::columns::{Columns, Table};
 use super::parts::{deviation, jain, mean, ms};
 use super::{Row, Run};
-use super::columns::{Columns, Table};
 use perhop_core::units::Time;
 use perhop_sim::plan::Offered;
 use perhop_sim::record::{SessionRow, TableRow, Transfer};

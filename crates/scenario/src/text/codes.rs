@@ -59,7 +59,10 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E237", "two writers of labels on a path"),
     ("E238", "a scenario without traffic"),
     ("E239", "a key that has no effect"),
-    ("E240", "an axis of a sweep without values, with values alike, called as a column of results, or that cannot be swept"),
+    (
+        "E240",
+        "an axis of a sweep without values, with values alike, called as a column of results, or that cannot be swept",
+    ),
     ("E241", "a sweep of too many points"),
     ("E242", "a policy that matches by named traffic"),
     ("E243", "not an address, or one that two nodes have"),

@@ -138,6 +138,10 @@ mod tests {
         delays.clear();
         assert_eq!(delays.quantiles(), None);
         delays.observe(3);
-        assert_eq!(delays.quantiles().map(|q| [q.p50, q.max]), Some([3, 3]), "no quantile above the largest, nor one of before");
+        assert_eq!(
+            delays.quantiles().map(|q| [q.p50, q.max]),
+            Some([3, 3]),
+            "no quantile above the largest, nor one of before"
+        );
     }
 }

@@ -147,7 +147,6 @@ impl Histogram {
         let at = self.counts.iter().position(reaches)?;
         Some(largest(self.first + at as u32))
     }
-
 }
 
 #[cfg(test)]

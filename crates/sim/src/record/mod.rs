@@ -24,8 +24,8 @@ mod totals;
 pub use arrivals::{Arrivals, Delivered, OneWay};
 pub use delays::{Delays, Quantiles};
 pub use ef::{EfRow, EfWatch};
-pub use histogram::bucket_width;
 pub use events::{Came, EventSink, Events, FlowOf, PortEvent, PortFate, Went};
+pub use histogram::bucket_width;
 pub use outcome::{
     ArrivalRow, ConditionerRow, Faults, FlowRow, HopRow, NodeRow, Outcome, PortRows, QueueRow, Series, SessionRow,
     TableRow, Work,

@@ -5,8 +5,8 @@ use crate::common::net::Net;
 use crate::common::random::any_net;
 use crate::ef_oracle::{Served, errors};
 use perhop_core::dscp::Dscp;
-use perhop_core::framing::Frame;
 use perhop_core::estimate::ef_bound::Worst;
+use perhop_core::framing::Frame;
 use perhop_core::units::{BitRate, Probability, Span};
 use perhop_core::verdict::Reason;
 use perhop_sim::plan::{Aggregate, EfCheck, TapPoint, Transit};
@@ -105,7 +105,8 @@ fn what_the_wire_loses_has_left() {
     net.duplex([0, 1], rate, Span::from_ms(1));
     net.plan.links[0].loss = Probability::new(0.5).unwrap();
     net.traffic([0, 1], crate::common::net::cbr(BitRate::bps(500_000), 500));
-    net.plan.probes.ef = vec![EfCheck { link: 0, of: Aggregate::CodePoints(vec![Dscp::BE]), rate, frame: Frame::default() }];
+    net.plan.probes.ef =
+        vec![EfCheck { link: 0, of: Aggregate::CodePoints(vec![Dscp::BE]), rate, frame: Frame::default() }];
     let outcome = net.run();
     let lost: u64 = outcome.ports.hops.iter().filter(|hop| hop.link == 0).map(|hop| hop.lost.packets).sum();
     assert!(

@@ -8,5 +8,5 @@ mod asked;
 /// What a port's scheduler promises an aggregate.
 mod sure;
 
-pub use asked::checks;
 pub use crate::tables::ef::{Found, NAME, table};
+pub use asked::checks;
