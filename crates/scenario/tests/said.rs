@@ -94,7 +94,7 @@ fn a_bottleneck_in_the_sender() {
     assert_eq!(warnings(&file(plain, &classic)), [""; 0], "ns-2's senders leave it all in the port");
 }
 
-/// What nobody stated is not advised against, and advice is not what is there already.
+/// What is not stated is not advised against, and advice is not what is there already.
 #[test]
 fn defaults_are_not_at_fault() {
     let htb = |burst: &str| {

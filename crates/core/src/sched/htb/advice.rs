@@ -51,7 +51,7 @@ fn over_promised(params: &Params, form: &Form, scope: &Scope) -> Vec<ParamError>
     of_link.into_iter().chain(form.promised(&params.classes).into_iter().map(of_parent)).map(said).collect()
 }
 
-/// W336: a ceil that is reached by borrowing, of a class that has nobody to borrow from.
+/// W336: a ceil that is reached by borrowing, of a class without a parent.
 fn of_root(params: &Params, form: &Form, i: usize) -> Option<ParamError> {
     let (rate, ceil) = (params.classes[i].rate, params.classes[i].ceil?);
     (form.parents[i].is_none() && ceil > rate).then(|| {
