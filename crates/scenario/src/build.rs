@@ -1,6 +1,8 @@
 //! Model -> plan of a run, with every check that needs more than one section.
 
-use crate::check::{advice, labels, memory, mtu, names, phases, queues, reached, settings, stability, starving};
+use crate::check::{
+    advice, labels, memory, mtu, names, pace, phases, queues, reached, sends, settings, stability, starving,
+};
 use crate::resolve::arriving::{Arrivals, Arriving};
 use crate::resolve::crossing::Crossing;
 use crate::resolve::indexed::Indexed;
@@ -65,6 +67,7 @@ pub fn build(model: &Model, problems: &mut Problems) -> Option<Built> {
         reached::check(resolved, problems);
         starving::check(resolved, problems);
         phases::check(resolved, problems);
+        sends::check(resolved, problems);
     }
     mtu::check(file, problems);
     labels::check(resolved, problems);
@@ -110,6 +113,9 @@ fn finish(file: File<'_>, around: Around<'_>, link: &mut plan::Link, problems: &
     }
     queues::check_queues(file, Indexed { index, it: link }, problems);
     queues::check_nodes(file, Indexed { index, it: link }, problems);
+    if queues::carries_data(file, index) {
+        pace::check(file, Indexed { index, it: link }, problems);
+    }
 }
 
 /// The largest packets that come to the nodes and queues of a link: that of all, where it is not known which come.

@@ -74,7 +74,8 @@ fn thresholds_in_another_unit() {
     let said = |params: &AqmParams| codes(params, &scope(10));
     for (profile, expected) in [
         (of(15_000, 20_000, 0.1), vec![("W316", "min")]),
-        (of(14_999, 20_000, 0.1), vec![]),
+        (of(14_999, 15_001, 0.1), vec![("W316", "max")]),
+        (of(14_999, 15_000, 0.1), vec![]),
         (of(5000, 20_000, 0.0), vec![("W316", "max-p")]),
         (of(5000, 14_000, 0.0), vec![]),
         (profile(packets(2), packets(10), 0.0), vec![("W316", "max-p")]),
@@ -84,7 +85,7 @@ fn thresholds_in_another_unit() {
         assert_eq!(said(&tred(profile.clone(), common(), &published(profile.clone()))), expected, "{profile:?}");
     }
     let both = |a: u32, b: u32| {
-        let [in_profile, out_profile] = [a, b].map(|min| profile(packets(min), packets(min + 20), 0.1));
+        let [in_profile, out_profile] = [a, b].map(|min| profile(packets(min), packets(min + 1), 0.1));
         let params = aqm::rio::Params { in_profile, out_profile, mode: aqm::rio::Mode::RioC, common: common() };
         AqmParams::Rio(params)
     };

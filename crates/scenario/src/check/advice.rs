@@ -74,9 +74,11 @@ fn unpoliced_ef(all: Resolved<'_>, problems: &mut Problems) {
         if !stages.iter().any(polices) && !starving::policed(all, i) {
             let Some(stated) = file.model.traffic.get(&flow.offered.name) else { continue };
             let message = format!("nothing polices the EF traffic `{}`", flow.offered.name);
-            problems
-                .warn("W302", stated.common.dscp.place, message)
-                .help("put a token bucket with red = \"drop\" on its path, or give its priority class a `rate`");
+            problems.warn("W302", stated.common.dscp.place, message).help(if starving::shaped(all, i) {
+                "what is beyond the rate of its class waits: put a token bucket with red = \"drop\" on its path"
+            } else {
+                "put a token bucket with red = \"drop\" on its path, or give its priority class a `rate`"
+            });
         }
     }
 }

@@ -64,14 +64,15 @@ pub(crate) fn only_queue(link: &plan::Link) -> Option<&QueueSpec> {
     link.scheduler().is_none().then(|| &link.queues[0])
 }
 
-/// The link in packets of this many bytes.
+/// The link, or what bounds its queue, in packets of this many bytes.
 pub(crate) fn bottleneck(link: &plan::Link, packet: u64, reference: f64) -> Bottleneck {
     let held = |queue: &QueueSpec| match queue.limit {
         Limit::Packets(n) => f64::from(n),
         Limit::Bytes(n) => n as f64 / packet as f64,
     };
     let limit = link.queues.iter().map(held).sum();
-    Bottleneck { capacity: link.rate.bytes_s() / packet as f64, limit, reference }
+    let rate = only_queue(link).and_then(|queue| queue.scope.link_rate).unwrap_or(link.rate);
+    Bottleneck { capacity: rate.bytes_s() / packet as f64, limit, reference }
 }
 
 /// What the queue has, in packets of `capacity` a second: its own unit is that of its virtual queue.

@@ -10,6 +10,8 @@ pub mod ecn;
 pub mod labels;
 /// The load of a queue.
 pub mod load;
+/// Targets and bursts that do not fit a rate.
+pub mod pace;
 /// Queues with their AQMs and schedulers.
 pub mod queues;
 /// Profiles, classes and code points that no packet reaches.
@@ -20,6 +22,8 @@ pub mod memory;
 pub mod mtu;
 /// Names in sections that have another error.
 pub mod names;
+/// Traffic that sends nothing, or waits in its own host.
+pub mod sends;
 /// `[scenario]`.
 pub mod settings;
 /// Queues that will swing.

@@ -32,7 +32,7 @@ pub fn check_queues(file: File<'_>, at: Indexed<'_, plan::Link>, problems: &mut 
 }
 
 /// Whether data passes a link. Of what is replayed nothing is known: it may carry all.
-fn carries_data(file: File<'_>, link: usize) -> bool {
+pub fn carries_data(file: File<'_>, link: usize) -> bool {
     file.model.traffic.declared().is_empty() || file.crossing.data(link).next().is_some()
 }
 

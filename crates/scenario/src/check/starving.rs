@@ -35,6 +35,16 @@ pub(super) fn policed(all: Resolved<'_>, traffic: usize) -> bool {
     urgent(all).iter().any(|class| class.polices && class.traffic.contains(&traffic))
 }
 
+/// Whether traffic passes a class with a rate beyond which it waits.
+pub(super) fn shaped(all: Resolved<'_>, traffic: usize) -> bool {
+    let links = all.file.topology.links.iter().zip(&all.arrivals.queues).zip(all.links);
+    links.into_iter().any(|((direction, arriving), link)| {
+        let slower = |i: usize| direction.nodes[i].bound < link.rate;
+        let nodes = reaching::at_nodes(direction, arriving);
+        nodes.iter().enumerate().any(|(i, at)| slower(i) && at.iter().any(|it| !it.acks && it.traffic == traffic))
+    })
+}
+
 /// Warns of classes without a limit whose traffic could fill the link.
 pub fn check(all: Resolved<'_>, problems: &mut Problems) {
     if !all.arrivals.complete {

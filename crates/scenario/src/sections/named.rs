@@ -137,7 +137,7 @@ fn without_faults(node: &Node, problems: &[Problem], spare: &[&str]) -> Option<N
     let inside = |(_, key, node): &(String, Place, Node)| places.contains(key) || holds(node, &places);
     let (faulty, entries): (Vec<_>, Vec<_>) = table.entries.iter().cloned().partition(inside);
     let all_spare = faulty.iter().all(|(name, ..)| spare.contains(&name.as_str()));
-    (!faulty.is_empty() && all_spare).then(|| Node { place: node.place, tree: Tree::Table(Table { entries }) })
+    (!faulty.is_empty() && all_spare).then_some(Node { place: node.place, tree: Tree::Table(Table { entries }) })
 }
 
 /// Whether one of these places is that of a value or of something in it.

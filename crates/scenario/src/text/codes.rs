@@ -108,6 +108,11 @@ pub const TABLE: &[(&str, &str)] = &[
     ("W328", "a priority class without a limit that can starve others"),
     ("W330", "a capture that lasts longer than the run"),
     ("W331", "ECN that no queue on the way marks, or marks that mean something else to the sender"),
+    ("W336", "a `ceil` of HTB above `rate`, of a class that has no parent to borrow from"),
+    ("W337", "CoDel's target below what one packet takes at the rate"),
+    ("W338", "a shaper's burst of many seconds of its rate"),
+    ("W339", "traffic that probably sends nothing in the run"),
+    ("W340", "TCP whose bottleneck is its own host's port, with `small-queues`"),
     ("W341", "a value that tc has no room for: it reaches Linux as another"),
     ("W344", "bulk TCP that meets in a drop-tail in fixed phases: round trips that differ by whole multiples of a packet's time"),
 ];

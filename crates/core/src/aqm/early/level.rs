@@ -84,6 +84,11 @@ impl Level {
         Some(ParamError::new(field, "W316", message).label("the queue can never reach it").help(help))
     }
 
+    /// As [`Level::out_of_reach`], of one that may be the limit itself.
+    pub fn above_limit(self, field: &'static str, scope: &Scope) -> Option<ParamError> {
+        Self { value: self.value.next_down(), ..self }.out_of_reach(field, scope)
+    }
+
     fn beyond(self, field: &str, scope: &Scope) -> Option<(String, &'static str)> {
         let (stated, limit) = (scope.limit?, limit("limit", scope).ok()?);
         let value = self.value;

@@ -143,7 +143,8 @@ impl Ramp {
     /// W316 for thresholds that the queue keeps out of reach.
     pub fn warnings(&self, unit: Unit, scope: &Scope) -> Vec<ParamError> {
         let min = Level { unit, value: self.min }.out_of_reach("min", scope);
-        min.or_else(|| self.flat(unit, scope)).into_iter().collect()
+        let max = || Level { unit, value: self.max }.above_limit("max", scope);
+        min.or_else(|| self.flat(unit, scope)).or_else(max).into_iter().collect()
     }
 
     /// With a `max-p` of 0 the ramp drops nothing below `max`.

@@ -19,8 +19,12 @@ pub(super) fn all(params: &Params, form: &Form, scope: &Scope, frame: Frame) -> 
         let framed = frame.scope(&scope);
         let bursts = of_bursts(params, i, &framed);
         match form.leaves.contains(&i) {
-            true => of_quantum(params, i, &scope).into_iter().chain(bursts).collect::<Vec<_>>(),
-            false => of_parent(params, i).chain(bursts).collect(),
+            true => of_quantum(params, i, &scope)
+                .into_iter()
+                .chain(of_root(params, form, i))
+                .chain(bursts)
+                .collect::<Vec<_>>(),
+            false => of_parent(params, i).chain(of_root(params, form, i)).chain(bursts).collect(),
         }
     });
     let cut = (0..params.classes.len()).flat_map(|i| cut(params, i));
@@ -47,6 +51,22 @@ fn over_promised(params: &Params, form: &Form, scope: &Scope) -> Vec<ParamError>
         advice("W324", message).label(label).help("lower the rates; `ceil` lets a class have what others leave")
     };
     of_link.into_iter().chain(form.promised(&params.classes).into_iter().map(of_parent)).map(said).collect()
+}
+
+/// W336: a ceil that is reached by borrowing, of a class without a parent.
+fn of_root(params: &Params, form: &Form, i: usize) -> Option<ParamError> {
+    let (rate, ceil) = (params.classes[i].rate, params.classes[i].ceil?);
+    (form.parents[i].is_none() && ceil > rate).then(|| {
+        advice(
+            "W336",
+            format!(
+                "{}: `ceil` {ceil} is never reached: it has no `parent` to borrow from",
+                called(&params.classes, i)
+            ),
+        )
+        .label(format!("it never gets more than its `rate` {rate}"))
+        .help("name a `parent` whose rate it may borrow, or raise `rate`, or remove `ceil`")
+    })
 }
 
 /// W341: bursts that tc has no room for.
@@ -76,11 +96,12 @@ fn of_parent(params: &Params, i: usize) -> impl Iterator<Item = ParamError> {
     })
 }
 
-/// W326: a burst below one packet keeps its rate only if it is woken in time.
+/// W326: a stated burst below one packet keeps its rate only if it is woken in time.
 fn of_bursts(params: &Params, i: usize, scope: &Scope) -> impl Iterator<Item = ParamError> {
     let (name, largest) = (called(&params.classes, i), scope.largest_packet);
-    let bursts = [("burst", params.burst(i)), ("cburst", params.cburst(i))];
-    bursts.into_iter().filter(move |&(_, burst)| burst < largest).map(move |(key, burst)| {
+    let class = &params.classes[i];
+    let bursts = [("burst", class.burst), ("cburst", class.cburst)].map(|(key, burst)| Some((key, burst?)));
+    bursts.into_iter().flatten().filter(move |&(_, burst)| burst < largest).map(move |(key, burst)| {
         advice("W326", format!("{name}: `{key}` is {burst}, less than one packet"))
             .label(format!("the largest packet of {} counts {largest}", scope.largest_of))
             .help(format!("on timers that are late it gets less than its rate: at least {largest}"))

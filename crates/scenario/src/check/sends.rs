@@ -1,0 +1,68 @@
+//! W339 and W340: traffic that probably sends nothing, and TCP whose queue is in its own host.
+
+use crate::resolve::offered::{Flowline, tables};
+use crate::resolve::ports::{File, Resolved};
+use perhop_core::params::Problems;
+use perhop_core::units::{BitRate, Bytes, NS_PER_S, Span};
+use perhop_sim::plan;
+use perhop_sim::traffic::TrafficParams;
+
+/// Looks at all traffic.
+pub fn check(all: Resolved<'_>, problems: &mut Problems) {
+    tables(all.file.traffic).for_each(|flow| silent(all.file, flow, problems));
+    own_bottleneck(all, problems);
+}
+
+/// W339: the first packet of the model comes, in the mean, after all the time that there is.
+fn silent(file: File<'_>, flow: &Flowline, problems: &mut Problems) {
+    let (what, first) = match &flow.offered.model {
+        TrafficParams::OnOff(params) => ("off", params.off),
+        TrafficParams::Poisson(params) => ("rate", gap(params.size, params.rate)),
+        _ => return,
+    };
+    let end = flow.offered.stop.map_or(file.model.settings.duration.ns(), |stop| stop.ns());
+    let time = Span::from_ns(end.saturating_sub(flow.offered.start.ns()));
+    let sources = u64::from(flow.offered.flows).max(1);
+    let Some(section) = file.model.traffic.get(&flow.offered.name).filter(|_| first.ns() / sources > time.ns()) else {
+        return;
+    };
+    let message = format!("traffic `{}` probably sends nothing", flow.offered.name);
+    let label = format!("a source first sends after {first} in the mean, and there are {time} for {sources} of them");
+    problems
+        .warn("W339", section.model.place(what), message)
+        .label(label)
+        .help("a longer `duration`, or shorter pauses");
+}
+
+fn gap(size: Bytes, rate: BitRate) -> Span {
+    Span::from_ns(size.get().saturating_mul(8 * NS_PER_S) / rate.bit_s().max(1))
+}
+
+/// W340: no link on the way is slower than the sender's own port, and TCP leaves nothing waiting there.
+fn own_bottleneck(all: Resolved<'_>, problems: &mut Problems) {
+    let held = |flow: &&Flowline| {
+        let bulk = flow.tcp && matches!(flow.offered.model, TrafficParams::Ftp(_));
+        bulk && flow.offered.tcp.reaction.small_queues && slowest_is_first(flow, all.links)
+    };
+    let mut found = tables(all.file.traffic).filter(held);
+    let Some(first) = found.next() else { return };
+    let Some(section) = all.file.model.traffic.get(&first.offered.name) else { return };
+    let more = match found.count() {
+        0 => String::new(),
+        n => format!(" and of {n} more"),
+    };
+    let port = &all.links[first.forward[0] as usize];
+    let message = format!("the bottleneck of traffic `{}`{more} is its own port `{}`", first.offered.name, port.name);
+    let label = format!(
+        "`small-queues` keeps in TCP what would wait there: waits and drops are not those of a link of {}",
+        port.rate
+    );
+    let help = "a faster link from the host to the next node, so that the queue forms there, or small-queues = false";
+    problems.warn("W340", section.common.from.place, message).label(label).help(help);
+}
+
+/// Whether all links behind the first, if there are any, are faster.
+fn slowest_is_first(flow: &Flowline, links: &[plan::Link]) -> bool {
+    let rates: Vec<_> = flow.forward.iter().map(|&link| links[link as usize].rate).collect();
+    matches!(&rates[..], [first, rest @ ..] if rest.iter().all(|rate| rate > first))
+}
