@@ -15,9 +15,11 @@ __all__ = [
     "Tables",
     "__version__",
     "answer",
+    "bounded",
     "check",
     "load",
     "main",
+    "manifest",
     "quantity",
     "tune",
 ]
@@ -34,7 +36,9 @@ class RunError(RuntimeError):
 
 def check(text: str, file_name: str, overrides: list[str], vary: list[str]) -> list[Diagnostic]: ...
 def tune(args: list[str]) -> tuple[str, str]: ...
+def bounded(name: str, number: int) -> int: ...
 def quantity(text: str) -> tuple[float, str] | None: ...
+def manifest(directory: str) -> str: ...
 def load(directories: list[str]) -> list[list[tuple[int, str, Tables]]]: ...
 def answer(argv: list[str], given: tuple[str, str, set[tuple[int, int]], float]) -> int: ...
 def main(argv: list[str]) -> tuple[int, tuple[str, str] | None]: ...
@@ -58,7 +62,13 @@ class Loop:
 @final
 class Scenario:
     def __new__(
-        cls, text: str, file_name: str, overrides: list[str], vary: list[str], keys: list[list[str]] = ...
+        cls,
+        text: str,
+        file_name: str,
+        overrides: list[str],
+        vary: list[str],
+        keys: list[list[str]] = ...,
+        axes: list[str] = ...,
     ) -> Scenario: ...
     @property
     def name(self) -> str: ...

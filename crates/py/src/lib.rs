@@ -44,6 +44,8 @@ fn core_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(command::tune, m)?)?;
     m.add_function(wrap_pyfunction!(diagnostics::check, m)?)?;
     m.add_function(wrap_pyfunction!(diagnostics::quantity, m)?)?;
+    m.add_function(wrap_pyfunction!(options::bounded, m)?)?;
     m.add_function(wrap_pyfunction!(stored::load, m)?)?;
+    m.add_function(wrap_pyfunction!(stored::manifest, m)?)?;
     Ok(())
 }
