@@ -15,6 +15,8 @@ from importlib import import_module
 from typing import Any, TextIO
 
 from perhop import _core
+from perhop.show import as_error
+from perhop.signals import code, heard
 
 PYTHON_VERBS = {
     "compare": "perhop.compare",
@@ -29,13 +31,13 @@ PYTHON_VERBS = {
 }
 """The module of each verb; its function `VERB(arguments)` returns the exit code."""
 
-ERROR, INTERRUPTED, CLOSED = 2, 130, 141
+ERROR, CLOSED = 2, 141
 
 
 def main(argv: list[str] | None = None) -> int:
     """Carries out a command line and returns its exit code; `argv[0]` is the program's name."""
-    code, request = _core.main(sys.argv if argv is None else argv)
-    return code if request is None else carry_out(*request)
+    ended, request = _core.main(sys.argv if argv is None else argv)
+    return ended if request is None else carry_out(*request)
 
 
 def of_program() -> int:
@@ -50,16 +52,16 @@ def of_program() -> int:
 def carry_out(verb: str, arguments: str) -> int:
     """Carries out a verb with its arguments as JSON and returns the exit code."""
     try:
-        with redirect_stdout(Output(sys.stdout)):
+        with heard(), redirect_stdout(Output(sys.stdout)):
             exit_code: int = getattr(import_module(PYTHON_VERBS[verb]), verb)(json.loads(arguments))
             sys.stdout.flush()
     except KeyboardInterrupt as interrupt:
         print(interrupt or "interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return code()
     except OutputError as error:
         return error.end()
     except (OSError, ValueError, LookupError, _core.RunError) as error:
-        print(f"error: {error.args[0] if isinstance(error, KeyError) else error}", file=sys.stderr)
+        print(as_error(error), file=sys.stderr)
         return ERROR
     return exit_code
 

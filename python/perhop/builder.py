@@ -7,6 +7,7 @@ from copy import deepcopy
 from typing import Any, Generic, TypeVar
 
 from perhop import in_force
+from perhop.arguments import checked
 
 Read = TypeVar("Read")
 Tree = dict[str, Any]
@@ -24,26 +25,32 @@ class Builder(Generic[Read]):
         self._read = read
         self._tree = dict(tree)
 
+    @checked
     def link(self, name: str, /, **keys: Any) -> Builder[Read]:
         """A line of `[links]`: `"A - B"`, or one direction, `"A -> B"`."""
         return self._with(("links", name), keys)
 
+    @checked
     def node(self, name: str, /, **keys: Any) -> Builder[Read]:
         """`[nodes.NAME]`."""
         return self._with(("nodes", name), keys)
 
+    @checked
     def conditioner(self, name: str, /, **keys: Any) -> Builder[Read]:
         """`[conditioner.NAME]`; those at one port act in the order in which they are stated."""
         return self._with(("conditioner", name), keys)
 
+    @checked
     def queue(self, name: str, /, **keys: Any) -> Builder[Read]:
         """`[queue.NAME]`."""
         return self._with(("queue", name), keys)
 
+    @checked
     def traffic(self, name: str, /, **keys: Any) -> Builder[Read]:
         """`[traffic.NAME]`."""
         return self._with(("traffic", name), keys)
 
+    @checked
     def tcp(self, name: str, /, **keys: Any) -> Builder[Read]:
         """`[tcp.NAME]`."""
         return self._with(("tcp", name), keys)
@@ -52,11 +59,13 @@ class Builder(Generic[Read]):
         """`[dumbbell]`."""
         return self._with(("dumbbell",), keys)
 
+    @checked
     def change(self, at: str, **sections: Any) -> Builder[Read]:
         """A `[[change]]`: `change("12s", conditioner={"gold": {"cir": "2Mbit/s"}})`."""
         listed = [*self._tree.get("change", []), {"at": at} | stated(sections)]
         return Builder(self._read, self._tree | {"change": deepcopy(listed)})
 
+    @checked
     def sweep(self, axes: Mapping[str, Any]) -> Builder[Read]:
         """`[sweep]`, keys in the words of the file: `sweep({"conditioner.gold.cir": ["2Mbit/s", "5Mbit/s"]})`."""
         return self._with(("sweep",), {}, axes)

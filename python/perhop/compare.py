@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from perhop import accounting, in_force, measured, show, stats, units
+from perhop.arguments import checked
 from perhop.columns import Group, Point, Values
 from perhop.results import Runs
 from perhop.stats import Interval
@@ -69,6 +70,7 @@ class Difference:
         return self.difference is not None and not self.difference.contains(0.0) and not math.isnan(self.p)
 
 
+@checked
 def differences(a: Runs, b: Runs, metrics: Sequence[str] = METRICS) -> list[Difference]:
     """`b - a` for every row of every metric, `traffic.goodput_bit_s` for instance.
 
@@ -97,7 +99,7 @@ def refuse_unpaired(a: Runs, b: Runs) -> None:
     if len(a.points) != len(b.points):
         raise ValueError(f"{len(a.points)} points against {len(b.points)}: name one point's directory of each")
     if _numbers(a) != _numbers(b):
-        raise ValueError("the runs have different replications: run both with the same --replications")
+        raise ValueError("the runs have different replications: run both with the same `replications`")
 
 
 def _numbers(runs: Runs) -> list[tuple[int, int]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from perhop.columns import Columns, Point, Replication
-from perhop.stored import columns_of, connect, damaged
+from perhop.stored import asked, connect, damaged
 
 if TYPE_CHECKING:
     import duckdb
@@ -54,11 +54,13 @@ def read(
             "these runs have no events: run with `--trace events`, or `run(out=DIRECTORY, events=True)`, "
             "which writes them to events.parquet"
         )
+    if columns is not None and not len(columns):
+        raise ValueError("columns = []: name at least one, or leave it out for all")
     chosen = "*" if columns is None else ", ".join(_name(column) for column in columns)
     with connect() as connection:
         register(connection, points, kept)
         condition = f" where {where}" if where else ""
-        return columns_of(connection.execute(f"select {chosen} from {NAME}{condition}"))
+        return asked(connection, f"select {chosen} from {NAME}{condition}")
 
 
 def _select(point: Point, replication: Replication) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from perhop import _core, in_force, show
+from perhop.arguments import checked
 from perhop.columns import Column, Columns, Group, Point, short
 from perhop.stats import Interval
 
@@ -24,6 +25,7 @@ class Frame(dict[str, Column]):
         """How many."""
         return len(next(iter(self.values()), ()))
 
+    @checked
     def df(self, engine: str | None = None) -> Any:
         """As a data frame of pandas or polars; by default of the first of them that is installed.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perhop import files
+from perhop.arguments import checked
 from perhop.plots import packets, rates, series, stacked, style
 from perhop.plots.choice import Choice, chosen, listed
 from perhop.results import Runs
@@ -30,7 +31,8 @@ PLOTS: dict[str, Callable[[Runs], Figure]] = {
 }
 
 
-def figure(kind: str, runs: Runs, x: str | None = None, by: Sequence[str] = ()) -> Figure:
+@checked
+def figure(kind: str, runs: Runs, x: str | None = None, by: str | Sequence[str] = ()) -> Figure:
     """The plot called `kind`; or of a column, `arrivals.delay_p99_ms`, along the key `x` with lines by other keys.
 
     Raises:

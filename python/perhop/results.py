@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from perhop import measured, stats, units
+from perhop.arguments import checked, shown
 from perhop.columns import COLOURS, Column, Columns, Group, Point, Replication, Run, Values, short
 from perhop.frames import Frame
 from perhop.show import near
@@ -41,12 +42,13 @@ class Runs(Views):
     _pools: bool = field(default=False, repr=False, compare=False)
 
     @staticmethod
-    def open(directory: str | Path) -> Runs:
+    @checked
+    def open(directory: str | os.PathLike[str]) -> Runs:
         """Reads a run's directory: a scenario's, a point's or a replication's, or an address as `s3://bucket/runs/NAME`."""
         from perhop.storage import here
         from perhop.stored import read
 
-        found = read(here(str(directory)))
+        found = read(here(os.fspath(directory)))
         return Runs(found.name, found.seed, found.points, found.replications, found.settings, found.notes)
 
     @property
@@ -59,6 +61,7 @@ class Runs(Views):
         """Names of the available tables."""
         return list(dict.fromkeys(name for r in self.replications for name in r.tables))
 
+    @checked
     def table(self, name: str) -> Frame:
         """All rows of a table: the swept keys, `point` and `replication` first, then its own columns.
 
@@ -82,6 +85,7 @@ class Runs(Views):
             out[column] = np.concatenate([r.tables[name][column] for r in having])
         return out
 
+    @checked
     def values(
         self,
         table: str,
@@ -104,6 +108,7 @@ class Runs(Views):
         self._refuse_pooled(cells)
         return {group: self._folded(group, runs, one) for group, runs in cells.items()}
 
+    @checked
     def totals(
         self, table: str, column: str, where: Mapping[str, object] | None = None, by: Sequence[str] = ()
     ) -> dict[Group, Values]:
@@ -123,6 +128,7 @@ class Runs(Views):
             group: self._folded(group, runs, lambda _group, rows: stats.total(rows)) for group, runs in cells.items()
         }
 
+    @checked
     def means(
         self, table: str, column: str, where: Mapping[str, object] | None = None, by: Sequence[str] = ()
     ) -> dict[Group, stats.Interval]:
@@ -210,12 +216,13 @@ class Runs(Views):
             return ends[0]
         raise KeyError(f"no column `{name}`: there are {', '.join(columns)}{near(name, columns)}")
 
+    @checked
     def sql(self, query: str) -> Frame:
         """The answer of a DuckDB query on the tables, made with one thread so that sums are the same every time."""
-        from perhop.stored import columns_of
+        from perhop.stored import asked
 
         with self.connection() as connection:
-            return Frame(columns_of(connection.execute(query)))
+            return Frame(asked(connection, query))
 
     def connection(self) -> duckdb.DuckDBPyConnection:
         """A DuckDB connection with one view for each table."""
@@ -230,6 +237,7 @@ class Runs(Views):
             events.register(connection, self.points, traced)
         return connection
 
+    @checked
     def events(self, where: str | None = None, columns: Sequence[str] | None = None) -> Frame:
         """A row for each packet at each port, of runs with `--trace events`: swept keys, `point`, `replication` first.
 
@@ -263,9 +271,10 @@ class Runs(Views):
             ValueError: when no point has it.
         """
         labels = list(dict.fromkeys(point.labels[key] for point in self.points))
-        if str(value) not in labels:
-            raise ValueError(f"no point has {short(key)} = {value}: there are {', '.join(labels)}")
-        return str(value)
+        text = value if isinstance(value, str) else shown(value)
+        if text not in labels:
+            raise ValueError(f"no point has {short(key)} = {text}: there are {', '.join(labels)}")
+        return text
 
     def _swept(self, name: str) -> str:
         ends = [key for key in self.keys if name in (key, short(key))]

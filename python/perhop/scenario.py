@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from perhop import _core, in_force, linux, show, storage
+from perhop.arguments import bounded, checked, positive
+from perhop.arguments import shown as shown_value
 from perhop.builder import Builder, stated
 from perhop.columns import Point, Replication
 from perhop.hands import Threads, Work
@@ -32,11 +34,14 @@ class Source(NamedTuple):
     vary: list[str]
     keys: list[list[str]]
     """The parts of the key in each line, if the text was written from a dictionary; messages name them."""
+    axes: list[str]
+    """Those given to `sweep`."""
 
 
 class Scenario:
     """One scenario, from a file or from Python, with its overrides and axes."""
 
+    @checked
     def __init__(
         self, text: str, file_name: str = "scenario.toml", overrides: Overrides = (), vary: Sequence[str] = ()
     ) -> None:
@@ -45,7 +50,7 @@ class Scenario:
         Raises:
             ScenarioError: with everything that is wrong in it.
         """
-        self._take(Source(text, file_name, assignments(overrides), list(vary), []))
+        self._take(Source(text, file_name, assignments(overrides), list(vary), [], []))
 
     def _take(self, source: Source) -> None:
         self._source = source
@@ -57,7 +62,12 @@ class Scenario:
         new._take(source)
         return new
 
+    def __reduce__(self) -> tuple[Callable[[Source], Scenario], tuple[Source]]:
+        """What it is read from: so it is copied, and travels to another process."""
+        return (self._of, (self._source,))
+
     @classmethod
+    @checked
     def from_toml(cls, source: str | os.PathLike[str], overrides: Overrides = (), vary: Sequence[str] = ()) -> Scenario:
         """From a file, or from TOML text (a text holds a line break, a path does not).
 
@@ -69,6 +79,7 @@ class Scenario:
         return cls(path.read_text(encoding="utf-8"), str(path), overrides, vary)
 
     @classmethod
+    @checked
     def from_dict(cls, tree: Mapping[str, Any], overrides: Overrides = (), vary: Sequence[str] = ()) -> Scenario:
         """From nested dictionaries, the tables of a file: `{"dumbbell": {"flows": 10, ...}}`.
 
@@ -77,9 +88,10 @@ class Scenario:
             TypeError: for a key or a value that a file cannot hold.
         """
         text, keys = in_force.lines(tree)
-        return cls._of(Source(text, "scenario", assignments(overrides), list(vary), keys))
+        return cls._of(Source(text, "scenario", assignments(overrides), list(vary), keys, []))
 
     @classmethod
+    @checked
     def build(cls, name: str, **settings: Any) -> Builder[Scenario]:
         """Begins a scenario in Python: its name and the keys of `[scenario]`; the builder's methods add sections."""
         return Builder(cls.from_dict, {"scenario": {"name": name} | stated(settings)})
@@ -128,6 +140,7 @@ class Scenario:
         """Effective values, buffers in path, bucket times, as text."""
         return self._core.explain()
 
+    @checked
     def run(  # noqa: PLR0913
         self,
         replications: int | range | None = None,
@@ -164,10 +177,13 @@ class Scenario:
         """
         from perhop.progress import shown
 
+        if client is not None and not hasattr(client, "submit"):
+            raise TypeError(f"client = {shown_value(client)}: a Client of Dask or None is due")
         if events and out is None:
             raise ValueError("events=True without out=: packets at ports are written to disk while the run goes on")
         chosen = self._replications(replications)
-        core = self._core if seed is None else self._core.seeded(seed)
+        jobs, chunk_s = bounded("jobs", jobs), positive("chunk_s", chunk_s)
+        core = self._core if seed is None else self._core.seeded(bounded("seed", seed))
         core = core if name is None else core.named(name)
         place = None if out is None else os.fspath(out)
         if place is not None and client is None and storage.is_address(place):
@@ -189,22 +205,24 @@ class Scenario:
         notes = [r["note"] for r in done if r["note"] is not None]
         return Runs(self.name, settings["seed"], _points(points), finished, settings, notes)
 
+    @checked
     def sweep(self, axes: Mapping[Any, Values], **options: Any) -> Runs:
         """Runs the grid over `axes`, `{"traffic.bulk.flows": [5, 10]}`; see `run` for the options.
 
         Keys that change together are a tuple with rows of values: `{("a.b", "c"): [[1, 2], [3, 4]]}`. Labels and a
         name are stated in a table: `{"traffic.bulk.flows": {"values": [5, 10], "labels": ["few", "many"], "as": "n"}}`.
         """
-        grid = self._source.vary + [axis(key, values) for key, values in axes.items()]
-        return self._of(self._source._replace(vary=grid)).run(**options)
+        grid = [*self._source.axes, *(axis(key, values) for key, values in axes.items())]
+        return self._of(self._source._replace(axes=grid)).run(**options)
 
     def _replications(self, chosen: int | range | None) -> range:
         if chosen is None:
             chosen = int(self.settings["replications"])
-        chosen = range(chosen) if isinstance(chosen, int) else chosen
-        if len(chosen) == 0 or chosen.step != 1 or chosen.start < 0:
-            raise ValueError(f"replications = {chosen}: a positive number, or a range with step 1")
-        return chosen
+        if not isinstance(chosen, range):
+            return range(bounded("replications", chosen))
+        if not chosen or chosen.step != 1 or chosen.start < 0:
+            raise ValueError(f"replications = {shown_value(chosen)}: a range of numbers from 0 on, with step 1")
+        return range(chosen.start, bounded("replications", chosen.stop))
 
     def __repr__(self) -> str:
         return f"Scenario({self.name!r}: {show.count(len(self._core.points), 'point')})"

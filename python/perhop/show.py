@@ -16,6 +16,12 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def as_error(error: Exception) -> str:
+    """What a verb says of an error. One with a code says already that it is one."""
+    text = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
+    return text if text.startswith("error") else f"error: {text}"
+
+
 def count(number: int, noun: str) -> str:
     """`1 row`, `2 rows`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

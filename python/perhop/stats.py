@@ -12,6 +12,7 @@ from functools import cache
 from itertools import accumulate
 
 from perhop import units
+from perhop.arguments import checked
 
 CONFIDENCE = 0.95
 
@@ -36,14 +37,17 @@ class Interval:
         """Half its width."""
         return (self.high - self.low) / 2
 
+    @checked
     def above(self, bound: float) -> bool:
         """Whether the whole interval lies above `bound`."""
         return self.low > bound
 
+    @checked
     def below(self, bound: float) -> bool:
         """Whether the whole interval lies below `bound`."""
         return self.high < bound
 
+    @checked
     def contains(self, bound: float) -> bool:
         """Whether `bound` lies in it: undecided."""
         return self.low <= bound <= self.high

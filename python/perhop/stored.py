@@ -16,11 +16,10 @@ import duckdb
 import numpy as np
 
 from perhop import _core
+from perhop.arguments import shown
 from perhop.columns import Column, Columns, Origin, Point, Replication
 
 MANIFEST = "manifest.json"
-REQUIRED = ("scenario", "point", "point_hash", "seed", "perhop", "effective")
-OF_EACH = ("replication", "result_hash")
 MOST_SHOWN = 3
 
 
@@ -74,6 +73,21 @@ def connect() -> duckdb.DuckDBPyConnection:
 def columns_of(relation: duckdb.DuckDBPyConnection) -> Columns:
     """A query's answer: integers stay integers without nulls; a missing number is NaN, a missing text None."""
     return {name: _plain(column) for name, column in relation.fetchnumpy().items()}
+
+
+def asked(connection: duckdb.DuckDBPyConnection, query: str) -> Columns:
+    """A query's answer as columns.
+
+    Raises:
+        ValueError: the query is not SQL of these tables.
+    """
+    try:
+        found: duckdb.DuckDBPyConnection | None = connection.execute(query)
+    except duckdb.Error as error:
+        raise ValueError(f"query {shown(query)}: {error}") from error
+    if found is None:
+        raise ValueError(f"query {shown(query)} asks for nothing")
+    return columns_of(found)
 
 
 def _plain(column: Any) -> Column:
@@ -152,17 +166,9 @@ def _below(directory: Path) -> list[Stored]:
 
 def _stored(path: Path) -> list[Stored]:
     """The replications in a directory. The manifest of several has a list of what differs."""
-    manifest = path / MANIFEST
-    try:
-        read, written = json.loads(manifest.read_text(encoding="utf-8")), manifest.stat().st_mtime
-        each = read.get("replications", [read])
-        missing = [key for key in REQUIRED if key not in read]
-        missing += [key for key in OF_EACH if any(key not in it for it in each)]
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise ValueError(damaged(path, f"{MANIFEST} cannot be read: {error}")) from error
-    if missing:
-        raise ValueError(damaged(path, f"{MANIFEST} has no `{missing[0]}`"))
-    return [Stored(path, read, it["replication"], written) for it in each]
+    read = json.loads(_core.manifest(str(path)))
+    written, several = (path / MANIFEST).stat().st_mtime, read.get("replications")
+    return [Stored(path, read, it["replication"], written) for it in ([read] if several is None else several)]
 
 
 def _loaded(kept: list[Stored]) -> list[tuple[str, Mapping[str, Columns]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from perhop import in_force
+from perhop.arguments import fits, shown
 
 Key = str | tuple[str, ...]
 """A key, or several that change together."""
@@ -19,6 +20,8 @@ def axis(key: Key, values: Values) -> str:
         ValueError: for an empty axis.
         TypeError: for a text in place of a list, and for values that a scenario cannot hold.
     """
+    if not fits(key, Key):
+        raise TypeError(f"axes: {shown(key)} is not a key: a text, or a tuple of texts")
     name = key if isinstance(key, str) else f"[{', '.join(key)}]"
     if isinstance(values, Mapping):
         return f"{name}={in_force.toml(values, (name,))}"

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from perhop import _core, files
+from perhop.arguments import checked, shown
 from perhop.scenario import Overrides, assignments
 
 if TYPE_CHECKING:
@@ -16,6 +19,11 @@ if TYPE_CHECKING:
 
 Class = str | Mapping[str, object]
 """`"rtt=120ms,flows=5..50,share=0.1"`, or `{"rtt": "120ms", "flows": (5, 50), "share": 0.1, "for": ["AF11"]}`."""
+
+
+NAMES = {"class": "classes", "set": "overrides"}
+"""Arguments whose options have other names."""
+OPTIONS = re.compile("--(alpha|class|floor|limit|packet|queue|rate|reference|set|v0)")
 
 
 class Tuned:
@@ -55,6 +63,7 @@ class Tuned:
 
         return stability.figure(self._picture)
 
+    @checked
     def plot(self, path: str | os.PathLike[str]) -> None:
         """Writes that plot: .png, .svg or .pdf.
 
@@ -71,6 +80,7 @@ class Tuned:
         return f"Tuned({self.numbers['aqm']}, v0={best['v0_packets']:.0f}p, floor={best['floor_packets']:.0f}p)"
 
 
+@checked
 def tune(  # noqa: PLR0913
     aqm: str,
     file: str | os.PathLike[str] | None = None,
@@ -93,7 +103,7 @@ def tune(  # noqa: PLR0913
     Raises:
         ValueError: when an argument makes no sense, or the rule does not apply.
     """
-    alphas = [alpha] if isinstance(alpha, int | float) else list(alpha or ())
+    alphas = [alpha] if isinstance(alpha, Real) else list(cast("Sequence[float]", () if alpha is None else alpha))
     stated = {
         "queue": queue,
         "rate": rate,
@@ -102,13 +112,16 @@ def tune(  # noqa: PLR0913
         "reference": reference,
         "v0": v0,
         "floor": floor,
-        "alpha": ",".join(map(repr, alphas)) or None,
+        "alpha": ",".join(map(shown, alphas)) or None,
     }
-    arguments = [aqm, *([os.fspath(file)] if file is not None else [])]
-    arguments += [f"--{name}={value}" for name, value in stated.items() if value is not None]
+    arguments = [f"--{name}={value}" for name, value in stated.items() if value is not None]
     arguments += [f"--set={text}" for text in assignments(overrides)]
     arguments += [f"--class={_words(one)}" for one in classes]
-    numbers, picture = _core.tune(arguments)
+    arguments += ["--", aqm, *([os.fspath(file)] if file is not None else [])]
+    try:
+        numbers, picture = _core.tune(arguments)
+    except ValueError as error:
+        raise ValueError(OPTIONS.sub(lambda option: NAMES.get(option[1], option[1]), str(error))) from None
     return Tuned(json.loads(numbers), json.loads(picture), file)
 
 

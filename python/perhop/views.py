@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from perhop import accounting, frames, measured, show, units
+from perhop.arguments import checked
 from perhop.columns import Group, Point, Replication, Values, short
 from perhop.frames import Frame
 
@@ -54,6 +55,7 @@ class Views(ABC):
     ) -> dict[Group, Values]:
         """For each group of `by` the column's value in each replication."""
 
+    @checked
     def df(self, table: str, engine: str | None = None) -> Any:
         """A table as a data frame of "pandas" or "polars"; by default of the first of them that is installed.
 
@@ -66,6 +68,7 @@ class Views(ABC):
         """
         return frames.with_numbers(self.table(table), self.points).df(engine)
 
+    @checked
     def intervals(
         self, table: str, column: str, where: Mapping[str, object] | None = None, by: Sequence[str] | None = None
     ) -> Frame:
@@ -90,7 +93,8 @@ class Views(ABC):
             raise ValueError(f"nothing identifies the rows of `{table}`: say by= which columns do")
         return table
 
-    def plot(self, kind: str = "throughput", *, x: str | None = None, by: Sequence[str] = ()) -> Figure:
+    @checked
+    def plot(self, kind: str = "throughput", *, x: str | None = None, by: str | Sequence[str] = ()) -> Figure:
         """A picture, which a notebook shows: of a `kind`, as `perhop plot --kind`, or of any column.
 
         A column, "arrivals.delay_p99_ms", is drawn along the key `x`, with a line for each value of the keys `by`.

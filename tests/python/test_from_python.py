@@ -51,7 +51,7 @@ def test_a_fault_of_a_table_is_at_its_name() -> None:
 def test_a_fault_of_an_override_is_at_the_override() -> None:
     with pytest.raises(ScenarioError) as caught:
         Scenario.from_dict(SMALL, {"dumbbell.flows": "many"})
-    assert {(d["file"], d["path"]) for d in caught.value.diagnostics} == {("-s", None)}
+    assert {(d["file"], d["path"]) for d in caught.value.diagnostics} == {("overrides", None)}
 
 
 @pytest.mark.parametrize(

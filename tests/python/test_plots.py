@@ -289,8 +289,8 @@ def test_a_chosen_plot_shows_the_means(swept_cir: Runs) -> None:
 WRONG: dict[str, tuple[Choice, str]] = {
     "table": (Choice("arrival.delay_p99_ms"), "TABLE one of traffic, arrivals"),
     "column": (Choice("arrivals.delay_p98_ms"), "did you mean `delay_p9"),
-    "x": (Choice("arrivals.delay_p99_ms", "size"), "--x size: no such key; there are cir, flows, class, colour"),
-    "by": (Choice("arrivals.delay_p99_ms", by=["size"]), "--by size: no such key"),
+    "x": (Choice("arrivals.delay_p99_ms", "size"), "x size: no such key; there are cir, flows, class, colour"),
+    "by": (Choice("arrivals.delay_p99_ms", by=["size"]), "by size: no such key"),
     "both": (Choice("arrivals.delay_p99_ms", "class", ["class"]), "`class` already runs along x"),
     "too many": (Choice("flows.goodput_bit_s", "cir", ["flow", "traffic"]), "too many for one picture"),
 }

@@ -98,7 +98,7 @@ fn diagnose(file: &Path, settings: &Settings) -> (Diagnostics, Vec<&'static str>
     let options = options(file, settings);
     let parse = |text: String| match is_policy(&text) {
         true => Policy::parse(&text, &options).map(|ok| (ok.1, Vec::new())),
-        false => Sweep::parse(&text, &options).map(|(sweep, warnings)| (warnings, sweep.notes())),
+        false => Sweep::check(&text, &options),
     };
     text(file).and_then(parse).unwrap_or_else(|errors| (errors, Vec::new()))
 }

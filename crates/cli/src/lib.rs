@@ -17,7 +17,7 @@ mod check;
 pub mod docs;
 /// `explain`
 mod explain;
-/// Ctrl-C, the clock, the progress line.
+/// Signals, the clock, the progress line.
 mod watch;
 /// `list`
 mod list;
@@ -52,8 +52,12 @@ pub enum Exit {
     Warnings = 1,
     /// An error.
     Error = 2,
-    /// Ctrl-C.
+    /// The terminal went away: SIGHUP.
+    HungUp = 129,
+    /// Ctrl-C: SIGINT.
     Interrupted = 130,
+    /// SIGTERM.
+    Terminated = 143,
 }
 
 /// The outcome of a command line.
@@ -138,7 +142,7 @@ fn carry_out(verb: args::Verb, line: &[OsString]) -> Outcome {
 enum Failure {
     /// What was wrong.
     Error(String),
-    /// Ctrl-C.
+    /// A signal: Ctrl-C and its kind.
     Interrupted(String),
 }
 
@@ -146,7 +150,7 @@ impl Failure {
     /// Says why; the exit code.
     fn say(&self) -> Exit {
         let (message, exit) = match self {
-            Self::Interrupted(message) => (message, Exit::Interrupted),
+            Self::Interrupted(message) => (message, watch::signalled()),
             Self::Error(message) => (message, Exit::Error),
         };
         complain!("{}", show::painted(message));

@@ -1,15 +1,29 @@
-//! Ctrl-C, the clock and the progress line: the only place of the command line that reads a clock.
+//! Signals, the clock and the progress line: the only place of the command line that reads a clock.
 
+use crate::Exit;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use perhop_scenario::output::run::{Progress, Watch};
-use std::sync::atomic::{AtomicBool, Ordering};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Once};
 use std::time::{Duration, Instant, SystemTime};
 
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// Signals that end work, and the exit code of each: 128 and its number.
+const SIGNALS: [(i32, Exit); 3] = [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated), (SIGHUP, Exit::HungUp)];
 
-/// Whether Ctrl-C was pressed since the program began.
+/// Whether one came, and the number of the first.
+static CAUGHT: LazyLock<(Arc<AtomicBool>, Arc<AtomicUsize>)> = LazyLock::new(Default::default);
+
+/// Whether Ctrl-C was pressed since the program began, or another signal came that ends work.
 pub(crate) fn interrupted() -> &'static AtomicBool {
-    &INTERRUPTED
+    &CAUGHT.0
+}
+
+/// The exit code of work that a signal cut short.
+pub(crate) fn signalled() -> Exit {
+    let number = CAUGHT.1.load(Ordering::SeqCst);
+    SIGNALS.into_iter().find(|(signal, _)| *signal as usize == number).map_or(Exit::Interrupted, |(_, exit)| exit)
 }
 
 /// The time of day, for manifests.
@@ -19,13 +33,27 @@ pub(crate) fn now() -> SystemTime {
 }
 
 /// Takes Ctrl-C over, and the signals by which a terminal or a system ends programs; the second one ends it at once.
+/// What `nohup` has the program ignore stays ignored.
 pub(crate) fn catch_interrupts() {
-    // A second call of this function finds a handler in place; that one does the same.
-    let _ = ctrlc::set_handler(|| {
-        if INTERRUPTED.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
-        }
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        SIGNALS.into_iter().filter(|(signal, _)| !(*signal == SIGHUP && is_ignored(SIGHUP))).for_each(catch)
     });
+}
+
+/// A signal that cannot be taken over ends the program as it would have.
+fn catch((signal, exit): (i32, Exit)) {
+    let (came, which) = &*CAUGHT;
+    let _ = flag::register_conditional_shutdown(signal, exit as i32, came.clone())
+        .and_then(|_| flag::register_usize(signal, which.clone(), signal as usize))
+        .and_then(|_| flag::register(signal, came.clone()));
+}
+
+/// Whether this program was started with a signal ignored; unknown, and so `false`, where there is no `/proc`.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 /// Shows a progress line on a terminal, otherwise nothing.
@@ -63,7 +91,7 @@ impl Watch for Terminal {
     }
 
     fn stop(&self) -> bool {
-        INTERRUPTED.load(Ordering::Relaxed)
+        interrupted().load(Ordering::Relaxed)
     }
 
     fn clock(&self) -> Duration {

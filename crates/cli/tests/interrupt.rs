@@ -54,6 +54,33 @@ fn finished_replications_are_kept() {
     assert!(before.iter().all(|(path, bytes)| after[path] == *bytes), "what was kept is unchanged");
 }
 
+/// The exit code says which signal cut it short: 128 and its number.
+#[test]
+fn other_signals_end_it_as_ctrl_c_does() {
+    for (signal, code) in [("TERM", 143), ("HUP", 129)] {
+        let folder = Folder::with(&[("long.toml", SCENARIO.replace("\"4s\"", "\"600s\"").as_bytes())]);
+        let out = ended(&folder, &SWEEP, signal, 1);
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(code), "{signal}: {said}");
+        assert!(said.contains("interrupted: "), "{said}");
+        assert!(!folder.names().iter().any(|p| p.to_string_lossy().contains(".partial")), "nothing is half-written");
+    }
+}
+
+/// `nohup` has a program ignore that its terminal goes away.
+#[test]
+fn a_hang_up_that_is_ignored_ends_nothing() {
+    let folder = Folder::with(&[("ok.toml", SCENARIO.as_bytes())]);
+    let line = format!(
+        "trap '' HUP; {} sweep ok.toml --replications 400 -j 1 & kill -HUP $!; wait $!",
+        env!("CARGO_BIN_EXE_perhop")
+    );
+    let program = perhop(&[], &folder);
+    let mut shell = Command::new("sh");
+    let out = shell.args(["-c", &line]).current_dir(program.get_current_dir().unwrap()).output().unwrap();
+    assert_eq!((out.status.code(), complete(&folder)), (Some(0), 400), "{}", String::from_utf8_lossy(&out.stderr));
+}
+
 /// What was written when it was killed is whole, and used by the next; what was gathered is made again.
 #[test]
 fn a_killed_process_loses_what_it_had_gathered_at_most() {

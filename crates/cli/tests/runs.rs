@@ -179,6 +179,6 @@ fn an_aggregate_that_is_not_there_is_said_and_a_port_that_is_not_there_refused()
     let rows = String::from_utf8(out.stdout).unwrap();
     assert_eq!(table(&rows, "hop ")[1], ["s -> A", "EF", "1.000", "0", "0", "-", "-", "-"]);
     let said = folder.refused(&["run", "ok.toml", "--ef", "s -> B,rate=1Mbit/s"]);
-    assert!(said.contains("error[E235] --ef 's -> B,rate=1Mbit/s': no port `s -> B`"), "{said}");
+    assert!(said.contains("error[E235] `ef` 's -> B,rate=1Mbit/s': no port `s -> B`"), "{said}");
     assert!(said.contains("help: did you mean `s -> A`?"), "{said}");
 }

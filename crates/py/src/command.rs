@@ -14,7 +14,10 @@ type Ended = (u8, Option<(&'static str, String)>);
 /// Carries out a command line; `argv[0]` is the program's name.
 #[pyfunction]
 pub fn main(py: Python<'_>, argv: Vec<OsString>) -> Ended {
-    match py.detach(|| perhop::main(argv)) {
+    let outcome = py.detach(|| perhop::main(argv));
+    // A signal that ended it has been heard: Python need not raise anything for it.
+    let _ = py.check_signals();
+    match outcome {
         Outcome::Done(exit) => (exit as u8, None),
         Outcome::Python(request) => (0, Some((request.verb, request.arguments.to_string()))),
     }
@@ -29,7 +32,9 @@ type GivenByPython = (String, PathBuf, BTreeSet<(usize, u32)>, f64);
 pub fn answer(py: Python<'_>, argv: Vec<OsString>, given: GivenByPython) -> u8 {
     let (text, out, made, took) = given;
     let given = perhop::Given { text, out, made, took: Duration::from_secs_f64(took) };
-    match py.detach(|| perhop::answer(argv, given)) {
+    let outcome = py.detach(|| perhop::answer(argv, given));
+    let _ = py.check_signals();
+    match outcome {
         Outcome::Done(exit) => exit as u8,
         Outcome::Python(_) => unreachable!("it has run"),
     }

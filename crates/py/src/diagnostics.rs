@@ -16,7 +16,7 @@ pub fn check<'py>(
     overrides: Vec<String>,
     vary: Vec<String>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let options = options(file_name, &overrides, &vary);
+    let options = options(file_name, &overrides, &vary, &[]);
     let (Ok((_, found)) | Err(found)) = Sweep::parse(text, &options);
     list(py, &found)
 }

@@ -46,6 +46,8 @@ fn core_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(diagnostics::quantity, m)?)?;
     m.add_function(wrap_pyfunction!(diagnostics::accounted, m)?)?;
     m.add_function(wrap_pyfunction!(diagnostics::known, m)?)?;
+    m.add_function(wrap_pyfunction!(options::bounded, m)?)?;
     m.add_function(wrap_pyfunction!(stored::load, m)?)?;
+    m.add_function(wrap_pyfunction!(stored::manifest, m)?)?;
     Ok(())
 }

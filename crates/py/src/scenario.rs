@@ -4,7 +4,7 @@ use crate::options::options;
 use crate::{diagnostics, run};
 use perhop_scenario::output::disk::Identity;
 use perhop_scenario::output::run::RunOptions;
-use perhop_scenario::{Options, Point, Sweep, contracts};
+use perhop_scenario::{Options, Override, Point, Sweep, contracts};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -27,10 +27,11 @@ pub struct Scenario {
 
 #[pymethods]
 impl Scenario {
-    /// `keys` are the parts of the key in each line of a text that was written from a dictionary.
+    /// `keys` are the parts of the key in each line of a text that was written from a dictionary; `axes` are as those of
+    /// `vary`, given to `sweep`.
     #[new]
     #[allow(clippy::too_many_arguments)] // a file, or a text with the keys of its lines
-    #[pyo3(signature = (text, file_name, overrides, vary, keys=Vec::new()))]
+    #[pyo3(signature = (text, file_name, overrides, vary, keys=Vec::new(), axes=Vec::new()))]
     fn new(
         py: Python<'_>,
         text: &str,
@@ -38,8 +39,9 @@ impl Scenario {
         overrides: Vec<String>,
         vary: Vec<String>,
         keys: Vec<Vec<String>>,
+        axes: Vec<String>,
     ) -> PyResult<Self> {
-        let options = Options { keys, ..options(file_name, &overrides, &vary) };
+        let options = Options { keys, ..options(file_name, &overrides, &vary, &axes) };
         let (sweep, found) = Sweep::parse(text, &options).map_err(|found| diagnostics::error(py, &found))?;
         Ok(Self { text: text.to_owned(), sweep, points: OnceLock::new(), options, found })
     }
@@ -62,7 +64,8 @@ impl Scenario {
     #[getter]
     fn recipe(&self) -> Recipe {
         let Options { file_name, overrides, vary, keys } = self.options.clone();
-        let overrides = overrides.into_iter().map(|over| over.text).collect();
+        let texts = |given: Vec<Override>| given.into_iter().map(|it| it.text).collect();
+        let (overrides, vary) = (texts(overrides), texts(vary));
         (self.text.clone(), file_name, overrides, vary, keys, self.sweep.run_name().map(str::to_owned))
     }
 

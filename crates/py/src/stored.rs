@@ -27,6 +27,15 @@ pub fn load(py: Python<'_>, directories: Vec<PathBuf>) -> PyResult<Bound<'_, PyL
     Ok(out)
 }
 
+/// The text of a directory's manifest, when it is the one that was written, every field of its type.
+///
+/// # Errors
+/// `ValueError` when it is not; E023.
+#[pyfunction]
+pub fn manifest(directory: PathBuf) -> PyResult<String> {
+    disk::load::manifest_text(&directory).map_err(|damaged| PyValueError::new_err(damaged.to_string()))
+}
+
 fn replications(py: Python<'_>, stored: Stored) -> PyResult<Bound<'_, PyList>> {
     let of = stored.manifest.replications.into_iter().zip(stored.tables);
     PyList::new(

@@ -2,6 +2,8 @@
 //!
 //! A file's path through the folders, in order; each imports only those before it (`tests/stages.rs`):
 
+/// What may be asked of a run.
+pub mod bounds;
 /// Bytes <-> tree.
 pub mod text;
 /// A plan's simulation: which transports this build has.

@@ -2,7 +2,7 @@
 
 use crate::build::Built;
 use crate::change::{follow, overlay};
-use crate::expand::{dumbbell, series};
+use crate::expand::{dumbbell, series, size};
 use crate::in_force::InForce;
 use crate::sections::model::Model;
 use crate::sections::settings::Settings;
@@ -74,6 +74,9 @@ impl Scenario {
 
 /// Short forms expanded; `None` if one has a fault. The rest is read even so, for its own.
 fn expanded(stated: &Node, problems: &mut Problems) -> Option<Node> {
+    if !size::check_series(stated, problems) {
+        return None;
+    }
     let found = problems.list.len();
     let plain = series::expand(&tree::without(stated, "change"), problems);
     let rest = (problems.list.len() > found).then(|| tree::without(&plain, "dumbbell").into_owned());

@@ -1,19 +1,21 @@
 //! A file: its base scenario, and the points of its sweep, a grid over keys, each a scenario with a name and a hash.
 
+use crate::bounds::SEED;
 use crate::check::settings::unfit;
 use crate::check::unnamed;
 use crate::expand::axis::{self, Axis};
-use crate::expand::{selector, stated};
+use crate::expand::{selector, size, stated};
 use crate::scenario::{self, Scenario};
 use crate::tables::reserved;
 use crate::text::axis as written;
 use crate::text::diagnostics::{Diagnostics, Findings};
 use crate::text::file;
-use crate::text::options::Options;
+use crate::text::options::{Options, Override};
 use crate::text::tree;
 use crate::text::write;
 use perhop_core::params::{Node, Place, Problems, Tree};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 /// Most points of a sweep.
@@ -60,17 +62,33 @@ impl Sweep {
     }
 
     fn read(text: &str, options: &Options, findings: &mut Findings) -> Option<Self> {
-        let mut stated = stated::read(text, options, findings)?;
-        vary(&mut stated, &options.vary, findings);
-        let (stem, problems) = (options.stem(), &mut findings.problems);
-        let stated = Arc::new(stated);
-        let plain = match tree::without(&stated, "sweep") {
-            Cow::Borrowed(_) => stated.clone(),
-            Cow::Owned(plain) => Arc::new(plain),
+        let (stated, base) = base(text, options, findings)?;
+        let mut grid = Vec::new();
+        points(&stated, &options.stem(), &mut findings.problems, |point| grid.push(point))?;
+        Some(Self { base: base?, run: None, grid, stated, base_hash: OnceLock::new() })
+    }
+
+    /// [`Sweep::parse`] without what it reads, which is forgotten point by point: what is found, and what a reader should
+    /// know and no rule forbids.
+    ///
+    /// # Errors
+    /// As [`Sweep::parse`].
+    pub fn check(text: &str, options: &Options) -> Result<(Diagnostics, Vec<&'static str>), Diagnostics> {
+        let mut findings = Findings::default();
+        let read = Self::walk(text, options, &mut findings);
+        findings.conclude(read).map(|(notes, found)| (found, notes))
+    }
+
+    fn walk(text: &str, options: &Options, findings: &mut Findings) -> Option<Vec<&'static str>> {
+        let (stated, base) = base(text, options, findings)?;
+        let (mut swept, mut unnamed) = (false, false);
+        let each = |point: Point| {
+            swept = true;
+            unnamed |= is_unnamed(&point.scenario);
         };
-        let base = Scenario::read(plain, &stem, problems);
-        let grid = points(&stated, &stem, problems);
-        Some(Self { base: base?, run: None, grid: grid?, stated, base_hash: OnceLock::new() })
+        points(&stated, &options.stem(), &mut findings.problems, each)?;
+        let any = if swept { unnamed } else { is_unnamed(&base?) };
+        Some(any.then_some(unnamed::NOTE).into_iter().collect())
     }
 
     /// All points; without `[sweep]` the base alone.
@@ -78,13 +96,6 @@ impl Sweep {
         let mut points = if self.grid.is_empty() { vec![Point::base(&self.base)] } else { self.grid.clone() };
         points.iter_mut().for_each(|point| point.run.clone_from(&self.run));
         points
-    }
-
-    /// What a reader should know and no rule forbids.
-    pub fn notes(&self) -> Vec<&'static str> {
-        let unnamed = |scenario: &Scenario| unnamed::any(&scenario.model, &scenario.built.traffic);
-        let any = self.points().iter().any(|point| unnamed(&point.scenario));
-        any.then_some(unnamed::NOTE).into_iter().collect()
     }
 
     /// The base as a point: what `perhop run` runs.
@@ -116,9 +127,7 @@ impl Sweep {
     /// # Errors
     /// When the seed is swept, or more than a file can state.
     pub fn seeded(self, seed: u64) -> Result<Self, String> {
-        if i64::try_from(seed).is_err() {
-            return Err(format!("seed {seed} is more than {}, the largest integer of a TOML file", i64::MAX));
-        }
+        SEED.check(seed)?;
         let swept = self.grid.iter().any(|point| point.scenario.settings().seed != self.base.settings().seed);
         if swept {
             return Err(format!("seed {seed} for a scenario that sweeps its seed: give one or the other"));
@@ -158,6 +167,23 @@ impl Sweep {
     pub fn to_toml(&self) -> String {
         scenario::to_toml(&self.stated, self.base.name())
     }
+}
+
+/// The tree of a file with its sweep, and what it says without; `None` if it cannot be read at all.
+fn base(text: &str, options: &Options, findings: &mut Findings) -> Option<(Arc<Node>, Option<Scenario>)> {
+    let mut stated = stated::read(text, options, findings)?;
+    vary(&mut stated, &options.vary, findings);
+    let stated = Arc::new(stated);
+    let plain = match tree::without(&stated, "sweep") {
+        Cow::Borrowed(_) => stated.clone(),
+        Cow::Owned(plain) => Arc::new(plain),
+    };
+    let base = Scenario::read(plain, &options.stem(), &mut findings.problems);
+    Some((stated, base))
+}
+
+fn is_unnamed(scenario: &Scenario) -> bool {
+    unnamed::any(&scenario.model, &scenario.built.traffic)
 }
 
 impl Scenario {
@@ -273,10 +299,10 @@ fn shortest(key: &[String], all: &[Vec<String>]) -> String {
 }
 
 /// Adds the axes of `--vary` to the tree's `[sweep]`; each replaces the file's axis of the same keys.
-fn vary(root: &mut Node, vary: &[String], findings: &mut Findings) {
+fn vary(root: &mut Node, vary: &[Override], findings: &mut Findings) {
     let Findings { sources, problems } = findings;
-    for text in vary {
-        let base = sources.add("--vary", text);
+    for Override { flag, text } in vary {
+        let base = sources.add(flag, text);
         let Some((key, values)) = written::parse(text, base, problems) else { continue };
         let place = Place { start: base, end: base + tree::split(text).map_or(0, |split| split.0.len()) };
         let known = tree::names(root, "sweep").into_iter().find(|name| axis::same(name, &key)).map(str::to_owned);
@@ -284,9 +310,9 @@ fn vary(root: &mut Node, vary: &[String], findings: &mut Findings) {
     }
 }
 
-/// The points of `[sweep]`: none without, `None` if an axis or a point is invalid.
-fn points(root: &Node, stem: &str, problems: &mut Problems) -> Option<Vec<Point>> {
-    let Some(sweep) = tree::get(root, &["sweep"]) else { return Some(Vec::new()) };
+/// Hands out the points of `[sweep]`: none without, `None` if an axis or a point is invalid.
+fn points(root: &Node, stem: &str, problems: &mut Problems, mut each: impl FnMut(Point)) -> Option<()> {
+    let Some(sweep) = tree::get(root, &["sweep"]) else { return Some(()) };
     let Tree::Table(table) = &sweep.tree else {
         return problems
             .error("E240", sweep.place, "[sweep] is not a table")
@@ -302,8 +328,34 @@ fn points(root: &Node, stem: &str, problems: &mut Problems) -> Option<Vec<Point>
         return problems.error("E241", sweep.place, "too many points in [sweep]").help(help).none();
     };
     let plain = tree::without(root, "sweep");
-    let points: Vec<_> = (0..count).map(|n| Grid { plain: &plain, stem, axes: &axes }.point(n, problems)).collect();
-    if axes.len() < table.entries.len() { None } else { points.into_iter().collect() }
+    let values = (count as u64).saturating_mul(size::expanded(&plain));
+    if values > size::MOST_SWEPT {
+        let message = format!("the {count} points of this sweep hold {values} values");
+        let help = format!("at most {}: fewer points, or a smaller scenario", size::MOST_SWEPT);
+        return problems.error("E270", sweep.place, message).help(help).none();
+    }
+    let (grid, mut seen) = (Grid { plain: &plain, stem, axes: &axes }, BTreeSet::new());
+    let mut sound = axes.len() == table.entries.len();
+    for index in 0..count {
+        let found = problems.list.len();
+        let point = grid.point(index, problems);
+        sound &= point.is_some();
+        point.into_iter().for_each(&mut each);
+        forget_repeated(problems, found, &mut seen);
+    }
+    sound.then_some(())
+}
+
+/// Code, place and words of a problem.
+type Known = (&'static str, Option<(usize, usize)>, String, String);
+
+/// Forgets what was said of a point before: of many points each would be kept, and shown once.
+fn forget_repeated(problems: &mut Problems, from: usize, seen: &mut BTreeSet<Known>) {
+    let new = problems.list.split_off(from).into_iter();
+    problems.list.extend(new.filter(|it| {
+        let place = it.place.map(|place| (place.start, place.end));
+        seen.insert((it.code, place, it.message.clone(), it.label.clone()))
+    }));
 }
 
 /// Reports keys that results could not tell from their own columns.

@@ -237,6 +237,7 @@ fn entries(dir: &Path, change: impl Fn(&mut Vec<serde_json::Value>)) {
     let path = dir.join("manifest.json");
     let mut manifest: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     change(manifest["replications"].as_array_mut().unwrap());
+    manifest.as_object_mut().unwrap().remove("manifest_hash");
     fs::write(path, manifest.to_string()).unwrap();
 }
 
@@ -300,8 +301,9 @@ fn other_results_of_the_same_replications_go() {
     // As if it had once been of this point.
     let dir = place.point().join("reps-000-008");
     fs::rename(other.point().join("reps-000-008"), &dir).unwrap();
-    let manifest = fs::read_to_string(dir.join("manifest.json")).unwrap();
-    fs::write(dir.join("manifest.json"), manifest.replace(&other.points[0].hash, &place.points[0].hash)).unwrap();
+    let mut manifest = disk::load(&dir).unwrap().manifest;
+    manifest.common.point_hash.clone_from(&place.points[0].hash);
+    disk::write::rewrite(&dir, &manifest).unwrap();
     fs::remove_dir_all(place.point().join("reps-000-005")).unwrap();
     let fresh = RunOptions { resume: false, ..place.options(0..6) };
     assert_eq!(hashes(&run(&place.points, &fresh, &Steps::of(1)).unwrap()), hashes(&whole));
@@ -335,6 +337,7 @@ fn older_directories_are_read() {
     let path = place.point().join("rep-000/manifest.json");
     let mut manifest: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     let fields = manifest.as_object_mut().unwrap();
+    fields.remove("manifest_hash").unwrap();
     let old = fields.remove("files_hash").unwrap();
     fields.insert("result_hash".to_owned(), old);
     fs::write(&path, manifest.to_string()).unwrap();

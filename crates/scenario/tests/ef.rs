@@ -140,7 +140,7 @@ fn what_cannot_be_asked_is_refused_with_what_to_write() {
     let refused = |port, ef: &str| {
         let sweep = scenario(port, "");
         let error = checks(&[ef.to_owned()], &sweep.base).unwrap_err();
-        assert!(error.contains(&format!("--ef '{ef}'")) && error.contains("\n   help: "), "{error}");
+        assert!(error.contains(&format!("`ef` '{ef}'")) && error.contains("\n   help: "), "{error}");
         match run(&sweep.points(), &options(&[ef], None), &Unwatched) {
             Err(RunError::Asked(same)) => assert_eq!(same, error),
             other => panic!("{other:?}"),

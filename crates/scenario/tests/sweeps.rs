@@ -155,7 +155,7 @@ fn faults_of_axes() {
         ("traffic.bulk.flows=1,,2", "E240", "value 2 of axis", &["\"\""]),
         ("traffic.bulk.flows=", "E240", "value 1 of axis", &["key=a,b,c"]),
         ("traffic.bulk.flows=2,2", "E240", "values 1 and 2 of axis `traffic.bulk.flows` are both 2", &["remove"]),
-        ("replications=2,3", "E240", "cannot be swept", &["--replications"]),
+        ("replications=2,3", "E240", "cannot be swept", &["`scenario.replications`"]),
         ("scenario.name=a,b", "E240", "cannot be swept", &["another section"]),
         ("[traffic.bulk.flows, seed]=[1, 2], [3]", "E240", "row 2 of axis", &["1 value for 2 keys"]),
         ("[traffic.bulk.flows, seed]=1,2", "E240", "row 1 of axis", &["an integer for 2 keys"]),

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-INTERRUPTED = 130
+from perhop.signals import code
 
 
 def _leave(_signal: int, _frame: FrameType | None) -> None:
-    os._exit(INTERRUPTED)
+    os._exit(code())
 
 
 def _first(_signal: int, _frame: FrameType | None) -> None:

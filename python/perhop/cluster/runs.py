@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 
 
 def run(client: Client, chunk_s: float, jobs: int, work: Work, progress: Any) -> list[ReplicationDict]:
-    """All replications of the work, as the core gives them.
-
-    Raises:
-        ValueError: `chunk_s` is not above 0.
-    """
-    if not chunk_s > 0:
-        raise ValueError(f"chunk_s = {chunk_s}: seconds of work in one task, above 0")
+    """All replications of the work, as the core gives them."""
     cluster = Cluster(client, chunk_s)
     if work.out is None:
         with shown(progress, work.scenario.name) as report:

@@ -12,6 +12,7 @@ from perhop.cluster.client import reached
 from perhop.cluster.errors import FailedError
 from perhop.cluster.runs import written
 from perhop.hands import Work
+from perhop.show import as_error
 
 FAILED = 1
 
@@ -27,7 +28,7 @@ def sweep(arguments: Mapping[str, Any]) -> int:
         with reached(a["cluster"]) as cluster:
             made = written(cluster, work, None) if cluster else set()
     except FailedError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(as_error(error), file=sys.stderr)
         return FAILED
     sys.stdout.flush()
     place = str(storage.here(out, core.name))

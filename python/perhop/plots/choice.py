@@ -71,10 +71,10 @@ def _column(runs: Runs, y: str) -> tuple[str, str]:
     table, _, column = y.partition(".")
     if table not in units.KEYS or table not in runs.tables:
         tables = ", ".join(name for name in units.KEYS if name in runs.tables)
-        raise ValueError(f"--y {y}: write TABLE.COLUMN with TABLE one of {tables}")
+        raise ValueError(f"{y}: write TABLE.COLUMN with TABLE one of {tables}")
     columns = _numbers(runs, table)
     if column not in columns:
-        raise ValueError(f"--y {y}: no such column{show.near(column, columns)}; `{table}` has {', '.join(columns)}")
+        raise ValueError(f"{y}: no such column{show.near(column, columns)}; `{table}` has {', '.join(columns)}")
     return table, column
 
 
@@ -85,10 +85,10 @@ def _numbers(runs: Runs, table: str) -> list[str]:
 
 def _roles(runs: Runs, table: str, column: str, choice: Choice) -> Roles:
     every = [*runs.keys, *units.KEYS[table]]
-    lines = [_key(every, f"--by {name}", name) for name in choice.by]
-    x = _key(every, f"--x {choice.x}", choice.x) if choice.x else _default(runs, every, lines)
+    lines = [_key(every, f"by {name}", name) for name in choice.by]
+    x = _key(every, f"x {choice.x}", choice.x) if choice.x else _default(runs, every, lines)
     if x in lines:
-        raise ValueError(f"--by {short(x)}: `{short(x)}` already runs along x")
+        raise ValueError(f"by {short(x)}: `{short(x)}` already runs along x")
     rest = [key for key in every if key not in (x, *lines)]
     if not choice.by:
         return Roles(x, rest, [])
@@ -109,7 +109,7 @@ def _default(runs: Runs, every: Sequence[str], lines: Sequence[str]) -> str:
     numbers = x_axis(runs).key
     free = [key for key in every if key not in lines]
     if not free:
-        raise ValueError(f"--by names every key, so that none is left for x: {', '.join(map(short, every))}")
+        raise ValueError(f"`by` names every key, so that none is left for x: {', '.join(map(short, every))}")
     return numbers if numbers in free else free[0]
 
 

@@ -117,7 +117,7 @@ def draw(axis: Axis, quantities: Sequence[Quantity], charts: Sequence[Chart]) ->
     if len(titles) * columns > MOST_PANELS or len(lines) > MOST_LINES:
         raise ValueError(
             f"{len(titles) * columns} panels with {len(lines)} lines are too many for one picture: name fewer points' "
-            "directories, or choose with --x, --y and --by"
+            "directories, or choose with y, x and by"
         )
     wide = columns if columns > 1 else min(3, len(titles))
     height = 2.2 if axis.key else max(1.0, 0.25 * len(axis.numbers) * max(1.0, 0.4 * len(lines)))

@@ -23,9 +23,6 @@ pub use results::{Compare, Map, Plot, Report, Reproduce, Runs};
 pub use simulate::{Check, Explain, Format, Lab, Output, Run, Settings, Shown, Source, Sweep, System, Trace, Traced};
 pub use tune::{ByHand, Tunable, Tune};
 
-/// Most threads that can be asked for.
-const MOST_JOBS: u64 = 1024;
-
 /// A quantity with its unit.
 fn quantity<T: FromStr<Err = UnitError>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error: UnitError| format!("{}; {}", error.message, error.help))

@@ -1,8 +1,9 @@
 //! Results: `reproduce`, `runs`, `plot`, `report`, `compare`.
 
-use super::{Cluster, MOST_JOBS};
+use super::Cluster;
 use clap::Args;
-use clap::builder::RangedU64ValueParser;
+use clap::builder::{RangedI64ValueParser, RangedU64ValueParser};
+use perhop_scenario::bounds::{JOBS, SEED, SEEDS};
 use std::path::PathBuf;
 
 /// `reproduce`
@@ -16,7 +17,7 @@ pub struct Reproduce {
     #[command(flatten)]
     pub seeds: Seeds,
     /// Threads; 0 is one for each core
-    #[arg(short, long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(0..=MOST_JOBS))]
+    #[arg(short, long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(JOBS.range()))]
     pub jobs: usize,
     /// Where else replications run.
     #[command(flatten)]
@@ -44,6 +45,11 @@ pub struct Reproduce {
     pub fit: bool,
 }
 
+/// A number of seeds; an interval needs two.
+fn seeds(least: i64) -> RangedI64ValueParser<u32> {
+    RangedI64ValueParser::new().range(least..=SEEDS.most as i64)
+}
+
 /// Seeds of `reproduce`.
 #[derive(Args, Debug)]
 pub struct Seeds {
@@ -51,10 +57,10 @@ pub struct Seeds {
     #[arg(long)]
     pub quick: bool,
     /// Number of seeds
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = seeds(1))]
     pub seeds: Option<u32>,
     /// First seed of all random streams
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(SEED.range()))]
     pub seed: u64,
 }
 
@@ -64,13 +70,13 @@ pub struct Map {
     /// Maps by name, or those of a claim (pf-fig7/tcp-order-n10), a study or a paper; all without any
     pub what: Vec<String>,
     /// Number of seeds at each point
-    #[arg(long, default_value_t = 5, value_name = "N")]
+    #[arg(long, default_value_t = 5, value_name = "N", value_parser = seeds(2))]
     pub seeds: u32,
     /// First seed of all random streams
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(SEED.range()))]
     pub seed: u64,
     /// Threads; 0 is one for each core
-    #[arg(short, long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(0..=MOST_JOBS))]
+    #[arg(short, long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(JOBS.range()))]
     pub jobs: usize,
     /// Where else replications run.
     #[command(flatten)]

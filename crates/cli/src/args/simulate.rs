@@ -1,8 +1,9 @@
 //! Scenarios: `check`, `explain`, `run`, `sweep`.
 
-use super::{Cluster, MOST_JOBS};
+use super::Cluster;
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
+use perhop_scenario::bounds::JOBS;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -99,7 +100,7 @@ pub struct Output {
     #[arg(long)]
     pub name: Option<String>,
     /// Threads; 0 is one for each core. Results do not depend on it
-    #[arg(short, long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(0..=MOST_JOBS))]
+    #[arg(short, long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(JOBS.range()))]
     pub jobs: usize,
     /// One JSON object per line instead of tables
     #[arg(long)]

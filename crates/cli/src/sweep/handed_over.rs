@@ -2,7 +2,7 @@
 
 use crate::args::{Request, Sweep, Trace};
 use crate::{Failure, check, show};
-use perhop_scenario::{Options, Point};
+use perhop_scenario::{Options, Override, Point};
 use serde_json::json;
 use std::ffi::OsString;
 use std::path::Path;
@@ -19,9 +19,10 @@ pub(super) fn request(
 ) -> Result<Request, Failure> {
     let text = check::text(&args.source.file).map_err(|errors| Failure::Error(format!("{errors:#}")))?;
     let line: Result<Vec<_>, _> = line.iter().map(|word| show::text(Path::new(word))).collect();
-    let overrides: Vec<_> = options.overrides.iter().map(|over| &over.text).collect();
+    let texts = |given: &[Override]| given.iter().map(|it| it.text.clone()).collect::<Vec<_>>();
+    let (overrides, vary) = (texts(&options.overrides), texts(&options.vary));
     let arguments = json!({
-        "line": line?, "text": text, "file": options.file_name, "overrides": overrides, "vary": options.vary,
+        "line": line?, "text": text, "file": options.file_name, "overrides": overrides, "vary": vary,
         "name": args.output.name, "points": points.iter().map(|point| point.index).collect::<Vec<_>>(),
         "events": args.traced.trace.contains(&Trace::Events), "ef": args.traced.ef, "fresh": args.fresh,
         "out": show::text(&args.output.out)?, "jobs": args.output.jobs,

@@ -52,17 +52,29 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
         );
         problems.error("E206", sample.place, message).label(label).help(help);
     }
-    let (links, classes) = (all.links.len() as u64, offered::classes(all.file.model).len() as u64);
-    let bytes = links.saturating_mul(classes).saturating_mul(PER_CLASS);
+    let (links, pairs) = (all.links.len(), counters(all.file, all.links.len()));
+    let (bytes, classes) = (pairs.saturating_mul(PER_CLASS), offered::classes(all.file.model).len());
     if bytes > MOST {
-        let message =
-            format!("counters of {classes} classes at {links} ports would take {}", rounded(Bytes::new(bytes)));
+        let message = format!(
+            "counters of {classes} classes at {links} ports, {pairs} where a class passes a port, would take {}",
+            rounded(Bytes::new(bytes))
+        );
         let help = format!(
             "at most {}: give several tables of traffic the same `class`, as in class = \"all\"",
             rounded(Bytes::new(MOST))
         );
         problems.error("E206", None, message).help(help);
     }
+}
+
+/// How often a class passes a port, with its data or with its ACKs: only there it is counted.
+pub fn counters(file: File<'_>, links: usize) -> u64 {
+    let mut last = vec![usize::MAX; offered::classes(file.model).len()];
+    let mut first = |link: usize, flow: usize| {
+        let seen = last.get_mut(usize::from(file.traffic[flow].offered.class));
+        seen.is_some_and(|seen| std::mem::replace(seen, link) != link)
+    };
+    (0..links).map(|link| file.crossing.either(link).filter(|&(flow, _)| first(link, flow)).count() as u64).sum()
 }
 
 /// What is sampled; `None` without `sample`, or if it is 0.

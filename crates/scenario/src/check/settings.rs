@@ -1,5 +1,6 @@
 //! `[scenario]`: times, names, sizes.
 
+use crate::bounds::REPLICATIONS;
 use crate::resolve::offered;
 use crate::resolve::ports::File;
 use crate::sections::settings::Settings;
@@ -8,8 +9,6 @@ use perhop_core::units::NS_PER_S;
 use perhop_sim::engine::{MAX_DURATION, most_components};
 use perhop_sim::plan;
 
-/// Most replications; a directory each.
-const MOST_REPLICATIONS: u32 = 100_000;
 /// Most classes.
 const MOST_CLASSES: usize = 1 << 16;
 
@@ -28,10 +27,9 @@ pub fn check_settings(settings: &Spanned<Settings>, problems: &mut Problems) {
         let help = "lower `warmup` (default: 10s) or raise `duration`: the rest of the run gives the statistics";
         problems.error("E203", place, message).help(help);
     }
-    if !(1..=MOST_REPLICATIONS).contains(&*settings.replications) {
+    if !REPLICATIONS.range().contains(&u64::from(*settings.replications)) {
         let message = format!("`replications` is {}", *settings.replications);
-        let help = format!("1 to {MOST_REPLICATIONS}: an interval shrinks with the root of their number");
-        problems.error("E201", settings.replications.place, message).help(help);
+        problems.error("E201", settings.replications.place, message).help(REPLICATIONS.help());
     }
     if let Some(sample) = settings.sample.filter(|every| every.ns() == 0) {
         problems.error("E201", sample.place, "`sample` is 0").help("above 0");

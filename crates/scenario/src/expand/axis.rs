@@ -159,7 +159,7 @@ fn target(name: &str, place: Place, problems: &mut Problems) -> Option<(String, 
     let parts: Vec<_> = path.iter().map(|part| part.0.as_str()).collect();
     let help = match parts.as_slice() {
         ["sweep", ..] | ["change", ..] | ["scenario", "name"] => "sweep a key of another section",
-        ["scenario", "replications"] => "all points have the same number: set it with --replications",
+        ["scenario", "replications"] => "all points have the same number: `scenario.replications`",
         _ => return Some((write::dotted(&parts), Target::Key(path))),
     };
     problems.error("E240", place, format!("`{name}` cannot be swept")).help(help).none()

@@ -12,5 +12,7 @@ pub mod selector;
 pub mod series;
 /// Keys without their section.
 pub mod short;
+/// How much a file becomes.
+pub mod size;
 /// A file with its overrides.
 pub mod stated;

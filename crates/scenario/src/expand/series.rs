@@ -184,6 +184,12 @@ impl Expansion<'_> {
     }
 }
 
+/// How many a name becomes; 1 without a series, or with one that has a fault.
+pub fn entries(text: &str) -> u64 {
+    let numbers = is_series(text).then(|| range(text).ok()).flatten();
+    numbers.map_or(1, |numbers| numbers.end() - numbers.start() + 1)
+}
+
 /// Whether a string is intended as a series, well formed or not.
 fn is_series(text: &str) -> bool {
     text.split('{').skip(1).any(|group| group.split('}').next().is_some_and(|inner| inner.contains("..")))

@@ -5,6 +5,7 @@ use super::columns::Table;
 use super::disk::home::{Home, Homes};
 use super::disk::{Failed, Identity};
 use super::ef::Found;
+use crate::bounds::{JOBS, REPLICATIONS, RUNS};
 use crate::sweep::Point;
 use job::{AtPoint, Job};
 use perhop_core::units::counted;
@@ -142,7 +143,7 @@ impl fmt::Display for RunError {
             }
             Self::Write { path, error } => write!(
                 f,
-                "error[E020] cannot write {}: {error}\n   help: existing results are untouched; choose another directory with --out, or free some space",
+                "error[E020] cannot write {}: {error}\n   help: existing results are untouched; choose another directory, or free some space",
                 path.display()
             ),
             Self::Plan(error) => error.fmt(f),
@@ -162,8 +163,7 @@ impl std::error::Error for RunError {}
 /// # Errors
 /// The first error in that order; what was complete before is on disk.
 pub fn run(points: &[Point], options: &RunOptions, watch: &dyn Watch) -> Result<Vec<Replication>, RunError> {
-    let points: Result<Vec<_>, _> = points.iter().map(|point| AtPoint::new(point, options)).collect();
-    let points = points?;
+    let points = begin(points, options)?;
     let work: Vec<_> = (0..points.len())
         .flat_map(|point| options.replications.clone().map(move |replication| (point, replication)))
         .collect();
@@ -190,6 +190,15 @@ pub fn run(points: &[Point], options: &RunOptions, watch: &dyn Watch) -> Result<
     }
     complete(&mut replications, &points);
     Ok(replications)
+}
+
+/// What is asked is within its bounds and can be answered: the points, with what their replications share.
+fn begin<'a>(points: &'a [Point], options: &RunOptions) -> Result<Vec<AtPoint<'a>>, RunError> {
+    let RunOptions { replications, jobs, .. } = options;
+    let runs = points.len() as u64 * replications.len() as u64;
+    let asked = [(JOBS, *jobs as u64), (REPLICATIONS, u64::from(replications.end)), (RUNS, runs)];
+    asked.into_iter().try_for_each(|(bound, given)| bound.check(given)).map_err(RunError::Asked)?;
+    points.iter().map(|point| AtPoint::new(point, options)).collect()
 }
 
 /// A run in progress.

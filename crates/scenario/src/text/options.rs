@@ -1,9 +1,9 @@
 //! What the command line adds to a file.
 
-/// One `KEY=VALUE`.
+/// One `KEY=VALUE`, or `KEY=A,B,C`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Override {
-    /// How it was given, for messages: `-s`, `--seed`.
+    /// How it was given, for messages: `-s`, `--seed`; Python's `overrides`.
     pub flag: String,
     /// `traffic.bulk.flows=20`, `@red.max-p=0.1`
     pub text: String,
@@ -17,7 +17,7 @@ pub struct Options {
     /// Applied in order, before anything is checked.
     pub overrides: Vec<Override>,
     /// Axes of a sweep, `key=a,b,c`; each replaces the file's axis of that key.
-    pub vary: Vec<String>,
+    pub vary: Vec<Override>,
     /// For a text whose lines are `KEY = VALUE`: the parts of each key, which messages name in place of lines.
     pub keys: Vec<Vec<String>>,
 }
@@ -30,7 +30,12 @@ impl Options {
 
     /// Adds `-s KEY=VALUE`.
     pub fn set(self, text: &str) -> Self {
-        self.flag("-s", text.to_owned())
+        self.given("-s", text)
+    }
+
+    /// Adds `KEY=VALUE`, which was given as `flag`.
+    pub fn given(self, flag: &str, text: &str) -> Self {
+        self.flag(flag, text.to_owned())
     }
 
     /// Adds `--duration`, `--warmup`, `--seed` or `--replications`: a key of `[scenario]`.
@@ -44,8 +49,13 @@ impl Options {
     }
 
     /// Adds `--vary KEY=A,B,C`.
-    pub fn vary(mut self, text: &str) -> Self {
-        self.vary.push(text.to_owned());
+    pub fn vary(self, text: &str) -> Self {
+        self.axis("--vary", text)
+    }
+
+    /// Adds `KEY=A,B,C`, which was given as `flag`.
+    pub fn axis(mut self, flag: &str, text: &str) -> Self {
+        self.vary.push(Override { flag: flag.to_owned(), text: text.to_owned() });
         self
     }
 

@@ -50,10 +50,9 @@ impl Simulation {
         let faults = Faults { refused: self.hosts.refused(), breaches: self.breaches() };
         let Self { plan, agenda, net, hosts, recorder, .. } = self;
         let arrivals = hosts.arrivals().rows(&base.arrivals);
-        let completed = recorder.completed(plan.traffic.len(), since);
+        let Recorded { transfers, completed, series, captured } = recorder.finish();
         let end = hosts.totals();
         let tables = hosts.table_rows(&end, &base.hosts, &completed);
-        let Recorded { transfers, series, captured } = recorder.finish(since);
         Outcome {
             measured: plan.duration - plan.warmup,
             flows: hosts.flow_rows(&end, &base.hosts),

@@ -12,14 +12,20 @@ use perhop_core::units::Time;
 pub struct Recorder {
     taps: Vec<[bool; 2]>,
     captured: Vec<Captured>,
+    /// The end of the warm-up: what was opened before is no row.
+    since: Time,
     transfers: Vec<Transfer>,
+    /// Complete from then on, of each `[traffic]` table.
+    completed: Vec<u32>,
     series: Series,
 }
 
 /// What was recorded, for the outcome.
 pub struct Recorded {
-    /// Transfers in the order of completion.
+    /// Transfers opened after the warm-up, in the order of completion.
     pub transfers: Vec<Transfer>,
+    /// Those complete after the warm-up, of each `[traffic]` table.
+    pub completed: Vec<u32>,
     /// Samples.
     pub series: Series,
     /// Packets at taps.
@@ -33,7 +39,14 @@ impl Recorder {
         for tap in &plan.probes.taps {
             taps[tap.link][tap.point as usize] = true;
         }
-        Self { taps, captured: Vec::new(), transfers: Vec::new(), series: Series::default() }
+        Self {
+            taps,
+            captured: Vec::new(),
+            since: Time::ZERO + plan.warmup,
+            transfers: Vec::new(),
+            completed: vec![0; plan.traffic.len()],
+            series: Series::default(),
+        }
     }
 
     /// Records a packet that passes a point of a link, if a tap is there.
@@ -44,17 +57,12 @@ impl Recorder {
         }
     }
 
-    /// A transfer is complete.
+    /// A transfer is complete. One from before the end of the warm-up is forgotten.
     pub fn complete(&mut self, transfer: Transfer) {
-        self.transfers.push(transfer);
-    }
-
-    /// Transfers that were complete at or after `since`, of each `[traffic]` table.
-    pub fn completed(&self, tables: usize, since: Time) -> Vec<u32> {
-        let mut completed = vec![0; tables];
-        let transfers = self.transfers.iter().filter(|transfer| transfer.complete >= since);
-        transfers.for_each(|transfer| completed[transfer.table as usize] += 1);
-        completed
+        self.completed[transfer.table as usize] += u32::from(transfer.complete >= self.since);
+        if transfer.opened >= self.since {
+            self.transfers.push(transfer);
+        }
     }
 
     /// One more value of a port.
@@ -67,10 +75,9 @@ impl Recorder {
         self.series.flows.push(sample);
     }
 
-    /// All that was recorded; of the transfers, those opened at or after `since`.
-    pub fn finish(self, since: Time) -> Recorded {
-        let Self { series, captured, mut transfers, .. } = self;
-        transfers.retain(|t| t.opened >= since);
-        Recorded { transfers, series, captured }
+    /// All that was recorded.
+    pub fn finish(self) -> Recorded {
+        let Self { series, captured, transfers, completed, .. } = self;
+        Recorded { transfers, completed, series, captured }
     }
 }

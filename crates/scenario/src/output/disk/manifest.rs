@@ -1,5 +1,6 @@
 //! `manifest.json`.
 
+use super::hash_manifest;
 use crate::output::ef::Found;
 use crate::sweep::Sweep;
 use crate::text::options::Options;
@@ -19,6 +20,10 @@ pub struct Manifest {
     /// Each of them, by number.
     pub replications: Vec<Entry>,
 }
+
+/// How the text of a manifest ends, and what comes before its hash.
+const END: &str = "\n}";
+const HASH: &str = ",\n  \"manifest_hash\": \"";
 
 /// What replications have in common that are of one point and one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,11 +72,17 @@ pub struct Entry {
 }
 
 impl Manifest {
-    /// The text of its file. One replication stands beside what is common, several in a list.
+    /// The text of its file, with its hash at the end. One replication stands beside what is common, several in a list.
     ///
     /// # Errors
     /// None that is known of: texts and numbers only.
     pub fn to_json(&self) -> serde_json::Result<String> {
+        let text = self.plain_json()?;
+        let body = text.strip_suffix(END).unwrap_or(&text);
+        Ok(format!("{body}{HASH}{}\"{END}", hash_manifest(body)))
+    }
+
+    fn plain_json(&self) -> serde_json::Result<String> {
         #[derive(Serialize)]
         struct Alone<'a> {
             #[serde(flatten)]
@@ -88,15 +99,26 @@ impl Manifest {
         }
     }
 
-    /// Reads what [`Manifest::to_json`] gave.
+    /// Reads what [`Manifest::to_json`] gave. An older one has no hash.
     ///
     /// # Errors
-    /// The first field that is missing or of another type.
-    pub fn from_json(text: &str) -> serde_json::Result<Self> {
+    /// The first field that is missing or of another type; a text that is not the one that was written.
+    pub fn from_json(text: &str) -> Result<Self, String> {
+        let (read, stated) = Self::read(text).map_err(|error| format!("cannot be read: {error}"))?;
+        let found = hash_manifest(text.rsplit_once(HASH).map_or(text, |(body, _)| body));
+        match stated.filter(|stated| *stated != found) {
+            Some(stated) => Err(format!("was altered: its hash is {found}, it says {stated}")),
+            None => Ok(read),
+        }
+    }
+
+    /// With the hash that it states.
+    fn read(text: &str) -> serde_json::Result<(Self, Option<String>)> {
         #[derive(Deserialize)]
         struct Rest {
             #[serde(default)]
             files_hash: String,
+            manifest_hash: Option<String>,
             replications: Option<Vec<Entry>>,
         }
         let (common, rest) = (serde_json::from_str(text)?, serde_json::from_str::<Rest>(text)?);
@@ -104,7 +126,7 @@ impl Manifest {
             Some(several) => several,
             None => vec![serde_json::from_str(text)?],
         };
-        Ok(Self { common, files_hash: rest.files_hash, replications })
+        Ok((Self { common, files_hash: rest.files_hash, replications }, rest.manifest_hash))
     }
 }
 
@@ -142,7 +164,7 @@ impl Identity {
             name: sweep.run_name().map(str::to_owned),
             file: options.file_name.clone(),
             overrides: options.overrides.iter().map(|over| over.text.clone()).collect(),
-            vary: options.vary.clone(),
+            vary: options.vary.iter().map(|axis| axis.text.clone()).collect(),
             base_hash: sweep.base_hash().to_owned(),
             started_s: started.duration_since(SystemTime::UNIX_EPOCH).ok().map(|since| since.as_secs()),
         }

@@ -86,6 +86,11 @@ pub fn hash_files(files: &[(&'static str, Vec<u8>)]) -> String {
     digits(&hasher)
 }
 
+/// Hash of a manifest's text up to where its hash stands.
+pub fn hash_manifest(text: &str) -> String {
+    digits(blake3::Hasher::new_derive_key("perhop manifest v1").update(text.as_bytes()))
+}
+
 fn digits(hasher: &blake3::Hasher) -> String {
     hasher.finalize().to_hex()[..16].to_owned()
 }

@@ -37,7 +37,7 @@ impl Refused {
     }
 
     fn of(self, text: &str) -> String {
-        format!("error[{}] --ef '{text}': {}\n   help: {}", self.code, self.message, self.help)
+        format!("error[{}] `ef` '{text}': {}\n   help: {}", self.code, self.message, self.help)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a run would have to simulate: everything that is not on disk yet.
 
-use super::job::{AtPoint, Job};
-use super::{RunError, RunOptions, Watch};
+use super::job::Job;
+use super::{RunError, RunOptions, Watch, begin};
 use crate::sweep::Point;
 use rayon::prelude::*;
 
@@ -11,8 +11,7 @@ use rayon::prelude::*;
 /// # Errors
 /// What is asked of the run cannot be answered, or the observer stopped it.
 pub fn missing(points: &[Point], options: &RunOptions, watch: &dyn Watch) -> Result<Vec<Vec<u32>>, RunError> {
-    let points: Result<Vec<_>, _> = points.iter().map(|point| AtPoint::new(point, options)).collect();
-    let (points, each) = (points?, options.replications.len());
+    let (points, each) = (begin(points, options)?, options.replications.len());
     let is_missing = |at, replication| !Job { at, replication, options, watch }.is_there();
     let of = |at| match watch.stop() {
         true => Err(RunError::Interrupted { done: 0, total: each }),

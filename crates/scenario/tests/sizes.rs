@@ -1,0 +1,59 @@
+//! What a file becomes is bounded before any of it is made, and what is kept of it is counted by what is reached.
+
+use perhop_scenario::{Options, Sweep};
+use std::fmt::Write as _;
+
+fn said(text: &str) -> String {
+    Sweep::check(text, &Options::new("it.toml")).map_or_else(|found| found.to_string(), |found| found.0.to_string())
+}
+
+/// `n` customers at one bottleneck, each with links and a class of its own.
+fn customers(n: usize) -> String {
+    format!(
+        r#"
+[scenario]
+duration = "3s"
+warmup = "1s"
+[links]
+"C{{1..{n}}} - E" = {{ rate = "50Mbit/s", delay = "1ms" }}
+"H{{1..{n}}} - X" = {{ rate = "50Mbit/s", delay = "1ms" }}
+"E - X" = {{ rate = "1Gbit/s", delay = "1ms" }}
+[traffic."t{{1..{n}}}"]
+model = "ftp"
+tcp = "linux"
+from = "C{{i}}"
+to = "H{{i}}"
+"#
+    )
+}
+
+/// 1,000 customers were refused for 4.8 GB of counters: 1,000 classes at 4,002 ports. Each passes six of them.
+#[test]
+fn a_thousand_classes_at_ports_of_their_own_are_accepted() {
+    assert!(!said(&customers(1000)).contains("E206"));
+}
+
+/// 20 kB of text, two million links: 4 GB in `check` once.
+#[test]
+fn series_are_counted_before_they_are_expanded() {
+    let mut text = "[links]\n".to_owned();
+    for k in 0..200 {
+        let _ = writeln!(text, r#""A{k}x{{1..10000}} - B" = {{ rate = "1Gbit/s", delay = "1ms" }}"#);
+    }
+    text += "[traffic.t]\nmodel = \"ftp\"\nfrom = \"A1x1\"\nto = \"B\"\n";
+    let said = said(&text);
+    assert!(said.starts_with("error[E270] the series of this file make 5010000 values or more"), "{said}");
+    assert!(said.contains("it.toml:168:2") && said.contains("help: at most 5000000: "), "{said}");
+    assert_eq!(said.matches("error[").count(), 1, "{said}");
+}
+
+/// Points that are kept hold the whole scenario each.
+#[test]
+fn points_are_counted_before_they_are_made() {
+    let values = (1..=80).map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
+    let text =
+        customers(300) + &format!("[sweep]\n\"scenario.seed\" = [{values}]\n\"traffic.t1.flows\" = [{values}]\n");
+    let said = said(&text);
+    assert!(said.contains("error[E270] the 6400 points of this sweep hold "), "{said}");
+    assert!(said.contains("help: at most 20000000: fewer points, or a smaller scenario"), "{said}");
+}
