@@ -27,7 +27,7 @@ use super::rates::{Rates, Taken};
 use super::records::{DROPPED, Outcome};
 use super::round_trips::{Aggregate, RoundTrips, Segment, Shared};
 use super::steps::Steps;
-use super::twice::Twice;
+use super::twice::{Twice, is_due};
 use crate::export::TCP_FLAGS;
 use crate::file::Record;
 use crate::flows::{FlowKey, FlowTable};
@@ -124,8 +124,9 @@ impl Marker {
         let now = record.time_ns.map(|stamp| self.clock.at(stamp));
         match (&locate(record.link, record.data, record.original), now) {
             (Ok(headers), Some(now)) => {
-                let is_copy = self.twice.is_copy(now, record.data, headers);
-                return if is_copy && self.marking.once { Fate::Drop } else { self.meter(now, record, headers) };
+                let once = self.marking.once;
+                let is_copy = (once || is_due(self.packets)) && self.twice.is_copy(now, record.data, headers);
+                return if is_copy && once { Fate::Drop } else { self.meter(now, record, headers) };
             }
             (Ok(_), None) => self.ledger.untimed += 1,
             (Err(reason), _) => *self.ledger.unread.entry(*reason).or_insert(0) += 1,

@@ -20,7 +20,7 @@ use super::rate_report::{self, BurstRow};
 use super::records::Records;
 use super::round_trip_report::{Names, RoundTripReport};
 use super::rows::{ContractRows, Counted, FlowRows};
-use super::twice::WITHIN;
+use super::twice::{Twice, WITHIN};
 use super::volume::Volume;
 use crate::pump::Tally;
 
@@ -135,8 +135,10 @@ pub struct CaptureReport {
     /// How often a flow was silent for longer, and forgotten.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expired_flows: Option<u64>,
-    /// Packets that the capture holds twice: the copies.
+    /// Packets that the capture holds twice: the copies, of those that were compared with others.
     pub copies: u64,
+    /// IP packets that were: the first 4,096 of the capture and an eighth of the rest; with `once` all.
+    pub compared: u64,
     /// Whether copies were left out, of all counts and of the output.
     pub once: bool,
     /// The capture that was written, by `mark`.
@@ -222,7 +224,7 @@ impl Report {
         let expired_flows = marker.expired();
         let Marker { replay, queueing, marking, flows, clock, ledger, demands, rates, bursts, labels, codes, .. } =
             marker;
-        let copies = marker.twice.packets;
+        let Twice { packets: copies, compared, .. } = marker.twice;
         let (handshakes, round_trips) = (marker.handshakes, marker.round_trips);
         let duration_s = tally.span_ns.map(|(first, last)| (last - first) as f64 / 1e9);
         let stages = marking.stages.iter().zip(replay.port().edge().counts()).zip(&demands);
@@ -249,6 +251,7 @@ impl Report {
                 flow_timeout_s: marking.flow_timeout.map(|it| it.seconds()),
                 expired_flows,
                 copies,
+                compared,
                 once: marking.once,
                 output: None,
             },
@@ -334,12 +337,12 @@ impl Report {
     }
 
     fn copies_warning(&self) -> Option<String> {
-        let CaptureReport { copies, once, packets, .. } = self.capture;
+        let CaptureReport { copies, compared, once, .. } = self.capture;
         (copies > 0 && !once).then(|| {
             format!(
                 "{copies} of {} a copy of one at most {} us before (a mirror of both directions, or `-i any`?): they count \
                  twice; --once takes each once",
-                counted(packets, ["packet is", "packets are"]),
+                counted(compared, ["packet compared is", "packets compared are"]),
                 WITHIN.ns() / 1000
             )
         })

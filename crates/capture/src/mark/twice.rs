@@ -9,6 +9,9 @@
 //! Packets without a mark by which to know them are not looked for: without an identification (IPv6, or 0), ACKs without data, and
 //! datagrams whose first bytes are zero or were not captured.
 //!
+//! A capture that has copies has them everywhere: unless each packet is to be taken once, it is enough to look at the first
+//! 4,096 packets, and then at 256 of each 2,048. (All of them would cost a capture without copies 2.4 % more instructions.)
+//!
 //! The latest packets are in 64 places, by their identification and numbers; one that another has taken since is not found.
 
 use perhop_core::units::{Span, Time};
@@ -19,6 +22,13 @@ use crate::headers::IpHeaders;
 pub(crate) const WITHIN: Span = Span::from_us(100);
 
 const PLACES: usize = 64;
+
+/// Packets of a capture's beginning that are looked at.
+const FIRST: u64 = 4096;
+
+/// Of so many packets behind it [`PART`] are.
+const STRETCH: u64 = 2048;
+const PART: u64 = 256;
 
 /// SYN and FIN.
 const CONTROLS: u8 = 0x03;
@@ -32,11 +42,19 @@ type Words = [u64; 6];
 pub(crate) struct Twice {
     latest: [(Words, Time); PLACES],
     pub(crate) packets: u64,
+    /// How many were looked at.
+    pub(crate) compared: u64,
+}
+
+/// Whether the packet of this number, from 1, is looked at.
+#[inline]
+pub(crate) const fn is_due(number: u64) -> bool {
+    number <= FIRST || number % STRETCH < PART
 }
 
 impl Default for Twice {
     fn default() -> Self {
-        Self { latest: [([0; 6], Time::ZERO); PLACES], packets: 0 }
+        Self { latest: [([0; 6], Time::ZERO); PLACES], packets: 0, compared: 0 }
     }
 }
 
@@ -44,6 +62,7 @@ impl Twice {
     /// Whether the packet with these captured bytes is a copy; counts it.
     #[inline(never)]
     pub(crate) fn is_copy(&mut self, now: Time, data: &[u8], headers: &IpHeaders) -> bool {
+        self.compared += 1;
         let Some(words) = words(data, headers) else { return false };
         let mixed = (words[0] ^ words[2]).wrapping_mul(ODD) >> 58;
         let place = &mut self.latest[mixed as usize];
