@@ -103,7 +103,10 @@ pub const TABLE: &[(&str, &str)] = &[
     ("W328", "a priority class without a limit that can starve others"),
     ("W330", "a capture that lasts longer than the run"),
     ("W331", "ECN that no queue on the way marks, or marks that mean something else to the sender"),
-    ("W344", "bulk TCP that meets in a drop-tail in fixed phases: round trips that differ by whole multiples of a packet's time"),
+    (
+        "W344",
+        "bulk TCP that meets in a drop-tail in fixed phases: round trips that differ by whole multiples of a packet's time",
+    ),
 ];
 
 /// What a code means.
