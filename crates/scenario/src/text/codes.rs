@@ -116,7 +116,10 @@ pub const TABLE: &[(&str, &str)] = &[
     ("W339", "traffic that probably sends nothing in the run"),
     ("W340", "TCP whose bottleneck is its own host's port, with `small-queues`"),
     ("W341", "a value that tc has no room for: it reaches Linux as another"),
-    ("W344", "bulk TCP that meets in a drop-tail in fixed phases: round trips that differ by whole multiples of a packet's time"),
+    (
+        "W344",
+        "bulk TCP that meets in a drop-tail in fixed phases: round trips that differ by whole multiples of a packet's time",
+    ),
 ];
 
 /// What a code means.

@@ -113,7 +113,7 @@ mod tests {
         pace.sent(at(9000), 1000, None, false);
         assert_eq!((pace.next(), pace.delay(at(4499)), pace.delay(at(7000))), (at(6500), Span::from_ms(2), Span::ZERO));
     }
-    /// The fifth pair has the tenth segment: 2 ms for both. A pair that comes 3 ms late has a pause of 1 ms, as half of its own.
+    /// The fifth pair has the tenth segment: 2 ms for both. A pair that comes 3 ms late has a pause of 1 ms, half of what it would have.
     #[test]
     fn a_packet_of_several_segments_has_one_pause() {
         let (mut pace, rate) = (Pace::default(), Some(1_000_000));
