@@ -56,7 +56,7 @@ def carry_out(verb: str, arguments: str) -> int:
             exit_code: int = getattr(import_module(PYTHON_VERBS[verb]), verb)(json.loads(arguments))
             sys.stdout.flush()
     except KeyboardInterrupt as interrupt:
-        print(interrupt or "interrupted", file=sys.stderr)
+        print(str(interrupt) or "interrupted", file=sys.stderr)
         return code()
     except OutputError as error:
         return error.end()

@@ -4,8 +4,10 @@ use super::series;
 use perhop_core::params::{Node, Place, Problems, Tree};
 use perhop_core::units::counted;
 
-/// Most values of all series of a file: 100,000 flows over 200,000 links of their own have 2,000,000.
-pub const MOST: u64 = 5_000_000;
+/// Most values of all series of a file: 100,000 flows over 200,000 links of their own have 2,200,000.
+pub const MOST: u64 = 4_000_000;
+/// What a copy's name counts, with the place that it has in all that is made of it.
+const NAME: u64 = 2;
 /// Most values of all points of a sweep, which are kept while it runs: about 300 B each.
 pub const MOST_SWEPT: u64 = 20_000_000;
 /// A longer text counts as several values.
@@ -32,7 +34,10 @@ pub fn expanded(node: &Node) -> u64 {
 }
 
 fn entry_of(key: &str, node: &Node) -> u64 {
-    series::entries(key).saturating_mul(expanded(node))
+    match series::entries(key) {
+        1 => expanded(node),
+        copies => copies.saturating_mul(expanded(node) + NAME),
+    }
 }
 
 /// Whether the series of a file are of a size that fits into memory; else E270 at the one with which they do not.
