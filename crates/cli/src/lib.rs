@@ -162,7 +162,7 @@ impl From<perhop_scenario::output::run::RunError> for Failure {
     fn from(error: perhop_scenario::output::run::RunError) -> Self {
         match error {
             perhop_scenario::output::run::RunError::Interrupted { .. } => Self::Interrupted(error.to_string()),
-            _ => Self::Error(error.to_string()),
+            _ => Self::Error(error.told("--out")),
         }
     }
 }

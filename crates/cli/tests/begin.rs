@@ -115,7 +115,7 @@ fn a_file_that_names_no_stack_gets_a_note() {
     let (code, [out, aside]) = check(&unnamed, &["--format", "json"]);
     assert_eq!((code, out.trim(), aside.as_str()), (Some(0), "[]", ""));
     for (tcp, expected) in
-        [("", true), ("tcp = { window = 30 }", true), ("tcp = \"newreno\"", false), ("tcp = \"linux\"", false)]
+        [("", true), ("tcp = { window = 30 }", true), ("tcp = \"newreno\"", false), ("tcp = { stack = \"linux\", small-queues = false }", false)]
     {
         assert_eq!(noted(&with(tcp)), expected, "{tcp}");
     }

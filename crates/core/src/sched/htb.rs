@@ -38,15 +38,16 @@
 //! |        | `overhead`          | B     | -       |
 //! |        | `mpu`               | B     | -       |
 //! |        | `link-layer`        |       | -       |
-//! |        | `unclassified`      |       | `last`  |
+//! |        | `unclassified`      |       | -       |
 //! |        | `arithmetic`        |       | exact   |
 //!
 //! `classes` is a flat list; a class names its parent. Those that are a parent have neither `for` nor `queue`. A packet
 //! belongs to the first leaf whose `for` has its colour or code point, else to the last leaf, the only one that may omit
 //! `for`. With `unclassified = "direct"` all leaves have a `for`, and what belongs to none passes as in a Linux without a `default`
-//! class: from a drop-tail of 1000 packets, before all classes, unshaped and unpaid (`direct_packets_stat`). Turns go by the order of the list, as in Linux by that of the class numbers.
+//! class: from a drop-tail of 1000 packets, before all classes, unshaped and unpaid (`direct_packets_stat`). Turns go by the order
+//! of the list, as in Linux by that of the class numbers.
 //!
-//! Defaults: `ceil` = `rate`, `prio` = 0; `quantum` = rate in B/s / `r2q`, from 1000 B to 200000 B, with a warning where a
+//! Defaults: `unclassified` = `last`, `ceil` = `rate`, `prio` = 0; `quantum` = rate in B/s / `r2q`, from 1000 B to 200000 B, with a warning where a
 //! bound is taken; `burst` and `cburst` what tc takes on a kernel with timers of 1 ns, 1600 B and a nanosecond of the rate. A
 //! debt is counted up to a minute of the rate.
 //!

@@ -207,7 +207,7 @@ fn direct_is_for_what_is_left() {
 #[test]
 fn bursts_that_tc_cuts_are_warned_of() {
     let linux = |burst: &str| {
-        let list = classes(&[&format!("rate=1Mbit/s ceil=1Gbit/s burst={burst} cburst=64kB quantum=1500B")]);
+        let list = classes(&[&format!("rate=1Mbit/s burst={burst} cburst=64kB quantum=1500B")]);
         let table = vec![("classes", list), ("arithmetic", Tree::Text("linux".into()))];
         let warnings = read_table("htb", table).unwrap().build(&scope()).unwrap().warnings();
         warnings.iter().map(|it| format!("{} {}", it.code, it.message)).collect::<Vec<_>>()

@@ -141,11 +141,7 @@ impl fmt::Display for RunError {
             Self::Interrupted { done, total } => {
                 write!(f, "interrupted: {done} of {} complete", counted(total, ["replication is", "replications are"]))
             }
-            Self::Write { path, error } => write!(
-                f,
-                "error[E020] cannot write {}: {error}\n   help: existing results are untouched; choose another directory, or free some space",
-                path.display()
-            ),
+            Self::Write { .. } => f.write_str(&self.told("`out`")),
             Self::Plan(error) => error.fmt(f),
             Self::Conservation { point, breaches } => write!(
                 f,
@@ -153,6 +149,15 @@ impl fmt::Display for RunError {
                 breaches.join("\n   ")
             ),
         }
+    }
+}
+
+impl RunError {
+    /// The same where the directory is asked for by another name than `out`.
+    pub fn told(&self, out: &str) -> String {
+        let Self::Write { path, error } = self else { return self.to_string() };
+        let help = format!("existing results are untouched; choose another directory with {out}, or free some space");
+        format!("error[E020] cannot write {}: {error}\n   help: {help}", path.display())
     }
 }
 
