@@ -60,16 +60,16 @@ use marker::Marker;
 
 pub use clock::Origin;
 pub use error::{MarkError, Unchanged};
-pub use flow_row::{EcnRow, Fates, FlowCodePointRow, FlowRow};
+pub use flow_row::{EcnRow, Fates, FlowCodePointRow, FlowCodes, FlowRates, FlowRow};
 pub use gaps::GapsReport;
 pub use marking::{Behind, Marking, RoundTripsOf};
 pub use queue_report::{DropRow, QueueFlowRow, QueueReport, QueueRow, WaitRow};
 pub use rate_report::{BurstRow, ContractRow, ExcessRow, When};
 pub use report::{
-    CaptureReport, CodePointRow, ColourRow, ConditionerReport, Directions, Flaws, LabelReport, LoadReport, Report,
-    RttReport, TallyRow,
+    CaptureReport, CodePointRow, CodesReport, ColourRow, ConditionerReport, CopiesReport, Directions, Flaws,
+    LabelReport, LoadReport, Report, RttReport, TallyRow,
 };
-pub use round_trip_report::{AggregateRoundTrip, FlowRoundTrip, MeasuredRow, RoundTripReport, SampleRow};
+pub use round_trip_report::{AggregateRoundTrip, FlowRoundTrip, MeasuredRow, RoundTripReport, SampleRow, SmoothedRow};
 pub use rows::{ContractRows, FlowRows};
 pub use volume::Volume;
 

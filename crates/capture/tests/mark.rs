@@ -137,7 +137,7 @@ fn only_code_points_differ(name: &str, before: &[Seen], after: &[Seen]) {
 /// in = out + dropped, by direction, conditioner, code point and flow.
 fn conserved(name: &str, report: &Report) {
     let code_points =
-        |of: fn(&perhop_capture::mark::CodePointRow) -> u64| report.code_points.iter().map(of).sum::<u64>();
+        |of: fn(&perhop_capture::mark::CodePointRow) -> u64| report.codes.code_points.iter().map(of).sum::<u64>();
     assert_eq!(code_points(|row| row.before.bytes), report.directions.forward.bytes, "{name}");
     assert_eq!(
         code_points(|row| row.after.bytes) + report.directions.dropped.bytes,
@@ -607,7 +607,7 @@ fn a_time_zero_other_than_the_first_packet_is_shown() {
 fn the_worst_second_of_a_short_capture_is_all_of_it() {
     let report = meter(&file("tcp.pcap"), marking(vec![stage("tb", bucket(CIR, CBS))]), &Pump::default()).unwrap();
     assert!(report.capture.duration_s.is_some_and(|s| s < 1.0));
-    assert!(report.flows.iter().all(|flow| flow.when.worst_second_bit_s == flow.offered_bit_s));
+    assert!(report.flows.iter().all(|flow| flow.when.worst_second_bit_s == flow.rates.offered_bit_s));
     let contracts: Vec<_> = report.load.contracts.iter().collect();
     let [tb] = &contracts[..] else { panic!("one instance") };
     assert_eq!((tb.when.worst_second_bit_s, tb.offered_bit_s), (tb.offered_bit_s, report.capture.offered_bit_s));

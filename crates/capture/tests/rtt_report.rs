@@ -119,7 +119,7 @@ fn without_acks_there_are_no_times() {
     let it = report.round_trips.as_ref().unwrap();
     assert_eq!((it.unanswered_flows, it.flows.len()), (3, 3));
     for flow in &it.flows {
-        let times = [flow.measured.min_rtt_s, flow.measured.smoothed_rtt_s, flow.measured.rto_s];
+        let times = [flow.measured.min_rtt_s, flow.measured.smoothed.smoothed_rtt_s, flow.measured.smoothed.rto_s];
         assert_eq!((flow.answered, flow.measured.samples, times), (false, 0, [None; 3]));
     }
     let warning = report.warnings.iter().find(|it| it.contains("the capture has no ACKs of 3 of 3 TCP flows"));

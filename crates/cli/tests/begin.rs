@@ -103,11 +103,13 @@ fn a_file_that_names_no_stack_gets_a_note() {
         assert!(lines <= 1, "{aside}");
         lines == 1
     };
-    let unnamed = SCENARIO.replace("stack = \"classic\"\n", "");
-    let with = |tcp: &str| SCENARIO.split("tcp = ").next().unwrap().to_owned() + tcp;
+    // A first link that is no bottleneck: W340 says what Linux's hosts do on one.
+    let named = SCENARIO.replace("    \"5Mbit/s\"", "    \"50Mbit/s\"");
+    let unnamed = named.replace("stack = \"classic\"\n", "");
+    let with = |tcp: &str| named.split("tcp = ").next().unwrap().to_owned() + tcp;
     assert!(
         noted(&unnamed)
-            && !noted(SCENARIO)
+            && !noted(&named)
             && !noted(&unnamed.replace("[tcp.host]", "[tcp.host]\nrecovery = \"rack\""))
     );
     assert!(noted(&(unnamed.clone() + "[sweep]\n\"tcp.host.window\" = [20, 30]\n")));
@@ -115,7 +117,7 @@ fn a_file_that_names_no_stack_gets_a_note() {
     let (code, [out, aside]) = check(&unnamed, &["--format", "json"]);
     assert_eq!((code, out.trim(), aside.as_str()), (Some(0), "[]", ""));
     for (tcp, expected) in
-        [("", true), ("tcp = { window = 30 }", true), ("tcp = \"newreno\"", false), ("tcp = { stack = \"linux\", small-queues = false }", false)]
+        [("", true), ("tcp = { window = 30 }", true), ("tcp = \"newreno\"", false), ("tcp = \"linux\"", false)]
     {
         assert_eq!(noted(&with(tcp)), expected, "{tcp}");
     }

@@ -30,14 +30,12 @@ pub struct FlowRow {
     /// All its packets.
     #[serde(flatten)]
     pub total: Volume,
-    /// Their bytes over the capture's duration; `None` where it is 0.
-    pub offered_bit_s: Option<f64>,
-    /// Their bytes over the time from the first of them to the last; `None` where that is 0.
-    pub own_bit_s: Option<f64>,
-    /// Their code points as they came.
-    pub code_points: Vec<FlowCodePointRow>,
-    /// Their ECN as they came.
-    pub ecn: EcnRow,
+    /// Their bytes over time.
+    #[serde(flatten)]
+    pub rates: FlowRates,
+    /// What their headers said.
+    #[serde(flatten)]
+    pub codes: FlowCodes,
     /// When they came.
     #[serde(flatten)]
     pub when: When,
@@ -46,6 +44,24 @@ pub struct FlowRow {
     /// What became of them.
     #[serde(flatten)]
     pub fates: Fates,
+}
+
+/// A flow's bytes over two lengths of time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct FlowRates {
+    /// Over the capture's duration; `None` where it is 0.
+    pub offered_bit_s: Option<f64>,
+    /// Over the time from the flow's first packet to its last; `None` where that is 0.
+    pub own_bit_s: Option<f64>,
+}
+
+/// A flow's packets by what their headers said as they came.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FlowCodes {
+    /// By code point.
+    pub code_points: Vec<FlowCodePointRow>,
+    /// By ECN.
+    pub ecn: EcnRow,
 }
 
 /// A flow's packets of one code point.
@@ -110,15 +126,15 @@ pub struct Fates {
     pub dropped: Volume,
 }
 
-/// A flow's packets by the octet that holds code point and ECN: by both of them.
-fn codes(octets: &BTreeMap<u8, u64>) -> (Vec<FlowCodePointRow>, EcnRow) {
+/// Of packets by the octet that holds code point and ECN.
+fn codes(octets: &BTreeMap<u8, u64>) -> FlowCodes {
     let (mut by_dscp, mut by_ecn) = (BTreeMap::new(), [0; 4]);
     for (octet, packets) in octets {
         *by_dscp.entry(octet >> 2).or_insert(0) += packets;
         by_ecn[usize::from(octet & 3)] += packets;
     }
     let row = |(dscp, packets)| FlowCodePointRow { name: name_of(dscp), dscp, packets };
-    (by_dscp.into_iter().map(row).collect(), EcnRow::new(by_ecn))
+    FlowCodes { code_points: by_dscp.into_iter().map(row).collect(), ecn: EcnRow::new(by_ecn) }
 }
 
 /// A code point's name, or its number.
@@ -131,9 +147,10 @@ pub(super) fn flow_row(
     (sums, octets): (&FlowSums, &BTreeMap<u8, u64>),
     duration_s: Option<f64>,
 ) -> FlowRow {
-    let (code_points, ecn) = codes(octets);
     let [green, yellow, red, unmarked, dropped] = sums.outcomes.map(Volume::from);
     let (offered_bit_s, when, excess) = rate_report::of_flow(sums, duration_s);
+    let lasted = when.first_s.zip(when.last_s).map(|(from, to)| to - from);
+    let own_bit_s = rate_report::over(sums.offered.count.bytes, lasted);
     FlowRow {
         source: key.source,
         destination: key.destination,
@@ -142,13 +159,8 @@ pub(super) fn flow_row(
         destination_port: key.ports.map(|ports| ports.destination),
         direction: if sums.reverse { "reverse" } else { "forward" },
         total: sums.offered.count.into(),
-        offered_bit_s,
-        own_bit_s: rate_report::over(
-            sums.offered.count.bytes,
-            when.first_s.zip(when.last_s).map(|(from, to)| to - from),
-        ),
-        code_points,
-        ecn,
+        rates: FlowRates { offered_bit_s, own_bit_s },
+        codes: codes(octets),
         when,
         excess,
         fates: Fates { green, yellow, red, unmarked, dropped },

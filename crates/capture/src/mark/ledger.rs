@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use perhop_core::count::Count;
 use perhop_core::packet::Packet;
 
+use super::codes::Codes;
 use crate::headers::Unread;
 use crate::pump::Fate;
 
@@ -24,6 +25,8 @@ pub(crate) struct Ledger {
     pub(crate) after: [Count; 64],
     /// Their packets by ECN's two bits, on arrival.
     pub(crate) ecn: [[u64; 4]; 64],
+    /// All packets by flow and by code point and ECN, on arrival.
+    pub(crate) codes: Codes,
     pub(crate) unread: BTreeMap<Unread, u64>,
     /// Readable packets without a time.
     pub(crate) untimed: u64,
@@ -42,6 +45,7 @@ impl Default for Ledger {
             before: [Count::default(); 64],
             after: [Count::default(); 64],
             ecn: [[0; 4]; 64],
+            codes: Codes::default(),
             unread: BTreeMap::new(),
             untimed: 0,
             long: 0,

@@ -14,7 +14,6 @@ use perhop_sim::replay::{Line, Replay};
 
 use super::bursts::Bursts;
 use super::clock::Clock;
-use super::codes::Codes;
 use super::demand::Demand;
 use super::error::MarkError;
 use super::handshake::Handshakes;
@@ -69,9 +68,7 @@ pub(crate) struct Marker {
     /// Looked for if asked for.
     pub(crate) bursts: Option<Bursts>,
     pub(crate) labels: Labels,
-    /// By flow, as the packets came.
-    pub(crate) codes: Codes,
-    pub(crate) twice: Twice,
+    twice: Twice,
     steps: Steps,
     needs: Needs,
     /// Watched if a match asks for round-trip times.
@@ -111,11 +108,15 @@ impl Marker {
             bursts: marking.bursts.then(Bursts::new),
             labels: Labels::new(marking.flow_label.clone()),
             phases: Vec::new(),
-            codes: Codes::default(),
             twice: Twice::default(),
             steps: Steps::default(),
             marking,
         })
+    }
+
+    /// Packets that were compared with others, and were copies.
+    pub(crate) const fn copies(&self) -> &Twice {
+        &self.twice
     }
 
     /// Meters a packet, writes its new code point and label into its bytes, says whether it stays.
@@ -137,7 +138,7 @@ impl Marker {
     fn meter(&mut self, now: Time, record: Record<'_>, headers: &IpHeaders) -> Fate {
         self.ledger.ip_length(headers.lengths.l3);
         let flow = FlowId(self.flows.id(headers));
-        self.codes.add(flow, headers.dscp << 2 | headers.ecn);
+        self.ledger.codes.add(flow, headers.dscp << 2 | headers.ecn);
         self.steps.see(now, self.clock.lag());
         let mut packet = Packet { flow, size: self.size(record.link, headers), ..view(headers) };
         self.expire(now, flow);

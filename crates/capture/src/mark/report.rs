@@ -135,14 +135,31 @@ pub struct CaptureReport {
     /// How often a flow was silent for longer, and forgotten.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expired_flows: Option<u64>,
-    /// Packets that the capture holds twice: the copies, of those that were compared with others.
+    /// Packets that the capture holds twice.
+    #[serde(flatten)]
+    pub twice: CopiesReport,
+    /// The capture that was written, by `mark`.
+    pub output: Option<String>,
+}
+
+/// Packets that a capture holds twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct CopiesReport {
+    /// The copies, of those that were compared with others.
     pub copies: u64,
     /// IP packets that were: the first 4,096 of the capture and an eighth of the rest; with `once` all.
     pub compared: u64,
     /// Whether copies were left out, of all counts and of the output.
     pub once: bool,
-    /// The capture that was written, by `mark`.
-    pub output: Option<String>,
+}
+
+/// Forward packets by what their headers said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CodesReport {
+    /// By code point.
+    pub code_points: Vec<CodePointRow>,
+    /// By ECN, as they came.
+    pub ecn: EcnRow,
 }
 
 /// Packets by direction and fate.
@@ -186,10 +203,9 @@ pub struct Report {
     pub conditioners: Vec<ConditionerReport>,
     /// Forward packets that no conditioner coloured, by colour on arrival.
     pub unmatched: Vec<ColourRow>,
-    /// Forward packets by code point.
-    pub code_points: Vec<CodePointRow>,
-    /// Forward packets by ECN, as they came.
-    pub ecn: EcnRow,
+    /// Forward packets by code point and ECN.
+    #[serde(flatten)]
+    pub codes: CodesReport,
     /// Labels in flow labels; `None` if the policy does not carry them there.
     pub labels: Option<LabelReport>,
     /// Round-trip times; `None` if no match asks for them.
@@ -222,9 +238,8 @@ pub struct LoadReport {
 impl Report {
     pub(super) fn new(marker: Marker, tally: &Tally) -> Self {
         let expired_flows = marker.expired();
-        let Marker { replay, queueing, marking, flows, clock, ledger, demands, rates, bursts, labels, codes, .. } =
-            marker;
-        let Twice { packets: copies, compared, .. } = marker.twice;
+        let Twice { packets: copies, compared, .. } = *marker.copies();
+        let Marker { replay, queueing, marking, flows, clock, mut ledger, demands, rates, bursts, labels, .. } = marker;
         let (handshakes, round_trips) = (marker.handshakes, marker.round_trips);
         let duration_s = tally.span_ns.map(|(first, last)| (last - first) as f64 / 1e9);
         let stages = marking.stages.iter().zip(replay.port().edge().counts()).zip(&demands);
@@ -236,6 +251,7 @@ impl Report {
         });
         drop(replay);
         let (queue, stages) = (marking.queue, marking.stages);
+        let codes = std::mem::take(&mut ledger.codes);
         let counted = Arc::new(Counted { flows, rates, codes, stages, demands, duration_s });
         let names = Names { flows: &counted.flows, stages: &counted.stages };
         let mut report = Self {
@@ -250,9 +266,7 @@ impl Report {
                 offered_bit_s: rate_report::over(ledger.forward.bytes, duration_s),
                 flow_timeout_s: marking.flow_timeout.map(|it| it.seconds()),
                 expired_flows,
-                copies,
-                compared,
-                once: marking.once,
+                twice: CopiesReport { copies, compared, once: marking.once },
                 output: None,
             },
             directions: Directions {
@@ -262,8 +276,10 @@ impl Report {
             },
             conditioners,
             unmatched: unmatched(&ledger),
-            code_points: code_points(&ledger),
-            ecn: ledger.ecn.map(EcnRow::new).into_iter().sum(),
+            codes: CodesReport {
+                code_points: code_points(&ledger),
+                ecn: ledger.ecn.map(EcnRow::new).into_iter().sum(),
+            },
             labels: label_report(&labels),
             rtt: handshakes.map(|it| rtt_report(&it, &counted.rates.flows)),
             round_trips: round_trips.map(|it| RoundTripReport::new(it, &names)),
@@ -337,7 +353,7 @@ impl Report {
     }
 
     fn copies_warning(&self) -> Option<String> {
-        let CaptureReport { copies, compared, once, .. } = self.capture;
+        let CopiesReport { copies, compared, once } = self.capture.twice;
         (copies > 0 && !once).then(|| {
             format!(
                 "{copies} of {} a copy of one at most {} us before (a mirror of both directions, or `-i any`?): they count \

@@ -35,14 +35,22 @@ pub struct MeasuredRow {
     pub mean_rtt_s: Option<f64>,
     /// The longest.
     pub max_rtt_s: Option<f64>,
-    /// SRTT at the end: gain 1/8 for a flow (RFC 6298), 0.02 for an aggregate.
+    /// What a sender would make of them.
+    #[serde(flatten)]
+    pub smoothed: SmoothedRow,
+    /// The largest window of a flow, segments.
+    pub largest_window_segments: u32,
+}
+
+/// Round-trip times as a sender smooths them, at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SmoothedRow {
+    /// SRTT: gain 1/8 for a flow (RFC 6298), 0.02 for an aggregate.
     pub smoothed_rtt_s: Option<f64>,
-    /// RTTVAR at the end.
+    /// RTTVAR.
     pub rtt_variation_s: Option<f64>,
     /// max(0.2 s, SRTT + 4 RTTVAR).
     pub rto_s: Option<f64>,
-    /// The largest window of a flow, segments.
-    pub largest_window_segments: u32,
 }
 
 /// A flow.
@@ -207,9 +215,11 @@ fn row(it: &Measured) -> MeasuredRow {
         min_rtt_s: it.trip.least(),
         mean_rtt_s: (samples > 0).then(|| it.sum_ns as f64 / 1e9 / samples as f64),
         max_rtt_s: (samples > 0).then(|| it.longest.seconds()),
-        smoothed_rtt_s: it.trip.smoothed(),
-        rtt_variation_s: it.trip.variation(),
-        rto_s: it.trip.timeout(LEAST_TIMEOUT),
+        smoothed: SmoothedRow {
+            smoothed_rtt_s: it.trip.smoothed(),
+            rtt_variation_s: it.trip.variation(),
+            rto_s: it.trip.timeout(LEAST_TIMEOUT),
+        },
         largest_window_segments: it.most,
     }
 }

@@ -68,8 +68,8 @@ impl Report {
 
     /// Where copies were left out.
     fn once(&self) -> String {
-        let copies = counted(self.capture.copies, ["copy", "copies"]);
-        if self.capture.once { format!("\neach packet once: {copies} left out") } else { String::new() }
+        let copies = counted(self.capture.twice.copies, ["copy", "copies"]);
+        if self.capture.twice.once { format!("\neach packet once: {copies} left out") } else { String::new() }
     }
 
     /// Where it is not the first packet.
@@ -158,7 +158,7 @@ impl Report {
     fn code_points(&self) -> String {
         let header = ["DSCP", "packets before", "after", "bytes before", "after"];
         let mut table = new_table(&[&header[..], &ECN].concat(), 1);
-        for row in &self.code_points {
+        for row in &self.codes.code_points {
             let (before, after) = (row.before, row.after);
             let counts = [before.packets, after.packets, before.bytes, after.bytes].map(|n| n.to_string());
             table.add_row([row.name.clone()].into_iter().chain(counts).chain(ecn(&row.ecn)));
@@ -170,7 +170,7 @@ impl Report {
     fn code_points_as_they_came(&self) -> String {
         let mut table = new_table(&[&["DSCP", "packets", "bytes", "Mbit/s", "% of bytes"][..], &ECN].concat(), 1);
         let total = self.directions.forward.bytes;
-        for row in &self.code_points {
+        for row in &self.codes.code_points {
             let rate = super::rate_report::over(row.before.bytes, self.capture.duration_s);
             let counts = [row.before.packets, row.before.bytes].map(|n| n.to_string());
             let parts = [mbps(rate), share(row.before, total)];
@@ -203,7 +203,7 @@ impl Report {
         let mut table = new_table(&[&header[..], &WORST].concat(), 2);
         for flow in self.flows.largest(most) {
             let counts = [flow.total.packets, flow.total.bytes].map(|n| n.to_string());
-            let times = [mbps(flow.own_bit_s), seconds(flow.when.first_s), seconds(flow.when.last_s)];
+            let times = [mbps(flow.rates.own_bit_s), seconds(flow.when.first_s), seconds(flow.when.last_s)];
             let name = [flow_name(&flow.key()), flow.direction.into()];
             table.add_row(name.into_iter().chain(counts).chain(times).chain(worst(&flow.when)));
         }
@@ -217,13 +217,15 @@ impl Report {
 
     /// Nothing where all packets are best effort, and none is ECN-capable.
     fn flow_codes(&self, most: usize) -> String {
-        if self.ecn.capable() == 0 && self.code_points.iter().all(|row| row.dscp == 0 || row.before.packets == 0) {
+        if self.codes.ecn.capable() == 0
+            && self.codes.code_points.iter().all(|row| row.dscp == 0 || row.before.packets == 0)
+        {
             return String::new();
         }
         let mut table = new_table(&[&["flow", "DSCP"][..], &ECN].concat(), 2);
         for flow in self.flows.largest(most) {
-            let codes: Vec<_> = flow.code_points.iter().map(|it| format!("{} {}", it.name, it.packets)).collect();
-            table.add_row([flow_name(&flow.key()), codes.join(", ")].into_iter().chain(ecn(&flow.ecn)));
+            let codes: Vec<_> = flow.codes.code_points.iter().map(|it| format!("{} {}", it.name, it.packets)).collect();
+            table.add_row([flow_name(&flow.key()), codes.join(", ")].into_iter().chain(ecn(&flow.codes.ecn)));
         }
         limited(&table, Rows { all: self.flows.len(), most }, "flows", "packets of each flow as they came")
     }
@@ -270,7 +272,7 @@ impl Report {
     }
 
     fn written(&self) -> String {
-        let copies = if self.capture.once { self.capture.copies } else { 0 };
+        let copies = if self.capture.twice.once { self.capture.twice.copies } else { 0 };
         let kept = self.capture.packets - self.directions.dropped.packets - copies;
         self.capture.output.as_ref().map_or(String::new(), |name| format!("written: {name}, {kept} packets"))
     }
@@ -341,8 +343,8 @@ const MEASURED: [&str; 11] =
 
 fn measured(it: &MeasuredRow) -> [String; 11] {
     let ms = |seconds: Option<f64>| seconds.map_or("-".into(), |s| format!("{:.3}", s * 1e3));
-    let [min, mean, smoothed] = [it.min_rtt_s, it.mean_rtt_s, it.smoothed_rtt_s].map(ms);
-    let [variation, rto] = [it.rtt_variation_s, it.rto_s].map(ms);
+    let [min, mean, smoothed] = [it.min_rtt_s, it.mean_rtt_s, it.smoothed.smoothed_rtt_s].map(ms);
+    let [variation, rto] = [it.smoothed.rtt_variation_s, it.smoothed.rto_s].map(ms);
     let window = it.largest_window_segments.to_string();
     let [segments, repeats, timeouts] = [it.segments, it.repeats, it.timeouts].map(|n| n.to_string());
     let [samples, stamps] = [it.samples, it.samples_from_timestamps].map(|n| n.to_string());
