@@ -1,5 +1,7 @@
 //! perhop as a user calls it: the binary, in its own folder.
 
+pub mod process;
+
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
