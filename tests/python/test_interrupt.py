@@ -43,13 +43,24 @@ def responds_to_interrupts() -> Iterator[None]:
 
 
 def interrupted(command: Sequence[str], directory: Path) -> tuple[int, float, str]:
-    """Exit code, seconds from the signal to the end, standard error; the signal comes when something is complete."""
+    """Exit code, seconds from the signal to the end, standard error; the signal comes when something is complete.
+
+    Seconds for which the machine had no processor for it, or for this test, do not count.
+    """
     process = subprocess.Popen(command, cwd=directory, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
     until(lambda: list(directory.glob("runs/*/*/rep*/manifest.json")), "a replication is finished", process)
-    began = time.monotonic()
+    began = time.monotonic() - _delays(process)
     process.send_signal(signal.SIGINT)
+    until(lambda: os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT), "its end")
+    seconds = time.monotonic() - _delays(process) - began
     _, error = process.communicate(timeout=WAIT_S)
-    return process.returncode, time.monotonic() - began, error
+    return process.returncode, seconds, error
+
+
+def _delays(process: subprocess.Popen[str]) -> float:
+    """Seconds for which its main thread, or this one, could run and waited for a processor."""
+    files = [Path(f"/proc/{pid}/schedstat").read_text() for pid in (process.pid, os.getpid())]
+    return sum(int(file.split()[1]) for file in files) / 1e9
 
 
 @pytest.mark.parametrize("verb", list(VERBS))
