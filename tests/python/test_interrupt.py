@@ -88,7 +88,7 @@ def test_the_next_run_takes_what_is_finished(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_ends_reproduce(tmp_path: Path) -> None:
-    """Python carries this verb out; a terminal is told of each run that is done, and many are not."""
+    """Python carries this verb out; a terminal shows each run that is done, when many are not."""
     command = [sys.executable, "-m", "perhop", "reproduce", "pf-fig7", "--seeds", "40", "--out", "out"]
     screen, terminal = pty.openpty()
     process = subprocess.Popen(command, cwd=tmp_path, stderr=terminal, stdout=subprocess.DEVNULL)
