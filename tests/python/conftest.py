@@ -12,6 +12,7 @@ import pluggy
 import pytest
 
 from perhop import Runs, Scenario
+from waits import WAIT_S
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -81,10 +82,15 @@ def scenario_file(tmp_path: Path) -> Path:
 @pytest.fixture
 def perhop(tmp_path: Path) -> Command:
     """The command line, run in its own directory."""
+    return command_line(tmp_path, "-m", "perhop")
 
-    def run(*arguments: object, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "perhop", *map(str, arguments)]
-        return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
+
+def command_line(directory: Path, *python: str) -> Command:
+    """The command line as these words of Python's run it, in a directory."""
+
+    def run(*arguments: object, cwd: Path = directory) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, *python, *map(str, arguments)]
+        return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=WAIT_S, check=False)
 
     return run
 

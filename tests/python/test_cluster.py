@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from distributed import Client
 
-from clusters import WAIT_S, Processes, local_cluster, until
-from conftest import Command
+from clusters import PERHOP, Processes, local_cluster, patience
+from conftest import Command, command_line
 from perhop import RunError, Runs, Scenario, _core
 from perhop.cluster import client as cluster_client
 from perhop.cluster import identity
@@ -23,6 +23,7 @@ from perhop.cluster.client import Cluster
 from perhop.cluster.cut import Cut, pieces
 from perhop.cluster.errors import ClusterError
 from test_on_disk import SHORT, same
+from waits import WAIT_S, heard, until
 
 pytestmark = [
     # Dask's own: sockets of workers that were killed, threads that end after the test.
@@ -47,8 +48,15 @@ def processes(tmp_path: Path) -> Iterator[Processes]:
     folder = tmp_path / "cluster"
     folder.mkdir()
     found = Processes(folder)
-    yield found
+    with patience():
+        yield found
     found.end()
+
+
+@pytest.fixture
+def patient(tmp_path: Path) -> Command:
+    """The command line, with patience for a cluster."""
+    return command_line(tmp_path, "-c", PERHOP)
 
 
 def scenario(*vary: str) -> Scenario:
@@ -84,26 +92,26 @@ def test_a_local_cluster_equals_serial_hash_for_hash(local: Client, tmp_path: Pa
 
 
 def test_the_command_line_prints_what_it_prints_without_a_cluster(
-    local: Client, tmp_path: Path, perhop: Command
+    local: Client, tmp_path: Path, perhop: Command, patient: Command
 ) -> None:
     (tmp_path / "short.toml").write_text(SHORT)
     words = ("sweep", "short.toml", "--vary", GRID[0], "--replications", "3")
     here = perhop(*words, "--out", "here")
-    there = perhop(*words, "--out", "there", "--cluster", local.scheduler.address, "--chunk", "1s")
+    there = patient(*words, "--out", "there", "--cluster", local.scheduler.address, "--chunk", "1s")
     assert there.returncode == 0, there.stderr
     lines = [done.stdout.replace("in here/", "in there/").splitlines() for done in (here, there)]
     assert lines[1][:-1] == lines[0][:-1]
     last = [line[-1].partition(" s; ") for line in lines]
     assert last[1][2] == last[0][2], "result hash and place"
     assert "6 replications (0 already there)" in last[1][0]
-    more = perhop(*words[:-1], "4", "--out", "there", "--cluster", local.scheduler.address)
+    more = patient(*words[:-1], "4", "--out", "there", "--cluster", local.scheduler.address)
     assert "8 replications (6 already there)" in more.stdout
 
 
 @pytest.mark.slow
-def test_a_reproduction_has_the_same_records(local: Client, tmp_path: Path, perhop: Command) -> None:
+def test_a_reproduction_has_the_same_records(local: Client, tmp_path: Path, patient: Command) -> None:
     words = ("reproduce", "pf-fig7", "--seeds", "1", "--out")
-    here, there = perhop(*words, "here"), perhop(*words, "there", "--cluster", local.scheduler.address)
+    here, there = patient(*words, "here"), patient(*words, "there", "--cluster", local.scheduler.address)
     assert there.returncode == here.returncode, there.stderr
     of = [(tmp_path / name / "results.json").read_bytes() for name in ("here", "there")]
     assert of[0] == of[1]
@@ -154,7 +162,7 @@ def test_restarted_scheduler(processes: Processes, tmp_path: Path) -> None:
 PATCH = "import perhop\nperhop.__version__ = '0.0.9'\n"
 
 
-def test_mixed_versions(processes: Processes, tmp_path: Path, perhop: Command) -> None:
+def test_mixed_versions(processes: Processes, tmp_path: Path, patient: Command) -> None:
     """Also a build that only calls itself the same, and a worker that comes later."""
     (tmp_path / "short.toml").write_text(SHORT)
     (processes.folder / "patch.py").write_text(PATCH)
@@ -163,7 +171,7 @@ def test_mixed_versions(processes: Processes, tmp_path: Path, perhop: Command) -
     processes.worker("--preload", "patch.py", "--name", "old")
     with Client(processes.address, timeout=WAIT_S) as client:
         client.wait_for_workers(2, timeout=WAIT_S)
-        done = perhop("sweep", "short.toml", "--vary", GRID[0], "--cluster", processes.address)
+        done = patient("sweep", "short.toml", "--vary", GRID[0], "--cluster", processes.address)
         assert done.returncode == 2
         [old] = [it for it, told in client.scheduler_info(n_workers=-1)["workers"].items() if told["id"] == "old"]
         assert f"{old}: perhop 0.0.9" in done.stderr, done.stderr
@@ -252,13 +260,13 @@ def test_a_place_that_one_worker_cannot_write_names_it(local: Client, tmp_path: 
         local.run(_elsewhere, None)
 
 
-def test_a_failing_point_leaves_the_others(local: Client, tmp_path: Path, perhop: Command) -> None:
+def test_a_failing_point_leaves_the_others(local: Client, tmp_path: Path, patient: Command) -> None:
     """The rest goes on; the failure is reported with scenario, point and seed; exit 1."""
     (tmp_path / "short.toml").write_text(SHORT)
     local.run(_fail_at, 4)
     try:
         words = ("sweep", "short.toml", "--vary", GRID[0], "--replications", "40", "--seed", "7")
-        done = perhop(*words, "--cluster", local.scheduler.address)
+        done = patient(*words, "--cluster", local.scheduler.address)
     finally:
         local.run(_fail_at, None)
     assert done.returncode == 1, done.stderr
@@ -269,7 +277,7 @@ def test_a_failing_point_leaves_the_others(local: Client, tmp_path: Path, perhop
     assert "flows_2-" not in done.stderr
     kept = {r.replication for r in Runs.open(tmp_path / "runs")}
     assert kept == set(range(40))
-    again = perhop(*words)
+    again = patient(*words)
     assert "80 replications (40 already there)" in again.stdout, "those of the other point"
 
 
@@ -331,7 +339,7 @@ def _resumes(local: Client, folder: Path) -> None:
 
 def _sweep(local: Client, folder: Path) -> subprocess.Popen[str]:
     options = ["--replications", str(EACH), "--cluster", local.scheduler.address, "--chunk", "100ms"]
-    command = [sys.executable, "-m", "perhop", "sweep", "long.toml", *options]
+    command = [sys.executable, "-c", PERHOP, "sweep", "long.toml", *options]
     return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -352,17 +360,17 @@ def test_a_client_that_dies_and_comes_back_resumes(local: Client, tmp_path: Path
     _resumes(local, tmp_path)
 
 
-STUCK = """
-import sys, time
+STUCK = f"""
+import time
 import distributed
-from perhop.__main__ import main
 
 def stuck(*_):
     print("stuck", flush=True)
-    time.sleep(1000)
+    while True:
+        time.sleep(1000)
 
 distributed.Client.cancel = stuck
-sys.exit(main(["perhop", *sys.argv[1:]]))
+{PERHOP}
 """
 
 
@@ -374,7 +382,7 @@ def test_ctrl_c_twice_leaves_at_once(local: Client, tmp_path: Path) -> None:
     until((tmp_path / "runs" / "small").exists, "the first task")
     process.send_signal(signal.SIGINT)
     assert process.stdout is not None
-    assert process.stdout.readline() == "stuck\n"
+    assert heard(process.stdout.fileno(), "stuck\n") == "stuck\n"
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=WAIT_S)
     assert process.returncode == 130

@@ -41,7 +41,7 @@ def perhop(cell: Cell) -> float:
     scenario = Scenario.from_toml(FOLDER / "cell.toml", settings)
     seeds = (1, 2, 3) if law == "bbr" else (1,)
     runs = [scenario.run(replications=1, seed=seed, jobs=1, progress=False) for seed in seeds]
-    return mean(simulated(it, scenario).goodput_bit_s() for it in runs) / 1e3
+    return mean(simulated(it).goodput_bit_s() for it in runs) / 1e3
 
 
 def test_goodput_behind_policers_is_that_of_linux_as_it_is_by_default() -> None:

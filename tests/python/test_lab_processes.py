@@ -7,8 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,10 +15,10 @@ import pytest
 import lab_stub
 from perhop import Scenario
 from test_lab_names import hostile
+from waits import WAIT_S, heard, until
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB = [sys.executable, "-m", "perhop", "lab"]
-WAIT_S = 60.0
 PLAIN = """
 [scenario]
 duration = "1s"
@@ -43,15 +42,6 @@ def responds_to_interrupts() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-def until(true: Callable[[], object], process: subprocess.Popen[str]) -> None:
-    """Waits for an event of a process that still runs."""
-    end = time.monotonic() + WAIT_S
-    while not true():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < end, "nothing happened"
-        time.sleep(0.01)
-
-
 def lives(pid: int) -> bool:
     """Whether a process runs; a zombie does not."""
     try:
@@ -67,7 +57,7 @@ def test_no_kernel_and_no_folder_outlives_it(tmp_path: Path, number: signal.Sign
     environment = lab_stub.install(tmp_path / "cache", ends=False) | {"TMPDIR": str(tmp_path / "tmp")}
     command = [*LAB, "plain.toml"]
     process = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
-    until(lambda: [it for it in tmp_path.glob(f"tmp/*/{lab_stub.PID}") if it.read_text()], process)
+    until(lambda: [it for it in tmp_path.glob(f"tmp/*/{lab_stub.PID}") if it.read_text()], "the kernel", process)
     (file,) = tmp_path.glob(f"tmp/*/{lab_stub.PID}")
     kernel = int(file.read_text())
     words = Path(f"/proc/{kernel}/cmdline").read_bytes().decode().split("\0")
@@ -149,15 +139,16 @@ FAKE = {
     "tar": "mkdir -p linux-source-6.12/arch/um/include/linux linux-source-6.12/scripts/kconfig\ncd linux-source-6.12\n"
     "touch arch/um/Kconfig arch/um/include/linux/time-internal.h\n"
     "echo '#!/bin/sh' >scripts/kconfig/merge_config.sh\nchmod +x scripts/kconfig/merge_config.sh",
-    "make": 'case "$*" in *kernelrelease) echo 6.12.0;; *\\ linux) echo x >>"$BUILDS"; touch one.o; $BUILDING; '
+    "make": 'case "$*" in *kernelrelease) echo 6.12.0;; *\\ linux) echo x >>"$BUILDS"; touch one.o; '
+    'until [ -e "$MAY" ]; do /bin/sleep 0.02; done; '
     "printf '#!/bin/sh\\n' >linux; chmod +x linux;; esac",
 }
 
 
 class Builder:
-    """lab/build.sh with tools that build nothing, in a copy whose source is there."""
+    """lab/build.sh with tools that build nothing until they may, in a copy whose source is there."""
 
-    def __init__(self, folder: Path, building: str) -> None:
+    def __init__(self, folder: Path) -> None:
         lab, tools = folder / "lab", folder / "tools"
         shutil.copytree(ROOT / "lab", lab)
         where = (lab / "where.sh").read_text().replace("archive=/usr/src/", f"archive={folder}/")
@@ -167,13 +158,13 @@ class Builder:
         for tool in (*FAKE, "ip", "tc", "ethtool", "busybox", "gcc", "flex", "bison", "bc", "xz"):
             (tools / tool).write_text(f"#!/bin/sh\nset -e\n{FAKE.get(tool, 'exit 1')}\n")
             (tools / tool).chmod(0o755)
-        self.cache, self.builds = folder / "cache", folder / "builds"
+        self.tools, self.cache, self.builds, self.may = tools, folder / "cache", folder / "builds", folder / "may"
         self._script = lab / "build.sh"
         self._environment = os.environ | {
             "PATH": f"{tools}:{os.environ['PATH']}",
             "PERHOP_LAB": str(self.cache),
             "BUILDS": str(self.builds),
-            "BUILDING": building,
+            "MAY": str(self.may),
         }
 
     def start(self) -> subprocess.Popen[str]:
@@ -183,33 +174,52 @@ class Builder:
 
 
 def test_two_first_runs_build_one_kernel(tmp_path: Path) -> None:
-    builder = Builder(tmp_path, "sleep 2")
-    first, second = builder.start(), builder.start()
+    builder = Builder(tmp_path)
+    first = builder.start()
+    until(builder.builds.exists, "the first build", first)
+    second = builder.start()
+    told = heard(_errors(second), "lab: waiting for another build of the kernel\n")
+    builder.may.touch()
     answers = [it.communicate(timeout=WAIT_S) for it in (first, second)]
     assert (first.returncode, second.returncode) == (0, 0), answers
     assert answers[0][0] == answers[1][0]
     assert os.access(answers[0][0].strip(), os.X_OK)
     assert builder.builds.read_text() == "x\n"
-    assert sum("waiting for another build" in errors for _, errors in answers) == 1
+    assert "waiting for another build" not in answers[0][1]
+    assert (told + answers[1][1]).count("\n") == 1, "the second only waits"
     assert not list(builder.cache.glob("build.*"))
 
 
 def test_a_build_that_is_ended_leaves_nothing_and_the_next_one_builds(tmp_path: Path) -> None:
-    builder = Builder(tmp_path, "sleep 1000")
+    builder = Builder(tmp_path)
     process = builder.start()
-    until(builder.builds.exists, process)
+    until(builder.builds.exists, "the build", process)
     process.terminate()
     process.communicate(timeout=WAIT_S)
     assert process.returncode == 143
     assert not list(builder.cache.glob("build.*"))
     again = builder.start()
-    until(lambda: builder.builds.read_text() == "x\nx\n", again)
+    until(lambda: builder.builds.read_text() == "x\nx\n", "the next build", again)
     again.send_signal(signal.SIGHUP)
     again.communicate(timeout=WAIT_S)
     assert again.returncode == 129
 
 
-@pytest.mark.slow
 def test_a_build_says_how_far_it_is(tmp_path: Path) -> None:
-    _, errors = Builder(tmp_path, "sleep 32").start().communicate(timeout=WAIT_S)
-    assert "lab: building for 30 s: 1 files compiled\n" in errors
+    """Its seconds are short ones here."""
+    builder = Builder(tmp_path)
+    (builder.tools / "sleep").write_text("#!/bin/sh\nexec /bin/sleep 0.02\n")
+    (builder.tools / "sleep").chmod(0o755)
+    process = builder.start()
+    until(builder.builds.exists, "the build", process)
+    told = heard(_errors(process), " s: 1 files compiled\n")
+    assert "lab: building for 30 s: " in told
+    builder.may.touch()
+    process.communicate(timeout=WAIT_S)
+    assert process.returncode == 0
+
+
+def _errors(process: subprocess.Popen[str]) -> int:
+    """What it says on standard error."""
+    assert process.stderr is not None
+    return process.stderr.fileno()

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from conftest import SCENARIO, Command
 from perhop import Runs, Scenario
 from perhop.columns import Column, Columns, short
+from waits import WAIT_S
 
 SHORT = SCENARIO.replace('"6s"', '"2s"').replace("replications = 3", "replications = 2")
 BUCKET = '{ kind = "token-bucket", cir = "500kbit/s", cbs = "20000B" }'
@@ -281,7 +282,7 @@ def test_processes_may_share_a_directory(tmp_path: Path, scenario_file: Path, fr
     command = [sys.executable, "-m", "perhop", "sweep", str(scenario_file), *vary]
     for _ in range(3):
         processes = [subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) for _ in range(4)]
-        said = [process.communicate(timeout=60)[1] for process in processes]
+        said = [process.communicate(timeout=WAIT_S)[1] for process in processes]
         assert [process.returncode for process in processes] == [0] * 4, said
         assert said == [""] * 4
         read = Runs.open(tmp_path / "runs")

@@ -20,6 +20,7 @@ from perhop.answer import Answer, answers
 from perhop.plots import dark
 from perhop.reporting.tables import tabled
 from perhop.reporting.warned import Warned
+from waits import WAIT_S
 
 SHORT = {"scenario.duration": "6s", "scenario.warmup": "1s"}
 SERIES = {"scenario.sample": "100ms"}
@@ -322,7 +323,7 @@ def chromium(page: Path, *flags: str) -> subprocess.CompletedProcess[str]:
     plain = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0"]
     profile = f"--user-data-dir={page.parent}/profile"
     command = [program, *plain, *flags, profile, "--dump-dom", page.as_uri()]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, env=os.environ)
+    return subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S, check=True, env=os.environ)
 
 
 def test_the_report_in_a_browser(tmp_path: Path, perhop: Command) -> None:

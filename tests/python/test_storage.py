@@ -17,7 +17,7 @@ from clusters import local_cluster
 from conftest import Command
 from perhop import Runs, Scenario, storage
 from perhop.cluster.errors import ClusterError
-from test_cluster import GRID, hashes, pytestmark, scenario  # noqa: F401
+from test_cluster import GRID, hashes, patient, pytestmark, scenario  # noqa: F401
 from test_on_disk import SHORT, same
 
 BUCKET = "s3://bucket/some/runs"
@@ -54,7 +54,7 @@ def client(s3: str) -> Iterator[Client]:
         yield client
 
 
-def test_s3(client: Client, tmp_path: Path, perhop: Command) -> None:
+def test_s3(client: Client, tmp_path: Path, patient: Command) -> None:  # noqa: F811
     """Hash for hash what is on a disk, resumed like it, and read in three ways."""
     serial = scenario().run(EACH, out=tmp_path / "disk")
     there = scenario().run(EACH, out=BUCKET, client=client)
@@ -69,7 +69,7 @@ def test_s3(client: Client, tmp_path: Path, perhop: Command) -> None:
     assert found == (sum(again.table("arrivals")["delivered_packets"]), len(again.table("arrivals")["point"]), True)
     (tmp_path / "short.toml").write_text(SHORT)
     words = ("sweep", "short.toml", "--vary", GRID[0], "--replications", str(EACH + 2))
-    done = perhop(*words, "--out", BUCKET, "--cluster", client.scheduler.address)
+    done = patient(*words, "--out", BUCKET, "--cluster", client.scheduler.address)
     assert done.returncode == 0, done.stderr
     assert f"{2 * EACH + 4} replications ({2 * EACH + 2} already there)" in done.stdout
     assert f"in {BUCKET}/small" in done.stdout

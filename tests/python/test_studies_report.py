@@ -25,6 +25,7 @@ from perhop.studies.runs import Budget
 from perhop.studies.samples import Sample, Samples
 from perhop.studies.sequential import Looks
 from perhop.studies.verdict import Finding, Part, positive
+from waits import WAIT_S
 
 pytestmark = pytest.mark.slow
 
@@ -223,7 +224,7 @@ def test_the_page_opens_in_a_browser_with_every_figure_visible(out: Path, tmp_pa
         f"--user-data-dir={tmp_path}",
     ]
     flags += ["--enable-logging=stderr", "--v=0", "--virtual-time-budget=5000", "--dump-dom"]
-    shown = subprocess.run([browser, *flags, page.as_uri()], capture_output=True, text=True, timeout=120, check=True)
+    shown = subprocess.run([browser, *flags, page.as_uri()], capture_output=True, text=True, timeout=WAIT_S, check=True)
     assert f'data-figures="{" ".join(["true"] * FIGURES)}"' in shown.stdout
     assert 'data-wide="false"' in shown.stdout
     complaints = [line for line in shown.stderr.splitlines() if "CONSOLE" in line]

@@ -3,11 +3,11 @@
 #[allow(dead_code)]
 mod command;
 
+use command::process::{at_once, ended, meanwhile, signal, waits};
 use command::{Folder, perhop};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
 
 const POLICY: &str =
     "[conditioner.all]\nkind = \"token-bucket\"\ncir = \"1Mbit/s\"\ncbs = \"15kB\"\ngreen = \"mark AF11\"\n";
@@ -103,16 +103,14 @@ fn a_compressed_capture_may_be_cut_off() {
 fn halfway(folder: &Folder) -> Child {
     let mut child = start(folder, &["mark", "-", "out.pcap", "--policy", "policy.toml", "--force"]);
     child.stdin.as_mut().unwrap().write_all(&capture()[..20_000]).unwrap();
-    while !has_temporary_of(folder, &child) {
-        assert!(child.try_wait().unwrap().is_none(), "it ended");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let id = child.id();
+    meanwhile(&mut child, "its temporary file", || has_temporary_of(folder, id));
     child
 }
 
 /// Whether the temporary file of this very process is there: another's may lie beside it.
-fn has_temporary_of(folder: &Folder, child: &Child) -> bool {
-    names(folder).iter().any(|name| name.starts_with(&format!(".out.pcap.perhop-{}-", child.id())))
+fn has_temporary_of(folder: &Folder, id: u32) -> bool {
+    names(folder).iter().any(|name| name.starts_with(&format!(".out.pcap.perhop-{id}-")))
 }
 
 fn names(folder: &Folder) -> Vec<String> {
@@ -122,11 +120,6 @@ fn names(folder: &Folder) -> Vec<String> {
     names
 }
 
-fn signal(child: &Child, which: &str) {
-    let sent = Command::new("sh").args(["-c", &format!("kill -{which} {}", child.id())]).status().unwrap();
-    assert!(sent.success());
-}
-
 /// Of a file: that is no end of the input. The output's reader makes it wait.
 #[test]
 fn a_mark_of_a_file_that_is_ended_was_not_done() {
@@ -134,11 +127,12 @@ fn a_mark_of_a_file_that_is_ended_was_not_done() {
     fifo(&folder, "out");
     let long = [&capture()[..], &capture()[24..].repeat(20)].concat();
     std::fs::write(folder.path("long.pcap"), long).unwrap();
-    let child = start(&folder, &["mark", "long.pcap", "out", "--policy", "policy.toml"]);
+    let mut child = start(&folder, &["mark", "long.pcap", "out", "--policy", "policy.toml"]);
+    waits(&mut child);
     let mut reader = std::fs::File::open(folder.path("out")).unwrap();
-    std::thread::sleep(Duration::from_millis(300));
+    waits(&mut child);
     signal(&child, "TERM");
-    std::thread::sleep(Duration::from_millis(100));
+    waits(&mut child);
     let read = std::thread::spawn(move || std::io::copy(&mut reader, &mut std::io::sink()).unwrap());
     let out = ended(child);
     assert!(read.join().unwrap() > 0);
@@ -149,18 +143,6 @@ fn a_mark_of_a_file_that_is_ended_was_not_done() {
 
 fn fifo(folder: &Folder, name: &str) {
     assert!(Command::new("mkfifo").arg(folder.path(name)).status().unwrap().success());
-}
-
-/// Waits for its end, not for ten minutes.
-fn ended(mut child: Child) -> Output {
-    for _ in 0..1000 {
-        if child.try_wait().unwrap().is_some() {
-            return child.wait_with_output().unwrap();
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    child.kill().unwrap();
-    panic!("it does not hear the signal: {:?}", child.wait_with_output());
 }
 
 /// What a report says of its packets, and of where the capture is cut off.
@@ -182,9 +164,9 @@ fn a_silent_pipe_ends_with_a_signal() {
         let mut mark = start(&folder, &["mark", "-", "out.pcap", "--policy", "policy.toml", "--json"]);
         for child in [&mut meter, &mut mark] {
             child.stdin.as_mut().unwrap().write_all(&capture()[..bytes]).unwrap();
+            waits(child);
+            signal(child, which);
         }
-        std::thread::sleep(Duration::from_millis(300));
-        [&meter, &mark].iter().for_each(|child| signal(child, which));
         let (meter, mark) = (ended(meter), ended(mark));
         let whole = text(&folder.perhop(&["meter", "out.pcap", "--json"]));
         let whole: serde_json::Value = serde_json::from_str(&whole).unwrap();
@@ -209,9 +191,10 @@ fn a_pipe_without_a_writer_ends_with_a_signal() {
     for (verb, writer) in [("meter", false), ("meter", true), ("mark", false), ("mark", true)] {
         let args =
             [&[verb, "pipe"][..], if verb == "mark" { &["out.pcap", "--policy=policy.toml"] } else { &["--json"] }];
-        let child = start(&folder, &args.concat());
+        let mut child = start(&folder, &args.concat());
+        waits(&mut child);
         let writer = writer.then(|| std::fs::File::options().write(true).open(folder.path("pipe")).unwrap());
-        std::thread::sleep(Duration::from_millis(300));
+        waits(&mut child);
         signal(&child, "INT");
         let out = ended(child);
         drop(writer);
@@ -226,17 +209,16 @@ fn a_pipe_without_a_writer_ends_with_a_signal() {
     }
 }
 
-/// The second one ends it at once, whatever the writer still does.
+/// The second one ends it at once, whatever the writer still does. Of two that come at once the one of the higher number
+/// is dealt with first.
 #[test]
 fn a_second_signal_ends_at_once() {
     let folder = folder();
     let mut child = start(&folder, &["meter", "-"]);
     let mut input = child.stdin.take().unwrap();
     input.write_all(&capture()[..WHOLE]).unwrap();
-    std::thread::sleep(Duration::from_millis(300));
-    signal(&child, "INT");
-    std::thread::sleep(Duration::from_millis(20));
-    signal(&child, "INT");
+    waits(&mut child);
+    at_once(&mut child, |child| ["TERM", "INT"].iter().for_each(|which| signal(child, which)));
     let out = ended(child);
     assert_eq!((out.status.code(), out.stdout.len()), (Some(130), 0));
 }
@@ -248,10 +230,10 @@ fn what_a_killed_mark_leaves_is_removed_by_the_next() {
     let mut killed = halfway(&folder);
     signal(&killed, "KILL");
     killed.wait().unwrap();
-    assert!(has_temporary_of(&folder, &killed));
+    assert!(has_temporary_of(&folder, killed.id()));
     let mut busy = halfway(&folder);
     text(&folder.perhop(&["mark", "in.pcap", "out.pcap", "--policy", "policy.toml"]));
-    assert!(!has_temporary_of(&folder, &killed), "{:?}", names(&folder));
+    assert!(!has_temporary_of(&folder, killed.id()), "{:?}", names(&folder));
     busy.stdin.take().unwrap().write_all(&capture()[20_000..]).unwrap();
     let out = busy.wait_with_output().unwrap();
     assert!(out.status.success(), "its file was taken away: {}", String::from_utf8_lossy(&out.stderr));
@@ -264,11 +246,12 @@ fn a_live_capture_ends_with_an_interrupt() {
     let folder = folder();
     let mut child = start(&folder, &["meter", "-", "--json"]);
     child.stdin.as_mut().unwrap().write_all(&capture()[..19_922]).unwrap();
-    std::thread::sleep(Duration::from_millis(300));
-    signal(&child, "INT");
-    std::thread::sleep(Duration::from_millis(100));
-    // tcpdump writes what it has, and ends
-    child.stdin.take().unwrap().write_all(&capture()[19_922..]).unwrap();
+    waits(&mut child);
+    at_once(&mut child, |child| {
+        signal(child, "INT");
+        // tcpdump writes what it has, and ends
+        child.stdin.take().unwrap().write_all(&capture()[19_922..]).unwrap();
+    });
     let said = text(&child.wait_with_output().unwrap());
     assert!(said.contains("\"cut_off\":null") && !said.contains("\"packets\":0,\"original"), "{said}");
 }

@@ -4,10 +4,10 @@
 #[allow(dead_code)]
 mod command;
 
+use command::process::{self, meanwhile, signal};
 use command::{Folder, SCENARIO, perhop};
 use perhop_scenario::output::disk::{load, numbers};
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
 
 /// How many replications are on disk.
 fn complete(folder: &Folder) -> usize {
@@ -16,15 +16,15 @@ fn complete(folder: &Folder) -> usize {
 }
 
 /// Starts a sweep, and sends it a signal when so many replications are on disk.
-fn ended(folder: &Folder, sweep: &[&str], signal: &str, after: usize) -> Output {
-    let mut sweep = perhop(sweep, folder).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    while complete(folder) < after {
-        assert!(sweep.try_wait().unwrap().is_none(), "it ended before it was interrupted");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    let sent = Command::new("sh").args(["-c", &format!("kill -{signal} {}", sweep.id())]).status().unwrap();
-    assert!(sent.success());
-    sweep.wait_with_output().unwrap()
+fn ended(folder: &Folder, sweep: &[&str], which: &str, after: usize) -> Output {
+    signalled(folder, perhop(sweep, folder), which, after)
+}
+
+fn signalled(folder: &Folder, mut sweep: Command, which: &str, after: usize) -> Output {
+    let mut sweep = sweep.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    meanwhile(&mut sweep, "it was interrupted", || complete(folder) >= after);
+    signal(&sweep, which);
+    process::ended(sweep)
 }
 
 /// How many replications a sweep says were there already.
@@ -70,15 +70,12 @@ fn other_signals_end_it_as_ctrl_c_does() {
 /// `nohup` has a program ignore that its terminal goes away.
 #[test]
 fn a_hang_up_that_is_ignored_ends_nothing() {
-    let folder = Folder::with(&[("ok.toml", SCENARIO.as_bytes())]);
-    let line = format!(
-        "trap '' HUP; {} sweep ok.toml --replications 400 -j 1 & kill -HUP $!; wait $!",
-        env!("CARGO_BIN_EXE_perhop")
-    );
-    let program = perhop(&[], &folder);
+    let folder = Folder::with(&[("long.toml", SCENARIO.replace("\"4s\"", "\"600s\"").as_bytes())]);
     let mut shell = Command::new("sh");
-    let out = shell.args(["-c", &line]).current_dir(program.get_current_dir().unwrap()).output().unwrap();
-    assert_eq!((out.status.code(), complete(&folder)), (Some(0), 400), "{}", String::from_utf8_lossy(&out.stderr));
+    shell.args(["-c", "trap '' HUP; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_perhop")]).args(SWEEP);
+    shell.current_dir(folder.path(""));
+    let out = signalled(&folder, shell, "HUP", 1);
+    assert_eq!((out.status.code(), complete(&folder)), (Some(0), 20), "{}", String::from_utf8_lossy(&out.stderr));
 }
 
 /// What was written when it was killed is whole, and used by the next; what was gathered is made again.

@@ -67,7 +67,7 @@ fn report(a: &Report) -> Result<Value, Failure> {
 }
 
 fn lab(a: &Lab) -> Result<Value, Failure> {
-    if a.source.settings.replications.is_some() {
+    if a.source.settings.replications.as_ref().is_some_and(|n| n != "1") {
         return Err(Failure::Error(
             "`perhop lab` runs one replication: remove --replications, or choose it by --seed".into(),
         ));

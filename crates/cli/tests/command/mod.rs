@@ -1,5 +1,8 @@
 //! perhop as a user calls it: the binary, in its own folder.
 
+#[allow(dead_code)]
+pub mod process;
+
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,49 @@
+"""Tests wait for events: a file, words, the end of a process. What does not come in many minutes does not come."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import time
+from collections.abc import Callable
+from typing import Any
+
+WAIT_S = 600.0
+
+
+def until(true: Callable[[], object], what: str, process: subprocess.Popen[Any] | None = None) -> None:
+    """Waits until it is; the process, if there is one, runs until then."""
+    end = time.monotonic() + WAIT_S
+    while not true():
+        assert process is None or process.poll() is None, f"it ended before {what}: {process.communicate()}"
+        assert time.monotonic() < end, f"waited in vain for {what}"
+        time.sleep(0.01)
+
+
+def heard(pipe: int, words: str) -> str:
+    """What a process writes, up to these words at least. The other end of a pipe or a terminal."""
+    text = ""
+    while words not in text:
+        assert select.select([pipe], [], [], WAIT_S)[0], f"waited in vain for {words!r} behind {text!r}"
+        piece = _read(pipe)
+        assert piece, f"it ended without {words!r}: {text!r}"
+        text += piece
+    return text
+
+
+def rest(pipe: int) -> str:
+    """What it writes until it ends."""
+    pieces: list[str] = []
+    while not pieces or pieces[-1]:
+        assert select.select([pipe], [], [], WAIT_S)[0], f"waited in vain for its end behind {''.join(pieces)!r}"
+        pieces.append(_read(pipe))
+    return "".join(pieces)
+
+
+def _read(pipe: int) -> str:
+    """A piece; nothing at the end, which at a terminal is an error."""
+    try:
+        return os.read(pipe, 4096).decode(errors="replace")
+    except OSError:
+        return ""
