@@ -25,6 +25,7 @@ fn run(text: &str) -> (u64, u64, [usize; 3]) {
     (scenario.kept().iter().copied().map(Bytes::get).sum(), taken.bytes_max, rows)
 }
 
+/// Names are long: equal ones are there once.
 fn file(seconds: u32, more: &str, traffic: &str) -> String {
     format!(
         r#"
@@ -33,10 +34,10 @@ duration = "{seconds}s"
 warmup = "1s"
 {more}
 [links]
-"s - r" = {{ rate = "1Gbit/s", delay = "1ms" }}
-[traffic.t]
-from = "s"
-to = "r"
+"sender-with-a-long-name - receiver-with-a-long-name" = {{ rate = "1Gbit/s", delay = "1ms" }}
+[traffic.traffic-with-a-long-name]
+from = "sender-with-a-long-name"
+to = "receiver-with-a-long-name"
 {traffic}
 "#
     )
@@ -68,7 +69,7 @@ fn transfers() {
 /// Of a drop-tail with a policer before it, whose bucket is sampled too, and of ten flows.
 #[test]
 fn series() {
-    let policer = "[conditioner.c]\nkind = \"token-bucket\"\ncir = \"1Mbit/s\"\ncbs = \"9kB\"\nat = [\"s -> r\"]\n";
+    let policer = "[conditioner.c]\nkind = \"token-bucket\"\ncir = \"1Mbit/s\"\ncbs = \"9kB\"\nat = [\"sender-with-a-long-name -> receiver-with-a-long-name\"]\n";
     let rows = check(
         "sample = \"1ms\"",
         &format!("model = \"cbr\"\nrate = \"8kbit/s\"\nsize = \"1000B\"\nflows = 10\n{policer}"),
