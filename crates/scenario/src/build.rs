@@ -51,8 +51,14 @@ pub fn build(model: &Model, problems: &mut Problems) -> Option<Built> {
     let topology = topology::read(model, problems);
     let mut links: Vec<_> = topology.links.iter().map(draft).collect();
     let traffic = offered::read(model, &topology, &links, problems);
+    if !memory::check_routes(&traffic, problems) {
+        return None;
+    }
     let crossing = Crossing::new(links.len(), &traffic);
     let file = File::new(model, &topology, &traffic, &crossing);
+    if !memory::check_counters(file, problems) {
+        return None;
+    }
     let (stages, arrivals) = ports::stages(file, problems);
     advice::check(Resolved { file, stages: &stages, arrivals: &arrivals, links: &links }, problems);
     let at = ports::at_links(&stages, links.len());

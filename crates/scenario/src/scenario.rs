@@ -2,6 +2,7 @@
 
 use crate::build::Built;
 use crate::change::{follow, overlay};
+use crate::check::memory;
 use crate::expand::{dumbbell, series, size};
 use crate::in_force::InForce;
 use crate::sections::model::Model;
@@ -9,6 +10,7 @@ use crate::sections::settings::Settings;
 use crate::text::{tree, write};
 
 use perhop_core::params::{Node, Problems, Tree};
+use perhop_core::units::Bytes;
 use perhop_sim::plan::Plan;
 use std::sync::Arc;
 
@@ -59,6 +61,14 @@ impl Scenario {
     /// The plan of one replication.
     pub fn plan(&self, seed: u64, replication: u32) -> Plan {
         Plan { seed, replication, ..self.built.plan.clone() }
+    }
+
+    /// What a replication keeps in the end: series, if asked for, and transfers, bytes.
+    pub fn kept(&self) -> [Bytes; 2] {
+        let Built { plan, .. } = &*self.built;
+        let file = self.built.file(&self.model);
+        let series = memory::series(file, &plan.links).map_or(Bytes::new(0), |series| series.bytes());
+        [series, Bytes::new(memory::transfers(file, &plan.links).saturating_mul(memory::PER_TRANSFER))]
     }
 
     /// Every effective value as TOML, short forms expanded, without `[sweep]`; read again it gives the same model.

@@ -56,7 +56,7 @@ impl Seen {
         let table = self.table(table);
         let mut sums = BTreeMap::new();
         for (name, value) in table.texts(key).iter().zip(table.integers(column)) {
-            *sums.entry(name.clone().unwrap()).or_insert(0) += value.unwrap() as u64;
+            *sums.entry(name.as_deref().unwrap().to_owned()).or_insert(0) += value.unwrap() as u64;
         }
         sums
     }

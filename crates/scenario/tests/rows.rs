@@ -118,7 +118,7 @@ fn a_class_is_the_sum_of_its_parts() {
     let sum = |r: &Replication, table: &str, column: &str, which: &dyn Fn(&str, &str) -> bool| -> f64 {
         let table = r.tables.iter().find(|t| t.name == table).unwrap();
         let text = |column: &str, row: usize| match table.columns.iter().any(|c| c.0 == column) {
-            true => table.texts(column)[row].clone().unwrap(),
+            true => table.texts(column)[row].as_deref().unwrap().to_owned(),
             false => String::new(),
         };
         let rows = (0..table.rows()).filter(|&i| which(&text("class", i), &text("hop", i)));

@@ -398,7 +398,7 @@ fn each_node_of_a_tree_is_in_the_tables() {
     let tables = perhop_scenario::output::tables::tables(&plan, &outcome);
     let table = |name: &str| tables.iter().find(|t| t.name == name).unwrap();
     let (nodes, queues) = (table("nodes"), table("queues"));
-    let texts = |column: &str| nodes.texts(column).iter().map(|it| it.clone().unwrap()).collect::<Vec<_>>();
+    let texts = |column: &str| nodes.texts(column).iter().map(|it| it.as_deref().unwrap()).collect::<Vec<_>>();
     assert_eq!(texts("node"), ["root", "data", "1", "rest", "voice"]);
     assert_eq!(texts("kind"), ["htb", "class", "drop-tail", "drop-tail", "drop-tail"]);
     assert_eq!(nodes.integers("queue"), [None, None, Some(1), Some(3), Some(2)]);

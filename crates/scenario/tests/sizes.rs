@@ -57,3 +57,44 @@ fn points_are_counted_before_they_are_made() {
     assert!(said.contains("error[E270] the 6400 points of this sweep hold "), "{said}");
     assert!(said.contains("help: at most 20000000: fewer points, or a smaller scenario"), "{said}");
 }
+
+/// A chain of `links` links, and `flows` tables of one class from its one end to the other.
+fn chain(links: usize, flows: usize) -> String {
+    let mut text = "[links]\n".to_owned();
+    for i in 0..links {
+        let _ = writeln!(text, r#""N{i} - N{}" = {{ rate = "1Gbit/s", delay = "1us" }}"#, i + 1);
+    }
+    let to = format!("from = \"N0\"\nto = \"N{links}\"\n");
+    text + &format!("[traffic.\"t{{1..{flows}}}\"]\nmodel = \"ftp\"\ntcp = \"linux\"\nclass = \"all\"\n{to}")
+}
+
+/// What is looked at for each flow and link is bounded by the first of it that is kept: its route.
+#[test]
+fn routes_are_counted_before_anything_is_kept_for_each_of_their_links() {
+    let text = chain(2500, 10_000);
+    let found = allocation_counter::measure(|| {
+        let said = said(&text);
+        assert!(
+            said.starts_with("error[E206] the routes of all traffic lead over links 40005000 times or more"),
+            "{said}"
+        );
+        assert!(said.contains("help: at most 40000000 times: shorter routes, or several `flows`"), "{said}");
+    });
+    assert!(found.bytes_max < 400_000_000, "{found:?}");
+}
+
+/// Conditioners kept a set of looks for each flow at each port: 450 B for each, where 200 do.
+#[test]
+fn looks_are_shared() {
+    let (links, flows) = (60, 400);
+    let ports: Vec<_> = (0..links).map(|i| format!("\"N{i} -> N{}\"", i + 1)).collect();
+    let policer = |at: &str| {
+        format!(
+            "[conditioner.c]\nkind = \"token-bucket\"\ncir = \"9Mbit/s\"\ncbs = \"100kB\"\nred = \"drop\"\nat = [{at}]\n"
+        )
+    };
+    let most = |text: String| allocation_counter::measure(|| drop(said(&text))).bytes_max;
+    let [one, all] = [&ports[..1], &ports[..]].map(|at| most(chain(links, flows) + &policer(&at.join(", "))));
+    let each = (all - one) / (links * flows) as u64;
+    assert!(each < 100, "{each} B");
+}

@@ -16,9 +16,13 @@ fn column(rows: usize) -> impl Strategy<Value = Values> {
     prop_oneof![
         vec(option::of(any::<i64>()), rows).prop_map(Values::Integers),
         vec(option::of(reals), rows).prop_map(Values::Reals),
-        vec(option::of("[\\PC\u{e9}\u{4e2d}]{0,20}"), rows).prop_map(Values::Texts),
+        vec(option::of("[\\PC\u{e9}\u{4e2d}]{0,20}"), rows).prop_map(texts),
         vec(Just(None), rows).prop_map(Values::Texts),
     ]
+}
+
+fn texts(of: Vec<Option<String>>) -> Values {
+    Values::Texts(of.into_iter().map(|text| text.map(Into::into)).collect())
 }
 
 fn any_table() -> impl Strategy<Value = Table> {
@@ -57,7 +61,7 @@ fn bits(table: &Table) -> Vec<(String, Vec<Option<String>>)> {
     let texts = |values: &Values| match values {
         Values::Integers(v) => v.iter().map(|x| x.map(|x| x.to_string())).collect(),
         Values::Reals(v) => v.iter().map(|x| x.map(|x| format!("{:x}", x.to_bits()))).collect(),
-        Values::Texts(v) => v.clone(),
+        Values::Texts(v) => v.iter().map(|text| text.as_deref().map(str::to_owned)).collect(),
     };
     table.columns.iter().map(|(name, values)| (name.clone(), texts(values))).collect()
 }

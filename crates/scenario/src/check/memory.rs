@@ -1,21 +1,43 @@
-//! What a replication keeps in memory: series and counters. E206 if that is more than a run may take.
+//! What a replication keeps in memory: routes, counters, series and transfers. E206 if that is more than a run may take.
 
-use crate::resolve::offered;
+use crate::resolve::offered::{self, Flowline, MOST_HOPS};
 use crate::resolve::ports::{File, Resolved};
 use perhop_core::aqm::Aqm as _;
 use perhop_core::conditioner::Conditioner as _;
 use perhop_core::params::Problems;
 use perhop_core::units::{Bytes, Span, Time};
 use perhop_sim::plan;
-use perhop_sim::record::{FlowSample, Sample};
+use perhop_sim::record::{FlowSample, Sample, Transfer};
+use perhop_sim::traffic::{LARGEST_PACKET, TrafficScope};
 use std::collections::BTreeSet;
 
-/// Most bytes of series, and of counters, that a replication may keep.
+/// Most bytes of series, of transfers, and of counters, that a replication may keep.
 pub const MOST: u64 = 4_000_000_000;
 /// Intervals are suggested in whole milliseconds.
 const NS_PER_MS: u64 = 1_000_000;
 /// About what a link keeps of a class: fates, what passed, and times of waiting, for each colour.
 const PER_CLASS: u64 = 1200;
+/// A value of a table, or none: a number and whether it is there, or a text that equal values share.
+const VALUE: usize = 16;
+/// The same in its file, 8 B and the eighth part of a byte, with room for as much again.
+const IN_FILE: usize = 18;
+/// Names of `conditioner` in a series stand apart.
+const NAME: usize = 32;
+/// A text while its column is written: as two lists of it, and whether it is there.
+const WRITTEN: usize = 66;
+/// A transfer, in a table of 12 columns.
+pub const PER_TRANSFER: u64 = of_row(size_of::<Transfer>(), 12);
+/// A value of a port, in a table of 5 columns.
+pub const PER_SAMPLE: u64 = of_row(size_of::<Sample>() + NAME / 2, 5);
+/// A row of a flow, in a table of 7 columns.
+pub const PER_FLOW_SAMPLE: u64 = of_row(size_of::<FlowSample>(), 7);
+
+/// Bytes of a row at most: first as it was recorded, in a list with room for as many again, and in its table; then in its
+/// table and in its file.
+const fn of_row(recorded: usize, columns: usize) -> u64 {
+    let (recorded, written) = (2 * recorded, columns * IN_FILE + WRITTEN);
+    (columns * VALUE + if recorded > written { recorded } else { written }) as u64
+}
 
 /// The series of one replication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +46,7 @@ pub struct Series {
     pub samples: u64,
     /// Values at each instant: of ports, and rows of flows.
     pub values: u64,
-    /// Bytes at each instant.
+    /// Bytes at each instant, as they are kept in the end.
     pub each: u64,
 }
 
@@ -35,7 +57,37 @@ impl Series {
     }
 }
 
-/// E206 for series and counters.
+/// E206 for routes, told before anything is kept for each of their links.
+pub fn check_routes(traffic: &[Flowline], problems: &mut Problems) -> bool {
+    let hops = offered::hops(traffic);
+    if hops > MOST_HOPS {
+        let message = format!("the routes of all traffic lead over links {hops} times or more");
+        let help = format!("at most {MOST_HOPS} times: shorter routes, or several `flows` in one [traffic]");
+        problems.error("E206", None, message).help(help);
+    }
+    hops <= MOST_HOPS
+}
+
+/// E206 for counters, told before it is looked at what arrives at each port.
+pub fn check_counters(file: File<'_>, problems: &mut Problems) -> bool {
+    let links = file.topology.links.len();
+    let (pairs, classes) = (counters(file, links), offered::classes(file.model).len());
+    let bytes = pairs.saturating_mul(PER_CLASS);
+    if bytes > MOST {
+        let message = format!(
+            "counters of {classes} classes at {links} ports, {pairs} where a class passes a port, would take {}",
+            rounded(Bytes::new(bytes))
+        );
+        let help = format!(
+            "at most {}: give several tables of traffic the same `class`, as in class = \"all\"",
+            rounded(Bytes::new(MOST))
+        );
+        problems.error("E206", None, message).help(help);
+    }
+    bytes <= MOST
+}
+
+/// E206 for series and transfers.
 pub fn check(all: Resolved<'_>, problems: &mut Problems) {
     let settings = &all.file.model.settings;
     if let (Some(sample), Some(series)) = (settings.sample, series(all.file, all.links))
@@ -52,19 +104,32 @@ pub fn check(all: Resolved<'_>, problems: &mut Problems) {
         );
         problems.error("E206", sample.place, message).label(label).help(help);
     }
-    let (links, pairs) = (all.links.len(), counters(all.file, all.links.len()));
-    let (bytes, classes) = (pairs.saturating_mul(PER_CLASS), offered::classes(all.file.model).len());
-    if bytes > MOST {
-        let message = format!(
-            "counters of {classes} classes at {links} ports, {pairs} where a class passes a port, would take {}",
-            rounded(Bytes::new(bytes))
-        );
-        let help = format!(
-            "at most {}: give several tables of traffic the same `class`, as in class = \"all\"",
-            rounded(Bytes::new(MOST))
-        );
-        problems.error("E206", None, message).help(help);
+    let rows = transfers(all.file, all.links);
+    let bytes = Bytes::new(rows.saturating_mul(PER_TRANSFER));
+    if bytes.get() > MOST {
+        let message = format!("the {rows} transfers of a replication would take {}", rounded(bytes));
+        let most = MOST / PER_TRANSFER;
+        let help = format!("at most {}, which {most} take: a shorter `duration`, or fewer", rounded(Bytes::new(MOST)));
+        problems.error("E206", settings.duration.place, message).help(help);
     }
+}
+
+/// Transfers that are opened after the warm-up, in the mean, if nothing ever waits.
+pub fn transfers(file: File<'_>, links: &[plan::Link]) -> u64 {
+    let of_table = |lines: &[Flowline]| {
+        let offered = &lines[0].offered;
+        let settings = &file.model.settings;
+        let begin = (*settings.warmup).max(offered.start.since(Time::ZERO));
+        let end = offered.stop.map_or(*settings.duration, |stop| stop.since(Time::ZERO).min(*settings.duration));
+        let (segment, senders) = (Bytes::new(u64::from(offered.tcp.mss)), lines.len() as u32);
+        let scope = TrafficScope { largest: LARGEST_PACKET, segment, senders, sources: offered.flows, source: 0 };
+        let trip = lines.iter().filter_map(|flow| flow.base_rtt(links)).min()?;
+        let time = Span::from_ns(end.ns().saturating_sub(begin.ns()));
+        let each = offered.model.build(&scope).ok()?.transfers(time, trip)?;
+        Some((each * f64::from(offered.flows)).ceil() as u64)
+    };
+    let tables = file.traffic.chunk_by(|_, next| next.sender > 0);
+    tables.filter_map(of_table).fold(0, u64::saturating_add)
 }
 
 /// How often a class passes a port, with its data or with its ACKs: only there it is counted.
@@ -88,8 +153,7 @@ pub fn series(file: File<'_>, links: &[plan::Link]) -> Option<Series> {
         true => offered::tables(file.traffic).map(|flow| u64::from(flow.offered.flows)).sum(),
         false => 0,
     };
-    let of = |bytes: usize, rows: u64| (bytes as u64).saturating_mul(rows);
-    let each = of(size_of::<Sample>(), ports).saturating_add(of(size_of::<FlowSample>(), flows));
+    let each = PER_SAMPLE.saturating_mul(ports).saturating_add(PER_FLOW_SAMPLE.saturating_mul(flows));
     Some(Series { samples: settings.duration.ns() / every.ns(), values: ports + flows, each })
 }
 

@@ -1,7 +1,7 @@
 //! Tables as Parquet: one row group, no Arrow, the same bytes for the same values; and back. Small tables are stored as they
 //! are, larger ones with Zstandard and, of texts, dictionaries.
 
-use super::columns::{Table, Values};
+use super::columns::{Known, Table, Values};
 use bytes::Bytes;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -40,7 +40,7 @@ fn bytes(table: &Table) -> usize {
     let of = |values: &Values| match values {
         Values::Integers(v) => size_of_val(v.as_slice()),
         Values::Reals(v) => size_of_val(v.as_slice()),
-        Values::Texts(v) => v.iter().flatten().map(String::len).sum(),
+        Values::Texts(v) => v.iter().flatten().map(|text| text.len()).sum(),
     };
     table.columns.iter().map(|(_, values)| of(values)).sum()
 }
@@ -148,8 +148,9 @@ fn read_column(column: ColumnReader, rows: usize, values: &mut Values) -> Result
         (ColumnReader::Int64ColumnReader(r), Values::Integers(v)) => v.extend(read_values(r, rows)?),
         (ColumnReader::DoubleColumnReader(r), Values::Reals(v)) => v.extend(read_values(r, rows)?),
         (ColumnReader::ByteArrayColumnReader(r), Values::Texts(v)) => {
+            let mut known = Known::default();
             for text in read_values(r, rows)? {
-                v.push(text.map(|t: ByteArray| t.as_utf8().map(str::to_owned)).transpose()?);
+                v.push(text.map(|t: ByteArray| t.as_utf8().map(|text| known.share(text))).transpose()?);
             }
         }
         _ => unreachable!("the columns are made from the schema"),

@@ -104,7 +104,7 @@ impl<'a> OfClass<'a> {
     fn new(replication: &'a Replication, name: &str) -> Self {
         let (table, mut rows) = (find(replication, name), HashMap::<_, Vec<usize>>::new());
         for (row, class) in table.texts("class").iter().enumerate() {
-            class.iter().for_each(|class| rows.entry(class.as_str()).or_default().push(row));
+            class.iter().for_each(|class| rows.entry(&**class).or_default().push(row));
         }
         Self { table, rows }
     }
@@ -142,7 +142,7 @@ impl<'a> Classes<'a> {
         let tables = [|of: &'_ OfClasses<'a>| of.traffic.table, |of: &'_ OfClasses<'a>| of.arrivals.table];
         let named = tables.into_iter().flat_map(|table| self.replications.iter().map(table));
         let classes = named.flat_map(|table| table.texts("class").iter().flatten());
-        classes.filter(|class| seen.insert(class.as_str())).flat_map(|class| self.class(class)).collect()
+        classes.filter(|class| seen.insert(&**class)).flat_map(|class| self.class(class)).collect()
     }
 
     fn class(&self, class: &str) -> Vec<Named> {
@@ -308,7 +308,7 @@ fn values(
 
 fn text(values: &Values, row: usize) -> Option<String> {
     match values {
-        Values::Texts(v) => v[row].clone(),
+        Values::Texts(v) => v[row].as_deref().map(str::to_owned),
         Values::Integers(v) => v[row].map(|n| n.to_string()),
         Values::Reals(_) => None,
     }

@@ -124,7 +124,7 @@ pub fn walk(topology: &Topology, traffic: &[Flowline], gates: &[Gate<'_>]) -> Ar
         ..Arrivals::default()
     };
     let sure = gates.iter().map(|gate| without_ports(gate.matches)).collect();
-    let mut walk = Walk { topology, gates, here, sure, first: Arc::default(), found };
+    let mut walk = Walk { topology, gates, here, sure, known: Known::default(), found };
     for flow in indexed(traffic) {
         let headers = headers(topology, flow.it);
         walk.follow(Way { traffic: flow.index, acks: false, links: &flow.it.forward, headers: &headers }, flow.it);
@@ -164,6 +164,33 @@ struct Way<'a> {
     headers: &'a FlowHeaders,
 }
 
+/// All sets of looks so far: few of them differ, and each traffic has one at each port and each conditioner.
+#[derive(Default)]
+struct Known(BTreeSet<Arc<BTreeSet<Look>>>);
+
+impl Known {
+    /// The set as it is known.
+    fn share(&mut self, looks: BTreeSet<Look>) -> Arc<BTreeSet<Look>> {
+        if let Some(known) = self.0.get(&looks) {
+            return known.clone();
+        }
+        let new = Arc::new(looks);
+        self.0.insert(new.clone());
+        new
+    }
+}
+
+/// How a traffic's packets look where they start.
+fn starts(flow: &Flowline) -> BTreeSet<Look> {
+    let look = |dscp: Dscp| Look { dscp, colour: dscp.colour() };
+    match &flow.offered.model {
+        TrafficParams::Capture(params) if params.code_points == CodePoints::Capture => {
+            params.file.packets.iter().map(|packet| look(packet.dscp)).collect()
+        }
+        _ => BTreeSet::from([look(flow.offered.dscp)]),
+    }
+}
+
 struct Walk<'a> {
     topology: &'a Topology,
     gates: &'a [Gate<'a>],
@@ -171,18 +198,18 @@ struct Walk<'a> {
     here: Vec<Vec<usize>>,
     /// Each gate's match without ports.
     sure: Vec<Match>,
-    /// How the traffic before looks where it starts.
-    first: Arc<BTreeSet<Look>>,
+    known: Known,
     found: Arrivals,
 }
 
 impl Walk<'_> {
     fn follow(&mut self, way: Way<'_>, flow: &Flowline) {
         debug_assert!(way.links.iter().all(|&link| (link as usize) < self.topology.links.len()));
-        let mut looks = self.starts(flow);
+        let mut looks = self.known.share(starts(flow));
         for &link in way.links {
             if !self.here[link as usize].is_empty() {
-                looks = Arc::new(self.port(&way, link as usize, &looks));
+                let after = self.port(&way, link as usize, &looks);
+                looks = self.known.share(after);
             }
             if looks.is_empty() {
                 return;
@@ -192,25 +219,6 @@ impl Walk<'_> {
         }
     }
 
-    /// How a traffic's packets look where they start.
-    fn starts(&mut self, flow: &Flowline) -> Arc<BTreeSet<Look>> {
-        let look = |dscp: Dscp| Look { dscp, colour: dscp.colour() };
-        match &flow.offered.model {
-            TrafficParams::Capture(params) if params.code_points == CodePoints::Capture => {
-                Arc::new(params.file.packets.iter().map(|packet| look(packet.dscp)).collect())
-            }
-            _ => self.one(look(flow.offered.dscp)),
-        }
-    }
-
-    /// The set of one look; that of the traffic before is used again.
-    fn one(&mut self, look: Look) -> Arc<BTreeSet<Look>> {
-        if self.first.first() != Some(&look) {
-            self.first = Arc::new(BTreeSet::from([look]));
-        }
-        self.first.clone()
-    }
-
     /// Past the conditioners of one port.
     fn port(&mut self, way: &Way<'_>, link: usize, looks: &BTreeSet<Look>) -> BTreeSet<Look> {
         let codes: BTreeSet<_> = looks.iter().map(|look| look.dscp).collect();
@@ -218,7 +226,8 @@ impl Walk<'_> {
         for &index in &self.here[link] {
             if self.sure[index].flow(way.headers) {
                 self.found.gates[index].passing.extend(&codes);
-                states = pass(&self.gates[index], way, states, &mut self.found.gates[index]);
+                let Self { gates, found, known, .. } = self;
+                states = pass(&gates[index], way, states, (&mut found.gates[index], known));
             }
         }
         states.into_iter().map(|state| state.look).collect()
@@ -226,11 +235,12 @@ impl Walk<'_> {
 }
 
 /// Past one conditioner whose match agrees with the flow; where ports decide, both happens.
-fn pass(gate: &Gate<'_>, way: &Way<'_>, states: BTreeSet<State>, found: &mut AtGate) -> BTreeSet<State> {
+fn pass(gate: &Gate<'_>, way: &Way<'_>, states: BTreeSet<State>, into: (&mut AtGate, &mut Known)) -> BTreeSet<State> {
+    let (found, known) = into;
     let (taken, mut out): (BTreeSet<_>, BTreeSet<_>) = states.into_iter().partition(|state| gate.takes(state));
     found.passing.extend(taken.iter().map(|state| state.look.dscp));
     if !taken.is_empty() {
-        let looks = Arc::new(taken.iter().map(|state| state.look).collect());
+        let looks = known.share(taken.iter().map(|state| state.look).collect());
         found.taken.push(Arriving { traffic: way.traffic, acks: way.acks, looks });
     }
     out.extend(taken.iter().flat_map(|state| gate.after(state)));

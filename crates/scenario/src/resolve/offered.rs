@@ -16,6 +16,9 @@ use perhop_sim::traffic::{AnyTraffic, Carrier, TrafficParams, TrafficScope};
 use perhop_sim::transport;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Most links of all routes: about 100 B are kept of each. With more, the rest of the traffic is not read.
+pub const MOST_HOPS: usize = 40_000_000;
+
 /// One `[traffic]` with the routes between one of its senders and its receiver.
 #[derive(Clone, Debug)]
 pub struct Flowline {
@@ -113,9 +116,21 @@ pub fn read(model: &Model, topology: &Topology, links: &[plan::Link], problems: 
     // Classes beyond these numbers are an error: `check_size`.
     let number = |(i, class)| (class, u16::try_from(i).unwrap_or(u16::MAX));
     let (classes, each) = (&classes(model).into_iter().enumerate().map(number).collect(), model.traffic.sound());
-    each.filter_map(|(name, section)| Reading { model, classes, net, name, section, problems }.flowlines())
-        .flatten()
-        .collect()
+    let (mut traffic, mut hops) = (Vec::new(), 0);
+    for (name, section) in each {
+        let lines = Reading { model, classes, net, name, section, problems }.flowlines().unwrap_or_default();
+        hops += self::hops(&lines);
+        traffic.extend(lines);
+        if hops > MOST_HOPS {
+            break;
+        }
+    }
+    traffic
+}
+
+/// Links of all routes, each as often as a route leads over it.
+pub fn hops(traffic: &[Flowline]) -> usize {
+    traffic.iter().map(|flow| flow.forward.len() + flow.backward.len()).sum()
 }
 
 /// Nodes and links, in which routes are found.

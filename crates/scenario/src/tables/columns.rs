@@ -5,6 +5,8 @@
 use perhop_core::count::Count;
 use perhop_core::verdict::Reason;
 use perhop_sim::record::Quantiles;
+use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Values of a column.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,8 +15,8 @@ pub enum Values {
     Integers(Vec<Option<i64>>),
     /// Measures.
     Reals(Vec<Option<f64>>),
-    /// Names.
-    Texts(Vec<Option<String>>),
+    /// Names; equal ones of a column share their text.
+    Texts(Vec<Option<Arc<str>>>),
 }
 
 impl Values {
@@ -30,6 +32,22 @@ impl Values {
     /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+}
+
+/// The texts of a column so far: few of them differ.
+#[derive(Default)]
+pub struct Known(HashSet<Arc<str>>);
+
+impl Known {
+    /// The text as it is known.
+    pub fn share(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.0.get(text) {
+            return known.clone();
+        }
+        let new = Arc::<str>::from(text);
+        self.0.insert(new.clone());
+        new
     }
 }
 
@@ -76,7 +94,7 @@ impl Table {
     }
 
     /// A column of names.
-    pub fn texts(&self, name: &str) -> &[Option<String>] {
+    pub fn texts(&self, name: &str) -> &[Option<Arc<str>>] {
         match self.column(name) {
             Values::Texts(v) => v,
             _ => panic!("column {name} holds no names"),
@@ -110,7 +128,8 @@ impl<'r, R> Columns<'r, R> {
 
     /// A name.
     pub fn text<V: Into<Option<String>>>(self, name: &str, value: impl Fn(&R) -> V) -> Self {
-        let values = self.rows.iter().map(|row| value(row).into()).collect();
+        let mut known = Known::default();
+        let values = self.rows.iter().map(|row| value(row).into().map(|text| known.share(&text))).collect();
         self.add(name, Values::Texts(values))
     }
 

@@ -35,13 +35,13 @@ pub(super) fn flows(run: Run<'_>) -> Table {
 }
 
 pub(super) fn flow_series(run: Run<'_>) -> Table {
-    Columns::of("flow_series", &run.rows(&run.outcome.series.flows))
-        .real("t_s", |r| r.it.at.seconds())
-        .text("traffic", |r| r.run.traffic(r.it.table as usize))
-        .integer("flow", |r| u64::from(r.it.number))
-        .integer("delivered_bytes", |r| r.it.delivered_bytes)
-        .integer("goodput_bytes", |r| r.it.goodput_bytes)
-        .real("cwnd_segments", |r| r.it.cwnd)
-        .real("srtt_ms", |r| r.it.srtt.map(|it| it.seconds() * 1e3))
+    Columns::of("flow_series", &run.outcome.series.flows)
+        .real("t_s", |it| it.at.seconds())
+        .text("traffic", |it| run.traffic(it.table as usize))
+        .integer("flow", |it| u64::from(it.number))
+        .integer("delivered_bytes", |it| it.delivered_bytes)
+        .integer("goodput_bytes", |it| it.goodput_bytes)
+        .real("cwnd_segments", |it| it.cwnd)
+        .real("srtt_ms", |it| it.srtt.map(|it| it.seconds() * 1e3))
         .table()
 }

@@ -99,7 +99,7 @@ const NODES: &str = "nodes";
 /// A table that has no file when it is empty, without rows; `None` for one that always has its file.
 pub fn without_rows(name: &str) -> Option<Table> {
     match name {
-        SERIES => Some(ports::series_of(&[])),
+        SERIES => Some(ports::series_of(&[], |_| String::new())),
         NODES => Some(ports::nodes_of(&[])),
         _ => None,
     }

@@ -2,7 +2,7 @@
 
 use super::columns::{Columns, Table};
 use super::parts::ms;
-use super::{NODES, Row, Run, SERIES};
+use super::{NODES, Run, SERIES};
 use perhop_core::count::Count;
 use perhop_core::packet::Colour;
 use perhop_core::port::{Inside, ShaperParams};
@@ -181,15 +181,15 @@ fn used<'a>(run: Run<'a>, link: &'a plan::Link, hops: &[&HopRow]) -> Used<'a> {
 }
 
 pub(super) fn series(run: Run<'_>) -> Table {
-    series_of(&run.rows(&run.outcome.series.ports))
+    series_of(&run.outcome.series.ports, |link| run.hop(link))
 }
 
-pub(super) fn series_of(rows: &[Row<'_, Sample>]) -> Table {
-    Columns::of(SERIES, rows)
-        .real("t_s", |r| r.it.at.ns() as f64 / NS_PER_S as f64)
-        .text("hop", |r| r.run.hop(r.it.link as usize))
-        .text("conditioner", |r| r.it.conditioner.as_deref().map(str::to_owned))
-        .text("quantity", |r| of_queue(r.it.queue, r.it.quantity))
-        .real("value", |r| r.it.value)
+pub(super) fn series_of(samples: &[Sample], hop: impl Fn(usize) -> String) -> Table {
+    Columns::of(SERIES, samples)
+        .real("t_s", |it| it.at.ns() as f64 / NS_PER_S as f64)
+        .text("hop", |it| hop(it.link as usize))
+        .text("conditioner", |it| it.conditioner.clone())
+        .text("quantity", |it| of_queue(it.queue, it.quantity))
+        .real("value", |it| it.value)
         .table()
 }

@@ -1,8 +1,8 @@
 //! What users and applications got: `traffic`, `transfers`, `sessions`.
 
+use super::Run;
 use super::columns::{Columns, Table};
 use super::parts::{deviation, jain, mean, ms};
-use super::{Row, Run};
 use perhop_core::units::Time;
 use perhop_sim::plan::Offered;
 use perhop_sim::record::{SessionRow, TableRow, Transfer};
@@ -72,20 +72,20 @@ pub(super) fn traffic(run: Run<'_>) -> Table {
 }
 
 pub(super) fn transfers(run: Run<'_>) -> Table {
-    let sender = |r: &Row<'_, Transfer>| r.run.plan.traffic[r.it.table as usize].from[r.it.sender as usize];
-    Columns::of("transfers", &run.rows(&run.outcome.transfers))
-        .text("traffic", |r| r.run.traffic(r.it.table as usize))
-        .integer("source", |r| u64::from(r.it.source))
-        .real("opened_s", |r| r.it.opened.seconds())
-        .real("complete_s", |r| r.it.complete.seconds())
-        .integer("payload_bytes", |r| r.it.bytes)
-        .real("goodput_bit_s", |r| transfer_goodput(r.it))
-        .real("first_byte_ms", |r| first_byte(r.it))
-        .real("last_byte_ms", |r| last_byte(r.it))
-        .text("sender", move |r| r.run.plan.nodes[sender(r)].name.clone())
-        .integer("session", |r| r.it.page.map(|p| u64::from(p.session)))
-        .integer("page", |r| r.it.page.map(|p| u64::from(p.page)))
-        .integer("page_objects", |r| r.it.page.map(|p| u64::from(p.objects)))
+    let sender = |it: &Transfer| run.plan.traffic[it.table as usize].from[it.sender as usize];
+    Columns::of("transfers", &run.outcome.transfers)
+        .text("traffic", |it| run.traffic(it.table as usize))
+        .integer("source", |it| u64::from(it.source))
+        .real("opened_s", |it| it.opened.seconds())
+        .real("complete_s", |it| it.complete.seconds())
+        .integer("payload_bytes", |it| it.bytes)
+        .real("goodput_bit_s", transfer_goodput)
+        .real("first_byte_ms", first_byte)
+        .real("last_byte_ms", last_byte)
+        .text("sender", |it| run.plan.nodes[sender(it)].name.clone())
+        .integer("session", |it| it.page.map(|p| u64::from(p.session)))
+        .integer("page", |it| it.page.map(|p| u64::from(p.page)))
+        .integer("page_objects", |it| it.page.map(|p| u64::from(p.objects)))
         .table()
 }
 

@@ -31,7 +31,7 @@ pub const TABLE: &[(&str, &str)] = &[
     ("E203", "the warm-up is not below the duration"),
     ("E204", "the duration is beyond the simulator's clock"),
     ("E205", "more links, sources or classes than the simulator holds"),
-    ("E206", "series or counters of a replication that take too much memory"),
+    ("E206", "routes, or series, transfers or counters of a replication, that take too much memory"),
     ("E212", "a bucket smaller than the largest packet it meters"),
     ("E213", "`pir` below `cir`, or `ceil` below `rate`"),
     ("E214", "a lower threshold or probability that is not below its upper one"),

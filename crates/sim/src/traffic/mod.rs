@@ -10,7 +10,7 @@ use perhop_core::dscp::Dscp;
 use perhop_core::packet::Ecn;
 use perhop_core::params::ParamError;
 use perhop_core::rng::Rng;
-use perhop_core::units::{Bytes, Time};
+use perhop_core::units::{Bytes, Span, Time};
 
 perhop_core::algorithms! {
     $ "traffic model", Traffic over TrafficScope => AnyTraffic, TrafficParams, dispatch;
@@ -167,6 +167,12 @@ pub trait Traffic {
         None
     }
 
+    /// Mean number of transfers of a source within `time`, if nothing ever waits and none takes less than `trip`; `None` if
+    /// it has none, or no mean.
+    fn transfers(&self, _time: Span, _trip: Span) -> Option<f64> {
+        None
+    }
+
     /// Parameters that run, but probably not as intended.
     fn warnings(&self) -> Vec<ParamError> {
         Vec::new()
@@ -206,6 +212,11 @@ impl AnyTraffic {
     /// IP length of the largest packet it makes itself.
     pub fn largest_datagram(&self) -> Option<Bytes> {
         dispatch!(self, x => x.largest_datagram())
+    }
+
+    /// Mean number of transfers of a source within `time`, if none takes less than `trip`.
+    pub fn transfers(&self, time: Span, trip: Span) -> Option<f64> {
+        dispatch!(self, x => x.transfers(time, trip))
     }
 
     /// Mean rate of a user's payload if nothing ever waits, bit/s.

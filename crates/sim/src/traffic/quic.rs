@@ -157,6 +157,10 @@ impl Traffic for Quic {
         false
     }
 
+    fn transfers(&self, time: Span, trip: Span) -> Option<f64> {
+        self.requests.map(|requests| requests.waits.transfers(time, requests.gap, trip))
+    }
+
     fn largest_datagram(&self) -> Option<Bytes> {
         Some(self.params.mtu)
     }

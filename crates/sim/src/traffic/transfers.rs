@@ -25,6 +25,14 @@ pub enum Loop {
     Closed,
 }
 
+impl Loop {
+    /// Mean number of transfers within `time`, one `gap` after the beginning, or after the end, of the one before.
+    pub(super) fn transfers(self, time: Span, gap: Span, trip: Span) -> f64 {
+        let each = if self == Self::Closed { gap + trip } else { gap };
+        time.seconds() / each.seconds()
+    }
+}
+
 /// What a scenario states.
 #[derive(Declared, Clone, Debug, PartialEq)]
 pub struct Params {
@@ -65,6 +73,10 @@ impl Traffic for Transfers {
 
     fn carrier(&self) -> Carrier {
         Carrier::Transfers
+    }
+
+    fn transfers(&self, time: Span, trip: Span) -> Option<f64> {
+        Some(self.params.waits.transfers(time, self.params.gap, trip))
     }
 
     fn first(&mut self, start: Time, rng: &mut Rng) -> Time {

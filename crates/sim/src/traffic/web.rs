@@ -157,6 +157,14 @@ impl Traffic for Web {
         (ns > 0.0).then_some(objects * size.mean_up(step)? * 8.0 * NS_PER_S as f64 / ns)
     }
 
+    fn transfers(&self, time: Span, trip: Span) -> Option<f64> {
+        let Samplers { pages, objects, object_gap, session_gap, .. } = &*self.draw;
+        let (pages, objects) = (pages.mean_up(1.0)?, objects.mean_up(1.0)?);
+        let page_ns = self.mean_gap_ns()? + (objects - 1.0) * object_gap.mean()? + trip.ns() as f64;
+        let begun = 1.0 + time.ns() as f64 / page_ns.max(1.0);
+        Some(objects * if session_gap.is_some() { begun } else { begun.min(pages) })
+    }
+
     fn warnings(&self) -> Vec<ParamError> {
         let Params { pages, objects, page_gap, object_gap, size, session_gap, .. } = &*self.params;
         let warnings = [

@@ -131,9 +131,11 @@ impl Job<'_> {
         let dir = self.at.dir.as_ref().map(|dir| disk::directory(dir, &(self.replication..=self.replication)));
         let with_events = dir.as_deref().filter(|_| self.options.events);
         let draft = with_events.map(Draft::begin).transpose().map_err(written)?;
-        let Some(outcome) = self.simulate(&plan, draft.as_ref())? else { return Ok(None) };
+        let Some(mut outcome) = self.simulate(&plan, draft.as_ref())? else { return Ok(None) };
         self.check(&outcome)?;
         let mut tables = tables(&plan, &outcome);
+        // They are in the tables, and may be large.
+        (outcome.transfers, outcome.series) = Default::default();
         let (hash, wall) = (disk::hash(&tables), self.watch.clock().saturating_sub(began));
         let found: Vec<_> = outcome.ports.ef.iter().map(|row| Answer::new(&plan, row)).collect();
         let effort = Effort { packet_hops: outcome.work.packet_hops, wall_s: wall.as_secs_f64() };
