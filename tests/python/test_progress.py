@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from queue import Queue
 from types import SimpleNamespace
 from typing import Any
@@ -42,8 +43,9 @@ class Stream:
 
     def until(self, pattern: str) -> str:
         """The first line from now on that matches."""
+        until = time.monotonic() + PATIENCE_S
         while not re.fullmatch(pattern, line := self.next()):
-            pass
+            assert time.monotonic() < until, line
         return line
 
     def all(self) -> list[str]:
