@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import Any, TextIO
 
 from perhop import _core
+from perhop.progress import told
 from perhop.show import as_error
 from perhop.signals import code, heard
 
@@ -52,7 +53,7 @@ def of_program() -> int:
 def carry_out(verb: str, arguments: str) -> int:
     """Carries out a verb with its arguments as JSON and returns the exit code."""
     try:
-        with heard(), redirect_stdout(Output(sys.stdout)):
+        with heard(), redirect_stdout(Output(sys.stdout)), told(f"perhop {verb}"):
             exit_code: int = getattr(import_module(PYTHON_VERBS[verb]), verb)(json.loads(arguments))
             sys.stdout.flush()
     except KeyboardInterrupt as interrupt:

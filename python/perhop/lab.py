@@ -11,6 +11,7 @@ from typing import Any
 
 from perhop.kernel import boot, compared
 from perhop.kernel.job import connections_of, job, packets_of, sendable
+from perhop.progress import told
 from perhop.scenario import Scenario
 
 
@@ -41,12 +42,14 @@ def _both(scenario: Scenario, folder: Path) -> None:
     sendable(linux)
     for note in linux.notes:
         print(f"note: {note}", file=sys.stderr)
-    boot.build()
+    with told("its kernel"):
+        boot.build()
     runs = scenario.run(replications=1, out=folder / "runs", events=True)
     packets, connections = packets_of(runs, linux), connections_of(runs, linux)
     if not packets and not connections:
         raise ValueError("nothing was run: no traffic sends anything before the end of the run")
     (folder / "scenario.json").write_text(json.dumps(job(linux, packets, connections)))
-    boot.run(folder)
+    with told("in the kernel"):
+        boot.run(folder)
     found = json.loads((folder / "scenario.out.json").read_text())
     compared.show(compared.compared(packets, found["left"]), found, runs)

@@ -10,11 +10,11 @@ from typing import Any
 
 from perhop import files
 from perhop.cluster.client import reached
+from perhop.progress import say
 from perhop.studies.maps import Map, every, select
 from perhop.studies.maps.drawing import draw
 from perhop.studies.maps.grid import Grid
 from perhop.studies.maps.run import run as points
-from perhop.studies.outcome import say
 from perhop.studies.runs import Budget
 from perhop.studies.verdict import VERDICTS
 

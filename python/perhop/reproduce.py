@@ -10,10 +10,11 @@ from typing import Any
 
 from perhop.cluster.client import reached
 from perhop.map import run as map_all
+from perhop.progress import say, told
 from perhop.studies import ASKED, PAPERS, Paper, Study, maps, paper, referee, rivals, sequential
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
-from perhop.studies.outcome import Outcome, say
+from perhop.studies.outcome import Outcome
 from perhop.studies.records import Record, cell_record, counts, overall, record, write
 from perhop.studies.referee import Referee
 from perhop.studies.runs import Budget, Job
@@ -120,11 +121,12 @@ def _all(studies: list[tuple[Paper, Study]], options: Options) -> int:
     began = time.monotonic()
     names = list(dict.fromkeys(found.name for found, _ in studies))
     settings = {name: paper(name).asked(options.setting) for name in names}
-    outcomes = [
-        run(paper(name), [s for p, s in studies if p.name == name], options.budget, setting, options.rivals)
-        for name in names
-        for setting in settings[name]
-    ]
+    parts = [(name, setting) for name in names for setting in settings[name]]
+    outcomes = []
+    for number, (name, setting) in enumerate(parts, 1):
+        with told(f"{name} ({number} of {len(parts)})"):
+            wanted = [s for p, s in studies if p.name == name]
+            outcomes.append(run(paper(name), wanted, options.budget, setting, options.rivals))
     records = [r for outcome in outcomes for r in outcome.records]
     write(options.out / "results.json", records)
     if EVERYTHING in options.what:

@@ -167,7 +167,8 @@ class Scenario:
             resume: take from `out` what it already holds.
             events: also write a row for each packet at each port to `out`, for `Runs.events`.
             ef: ports where EF is held against its rate (RFC 3246), as `"C -> E2,rate=2Mbit/s"`: the table `ef`.
-            progress: called with (done, total); `True` shows a bar, `None` shows one on a terminal.
+            progress: called with (done, total); `True` shows a bar; `None` shows one on a terminal,
+                elsewhere a line each half minute.
             client: of a Dask cluster, whose workers run the replications. With `out`, which all of them see or which is
                 an address as `s3://bucket/runs`, they write the results; without it tables come back by the network.
             chunk_s: seconds of work in one task of the cluster.

@@ -37,13 +37,13 @@ struct Bare {
 }
 
 impl Bare {
-    fn measure(args: &Bench) -> Self {
+    fn measure(args: &Bench) -> Result<Self, Failure> {
         let inputs = inputs::Inputs::new();
         let (measured, peer) = match dpdk::Dpdk::start(&inputs) {
-            Ok(mut peer) => (bare::measure(args.packets, inputs, &mut peer), Ok(peer.version.clone())),
-            Err(why) => (bare::measure(args.packets, inputs, &mut bare::Alone), Err(why)),
+            Ok(mut peer) => (bare::measure(args.packets, inputs, &mut peer)?, Ok(peer.version.clone())),
+            Err(why) => (bare::measure(args.packets, inputs, &mut bare::Alone)?, Err(why)),
         };
-        Self { measured, peer }
+        Ok(Self { measured, peer })
     }
 
     fn text(&self) -> String {
@@ -126,8 +126,8 @@ fn of(part: Part, args: &Bench) -> Result<Found, Failure> {
             let all = memory::measure(args.seconds, args.large)?;
             Found { text: memory::text(&all), json: vec![("memory", memory::as_json(&all))] }
         }
-        Part::Decisions => decided(args),
-        Part::Bare => alone(args),
+        Part::Decisions => decided(args)?,
+        Part::Bare => alone(args)?,
     })
 }
 
@@ -136,18 +136,19 @@ fn grown(most: usize) -> Result<Found, Failure> {
     Ok(Found { text: growth::text(&all), json: vec![("growth", growth::as_json(&all))] })
 }
 
-fn decided(args: &Bench) -> Found {
-    let decisions = decisions::measure(args.packets);
+fn decided(args: &Bench) -> Result<Found, Failure> {
+    let decisions = decisions::measure(args.packets)?;
     let head =
         format!("a packet through a port: 1000 B packets at twice the rate, ns each, best of {}", decisions::REPEATS);
     let lines = decisions.iter().map(|it| format!("\n  {:12} {:15} {:6.1}", it.list, it.name, it.ns));
     let text = head + &lines.collect::<String>();
     let each: Map<_, _> = decisions.iter().map(|it| (it.name.to_owned(), json!(it.ns))).collect();
     let made = args.packets.get() * u64::from(decisions::REPEATS) * decisions.len() as u64;
-    Found { text, json: vec![("ns_per_decision", Value::Object(each)), ("decisions", json!(made))] }
+    Ok(Found { text, json: vec![("ns_per_decision", Value::Object(each)), ("decisions", json!(made))] })
 }
 
-fn alone(args: &Bench) -> Found {
-    let bare = Bare::measure(args);
-    Found { text: bare.text(), json: vec![("ns_per_bare_decision", bare.as_json()), ("dpdk", json!(bare.peer.ok()))] }
+fn alone(args: &Bench) -> Result<Found, Failure> {
+    let bare = Bare::measure(args)?;
+    let json = vec![("ns_per_bare_decision", bare.as_json()), ("dpdk", json!(bare.peer.as_ref().ok()))];
+    Ok(Found { text: bare.text(), json })
 }

@@ -83,9 +83,9 @@ pub(crate) fn run(args: &Run) -> Result<Exit, Failure> {
     let dir = disk::point_dir(&args.output.out, &point);
     pcap::paths(&taps, scenario, &dir).iter().try_for_each(|to| places::refuse(to, &[&args.source.file]))?;
     let asked = Asked::new(&args.shown, &args.output)?;
-    let terminal = Terminal::new("replications");
     let options = run_options(&sweep, &options, &Called { output: &args.output, traced: &args.traced })?;
     let recorded = record(&point, &options, &taps)?;
+    let terminal = Terminal::new("replications");
     let replications = run_points(std::slice::from_ref(&point), &options, &terminal)?;
     terminal.clear();
     let captures = pcap::write(&recorded, &taps, scenario, &dir)?;
@@ -121,7 +121,9 @@ fn record(point: &Point, options: &RunOptions, taps: &[Tap]) -> Result<Option<Re
         return Ok(None);
     }
     let options = RunOptions { replications: 0..1, out: None, taps: taps.to_vec(), ef: Vec::new(), ..options.clone() };
-    let mut first = run_points(std::slice::from_ref(point), &options, &Terminal::new("capture"))?;
+    let terminal = Terminal::new("capture");
+    let mut first = run_points(std::slice::from_ref(point), &options, &terminal)?;
+    terminal.clear();
     Ok(first.pop())
 }
 

@@ -1,13 +1,17 @@
 //! Signals, the clock and the progress line: the only place of the command line that reads a clock.
 
-use crate::Exit;
+use crate::{Exit, Failure};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lines::Lines;
 use perhop_scenario::output::run::{Progress, Watch};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Once};
 use std::time::{Duration, Instant, SystemTime};
+
+/// What is told where there is no terminal.
+mod lines;
 
 /// Signals that end work, and the exit code of each: 128 and its number.
 const SIGNALS: [(i32, Exit); 3] = [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated), (SIGHUP, Exit::HungUp)];
@@ -56,9 +60,10 @@ fn is_ignored(signal: i32) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Shows a progress line on a terminal, otherwise nothing.
+/// Shows a progress line on a terminal; elsewhere a plain line of long work each half minute.
 pub(crate) struct Terminal {
     bar: ProgressBar,
+    lines: Option<Lines>,
     began: Instant,
 }
 
@@ -70,7 +75,8 @@ impl Terminal {
         let style = ProgressStyle::with_template("{prefix} {bar:30} {pos}/{len}, {eta} left").expect("a constant");
         bar.set_style(style);
         bar.set_prefix(what.to_owned());
-        Self { bar, began: Instant::now() }
+        let began = Instant::now();
+        Self { lines: bar.is_hidden().then(|| Lines::new(what, began)), bar, began }
     }
 
     /// Wall time since it was made.
@@ -78,9 +84,19 @@ impl Terminal {
         self.began.elapsed()
     }
 
-    /// Removes the line.
+    /// How far work is that asks for a signal only here.
+    ///
+    /// # Errors
+    /// One came.
+    pub(crate) fn step(&self, done: usize, total: usize) -> Result<(), Failure> {
+        self.progress(Progress { done, total });
+        if self.stop() { Err(Failure::Interrupted("interrupted".into())) } else { Ok(()) }
+    }
+
+    /// The work is complete: removes the line; elsewhere the last one follows if there were any.
     pub(crate) fn clear(&self) {
         self.bar.finish_and_clear();
+        self.lines.iter().for_each(Lines::complete);
     }
 }
 
@@ -88,6 +104,7 @@ impl Watch for Terminal {
     fn progress(&self, progress: Progress) {
         self.bar.set_length(progress.total as u64);
         self.bar.set_position(progress.done as u64);
+        self.lines.iter().for_each(|lines| lines.progress(progress));
     }
 
     fn stop(&self) -> bool {

@@ -1,8 +1,7 @@
-"""The result of reproducing a paper, and the display of its progress."""
+"""The result of reproducing a paper."""
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 
 from perhop.studies import Paper, Study
@@ -30,9 +29,3 @@ class Outcome:
     def samples(self) -> list[Sample]:
         """All runs."""
         return self.looks.samples
-
-
-def say(text: str) -> None:
-    """A line of progress on standard error: rewritten in place on a terminal, otherwise silent."""
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)

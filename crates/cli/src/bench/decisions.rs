@@ -1,7 +1,8 @@
 //! What each conditioner, AQM and scheduler of the lists costs: a packet's way through a port that has nothing else, in and
 //! out; 1000 B packets at twice the rate it is set to. A scheduler has eight queues, AQMs and schedulers 50 packets waiting.
 
-use crate::complain;
+use crate::watch::Terminal;
+use crate::{Failure, complain};
 use perhop_core::Scope;
 use perhop_core::aqm::{self, AqmParams, drop_tail};
 use perhop_core::classify::{FlowHeaders, Match};
@@ -47,18 +48,25 @@ pub(super) struct Decision {
 
 /// Every entry of the lists, with loops of this many packets; one whose parameters cannot be generated from their kinds is skipped
 /// with a message.
-pub(super) fn measure(packets: NonZeroU64) -> Vec<Decision> {
+///
+/// # Errors
+/// The user has interrupted it.
+pub(super) fn measure(packets: NonZeroU64) -> Result<Vec<Decision>, Failure> {
     let conditioners = conditioner::LIST.iter().map(|e| ("conditioner", e, of_conditioner(e), 0));
     let aqms = aqm::LIST.iter().map(|e| ("AQM", e, of_aqm(e), WAITING));
     let schedulers = sched::LIST.iter().map(|e| ("scheduler", e, of_scheduler(e), WAITING));
-    let mut measured = Vec::new();
-    for (list, entry, port, waiting) in conditioners.chain(aqms).chain(schedulers) {
+    let all: Vec<_> = conditioners.chain(aqms).chain(schedulers).collect();
+    let (terminal, total) = (Terminal::new("decisions"), all.len());
+    let mut measured = Vec::with_capacity(total);
+    for (done, (list, entry, port, waiting)) in all.into_iter().enumerate() {
+        terminal.step(done, total)?;
         match port {
             Ok(port) => measured.push(Decision { list, name: entry.name, ns: through(port, waiting, packets.get()) }),
             Err(why) => complain!("{list} {} was not measured: {why}", entry.name),
         }
     }
-    measured
+    terminal.clear();
+    Ok(measured)
 }
 
 /// The least CPU time of a loop of `packets` decisions, in ns for each.

@@ -17,7 +17,9 @@ pub(super) fn say(
     points: &[Point],
     options: &RunOptions,
 ) -> Result<Exit, Failure> {
-    let found = missing(points, options, &Terminal::new("points"))?;
+    let terminal = Terminal::new("points");
+    let found = missing(points, options, &terminal)?;
+    terminal.clear();
     if args.output.json {
         let lacking = points.iter().zip(&found).filter(|(_, missing)| !missing.is_empty());
         lacking.for_each(|(point, missing)| {

@@ -50,15 +50,15 @@ pub struct RunOptions {
 /// How far a run is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Replications complete.
+    /// Replications complete; of [`missing`], points looked at.
     pub done: usize,
-    /// Replications in all.
+    /// Those in all.
     pub total: usize,
 }
 
 /// An observer that watches a run and may stop it. It supplies the clock: this crate reads none.
 pub trait Watch: Sync {
-    /// A replication is complete.
+    /// The run begins, or a replication is complete.
     fn progress(&self, _progress: Progress) {}
 
     /// Asked about a hundred times a replication; `true` ends the run.
@@ -175,6 +175,7 @@ pub fn run(points: &[Point], options: &RunOptions, watch: &dyn Watch) -> Result<
     let (total, done) = (work.len(), AtomicUsize::new(0));
     let running =
         Running { points: &points, options, watch, homes: Homes::new(homes(&points, options)?, watch.clock()) };
+    watch.progress(Progress { done: 0, total });
     let one = |(point, replication): (usize, u32)| {
         let result = Job { at: &points[point], replication, options, watch }.run();
         let done = done.fetch_add(usize::from(matches!(result, Ok(Some(_)))), Ordering::Relaxed);
