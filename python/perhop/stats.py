@@ -28,6 +28,7 @@ class Interval:
     cut: bool = field(default=False, kw_only=True)
     """Whether it ends at a bound of what is measured, as that of a share does at 0 or 1."""
 
+    @checked
     def scaled(self, factor: float) -> Interval:
         """In another unit."""
         return Interval(self.mean * factor, self.low * factor, self.high * factor, self.n, cut=self.cut)

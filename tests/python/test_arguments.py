@@ -106,6 +106,7 @@ def calls(place: Path) -> dict[str, Call]:
         "Frame.df": Call(runs.table("traffic").df, {}),
         "Interval.above": Call(Interval(1.0, 0.5, 1.5, 3).above, {"bound": 1.0}),
         "Interval.below": Call(Interval(1.0, 0.5, 1.5, 3).below, {"bound": 1.0}),
+        "Interval.scaled": Call(Interval(1.0, 0.5, 1.5, 3).scaled, {"factor": 8.0}),
         "Interval.contains": Call(Interval(1.0, 0.5, 1.5, 3).contains, {"bound": 1.0}),
         "Builder.change": Call(begun.change, {"at": "1s"}, ("queue",)),
         "Builder.dumbbell": Call(begun.dumbbell, {}, ("flows",)),

@@ -199,8 +199,8 @@ def test_a_host_of_linux_sends_bursts() -> None:
     """
     for section in (['stack = "linux"'], ['stack = "linux-reno"', 'burst-segments = "linux"']):
         commands = between(section)
-        assert "ip -n a link set p0 up mtu 1500 txqueuelen 1000" in commands
-        assert "ip netns exec a ethtool -K p0 tso off gso off gro off" in commands
+        assert "ip -n n0 link set p0 up mtu 1500 txqueuelen 1000" in commands
+        assert "ip netns exec n0 ethtool -K p0 tso off gso off gro off" in commands
         assert not any("tcp_min_tso_segs" in line for line in commands)
     for segments, gso in ((1, "off"), (7, "on")):
         commands = between(['stack = "linux"', f"burst-segments = {segments}"])

@@ -4,6 +4,9 @@ use perhop_core::estimate::FlowTable;
 use perhop_core::packet::FlowId;
 use perhop_core::units::{Span, Time};
 
+/// Silence after which a flow of round trips is forgotten: its counts stay, its open sample and its window do not.
+pub(crate) const EXPIRY: Span = Span::from_s(60);
+
 /// When each flow was seen last. Memory: 28 bytes for a flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Idle {

@@ -12,10 +12,8 @@ use perhop_core::estimate::{MicroFlows, RoundTrip, Timestamps};
 use perhop_core::packet::{FlowId, Packet, flags};
 use perhop_core::units::{Span, Time};
 
+use super::idle::EXPIRY;
 use super::steps::Steps;
-
-/// Silence after which a flow is forgotten: its counts stay, its open sample and its window do not.
-pub(crate) const EXPIRY: Span = Span::from_s(60);
 
 /// What shares an aggregate, with a policy's conditioner or without a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use perhop_core::units::{Span, Time};
 
-use super::round_trips::EXPIRY;
+use super::idle::EXPIRY;
 
 /// A measured time may be off by one part of so many.
 const PARTS: u64 = 100;
