@@ -108,9 +108,7 @@ fn a_file_that_names_no_stack_gets_a_note() {
     let unnamed = named.replace("stack = \"classic\"\n", "");
     let with = |tcp: &str| named.split("tcp = ").next().unwrap().to_owned() + tcp;
     assert!(
-        noted(&unnamed)
-            && !noted(&named)
-            && !noted(&unnamed.replace("[tcp.host]", "[tcp.host]\nrecovery = \"rack\""))
+        noted(&unnamed) && !noted(&named) && !noted(&unnamed.replace("[tcp.host]", "[tcp.host]\nrecovery = \"rack\""))
     );
     assert!(noted(&(unnamed.clone() + "[sweep]\n\"tcp.host.window\" = [20, 30]\n")));
     assert!(!noted(&(unnamed.clone() + "[sweep]\n\"tcp.host.stack\" = [\"classic\", \"linux\"]\n")));

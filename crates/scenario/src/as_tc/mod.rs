@@ -318,7 +318,8 @@ fn interface(scenario: &Scenario, i: usize, said: &mut Said) {
         there.namespace
     ));
     let bursts = [link.from, link.to].map(|node| tcp::bursts(scenario, node));
-    for ((Device { namespace: name, device }, far_end), bursts) in [(here, false), (there, true)].into_iter().zip(bursts)
+    for ((Device { namespace: name, device }, far_end), bursts) in
+        [(here, false), (there, true)].into_iter().zip(bursts)
     {
         let gso = if matches!(bursts, Bursts::Of(2..)) { "on" } else { "off" };
         let most = if bursts == Bursts::Linux { String::new() } else { format!(" gso_max_segs {bursts}") };
