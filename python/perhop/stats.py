@@ -12,7 +12,7 @@ from functools import cache
 from itertools import accumulate
 
 from perhop import units
-from perhop.arguments import checked
+from perhop.arguments import checked, positive
 
 CONFIDENCE = 0.95
 
@@ -30,8 +30,13 @@ class Interval:
 
     @checked
     def scaled(self, factor: float) -> Interval:
-        """In another unit."""
-        return Interval(self.mean * factor, self.low * factor, self.high * factor, self.n, cut=self.cut)
+        """In another unit.
+
+        Raises:
+            ValueError: for a factor that is not above 0, or not finite.
+        """
+        by = positive("factor", factor)
+        return Interval(self.mean * by, self.low * by, self.high * by, self.n, cut=self.cut)
 
     @property
     def half(self) -> float:
