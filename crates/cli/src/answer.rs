@@ -3,11 +3,11 @@
 use crate::args::{Output, Shown};
 use crate::{Failure, places, say};
 use perhop_capture::Existing;
+use perhop_runs::ef_shown;
+use perhop_runs::rows::{self, Rows};
+use perhop_runs::run::Replication;
+use perhop_runs::shown::{self, Column};
 use perhop_scenario::Point;
-use perhop_scenario::output::ef_shown;
-use perhop_scenario::output::rows::{self, Rows};
-use perhop_scenario::output::run::Replication;
-use perhop_scenario::output::shown::{self, Column};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 

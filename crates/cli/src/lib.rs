@@ -158,10 +158,10 @@ impl Failure {
     }
 }
 
-impl From<perhop_scenario::output::run::RunError> for Failure {
-    fn from(error: perhop_scenario::output::run::RunError) -> Self {
+impl From<perhop_runs::run::RunError> for Failure {
+    fn from(error: perhop_runs::run::RunError) -> Self {
         match error {
-            perhop_scenario::output::run::RunError::Interrupted { .. } => Self::Interrupted(error.to_string()),
+            perhop_runs::run::RunError::Interrupted { .. } => Self::Interrupted(error.to_string()),
             _ => Self::Error(error.told("--out")),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::args::Runs;
 use crate::{Exit, Failure, complain, say};
-use perhop_scenario::output::{inventory, inventory_table};
+use perhop_runs::{inventory, inventory_table};
 use serde_json::json;
 
 pub(crate) fn runs(args: &Runs) -> Result<Exit, Failure> {

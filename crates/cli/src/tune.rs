@@ -11,13 +11,15 @@ use perhop_scenario::tune::{Asked, Kind, Stated, Tuned, words};
 use serde_json::json;
 use std::ffi::OsString;
 
+mod shown;
+
 /// Prints the answer; with `--plot`, Python draws the picture.
 pub(crate) fn tune(args: &Tune) -> Result<Option<Request>, Failure> {
     let picture = args.plot.as_deref().map(show::text).transpose()?;
     let tuned = tuned(args)?;
     match args.json {
         true => say!("{}", tuned.to_json()),
-        false => say!("{}", tuned.to_string().trim_end()),
+        false => say!("{}", shown::Shown(&tuned).to_string().trim_end()),
     }
     let request =
         |file: &str| Request { verb: "tune", arguments: json!({ "picture": tuned.picture(), "output": file }) };

@@ -3,7 +3,7 @@
 use crate::{Exit, Failure};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lines::Lines;
-use perhop_scenario::output::run::{Progress, Watch};
+use perhop_runs::run::{Progress, Watch};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -6,7 +6,7 @@ mod command;
 
 use command::process::{self, meanwhile, signal};
 use command::{Folder, SCENARIO, perhop};
-use perhop_scenario::output::disk::{load, numbers};
+use perhop_runs::disk::{load, numbers};
 use std::process::{Command, Output, Stdio};
 
 /// How many replications are on disk.

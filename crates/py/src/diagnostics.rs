@@ -51,7 +51,7 @@ pub fn accounted(column: &str) -> bool {
 /// By how much the mean of a column's values may be above that of the exact ones, and the bounds of its interval.
 #[pyfunction]
 pub fn known(column: &str, values: Vec<f64>) -> (f64, [f64; 2]) {
-    perhop_scenario::output::stats::known(column, &values)
+    perhop_runs::stats::known(column, &values)
 }
 
 fn dict<'py>(py: Python<'py>, d: &Diagnostic) -> PyResult<Bound<'py, PyDict>> {

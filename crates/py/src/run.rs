@@ -2,8 +2,8 @@
 
 use crate::RunError;
 use crate::columns::Tables;
+use perhop_runs::run::{self, Progress, Replication, RunOptions, Watch};
 use perhop_scenario::Point;
-use perhop_scenario::output::run::{self, Progress, Replication, RunOptions, Watch};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};

@@ -2,8 +2,8 @@
 
 use crate::options::options;
 use crate::{diagnostics, run};
-use perhop_scenario::output::disk::Identity;
-use perhop_scenario::output::run::RunOptions;
+use perhop_runs::disk::Identity;
+use perhop_runs::run::RunOptions;
 use perhop_scenario::{Options, Override, Point, Sweep, contracts};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

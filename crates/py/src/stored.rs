@@ -1,7 +1,7 @@
 //! Results on disk.
 
 use crate::columns::Tables;
-use perhop_scenario::output::disk::{self, Stored};
+use perhop_runs::disk::{self, Stored};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;

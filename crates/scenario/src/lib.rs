@@ -39,8 +39,6 @@ pub mod explain;
 pub mod as_tc;
 /// Where classes enter, and what is committed to them.
 pub mod contracts;
-/// Runs and their results.
-pub mod output;
 /// Parameters from a link and its flows.
 pub mod tune;
 

@@ -9,6 +9,7 @@ use crate::sections::model::Model;
 use crate::sections::settings::Settings;
 use crate::text::{tree, write};
 
+use crate::resolve::offered::Flowline;
 use perhop_core::params::{Node, Problems, Tree};
 use perhop_core::units::Bytes;
 use perhop_sim::plan::Plan;
@@ -61,6 +62,16 @@ impl Scenario {
     /// The plan of one replication.
     pub fn plan(&self, seed: u64, replication: u32) -> Plan {
         Plan { seed, replication, ..self.built.plan.clone() }
+    }
+
+    /// The plan that all replications share, without seed and replication.
+    pub fn common(&self) -> &Plan {
+        &self.built.plan
+    }
+
+    /// Its traffic with routes.
+    pub fn traffic(&self) -> &[Flowline] {
+        &self.built.traffic
     }
 
     /// What a replication keeps in the end: series, if asked for, and transfers, bytes.

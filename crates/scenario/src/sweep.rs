@@ -281,7 +281,7 @@ fn called(labels: &[(String, String)]) -> String {
 }
 
 /// The last parts of each key that tell it from the others.
-pub(crate) fn short_keys(labels: &[(String, String)]) -> Vec<String> {
+pub fn short_keys(labels: &[(String, String)]) -> Vec<String> {
     let keys: Vec<_> = labels.iter().map(|(key, _)| key_parts(key)).collect();
     keys.iter().map(|key| shortest(key, &keys)).collect()
 }

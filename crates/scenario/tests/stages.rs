@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The order of `src/lib.rs`.
-const ORDER: [&str; 20] = [
+const ORDER: [&str; 19] = [
     "bounds",
     "text",
     "simulation",
@@ -24,7 +24,6 @@ const ORDER: [&str; 20] = [
     "explain",
     "as_tc",
     "contracts",
-    "output",
     "tune",
 ];
 

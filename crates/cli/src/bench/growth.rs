@@ -5,7 +5,7 @@ use super::scale;
 use crate::Failure;
 use crate::watch::Terminal;
 use perhop_core::math::ln;
-use perhop_scenario::output::run::{Progress, Watch as _};
+use perhop_runs::run::{Progress, Watch as _};
 use serde_json::{Value, json};
 use std::path::Path;
 

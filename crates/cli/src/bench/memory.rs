@@ -4,7 +4,7 @@ use super::child;
 use super::{processes, scale};
 use crate::watch::Terminal;
 use crate::{Exit, Failure, say};
-use perhop_scenario::output::run::{Progress, Watch as _};
+use perhop_runs::run::{Progress, Watch as _};
 use perhop_scenario::{Options, Scenario};
 use perhop_sim::record::Outcome;
 use perhop_sim::{EngineOptions, Simulation};

@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::watch::Terminal;
 use perhop_core::units::Span;
-use perhop_scenario::output::run::{Progress, Watch as _};
+use perhop_runs::run::{Progress, Watch as _};
 use perhop_scenario::{Options, Scenario};
 use perhop_sim::plan::Plan;
 use perhop_sim::{EngineOptions, Simulation};

@@ -1,7 +1,7 @@
 //! Plain lines about long work, for where no progress line is shown.
 
 use crate::complain;
-use perhop_scenario::output::run::Progress;
+use perhop_runs::run::Progress;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};

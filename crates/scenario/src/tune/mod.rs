@@ -1,9 +1,9 @@
 //! `perhop tune`: parameters of SVB and MSVB from a link and its TCP flows, by the rule of [`perhop_core::design::msvb`].
 
 mod data;
+mod toml;
 /// The load, from a scenario.
 pub mod file;
-mod show;
 /// The load, from words.
 pub mod words;
 
@@ -80,7 +80,7 @@ pub struct Row {
 
 impl Row {
     /// The loop nearest to its boundary, or farthest beyond.
-    fn worst(&self) -> (usize, Judged) {
+    pub fn worst(&self) -> (usize, Judged) {
         let all = self.judged.iter().copied().enumerate();
         all.min_by(|a, b| a.1.ratio().total_cmp(&b.1.ratio())).expect("a plant has a loop")
     }
@@ -153,19 +153,29 @@ impl Tuned {
         out
     }
 
+    /// What was asked.
+    pub fn asked(&self) -> &Asked {
+        &self.asked
+    }
+
+    /// The link and its loops.
+    pub fn plant(&self) -> &Plant {
+        &self.plant
+    }
+
     /// What the rule gives.
-    fn recommended(&self) -> &Row {
+    pub fn recommended(&self) -> &Row {
         self.rows.last().expect("the rule applies")
     }
 
     /// What a loop is called.
-    fn name(&self, i: usize) -> String {
+    pub fn name(&self, i: usize) -> String {
         let mut tuned = self.asked.classes.iter().filter(|class| class.load.is_some());
         tuned.nth(i).map_or_else(|| "all together".into(), |class| class.name.clone())
     }
 
     /// What the most flows lead to, if they have no equilibrium.
-    fn warnings(&self) -> Vec<String> {
+    pub fn warnings(&self) -> Vec<String> {
         let crowded = self.plant.classes(1).into_iter().enumerate().filter(|(_, it)| it.equilibrium_p().is_none());
         let words = |(i, it): (usize, Loop)| format!("{}: {}", self.name(i), no_equilibrium(&it));
         let mut out: Vec<_> = crowded.map(words).collect();

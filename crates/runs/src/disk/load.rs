@@ -1,0 +1,148 @@
+//! From disk to tables: what is read is what was written, or an error that names the directory.
+
+use super::{MANIFEST, Manifest, hash, hash_files, join};
+use crate::{ef, parquet, tables};
+use perhop_scenario::tables::columns::Table;
+use rayon::prelude::*;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Replications read back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stored {
+    /// Their manifest.
+    pub manifest: Manifest,
+    /// The tables of each, as they were before they were written.
+    pub tables: Vec<Vec<Table>>,
+}
+
+/// Results that are not those that were written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damaged {
+    /// The directory of replications.
+    pub dir: PathBuf,
+    /// What is wrong, with the file's name.
+    pub what: String,
+}
+
+impl fmt::Display for Damaged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "error[E023] damaged results in {}: {}\n   help: run it again: `perhop run` and `perhop sweep` make it \
+             again; or remove that directory",
+            self.dir.display(),
+            self.what
+        )
+    }
+}
+
+impl std::error::Error for Damaged {}
+
+/// Reads a directory of one or more replications, and compares its files and their values with the hashes in its manifest.
+///
+/// # Errors
+/// When its manifest is incomplete, or its files are not those that were written: missing, truncated, altered.
+pub fn load(dir: &Path) -> Result<Stored, Damaged> {
+    read_all(dir).map_err(|what| Damaged { dir: dir.to_owned(), what })
+}
+
+fn read_all(dir: &Path) -> Result<Stored, String> {
+    let (mut manifest, files) = (manifest(dir)?, files(dir)?);
+    let is_old = manifest.files_hash.is_empty();
+    if let ([entry], true) = (manifest.replications.as_slice(), is_old) {
+        manifest.files_hash = entry.result_hash.clone();
+    }
+    if hash_files(&files) != manifest.files_hash {
+        return Err(difference(&files, &manifest));
+    }
+    let numbers: Vec<_> = manifest.replications.iter().map(|entry| entry.replication).collect();
+    let mut tables = join::split(read(files)?, &numbers)?;
+    for (entry, tables) in manifest.replications.iter_mut().zip(&mut tables) {
+        let found = hash(tables);
+        if found != entry.result_hash && !is_old {
+            let (number, stated) = (entry.replication, &entry.result_hash);
+            return Err(format!("the hash of replication {number} is {found}, its manifest says {stated}"));
+        }
+        entry.result_hash = found;
+        tables.extend((!entry.ef.is_empty()).then(|| ef::table(&entry.ef)));
+    }
+    Ok(Stored { manifest, tables })
+}
+
+/// [`load`] for several directories, on all threads.
+///
+/// # Errors
+/// As [`load`], the first in their order.
+pub fn load_all(dirs: &[PathBuf]) -> Result<Vec<Stored>, Damaged> {
+    let read: Vec<_> = dirs.par_iter().map(|dir| load(dir)).collect();
+    read.into_iter().collect()
+}
+
+/// A directory's manifest, with every field.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn manifest(dir: &Path) -> Result<Manifest, String> {
+    text(dir).map(|(_, manifest)| manifest)
+}
+
+/// The text of a directory's manifest, which is the one that was written.
+///
+/// # Errors
+/// As [`load`], of the manifest alone.
+pub fn manifest_text(dir: &Path) -> Result<String, Damaged> {
+    text(dir).map(|(text, _)| text).map_err(|what| Damaged { dir: dir.to_owned(), what })
+}
+
+fn text(dir: &Path) -> Result<(String, Manifest), String> {
+    let text = fs::read_to_string(dir.join(MANIFEST)).map_err(|e| format!("{MANIFEST} cannot be read: {e}"))?;
+    let manifest = Manifest::from_json(&text).map_err(|e| format!("{MANIFEST} {e}"))?;
+    Ok((text, manifest))
+}
+
+/// The bytes of its tables that are there, in the order of [`tables::NAMES`].
+fn files(dir: &Path) -> Result<Vec<(&'static str, Vec<u8>)>, String> {
+    let mut files = Vec::new();
+    for name in tables::NAMES {
+        match fs::read(dir.join(format!("{name}.parquet"))) {
+            Ok(bytes) => files.push((name, bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(format!("{name}.parquet cannot be read: {error}")),
+        }
+    }
+    Ok(files)
+}
+
+/// All tables, also those that have no file because they were empty.
+fn read(files: Vec<(&'static str, Vec<u8>)>) -> Result<Vec<Table>, String> {
+    let mut read = Vec::with_capacity(tables::NAMES.len());
+    let mut files = files.into_iter().peekable();
+    for name in tables::NAMES {
+        match files.next_if(|file| file.0 == name) {
+            Some((_, bytes)) => {
+                let table = parquet::read(name, bytes).map_err(|e| format!("{name}.parquet cannot be read: {e}"))?;
+                read.push(table);
+            }
+            None => read.extend(tables::without_rows(name)),
+        }
+    }
+    Ok(read)
+}
+
+/// What a Parquet file begins and ends with.
+const MAGIC: &[u8] = b"PAR1";
+
+/// Why the files are not those of the manifest. They are not parsed: the library panics on some damage.
+fn difference(files: &[(&'static str, Vec<u8>)], manifest: &Manifest) -> String {
+    let cut = files.iter().find(|(_, bytes)| !bytes.starts_with(MAGIC) || !bytes.ends_with(MAGIC));
+    let cut = cut.map(|(name, _)| format!("{name}.parquet cannot be read: it is cut short, or not Parquet"));
+    let there = |name: &str| files.iter().any(|file| file.0 == name);
+    let missing = tables::NAMES.into_iter().find(|name| tables::without_rows(name).is_none() && !there(name));
+    cut.or_else(|| missing.map(|name| format!("{name}.parquet is missing"))).unwrap_or_else(|| {
+        let (found, stated) = (hash_files(files), &manifest.files_hash);
+        format!("the tables' hash is {found}, its manifest says {stated}: a table was altered")
+    })
+}

@@ -1,0 +1,159 @@
+//! Replications' directories: `<out>/<scenario>/<point>-<hash>/rep-003/` has one, `reps-000-099/` has a hundred, a *block*:
+//! each of its files holds the rows of all of them, with `replication` as the first column.
+//!
+//! A directory is written under a temporary name and renamed when complete, so any that exists is complete: a full
+//! disk or Ctrl-C leaves old results unchanged. What is read back is compared with the hashes in its manifest.
+
+use super::columns::{Table, Values};
+use super::parquet;
+use perhop_scenario::sweep::Point;
+use std::fs;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+/// One process among several in a scenario's directory.
+pub mod home;
+/// What a directory says about its results.
+pub mod manifest;
+/// Tables of several replications as one, and back.
+pub mod join;
+/// From disk to tables.
+pub mod load;
+/// From tables to disk.
+pub mod write;
+/// Small replications, written together.
+pub mod gather;
+/// What a point already has.
+pub mod kept;
+
+pub use load::{Damaged, Stored, load, load_all};
+pub use manifest::{Common, Effort, Entry, Identity, Manifest};
+
+/// The name of the manifest's file.
+pub const MANIFEST: &str = "manifest.json";
+
+/// A path that could not be written, and why.
+pub type Failed = (PathBuf, std::io::Error);
+
+/// The directory of a point.
+pub fn point_dir(out: &Path, point: &Point) -> PathBuf {
+    out.join(point.scenario.name()).join(point.directory())
+}
+
+/// The directory of these replications of a point: `rep-003` of one, `reps-000-099` of several.
+pub fn directory(point_dir: &Path, numbers: &RangeInclusive<u32>) -> PathBuf {
+    let (first, last) = (numbers.start(), numbers.end());
+    point_dir.join(if first == last { format!("rep-{first:03}") } else { format!("reps-{first:03}-{last:03}") })
+}
+
+/// The replications that a directory's name states; `None` if it is none of replications.
+pub fn numbers(dir: &Path) -> Option<RangeInclusive<u32>> {
+    let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten();
+    let name = dir.file_name()?.to_str()?;
+    match name.strip_prefix("reps-") {
+        Some(both) => both.split_once('-').and_then(|(first, last)| Some(number(first)?..=number(last)?)),
+        None => name.strip_prefix("rep-").and_then(number).map(|number| number..=number),
+    }
+}
+
+/// The directories of replications of a point, with the numbers that their names state; in the order of these.
+pub fn directories(point_dir: &Path) -> Vec<(RangeInclusive<u32>, PathBuf)> {
+    let paths = fs::read_dir(point_dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut found: Vec<_> = paths.filter_map(|path| Some((numbers(&path)?, path))).collect();
+    found.sort_by_key(|(numbers, _)| (*numbers.start(), *numbers.end()));
+    found
+}
+
+/// Where a replication's directory has its packets at ports, if they were asked for.
+pub fn events_file(dir: &Path) -> PathBuf {
+    dir.join(format!("{}.parquet", super::events::NAME))
+}
+
+/// Hash of a replication's results: BLAKE3 of all names and values of its tables, 16 hexadecimal digits. How they are
+/// written, and with which other replications, does not matter.
+pub fn hash(tables: &[Table]) -> String {
+    let mut hashed = Hashed(blake3::Hasher::new_derive_key("perhop results v2"), Vec::new());
+    tables.iter().filter(|table| has_file(table)).for_each(|table| add(table, &mut hashed));
+    digits(hashed.0.update(&hashed.1))
+}
+
+/// Hash of files: BLAKE3 of their bytes, 16 hexadecimal digits. (In manifests without `files_hash` it is `result_hash`.)
+pub fn hash_files(files: &[(&'static str, Vec<u8>)]) -> String {
+    let mut hasher = blake3::Hasher::new_derive_key("perhop results v1");
+    for (name, bytes) in files {
+        hasher.update(name.as_bytes()).update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
+    }
+    digits(&hasher)
+}
+
+/// Hash of a manifest's text up to where its hash stands.
+pub fn hash_manifest(text: &str) -> String {
+    digits(blake3::Hasher::new_derive_key("perhop manifest v1").update(text.as_bytes()))
+}
+
+fn digits(hasher: &blake3::Hasher) -> String {
+    hasher.finalize().to_hex()[..16].to_owned()
+}
+
+/// Bytes that wait to be hashed, at most: tables are never there a second time.
+const WAITING: usize = 1 << 16;
+
+/// What is hashed, and what of it waits.
+struct Hashed(blake3::Hasher, Vec<u8>);
+
+impl Hashed {
+    fn extend(&mut self, bytes: &[u8]) {
+        self.1.extend_from_slice(bytes);
+        if self.1.len() >= WAITING {
+            self.0.update(&self.1);
+            self.1.clear();
+        }
+    }
+}
+
+/// Adds a table's names and values: everything is preceded by its length, or has one that is known.
+fn add(table: &Table, to: &mut Hashed) {
+    add_text(table.name, to);
+    add_length(table.columns.len(), to);
+    for (name, values) in &table.columns {
+        add_text(name, to);
+        match values {
+            Values::Integers(v) => add_values(b'i', v, to, |n, to| to.extend(&n.to_le_bytes())),
+            Values::Reals(v) => add_values(b'r', v, to, |x, to| to.extend(&x.to_bits().to_le_bytes())),
+            Values::Texts(v) => add_values(b't', v, to, |text, to| add_text(text, to)),
+        }
+    }
+}
+
+fn add_values<T>(kind: u8, values: &[Option<T>], to: &mut Hashed, add: impl Fn(&T, &mut Hashed)) {
+    to.extend(&[kind]);
+    add_length(values.len(), to);
+    for value in values {
+        to.extend(&[u8::from(value.is_some())]);
+        value.iter().for_each(|value| add(value, to));
+    }
+}
+
+fn add_text(text: &str, to: &mut Hashed) {
+    add_length(text.len(), to);
+    to.extend(text.as_bytes());
+}
+
+fn add_length(length: usize, to: &mut Hashed) {
+    to.extend(&(length as u64).to_le_bytes());
+}
+
+/// Some tables have no file when they are empty.
+fn has_file(table: &Table) -> bool {
+    table.rows() > 0 || super::tables::without_rows(table.name).is_none()
+}
+
+/// Tables as the bytes of their files; those that have none when they are empty are omitted.
+pub fn files(tables: &[Table]) -> Vec<(&'static str, Vec<u8>)> {
+    let file = |table: &Table| {
+        let mut bytes = Vec::new();
+        parquet::write(table, &mut bytes).expect("memory takes everything");
+        (table.name, bytes)
+    };
+    tables.iter().filter(|table| has_file(table)).map(file).collect()
+}

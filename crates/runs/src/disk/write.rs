@@ -1,0 +1,170 @@
+//! From tables to disk, whole or not at all, whoever else writes the same directory.
+
+use super::{Common, Entry, Failed, MANIFEST, Manifest, events_file, files, hash_files, load};
+use perhop_scenario::tables::columns::Table;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How often another process may come first; more is a fault of the file system.
+const ATTEMPTS: usize = 1000;
+
+/// A directory of replications before it has its name. What is not completed goes when this is dropped.
+#[derive(Debug)]
+pub struct Draft {
+    dir: PathBuf,
+    temporary: PathBuf,
+}
+
+impl Draft {
+    /// An empty one.
+    ///
+    /// # Errors
+    /// The path that could not be written.
+    pub fn begin(dir: &Path) -> Result<Self, Failed> {
+        let parent = dir.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(parent).map_err(|e| (parent.to_owned(), e))?;
+        // A process of the same number on another machine, or an earlier one, may have taken the first names.
+        for _ in 0..ATTEMPTS {
+            let temporary = beside(dir, "partial");
+            match fs::create_dir(&temporary) {
+                Err(error) if is_taken(&error) => {}
+                made => return made.map(|()| Self { dir: dir.to_owned(), temporary }).map_err(|e| (dir.to_owned(), e)),
+            }
+        }
+        Err((dir.to_owned(), io::Error::other("all temporary names beside it are taken")))
+    }
+
+    /// The name that it will have.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Where a file of it is until then.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.temporary.join(format!("{name}.parquet"))
+    }
+
+    /// Adds tables and manifest, and gives it its name.
+    ///
+    /// # Errors
+    /// The path that could not be written; nothing is left of the attempt.
+    pub fn complete(self, common: &Common, replications: Vec<Entry>, tables: &[Table]) -> Result<(), Failed> {
+        let files = files(tables);
+        let manifest = Manifest { common: common.clone(), files_hash: hash_files(&files), replications };
+        let written = write_all(&self.temporary, &manifest, &files);
+        written.and_then(|()| place(&self.temporary, &self.dir, &manifest)).map_err(|e| (self.dir.clone(), e))
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        // After completion there is nothing here.
+        if fs::remove_dir_all(&self.temporary).is_ok() {
+            // The point's and the scenario's directories are removed too if they hold nothing else.
+            let parent = self.dir.parent().unwrap_or(Path::new("."));
+            let _ = fs::remove_dir(parent).and_then(|()| fs::remove_dir(parent.parent().unwrap_or(parent)));
+        }
+    }
+}
+
+/// Replaces the manifest of a directory whose tables stay; readers see the old one or the new one.
+///
+/// # Errors
+/// The path that could not be written.
+pub fn rewrite(dir: &Path, manifest: &Manifest) -> Result<(), Failed> {
+    let (path, temporary) = (dir.join(MANIFEST), beside(dir, "partial"));
+    let written = write_manifest(&temporary, manifest).and_then(|()| fs::rename(&temporary, &path));
+    written.map_err(|e| {
+        let _ = fs::remove_file(&temporary);
+        (path, e)
+    })
+}
+
+/// A hidden name beside `dir`, used once: `.rep-003.1234-0.partial`.
+fn beside(dir: &Path, ending: &str) -> PathBuf {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let name = dir.file_name().unwrap_or_default().to_string_lossy();
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    dir.with_file_name(format!(".{name}.{}-{number}.{ending}", process::id()))
+}
+
+fn write_all(dir: &Path, manifest: &Manifest, files: &[(&'static str, Vec<u8>)]) -> io::Result<()> {
+    for (name, bytes) in files {
+        write_file(&dir.join(format!("{name}.parquet")), bytes)?;
+    }
+    write_manifest(&dir.join(MANIFEST), manifest)
+}
+
+fn write_manifest(path: &Path, manifest: &Manifest) -> io::Result<()> {
+    write_file(path, manifest.to_json()?.as_bytes())
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    file.write_all(bytes)?;
+    file.flush()
+}
+
+/// Renames the complete directory `new` to `dir`. If `dir` has the same results, from before or from another process
+/// that was faster, its tables stay and only the manifest is replaced, and new events; any other directory there goes.
+fn place(new: &Path, dir: &Path, manifest: &Manifest) -> io::Result<()> {
+    for _ in 0..ATTEMPTS {
+        match fs::rename(new, dir) {
+            Err(error) if is_taken(&error) => {}
+            done => return done,
+        }
+        if is_same(dir, manifest) {
+            match replace(new, dir) {
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                renamed => return renamed.and_then(|()| fs::remove_dir_all(new)),
+            }
+        }
+        remove(dir, |dir| !is_same(dir, manifest))?;
+    }
+    Err(io::Error::other("other processes keep writing it"))
+}
+
+/// Moves what may differ between directories of the same results.
+fn replace(new: &Path, dir: &Path) -> io::Result<()> {
+    let events = events_file(new);
+    if events.exists() {
+        fs::rename(events, events_file(dir))?;
+    }
+    fs::rename(new.join(MANIFEST), dir.join(MANIFEST))
+}
+
+fn is_taken(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists)
+}
+
+fn is_same(dir: &Path, manifest: &Manifest) -> bool {
+    let results = |m: &Manifest| {
+        let each = m.replications.iter().map(|entry| (entry.replication, entry.result_hash.clone()));
+        (m.common.point_hash.clone(), each.collect::<Vec<_>>())
+    };
+    load(dir).is_ok_and(|stored| results(&stored.manifest) == results(manifest))
+}
+
+/// Removes a directory at once for those who look, if `is_bad` says so once more when no other process can change it;
+/// another process may have removed or replaced it already.
+pub(super) fn remove(dir: &Path, is_bad: impl Fn(&Path) -> bool) -> io::Result<()> {
+    let aside = beside(dir, "old");
+    match fs::rename(dir, &aside) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+        Ok(()) if !is_bad(&aside) && fs::rename(&aside, dir).is_ok() => Ok(()),
+        Ok(()) => fs::remove_dir_all(&aside),
+    }
+}
+
+/// Makes the replications of a directory those of the run that `common` states, as far as its manifest goes.
+///
+/// # Errors
+/// The path that could not be written.
+pub fn claim(dir: &Path, common: &Common) -> Result<(), Failed> {
+    let manifest = load::manifest(dir).map_err(|what| (dir.join(MANIFEST), io::Error::other(what)))?;
+    rewrite(dir, &Manifest { common: common.clone(), ..manifest })
+}

@@ -1,0 +1,12 @@
+//! Whether an aggregate gets its rate at a port: the error terms of EF's definition (RFC 3246), asked of any run.
+//!
+//! What was found is beside the results, in `manifest.json`, and no part of what their hash covers: a run that is asked has
+//! the same hash as one that is not.
+
+/// From `PORT,rate=R,for=EF` to a check.
+mod asked;
+/// What a port's scheduler promises an aggregate.
+mod sure;
+
+pub use asked::checks;
+pub use perhop_scenario::tables::ef::{Found, NAME, table};

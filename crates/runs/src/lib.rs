@@ -1,0 +1,33 @@
+//! perhop-runs: replications of points, side by side on threads, each written as it ends.
+
+/// Tables as Parquet.
+pub mod parquet;
+/// Packets at ports, as Parquet.
+pub mod events;
+/// Whether aggregates get their rates.
+pub mod ef;
+/// The same over replications, for the terminal.
+pub mod ef_shown;
+/// A replication's directory.
+pub mod disk;
+/// What a directory of runs holds.
+pub mod inventory;
+/// The same as a table for the terminal.
+pub mod inventory_table;
+/// Points x replications on threads.
+pub mod run;
+/// Means and intervals over replications, for the terminal.
+pub mod summary;
+/// Means, intervals.
+pub mod stats;
+/// Which bytes are counted, for headings.
+pub mod unit;
+/// Which results of a sweep are shown.
+pub mod shown;
+/// Results of several points as rows.
+pub mod rows;
+/// Rows for the terminal.
+pub mod listing;
+
+pub use perhop_scenario::tables;
+pub use perhop_scenario::tables::columns;

@@ -1,0 +1,265 @@
+//! Points x replications on threads. A replication's results depend on (point, seed, replication) alone,
+//! never on the number of threads or on what ran before.
+
+use super::columns::Table;
+use super::disk::home::{Home, Homes};
+use super::disk::{Failed, Identity};
+use super::ef::Found;
+use job::{AtPoint, Job};
+use perhop_core::units::counted;
+use perhop_scenario::bounds::{JOBS, REPLICATIONS, RUNS};
+use perhop_scenario::sweep::Point;
+use perhop_sim::plan::Tap;
+use perhop_sim::{Outcome, PlanError};
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// One replication of one point.
+mod job;
+/// What is still to be run.
+mod missing;
+
+pub use missing::missing;
+
+/// What to run, and where results go.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// Numbers of the replications.
+    pub replications: Range<u32>,
+    /// Threads; 0 is one for each core.
+    pub jobs: usize,
+    /// Directory for all runs; `None` writes nothing.
+    pub out: Option<PathBuf>,
+    /// Read what already exists, complete and of the same scenario and seed, instead of running it.
+    pub resume: bool,
+    /// How the run was called, for its manifests.
+    pub identity: Identity,
+    /// Links whose packets are recorded.
+    pub taps: Vec<Tap>,
+    /// Write a row for each packet at each port (`events.parquet`), where results are written.
+    pub events: bool,
+    /// Aggregates to hold against their rates, as [`super::ef::checks`] reads them.
+    pub ef: Vec<String>,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Replications complete; of [`missing`], points looked at.
+    pub done: usize,
+    /// Those in all.
+    pub total: usize,
+}
+
+/// An observer that watches a run and may stop it. It supplies the clock: this crate reads none.
+pub trait Watch: Sync {
+    /// The run begins, or a replication is complete.
+    fn progress(&self, _progress: Progress) {}
+
+    /// Asked about a hundred times a replication; `true` ends the run.
+    fn stop(&self) -> bool {
+        false
+    }
+
+    /// Time since some fixed moment, for the manifest's wall time.
+    fn clock(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+/// No progress is shown.
+pub struct Unwatched;
+
+impl Watch for Unwatched {}
+
+/// One replication of one point.
+#[derive(Clone, Debug)]
+pub struct Replication {
+    /// Index of the point.
+    pub point: usize,
+    /// Its number.
+    pub replication: u32,
+    /// Its tables.
+    pub tables: Vec<Table>,
+    /// What was found of the aggregates that were asked for, in their order.
+    pub ef: Vec<Found>,
+    /// Of its tables.
+    pub hash: String,
+    /// Packets that left a link.
+    pub packet_hops: u64,
+    /// Wall time.
+    pub wall: Duration,
+    /// It already existed.
+    pub reused: bool,
+    /// What existed was damaged, and how; it was made again. Of a directory of several, the first says so.
+    pub note: Option<String>,
+    /// The directory that it is in, if results are written.
+    pub dir: Option<PathBuf>,
+    /// The outcome itself if taps were requested.
+    pub captured: Option<Box<Outcome>>,
+}
+
+/// Why a run ended early.
+#[derive(Debug)]
+pub enum RunError {
+    /// What is asked of the run cannot be answered.
+    Asked(String),
+    /// The observer stopped it; complete replications are on disk.
+    Interrupted {
+        /// How many.
+        done: usize,
+        /// Of how many.
+        total: usize,
+    },
+    /// A directory could not be written.
+    Write {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// The plan could not be built.
+    Plan(Box<PlanError>),
+    /// Counts do not add up: a bug in perhop.
+    Conservation {
+        /// Where.
+        point: String,
+        /// All breaches.
+        breaches: Vec<String>,
+    },
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Asked(message) => f.write_str(message),
+            Self::Interrupted { done, total } => {
+                write!(f, "interrupted: {done} of {} complete", counted(total, ["replication is", "replications are"]))
+            }
+            Self::Write { .. } => f.write_str(&self.told("`out`")),
+            Self::Plan(error) => error.fmt(f),
+            Self::Conservation { point, breaches } => write!(
+                f,
+                "error[E900] packets do not add up in {point}; this is a bug in perhop, please report it\n   {}",
+                breaches.join("\n   ")
+            ),
+        }
+    }
+}
+
+impl RunError {
+    /// The same where the directory is asked for by another name than `out`.
+    pub fn told(&self, out: &str) -> String {
+        let Self::Write { path, error } = self else { return self.to_string() };
+        let help = format!("existing results are untouched; choose another directory with {out}, or free some space");
+        format!("error[E020] cannot write {}: {error}\n   help: {help}", path.display())
+    }
+}
+
+impl std::error::Error for RunError {}
+
+/// Runs every replication of every point; the result is ordered by point, then replication.
+///
+/// # Errors
+/// The first error in that order; what was complete before is on disk.
+pub fn run(points: &[Point], options: &RunOptions, watch: &dyn Watch) -> Result<Vec<Replication>, RunError> {
+    let points = begin(points, options)?;
+    let work: Vec<_> = (0..points.len())
+        .flat_map(|point| options.replications.clone().map(move |replication| (point, replication)))
+        .collect();
+    let (total, done) = (work.len(), AtomicUsize::new(0));
+    let running =
+        Running { points: &points, options, watch, homes: Homes::new(homes(&points, options)?, watch.clock()) };
+    watch.progress(Progress { done: 0, total });
+    let one = |(point, replication): (usize, u32)| {
+        let result = Job { at: &points[point], replication, options, watch }.run();
+        let done = done.fetch_add(usize::from(matches!(result, Ok(Some(_)))), Ordering::Relaxed);
+        watch.progress(Progress { done: done + 1, total });
+        let made = result?;
+        running.ended(&points[point], made.as_ref()).map_err(written)?;
+        Ok(made.map(|made| Replication { point, ..made }))
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.jobs).build().expect("threads can be had");
+    let results: Vec<_> = pool.install(|| work.into_par_iter().with_max_len(1).map(one).collect());
+    running.write_all().and_then(|()| running.homes.sync()).map_err(written)?;
+    let mut replications = Vec::with_capacity(total);
+    for result in results {
+        replications.extend(result?);
+    }
+    if replications.len() < total {
+        return Err(RunError::Interrupted { done: replications.len(), total });
+    }
+    complete(&mut replications, &points);
+    Ok(replications)
+}
+
+/// What is asked is within its bounds and can be answered: the points, with what their replications share.
+fn begin<'a>(points: &'a [Point], options: &RunOptions) -> Result<Vec<AtPoint<'a>>, RunError> {
+    let RunOptions { replications, jobs, .. } = options;
+    let runs = points.len() as u64 * replications.len() as u64;
+    let asked = [(JOBS, *jobs as u64), (REPLICATIONS, u64::from(replications.end)), (RUNS, runs)];
+    asked.into_iter().try_for_each(|(bound, given)| bound.check(given)).map_err(RunError::Asked)?;
+    points.iter().map(|point| AtPoint::new(point, options)).collect()
+}
+
+/// A run in progress.
+struct Running<'a> {
+    points: &'a [AtPoint<'a>],
+    options: &'a RunOptions,
+    watch: &'a dyn Watch,
+    homes: Homes,
+}
+
+impl Running<'_> {
+    /// A replication has ended: what is gathered is written when its point is complete, and once a second.
+    fn ended(&self, at: &AtPoint<'_>, made: Option<&Replication>) -> Result<(), Failed> {
+        if made.is_some_and(|made| !made.reused && made.dir.is_some()) {
+            self.homes.written();
+        }
+        if at.open.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.write(at)?;
+        }
+        self.homes.completed(self.watch.clock(), || self.write_all())
+    }
+
+    fn write_all(&self) -> Result<(), Failed> {
+        self.points.iter().try_for_each(|at| self.write(at))
+    }
+
+    fn write(&self, at: &AtPoint<'_>) -> Result<(), Failed> {
+        if at.write(self.options)? {
+            self.homes.written();
+        }
+        Ok(())
+    }
+}
+
+/// States where those are that were written together, and says of a damaged directory once that it was made again.
+fn complete(replications: &mut [Replication], points: &[AtPoint<'_>]) {
+    let mut said = None;
+    for it in replications {
+        it.dir = it.dir.take().or_else(|| points[it.point].gathered.place(it.replication));
+        if it.note == said {
+            it.note = None;
+        } else if it.note.is_some() {
+            said.clone_from(&it.note);
+        }
+    }
+}
+
+/// The scenarios' directories, entered for the time of the run.
+fn homes(points: &[AtPoint<'_>], options: &RunOptions) -> Result<Vec<Home>, RunError> {
+    let Some(out) = &options.out else { return Ok(Vec::new()) };
+    let names: BTreeSet<_> = points.iter().map(|at| at.point.scenario.name()).collect();
+    let enter = |name| Home::enter(out.join(name)).map_err(|error| RunError::Write { path: out.clone(), error });
+    names.into_iter().map(enter).collect()
+}
+
+fn written((path, error): Failed) -> RunError {
+    RunError::Write { path, error }
+}

@@ -1,0 +1,247 @@
+//! Rows of results: the numbers of a run's tables, whatever way they are shown.
+
+use perhop_runs::disk::Identity;
+use perhop_runs::rows::{Row, Rows, csv, rows};
+use perhop_runs::run::{Replication, RunOptions, Unwatched, run};
+use perhop_runs::stats::{Estimate, of_column};
+use perhop_runs::{listing, shown, summary};
+use perhop_scenario::{Options, Point, Sweep};
+
+/// Two classes, of one colour and of three; losses on the way there, and of ACKs on the way back.
+const NET: &str = r#"
+[scenario]
+name = "net"
+duration = "6s"
+warmup = "2s"
+replications = 3
+
+[links]
+"a - R" = { rate = "20Mbit/s", delay = "1ms" }
+"R - b" = { rate = "2Mbit/s", delay = "10ms" }
+"R -> b" = { queue = { aqm = "drop-tail", limit = "12p" } }
+"b -> R" = { rate = "48kbit/s", queue = { limit = "2p" } }
+
+[conditioner.gold]
+at = "a -> R"
+match = { traffic = ["bulk", "short"] }
+kind = "trtcm"
+cir = "500kbit/s"
+cbs = "9kB"
+pir = "1Mbit/s"
+pbs = "9kB"
+
+[traffic.bulk]
+model = "ftp"
+flows = 2
+from = "a"
+to = "b"
+class = "data"
+
+[traffic.short]
+model = "transfers"
+size = "10kB"
+gap = "200ms"
+flows = 2
+from = "a"
+to = "b"
+class = "data"
+
+[traffic.beacon]
+model = "cbr"
+rate = "100kbit/s"
+size = "500B"
+from = "a"
+to = "b"
+"#;
+
+fn done(vary: &[&str]) -> (Vec<Point>, Vec<Replication>) {
+    let options = vary.iter().fold(Options::new("net.toml"), |options, text| options.vary(text));
+    let (sweep, _) = Sweep::parse(NET, &options).unwrap_or_else(|e| panic!("{e}"));
+    of(&sweep)
+}
+
+/// Three replications of each point.
+fn of(sweep: &Sweep) -> (Vec<Point>, Vec<Replication>) {
+    let points = sweep.points();
+    let options = RunOptions {
+        replications: 0..3,
+        jobs: 0,
+        out: None,
+        resume: false,
+        identity: Identity::default(),
+        taps: Vec::new(),
+        events: false,
+        ef: Vec::new(),
+    };
+    let replications = run(&points, &options, &Unwatched).unwrap();
+    (points, replications)
+}
+
+fn row<'a>(rows: &'a Rows, names: [&str; 2]) -> &'a Row {
+    let same = |row: &&Row| row.names.iter().map(|n| n.as_deref().unwrap_or("")).eq(names);
+    rows.rows.iter().find(same).unwrap_or_else(|| panic!("{names:?}: {rows:?}"))
+}
+
+fn shows(e: Option<Estimate>, scale: f64, decimals: usize) -> String {
+    e.unwrap().scaled(scale).text(decimals)
+}
+
+/// What `run` prints of a class and a colour stands in the rows.
+#[test]
+fn one_point_has_the_numbers_of_its_run() {
+    let (points, replications) = done(&[]);
+    let all: Vec<_> = replications.iter().collect();
+    let text = summary::text(&points[0].scenario, &all);
+    let [rows] = &rows(&points, &replications, &[])[..] else { panic!("one kind of rows") };
+    assert_eq!(rows.rows.len(), 5, "a class of three colours, a class of one: {rows:?}");
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let lines: Vec<_> = text.lines().map(words).collect();
+    for names in [["data", "green"], ["data", "yellow"], ["data", "red"], ["beacon", "unmarked"]] {
+        let v = &row(rows, names).values;
+        let [rate, p50, p99] = [shows(v[0], 1e-6, 3), shows(v[3], 1.0, 1), shows(v[4], 1.0, 1)];
+        let line = format!("{} {} {rate} {p50} {p99} ", names[0], names[1]);
+        assert!(lines.iter().any(|l| l.starts_with(&line)), "{line}\n{text}");
+    }
+    let beacon = shows(row(rows, ["beacon", "unmarked"]).values[1], 1e-6, 3);
+    assert!(lines.iter().any(|l| l.starts_with(&format!("beacon {beacon} "))), "{beacon}\n{text}");
+}
+
+/// Sums over a class, by hand from the tables.
+#[test]
+fn a_class_is_the_sum_of_its_parts() {
+    let (points, replications) = done(&[]);
+    let [rows] = &rows(&points, &replications, &[])[..] else { panic!("one kind of rows") };
+    let all = &row(rows, ["data", "all"]).values;
+    let over = |column: &str, value: &dyn Fn(&Replication) -> f64| {
+        of_column(column, &replications.iter().map(value).collect::<Vec<_>>())
+    };
+    let sum = |r: &Replication, table: &str, column: &str, which: &dyn Fn(&str, &str) -> bool| -> f64 {
+        let table = r.tables.iter().find(|t| t.name == table).unwrap();
+        let text = |column: &str, row: usize| match table.columns.iter().any(|c| c.0 == column) {
+            true => table.texts(column)[row].as_deref().unwrap().to_owned(),
+            false => String::new(),
+        };
+        let rows = (0..table.rows()).filter(|&i| which(&text("class", i), &text("hop", i)));
+        let value = |i: usize| match table.columns.iter().find(|c| c.0 == column).unwrap().1 {
+            perhop_scenario::tables::columns::Values::Reals(ref v) => v[i].unwrap(),
+            perhop_scenario::tables::columns::Values::Integers(ref v) => v[i].unwrap() as f64,
+            _ => unreachable!(),
+        };
+        rows.map(value).sum()
+    };
+    let data = |class: &str, _: &str| class == "data";
+    assert_eq!(all[0], over("throughput_bit_s", &|r| sum(r, "arrivals", "delivered_bytes", &data) * 8.0 / 4.0));
+    assert_eq!(all[1], over("goodput_bit_s", &|r| sum(r, "traffic", "goodput_bit_s", &data)));
+    // of the data alone: ACKs are lost too, on their way back
+    let there = |class: &str, hop: &str| class == "data" && ["a -> R", "R -> b"].contains(&hop);
+    let back = |class: &str, hop: &str| class == "data" && hop == "b -> R";
+    assert!(sum(&replications[0], "summary", "dropped_packets", &back) > 0.0, "ACKs are lost in this scenario");
+    let loss = |r: &Replication| {
+        let lost = sum(r, "summary", "dropped_packets", &there);
+        100.0 * lost / (lost + sum(r, "arrivals", "delivered_packets", &data))
+    };
+    assert_eq!(all[2], over("loss_percent", &loss));
+    assert!(all[2].unwrap().mean > 0.1);
+    assert_eq!(all[3..], [None, None], "quantiles of three colours cannot be put together");
+}
+
+/// Where data and ACKs of a class share a port, drops are not told apart.
+#[test]
+fn no_loss_where_it_is_not_known() {
+    let text = format!("{NET}\n[traffic.up]\nmodel = \"ftp\"\nfrom = \"b\"\nto = \"a\"\nclass = \"data\"\n");
+    let (sweep, _) = Sweep::parse(&text, &Options::new("net.toml")).unwrap();
+    let options = RunOptions {
+        replications: 0..2,
+        jobs: 0,
+        out: None,
+        resume: false,
+        identity: Identity::default(),
+        taps: Vec::new(),
+        events: false,
+        ef: Vec::new(),
+    };
+    let replications = run(&sweep.points(), &options, &Unwatched).unwrap();
+    let all = rows(&sweep.points(), &replications, &[]);
+    let of_data = all[0].rows.iter().find(|row| row.names[0].as_deref() == Some("data")).unwrap();
+    assert_eq!(of_data.values[2], None);
+    assert!(row(&all[0], ["beacon", "unmarked"]).values[2].is_some());
+}
+
+#[test]
+fn any_columns_can_be_shown() {
+    let (points, replications) = done(&["traffic.bulk.flows=1,2"]);
+    let text =
+        ["traffic.jain,arrivals.delay_p999_ms", "flows.sent_packets", "traffic.goodput_bit_s"].map(str::to_owned);
+    let shown = shown::columns(&text).unwrap();
+    let all = rows(&points, &replications, &shown);
+    let keys: Vec<_> = all.iter().map(|rows| rows.keys.join(" ")).collect();
+    assert_eq!(keys, ["class traffic", "class colour", "class traffic flow"]);
+    assert_eq!(all[0].measures, ["traffic.jain", "traffic.goodput_bit_s"]);
+    assert_eq!(all[0].rows.len(), 6, "three traffics at two points");
+    assert_eq!(all[2].rows.len(), 2 + 3, "one flow of bulk and the beacon's; two and the beacon's");
+    let [usual] = &rows(&points, &replications, &[])[..] else { panic!("one kind of rows") };
+    let beacon = |rows: &Rows, point| {
+        let of = |row: &&Row| row.point == point && row.names[0].as_deref() == Some("beacon");
+        rows.rows.iter().find(of).unwrap().values[1]
+    };
+    assert_eq!(beacon(&all[0], 1), beacon(usual, 1), "the same goodput");
+    let csv = csv(&points, &all);
+    let head = "traffic.bulk.flows,class,traffic,colour,flow,traffic.jain,traffic.jain_ci95,traffic.jain_low,";
+    assert!(csv.starts_with(head), "{csv}");
+    assert_eq!(csv.lines().count(), 1 + all.iter().map(|rows| rows.rows.len()).sum::<usize>());
+    let columns = csv.lines().next().unwrap().split(',').count();
+    assert!(csv.lines().all(|line| line.split(',').count() == columns), "{csv}");
+}
+
+#[test]
+fn columns_that_are_none_are_refused_with_the_nearest() {
+    let said = |text: &str| shown::columns(&[text.to_owned()]).unwrap_err();
+    assert!(
+        said("arrivals.delay_p95_ms").contains("did you mean `arrivals.delay_p9"),
+        "{}",
+        said("arrivals.delay_p95_ms")
+    );
+    assert!(said("arivals.delay_p99_ms").contains("did you mean `arrivals.delay_p99_ms`?"));
+    assert!(said("arrivals.class").contains("error[E006]"), "a name of rows");
+    assert!(said("series.value").contains("error[E006]"), "not one row for each name");
+    assert!(said("goodput").contains("help: "), "{}", said("goodput"));
+}
+
+/// Groups by point, in a page's width, nothing cut off.
+#[test]
+fn tables_fit_a_page() {
+    let (points, replications) = done(&["[traffic.bulk.flows, conditioner.gold.cbs]=[[1, \"9kB\"], [2, \"90kB\"]]"]);
+    let text = listing::text(&points, &rows(&points, &replications, &[]));
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    assert_eq!(text.lines().filter(|line| line.starts_with("1 ") || line.starts_with("2 ")).count(), 2, "{text}");
+    assert!(text.starts_with("flows  cbs"), "{text}");
+}
+
+/// A policer that drops all of a class leaves its row: that nothing arrived is what matters most.
+#[test]
+fn a_class_of_which_nothing_arrived_has_its_row() {
+    let policer = "\n[conditioner.shut]\nat = \"a -> R\"\nmatch = { traffic = \"beacon\" }\nkind = \"marker\"\n\
+                   colour = \"red\"\nred = \"drop\"\n";
+    let options = Options::new("net.toml").vary("traffic.bulk.flows=1,2");
+    let (sweep, _) = Sweep::parse(&format!("{NET}{policer}"), &options).unwrap();
+    let (points, replications) = of(&sweep);
+    let words = |text: String, class: &str| {
+        let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+        lines.filter(|line| line.contains(class)).collect::<Vec<_>>()
+    };
+    let first: Vec<_> = replications.iter().filter(|r| r.point == 0).collect();
+    let run = words(summary::text(&points[0].scenario, &first), "beacon");
+    assert_eq!(run[0], "beacon - 0.000 ±0.000 - - - -", "in the first table: {run:?}");
+    let usual = rows(&points, &replications, &[]);
+    let swept = words(listing::text(&points, &usual), "beacon");
+    assert_eq!(swept, ["beacon - 0.000 ±0.000 0.000 ±0.000 100.0 ±0.0 - -"; 2]);
+    let text = ["arrivals.throughput_bit_s".to_owned(), "arrivals.delay_p99_ms".to_owned()];
+    let shown = shown::columns(&text).unwrap();
+    let asked = rows(&points, &replications, &shown);
+    assert_eq!(words(listing::text(&points, &asked), "beacon"), ["beacon - 0.000 ±0.000 -"; 2]);
+    let classes: Vec<_> = asked[0].rows.iter().map(|row| (row.point, row.names[0].as_deref().unwrap())).collect();
+    assert!(classes.is_sorted_by_key(|(point, _)| point), "by point: {classes:?}");
+    let none = |row: &&serde_json::Value| row["class"] == "beacon" && row["colour"].is_null();
+    assert_eq!(usual[0].to_json(0).iter().filter(none).count(), 1);
+    assert_eq!(asked[0].to_json(1).iter().filter(none).count(), 1);
+}
