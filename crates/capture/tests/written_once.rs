@@ -8,7 +8,8 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use perhop_capture::export::{Exporter, SimulatedPacket};
 use perhop_capture::mark::{ColourRow, Marking, Origin, Report, run};
-use perhop_capture::{Capture, Pump, locate};
+use perhop_capture::{Capture, Pump};
+use perhop_edge::locate;
 use perhop_core::Scope;
 use perhop_core::classify::Prefix;
 use perhop_core::conditioner::{Conditioner as _, ConditionerParams, LIST, Writes};
