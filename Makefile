@@ -61,13 +61,13 @@ instructions:                           ## instructions of all that perhop does 
 	cargo build --release -p perhop
 	$(PYTHON) tests/instructions/count.py $(ARGS)
 
-lab: lab-ports lab-tcp                  ## what a Linux kernel does in the cells of tests/kernel, against what is recorded; ARGS=--write
+lab: lab-ports lab-tcp                  ## what a Linux kernel does in the cells of lab/cells, against what is recorded; ARGS=--write
 
 lab-ports:
-	$(PYTHON) tests/kernel/record.py $(ARGS)
+	$(PYTHON) lab/recording/record.py $(ARGS)
 
 lab-tcp: .venv/extension.stamp
-	$(BIN)/python tests/kernel/connect.py $(ARGS)
+	$(BIN)/python lab/recording/connect.py $(ARGS)
 
 docs:                                   ## the generated part of docs/, and target/doc
 	cargo run -q -p perhop --example docs

@@ -18,9 +18,9 @@ _HEADER, _ATTRIBUTE = struct.Struct("=IHHII"), struct.Struct("=HH")
 class Watched:
     """An interface whose root queue is looked at."""
 
-    def __init__(self, node: str, device: str) -> None:
-        """Opens a netlink socket in the node's namespace."""
-        with network.inside(node):
+    def __init__(self, namespace: str, device: str) -> None:
+        """Opens a netlink socket in a namespace."""
+        with network.inside(namespace):
             self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
             self._index = socket.if_nametoindex(device)
 

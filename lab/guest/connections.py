@@ -1,8 +1,8 @@
 """TCP connections inside the kernel: senders that always have more to send, receivers that count what they read.
 
-A connection is `{"traffic", "flow", "from", "source", "to", "address", "start_ns", "stop_ns", "bytes", "segment",
-"window", "tos", "congestion"}`: nodes and their addresses, times from the beginning of the run, bytes that it may
-come to send, of a full segment and of the receiver's window.
+A connection is `{"traffic", "flow", "from", "to", "start_ns", "stop_ns", "bytes", "segment", "window", "tos",
+"congestion"}`: two nodes, times from the beginning of the run, bytes that it may come to send, of a full segment and
+of the receiver's window.
 
 A sender hands its socket all that it may come to send at once: so PSH is set once in each half of the first window, and
 not wherever a process happens to write. One that is to stop early writes as it goes, for what a socket holds is sent.
@@ -38,15 +38,15 @@ def prepare(connections: Iterable[dict[str, Any]]) -> list[Ends]:
 
 
 def _ends(connection: dict[str, Any], port: int) -> Ends:
-    with network.inside(connection["to"]):
+    with network.inside(connection["to"]["namespace"]):
         server = _socket(connection)
         server.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, connection["window"])
-        server.bind((connection["address"], port))
+        server.bind((connection["to"]["address"], port))
         server.listen(1)
-    with network.inside(connection["from"]):
+    with network.inside(connection["from"]["namespace"]):
         client = _socket(connection)
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, connection["congestion"].encode())
-        client.bind((connection["source"], 0))
+        client.bind((connection["from"]["address"], 0))
     return Ends(connection, client, server)
 
 
@@ -126,7 +126,7 @@ def _send(ends: Ends, start: int, end: int) -> None:
     wait = start + connection["start_ns"] - time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     time.sleep(max(wait, 0) * 1e-9)
     try:
-        client.connect((connection["address"], ends.server.getsockname()[1]))
+        client.connect((connection["to"]["address"], ends.server.getsockname()[1]))
         if not early:
             client.setsockopt(socket.SOL_SOCKET, _SO_SNDBUFFORCE, connection["bytes"] + len(piece))
         while (left := stop - time.clock_gettime_ns(time.CLOCK_MONOTONIC)) > 0:

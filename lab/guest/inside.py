@@ -1,8 +1,8 @@
 """Works through a job inside the kernel: each cell sets up its queue, sends its datagrams and records both sides.
 
 DIR/job.json is a list of `{"name", "up", "down", "show", "packets"}`: `tc` commands before and after, those that print
-counts, and a file of datagrams. DIR/NAME.rows gets a line for each datagram: number, arrival, size, tos, port,
-departure, tos at departure. Times are the monotonic clock's, and `-` stands for what did not depart. DIR/NAME.tc gets
+counts, and a file of datagrams. DIR/NAME.rows.json gets a list for each datagram: arrival, size, tos, port, departure,
+tos at departure. Times are the monotonic clock's, and the last two are null for what did not depart. DIR/NAME.tc gets
 the counts.
 """
 
@@ -28,7 +28,7 @@ DRAIN = 5
 
 def cell(job: dict[str, Any], folder: Path) -> None:
     """One cell."""
-    packets = send.read(str(folder / job["packets"]))
+    packets = send.read(folder / job["packets"])
     with network.inside("s"):
         opened = send.sockets(packets, network.source)
     with network.inside("r"):
@@ -42,15 +42,16 @@ def cell(job: dict[str, Any], folder: Path) -> None:
     time.sleep(DRAIN)
     offset = capture.real_minus_monotonic()
     came, left = capture.seen(before), {it.number: it for it in capture.seen(behind)}
-    shown = [network.call("tc", "-n", "r", "-s", "-d", *words.split()) for words in job["show"]]
+    shown = [network.call("tc", "-n", "r", "-s", "-d", *words) for words in job["show"]]
     network.tc(job["down"])
     for socket in (*opened.values(), before, behind):
         socket.close()
-    with open(folder / f"{job['name']}.rows", "w", encoding="ascii") as file:
-        for it in came:
-            gone = left.get(it.number)
-            out = f"{gone.real_ns - offset - start} {gone.tos}" if gone else "- -"
-            print(it.number, it.real_ns - offset - start, it.size, it.tos, it.port, out, file=file)
+    rows = []
+    for it in came:
+        gone = left.get(it.number)
+        fate = (gone.real_ns - offset - start, gone.tos) if gone else (None, None)
+        rows.append((it.real_ns - offset - start, it.size, it.tos, it.port, *fate))
+    (folder / f"{job['name']}.rows.json").write_text(json.dumps(rows))
     (folder / f"{job['name']}.tc").write_text("".join(shown))
     if len(came) != len(packets):
         raise SystemExit(f"lab: {job['name']}: {len(packets)} datagrams sent, {len(came)} at the router")

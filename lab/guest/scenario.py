@@ -1,9 +1,7 @@
 """Runs a scenario inside the kernel: its network from commands, its datagrams and its TCP connections at their times.
 
-DIR/scenario.json is `{"commands", "datagrams", "receivers", "taps", "queues", "connections", "sample_ns", "warmup_ns",
-"duration_ns"}`: shell commands; a list of `[ns, node, source port, address, size, tos, number]`; the nodes that
-datagrams go to; the interfaces at the far ends of the ports, and those of the ports, each `{"port", "node",
-"device"}`; TCP as in connections.py; how often to look at queues and senders, 0 for never.
+DIR/scenario.json is `{"linux", "datagrams", "connections"}`: what `Scenario.as_tc()` says of the network; a list of
+`[ns, namespace, source port, address, size, tos, number]`; TCP as in connections.py.
 DIR/scenario.out.json gets what left each port, `{port: [[number, ns, tos], ..]}`; of each connection the bytes received
 and the segments retransmitted after the warm-up; and for each look its time, the packets and bytes in each queue, and
 each sender's windows and round trips.
@@ -37,25 +35,26 @@ DRAIN = 5
 def main(folder: Path) -> None:
     """The whole scenario."""
     job = json.loads((folder / "scenario.json").read_text())
+    linux = job["linux"]
     ctypes.CDLL(None).prctl(29, 1)  # no slack for timers
-    (folder / "network.sh").write_text("set -e\n" + "\n".join(job["commands"]) + "\n")
     network.call("ip", "link", "set", "lo", "up")
-    network.call("sh", str(folder / "network.sh"))
+    for command in linux["commands"]:
+        network.call(*command["argv"])
     taps = {}
-    for tap in job["taps"]:
-        with network.inside(tap["node"]):
-            taps[tap["port"]] = capture.listen(tap["device"])
+    for port in linux["ports"]:
+        with network.inside(port["far"]["namespace"]):
+            taps[port["name"]] = capture.listen(port["far"]["device"])
     # Without a listener, datagrams would be answered by ICMP.
-    listening = [_listen(node) for node in job["receivers"]]
+    listening = [_listen(node["namespace"]) for node in linux["nodes"]]
     ends = connections.prepare(job["connections"])
     time.sleep(1)
     start = (time.clock_gettime_ns(time.CLOCK_MONOTONIC) // GRID + 2) * GRID
-    end = start + job["duration_ns"]
-    transfers = connections.Transfers(ends, start, start + job["warmup_ns"], end)
-    queues = {it["port"]: backlog.Watched(it["node"], it["device"]) for it in job["queues"]}
+    warm, end = start + linux["warmup_ns"], start + linux["duration_ns"]
+    transfers = connections.Transfers(ends, start, warm, end)
+    queues = {it["name"]: backlog.Watched(**it["near"]) for it in linux["ports"]}
     looks = _Looks(transfers, queues, start)
-    threading.Thread(target=looks.look, args=(job["sample_ns"], end), daemon=True).start()
-    threading.Thread(target=_end_warmup, args=(transfers, start + job["warmup_ns"]), daemon=True).start()
+    threading.Thread(target=looks.look, args=(linux["sample_ns"], end), daemon=True).start()
+    threading.Thread(target=_end_warmup, args=(transfers, warm), daemon=True).start()
     _datagrams(job["datagrams"], start)
     _sleep_until(end)
     outcome = transfers.outcome()
@@ -90,8 +89,8 @@ def _end_warmup(transfers: connections.Transfers, at: int) -> None:
     transfers.end_warmup()
 
 
-def _listen(node: str) -> socket.socket:
-    with network.inside(node):
+def _listen(namespace: str) -> socket.socket:
+    with network.inside(namespace):
         made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         made.bind(("0.0.0.0", send.PORT))
     return made

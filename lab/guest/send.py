@@ -1,12 +1,14 @@
-"""Sends numbered UDP datagrams at given virtual times, from lines of `ns size tos port`: IP bytes, source port."""
+"""Sends numbered UDP datagrams at given virtual times, from lists of `[ns, size, tos, port]`: IP bytes, source port."""
 
 from __future__ import annotations
 
 import ctypes
+import json
 import socket
 import struct
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 PORT = 9
@@ -23,10 +25,9 @@ class Datagram(NamedTuple):
     port: int
 
 
-def read(path: str) -> list[Datagram]:
+def read(file: Path) -> list[Datagram]:
     """The packets of a file, in the order of their times."""
-    with open(path, encoding="ascii") as file:
-        return [Datagram(*map(int, line.split())) for line in file]
+    return [Datagram(*it) for it in json.loads(file.read_text())]
 
 
 def anywhere(_port: int) -> str:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-SCRIPTS = Path(__file__).parents[1] / "data" / "lab"
+LAB = Path(__file__).resolve().parents[1]
 #: Exit status of lab/build.sh where a kernel can neither be found nor built.
 CANNOT = 3
 #: The longest run of a kernel, in seconds of the host.
@@ -22,7 +22,7 @@ def build() -> None:
     Raises:
         ValueError: it cannot be built.
     """
-    with _started(SCRIPTS / "build.sh", stdout=subprocess.DEVNULL) as building:
+    with _started(LAB / "build.sh", stdout=subprocess.DEVNULL) as building:
         status = building.wait()
     if status:
         raise ValueError("nothing was run: there is no kernel" + ("" if status == CANNOT else ", its build failed"))
@@ -34,7 +34,7 @@ def run(folder: Path) -> None:
     Raises:
         ValueError: it ended early; with its last lines.
     """
-    with _started(SCRIPTS / "run", folder, LONGEST, stderr=subprocess.PIPE, text=True) as kernel:
+    with _started(LAB / "run", folder, LONGEST, stderr=subprocess.PIPE, text=True) as kernel:
         _, errors = kernel.communicate()
     if kernel.returncode:
         raise ValueError(str(errors).strip())

@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from perhop.kernel.job import Packet
-from perhop.kernel.transport import Sender, World, recorded, simulated
 from perhop.results import Runs
+from perhop_lab.job import Packet
+from perhop_lab.worlds import Sender, World, recorded, simulated
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from perhop.linux import Device, Linux
 from perhop.results import Runs
 
+Linux = Mapping[str, Any]
+"""What `Scenario.as_tc()` returns: the core's `Linux`, which crates/scenario/src/as_tc/linux.rs describes."""
 #: Models whose datagrams are sent in the kernel at the scenario's own times.
 DATAGRAMS = ("cbr", "on-off", "poisson", "capture")
 _PORT = 20_000
@@ -36,7 +38,7 @@ def sendable(linux: Linux) -> None:
     Raises:
         ValueError: naming what it cannot send.
     """
-    strange = [f"`{it.name}` ({it.model})" for it in linux.traffic if it.model not in (*DATAGRAMS, "ftp")]
+    strange = [f"`{it['name']}` ({it['model']})" for it in linux["traffic"] if it["model"] not in (*DATAGRAMS, "ftp")]
     if strange:
         sent = ", ".join(DATAGRAMS)
         raise ValueError(f"traffic {', '.join(strange)}: the lab sends datagrams ({sent}) and bulk transfers (ftp)")
@@ -44,7 +46,7 @@ def sendable(linux: Linux) -> None:
 
 def packets_of(runs: Runs, linux: Linux) -> list[Packet]:
     """The datagrams at every port, in the order of their arrival there."""
-    sent = {it.name for it in linux.traffic if it.model in DATAGRAMS}
+    sent = {it["name"] for it in linux["traffic"] if it["model"] in DATAGRAMS}
     rows = runs.events()
     columns = ("packet", "traffic", "flow", "hop", "wire_bytes", "in_ns", "out_ns", "fate", "direction", "ecn", "dscp")
     found = [
@@ -89,7 +91,7 @@ def connections_of(runs: Runs, linux: Linux) -> list[Connection]:
         "where direction = 'out' group by traffic, flow order by start_ns, traffic, flow"
     )
     columns = (rows[name] for name in ("traffic", "flow", "start_ns", "hop", "dscp", "bytes"))
-    over_tcp = {it.traffic for it in linux.transfers}
+    over_tcp = {it["name"] for it in linux["traffic"] if it["transfers"]}
     return [
         Connection(str(traffic), int(flow), str(hop), int(start), int(dscp) << 2, int(size))
         for traffic, flow, start, hop, dscp, size in zip(*columns, strict=True)
@@ -98,39 +100,23 @@ def connections_of(runs: Runs, linux: Linux) -> list[Connection]:
 
 
 def job(linux: Linux, packets: list[Packet], connections: list[Connection]) -> dict[str, Any]:
-    """What lab/scenario.py works from: nodes are namespaces here."""
-    near, traffic = {it.name: it.near for it in linux.ports}, {it.name: it for it in linux.traffic}
+    """What lab/guest/scenario.py works from."""
     ports = {key: _PORT + i for i, key in enumerate(dict.fromkeys((it.traffic, it.flow) for it in packets))}
     first: dict[int, Packet] = {}
     for it in packets:
         first.setdefault(it.number, it)
+    begins = {it["name"]: it["near"]["namespace"] for it in linux["ports"]}
+    traffic = {it["name"]: it for it in linux["traffic"]}
 
     def datagram(it: Packet) -> list[Any]:
-        node, to = near[it.hop].namespace, traffic[it.traffic].address
-        return [it.came, node, ports[it.traffic, it.flow], to, it.size, it.tos, it.number]
+        to = traffic[it.traffic]["to"]["address"]
+        return [it.came, begins[it.hop], ports[it.traffic, it.flow], to, it.size, it.tos, it.number]
 
-    return {
-        "commands": linux.commands,
-        "datagrams": [datagram(it) for it in first.values()],
-        "receivers": sorted({traffic[it.traffic].to for it in first.values()}),
-        "taps": [_end(it.name, it.far) for it in linux.ports],
-        "queues": [_end(it.name, it.near) for it in linux.ports],
-        "sample_ns": linux.sample_ns,
-        "connections": [_connection(it, linux) for it in connections],
-        "warmup_ns": linux.warmup_ns,
-        "duration_ns": linux.duration_ns,
-    }
+    def connection(it: Connection) -> dict[str, Any]:
+        """As lab/guest/connections.py reads it."""
+        told = traffic[it.traffic]
+        source = next(node for node in linux["nodes"] if node["namespace"] == begins[it.hop])
+        return {**told["transfers"], **it._asdict(), "from": source, "to": told["to"]}
 
-
-def _end(port: str, end: Device) -> dict[str, str]:
-    return {"port": port, "node": end.namespace, "device": end.device}
-
-
-def _connection(it: Connection, linux: Linux) -> dict[str, Any]:
-    """As lab/connections.py reads it."""
-    told = next(told for told in linux.transfers if told.traffic == it.traffic)
-    to = next(traffic for traffic in linux.traffic if traffic.name == it.traffic)
-    begins = next(port.near.namespace for port in linux.ports if port.name == it.hop)
-    source = next(node.address for node in linux.nodes if node.namespace == begins)
-    node = {"from": begins, "source": source, "to": to.to, "address": to.address}
-    return told._asdict() | node | {"flow": it.flow, "start_ns": it.start_ns, "tos": it.tos, "bytes": it.bytes}
+    datagrams = [datagram(it) for it in first.values()]
+    return {"linux": linux, "datagrams": datagrams, "connections": [connection(it) for it in connections]}

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from perhop.kernel import boot, compared
-from perhop.kernel.job import connections_of, job, packets_of, sendable
 from perhop.progress import told
 from perhop.scenario import Scenario
+from perhop_lab import boot, compared
+from perhop_lab.job import connections_of, job, packets_of, sendable
 
 
 def lab(arguments: Mapping[str, Any]) -> int:
@@ -40,7 +40,7 @@ def _both(scenario: Scenario, folder: Path) -> None:
     """Runs both worlds in a folder, and shows them."""
     linux = scenario.as_tc()
     sendable(linux)
-    for note in linux.notes:
+    for note in linux["notes"]:
         print(f"note: {note}", file=sys.stderr)
     with told("its kernel"):
         boot.build()

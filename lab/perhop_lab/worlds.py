@@ -76,7 +76,7 @@ def simulated(runs: Runs, replication: int = 0) -> World:
 
 
 def recorded(found: Mapping[str, Any], warmup_s: float, duration_s: float) -> World:
-    """The kernel's: what lab/scenario.py has written."""
+    """The kernel's: what lab/guest/scenario.py has written."""
     looks = found["looks"]
     senders = [
         Sender(

@@ -1,6 +1,6 @@
 """perhop's TCP beside the kernel's, cell by cell.
 
-python3 tests/kernel/beside.py [GROUP | TABLE | CELL ...] prints both and the verdict.
+python3 lab/recording/beside.py [GROUP | TABLE | CELL ...] prints both and the verdict.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from scipy import stats
 
 import transport
-from perhop.kernel.transport import World, simulated
+from perhop_lab.worlds import World, simulated
 from transport import Cell
 
 #: One connection, nothing random but a phase: how far from the range goodput may be, and retransmissions.

@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 
 import patterns
 
-HERE = Path(__file__).resolve().parent
+LAB = Path(__file__).resolve().parents[1]
+#: What is asked, and what the kernel did.
+STATED, RECORDS, VECTORS = LAB / "cells", LAB / "records", LAB / "vectors"
 #: `came_ns` is counted from the arrival of the packet before, `left_ns` from the departure of the last one before that
 #: departed, so it can be negative; empty for what was dropped. Such differences compress better than times.
 COLUMNS = ["came_ns", "bytes", "dscp", "ecn", "port", "left_ns", "ecn_out"]
@@ -30,11 +32,13 @@ class Cell(NamedTuple):
 
     @property
     def name(self) -> str:
+        """As commands call it."""
         return f"{self.port}/{self.pattern}"
 
     @property
     def file(self) -> Path:
-        return HERE / "vectors" / self.port / f"{self.pattern}.csv.gz"
+        """Its vector."""
+        return VECTORS / self.port / f"{self.pattern}.csv.gz"
 
     def commands(self) -> list[str]:
         """The `tc` commands that set its port up."""
@@ -60,7 +64,7 @@ class Row(NamedTuple):
 
 def all_cells() -> Iterator[Cell]:
     """Every port and pattern, in the order of cells.toml; those of TCP are transport.py's."""
-    for port, text in tomllib.loads((HERE / "cells.toml").read_text()).items():
+    for port, text in tomllib.loads((STATED / "cells.toml").read_text()).items():
         if port == "tcp":
             continue
         for pattern in text["patterns"]:
@@ -69,7 +73,7 @@ def all_cells() -> Iterator[Cell]:
 
 def all_patterns() -> dict[str, list[patterns.Datagram]]:
     """The packets of every pattern."""
-    text = tomllib.loads((HERE / "patterns.toml").read_text())
+    text = tomllib.loads((STATED / "patterns.toml").read_text())
     return {name: patterns.datagrams(name, pattern) for name, pattern in text.items()}
 
 

@@ -1,6 +1,6 @@
 """Records what the kernel's TCP does in every cell, and how far from the records it is: half of `make lab`.
 
-python3 tests/kernel/connect.py [--write | --add] [--boots N] [GROUP | TABLE | CELL ...]: with --write the records are
+python3 lab/recording/connect.py [--write | --add] [--boots N] [GROUP | TABLE | CELL ...]: with --write the records are
 replaced, with --add what is missing is recorded. Without, one boot of each cell, and what differs from all boots on
 record.
 """
@@ -22,10 +22,10 @@ from typing import Any
 
 import beside
 import transport
-from perhop.kernel.job import connections_of, job, packets_of
-from perhop.kernel.transport import World
-from perhop.kernel.transport import recorded as world
-from record import LAB
+from cells import LAB
+from perhop_lab.job import connections_of, job, packets_of
+from perhop_lab.worlds import World
+from perhop_lab.worlds import recorded as world
 from transport import Cell
 
 #: bit/s.
@@ -39,7 +39,7 @@ def chosen(names: list[str]) -> list[Cell]:
     found = [it for it in transport.all_cells() if not names or {it.name, it.table, it.group} & set(names)]
     known = {name for it in found for name in (it.name, it.table, it.group)}
     if strange := set(names) - known:
-        raise SystemExit(f"lab: no cell {', '.join(sorted(strange))} in tests/kernel/cells.toml")
+        raise SystemExit(f"lab: no cell {', '.join(sorted(strange))} in lab/cells/cells.toml")
     return found
 
 
@@ -61,7 +61,7 @@ def boot(cell: Cell, work: dict[str, Any], number: int, cpu: int) -> World:
         (folder / "scenario.json").write_text(json.dumps(work | {"connections": connections}))
         subprocess.run([LAB / "run", folder, "1800"], check=True, env=os.environ | {"CPU": str(cpu)})
         found = json.loads((folder / "scenario.out.json").read_text())
-    return world(found, work["warmup_ns"] * 1e-9, work["duration_ns"] * 1e-9)
+    return world(found, work["linux"]["warmup_ns"] * 1e-9, work["linux"]["duration_ns"] * 1e-9)
 
 
 def boots(todo: list[tuple[Cell, int]]) -> Iterator[World]:

@@ -1,6 +1,6 @@
 """docs/tcp-beside-linux.md: every cell of TCP in both worlds, with its verdict.
 
-python3 tests/kernel/page.py writes it, and its figures.
+python3 lab/recording/page.py writes it, and its figures.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from matplotlib.figure import Figure
 import beside
 import transport
 from beside import Measure, Verdict
+from cells import LAB, RECORDS
 
-ROOT = transport.HERE.parents[1]
-PAGE, FIGURES = ROOT / "docs" / "tcp-beside-linux.md", ROOT / "docs" / "figures"
+DOCS = LAB.parent / "docs"
+PAGE, FIGURES = DOCS / "tcp-beside-linux.md", DOCS / "figures"
 #: Cells whose windows are drawn.
 DRAWN = (
     "drop-tail-40ms-one-linux",
@@ -42,7 +43,7 @@ def verdicts() -> list[Verdict]:
 
 def text(found: Sequence[Verdict]) -> str:
     """The page."""
-    recorded_with = tomllib.loads((transport.HERE / "kernel.toml").read_text())
+    recorded_with = tomllib.loads((RECORDS / "kernel.toml").read_text())
     phases = max(it.cell.boots for it in found if it.cell.exact)
     sure = " and ".join(dict.fromkeys(f"`{it.cell.group}`" for it in found if it.cell.sure))
     most = max(len(it.measures[0].kernel) for it in found)

@@ -33,6 +33,7 @@ class Sequence:
             self.next()
 
     def next(self) -> float:
+        """The next of them."""
         self._state = (self._state * 6364136223846793005 + 1442695040888963407) % (1 << 64)
         return ((self._state >> 11) + 0.5) / (1 << 53)
 

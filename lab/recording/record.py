@@ -1,6 +1,6 @@
 """Records what the kernel does in every cell and says what differs from the vectors that are checked in: `make lab`.
 
-python3 tests/kernel/record.py [--write] [PORT | PORT/PATTERN ...]: with --write the vectors are replaced.
+python3 lab/recording/record.py [--write] [PORT | PORT/PATTERN ...]: with --write the vectors are replaced.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ import tomllib
 from pathlib import Path
 
 import cells
-from cells import Cell, Row
+from cells import LAB, RECORDS, Cell, Row
 
-LAB = cells.HERE.parents[1] / "lab"
 #: The unit of user mode's clock as shipped; here it counts nanoseconds, and two recordings differ by few of them.
 CLOCK_NS = 256
 
@@ -26,20 +25,19 @@ def chosen(names: list[str]) -> list[Cell]:
     found = [cell for cell in cells.all_cells() if not names or cell.port in names or cell.name in names]
     known = {name for cell in found for name in (cell.port, cell.name)}
     if missing := set(names) - known:
-        raise SystemExit(f"lab: no cell {', '.join(sorted(missing))} in tests/kernel/cells.toml")
+        raise SystemExit(f"lab: no cell {', '.join(sorted(missing))} in lab/cells/cells.toml")
     return found
 
 
 def job(which: list[Cell], folder: Path) -> None:
-    """The files that lab/inside.py works from."""
+    """The files that lab/guest/inside.py works from."""
     sent = cells.all_patterns()
     for pattern in {cell.pattern for cell in which}:
-        lines = (f"{it.ns} {it.size} {it.tos} {it.port}\n" for it in sent[pattern])
-        (folder / f"{pattern}.packets").write_text("".join(lines))
+        (folder / f"{pattern}.packets.json").write_text(json.dumps(sent[pattern]))
     shown = [
-        f"qdisc show dev {cells.LEAVING}",
-        f"class show dev {cells.LEAVING}",
-        f"filter show dev {cells.COMING} ingress",
+        ["qdisc", "show", "dev", cells.LEAVING],
+        ["class", "show", "dev", cells.LEAVING],
+        ["filter", "show", "dev", cells.COMING, "ingress"],
     ]
     jobs = [
         {
@@ -47,7 +45,7 @@ def job(which: list[Cell], folder: Path) -> None:
             "up": cell.commands(),
             "down": cell.undone(),
             "show": shown,
-            "packets": f"{cell.pattern}.packets",
+            "packets": f"{cell.pattern}.packets.json",
         }
         for cell in which
     ]
@@ -56,13 +54,10 @@ def job(which: list[Cell], folder: Path) -> None:
 
 def rows(file: Path) -> list[Row]:
     """What the kernel did in a cell."""
-    found = []
-    for line in file.read_text().splitlines():
-        _, arrival, size, tos, port, departure, out = line.split()
-        left = None if departure == "-" else int(departure)
-        marked = None if out == "-" else int(out) & 3
-        found.append(Row(int(arrival), int(size), int(tos) >> 2, int(tos) & 3, int(port), left, marked))
-    return found
+    return [
+        Row(arrival, size, tos >> 2, tos & 3, port, departure, None if out is None else out & 3)
+        for arrival, size, tos, port, departure, out in json.loads(file.read_text())
+    ]
 
 
 def changes(old: list[Row], new: list[Row]) -> str:
@@ -99,14 +94,14 @@ def describe(kernel: Path) -> None:
     lines += ["", "[commands]"]
     for cell in {cell.port: cell for cell in cells.all_cells()}.values():
         lines += [f"{cell.port} = [", *(f"  {json.dumps('tc ' + command)}," for command in cell.commands()), "]"]
-    (cells.HERE / "kernel.toml").write_text("\n".join(lines) + "\n")
+    (RECORDS / "kernel.toml").write_text("\n".join(lines) + "\n")
 
 
 def compare(which: list[Cell], folder: Path, write: bool) -> bool:
     """Whether every recording agrees with what is checked in; says where not."""
     counts = {"same": 0, "random": 0, "changed": 0, "added": 0}
     for cell in which:
-        new = rows(folder / f"{cell.name.replace('/', '.')}.rows")
+        new = rows(folder / f"{cell.name.replace('/', '.')}.rows.json")
         if not cell.file.exists():
             counts["added"] += 1
         elif not (said := changes(cells.read(cell.file), new)):
@@ -145,7 +140,7 @@ def main() -> int:
             return status
         if asked.write:
             describe(kernel)
-        elif (recorded := tomllib.loads((cells.HERE / "kernel.toml").read_text())) and (
+        elif (recorded := tomllib.loads((RECORDS / "kernel.toml").read_text())) and (
             differ := [f"{k} {recorded.get(k)} -> {v}" for k, v in versions(kernel).items() if recorded.get(k) != v]
         ):
             print("lab: recorded with another " + ", ".join(differ))

@@ -1,6 +1,6 @@
 """Shares and delays of repeated recordings of the cells whose queues draw random numbers: repeats.csv.
 
-python3 tests/kernel/repeats.py [RUNS [PORT ...]]: records each of them, or of these ports, RUNS times (default 10)
+python3 lab/recording/repeats.py [RUNS [PORT ...]]: records each of them, or of these ports, RUNS times (default 10)
 and writes the file.
 """
 
@@ -14,9 +14,9 @@ from pathlib import Path
 
 import cells
 import record
-from cells import Cell, Row
+from cells import LAB, RECORDS, Cell, Row
 
-FILE = cells.HERE / "repeats.csv"
+FILE = RECORDS / "repeats.csv"
 
 
 def figures(rows: list[Row]) -> dict[str, float]:
@@ -44,7 +44,7 @@ def repeated(which: list[Cell], folder: Path, runs: int) -> None:
     once = json.loads((folder / "job.json").read_text())
     jobs = [{**job, "name": f"{job['name']}.{run}"} for run in range(runs) for job in once]
     (folder / "job.json").write_text(json.dumps(jobs))
-    subprocess.run([record.LAB / "run", folder, "1800"], check=True)
+    subprocess.run([LAB / "run", folder, "1800"], check=True)
 
 
 def written(kept: list[str], folder: Path, runs: int) -> dict[str, list[str]]:
@@ -55,7 +55,7 @@ def written(kept: list[str], folder: Path, runs: int) -> dict[str, list[str]]:
             lines.setdefault(port, []).append(line)
     for cell in (cell for cell in random([]) if cell.port not in kept):
         for run in range(runs):
-            rows = record.rows(folder / f"{cell.port}.{cell.pattern}.{run}.rows")
+            rows = record.rows(folder / f"{cell.port}.{cell.pattern}.{run}.rows.json")
             found = (f"{cell.port},{cell.pattern},{run},{what},{value:.6g}" for what, value in figures(rows).items())
             lines.setdefault(cell.port, []).extend(found)
     return lines
@@ -64,7 +64,7 @@ def written(kept: list[str], folder: Path, runs: int) -> dict[str, list[str]]:
 def main() -> None:
     """Builds the kernel if needed, records, writes."""
     runs, ports = int(sys.argv[1]) if len(sys.argv) > 1 else 10, sys.argv[2:]
-    subprocess.run([record.LAB / "build.sh"], stdout=subprocess.DEVNULL, check=True)
+    subprocess.run([LAB / "build.sh"], stdout=subprocess.DEVNULL, check=True)
     which = random(ports)
     kept = {cell.port for cell in random([])} - {cell.port for cell in which}
     with tempfile.TemporaryDirectory(prefix="perhop-lab-") as made:

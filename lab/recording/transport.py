@@ -1,7 +1,7 @@
-"""The cells of TCP in cells.toml: scenarios of tcp/ with settings, and what the kernel did in each.
+"""The cells of TCP in cells.toml: scenarios of cells/tcp with settings, and what the kernel did in each.
 
-tcp/summary.csv has a row for each boot and connection, tcp/queues.csv one for each boot and port,
-tcp/windows/CELL.csv.gz the window of each connection in the first boot, where a cell has at most two.
+In records/tcp summary.csv has a row for each boot and connection, queues.csv one for each boot and port,
+windows/CELL.csv.gz the window of each connection in the first boot, where a cell has at most two.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from perhop.kernel.transport import Queue, Sender, World
+from cells import RECORDS, STATED
 from perhop.scenario import Scenario
+from perhop_lab.worlds import Queue, Sender, World
 
-HERE = Path(__file__).resolve().parent
-FOLDER = HERE / "tcp"
+#: Scenarios, and what the kernel did in them.
+SCENARIOS, FOLDER = STATED / "tcp", RECORDS / "tcp"
 SUMMARY, QUEUES, WINDOWS = FOLDER / "summary.csv", FOLDER / "queues.csv", FOLDER / "windows"
 SUMMARY_COLUMNS = ["cell", "boot", "traffic", "flow", "goodput_bit_s", "retransmitted", "srtt_ms"]
 QUEUE_COLUMNS = ["cell", "boot", "port", "mean_packets", "p99_packets"]
@@ -58,15 +59,15 @@ class Cell(NamedTuple):
         return Scenario.from_toml(self.scenario, self.settings | (self._starts(boot) if self.phased else {}))
 
     def _starts(self, boot: int) -> dict[str, str]:
-        """When the connections of a boot begin; in the files it is whole seconds."""
-        traffic = Scenario.from_toml(self.scenario, self.settings).to_dict()["traffic"]
-        of_tcp = {name: int(it.get("start", "0s").removesuffix("s")) for name, it in traffic.items() if "tcp" in it}
-        return {f"traffic.{name}.start": f"{s * 1_000_000 + boot * PHASE_US}us" for name, s in of_tcp.items()}
+        """When the connections of a boot begin."""
+        of_tcp = [it for it in Scenario.from_toml(self.scenario, self.settings).as_tc()["traffic"] if it["transfers"]]
+        late = boot * PHASE_US * 1000
+        return {f"traffic.{it['name']}.start": f"{it['transfers']['start_ns'] + late}ns" for it in of_tcp}
 
 
 def all_cells() -> Iterator[Cell]:
     """Every cell, in the order of cells.toml."""
-    text = tomllib.loads((HERE / "cells.toml").read_text())["tcp"]
+    text = tomllib.loads((STATED / "cells.toml").read_text())["tcp"]
     shared = text.pop("axes")
     for name, table in text.items():
         axes = [table["own"][axis] if axis in table.get("own", {}) else shared[axis] for axis in table["axes"]]
@@ -79,7 +80,7 @@ def all_cells() -> Iterator[Cell]:
                 name="-".join((name, *labels)),
                 table=name,
                 group=table["group"],
-                scenario=FOLDER / table["scenario"],
+                scenario=SCENARIOS / table["scenario"],
                 settings=settings,
                 boots=table["phases" if phased else "boots"],
                 phased=phased,

@@ -1,6 +1,6 @@
 """What tc hands to the kernel for what is written: wire.csv, read from its netlink messages.
 
-python3 tests/kernel/wire.py writes the table again, from wire.toml's commands. It needs root, strace and iproute2.
+python3 lab/recording/wire.py writes the table again, from wire.toml's commands. It needs root, strace and iproute2.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-COMMANDS, TABLE = HERE / "wire.toml", HERE / "wire.csv"
+from cells import RECORDS, STATED
+
+COMMANDS, TABLE = STATED / "wire.toml", RECORDS / "wire.csv"
 COLUMNS = ["command", "field", "value"]
 _NEW_QDISC, _NEW_CLASS, _NEW_FILTER = 36, 40, 44
 _OPTIONS = 2
