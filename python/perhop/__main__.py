@@ -62,7 +62,7 @@ def carry_out(verb: str, arguments: str) -> int:
         return code()
     except OutputError as error:
         return error.end()
-    except (OSError, ValueError, LookupError, _core.RunError) as error:
+    except (OSError, ValueError, _core.RunError) as error:
         print(as_error(error), file=sys.stderr)
         return ERROR
     return exit_code

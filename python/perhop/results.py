@@ -15,6 +15,7 @@ from perhop.arguments import checked, shown
 from perhop.columns import COLOURS, Column, Columns, Group, Point, Replication, Run, Values, short
 from perhop.frames import Frame
 from perhop.show import near
+from perhop.unknown import UnknownKeyError
 from perhop.views import Views
 
 if TYPE_CHECKING:
@@ -70,7 +71,9 @@ class Runs(Views):
         """
         if name not in self._tables:
             if name not in self.tables:
-                raise KeyError(f"no table `{name}` here: there are {', '.join(self.tables)}{near(name, self.tables)}")
+                raise UnknownKeyError(
+                    f"no table `{name}` here: there are {', '.join(self.tables)}{near(name, self.tables)}"
+                )
             self._tables[name] = Frame(self._joined(name))
         return self._tables[name]
 
@@ -214,7 +217,7 @@ class Runs(Views):
         ends = [key for key in self.keys if short(key) == name]
         if len(ends) == 1:
             return ends[0]
-        raise KeyError(f"no column `{name}`: there are {', '.join(columns)}{near(name, columns)}")
+        raise UnknownKeyError(f"no column `{name}`: there are {', '.join(columns)}{near(name, columns)}")
 
     @checked
     def sql(self, query: str) -> Frame:
@@ -280,7 +283,7 @@ class Runs(Views):
         ends = [key for key in self.keys if name in (key, short(key))]
         if len(ends) != 1:
             swept = ", ".join(self.keys) or "nothing is"
-            raise KeyError(f"`{name}` is not swept here: {swept}{near(name, map(short, self.keys))}")
+            raise UnknownKeyError(f"`{name}` is not swept here: {swept}{near(name, map(short, self.keys))}")
         return ends[0]
 
     def __iter__(self) -> Iterator[Replication]:
