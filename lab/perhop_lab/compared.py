@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from perhop.results import Runs
+from perhop.runs import Runs
 from perhop_lab.job import Packet
 from perhop_lab.worlds import Sender, World, recorded, simulated
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from perhop.results import Runs
+from perhop.runs import Runs
 
 Linux = Mapping[str, Any]
 """What `Scenario.as_tc()` returns: the core's `Linux`, which crates/scenario/src/as_tc/linux.rs describes."""
