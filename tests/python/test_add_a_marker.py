@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 MARKER, AQM = (ROOT / f"docs/{name}.patch" for name in ("add-a-marker", "add-an-aqm"))
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-CRATES = ("perhop", "perhop-core", "perhop-sim", "perhop-scenario", "perhop-capture")
+CRATES = ("perhop", "perhop-core", "perhop-sim", "perhop-scenario", "perhop-edge", "perhop-capture")
 COPY, BUILD = TARGET / "add-a-marker/source", TARGET / "add-a-marker/build"
 QUICK = [f"profile.dev.package.{name}.opt-level=0" for name in CRATES]
 """The patched programs run once, so they are not optimised, except for the dependencies copied from the repository."""

@@ -52,7 +52,7 @@ fn calls(text: &str) -> Vec<String> {
 fn nothing_but_the_port_calls_a_hook() {
     let core = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut read = 0;
-    for krate in ["core", "sim", "scenario", "capture", "cli", "py"] {
+    for krate in ["core", "sim", "scenario", "edge", "capture", "cli", "py"] {
         let root = core.parent().unwrap().join(krate);
         for file in sources(&root.join("src")) {
             let name = file.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
