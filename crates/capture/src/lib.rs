@@ -39,6 +39,7 @@ pub use flows::{FlowKey, FlowTable};
 pub use headers::{Fragment, IpHeaders, Lengths, Ports, TcpView, Unread, locate};
 pub use input::{Input, STANDARD_INPUT};
 pub use link::LinkType;
+pub use magic::is_capture;
 pub use output::{Existing, OutputFile};
 pub use pump::{Fate, Gaps, Pump, Tally};
 pub use rewrite::{DscpOutOfRange, FlowLabelError, set_ce, set_dscp, set_flow_label};
