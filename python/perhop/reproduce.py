@@ -5,16 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from perhop.cluster.client import reached
 from perhop.map import run as map_all
 from perhop.progress import say, told
-from perhop.studies import ASKED, PAPERS, Paper, Study, maps, paper, referee, rivals, sequential
+from perhop.studies import Paper, Study, fitting, maps, referee, report, rivals, sequential, trying
 from perhop.studies import runs as simulation
 from perhop.studies.criteria import Criterion
 from perhop.studies.outcome import Outcome
+from perhop.studies.papers import ASKED, PAPERS, TRIALS, paper
 from perhop.studies.records import Record, cell_record, counts, overall, record, write
 from perhop.studies.referee import Referee
 from perhop.studies.runs import Budget, Job
@@ -71,13 +73,11 @@ def reproduce(arguments: Mapping[str, Any]) -> int:
 def _asked(arguments: Mapping[str, Any], options: Options) -> int:
     chosen = select(options.what)
     if arguments["readings"] or arguments["fit"]:
-        from perhop.studies import fitting, trying
-
         names = list(dict.fromkeys(p.name for p, _ in chosen))
         if asked := [name for name in names if name in ASKED]:
             raise LookupError(f"`{asked[0]}` is no paper and has no readings: give a paper ({', '.join(PAPERS)})")
-        search = fitting.run if arguments["fit"] else trying.run
         for found in names:
+            search = fitting.run if arguments["fit"] else partial(trying.run, TRIALS[found])
             print(f"written: {search(paper(found), options.budget, options.out, say)}")
         return FINE
     return _all(chosen, options)
@@ -131,8 +131,6 @@ def _all(studies: list[tuple[Paper, Study]], options: Options) -> int:
     write(options.out / "results.json", records)
     if EVERYTHING in options.what:
         map_all(maps.every(), replace(options.budget, seeds=maps.SEEDS), options.out / maps.DIRECTORY)
-    from perhop.studies import report
-
     page = report.write(outcomes, options.out, say)
     _summary(outcomes, time.monotonic() - began)
     print(f"\nreport  {page}\nresults {options.out / 'results.json'}")

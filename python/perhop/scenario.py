@@ -12,9 +12,11 @@ from perhop import _core, in_force, linux, show, storage
 from perhop.arguments import bounded, checked, positive
 from perhop.arguments import shown as shown_value
 from perhop.builder import Builder, stated
+from perhop.cluster import runs as cluster
 from perhop.columns import Point, Replication
 from perhop.hands import Threads, Work
-from perhop.results import Runs
+from perhop.progress import shown
+from perhop.runs import Runs
 from perhop.shapes import Diagnostic, PointDict, ReplicationDict
 from perhop.sweep import Values, axis
 
@@ -176,8 +178,6 @@ class Scenario:
         Raises:
             ValueError: for an unknown port or code point, and a rate that the port does not have.
         """
-        from perhop.progress import shown
-
         if client is not None and not hasattr(client, "submit"):
             raise TypeError(f"client = {shown_value(client)}: a Client of Dask or None is due")
         if events and out is None:
@@ -197,9 +197,7 @@ class Scenario:
             with shown(progress, self.name) as report:
                 done = Threads(jobs).run_one(work, report)
         else:
-            from perhop.cluster.runs import run
-
-            done = run(client, chunk_s, jobs, work, progress)
+            done = cluster.run(client, chunk_s, jobs, work, progress)
         points = core.points
         finished = [_replication(r) for r in done]
         settings = points[0]["settings"]

@@ -3,7 +3,7 @@
 mod common;
 
 use common::marking::{by_name, marked, stage};
-use perhop_capture::Ports;
+use perhop_edge::Ports;
 use perhop_capture::export::{Exporter, SimulatedPacket, SimulatedTransport};
 use perhop_capture::mark::{Marking, Report};
 use perhop_core::classify::Match;

@@ -7,7 +7,8 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use perhop_capture::mark::{LabelReport, Marking, Report};
-use perhop_capture::{Fate, FlowTable, Pump, locate, set_flow_label};
+use perhop_capture::{Fate, Pump};
+use perhop_edge::{FlowTable, locate, set_flow_label};
 use perhop_core::classify::Prefix;
 use perhop_core::conditioner::Conditioner;
 use perhop_core::flow_label::{self, Encoding};

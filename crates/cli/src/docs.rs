@@ -6,6 +6,7 @@ use crate::list::{LISTS, default};
 use perhop_core::params::{Field, Kind};
 use perhop_core::registry::Entry;
 use perhop_scenario::{codes, policy_schema, schema};
+use serde_json::{Value, json};
 
 /// A list as the pages show it: heading, the key that names an algorithm in a file, where its files are.
 struct Chapter {
@@ -34,8 +35,8 @@ pub fn files() -> Vec<(String, String)> {
     let mut files = vec![
         ("algorithms/index.md".to_owned(), index(&chapters)),
         ("diagnostics.md".to_owned(), codes::page()),
-        ("scenario.schema.json".to_owned(), pretty(&schema())),
-        ("policy.schema.json".to_owned(), pretty(&policy_schema())),
+        ("scenario.schema.json".to_owned(), compact(&schema())),
+        ("policy.schema.json".to_owned(), compact(&policy_schema())),
     ];
     for chapter in &chapters {
         files.extend(chapter.entries.iter().map(|e| (format!("algorithms/{}.md", e.name), page(chapter, e))));
@@ -43,8 +44,25 @@ pub fn files() -> Vec<(String, String)> {
     files
 }
 
-fn pretty(value: &serde_json::Value) -> String {
-    format!("{value:#}\n")
+fn compact(schema: &Value) -> String {
+    laid_out(schema, 0) + "\n"
+}
+
+/// On one line: what is short; below the keys of sections and definitions, all but lists of algorithms, which have one a line.
+fn laid_out(value: &Value, depth: usize) -> String {
+    let whole = value.to_string();
+    if whole.len() < 100 {
+        return whole;
+    }
+    let (open, close, parts): (_, _, Vec<_>) = match value {
+        Value::Object(map) if depth < 3 || map.contains_key("oneOf") => {
+            ('{', '}', map.iter().map(|(key, it)| format!("{}: {}", json!(key), laid_out(it, depth + 1))).collect())
+        }
+        Value::Array(all) if depth < 5 => ('[', ']', all.iter().map(|it| laid_out(it, depth + 1)).collect()),
+        _ => return whole,
+    };
+    let indent = "  ".repeat(depth);
+    format!("{open}\n{indent}  {}\n{indent}{close}", parts.join(&format!(",\n{indent}  ")))
 }
 
 fn index(chapters: &[Chapter]) -> String {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from perhop.kernel.job import Packet
 from perhop.kernel.transport import Sender, World, recorded, simulated
-from perhop.results import Runs
+from perhop.runs import Runs
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from perhop.linux import Device, Linux
-from perhop.results import Runs
+from perhop.runs import Runs
 
 #: Models whose datagrams are sent in the kernel at the scenario's own times.
 DATAGRAMS = ("cbr", "on-off", "poisson", "capture")

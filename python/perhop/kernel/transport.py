@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from perhop.results import Runs
+from perhop.runs import Runs
 
 #: Bits and milliseconds.
 _BYTE, _US = 8, 1e-3

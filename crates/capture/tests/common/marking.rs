@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use perhop_capture::mark::{MarkError, Marking, Report, run};
-use perhop_capture::{Capture, IpHeaders, Pump, locate};
+use perhop_capture::{Capture, Pump};
+use perhop_edge::{IpHeaders, locate};
 use perhop_core::Scope;
 use perhop_core::classify::Match;
 use perhop_core::conditioner::ConditionerParams;

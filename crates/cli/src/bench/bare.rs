@@ -219,9 +219,9 @@ fn packet(inputs: &Inputs, i: usize) -> Packet {
 
 /// How a packet left, by number: of colours, and for a labeller of labels.
 #[inline(always)]
-fn outcome<C: Conditioner>(verdict: Verdict, packet: &Packet) -> usize {
+fn outcome<C: Conditioner>(meter: &C, verdict: Verdict, packet: &Packet) -> usize {
     match verdict {
-        Verdict::Pass if C::WRITES.field() == 0 => packet.colour.index(),
+        Verdict::Pass if meter.writes().field() == 0 => packet.colour.index(),
         Verdict::Pass => (packet.label.to_bits() & 3) as usize,
         _ => 3,
     }
@@ -259,7 +259,7 @@ fn with_one<C: Conditioner + 'static>(inputs: &Rc<Inputs>, mut meter: C) -> Loop
             now += u64::from(inputs.gaps[i]);
             let mut packet = packet(inputs, i);
             let verdict = meter.forward(&Passage::of(Time::from_ns(now), FlowId(0)), &mut packet, &mut rng);
-            counts[outcome::<C>(verdict, &packet)] += 1;
+            counts[outcome(&meter, verdict, &packet)] += 1;
         }
         last = now;
         counts
@@ -285,7 +285,7 @@ struct Slot<C>(C);
 /// Reads a part of an instance that its decision needs.
 fn touch<C: Conditioner>(instance: &C) -> usize {
     let mut read = matches!(instance.tokens(), Tokens::Packets).into();
-    if C::WRITES.field() != 0 {
+    if instance.writes().field() != 0 {
         instance.gauges(Time::ZERO, &mut |_, value| read += value as usize);
     }
     read
@@ -310,7 +310,7 @@ fn with_many<C: Conditioner + Clone + 'static>(inputs: &Rc<Inputs>, meter: &C, i
                 let mut packet = packet(inputs, i);
                 let at = Passage::of(Time::from_ns(now), FlowId(0));
                 let verdict = slots[place].0.forward(&at, &mut packet, &mut rng);
-                counts[outcome::<C>(verdict, &packet)] += 1;
+                counts[outcome(&slots[place].0, verdict, &packet)] += 1;
             }
         }
         last = now;

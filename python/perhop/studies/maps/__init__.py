@@ -26,9 +26,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from perhop.studies import PAPERS, Paper, Study, paper
+from perhop.studies import Paper, Study
 from perhop.studies.bounds import Bounds
 from perhop.studies.criteria import Criterion
+from perhop.studies.papers import PAPERS
 
 FILE = "maps.toml"
 DIRECTORY = "maps"
@@ -121,7 +122,7 @@ def _axis(entry: Mapping[str, Any], where: str) -> Axis:
 
 def every() -> list[Map]:
     """The maps of all papers."""
-    return [one for name in PAPERS for one in load(paper(name))]
+    return [one for paper in PAPERS.values() for one in load(paper)]
 
 
 def select(asked: Iterable[str]) -> list[Map]:

@@ -11,14 +11,18 @@ pub(crate) const EXPIRY: Span = Span::from_s(60);
 #[derive(Clone, Debug)]
 pub(crate) struct Idle {
     seen: FlowTable<()>,
-    /// How often a flow expired.
-    pub(crate) expired: u64,
+    expired: u64,
 }
 
 impl Idle {
     /// Flows expire after more than this without a packet.
     pub(crate) const fn new(timeout: Span) -> Self {
         Self { seen: FlowTable::new(u32::MAX, timeout), expired: 0 }
+    }
+
+    /// How often a flow has expired.
+    pub(crate) const fn expired(&self) -> u64 {
+        self.expired
     }
 
     /// The next flow that has expired by `now`; it is not in the table any longer.

@@ -1,10 +1,11 @@
-//! Flows of a capture, numbered in order of first appearance.
+//! Flows, numbered in order of first appearance.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use ahash::RandomState;
 use hashbrown::HashTable;
+use perhop_core::classify::FlowHeaders;
 
 use crate::headers::{IpHeaders, Ports};
 
@@ -22,6 +23,26 @@ pub struct FlowKey {
 }
 
 impl FlowKey {
+    /// That of a packet by itself; a later fragment's has no ports.
+    pub fn of(headers: &IpHeaders) -> Self {
+        let IpHeaders { source, destination, protocol, ports, .. } = *headers;
+        Self { source, destination, protocol, ports }
+    }
+
+    /// What classifiers know of it.
+    pub fn headers(&self) -> FlowHeaders {
+        FlowHeaders {
+            protocol: self.protocol,
+            source: self.source,
+            destination: self.destination,
+            source_port: self.ports.map_or(0, |ports| ports.source),
+            destination_port: self.ports.map_or(0, |ports| ports.destination),
+            traffic: String::new(),
+            class: String::new(),
+            rtt: None,
+        }
+    }
+
     /// The key of the return packets.
     pub fn reversed(&self) -> Self {
         let ports = self.ports.map(|ports| Ports { source: ports.destination, destination: ports.source });
@@ -30,7 +51,7 @@ impl FlowKey {
 }
 
 /// A flow's protocol and ends.
-pub(crate) fn flow_name(flow: &FlowKey) -> String {
+pub fn flow_name(flow: &FlowKey) -> String {
     let protocol = match flow.protocol {
         1 => "icmp".into(),
         6 => "tcp".into(),
@@ -45,11 +66,6 @@ pub(crate) fn flow_name(flow: &FlowKey) -> String {
     let ports = flow.ports;
     let source = end(flow.source, ports.map(|ports| ports.source));
     format!("{protocol} {source} > {}", end(flow.destination, ports.map(|ports| ports.destination)))
-}
-
-/// A pair of addresses.
-pub(crate) fn pair_name(source: IpAddr, destination: IpAddr) -> String {
-    format!("{source} > {destination}")
 }
 
 /// What the fragments of a packet share.
@@ -131,7 +147,7 @@ fn wide(address: IpAddr) -> u128 {
     }
 }
 
-/// A hash that cannot be predicted: captures are not trusted, and colliding flows would make the table slow.
+/// A hash that cannot be predicted: packets are not trusted, and colliding flows would make the table slow.
 fn hash(keys: &RandomState, packed: Packed, pair: Option<Pair>) -> u64 {
     match pair {
         None => keys.hash_one(packed.words()),
@@ -164,17 +180,17 @@ impl FlowTable {
 
     /// The number of the flow the packet belongs to, a new one if it is the flow's first packet.
     pub fn id(&mut self, headers: &IpHeaders) -> u32 {
-        let Some(fragment) = headers.fragment else { return self.number(&key(headers)) };
+        let Some(fragment) = headers.fragment else { return self.number(&FlowKey::of(headers)) };
         let IpHeaders { source, destination, protocol, .. } = *headers;
         let packet = PacketKey { source, destination, protocol, id: fragment.id };
         if fragment.first {
-            let flow = self.number(&key(headers));
+            let flow = self.number(&FlowKey::of(headers));
             self.remember(packet, flow);
             return flow;
         }
         match self.fragmented.get(&packet) {
             Some(&flow) => flow,
-            None => self.number(&key(headers)),
+            None => self.number(&FlowKey::of(headers)),
         }
     }
 
@@ -225,11 +241,6 @@ impl FlowTable {
             self.fragmented.remove(&forgotten);
         }
     }
-}
-
-fn key(headers: &IpHeaders) -> FlowKey {
-    let IpHeaders { source, destination, protocol, ports, .. } = *headers;
-    FlowKey { source, destination, protocol, ports }
 }
 
 #[cfg(test)]
@@ -295,7 +306,7 @@ mod tests {
             let numbers: Vec<_> = packets.iter().map(|packet| table.id(packet)).collect();
             assert_eq!(numbers, (0..packets.len() as u32).collect::<Vec<_>>());
         }
-        let keys: Vec<_> = packets.iter().map(key).collect();
+        let keys: Vec<_> = packets.iter().map(FlowKey::of).collect();
         assert_eq!((0..table.len() as u32).map(|id| table.key(id).unwrap()).collect::<Vec<_>>(), keys);
     }
 

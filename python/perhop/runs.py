@@ -1,59 +1,30 @@
-"""Runs as readers want them: data frames, means with intervals, pictures, a summary in a notebook."""
+"""Runs as users have them: results with queries, data frames, pictures, and a summary in a notebook."""
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from perhop import accounting, frames, measured, show, units
+from perhop import accounting, events, frames, measured, show, sql, units
 from perhop.arguments import checked
-from perhop.columns import Group, Point, Replication, Values, short
+from perhop.columns import Values, short
 from perhop.frames import Frame
+from perhop.plot import figure
+from perhop.results import Results
 
 if TYPE_CHECKING:
+    import duckdb
     from matplotlib.figure import Figure
 
 ANSWER = {"throughput_bit_s": "delivered", "delay_p50_ms": "delay p50", "delay_p99_ms": "delay p99"}
 """Columns of `arrivals` that a notebook shows of runs, and what they are called there, as on the terminal."""
 
 
-class Views(ABC):
-    """What `Runs` offers beyond its columns."""
-
-    name: str
-    seed: int
-    points: list[Point]
-    replications: list[Replication]
-
-    @property
-    @abstractmethod
-    def keys(self) -> list[str]:
-        """The swept keys."""
-
-    @property
-    @abstractmethod
-    def tables(self) -> list[str]:
-        """Names of the available tables."""
-
-    @abstractmethod
-    def table(self, name: str) -> Frame:
-        """All rows of a table."""
-
-    @abstractmethod
-    def values(
-        self,
-        table: str,
-        column: str,
-        where: Mapping[str, object] | None = None,
-        by: Sequence[str] = (),
-        missing: float | None = None,
-    ) -> dict[Group, Values]:
-        """For each group of `by` the column's value in each replication."""
+class Runs(Results):
+    """All replications of all points of one scenario, ordered by point and replication."""
 
     @checked
     def df(self, table: str, engine: str | None = None) -> Any:
@@ -93,6 +64,34 @@ class Views(ABC):
             raise ValueError(f"nothing identifies the rows of `{table}`: say by= which columns do")
         return table
 
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """A DuckDB connection with one view for each table."""
+        connection = sql.connect()
+        for name in self.tables:
+            connection.register(name, self.table(name))
+        traced = events.having(self.replications)
+        if traced:
+            events.register(connection, self.points, traced)
+        return connection
+
+    @checked
+    def sql(self, query: str) -> Frame:
+        """The answer of a DuckDB query on the tables, made with one thread so that sums are the same every time."""
+        with self.connection() as connection:
+            return Frame(sql.asked(connection, query))
+
+    @checked
+    def events(self, where: str | None = None, columns: Sequence[str] | None = None) -> Frame:
+        """A row for each packet at each port, of runs with `--trace events`: swept keys, `point`, `replication` first.
+
+        There may be many: `where` is an SQL condition, as in `"fate = 'dropped' and hop = 'C -> E2'"`, and `columns`
+        names those that are wanted. `sql` knows them as the table `events`.
+
+        Raises:
+            ValueError: when these runs have none, or a file is damaged.
+        """
+        return Frame(events.read(self.points, self.replications, where, columns))
+
     @checked
     def plot(self, kind: str = "throughput", *, x: str | None = None, by: str | Sequence[str] = ()) -> Figure:
         """A picture, which a notebook shows: of a `kind`, as `perhop plot --kind`, or of any column.
@@ -102,8 +101,7 @@ class Views(ABC):
         Raises:
             ValueError: when there is no such plot, column or key, or these runs lack the data for it.
         """
-        figure: Figure = import_module("perhop.plot").figure(kind, self, x, by)  # a layer above this one
-        return figure
+        return figure(kind, self, x, by)
 
     def __repr__(self) -> str:
         swept = f"; {', '.join(map(short, self.keys))}" if self.keys else ""

@@ -8,26 +8,28 @@ use crate::rewrite::set_flow_label;
 
 /// Packets whose labels were read or written.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct LabelCounts {
+pub struct LabelCounts {
     /// Came with a label.
-    pub(crate) came: u64,
+    pub came: u64,
     /// Came with a flow label that is not a label: they count as having none.
-    pub(crate) foreign: u64,
+    pub foreign: u64,
     /// Left with a label in their flow label.
-    pub(crate) left: u64,
+    pub left: u64,
     /// Left with another flow label than they came with.
-    pub(crate) changed: u64,
+    pub changed: u64,
     /// Of those that left: the label is beyond the codes, and the nearest was written.
-    pub(crate) saturated: u64,
+    pub saturated: u64,
     /// Left with a label that IPv4 cannot carry.
-    pub(crate) no_room: u64,
+    pub no_room: u64,
 }
 
 /// Carries labels in flow labels, if the policy says so.
 #[derive(Clone, Debug)]
-pub(crate) struct Labels {
-    pub(crate) encoding: Option<Encoding>,
-    pub(crate) counts: LabelCounts,
+pub struct Labels {
+    /// How; `None`: it does not.
+    pub encoding: Option<Encoding>,
+    /// What it did.
+    pub counts: LabelCounts,
 }
 
 impl Labels {

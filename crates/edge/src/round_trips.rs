@@ -1,65 +1,68 @@
-//! Round-trip times and windows of a capture's TCP flows: the instruments of perhop-core's edge, applied to every
+//! Round-trip times and windows of TCP flows: the instruments of perhop-core's edge, applied to every
 //! segment.
 //!
-//! Each direction of a connection is a separate flow, measured from where the capture was made to the receiver of its data
-//! and back. What is measured is the traffic as it was captured, including what a policy would have dropped.
+//! Each direction of a connection is a separate flow, measured from the edge to the receiver of its data
+//! and back. What is measured is the traffic as it came, including what a policy drops.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
 use perhop_core::estimate::rtt::{Evidence, GAIN_OF_ALL, GAIN_OF_ONE};
 use perhop_core::estimate::{MicroFlows, RoundTrip, Timestamps};
 use perhop_core::packet::{FlowId, Packet, flags};
+use perhop_core::port::edge::Per;
 use perhop_core::units::{Span, Time};
 
-use super::idle::EXPIRY;
-use super::steps::Steps;
+use crate::arriving::Direction;
+use crate::flows::FlowTable;
+use crate::idle::EXPIRY;
+use crate::observer::{Observer, Passed};
+use crate::shared::Shared;
+use crate::steps::Steps;
 
 /// What shares an aggregate, with a policy's conditioner or without a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Aggregate {
+pub struct Aggregate {
     /// The conditioner's place in the policy.
-    pub(crate) place: Option<usize>,
-    pub(crate) shared: Shared,
-}
-
-/// What an aggregate's packets have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Shared {
-    Everything,
-    Flow(FlowId),
-    Pair(IpAddr, IpAddr),
-    /// Protocol and destination port.
-    Class(u8, u16),
+    pub place: Option<usize>,
+    /// What its packets have in common.
+    pub shared: Shared,
 }
 
 /// Sums over a flow or an aggregate.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Measured {
-    pub(crate) trip: RoundTrip,
-    pub(crate) segments: u64,
-    pub(crate) repeats: u64,
-    pub(crate) timeouts: u64,
-    pub(crate) from_numbers: u64,
-    pub(crate) from_timestamps: u64,
+pub struct Measured {
+    /// The samples, as a sender smooths them.
+    pub trip: RoundTrip,
+    /// With data, SYN or FIN.
+    pub segments: u64,
+    /// Those of them that hold nothing beyond the highest number seen.
+    pub repeats: u64,
+    /// Of the sender, as far as they can be recognised from outside.
+    pub timeouts: u64,
+    /// Samples from sequence numbers.
+    pub from_numbers: u64,
+    /// Those from TCP timestamps.
+    pub from_timestamps: u64,
     /// Those that are void since the clock stepped back, and are in no other number.
-    pub(crate) voided: u64,
-    pub(crate) sum_ns: u128,
-    pub(crate) longest: Span,
+    pub voided: u64,
+    /// The samples together.
+    pub sum_ns: u128,
+    /// The longest of them.
+    pub longest: Span,
     /// The largest window of a flow.
-    pub(crate) most: u32,
+    pub most: u32,
 }
 
 /// What a segment added.
 #[derive(Clone, Copy, Debug)]
-struct Passed {
+struct Added {
     window: u32,
     repeats: u32,
     timeouts: u32,
 }
 
 impl Measured {
-    fn pass(&mut self, it: Passed) {
+    fn pass(&mut self, it: Added) {
         self.segments += 1;
         self.repeats += u64::from(it.repeats);
         self.timeouts += u64::from(it.timeouts);
@@ -79,65 +82,67 @@ impl Measured {
 
 /// One flow.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct FlowTrips {
-    pub(crate) measured: Measured,
+pub struct FlowTrips {
+    /// What was measured from its data.
+    pub measured: Measured,
     /// Its window when its last segment passed.
-    pub(crate) window: u32,
+    pub window: u32,
     /// Return traffic was seen.
-    pub(crate) answered: bool,
-    pub(crate) aggregate: Option<Aggregate>,
+    pub answered: bool,
+    /// As its last segment passed.
+    pub aggregate: Option<Aggregate>,
     /// Nothing since its last SYN.
     opening: bool,
 }
 
 /// One sample.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sample {
-    /// Number of the packet in the capture that closed it, from 1.
-    pub(crate) packet: u64,
-    pub(crate) at: Time,
+pub struct Sample {
+    /// Number of the packet that closed it.
+    pub packet: u64,
+    /// When.
+    pub at: Time,
     /// The flow whose data it is about.
-    pub(crate) flow: FlowId,
-    pub(crate) rtt: Span,
-    pub(crate) evidence: Evidence,
+    pub flow: FlowId,
+    /// The round-trip time.
+    pub rtt: Span,
+    /// From numbers, or from timestamps.
+    pub evidence: Evidence,
 }
 
 /// A segment in its place.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Segment<'a> {
-    /// Its number in the capture, from 1.
-    pub(crate) number: u64,
-    pub(crate) now: Time,
-    pub(crate) packet: &'a Packet,
-    pub(crate) stamps: Option<Timestamps>,
+struct Segment<'a> {
+    /// See [`Sample::packet`].
+    number: u64,
+    now: Time,
+    packet: &'a Packet,
+    stamps: Option<Timestamps>,
     /// The return flow.
-    pub(crate) mate: FlowId,
+    mate: FlowId,
 }
 
-/// All flows of a capture.
+/// All flows.
 #[derive(Debug)]
-pub(crate) struct RoundTrips {
+pub struct RoundTrips {
     instruments: MicroFlows,
-    pub(crate) flows: Vec<FlowTrips>,
-    pub(crate) aggregates: BTreeMap<Aggregate, Measured>,
+    /// By number.
+    pub flows: Vec<FlowTrips>,
+    /// By what shares them.
+    pub aggregates: BTreeMap<Aggregate, Measured>,
     /// Every sample, if they are asked for.
-    pub(crate) samples: Option<Vec<Sample>>,
+    pub samples: Option<Vec<Sample>>,
 }
 
 impl RoundTrips {
-    pub(crate) fn new(listed: bool) -> Self {
+    /// None yet; `listed`: each sample is kept.
+    pub fn new(listed: bool) -> Self {
         Self {
             instruments: MicroFlows::new(u32::MAX, EXPIRY),
             flows: Vec::new(),
             aggregates: BTreeMap::new(),
             samples: listed.then(Vec::new),
         }
-    }
-
-    /// A TCP segment; `aggregate` as long as it belongs to one.
-    pub(crate) fn see(&mut self, it: &Segment<'_>, aggregate: Option<Aggregate>, steps: &Steps) {
-        self.answer(it, steps);
-        self.pass(it, aggregate);
     }
 
     fn flow(&mut self, flow: FlowId) -> &mut FlowTrips {
@@ -184,12 +189,36 @@ impl RoundTrips {
             return;
         };
         let after = counts(&self.instruments);
-        let passed = Passed { window, repeats: after.0 - before.0, timeouts: after.1 - before.1 };
+        let added = Added { window, repeats: after.0 - before.0, timeouts: after.1 - before.1 };
         let flow = self.flow(id);
         (flow.window, flow.aggregate) = (window, aggregate);
-        flow.measured.pass(passed);
+        flow.measured.pass(added);
         if let Some(aggregate) = aggregate {
-            self.aggregates.entry(aggregate).or_default().pass(passed);
+            self.aggregates.entry(aggregate).or_default().pass(added);
         }
+    }
+}
+
+impl Observer for RoundTrips {
+    fn passed(&mut self, it: &Passed<'_>, flows: &mut FlowTable) {
+        let Some(tcp) = it.arrived.headers.tcp else { return };
+        let mate = FlowId(flows.mate(it.came.flow.0));
+        let (number, now, stamps) = (it.arrived.number, it.arrived.at.now, tcp.timestamps);
+        let segment = Segment { number, now, packet: it.came, stamps, mate };
+        self.answer(&segment, it.steps);
+        self.pass(&segment, aggregate(it, flows));
+    }
+}
+
+/// The aggregate of a forward packet: of the conditioner that colours it, or of the policy that has none.
+fn aggregate(it: &Passed<'_>, flows: &FlowTable) -> Option<Aggregate> {
+    match it.arrived.direction {
+        Direction::Reverse => None,
+        Direction::Forward if it.edge.is_empty() => {
+            Some(Aggregate { place: None, shared: Shared::of(Per::Pair, flows, it.came.flow) })
+        }
+        Direction::Forward => it.taken.map(|taken| {
+            Aggregate { place: Some(taken.place), shared: it.shared(taken.place, flows) }
+        }),
     }
 }

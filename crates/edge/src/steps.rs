@@ -1,21 +1,22 @@
-//! Where a capture's clock stepped back, and which measured times that spoils.
+//! Where the clock of timestamps stepped back, and which measured times that spoils.
 //!
 //! A packet stamped earlier than a preceding one gets the largest time seen, so its own time is off by its lag. A time that
 //! was measured is void if it ends with such a packet, or if some packet since its beginning lagged by more than a
-//! hundredth of it: captures of several queues are out of order by microseconds, which does no harm to milliseconds.
+//! hundredth of it: packets of several queues are out of order by microseconds, which does no harm to milliseconds.
 
 use std::collections::VecDeque;
 
 use perhop_core::units::{Span, Time};
 
-use super::idle::EXPIRY;
+use crate::clock::Moment;
+use crate::idle::EXPIRY;
 
 /// A measured time may be off by one part of so many.
 const PARTS: u64 = 100;
 
-/// The lags of a capture's packets.
+/// The lags of packets.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Steps {
+pub struct Steps {
     /// That of the latest packet.
     lag: Span,
     /// Lags and when they were: each is larger than those after it. Older ones than any open sample are forgotten.
@@ -23,9 +24,9 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    /// A packet that is metered at `now` and lags behind that by `lag`.
+    /// A packet comes.
     #[inline]
-    pub(crate) fn see(&mut self, now: Time, lag: Span) {
+    pub(crate) fn see(&mut self, Moment { now, lag }: Moment) {
         self.lag = lag;
         if lag > Span::ZERO {
             self.keep(now, lag);
@@ -46,7 +47,7 @@ impl Steps {
     }
 
     /// Whether what was measured up to the latest packet, at `now`, is void.
-    pub(crate) fn spoil(&self, now: Time, measured: Span) -> bool {
+    pub fn spoil(&self, now: Time, measured: Span) -> bool {
         let begun = Time::from_ns(now.ns().saturating_sub(measured.ns()));
         let since = self.largest.iter().find(|it| it.0 >= begun);
         self.lag > Span::ZERO || since.is_some_and(|it| it.1.ns().saturating_mul(PARTS) > measured.ns())
@@ -61,7 +62,7 @@ mod tests {
     fn void(packets: &[(u64, u64)], measured: u64) -> bool {
         let mut steps = Steps::default();
         let ms = Span::from_ms;
-        packets.iter().for_each(|(now, lag)| steps.see(Time::ZERO + ms(*now), ms(*lag)));
+        packets.iter().for_each(|(now, lag)| steps.see(Moment { now: Time::ZERO + ms(*now), lag: ms(*lag) }));
         steps.spoil(Time::ZERO + ms(packets.last().unwrap().0), ms(measured))
     }
 

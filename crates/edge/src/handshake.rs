@@ -1,8 +1,8 @@
-//! Round-trip times of a capture's connections, from their handshakes.
+//! Round-trip times of connections, from their handshakes.
 //!
-//! The first sample of RFC 6298 section 2.2, taken where the capture was: from the SYN to the segment that acknowledges
+//! The first sample of RFC 6298 section 2.2, taken at the edge: from the SYN to the segment that acknowledges
 //! the SYN-ACK. The SYN passes here on its way out, its answer on the way back, the acknowledgement on the way out
-//! again, so this is the whole round trip wherever on the path the capture was made, plus the short delays in hosts and
+//! again, so this is the whole round trip wherever on the path the edge is, plus the short delays in hosts and
 //! queues. Without the SYN-ACK (one direction only), without the start, and if SYN or SYN-ACK came twice
 //! (Karn's rule, RFC 6298 section 3) nothing is known.
 
@@ -35,9 +35,9 @@ struct Handshake {
     repeated: bool,
 }
 
-/// The handshakes of a capture, and the round-trip times known so far.
+/// The handshakes seen, and the round-trip times known so far.
 #[derive(Debug, Default)]
-pub(crate) struct Handshakes {
+pub struct Handshakes {
     /// By flow.
     handshakes: Vec<Handshake>,
     rtts: Vec<Option<Span>>,
@@ -54,7 +54,7 @@ fn slot<T: Default + Clone>(list: &mut Vec<T>, flow: FlowId) -> &mut T {
 
 impl Handshakes {
     /// The round-trip time of a flow, if it is known.
-    pub(crate) fn rtt(&self, flow: FlowId) -> Option<Span> {
+    pub fn rtt(&self, flow: FlowId) -> Option<Span> {
         self.rtts.get(flow.0 as usize).copied().flatten()
     }
 
@@ -145,7 +145,7 @@ mod tests {
     fn half_a_handshake_says_nothing() {
         assert_eq!(after(&[ASK, DONE]), None, "one direction");
         assert_eq!(after(&[ANSWER, (SERVER, 90, ACK, 0, 101)]), None, "the other");
-        assert_eq!(after(&[ANSWER, DONE]), None, "begun before the capture");
+        assert_eq!(after(&[ANSWER, DONE]), None, "begun before the first packet");
         assert_eq!(after(&[ASK, ANSWER, (CLIENT, 90, ACK, 100, u32::MAX)]), None, "it acknowledges something older");
         assert_eq!(after(&[ASK, ANSWER, (CLIENT, 90, 0x04, 100, 0)]), None, "a reset");
     }

@@ -1,6 +1,6 @@
 //! Hand-written packets, byte for byte, and what must be read from them.
 
-use perhop_capture::{Fragment, IpHeaders, LinkType, Ports, TcpView, Unread, locate};
+use perhop_edge::{Fragment, IpHeaders, LinkType, Ports, TcpView, Unread, locate};
 use perhop_core::estimate::Timestamps;
 
 /// Bytes of a hexadecimal string with spaces.

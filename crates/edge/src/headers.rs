@@ -11,7 +11,7 @@ use perhop_core::estimate::Timestamps;
 
 use crate::link::{self, LinkType};
 use crate::options;
-pub use crate::unread::Unread;
+use crate::unread::Unread;
 
 /// The contents of a packet's IP and transport headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
