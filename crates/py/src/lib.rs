@@ -45,6 +45,7 @@ fn core_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(command::answer, m)?)?;
     m.add_function(wrap_pyfunction!(command::tune, m)?)?;
     m.add_function(wrap_pyfunction!(diagnostics::check, m)?)?;
+    m.add_function(wrap_pyfunction!(diagnostics::text, m)?)?;
     m.add_function(wrap_pyfunction!(facts::quantity, m)?)?;
     m.add_function(wrap_pyfunction!(facts::columns, m)?)?;
     m.add_function(wrap_pyfunction!(facts::known, m)?)?;
