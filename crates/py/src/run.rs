@@ -63,7 +63,8 @@ pub fn run<'py>(
     let (finished, heard) =
         py.detach(|| watched(|| run::run(points, options, &shared).map_err(Box::new), &shared, &report));
     heard?;
-    let dicts = finished.map_err(|e| error(*e))?.into_iter().map(|r| dict(py, r)).collect::<PyResult<Vec<_>>>()?;
+    let dicts =
+        finished.map_err(|e| error(*e))?.into_iter().map(|r| dict(py, points, r)).collect::<PyResult<Vec<_>>>()?;
     PyList::new(py, dicts)
 }
 
@@ -124,9 +125,10 @@ fn error(error: run::RunError) -> PyErr {
     }
 }
 
-fn dict(py: Python<'_>, replication: Replication) -> PyResult<Bound<'_, PyDict>> {
+/// A replication; its point by its number in the grid.
+fn dict<'py>(py: Python<'py>, points: &[Point], replication: Replication) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
-    out.set_item("point", replication.point)?;
+    out.set_item("point", points[replication.point].index)?;
     out.set_item("replication", replication.replication)?;
     out.set_item("hash", replication.hash)?;
     out.set_item("reused", replication.reused)?;

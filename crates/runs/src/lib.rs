@@ -14,6 +14,8 @@ pub mod disk;
 pub mod inventory;
 /// The same as a table for the terminal.
 pub mod inventory_table;
+/// What is asked of a run.
+pub mod request;
 /// Points x replications on threads.
 pub mod run;
 /// Means and intervals over replications, for the terminal.

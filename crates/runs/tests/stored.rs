@@ -1,6 +1,7 @@
 //! Tables on disk are the tables that were written.
 
 use perhop_runs::disk::{self, Identity, hash_files};
+use perhop_runs::request::Traced;
 use perhop_runs::run::{RunOptions, Unwatched, run};
 use perhop_runs::{parquet, tables};
 use perhop_scenario::tables::columns::{Table, Values};
@@ -87,16 +88,7 @@ fn points(extra: &str, vary: &[&str]) -> (Sweep, Identity) {
 }
 
 fn options(out: Option<PathBuf>, identity: Identity) -> RunOptions {
-    RunOptions {
-        replications: 0..2,
-        jobs: 1,
-        out,
-        resume: true,
-        identity,
-        taps: Vec::new(),
-        events: false,
-        ef: Vec::new(),
-    }
+    RunOptions { replications: 0..2, jobs: 1, out, resume: true, identity, taps: Vec::new(), traced: Traced::default() }
 }
 
 #[test]
