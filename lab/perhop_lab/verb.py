@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from perhop import _core
 from perhop.progress import told
 from perhop.scenario import Scenario
 from perhop_lab import boot, compared
@@ -32,7 +33,7 @@ def lab(arguments: Mapping[str, Any]) -> int:
 def _read(file: str, settings: Sequence[str]) -> Scenario:
     """The scenario of a file; of standard input if that is `-`."""
     if file == "-":
-        return Scenario(sys.stdin.read(), "stdin", settings)
+        return Scenario(_core.text("stdin", sys.stdin.buffer.read()), "stdin", settings)
     return Scenario.from_toml(Path(file), settings)
 
 

@@ -79,7 +79,7 @@ class Scenario:
         if isinstance(source, str) and "\n" in source:
             return cls(source, overrides=overrides, vary=vary)
         path = Path(source)
-        return cls(path.read_text(encoding="utf-8"), str(path), overrides, vary)
+        return cls(_core.text(str(path), path.read_bytes()), str(path), overrides, vary)
 
     @classmethod
     @checked

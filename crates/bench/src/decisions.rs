@@ -1,8 +1,6 @@
 //! What each conditioner, AQM and scheduler of the lists costs: a packet's way through a port that has nothing else, in and
 //! out; 1000 B packets at twice the rate it is set to. A scheduler has eight queues, AQMs and schedulers 50 packets waiting.
 
-use crate::watch::Terminal;
-use crate::{Failure, complain};
 use perhop_core::Scope;
 use perhop_core::aqm::{self, AqmParams, drop_tail};
 use perhop_core::classify::{FlowHeaders, Match};
@@ -49,25 +47,22 @@ pub(super) struct Decision {
 
 /// Every entry of the lists, with loops of this many packets; one whose parameters cannot be generated from their kinds is skipped
 /// with a message.
-///
-/// # Errors
-/// The user has interrupted it.
-pub(super) fn measure(packets: NonZeroU64) -> Result<Vec<Decision>, Failure> {
+pub(super) fn measure(packets: NonZeroU64) -> Vec<Decision> {
     let conditioners = conditioner::LIST.iter().map(|e| ("conditioner", e, of_conditioner(e), 0));
     let aqms = aqm::LIST.iter().map(|e| ("AQM", e, of_aqm(e), WAITING));
     let schedulers = sched::LIST.iter().map(|e| ("scheduler", e, of_scheduler(e), WAITING));
     let all: Vec<_> = conditioners.chain(aqms).chain(schedulers).collect();
-    let (terminal, total) = (Terminal::new("decisions"), all.len());
+    let total = all.len();
     let mut measured = Vec::with_capacity(total);
     for (done, (list, entry, port, waiting)) in all.into_iter().enumerate() {
-        terminal.step(done, total)?;
+        super::show("decisions", done, total);
         match port {
             Ok(port) => measured.push(Decision { list, name: entry.name, ns: through(port, waiting, packets.get()) }),
-            Err(why) => complain!("{list} {} was not measured: {why}", entry.name),
+            Err(why) => eprintln!("{list} {} was not measured: {why}", entry.name),
         }
     }
-    terminal.clear();
-    Ok(measured)
+    super::show("decisions", total, total);
+    measured
 }
 
 /// The least CPU time of a loop of `packets` decisions, in ns for each.

@@ -2,15 +2,12 @@
 
 use super::child;
 use super::{processes, scale};
-use crate::watch::Terminal;
-use crate::{Exit, Failure, say};
-use perhop_runs::run::{Progress, Watch as _};
 use perhop_scenario::{Options, Scenario};
 use perhop_sim::record::Outcome;
 use perhop_sim::{EngineOptions, Simulation};
 use serde_json::{Value, json};
-use std::fs;
 use std::process::Command;
+use std::{env, fs};
 
 /// Bytes of a packet in flight.
 const PACKET: f64 = 64.0;
@@ -34,23 +31,19 @@ impl Measured {
 /// 1,000 flows, 10,000, and with `large` 100,000.
 ///
 /// # Errors
-/// The user has interrupted it, or a process failed.
-pub(super) fn measure(seconds: u64, large: bool) -> Result<Vec<Measured>, Failure> {
+/// A process failed.
+pub(super) fn measure(seconds: u64, large: bool) -> Result<Vec<Measured>, String> {
     let sizes: &[usize] = if large { &[1000, 10_000, 100_000] } else { &[1000, 10_000] };
-    let terminal = Terminal::new("memory");
+    let program = env::current_exe().map_err(|error| format!("this program is not where it was: {error}"))?;
     let mut all = Vec::new();
     for (done, flows) in sizes.iter().enumerate() {
-        terminal.progress(Progress { done, total: sizes.len() });
-        let mut command = Command::new(child::perhop());
-        command.args(["bench", "--memory-of", &flows.to_string(), "--seconds", &seconds.to_string()]);
-        let ended = child::run(&mut command);
-        if terminal.stop() {
-            return Err(Failure::Interrupted("interrupted".into()));
-        }
-        let said = ended.map_err(|wrong| Failure::Error(wrong.of("perhop")))?.said;
-        all.push(read(&said).ok_or_else(|| Failure::Error(format!("memory of {flows} flows is not known here")))?);
+        super::show("memory", done, sizes.len());
+        let mut command = Command::new(&program);
+        command.args(["--memory-of", &flows.to_string(), "--seconds", &seconds.to_string()]);
+        let said = child::run(&mut command).map_err(|wrong| wrong.of("perhop-bench"))?.said;
+        all.push(read(&said).ok_or_else(|| format!("memory of {flows} flows is not known here"))?);
     }
-    terminal.clear();
+    super::show("memory", sizes.len(), sizes.len());
     Ok(all)
 }
 
@@ -65,22 +58,21 @@ fn read(said: &str) -> Option<Measured> {
 ///
 /// # Errors
 /// The scenario cannot be simulated.
-pub(super) fn say_of(flows: usize, seconds: u64) -> Result<Exit, Failure> {
+pub(super) fn of(flows: usize, seconds: u64) -> Result<String, String> {
     let start = resident();
     let mut end = start;
     let plan = {
         let text = scale::bulk(flows, seconds as f64 / processes::LARGE_SHORTER);
-        let (scenario, _) = Scenario::parse(&text, &Options::new("p")).map_err(|e| Failure::Error(e.to_string()))?;
+        let (scenario, _) = Scenario::parse(&text, &Options::new("p")).map_err(|e| e.to_string())?;
         scenario.plan(1, 0)
     };
-    let simulation = Simulation::new(plan, EngineOptions::default()).map_err(|e| Failure::Error(e.to_string()))?;
+    let simulation = Simulation::new(plan, EngineOptions::default()).map_err(|e| e.to_string())?;
     let look = |_| {
         end = resident();
         true
     };
     let in_flight = simulation.run(look).map_or(0, |outcome| in_flight(&outcome));
-    say!("{}", json!({ "flows": flows, "start_bytes": start, "end_bytes": end, "in_flight": in_flight }));
-    Ok(Exit::Fine)
+    Ok(json!({ "flows": flows, "start_bytes": start, "end_bytes": end, "in_flight": in_flight }).to_string())
 }
 
 /// Packets on links: let in, and neither dropped later nor arrived.

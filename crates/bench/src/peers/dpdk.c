@@ -1,4 +1,4 @@
-/* Decisions of DPDK's rte_meter and rte_red on the packets of `perhop bench`.
+/* Decisions of DPDK's rte_meter and rte_red on the packets of `make bench`.
  *
  *     dpdk INPUTS
  *

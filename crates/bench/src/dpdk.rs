@@ -3,7 +3,6 @@
 use super::bare::Peer;
 use super::child::Folder;
 use super::inputs::Inputs;
-use crate::complain;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -77,7 +76,7 @@ impl Peer for Dpdk {
         }
         let answer = self.ask(&format!("{name}\t{packets}\t{instances}"));
         if let Err(error) = &answer {
-            complain!("DPDK's program has stopped: {error}");
+            eprintln!("DPDK's program has stopped: {error}");
             self.lost = true;
         }
         answer.ok()?.trim().parse().ok()

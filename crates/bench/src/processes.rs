@@ -3,9 +3,6 @@
 use super::child::{self, Ended, Folder, Wrong};
 use super::scale;
 use super::workloads::{self, Workload};
-use crate::Failure;
-use crate::watch::Terminal;
-use perhop_runs::run::{Progress, Watch as _};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -84,7 +81,7 @@ fn median(values: &[f64]) -> f64 {
     if sorted.len() % 2 == 1 { sorted[middle] } else { f64::midpoint(sorted[middle - 1], sorted[middle]) }
 }
 
-/// What of `bench` is asked for.
+/// What is asked for.
 pub(super) struct Asked {
     /// Simulated seconds.
     pub(super) seconds: u64,
@@ -125,55 +122,37 @@ pub(super) const LARGE_SHORTER: f64 = 40.0;
 /// Every workload, with progress on a terminal.
 ///
 /// # Errors
-/// The user has interrupted it, or perhop cannot be started.
-pub(super) fn measure(asked: &Asked) -> Result<Vec<Measured>, Failure> {
+/// perhop cannot be started.
+pub(super) fn measure(asked: &Asked) -> Result<Vec<Measured>, String> {
     let wholes = wholes(asked);
-    let turns = Turns { terminal: Terminal::new("bench"), total: wholes.iter().map(|w| w.repeats + 1).sum() };
+    let total = wholes.iter().map(|w| w.repeats + 1).sum();
     let mut done = 0;
-    let mut measured = Vec::with_capacity(wholes.len());
-    for whole in &wholes {
-        measured.push(turns.of(whole, done)?);
-        done += whole.repeats + 1;
-    }
-    turns.terminal.clear();
-    Ok(measured)
+    let mut step = || {
+        super::show("processes", done, total);
+        done += 1;
+    };
+    let measured = wholes.iter().map(|whole| of(whole, &mut step)).collect();
+    step();
+    measured
 }
 
-struct Turns {
-    terminal: Terminal,
-    total: usize,
-}
-
-impl Turns {
-    fn of(&self, whole: &Whole, done: usize) -> Result<Measured, Failure> {
-        let pair = Pair::new(whole).map_err(Failure::Error)?;
-        self.check(done)?;
-        let work = pair.counted()?;
-        let mut ns2 = self.checked(pair.their_work())?.map(|work| Theirs { work, cpu: Vec::new() });
-        let mut cpu = Vec::with_capacity(whole.repeats);
-        for turn in 0..whole.repeats {
-            self.check(done + 1 + turn)?;
-            cpu.push(self.checked(pair.ours(&[]))?.map_err(|wrong| Failure::Error(wrong.of("perhop")))?.cpu);
-            if let Ok(theirs) = &mut ns2 {
-                match self.checked(pair.theirs("0"))? {
-                    Ok(ended) => theirs.cpu.push(ended.cpu),
-                    Err(why) => ns2 = Err(why),
-                }
+fn of(whole: &Whole, step: &mut impl FnMut()) -> Result<Measured, String> {
+    let pair = Pair::new(whole)?;
+    step();
+    let work = pair.counted()?;
+    let mut ns2 = pair.their_work().map(|work| Theirs { work, cpu: Vec::new() });
+    let mut cpu = Vec::with_capacity(whole.repeats);
+    for _ in 0..whole.repeats {
+        step();
+        cpu.push(pair.ours(&[]).map_err(|wrong| wrong.of("perhop"))?.cpu);
+        if let Ok(theirs) = &mut ns2 {
+            match pair.theirs("0") {
+                Ok(ended) => theirs.cpu.push(ended.cpu),
+                Err(why) => ns2 = Err(why),
             }
         }
-        Ok(Measured { name: whole.name.clone(), seconds: whole.seconds, work, cpu, ns2 })
     }
-
-    /// Shows how far it is.
-    fn check(&self, done: usize) -> Result<(), Failure> {
-        self.terminal.progress(Progress { done, total: self.total });
-        self.checked(())
-    }
-
-    /// What a process did, unless Ctrl-C has ended it.
-    fn checked<T>(&self, what: T) -> Result<T, Failure> {
-        if self.terminal.stop() { Err(Failure::Interrupted("interrupted".into())) } else { Ok(what) }
-    }
+    Ok(Measured { name: whole.name.clone(), seconds: whole.seconds, work, cpu, ns2 })
 }
 
 /// A workload in both programs.
@@ -197,12 +176,11 @@ impl<'a> Pair<'a> {
     }
 
     /// What perhop did, by its own tables.
-    fn counted(&self) -> Result<Work, Failure> {
+    fn counted(&self) -> Result<Work, String> {
         let ended = self.ours(&["--show", "links.delivered_packets,links.dropped_packets"]);
-        let ended = ended.map_err(|wrong| Failure::Error(wrong.of("perhop")))?;
-        work_in(&ended.said, self.whole.bottleneck).ok_or_else(|| {
-            Failure::Error(format!("`perhop run` of {} does not say what went over its bottleneck", self.whole.name))
-        })
+        let ended = ended.map_err(|wrong| wrong.of("perhop"))?;
+        work_in(&ended.said, self.whole.bottleneck)
+            .ok_or_else(|| format!("`perhop run` of {} does not say what went over its bottleneck", self.whole.name))
     }
 
     fn theirs(&self, count: &str) -> Result<Ended, String> {

@@ -1,29 +1,42 @@
-//! `bench`: its JSON, and what it says when ns-2 is missing or is something else.
+//! Its JSON, and what it says when ns-2 is missing or is something else. Whole processes are those of the `perhop` that
+//! `cargo test --workspace` has built beside it; for this package alone: `cargo build -p perhop` first.
 
-#[allow(dead_code)]
-mod command;
-
-use command::{Folder, error, perhop};
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
 
 /// As short as it can be.
-const SMALL: &[&str] = &["bench", "--seconds", "1", "--pairs", "1", "--json"];
+const SMALL: &[&str] = &["--seconds", "1", "--pairs", "1", "--json"];
 
-fn folder() -> Folder {
-    Folder::with(&[])
+fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+/// The program in a folder.
+fn bench(args: &[&str], folder: &TempDir) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_perhop-bench"));
+    command.args(args).current_dir(folder.path());
+    command
+}
+
+/// What a refused call said; its exit code is 2.
+fn error(out: &Output) -> String {
+    let said = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert_eq!(out.status.code(), Some(2), "{said}");
+    assert!(!said.contains("panicked"), "{said}");
+    said
 }
 
 /// With only these programs on the path.
-fn with_programs(folder: &Folder, args: &[&str], programs: &[(&str, &str)]) -> Command {
-    let bin = folder.path("bin");
+fn with_programs(folder: &TempDir, args: &[&str], programs: &[(&str, &str)]) -> Command {
+    let bin = folder.path().join("bin");
     fs::create_dir_all(&bin).unwrap();
     for (name, text) in programs {
         fs::write(bin.join(name), text).unwrap();
         fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
-    let mut command = perhop(args, folder);
+    let mut command = bench(args, folder);
     command.env("PATH", bin);
     command
 }
@@ -42,7 +55,7 @@ fn parts_are_what_was_asked_for() {
     let folder = folder();
     let said = |only| {
         let args = [SMALL, &["--packets", "10", "--only", only]].concat();
-        answer(&perhop(&args, &folder).output().unwrap())
+        answer(&bench(&args, &folder).output().unwrap())
     };
     let decisions = said("decisions");
     assert_eq!(keys(&decisions), ["decisions", "ns_per_decision"]);
@@ -96,7 +109,7 @@ fn processes_are_set_beside_ns2_if_it_does_the_same_work() {
 #[test]
 fn where_ns2_is_missing_it_is_said_how_to_install_it() {
     let folder = folder();
-    let args = ["bench", "--seconds", "1", "--pairs", "1", "--only", "processes"];
+    let args = ["--seconds", "1", "--pairs", "1", "--only", "processes"];
     let out = with_programs(&folder, &args, &[]).output().unwrap();
     let said = String::from_utf8(out.stdout).unwrap();
     let why = "no ratio of u, p10, p100, p1000: no program `ns` on the path; Debian and Ubuntu: apt install ns2";
@@ -106,7 +119,7 @@ fn where_ns2_is_missing_it_is_said_how_to_install_it() {
 #[test]
 fn growth_has_every_axis() {
     let folder = folder();
-    let said = answer(&perhop(&["bench", "--growth", "--most", "2000", "--json"], &folder).output().unwrap());
+    let said = answer(&bench(&["--growth", "--most", "2000", "--json"], &folder).output().unwrap());
     assert_eq!(keys(&said), ["growth"]);
     assert_eq!(said["growth"]["bar"], 1.1);
     let axes = &said["growth"]["axes"];
@@ -123,8 +136,32 @@ fn growth_has_every_axis() {
 #[test]
 fn growth_is_nothing_but_growth() {
     let folder = folder();
-    let said = error(&perhop(&["bench", "--growth", "--only", "memory"], &folder).output().unwrap());
+    let said = error(&bench(&["--growth", "--only", "memory"], &folder).output().unwrap());
     assert!(said.contains("cannot be used with"), "{said}");
-    let said = error(&perhop(&["bench", "--growth", "--most", "1000"], &folder).output().unwrap());
+    let said = error(&bench(&["--growth", "--most", "1000"], &folder).output().unwrap());
     assert!(said.contains("1000 is not in 2000..=1000000"), "{said}");
+}
+
+/// Those that have no test of their own.
+#[test]
+fn every_option_is_taken() {
+    let folder = folder();
+    for line in ["--only bare --json", "--only bare --large", "--only decisions", "--memory-of 10", "--help"] {
+        let line = format!("--packets 100 --seconds 1 --pairs 1 {line}");
+        let out = bench(&line.split(' ').collect::<Vec<_>>(), &folder).output().unwrap();
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert!(out.status.code() == Some(0) && !said.contains("panicked"), "{line}: {said}");
+        assert!(!out.stdout.is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn a_full_device_is_an_error() {
+    let args = ["--only", "workloads,decisions", "--seconds", "1", "--packets", "1000", "--json"];
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let said = error(&bench(&args, &folder()).stdout(full).stderr(Stdio::piped()).output().unwrap());
+    assert!(
+        said.contains("cannot write to standard output: No space left on device") && said.contains("   help: "),
+        "{said}"
+    );
 }

@@ -48,7 +48,7 @@ fn of_children() -> f64 {
     getrusage(UsageWho::RUSAGE_CHILDREN).map_or(0.0, |used| seconds(used.user_time()) + seconds(used.system_time()))
 }
 
-/// perhop as a program: this one, the one beside it, or the one on the path.
+/// perhop as a program: the one beside this one, or the one on the path.
 pub(super) fn perhop() -> PathBuf {
     let beside = std::env::current_exe().map(|it| it.with_file_name("perhop"));
     beside.ok().filter(|it| it.is_file()).unwrap_or_else(|| "perhop".into())

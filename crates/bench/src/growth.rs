@@ -2,10 +2,7 @@
 
 use super::child::{self, Ended, Folder, Wrong};
 use super::scale;
-use crate::Failure;
-use crate::watch::Terminal;
 use perhop_core::math::ln;
-use perhop_runs::run::{Progress, Watch as _};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -108,17 +105,17 @@ fn sizes(most: usize) -> Vec<usize> {
 /// Every axis up to `most`, with progress on a terminal.
 ///
 /// # Errors
-/// The user has interrupted it, or nothing can be started.
-pub(super) fn measure(most: usize) -> Result<Vec<Grown>, Failure> {
-    let (terminal, sizes) = (Terminal::new("growth"), sizes(most));
+/// Nothing can be started.
+pub(super) fn measure(most: usize) -> Result<Vec<Grown>, String> {
+    let sizes = sizes(most);
     let total = AXES.len() * sizes.len();
     let mut all = Vec::with_capacity(AXES.len());
     for (a, axis) in AXES.iter().enumerate() {
-        let one = fastest(axis, 1, &terminal)?.map_err(Failure::Error)?;
+        let one = fastest(axis, 1)?;
         let mut grown = Grown { name: axis.name, one, points: Vec::new(), ended: None };
         for (i, &n) in sizes.iter().enumerate() {
-            terminal.progress(Progress { done: a * sizes.len() + i, total });
-            match fastest(axis, n, &terminal)? {
+            super::show("growth", a * sizes.len() + i, total);
+            match fastest(axis, n) {
                 Ok(cpu) => grown.points.push((n, cpu)),
                 Err(why) => grown.ended = Some(format!("{n}: {why}")),
             }
@@ -131,29 +128,23 @@ pub(super) fn measure(most: usize) -> Result<Vec<Grown>, Failure> {
         }
         all.push(grown);
     }
-    terminal.clear();
+    super::show("growth", total, total);
     Ok(all)
 }
 
-/// The least CPU time of some processes of `n`; within, why there is none.
-fn fastest(axis: &Axis, n: usize, terminal: &Terminal) -> Result<Result<f64, String>, Failure> {
-    let folder = Folder::new().map_err(Failure::Error)?;
-    let file = folder.write("growth.toml", &(axis.text)(n)).map_err(Failure::Error)?;
+/// The least CPU time of some processes of `n`.
+fn fastest(axis: &Axis, n: usize) -> Result<f64, String> {
+    let folder = Folder::new()?;
+    let file = folder.write("growth.toml", &(axis.text)(n))?;
     let (mut least, mut spent) = (f64::INFINITY, 0.0);
     for _ in 0..REPEATS {
-        let ended = axis.process.of(&file, &folder, n);
-        if terminal.stop() {
-            return Err(Failure::Interrupted("interrupted".into()));
-        }
-        match ended {
-            Ok(ended) => (least, spent) = (least.min(ended.cpu), spent + ended.cpu),
-            Err(wrong) => return Ok(Err(wrong.of("perhop"))),
-        }
+        let ended = axis.process.of(&file, &folder, n).map_err(|wrong| wrong.of("perhop"))?;
+        (least, spent) = (least.min(ended.cpu), spent + ended.cpu);
         if spent > SHORT {
             break;
         }
     }
-    Ok(Ok(least))
+    Ok(least)
 }
 
 /// Lines for people.

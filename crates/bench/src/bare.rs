@@ -8,8 +8,6 @@
 //! first decision, so that the reads overlap. That is what a prefetch does, without unsafe code.
 
 use super::inputs::{Inputs, N, NAMED};
-use crate::Failure;
-use crate::watch::Terminal;
 use perhop_core::aqm::{self, Aqm, Arrival, Backlog};
 use perhop_core::conditioner::{self, Conditioner, Passage, meter::Tokens};
 use perhop_core::packet::{Colour, FlowId, Packet};
@@ -76,10 +74,7 @@ impl Peer for Alone {
 }
 
 /// Every decision, by turns with the peer's. With fewer packets than a million there are as many instances as packets.
-///
-/// # Errors
-/// The user has interrupted it.
-pub(super) fn measure(packets: NonZeroU64, inputs: Inputs, peer: &mut dyn Peer) -> Result<Vec<Measured>, Failure> {
+pub(super) fn measure(packets: NonZeroU64, inputs: Inputs, peer: &mut dyn Peer) -> Vec<Measured> {
     let packets = packets.get();
     let instances = usize::try_from(packets).map_or(MILLION, |packets| packets.min(MILLION));
     let mut by_turns = |name, ours: &mut Loop, instances| {
@@ -91,17 +86,17 @@ pub(super) fn measure(packets: NonZeroU64, inputs: Inputs, peer: &mut dyn Peer) 
         found.map(median)
     };
     let all = list(&Rc::new(inputs));
-    let (terminal, total) = (Terminal::new("bare decisions"), all.len());
+    let total = all.len();
     let each = |(done, mut bare): (usize, Bare)| {
-        terminal.step(done, total)?;
+        super::show("bare decisions", done, total);
         let [one, peers_one] = by_turns(bare.name, &mut bare.one, 1);
         let many = bare.many.map(|make| by_turns(bare.name, &mut make(instances), instances));
         let [many, peers_many] = many.unwrap_or_default();
-        Ok(Measured { name: bare.name, own: [one, many], peer: [peers_one, peers_many] })
+        Measured { name: bare.name, own: [one, many], peer: [peers_one, peers_many] }
     };
-    let measured = all.into_iter().enumerate().map(each).collect::<Result<_, Failure>>()?;
-    terminal.clear();
-    Ok(measured)
+    let measured = all.into_iter().enumerate().map(each).collect();
+    super::show("bare decisions", total, total);
+    measured
 }
 
 /// CPU ns of a decision.

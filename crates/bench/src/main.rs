@@ -1,6 +1,7 @@
-//! `bench`: what a packet-hop, a simulation's set-up, a packet's way through a port and a decision alone cost on this machine, in
-//! CPU time of one thread; what whole processes cost, beside ns-2; and how that grows.
+//! What a packet-hop, a simulation's set-up, a packet's way through a port and a decision alone cost on this machine, in CPU
+//! time of one thread; what whole processes of the `perhop` beside it cost, beside ns-2; and how that grows. `make bench`.
 
+mod args;
 mod bare;
 mod child;
 mod decisions;
@@ -12,15 +13,27 @@ mod processes;
 mod scale;
 mod workloads;
 
-use crate::args::{Bench, BenchPart as Part};
-use crate::{Exit, Failure, say};
+use args::{Args, Part};
+use clap::Parser as _;
 use nix::time::{ClockId, clock_gettime};
 use serde_json::{Map, Value, json};
+use std::io::{self, IsTerminal as _, Write as _};
+use std::process::ExitCode;
 
 /// CPU seconds of this thread; by the C library, since callgrind does not know of other ways to the clock.
 fn cpu_seconds() -> f64 {
     let time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("Linux has this clock");
     time.tv_sec() as f64 + time.tv_nsec() as f64 * 1e-9
+}
+
+/// How far work is, on a terminal; its line goes when all is done.
+fn show(what: &str, done: usize, total: usize) {
+    let mut terminal = io::stderr();
+    if terminal.is_terminal() {
+        let line = if done < total { format!("{what} {done}/{total}") } else { String::new() };
+        // There is nowhere to say that it did not arrive.
+        _ = write!(terminal, "\r{line}\x1b[K");
+    }
 }
 
 /// What was measured of a part: for people, and under a name for programs.
@@ -37,13 +50,13 @@ struct Bare {
 }
 
 impl Bare {
-    fn measure(args: &Bench) -> Result<Self, Failure> {
+    fn measure(args: &Args) -> Self {
         let inputs = inputs::Inputs::new();
         let (measured, peer) = match dpdk::Dpdk::start(&inputs) {
-            Ok(mut peer) => (bare::measure(args.packets, inputs, &mut peer)?, Ok(peer.version.clone())),
-            Err(why) => (bare::measure(args.packets, inputs, &mut bare::Alone)?, Err(why)),
+            Ok(mut peer) => (bare::measure(args.packets, inputs, &mut peer), Ok(peer.version.clone())),
+            Err(why) => (bare::measure(args.packets, inputs, &mut bare::Alone), Err(why)),
         };
-        Ok(Self { measured, peer })
+        Self { measured, peer }
     }
 
     fn text(&self) -> String {
@@ -88,9 +101,27 @@ fn number(value: Option<f64>) -> String {
     value.map_or(String::new(), |value| format!("{value:.2}"))
 }
 
-pub(crate) fn bench(args: &Bench) -> Result<Exit, Failure> {
+fn main() -> ExitCode {
+    match measured(&Args::parse()).and_then(|found| say(&found)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            _ = writeln!(io::stderr(), "error: {why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn say(found: &str) -> Result<(), String> {
+    let mut out = io::stdout();
+    let said = writeln!(out, "{found}").and_then(|()| out.flush());
+    said.map_err(|error| {
+        format!("cannot write to standard output: {error}\n   help: free some space, or send the output elsewhere")
+    })
+}
+
+fn measured(args: &Args) -> Result<String, String> {
     if let Some(flows) = args.memory_of {
-        return memory::say_of(flows, args.seconds);
+        return memory::of(flows, args.seconds);
     }
     let found = match args.growth {
         true => vec![grown(args.most)?],
@@ -98,20 +129,18 @@ pub(crate) fn bench(args: &Bench) -> Result<Exit, Failure> {
     };
     if args.json {
         let all: Map<_, _> = found.into_iter().flat_map(|it| it.json).map(|(name, it)| (name.to_owned(), it)).collect();
-        say!("{}", Value::Object(all));
-        return Ok(Exit::Fine);
+        return Ok(Value::Object(all).to_string());
     }
-    say!("{}", found.iter().map(|it| it.text.as_str()).collect::<Vec<_>>().join("\n\n"));
-    Ok(Exit::Fine)
+    Ok(found.iter().map(|it| it.text.as_str()).collect::<Vec<_>>().join("\n\n"))
 }
 
 /// Those that are asked for, in the order in which they are printed.
-fn parts(args: &Bench) -> Vec<Part> {
+fn parts(args: &Args) -> Vec<Part> {
     let all = [Part::Workloads, Part::Processes, Part::Memory, Part::Decisions, Part::Bare];
     all.into_iter().filter(|part| args.only.is_empty() || args.only.contains(part)).collect()
 }
 
-fn of(part: Part, args: &Bench) -> Result<Found, Failure> {
+fn of(part: Part, args: &Args) -> Result<Found, String> {
     Ok(match part {
         Part::Workloads => {
             let all = workloads::measure(args.seconds)?;
@@ -126,29 +155,29 @@ fn of(part: Part, args: &Bench) -> Result<Found, Failure> {
             let all = memory::measure(args.seconds, args.large)?;
             Found { text: memory::text(&all), json: vec![("memory", memory::as_json(&all))] }
         }
-        Part::Decisions => decided(args)?,
-        Part::Bare => alone(args)?,
+        Part::Decisions => decided(args),
+        Part::Bare => alone(args),
     })
 }
 
-fn grown(most: usize) -> Result<Found, Failure> {
+fn grown(most: usize) -> Result<Found, String> {
     let all = growth::measure(most)?;
     Ok(Found { text: growth::text(&all), json: vec![("growth", growth::as_json(&all))] })
 }
 
-fn decided(args: &Bench) -> Result<Found, Failure> {
-    let decisions = decisions::measure(args.packets)?;
+fn decided(args: &Args) -> Found {
+    let decisions = decisions::measure(args.packets);
     let head =
         format!("a packet through a port: 1000 B packets at twice the rate, ns each, best of {}", decisions::REPEATS);
     let lines = decisions.iter().map(|it| format!("\n  {:12} {:15} {:6.1}", it.list, it.name, it.ns));
     let text = head + &lines.collect::<String>();
     let each: Map<_, _> = decisions.iter().map(|it| (it.name.to_owned(), json!(it.ns))).collect();
     let made = args.packets.get() * u64::from(decisions::REPEATS) * decisions.len() as u64;
-    Ok(Found { text, json: vec![("ns_per_decision", Value::Object(each)), ("decisions", json!(made))] })
+    Found { text, json: vec![("ns_per_decision", Value::Object(each)), ("decisions", json!(made))] }
 }
 
-fn alone(args: &Bench) -> Result<Found, Failure> {
-    let bare = Bare::measure(args)?;
+fn alone(args: &Args) -> Found {
+    let bare = Bare::measure(args);
     let json = vec![("ns_per_bare_decision", bare.as_json()), ("dpdk", json!(bare.peer.as_ref().ok()))];
-    Ok(Found { text: bare.text(), json })
+    Found { text: bare.text(), json }
 }

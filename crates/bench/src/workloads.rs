@@ -1,9 +1,6 @@
 //! What a packet-hop costs in workloads that other simulators have been measured with, and what it costs to set each up.
 
-use crate::Failure;
-use crate::watch::Terminal;
 use perhop_core::units::Span;
-use perhop_runs::run::{Progress, Watch as _};
 use perhop_scenario::{Options, Scenario};
 use perhop_sim::plan::Plan;
 use perhop_sim::{EngineOptions, Simulation};
@@ -95,15 +92,15 @@ pub(super) fn as_json(all: &[Measured]) -> Value {
 /// Every workload for so many simulated seconds, with progress on a terminal.
 ///
 /// # Errors
-/// The user has interrupted it.
-pub(super) fn measure(seconds: u64) -> Result<Vec<Measured>, Failure> {
-    let (terminal, total) = (Terminal::new("bench"), WORKLOADS.len() * REPEATS);
+/// It cannot be simulated.
+pub(super) fn measure(seconds: u64) -> Result<Vec<Measured>, String> {
+    let total = WORKLOADS.len() * REPEATS;
     let mut measured = Vec::with_capacity(WORKLOADS.len());
     for (i, workload) in WORKLOADS.iter().enumerate() {
         let mut best: Option<Measured> = None;
         for repeat in 0..REPEATS {
-            terminal.progress(Progress { done: i * REPEATS + repeat, total });
-            let found = once(workload, seconds, &terminal)?;
+            super::show("workloads", i * REPEATS + repeat, total);
+            let found = once(workload, seconds)?;
             best = Some(match best {
                 None => found,
                 Some(best) => Measured { set_up: best.set_up.min(found.set_up), run: best.run.min(found.run), ..found },
@@ -111,19 +108,17 @@ pub(super) fn measure(seconds: u64) -> Result<Vec<Measured>, Failure> {
         }
         measured.extend(best);
     }
-    terminal.clear();
+    super::show("workloads", total, total);
     Ok(measured)
 }
 
-fn once(workload: &Workload, seconds: u64, terminal: &Terminal) -> Result<Measured, Failure> {
+fn once(workload: &Workload, seconds: u64) -> Result<Measured, String> {
     let began = super::cpu_seconds();
     let plan = plan(workload, seconds)?;
-    let simulation =
-        Simulation::new(plan.clone(), EngineOptions::default()).map_err(|e| Failure::Error(e.to_string()))?;
+    let simulation = Simulation::new(plan.clone(), EngineOptions::default()).map_err(|e| e.to_string())?;
     let ready = super::cpu_seconds();
-    let outcome = simulation.run(|_| !terminal.stop());
+    let outcome = simulation.run(|_| true).expect("nothing stops it");
     let ended = super::cpu_seconds();
-    let outcome = outcome.ok_or_else(|| Failure::Interrupted("interrupted".into()))?;
     let bottleneck = plan.links.iter().position(|link| link.name == workload.bottleneck);
     let over = outcome.ports.hops.iter().filter(|hop| Some(hop.link) == bottleneck);
     Ok(Measured {
@@ -137,9 +132,9 @@ fn once(workload: &Workload, seconds: u64, terminal: &Terminal) -> Result<Measur
     })
 }
 
-fn plan(workload: &Workload, seconds: u64) -> Result<Plan, Failure> {
+fn plan(workload: &Workload, seconds: u64) -> Result<Plan, String> {
     let read = Scenario::parse(workload.text, &Options::new(workload.name));
-    let (scenario, _) = read.map_err(|error| Failure::Error(error.to_string()))?;
+    let (scenario, _) = read.map_err(|error| error.to_string())?;
     let duration = Span::from_ms(seconds * 1000 / workload.shorter);
     Ok(Plan { duration, ..scenario.plan(1, 0) })
 }
