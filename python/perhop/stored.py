@@ -40,9 +40,8 @@ class Stored:
 
     @property
     def batch(self) -> tuple[Any, ...]:
-        """What all replications of one sweep share; manifests of version 0.1 state neither a name nor a base."""
-        base = self.manifest.get("base_hash") or self.manifest["seed"]
-        return (self.manifest.get("name"), base, *self.labels)
+        """What all replications of one sweep share."""
+        return (self.manifest["name"], self.manifest["base_hash"], *self.labels)
 
 
 @dataclass(frozen=True)
@@ -85,17 +84,15 @@ def read(directory: Path) -> Kept:
 
 
 def ordered(points: list[Stored]) -> list[Stored]:
-    """As the sweep states them; in natural order if they are of several sweeps, or of version 0.1."""
-    positions = {s.manifest.get("index") for s in points}
-    if None in positions or len(positions) < len(points):
+    """As the sweep states them; in natural order if they are of several sweeps."""
+    if len({s.manifest["index"] for s in points}) < len(points):
         return sorted(points, key=lambda s: _natural(s.labels.values()))
     return sorted(points, key=lambda s: int(s.manifest["index"]))
 
 
 def _point(stored: Stored) -> Point:
     manifest = stored.manifest
-    file = manifest.get("file")
-    origin = Origin(file, list(manifest.get("overrides", ()))) if file else None
+    origin = Origin(manifest["file"], list(manifest["overrides"])) if manifest["file"] else None
     return Point(stored.labels, stored.path.parent.name, manifest["point_hash"], manifest["effective"], origin)
 
 
@@ -104,7 +101,7 @@ def found(directory: Path) -> list[Stored]:
     if directory.is_dir():
         stored = _below(directory)
     else:
-        stored = [s for s in _below(directory.parent) if s.manifest.get("name") == directory.name]
+        stored = [s for s in _below(directory.parent) if s.manifest["name"] == directory.name]
         if not stored:
             raise FileNotFoundError(
                 f"{directory} is not a directory, and no run there has this name: `perhop runs` lists those there are"
@@ -168,7 +165,7 @@ def chosen(every: list[Stored], kept: list[Stored]) -> list[str]:
     more = f" and {len(left_out) - MOST_SHOWN} more" if len(left_out) > MOST_SHOWN else ""
     first = min(taken)
     these = str(first) if len(taken) == 1 else f"{first} and {len(taken) - 1} more of its sweep"
-    overrides = max(kept, key=lambda s: s.written).manifest.get("overrides")
+    overrides = max(kept, key=lambda s: s.written).manifest["overrides"]
     these += f" (with {', '.join(overrides)})" if overrides else ""
     return [f"several runs are here; the newest is taken: {these}; without {shown}{more}; `perhop runs` lists them"]
 

@@ -68,7 +68,7 @@ impl<'a> AtPoint<'a> {
             seed: self.seed(),
             perhop: env!("CARGO_PKG_VERSION").to_owned(),
             effective: self.point.scenario.effective(),
-            index: Some(self.point.index),
+            index: self.point.index,
             identity: options.identity.clone(),
         })
     }
