@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from perhop import _core
 from perhop.show import near
+from perhop.unknown import UnknownKeyError
 
 
 class Scale(NamedTuple):
@@ -79,5 +80,5 @@ def column(table: str, name: str) -> Column:
     """
     if (table, name) not in COLUMNS:
         names = [other for of, other in COLUMNS if of == table]
-        raise KeyError(f"no column `{name}`: there are {', '.join(names)}{near(name, names)}")
+        raise UnknownKeyError(f"no column `{name}`: there are {', '.join(names)}{near(name, names)}")
     return COLUMNS[table, name]
