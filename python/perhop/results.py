@@ -16,6 +16,7 @@ from perhop.columns import COLOURS, Column, Columns, Group, Point, Replication, 
 from perhop.frames import Frame
 from perhop.show import near
 from perhop.storage import here
+from perhop.unknown import UnknownKeyError
 
 MOST_NAMED = 12
 """Names of rows that a message lists."""
@@ -66,7 +67,9 @@ class Results:
         """
         if name not in self._tables:
             if name not in self.tables:
-                raise KeyError(f"no table `{name}` here: there are {', '.join(self.tables)}{near(name, self.tables)}")
+                raise UnknownKeyError(
+                    f"no table `{name}` here: there are {', '.join(self.tables)}{near(name, self.tables)}"
+                )
             self._tables[name] = Frame(self._joined(name))
         return self._tables[name]
 
@@ -210,7 +213,7 @@ class Results:
         ends = [key for key in self.keys if short(key) == name]
         if len(ends) == 1:
             return ends[0]
-        raise KeyError(f"no column `{name}`: there are {', '.join(columns)}{near(name, columns)}")
+        raise UnknownKeyError(f"no column `{name}`: there are {', '.join(columns)}{near(name, columns)}")
 
     def select(self, **labels: object) -> Self:
         """The runs at the points that carry these labels (the last part of a key is enough)."""
@@ -238,7 +241,7 @@ class Results:
         ends = [key for key in self.keys if name in (key, short(key))]
         if len(ends) != 1:
             swept = ", ".join(self.keys) or "nothing is"
-            raise KeyError(f"`{name}` is not swept here: {swept}{near(name, map(short, self.keys))}")
+            raise UnknownKeyError(f"`{name}` is not swept here: {swept}{near(name, map(short, self.keys))}")
         return ends[0]
 
     def __iter__(self) -> Iterator[Replication]:

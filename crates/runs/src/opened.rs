@@ -1,9 +1,11 @@
 //! What a reader takes of a directory: the newest of its runs, with the newest version of each point; each replication once.
 
+use super::classes::Classes;
 use super::disk::{Damaged, MANIFEST, Stored, load_all, numbers};
 use super::inventory::{self, Found};
 use super::run::Replication;
 use perhop_scenario::{Options, Scenario, Sweep};
+use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -128,16 +130,24 @@ fn replications(points: &[&Found], places: &Places) -> Result<Vec<Replication>, 
     let index: BTreeMap<_, _> = points.iter().enumerate().map(|(i, point)| (hash(point), i)).collect();
     let dirs: BTreeSet<_> = places.values().map(|found| found.dir.clone()).collect();
     let dirs: Vec<_> = dirs.into_iter().collect();
-    let stored = load_all(&dirs)?;
+    let (stored, classes) = (load_all(&dirs)?, points.par_iter().map(|point| classes(point)).collect::<Vec<_>>());
     let mut read: BTreeMap<_, _> = dirs.into_iter().zip(stored).flat_map(|(dir, stored)| each(&dir, stored)).collect();
     let take = |(&(hash, number), found): (&(&str, u32), &&Found)| {
         let made = read.remove(&(found.dir.clone(), number));
         let replaced = || Damaged { dir: found.dir.clone(), what: "it was replaced while it was read".to_owned() };
-        Ok(Replication { point: index[hash], ..made.ok_or_else(replaced)? })
+        let (mut made, point) = (made.ok_or_else(replaced)?, index[hash]);
+        made.tables.extend(classes[point].as_ref().map(|classes| classes.of(&made.tables)));
+        Ok(Replication { point, ..made })
     };
     let mut taken = places.iter().map(take).collect::<Result<Vec<_>, Damaged>>()?;
     taken.sort_by_key(|replication| (replication.point, replication.replication));
     Ok(taken)
+}
+
+/// What each class of a point got, as far as the scenario in force can be read.
+fn classes(point: &Found) -> Option<Classes> {
+    let read = Scenario::parse(&point.common.effective, &Options::new(MANIFEST));
+    read.ok().map(|(scenario, _)| Classes::new(&scenario))
 }
 
 /// The replications of a directory.

@@ -110,13 +110,9 @@ impl Aqm for CoDel {
         self.state.judge(&self.law, &Head { now: at.now, arrived: at.arrived, behind, ecn })
     }
 
-    fn needs(&self) -> Needs {
-        Needs::DEPARTURES
-    }
-
     /// Linux's judges the packet when its parent looks at it.
-    fn takes(&self) -> bool {
-        self.law.arithmetic() == Arithmetic::Linux
+    fn needs(&self) -> Needs {
+        Needs::DEPARTURES | Needs::TAKING.only_if(self.law.arithmetic() == Arithmetic::Linux)
     }
 
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {

@@ -198,13 +198,10 @@ impl Aqm for Pie {
         self.next = now + self.interval;
     }
 
-    fn needs(&self) -> Needs {
-        Needs::DEPARTURES | Needs::TIMER
-    }
-
     /// Linux's takes the packet out when its parent looks at it.
-    fn takes(&self) -> bool {
-        matches!(self.controller, Controller::Linux(_))
+    fn needs(&self) -> Needs {
+        let linux = matches!(self.controller, Controller::Linux(_));
+        Needs::DEPARTURES | Needs::TIMER | Needs::TAKING.only_if(linux)
     }
 
     fn poll_at(&self) -> Option<Time> {

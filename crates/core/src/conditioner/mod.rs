@@ -156,13 +156,12 @@ pub struct Outbox {
 }
 
 /// A traffic conditioner. Defaults do nothing; a host calls only what [`Conditioner::needs`] asks for.
+#[crate::registry::forward(AnyConditioner: dispatch, Params = ConditionerParams)]
 pub trait Conditioner {
     /// Its parameters.
     type Params;
-    /// What it writes.
-    const WRITES: Writes = Writes::Colour;
-
     /// A packet on its way to the port's queue.
+    #[inline]
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict;
 
     /// A packet that arrived over the mate link; may rewrite, never drops.
@@ -184,6 +183,11 @@ pub trait Conditioner {
     /// Which hooks beyond `forward` it needs.
     fn needs(&self) -> Needs {
         Needs::NOTHING
+    }
+
+    /// What it writes.
+    fn writes(&self) -> Writes {
+        Writes::Colour
     }
 
     /// The label it reads: `check` then reports a path on which nothing writes that label as an error.
@@ -252,67 +256,5 @@ impl AnyConditioner {
     /// Whether it rewrites what it reads, as a relabeller does.
     pub fn rewrites(&self) -> bool {
         self.reads().is_some_and(|read| read.field() == self.writes().field())
-    }
-
-    /// What it writes.
-    pub const fn writes(&self) -> Writes {
-        const fn of<T: Conditioner>(_: &T) -> Writes {
-            T::WRITES
-        }
-        dispatch!(self, x => of(x))
-    }
-}
-
-impl Conditioner for AnyConditioner {
-    type Params = ConditionerParams;
-
-    #[inline]
-    fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
-        dispatch!(self, x => x.forward(at, packet, rng))
-    }
-    fn reverse(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) {
-        dispatch!(self, x => x.reverse(at, packet, rng));
-    }
-    fn departing(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) {
-        dispatch!(self, x => x.departing(at, packet, rng));
-    }
-    fn on_timer(&mut self, now: Time, outbox: &mut Outbox) {
-        dispatch!(self, x => x.on_timer(now, outbox));
-    }
-    fn skip_timers(&mut self, now: Time) {
-        dispatch!(self, x => x.skip_timers(now));
-    }
-    fn on_report(&mut self, now: Time, from: Publisher, report: &Report) {
-        dispatch!(self, x => x.on_report(now, from, report));
-    }
-    fn needs(&self) -> Needs {
-        dispatch!(self, x => x.needs())
-    }
-    fn reads(&self) -> Option<Writes> {
-        dispatch!(self, x => x.reads())
-    }
-    fn gives(&self, arriving: Colour) -> &'static [Colour] {
-        dispatch!(self, x => x.gives(arriving))
-    }
-    fn tokens(&self) -> meter::Tokens {
-        dispatch!(self, x => x.tokens())
-    }
-    fn tags(&self) -> Option<&pps::Tags> {
-        dispatch!(self, x => x.tags())
-    }
-    fn poll_at(&self) -> Option<Time> {
-        dispatch!(self, x => x.poll_at())
-    }
-    fn retune(&mut self, now: Time, params: &ConditionerParams, scope: &Scope) -> Result<(), ParamError> {
-        self.retune(now, params, scope)
-    }
-    fn forget(&mut self, flow: FlowId) {
-        dispatch!(self, x => x.forget(flow));
-    }
-    fn gauges(&self, now: Time, each: &mut dyn FnMut(&'static str, f64)) {
-        dispatch!(self, x => x.gauges(now, each));
-    }
-    fn tallies(&self, each: &mut dyn FnMut(&'static str, u64)) {
-        dispatch!(self, x => x.tallies(each));
     }
 }

@@ -111,7 +111,6 @@ impl Params {
 
 impl Conditioner for PpsAckRelabeller {
     type Params = Params;
-    const WRITES: Writes = Writes::AckTickets;
 
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         if let Some(tickets) = tickets(packet) {
@@ -129,6 +128,10 @@ impl Conditioner for PpsAckRelabeller {
     fn departing(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) {
         let Some(tickets) = tickets(packet) else { return };
         packet.set_label(self.data.exchange(at.now, tickets, self.acks.incoming.rate(), rng));
+    }
+
+    fn writes(&self) -> Writes {
+        Writes::AckTickets
     }
 
     fn needs(&self) -> Needs {

@@ -65,7 +65,6 @@ impl Params {
 
 impl Conditioner for PpsAckTagger {
     type Params = Params;
-    const WRITES: Writes = Writes::AckTickets;
 
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         if packet.pure_ack() {
@@ -74,6 +73,10 @@ impl Conditioner for PpsAckTagger {
             packet.set_ack_label(self.issuer.issue(at.now, wanted, rng));
         }
         Verdict::Pass
+    }
+
+    fn writes(&self) -> Writes {
+        Writes::AckTickets
     }
 
     fn tags(&self) -> Option<&Tags> {

@@ -132,7 +132,6 @@ impl PpsRelabeller {
 
 impl Conditioner for PpsRelabeller {
     type Params = Params;
-    const WRITES: Writes = Writes::Tickets;
 
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         if self.rules.measure == Measure::Arrivals {
@@ -156,6 +155,10 @@ impl Conditioner for PpsRelabeller {
         if self.rules.relabel == Moment::Departure {
             self.relabel(at.now, packet, rng);
         }
+    }
+
+    fn writes(&self) -> Writes {
+        Writes::Tickets
     }
 
     fn needs(&self) -> Needs {

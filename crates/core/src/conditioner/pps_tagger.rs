@@ -175,7 +175,6 @@ impl PpsTagger {
 
 impl Conditioner for PpsTagger {
     type Params = Params;
-    const WRITES: Writes = Writes::Tickets;
 
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, rng: &mut Rng) -> Verdict {
         if packet.pure_ack() {
@@ -204,6 +203,10 @@ impl Conditioner for PpsTagger {
         if newly > 0.0 && self.rules.rate != RateOf::Sent {
             self.rate.update(at.now, newly);
         }
+    }
+
+    fn writes(&self) -> Writes {
+        Writes::Tickets
     }
 
     fn needs(&self) -> Needs {

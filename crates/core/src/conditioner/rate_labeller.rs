@@ -157,13 +157,16 @@ impl RateLabeller {
 
 impl Conditioner for RateLabeller {
     type Params = Params;
-    const WRITES: Writes = Writes::Rate;
 
     #[inline(always)]
     fn forward(&mut self, at: &Passage<'_>, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         let rate = self.measure(at.now, packet.size);
         packet.set_label((rate.max(EPS) / self.weight) as f32);
         Verdict::Pass
+    }
+
+    fn writes(&self) -> Writes {
+        Writes::Rate
     }
 
     fn retune(&mut self, _now: Time, params: &Params, scope: &Scope) -> Result<(), ParamError> {

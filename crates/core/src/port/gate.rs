@@ -124,11 +124,6 @@ impl Gate {
         self.drop == Side::Head
     }
 
-    /// Whether the packet that it shows is as good as gone.
-    pub(super) fn takes(&self) -> bool {
-        self.aqm().takes()
-    }
-
     /// Whether more waits than its limit, which happens only where the packet at the head goes.
     #[inline]
     pub(super) fn is_overfull(&self, packets: u32, bytes: u64) -> bool {

@@ -392,21 +392,9 @@ impl Scheduler for Cake {
         self.evicting.map(|child| Eviction { child, packets: 1, bytes: 0, side: Side::Head })
     }
 
-    fn evicts(&self) -> bool {
-        true
-    }
-
-    fn has_flows(&self) -> bool {
-        true
-    }
-
-    /// As all of Linux's queues of flows.
-    fn takes(&self) -> bool {
-        true
-    }
-
     fn needs(&self) -> Needs {
-        Needs::DEPARTURES
+        let flows = Needs::ROOM | Needs::FLOWS | Needs::TAKING;
+        Needs::DEPARTURES | Needs::LENGTHS | Needs::LATER | flows
     }
 
     fn warnings(&self) -> Vec<ParamError> {

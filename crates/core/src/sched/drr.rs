@@ -48,6 +48,7 @@ use crate::Scope;
 use crate::aqm::members::{Member, Members};
 use crate::arithmetic::Arithmetic;
 use crate::count::Count;
+use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
 use crate::units::{BitRate, Bytes, Time};
@@ -154,10 +155,6 @@ impl Scheduler for Drr {
         self.rounds.pick(heads)
     }
 
-    fn waits(&self) -> bool {
-        false
-    }
-
     fn sent(&mut self, _now: Time, child: usize, bytes: u32, behind: Count) {
         self.rounds.sent(child, bytes, behind);
     }
@@ -166,8 +163,8 @@ impl Scheduler for Drr {
         self.rounds.dropped(child, behind);
     }
 
-    fn takes(&self) -> bool {
-        self.takes
+    fn needs(&self) -> Needs {
+        Needs::LENGTHS | Needs::TAKING.only_if(self.takes)
     }
 
     fn warnings(&self) -> Vec<ParamError> {

@@ -253,14 +253,6 @@ impl Scheduler for DualPi2 {
         }
     }
 
-    fn weighs(&self) -> bool {
-        false
-    }
-
-    fn waits(&self) -> bool {
-        false
-    }
-
     fn on_departure(&mut self, at: &Visit, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         let backlog = at.at.backlog;
         match at.child {
@@ -282,12 +274,8 @@ impl Scheduler for DualPi2 {
         self.queues[child].arrivals.pop_front();
     }
 
-    fn has_flows(&self) -> bool {
-        true
-    }
-
     fn needs(&self) -> Needs {
-        Needs::ARRIVALS | Needs::DEPARTURES | Needs::TIMER
+        Needs::ARRIVALS | Needs::DEPARTURES | Needs::TIMER | Needs::FLOWS
     }
 
     fn poll_at(&self) -> Option<Time> {

@@ -158,10 +158,6 @@ impl Scheduler for Ets {
         }
     }
 
-    fn waits(&self) -> bool {
-        false
-    }
-
     fn sent(&mut self, _now: Time, child: usize, bytes: u32, behind: Count) {
         if let Some(shared) = self.shared(child) {
             self.rounds.sent(shared, bytes, behind);
@@ -179,11 +175,7 @@ impl Scheduler for Ets {
     }
 
     fn needs(&self) -> Needs {
-        self.limits.needs()
-    }
-
-    fn takes(&self) -> bool {
-        self.takes
+        self.limits.needs() | Needs::LENGTHS | Needs::TAKING.only_if(self.takes)
     }
 
     fn warnings(&self) -> Vec<ParamError> {

@@ -250,14 +250,6 @@ impl Scheduler for FqCodel {
         }
     }
 
-    fn weighs(&self) -> bool {
-        false
-    }
-
-    fn waits(&self) -> bool {
-        false
-    }
-
     fn on_departure(&mut self, at: &Visit, _packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         let backlog = at.at.backlog;
         let behind = if self.rules.linux { at.all.bytes } else { backlog.bytes };
@@ -289,20 +281,8 @@ impl Scheduler for FqCodel {
         Some(Eviction { child, packets: self.rules.drop_batch, bytes: self.waiting[child] / 2, side: Side::Head })
     }
 
-    fn evicts(&self) -> bool {
-        true
-    }
-
-    fn has_flows(&self) -> bool {
-        true
-    }
-
-    fn takes(&self) -> bool {
-        self.rules.linux
-    }
-
     fn needs(&self) -> Needs {
-        Needs::DEPARTURES
+        Needs::DEPARTURES | Needs::ROOM | Needs::FLOWS | Needs::TAKING.only_if(self.rules.linux)
     }
 
     /// Queues, lists and credits stay.

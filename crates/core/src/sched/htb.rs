@@ -70,6 +70,7 @@ use crate::aqm::members::{Member, Members};
 use crate::arithmetic::Arithmetic;
 use crate::count::Count;
 use crate::framing::Framing;
+use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{Choice, ParamError, Params as Declared};
 use crate::units::{BitRate, Bytes, NS_PER_S, Time};
@@ -243,10 +244,6 @@ impl Scheduler for Htb {
         }
     }
 
-    fn weighs(&self) -> bool {
-        false
-    }
-
     fn sent(&mut self, now: Time, child: usize, bytes: u32, behind: Count) {
         if self.direct != Some(child) {
             self.tree.sent(now, child, bytes, behind);
@@ -280,8 +277,8 @@ impl Scheduler for Htb {
         self.form.leaves.get(child).map(|&leaf| self.bounds[leaf])
     }
 
-    fn takes(&self) -> bool {
-        self.takes
+    fn needs(&self) -> Needs {
+        Needs::LATER | Needs::TAKING.only_if(self.takes)
     }
 
     fn warnings(&self) -> Vec<ParamError> {

@@ -187,14 +187,6 @@ impl Scheduler for Sfq {
         }
     }
 
-    fn weighs(&self) -> bool {
-        false
-    }
-
-    fn waits(&self) -> bool {
-        false
-    }
-
     fn sent(&mut self, _now: Time, child: usize, bytes: u32, _behind: Count) {
         self.changed(child, self.queues[child].packets - 1);
         self.queues[child].allot -= i64::from(bytes);
@@ -223,20 +215,8 @@ impl Scheduler for Sfq {
         Some(Eviction { child, packets: 1, bytes: 0, side: self.params.drop })
     }
 
-    fn evicts(&self) -> bool {
-        true
-    }
-
-    fn has_flows(&self) -> bool {
-        true
-    }
-
-    fn takes(&self) -> bool {
-        self.linux()
-    }
-
     fn needs(&self) -> Needs {
-        Needs::ARRIVALS
+        Needs::ARRIVALS | Needs::ROOM | Needs::FLOWS | Needs::TAKING.only_if(self.linux())
     }
 
     /// Queues, the round and allotments stay.

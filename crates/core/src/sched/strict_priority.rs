@@ -100,14 +100,6 @@ impl Scheduler for StrictPriority {
         heads.iter().position(|head| head.is_ready()).map_or(Pick::Nothing, Pick::Child)
     }
 
-    fn weighs(&self) -> bool {
-        false
-    }
-
-    fn waits(&self) -> bool {
-        false
-    }
-
     fn on_arrival(&mut self, at: &Visit, packet: &mut Packet, _rng: &mut Rng) -> Verdict {
         self.limits.judge(at, packet.size)
     }

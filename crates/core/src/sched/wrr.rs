@@ -27,6 +27,7 @@ use super::{Head, HostKey, Pick, Scheduler, members, same_members, share_of};
 use crate::Scope;
 use crate::aqm::members::{Member, Members};
 use crate::count::Count;
+use crate::needs::Needs;
 use crate::packet::Packet;
 use crate::params::{ParamError, Params as Declared};
 use crate::units::{BitRate, Time};
@@ -102,12 +103,8 @@ impl Scheduler for Wrr {
         Pick::Child(self.current)
     }
 
-    fn weighs(&self) -> bool {
-        false
-    }
-
-    fn waits(&self) -> bool {
-        false
+    fn needs(&self) -> Needs {
+        Needs::NOTHING
     }
 
     fn sent(&mut self, _now: Time, _child: usize, _bytes: u32, _behind: Count) {

@@ -143,8 +143,8 @@ impl Host {
             let [first, again] = [0, 1].map(|_| self.scheduler.pick(now, &heads));
             assert_eq!(first, again);
             let of_any_size: Vec<_> = heads.iter().map(|it| if it.is_ready() { Head::Bytes(0) } else { *it }).collect();
-            assert!(self.scheduler.weighs() || self.scheduler.pick(now, &of_any_size) == first);
-            assert!(self.scheduler.waits() || !matches!(first, Pick::Later(_)));
+            assert!(self.scheduler.needs().contains(Needs::LENGTHS) || self.scheduler.pick(now, &of_any_size) == first);
+            assert!(self.scheduler.needs().contains(Needs::LATER) || !matches!(first, Pick::Later(_)));
             let Pick::Child(child) = first else {
                 let later = if let Pick::Later(at) = first { Some(at) } else { None };
                 self.opens = later.filter(|at| *at > now).map(Time::ns);

@@ -91,7 +91,7 @@ fn the_default_burst_is_200_ms_of_the_rate() {
         let passed = (0..30).filter(|_| judge(&mut running, 0, [0, 1500, 1]) == Verdict::Pass).count();
         assert_eq!(passed, passing, "{rate}");
     }
-    assert_eq!(params("ets", &[]).build(&scope()).unwrap().needs(), Needs::NOTHING);
+    assert_eq!(params("ets", &[]).build(&scope()).unwrap().needs(), Needs::LENGTHS);
 }
 
 #[test]

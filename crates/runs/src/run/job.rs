@@ -147,7 +147,7 @@ impl Job<'_> {
             Some(dir) => self.keep(dir, draft, &entry, &tables).map(Some)?,
             None => None,
         };
-        tables.extend((!entry.ef.is_empty()).then(|| ef::table(&entry.ef)));
+        tables.extend((!entry.ef.is_empty()).then(|| ef::table(&entry.ef).table));
         let captured = (!self.options.taps.is_empty()).then(|| Box::new(outcome));
         Ok(Some(Replication { wall, dir, captured, ..Replication::of(entry, tables) }))
     }
@@ -212,7 +212,7 @@ impl Job<'_> {
             write::claim(&dir, self.at.common(self.options)).map_err(written)?;
         }
         tables.retain(|table| table.name != ef::NAME);
-        tables.extend((!answers.is_empty()).then(|| ef::table(&answers)));
+        tables.extend((!answers.is_empty()).then(|| ef::table(&answers).table));
         let made = Replication::of(Entry { ef: answers, ..entry }, tables);
         Ok(Replication { reused: true, dir: Some(dir), ..made })
     }

@@ -1,6 +1,7 @@
 //! Outwards, first half: what each node offers, from the queues to the root.
 
 use super::{Kind, Offer, Tree, UNKNOWN};
+use crate::needs::Needs;
 use crate::port::{Buffers, Leaving};
 use crate::sched::{Pick, Scheduler as _};
 use crate::units::Time;
@@ -116,7 +117,8 @@ impl<H: Copy> Tree<H> {
             let inner = self.inner_mut(node);
             inner.chosen = place;
             inner.heads[place] = offer.head();
-            let same = offer.head() == head || !inner.weighs && head.is_ready() && offer.head().is_ready();
+            let same = offer.head() == head
+                || !inner.needs.contains(Needs::LENGTHS) && head.is_ready() && offer.head().is_ready();
             if inner.stale.is_empty() && same {
                 return (offer, below.map(|at| earlier(at, opens)).or(opens));
             }
