@@ -5,7 +5,7 @@ from typing import Any, final
 
 import numpy.typing as npt
 
-from perhop.shapes import ContractDict, Diagnostic, PassedDict, PointDict, ReplicationDict
+from perhop.shapes import ContractDict, Diagnostic, OpenedDict, PassedDict, PointDict, ReplicationDict
 
 __all__ = [
     "Loop",
@@ -18,11 +18,11 @@ __all__ = [
     "bounded",
     "check",
     "columns",
+    "damaged",
     "estimate",
     "known",
-    "load",
     "main",
-    "manifest",
+    "opened",
     "quantity",
     "text",
     "tune",
@@ -46,8 +46,8 @@ def quantity(text: str) -> tuple[float, str, str, float] | None: ...
 def columns() -> list[dict[str, Any]]: ...
 def known(table: str, column: str, values: list[float]) -> tuple[float, list[float]]: ...
 def estimate(mean: float, half: float | None = None, cut: list[float] | None = None) -> str: ...
-def manifest(directory: str) -> str: ...
-def load(directories: list[str]) -> list[list[tuple[int, str, Tables]]]: ...
+def opened(directory: str) -> OpenedDict: ...
+def damaged(directory: str, what: str) -> str: ...
 def answer(argv: list[str], given: tuple[str, str, set[tuple[int, int]], float]) -> int: ...
 def main(argv: list[str]) -> tuple[int, tuple[str, str] | None]: ...
 

@@ -14,11 +14,11 @@ from perhop.arguments import bounded, checked, positive
 from perhop.arguments import shown as shown_value
 from perhop.builder import Builder, stated
 from perhop.cluster import runs as cluster
-from perhop.columns import Point, Replication
+from perhop.columns import Point, point, replication
 from perhop.hands import Threads, Work
 from perhop.progress import shown
 from perhop.runs import Runs
-from perhop.shapes import Diagnostic, PointDict, ReplicationDict
+from perhop.shapes import Diagnostic
 from perhop.sweep import Values, axis
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Scenario:
     @property
     def points(self) -> list[Point]:
         """The points of its sweep; one without labels if it has none."""
-        return _points(self._core.points)
+        return list(map(point, self._core.points))
 
     @property
     def warnings(self) -> list[Diagnostic]:
@@ -200,11 +200,10 @@ class Scenario:
                 done = Threads(jobs).run_one(work, report)
         else:
             done = cluster.run(client, chunk_s, jobs, work, progress)
-        points = core.points
-        finished = [_replication(r) for r in done]
+        points, finished = core.points, [replication(r) for r in done]
         settings = points[0]["settings"]
         notes = [r["note"] for r in done if r["note"] is not None]
-        return Runs(self.name, settings["seed"], _points(points), finished, settings, notes)
+        return Runs(self.name, settings["seed"], list(map(point, points)), finished, settings, notes)
 
     @checked
     def sweep(self, axes: Mapping[Any, Values], **options: Any) -> Runs:
@@ -239,15 +238,6 @@ class Scenario:
             + (show.table(swept, rows) if swept else "")
             + show.folded("every value in force", self.effective())
         )
-
-
-def _replication(done: ReplicationDict) -> Replication:
-    directory = None if done["directory"] is None else Path(done["directory"])
-    return Replication(done["point"], done["replication"], done["hash"], done["tables"], done["reused"], directory)
-
-
-def _points(points: Sequence[PointDict]) -> list[Point]:
-    return [Point(dict(p["labels"]), p["name"], p["hash"], p["effective"]) for p in points]
 
 
 def assignments(overrides: Overrides) -> list[str]:

@@ -291,7 +291,12 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="write a new baseline")
     parser.add_argument("--only", help="names, separated by commas; default: all")
     parser.add_argument("--profile", help="functions of one workload, beside p100")
-    parser.add_argument("--perhop", type=Path, default=ROOT / "target/release/perhop", help="the binary to count; perhop-bench is beside it")
+    parser.add_argument(
+        "--perhop",
+        type=Path,
+        default=ROOT / "target/release/perhop",
+        help="the binary to count; perhop-bench is beside it",
+    )
     chosen = parser.parse_args()
     if chosen.profile:
         print_profile(chosen.perhop, chosen.profile)

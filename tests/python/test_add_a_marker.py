@@ -99,7 +99,17 @@ def test_the_patch_is_one_file_and_one_line(name: str) -> None:
 
 def test_the_tests_in_the_patches_pass(built: dict[str, Path], patched: Path) -> None:
     assert built
-    command = ("cargo", "test", "-p", "perhop-core", "-p", "perhop-sim", "--lib", "--", *(new for _, new in PATCHES.values()))
+    command = (
+        "cargo",
+        "test",
+        "-p",
+        "perhop-core",
+        "-p",
+        "perhop-sim",
+        "--lib",
+        "--",
+        *(new for _, new in PATCHES.values()),
+    )
     done = run(*command, cwd=patched)
     assert done.count("2 passed") == 2
 

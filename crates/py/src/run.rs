@@ -130,7 +130,8 @@ fn error(error: run::RunError) -> PyErr {
     }
 }
 
-fn dict(py: Python<'_>, replication: Replication) -> PyResult<Bound<'_, PyDict>> {
+/// A replication as a dictionary.
+pub fn dict(py: Python<'_>, replication: Replication) -> PyResult<Bound<'_, PyDict>> {
     let out = PyDict::new(py);
     out.set_item("point", replication.point)?;
     out.set_item("replication", replication.replication)?;

@@ -12,6 +12,8 @@ pub mod ef_shown;
 pub mod disk;
 /// What a directory of runs holds.
 pub mod inventory;
+/// What a reader takes of it.
+pub mod opened;
 /// The same as a table for the terminal.
 pub mod inventory_table;
 /// Points x replications on threads.

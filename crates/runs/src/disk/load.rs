@@ -81,21 +81,8 @@ pub fn load_all(dirs: &[PathBuf]) -> Result<Vec<Stored>, Damaged> {
 /// # Errors
 /// What is wrong with it.
 pub fn manifest(dir: &Path) -> Result<Manifest, String> {
-    text(dir).map(|(_, manifest)| manifest)
-}
-
-/// The text of a directory's manifest, which is the one that was written.
-///
-/// # Errors
-/// As [`load`], of the manifest alone.
-pub fn manifest_text(dir: &Path) -> Result<String, Damaged> {
-    text(dir).map(|(text, _)| text).map_err(|what| Damaged { dir: dir.to_owned(), what })
-}
-
-fn text(dir: &Path) -> Result<(String, Manifest), String> {
     let text = fs::read_to_string(dir.join(MANIFEST)).map_err(|e| format!("{MANIFEST} cannot be read: {e}"))?;
-    let manifest = Manifest::from_json(&text).map_err(|e| format!("{MANIFEST} {e}"))?;
-    Ok((text, manifest))
+    Manifest::from_json(&text).map_err(|e| format!("{MANIFEST} {e}"))
 }
 
 /// The bytes of its tables that are there, in the order of [`tables::NAMES`].
