@@ -12,7 +12,7 @@ import numpy as np
 from perhop import _core
 from perhop.columns import COLOURS, Group, Values
 from perhop.measured import interval
-from perhop.results import Runs
+from perhop.results import Results
 from perhop.shapes import ContractDict, Diagnostic, PassedDict
 from perhop.stats import Interval
 
@@ -82,7 +82,7 @@ def network(effective: str) -> Network:
     return Network(scenario.contracts, scenario.passed, scenario.warnings)
 
 
-def answers(runs: Runs) -> list[Answer]:
+def answers(runs: Results) -> list[Answer]:
     """For each point, in the order of the scenario's classes."""
     measured = runs.settings["duration_s"] - runs.settings["warmup_s"]
     hops, colours = ["point", "class", "hop"], ["point", "class", "colour"]

@@ -15,7 +15,7 @@ import numpy as np
 from perhop import accounting, in_force, measured, show, stats, units
 from perhop.arguments import checked
 from perhop.columns import Group, Point, Values
-from perhop.results import Runs
+from perhop.results import Results
 from perhop.stats import Interval
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Difference:
 
 
 @checked
-def differences(a: Runs, b: Runs, metrics: Sequence[str] = METRICS) -> list[Difference]:
+def differences(a: Results, b: Results, metrics: Sequence[str] = METRICS) -> list[Difference]:
     """`b - a` for every row of every metric, `traffic.goodput_bit_s` for instance.
 
     `settings` says what the two runs differ in.
@@ -83,7 +83,7 @@ def differences(a: Runs, b: Runs, metrics: Sequence[str] = METRICS) -> list[Diff
     return [found for metric in metrics for found in _of_metric(a, b, metric)]
 
 
-def refuse_unpaired(a: Runs, b: Runs) -> None:
+def refuse_unpaired(a: Results, b: Results) -> None:
     """Raises an error with a clear message unless every replication of `a` has its partner in `b`."""
     if a.seed != b.seed:
         raise ValueError(
@@ -102,11 +102,11 @@ def refuse_unpaired(a: Runs, b: Runs) -> None:
         raise ValueError("the runs have different replications: run both with the same `replications`")
 
 
-def _numbers(runs: Runs) -> list[tuple[int, int]]:
+def _numbers(runs: Results) -> list[tuple[int, int]]:
     return [(r.point, r.replication) for r in runs]
 
 
-def _of_metric(a: Runs, b: Runs, metric: str) -> Iterator[Difference]:
+def _of_metric(a: Results, b: Results, metric: str) -> Iterator[Difference]:
     table, _, column = metric.partition(".")
     if table not in units.KEYS or not column:
         tables = f"{', '.join(units.KEYS)}{show.near(table, units.KEYS)}"
@@ -120,13 +120,13 @@ def _of_metric(a: Runs, b: Runs, metric: str) -> Iterator[Difference]:
         yield _difference(Row(metric, point, row), left, right)
 
 
-def pair(a: Runs, b: Runs) -> list[str]:
+def pair(a: Results, b: Results) -> list[str]:
     """What the points are called: one name where they have the same labels, otherwise that of each."""
     names = [(ours.title, theirs.title) for ours, theirs in zip(a.points, b.points, strict=True)]
     return [ours if ours == theirs else f"{ours or 'base'} | {theirs or 'base'}" for ours, theirs in names]
 
 
-def settings(a: Runs, b: Runs) -> dict[in_force.Setting, list[str]]:
+def settings(a: Results, b: Results) -> dict[in_force.Setting, list[str]]:
     """The settings in force that differ, each with the points at which they do."""
     found: dict[in_force.Setting, list[str]] = {}
     for name, ours, theirs in zip(pair(a, b), a.points, b.points, strict=True):
@@ -147,12 +147,12 @@ def _known(column: str, values: Values) -> Interval | None:
     return None if np.isnan(values).any() else measured.interval(column, values)
 
 
-def _rows(runs: Runs, table: str, column: str) -> dict[Group, Values]:
+def _rows(runs: Results, table: str, column: str) -> dict[Group, Values]:
     missing = 0.0 if units.counted(column) else math.nan
     return runs.values(table, column, by=["point", *units.KEYS[table]], missing=missing)
 
 
-def _filled(side: dict[Group, Values], group: Group, runs: Runs, column: str) -> Values:
+def _filled(side: dict[Group, Values], group: Group, runs: Results, column: str) -> Values:
     """The group's values; zeros or unknowns if it is missing altogether."""
     size = sum(r.point == int(group[0]) for r in runs)
     return side.get(group, np.full(size, 0.0 if units.counted(column) else math.nan))
@@ -160,7 +160,7 @@ def _filled(side: dict[Group, Values], group: Group, runs: Runs, column: str) ->
 
 def compare(arguments: dict[str, Any]) -> int:
     """The verb."""
-    a, b = Runs.open(arguments["a"]), Runs.open(arguments["b"])
+    a, b = Results.open(arguments["a"]), Results.open(arguments["b"])
     for note in [*a.notes, *b.notes]:
         print(f"note: {note}", file=sys.stderr)
     names, found = Names(arguments["a"], arguments["b"]), differences(a, b, arguments["metric"] or METRICS)
@@ -184,7 +184,7 @@ def _record(d: Difference, differs: Mapping[in_force.Setting, list[str]]) -> dic
     return {"metric": d.metric, "point": d.point, "row": d.row} | sides | {"p": p, "differs": between}
 
 
-def _print(found: list[Difference], names: Names, runs: tuple[Runs, Runs]) -> None:
+def _print(found: list[Difference], names: Names, runs: tuple[Results, Results]) -> None:
     from rich.console import Console
 
     console = Console(width=None if sys.stdout.isatty() else 200)
@@ -199,7 +199,7 @@ def _print(found: list[Difference], names: Names, runs: tuple[Runs, Runs]) -> No
     print(text.get(), end="")
 
 
-def _print_settings(console: Console, runs: tuple[Runs, Runs]) -> None:
+def _print_settings(console: Console, runs: tuple[Results, Results]) -> None:
     """What differs: keys with both values, or that nothing does."""
     differs, table = settings(*runs), _grid("setting that differs", "A", "B")
     if not differs:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from perhop.columns import Columns, Point, Replication
-from perhop.stored import asked, connect, damaged
+from perhop.sql import asked, connect
+from perhop.stored import damaged
 
 if TYPE_CHECKING:
     import duckdb

@@ -12,12 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import duckdb
-import numpy as np
-
 from perhop import _core
-from perhop.arguments import shown
-from perhop.columns import Column, Columns, Origin, Point, Replication
+from perhop.columns import Columns, Origin, Point, Replication
 
 MANIFEST = "manifest.json"
 MOST_SHOWN = 3
@@ -61,46 +57,6 @@ class Kept:
     """`[scenario]` with every effective value, times in seconds."""
     notes: list[str]
     """What was skipped."""
-
-
-def connect() -> duckdb.DuckDBPyConnection:
-    """An empty database in memory, one thread: with two, a float sum depends on the order of arrival."""
-    connection = duckdb.connect(":memory:")
-    connection.execute("SET threads = 1")
-    return connection
-
-
-def columns_of(relation: duckdb.DuckDBPyConnection) -> Columns:
-    """A query's answer: integers stay integers without nulls; a missing number is NaN, a missing text None."""
-    return {name: _plain(column) for name, column in relation.fetchnumpy().items()}
-
-
-def asked(connection: duckdb.DuckDBPyConnection, query: str) -> Columns:
-    """A query's answer as columns.
-
-    Raises:
-        ValueError: the query is not SQL of these tables.
-    """
-    try:
-        found: duckdb.DuckDBPyConnection | None = connection.execute(query)
-    except duckdb.Error as error:
-        raise ValueError(f"query {shown(query)}: {error}") from error
-    if found is None:
-        raise ValueError(f"query {shown(query)} asks for nothing")
-    return columns_of(found)
-
-
-def _plain(column: Any) -> Column:
-    if not isinstance(column, np.ma.MaskedArray):
-        return np.asarray(column)
-    mask = np.ma.getmaskarray(column)
-    if not mask.any():
-        return np.asarray(column.data)
-    if column.dtype.kind in "iufb":
-        return np.where(mask, np.nan, column.data.astype(np.float64))
-    plain = np.asarray(column.data).astype(object)
-    plain[mask] = None
-    return plain
 
 
 def read(directory: Path) -> Kept:

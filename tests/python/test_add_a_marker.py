@@ -22,7 +22,7 @@ PATCHES = {
 }
 """Each with the folder of its list and the new file."""
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-CRATES = ("perhop", "perhop-core", "perhop-sim", "perhop-scenario", "perhop-capture")
+CRATES = ("perhop", "perhop-core", "perhop-sim", "perhop-scenario", "perhop-edge", "perhop-capture")
 COPY, BUILD = TARGET / "add-a-marker/source", TARGET / "add-a-marker/build"
 QUICK = [f"profile.dev.package.{name}.opt-level=0" for name in CRATES]
 """The patched programs run once, so they are not optimised, except for the dependencies copied from the repository."""

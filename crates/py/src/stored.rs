@@ -1,10 +1,13 @@
 //! Results on disk.
 
 use crate::columns::Tables;
+use perhop_runs::classes::Classes;
 use perhop_runs::disk::{self, Stored};
+use perhop_scenario::{Options, Scenario};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 /// How many directories are read on all threads before the interpreter has its turn.
@@ -17,10 +20,11 @@ const BATCH: usize = 32;
 /// `ValueError` for the first that is damaged.
 #[pyfunction]
 pub fn load(py: Python<'_>, directories: Vec<PathBuf>) -> PyResult<Bound<'_, PyList>> {
-    let out = PyList::empty(py);
+    let (out, mut known) = (PyList::empty(py), HashMap::new());
     for batch in directories.chunks(BATCH) {
         let stored = py.detach(|| disk::load_all(batch));
-        for stored in stored.map_err(|damaged| PyValueError::new_err(damaged.to_string()))? {
+        for mut stored in stored.map_err(|damaged| PyValueError::new_err(damaged.to_string()))? {
+            py.detach(|| add_classes(&mut stored, &mut known));
             out.append(replications(py, stored)?)?;
         }
     }
@@ -34,6 +38,18 @@ pub fn load(py: Python<'_>, directories: Vec<PathBuf>) -> PyResult<Bound<'_, PyL
 #[pyfunction]
 pub fn manifest(directory: PathBuf) -> PyResult<String> {
     disk::load::manifest_text(&directory).map_err(|damaged| PyValueError::new_err(damaged.to_string()))
+}
+
+/// Adds what each class got, as far as the scenario in force can be read: by its text.
+fn add_classes(stored: &mut Stored, known: &mut HashMap<String, Option<Classes>>) {
+    let text = &stored.manifest.common.effective;
+    if !known.contains_key(text) {
+        let scenario = Scenario::parse(text, &Options::new(disk::MANIFEST)).ok();
+        known.insert(text.clone(), scenario.map(|(scenario, _)| Classes::new(&scenario)));
+    }
+    if let Some(classes) = &known[text] {
+        stored.tables.iter_mut().for_each(|tables| tables.push(classes.of(tables)));
+    }
 }
 
 fn replications(py: Python<'_>, stored: Stored) -> PyResult<Bound<'_, PyList>> {

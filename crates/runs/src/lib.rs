@@ -24,6 +24,10 @@ pub mod stats;
 pub mod unit;
 /// Which results of a sweep are shown.
 pub mod shown;
+/// Rows of a table over replications.
+pub mod pooled;
+/// What each class got.
+pub mod classes;
 /// Results of several points as rows.
 pub mod rows;
 /// Rows for the terminal.

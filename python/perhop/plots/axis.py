@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, NullLocator
+from typing import TYPE_CHECKING
 
 from perhop.columns import Point, short
 from perhop.plots.names import shortened
-from perhop.results import Runs
+from perhop.results import Results
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 DIMENSIONS = (
     {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9},
@@ -70,7 +71,7 @@ def numeric_axis(key: str, texts: Sequence[str]) -> Axis | None:
     return Axis(key, label, numbers) if len(set(numbers.values())) == len(numbers) else None
 
 
-def x_axis(runs: Runs, wanted: str | None = None) -> Axis:
+def x_axis(runs: Results, wanted: str | None = None) -> Axis:
     """The swept key with the most numbers, at least two, or the one that is wanted; without one, names of points."""
     keys = runs.keys if wanted is None else [wanted]
     axes = [numeric_axis(key, [point.labels[key] for point in runs.points]) for key in keys]
@@ -96,6 +97,8 @@ def title(point: Point) -> str:
 
 def numeric(axes: Axes, axis: Axis) -> None:
     """Ticks at the numbers, as many as have room; to scale."""
+    from matplotlib.ticker import FixedLocator, NullLocator
+
     if axis.logarithmic:
         axes.set_xscale("log")
     numbers = sorted(axis.numbers.values())

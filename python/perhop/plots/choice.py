@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from perhop import accounting, show, units
 from perhop.columns import Group, Values, short
 from perhop.plots import grid, style
 from perhop.plots.axis import Axis, named, numeric_axis, x_axis
 from perhop.plots.grid import Quantity, Rows
-from perhop.results import Runs
+from perhop.results import Results
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Roles:
         return [self.x, *self.lines, *self.panels]
 
 
-def chosen(runs: Runs, choice: Choice) -> Figure:
+def chosen(runs: Results, choice: Choice) -> Figure:
     """The plot of a choice.
 
     Raises:
@@ -62,12 +64,12 @@ def chosen(runs: Runs, choice: Choice) -> Figure:
     return figure
 
 
-def listed(runs: Runs) -> list[str]:
+def listed(runs: Results) -> list[str]:
     """Every `TABLE.COLUMN` of a run."""
     return [f"{name}.{column}" for name in units.KEYS if name in runs.tables for column in _numbers(runs, name)]
 
 
-def _column(runs: Runs, y: str) -> tuple[str, str]:
+def _column(runs: Results, y: str) -> tuple[str, str]:
     table, _, column = y.partition(".")
     if table not in units.KEYS or table not in runs.tables:
         tables = ", ".join(name for name in units.KEYS if name in runs.tables)
@@ -78,12 +80,12 @@ def _column(runs: Runs, y: str) -> tuple[str, str]:
     return table, column
 
 
-def _numbers(runs: Runs, table: str) -> list[str]:
+def _numbers(runs: Results, table: str) -> list[str]:
     skipped = {*runs.keys, "point", "replication", *units.KEYS[table]}
     return [name for name, values in runs.table(table).items() if name not in skipped and values.dtype.kind in "iuf"]
 
 
-def _roles(runs: Runs, table: str, column: str, choice: Choice) -> Roles:
+def _roles(runs: Results, table: str, column: str, choice: Choice) -> Roles:
     every = [*runs.keys, *units.KEYS[table]]
     lines = [_key(every, f"by {name}", name) for name in choice.by]
     x = _key(every, f"x {choice.x}", choice.x) if choice.x else _default(runs, every, lines)
@@ -104,7 +106,7 @@ def _key(every: Sequence[str], option: str, name: str) -> str:
     return found[0]
 
 
-def _default(runs: Runs, every: Sequence[str], lines: Sequence[str]) -> str:
+def _default(runs: Results, every: Sequence[str], lines: Sequence[str]) -> str:
     """The swept numbers, else the first key that is not drawn as lines."""
     numbers = x_axis(runs).key
     free = [key for key in every if key not in lines]
@@ -113,7 +115,7 @@ def _default(runs: Runs, every: Sequence[str], lines: Sequence[str]) -> str:
     return numbers if numbers in free else free[0]
 
 
-def _cells(runs: Runs, table: str, column: str, keys: Sequence[str]) -> dict[Group, Values]:
+def _cells(runs: Results, table: str, column: str, keys: Sequence[str]) -> dict[Group, Values]:
     """Summed over what is not named, or the one row of a replication."""
     if units.counted(column):
         return runs.totals(table, column, by=keys)
@@ -125,7 +127,7 @@ def _largest(column: str, values: Values) -> float:
     return abs(estimate.mean) if estimate else 0.0
 
 
-def _label(runs: Runs, column: str, scale: units.Scale) -> str:
+def _label(runs: Results, column: str, scale: units.Scale) -> str:
     name = units.named(column)[0]
     shown = accounting.headed(runs.points, column, name)
     return f"{shown}, {scale.unit}" if scale.unit and scale.unit != name else shown

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from perhop import measured
 from perhop.columns import Group, Values, short
 from perhop.plots import style
 from perhop.plots.axis import Axis, named, numeric, rows, x_axis
 from perhop.plots.names import LONGEST, shortened
-from perhop.results import Runs
+from perhop.results import Results
 from perhop.stats import Interval
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 MOST_PANELS = 24
 MOST_LINES = 16
@@ -54,7 +56,7 @@ def known(column: str, values: Values) -> Interval | None:
     return measured.interval(column, present) if len(present) else None
 
 
-def facets(runs: Runs, quantities: Sequence[Quantity]) -> Figure:
+def facets(runs: Results, quantities: Sequence[Quantity]) -> Figure:
     """A column of panels for each quantity. What else is swept are lines in a panel for each row; else rows are lines.
 
     Raises:
@@ -76,7 +78,7 @@ def facets(runs: Runs, quantities: Sequence[Quantity]) -> Figure:
     return figure
 
 
-def _by_name(runs: Runs, axis: Axis, quantity: Quantity) -> Lines:
+def _by_name(runs: Results, axis: Axis, quantity: Quantity) -> Lines:
     found = {" ".join(group[len(runs.keys) :]): quantity.known(values) for group, values in quantity.values.items()}
     return {"": [(axis.numbers[name], estimate) for name, estimate in found.items() if estimate]}
 
@@ -85,7 +87,7 @@ Rows = dict[tuple[str, str], Line]
 """By row, and by what is swept beside the axis."""
 
 
-def _lines(runs: Runs, axis: Axis, quantity: Quantity) -> Rows:
+def _lines(runs: Results, axis: Axis, quantity: Quantity) -> Rows:
     out: Rows = {}
     for group, values in quantity.values.items():
         swept, row = dict(zip(runs.keys, group, strict=False)), " ".join(group[len(runs.keys) :])

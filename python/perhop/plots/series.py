@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from perhop import accounting, units
 from perhop.columns import Columns, Values
 from perhop.plots import style
 from perhop.plots.names import shortened
-from perhop.results import Runs
+from perhop.results import Results
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 MOST_POINTS = 6
 MOST_LINES = 16
@@ -40,7 +42,7 @@ class Of(NamedTuple):
         return f"{self.conditioner} at {self.hop}: {quantity}" if self.conditioner else f"{self.hop}: {quantity}"
 
 
-def over_time(runs: Runs) -> Figure:
+def over_time(runs: Results) -> Figure:
     """What each traffic delivers over time, from one sample to the next."""
     chosen = [_rates(runs, i) for i in range(len(_points(runs, "flow_series")))]
     top = max((float(line.value.max(initial=0.0)) for of in chosen for line in of.values()), default=0.0)
@@ -49,12 +51,12 @@ def over_time(runs: Runs) -> Figure:
     return _drawn(runs, of, f"{accounting.named(runs.points, 'delivered')}, {scale.unit}")
 
 
-def queue(runs: Runs) -> Figure:
+def queue(runs: Results) -> Figure:
     """Packets waiting and their average at the ports where two ever waited at once, by queue where it has several."""
     return _of_series(runs, Kind("_packets", "waiting", "two packets never waited at once at any port"), _queues)
 
 
-def bucket(runs: Runs) -> Figure:
+def bucket(runs: Results) -> Figure:
     """Tokens of every conditioner's buckets."""
     return _of_series(runs, Kind("_bytes", "tokens", "no conditioner of this run has a bucket"), _buckets)
 
@@ -77,7 +79,7 @@ class Kind(NamedTuple):
     without: str
 
 
-def _of_series(runs: Runs, kind: Kind, choose: Callable[[dict[Of, Line]], dict[Of, Line]]) -> Figure:
+def _of_series(runs: Results, kind: Kind, choose: Callable[[dict[Of, Line]], dict[Of, Line]]) -> Figure:
     chosen = [choose(_lines(runs, i)) for i in range(len(_points(runs, "series")))]
     if not any(chosen):
         raise ValueError(kind.without)
@@ -88,7 +90,7 @@ def _of_series(runs: Runs, kind: Kind, choose: Callable[[dict[Of, Line]], dict[O
     return _drawn(runs, scaled, f"{what}, {scale.unit}")
 
 
-def _points(runs: Runs, table: str) -> list[str]:
+def _points(runs: Results, table: str) -> list[str]:
     """The titles of the points, if this run has the table and few enough of them."""
     if table not in runs.tables or not len(runs.table(table)["t_s"]):
         raise ValueError("this run has no series: run it again with --trace series, or with `sample` in [scenario]")
@@ -97,7 +99,7 @@ def _points(runs: Runs, table: str) -> list[str]:
     return [point.title for point in runs.points]
 
 
-def _drawn(runs: Runs, chosen: list[dict[str, Line]], unit: str) -> Figure:
+def _drawn(runs: Results, chosen: list[dict[str, Line]], unit: str) -> Figure:
     """A panel for each point, a colour for each line."""
     names = list(dict.fromkeys(name for lines in chosen for name in lines))
     if len(names) > MOST_LINES:
@@ -131,7 +133,7 @@ def _first(table: Columns, point: int) -> np.ndarray:
     return np.flatnonzero((table["point"] == point) & (table["replication"] == first))
 
 
-def _lines(runs: Runs, point: int) -> dict[Of, Line]:
+def _lines(runs: Results, point: int) -> dict[Of, Line]:
     table = runs.table("series")
     keys: dict[Of, list[int]] = {}
     for i in _first(table, point):
@@ -139,7 +141,7 @@ def _lines(runs: Runs, point: int) -> dict[Of, Line]:
     return {of: Line(table["t_s"][at], table["value"][at]) for of, at in keys.items()}
 
 
-def _rates(runs: Runs, point: int) -> dict[str, Line]:
+def _rates(runs: Results, point: int) -> dict[str, Line]:
     """Bits a second between samples, summed over the flows of each traffic."""
     table = runs.table("flow_series")
     rows = _first(table, point)

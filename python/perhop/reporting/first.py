@@ -9,7 +9,7 @@ from perhop import accounting, units
 from perhop.answer import Answer, Between
 from perhop.columns import short
 from perhop.reporting.tables import Look
-from perhop.results import Runs
+from perhop.results import Results
 from perhop.shapes import ContractDict
 from perhop.stats import Interval
 
@@ -52,7 +52,7 @@ class AnswerTable:
     names: int
 
 
-def table(runs: Runs, found: Sequence[Answer]) -> AnswerTable:
+def table(runs: Results, found: Sequence[Answer]) -> AnswerTable:
     """Contract, offered, delivered, lost and delay, by class at each point."""
     looks, rate = _looks(found), scale_of(found)
     rows = [
@@ -146,7 +146,7 @@ def _sources(found: Sequence[Answer]) -> str:
     return "; ".join(dict.fromkeys(f"{a.name}: {_source(a.name, c)}" for a in found for c in a.contracts))
 
 
-def told(runs: Runs, found: Sequence[Answer]) -> str:
+def told(runs: Results, found: Sequence[Answer]) -> str:
     """The picture in words."""
     scale = scale_of(found)
     if len(found) > MOST_TOLD:
@@ -154,7 +154,7 @@ def told(runs: Runs, found: Sequence[Answer]) -> str:
     return "; ".join(_told(runs, answer, scale) for answer in found)
 
 
-def _told(runs: Runs, answer: Answer, scale: units.Scale) -> str:
+def _told(runs: Results, answer: Answer, scale: units.Scale) -> str:
     where = ", ".join([*filter(None, [runs.points[answer.point].title]), answer.name])
     parts = ", ".join(f"{colour} {mean.mean * scale.factor:.3g}" for colour, mean in answer.colours.items())
     contract = "" if answer.contract_bit_s is None else f", contract {answer.contract_bit_s * scale.factor:.3g}"

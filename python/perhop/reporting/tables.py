@@ -10,7 +10,7 @@ from typing import NamedTuple
 from perhop import accounting, units
 from perhop.columns import Group, short
 from perhop.plots.grid import known
-from perhop.results import Runs
+from perhop.results import Results
 from perhop.stats import Interval
 
 Estimates = dict[Group, Interval]
@@ -70,7 +70,7 @@ WAIT = 1.0
 """A port is busy if the 99 % quantile of a wait there is above this, in ms."""
 
 
-def tabled(runs: Runs, name: str) -> Tabled:
+def tabled(runs: Results, name: str) -> Tabled:
     """A row for each point and row of a table of results; idle ports and columns without values are omitted."""
     title, columns = TABLES[name]
     keys = units.KEYS[name]
@@ -136,7 +136,7 @@ def _scale(column: str | Share, of: Estimates) -> units.Scale:
     return units.scaled(ending, max((abs(e.mean) for e in of.values() if not math.isnan(e.mean)), default=0.0))
 
 
-def _heading(runs: Runs, column: str | Share, scale: units.Scale) -> str:
+def _heading(runs: Results, column: str | Share, scale: units.Scale) -> str:
     if isinstance(column, Share):
         return f"{column.label}, {scale.unit}"
     name = units.named(column)[0]
@@ -149,7 +149,7 @@ def _says(value: Interval | None) -> bool:
     return value is not None and not math.isnan(value.mean) and (value.mean != 0 or value.half > 0)
 
 
-def _estimates(runs: Runs, table: str, column: str | Share) -> Estimates:
+def _estimates(runs: Results, table: str, column: str | Share) -> Estimates:
     by = ["point", *units.KEYS[table]]
     if isinstance(column, Share):
         whole = runs.totals(table, column.of, by=by)
@@ -161,7 +161,7 @@ def _estimates(runs: Runs, table: str, column: str | Share) -> Estimates:
     return {group: value for group, value in estimates.items() if value is not None}
 
 
-def _busy(runs: Runs) -> tuple[set[tuple[int, str]], int]:
+def _busy(runs: Results) -> tuple[set[tuple[int, str]], int]:
     """Point and port of those that do something, and how many other ports the run has."""
     marks = runs.table("conditioners")
     busy = {(int(p), str(hop)) for p, hop in zip(marks["point"], marks["hop"], strict=True)}

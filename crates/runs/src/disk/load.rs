@@ -67,7 +67,7 @@ fn read_all(dir: &Path) -> Result<Stored, String> {
             return Err(format!("the hash of replication {number} is {found}, its manifest says {stated}"));
         }
         entry.result_hash = found;
-        tables.extend((!entry.ef.is_empty()).then(|| ef::table(&entry.ef)));
+        tables.extend((!entry.ef.is_empty()).then(|| ef::table(&entry.ef).table));
     }
     Ok(Stored { manifest, tables })
 }
@@ -121,15 +121,21 @@ fn read(files: Vec<(&'static str, Vec<u8>)>) -> Result<Vec<Table>, String> {
     let mut read = Vec::with_capacity(tables::NAMES.len());
     let mut files = files.into_iter().peekable();
     for name in tables::NAMES {
+        let is_own = |column: &str| column == join::REPLICATION || is_declared(name, column);
         match files.next_if(|file| file.0 == name) {
             Some((_, bytes)) => {
-                let table = parquet::read(name, bytes).map_err(|e| format!("{name}.parquet cannot be read: {e}"))?;
+                let table =
+                    parquet::read(name, bytes, is_own).map_err(|e| format!("{name}.parquet cannot be read: {e}"))?;
                 read.push(table);
             }
             None => read.extend(tables::without_rows(name)),
         }
     }
     Ok(read)
+}
+
+fn is_declared(table: &str, column: &str) -> bool {
+    tables::declaration(table).is_some_and(|of| of.column(column).is_some())
 }
 
 /// What a Parquet file begins and ends with.

@@ -148,7 +148,7 @@ impl Job<'_> {
             Some(dir) => self.keep(dir, draft, &entry, &tables).map(Some)?,
             None => None,
         };
-        tables.extend((!entry.ef.is_empty()).then(|| ef::table(&entry.ef)));
+        tables.extend((!entry.ef.is_empty()).then(|| ef::table(&entry.ef).table));
         let captured = (!self.options.taps.is_empty()).then(|| Box::new(outcome));
         Ok(Some(Replication { wall, dir, captured, ..self.replication(entry, tables) }))
     }
@@ -213,7 +213,7 @@ impl Job<'_> {
             write::claim(&dir, self.at.common(self.options)).map_err(written)?;
         }
         tables.retain(|table| table.name != ef::NAME);
-        tables.extend((!answers.is_empty()).then(|| ef::table(&answers)));
+        tables.extend((!answers.is_empty()).then(|| ef::table(&answers).table));
         let made = self.replication(Entry { ef: answers, ..entry }, tables);
         Ok(Replication { reused: true, dir: Some(dir), ..made })
     }
