@@ -23,6 +23,7 @@ from perhop.studies.runs import Budget, Job
 from perhop.studies.sequential import Looks
 from perhop.studies.settings import HEADLINE, Setting
 from perhop.studies.verdict import FULL, VERDICTS
+from perhop.unknown import UnknownError
 
 QUICK = 3
 FIRST = (3, 5)
@@ -75,7 +76,7 @@ def _asked(arguments: Mapping[str, Any], options: Options) -> int:
     if arguments["readings"] or arguments["fit"]:
         names = list(dict.fromkeys(p.name for p, _ in chosen))
         if asked := [name for name in names if name in ASKED]:
-            raise LookupError(f"`{asked[0]}` is no paper and has no readings: give a paper ({', '.join(PAPERS)})")
+            raise UnknownError(f"`{asked[0]}` is no paper and has no readings: give a paper ({', '.join(PAPERS)})")
         for found in names:
             search = fitting.run if arguments["fit"] else partial(trying.run, TRIALS[found])
             print(f"written: {search(paper(found), options.budget, options.out, say)}")
@@ -102,14 +103,14 @@ def select(what: list[str]) -> list[tuple[Paper, Study]]:
     """The studies of `all` papers, of some, or by their ids, each once; `everything` has `today`'s too.
 
     Raises:
-        LookupError: a name that is none of these.
+        UnknownError: a name that is none of these.
     """
     names = (*PAPERS, *ASKED)
     every = [(found, study) for found in map(paper, names) for study in found.studies]
     known = {ALL, EVERYTHING, *names, *(study.id for _, study in every)}
     if unknown := [name for name in what if name not in known]:
         ids = ", ".join(study.id for _, study in every)
-        raise LookupError(
+        raise UnknownError(
             f"no study `{unknown[0]}`: give all, everything, a paper ({', '.join(names)}) or studies ({ids})"
         )
     wanted = {*what} | ({*names} if EVERYTHING in what else {*PAPERS} if ALL in what else set())

@@ -10,12 +10,13 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from perhop import measured, stats, stored, units
+from perhop import _core, measured, stats, units
 from perhop.arguments import WORDS, checked, shown
-from perhop.columns import COLOURS, Column, Columns, Group, Point, Replication, Run, Values, short
+from perhop.columns import COLOURS, Column, Columns, Group, Point, Replication, Run, Values, point, replication, short
 from perhop.frames import Frame
 from perhop.show import near
 from perhop.storage import here
+from perhop.unknown import UnknownKeyError
 
 MOST_NAMED = 12
 """Names of rows that a message lists."""
@@ -42,8 +43,10 @@ class Results:
     @checked
     def open(cls, directory: str | os.PathLike[str]) -> Self:
         """Reads a run's directory: a scenario's, a point's or a replication's, or an address as `s3://bucket/runs/NAME`."""
-        found = stored.read(here(os.fspath(directory)))
-        return cls(found.name, found.seed, found.points, found.replications, found.settings, found.notes)
+        found = _core.opened(str(here(os.fspath(directory))))
+        points, replications = map(point, found["points"]), map(replication, found["replications"])
+        settings = found["settings"]
+        return cls(settings["name"], settings["seed"], list(points), list(replications), settings, found["notes"])
 
     @property
     def keys(self) -> list[str]:
@@ -64,7 +67,9 @@ class Results:
         """
         if name not in self._tables:
             if name not in self.tables:
-                raise KeyError(f"no table `{name}` here: there are {', '.join(self.tables)}{near(name, self.tables)}")
+                raise UnknownKeyError(
+                    f"no table `{name}` here: there are {', '.join(self.tables)}{near(name, self.tables)}"
+                )
             self._tables[name] = Frame(self._joined(name))
         return self._tables[name]
 
@@ -112,7 +117,7 @@ class Results:
             ValueError: also for a column whose sum means nothing: a quantile, a mean, a share.
         """
         cells = self._cells(table, column, where, by)
-        if not units.summed(table, column):
+        if not units.column(table, column).summed:
             raise ValueError(
                 f"{table}.{column} cannot be summed over rows: counts and rates can; "
                 "narrow it to one row with where= or by= and use values() or means()"
@@ -131,7 +136,8 @@ class Results:
         The interval of a quantile is at least as wide as its buckets, that of a share or an index ends at its bounds.
         """
         found = self.values(table, column, where, by)
-        return {group: measured.interval(column, values) for group, values in found.items()}
+        of = units.column(table, column)
+        return {group: measured.interval(of, values) for group, values in found.items()}
 
     def pooled(self) -> Self:
         """The same, for `values`, `means` and `totals` over all points of a sweep that `by` does not tell apart."""
@@ -208,7 +214,7 @@ class Results:
         ends = [key for key in self.keys if short(key) == name]
         if len(ends) == 1:
             return ends[0]
-        raise KeyError(f"no column `{name}`: there are {', '.join(columns)}{near(name, columns)}")
+        raise UnknownKeyError(f"no column `{name}`: there are {', '.join(columns)}{near(name, columns)}")
 
     def select(self, **labels: object) -> Self:
         """The runs at the points that carry these labels (the last part of a key is enough)."""
@@ -236,7 +242,7 @@ class Results:
         ends = [key for key in self.keys if name in (key, short(key))]
         if len(ends) != 1:
             swept = ", ".join(self.keys) or "nothing is"
-            raise KeyError(f"`{name}` is not swept here: {swept}{near(name, map(short, self.keys))}")
+            raise UnknownKeyError(f"`{name}` is not swept here: {swept}{near(name, map(short, self.keys))}")
         return ends[0]
 
     def __iter__(self) -> Iterator[Replication]:

@@ -209,9 +209,10 @@ def _is_own(node: ast.AST, package: Module) -> bool:
 
 
 def graphs(root: Path = ROOT) -> dict[str, Graph]:
-    """Of each crate, and of the package."""
+    """Of each crate, and of the packages."""
     crates = {src.parent.name: Crate.of(src).graph() for src in sorted(root.glob("crates/*/src"))}
-    return {**crates, "python": Package.of(root / "python/perhop").graph()}
+    packages = {"python": "python/perhop", "lab": "lab/perhop_lab"}
+    return crates | {name: Package.of(root / folder).graph() for name, folder in packages.items()}
 
 
 def listed(found: Iterable[list[Module]]) -> list[str]:

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use perhop_edge::LinkType;
 
-
 /// Longest block or record, in bytes. Wireshark has the same bound for blocks.
 pub const MAX_CHUNK: u32 = 16 * 1024 * 1024;
 

@@ -20,7 +20,6 @@ use perhop_core::units::Time;
 use perhop_edge::{Ports, TCP_FLAGS};
 use thiserror::Error;
 
-
 /// Captured bytes of a TCP packet: an IPv4 and a TCP header without options.
 pub const TCP_SNAP: u32 = 40;
 /// Captured bytes of a UDP packet.

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use perhop_capture::export::{Exporter, SimulatedPacket, SimulatedTransport};
 use perhop_capture::mark::{CaptureReport, MarkError, Marking, Origin, Output, Report, changes_nothing, mark, meter};
 use perhop_capture::{CaptureError, Existing, Pump};
-use perhop_edge::Ports;
 use perhop_core::Scope;
 use perhop_core::classify::{Match, Prefix};
 use perhop_core::conditioner::{ConditionerParams, fsam, rate_labeller, token_bucket};
@@ -16,6 +15,7 @@ use perhop_core::flow_label::Encoding;
 use perhop_core::params::Tree;
 use perhop_core::port::edge::{Action, Per, StageSpec};
 use perhop_core::units::{BitRate, Bytes};
+use perhop_edge::Ports;
 
 use common::marking::{Seen, af, by_name, file, marked, marking, packets, stage};
 

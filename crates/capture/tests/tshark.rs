@@ -2,10 +2,10 @@
 
 use perhop_capture::mark::{FlowRoundTrip, Marking, RoundTripReport, RoundTripsOf, SampleRow, run};
 use perhop_capture::{Capture, CaptureError, Fate, Pump};
-use perhop_edge::{FlowTable, TcpView, locate};
 use perhop_core::estimate::MicroFlows;
 use perhop_core::packet::{FlowId, Packet, flags};
 use perhop_core::units::{Span, Time};
+use perhop_edge::{FlowTable, TcpView, locate};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

@@ -9,8 +9,6 @@ mod answer;
 pub mod args;
 /// `init`, `completions`, `man`
 mod begin;
-/// `bench`
-mod bench;
 /// `check`
 mod check;
 /// Generated pages.
@@ -123,7 +121,6 @@ fn carry_out(verb: args::Verb) -> Outcome {
             Err(failure) => Err(failure),
         },
         Verb::Runs(args) => runs::runs(&args),
-        Verb::Bench(args) => bench::bench(&args),
         Verb::List(args) => list::list(&args),
         Verb::Init(args) => begin::init(&args),
         Verb::Completions(args) => begin::completions(&args),

@@ -217,8 +217,8 @@ fn aggregate(it: &Passed<'_>, flows: &FlowTable) -> Option<Aggregate> {
         Direction::Forward if it.edge.is_empty() => {
             Some(Aggregate { place: None, shared: Shared::of(Per::Pair, flows, it.came.flow) })
         }
-        Direction::Forward => it.taken.map(|taken| {
-            Aggregate { place: Some(taken.place), shared: it.shared(taken.place, flows) }
-        }),
+        Direction::Forward => {
+            it.taken.map(|taken| Aggregate { place: Some(taken.place), shared: it.shared(taken.place, flows) })
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Hand-written packets, byte for byte, and what must be read from them.
 
-use perhop_edge::{Fragment, IpHeaders, LinkType, Ports, TcpView, Unread, locate};
 use perhop_core::estimate::Timestamps;
+use perhop_edge::{Fragment, IpHeaders, LinkType, Ports, TcpView, Unread, locate};
 
 /// Bytes of a hexadecimal string with spaces.
 fn hex(text: &str) -> Vec<u8> {

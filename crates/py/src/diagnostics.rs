@@ -46,24 +46,6 @@ pub fn error(py: Python<'_>, found: &Diagnostics) -> PyErr {
     }
 }
 
-/// A quantity as a column has it, with the ending of the column's name; None if the text is not one.
-#[pyfunction]
-pub fn quantity(text: &str) -> Option<(f64, &'static str)> {
-    perhop_core::units::column(text)
-}
-
-/// Whether a column counts bytes as `accounting` says, or is a rate of such bytes.
-#[pyfunction]
-pub fn accounted(column: &str) -> bool {
-    perhop_scenario::tables::meaning::accounted(column)
-}
-
-/// By how much the mean of a column's values may be above that of the exact ones, and the bounds of its interval.
-#[pyfunction]
-pub fn known(column: &str, values: Vec<f64>) -> (f64, [f64; 2]) {
-    perhop_runs::stats::known(column, &values)
-}
-
 fn dict<'py>(py: Python<'py>, d: &Diagnostic) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
     let severity = if d.severity == Severity::Error { "error" } else { "warning" };

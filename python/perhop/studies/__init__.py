@@ -40,6 +40,7 @@ from perhop.studies.runs import Method, RunSet, Settings
 from perhop.studies.samples import Samples
 from perhop.studies.settings import Lay, Setting
 from perhop.studies.verdict import Finding, Value
+from perhop.unknown import UnknownError
 
 Claim = Callable[..., Finding | Measured]
 """What it found, or what it measured for the bounds beside its text."""
@@ -92,12 +93,12 @@ class Study:
         """The claim's finding at the criterion's grid point; without a claim, what the bounds beside its text say.
 
         Raises:
-            LookupError: there is neither.
+            UnknownError: there is neither.
         """
         name = f"{criterion.study}/{criterion.claim}"
         if criterion.rule not in self.claims or criterion.bounds.are_of_quantities:
             if not criterion.bounds.holds:
-                raise LookupError(f"{name}: neither a claim nor `holds` says when it holds")
+                raise UnknownError(f"{name}: neither a claim nor `holds` says when it holds")
             if self.measured and not criterion.bounds.are_of_quantities:
                 return criterion.bounds.judge(name, criterion.bounds.among(self.measured(samples, **criterion.at)))
             return criterion.bounds.of_quantities(name, samples, criterion.at)
@@ -161,7 +162,7 @@ class Paper:
         """The settings that `--setting` asks for.
 
         Raises:
-            LookupError: it has no such setting.
+            UnknownError: it has no such setting.
         """
         return named.chosen(self.settings(), name)
 

@@ -11,7 +11,6 @@ use perhop_edge::round_trips::{Aggregate, FlowTrips, Measured, Sample};
 use perhop_edge::{FlowKey, FlowTable, RoundTrips, Shared};
 use serde::Serialize;
 
-
 /// The least time-out that a sender is taken to use.
 pub(crate) const LEAST_TIMEOUT: Span = Span::from_ms(200);
 

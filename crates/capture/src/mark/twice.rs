@@ -17,7 +17,6 @@
 use perhop_core::units::{Span, Time};
 use perhop_edge::IpHeaders;
 
-
 /// The longest time between a packet and its copy.
 pub(crate) const WITHIN: Span = Span::from_us(100);
 

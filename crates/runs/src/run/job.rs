@@ -19,7 +19,6 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::Duration;
 
 /// A point of a run, with what its replications share.
 pub(super) struct AtPoint<'a> {
@@ -69,7 +68,7 @@ impl<'a> AtPoint<'a> {
             seed: self.seed(),
             perhop: env!("CARGO_PKG_VERSION").to_owned(),
             effective: self.point.scenario.effective(),
-            index: Some(self.point.index),
+            index: self.point.index,
             identity: options.identity.clone(),
         })
     }
@@ -151,9 +150,9 @@ impl Job<'_> {
             Some(dir) => self.keep(dir, draft, &entry, &tables).map(Some)?,
             None => None,
         };
-        tables.extend((!entry.ef.is_empty()).then(|| ef::table(&entry.ef)));
+        tables.extend((!entry.ef.is_empty()).then(|| ef::table(&entry.ef).table));
         let captured = (!self.options.taps.is_empty()).then(|| Box::new(outcome));
-        Ok(Some(Replication { wall, dir, captured, ..self.replication(entry, tables) }))
+        Ok(Some(Replication { wall, dir, captured, ..Replication::of(entry, tables) }))
     }
 
     /// The outcome; packets at ports go to the draft's file. `None` when interrupted.
@@ -216,24 +215,8 @@ impl Job<'_> {
             write::claim(&dir, self.at.common(self.options)).map_err(written)?;
         }
         tables.retain(|table| table.name != ef::NAME);
-        tables.extend((!answers.is_empty()).then(|| ef::table(&answers)));
-        let made = self.replication(Entry { ef: answers, ..entry }, tables);
+        tables.extend((!answers.is_empty()).then(|| ef::table(&answers).table));
+        let made = Replication::of(Entry { ef: answers, ..entry }, tables);
         Ok(Replication { reused: true, dir: Some(dir), ..made })
-    }
-
-    fn replication(&self, entry: Entry, tables: Vec<Table>) -> Replication {
-        Replication {
-            point: 0,
-            replication: self.replication,
-            tables,
-            ef: entry.ef,
-            hash: entry.result_hash,
-            packet_hops: entry.effort.packet_hops,
-            wall: Duration::ZERO,
-            reused: false,
-            note: None,
-            dir: None,
-            captured: None,
-        }
     }
 }

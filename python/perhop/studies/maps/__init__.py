@@ -30,6 +30,7 @@ from perhop.studies import Paper, Study
 from perhop.studies.bounds import Bounds
 from perhop.studies.criteria import Criterion
 from perhop.studies.papers import PAPERS
+from perhop.unknown import UnknownError
 
 FILE = "maps.toml"
 DIRECTORY = "maps"
@@ -129,11 +130,11 @@ def select(asked: Iterable[str]) -> list[Map]:
     """Maps by their ids, or those of a claim (`study/claim`), a study or a paper; all of them if none is asked for.
 
     Raises:
-        LookupError: a name that is none of these.
+        UnknownError: a name that is none of these.
     """
     known, wanted = every(), list(asked)
     names = {one.id: {one.id, one.study.id, one.paper.name, f"{one.study.id}/{one.claim.claim}"} for one in known}
     for name in wanted:
         if not any(name in of for of in names.values()):
-            raise LookupError(f"no map of `{name}`: {', '.join(names)}; or their papers, studies, claims")
+            raise UnknownError(f"no map of `{name}`: {', '.join(names)}; or their papers, studies, claims")
     return [one for one in known if not wanted or names[one.id] & {*wanted}]
