@@ -54,20 +54,21 @@ wheel: .venv/packages.stamp             ## dist/perhop-*.whl
 	$(BIN)/python scripts/backend.py
 	$(BIN)/maturin build --release --out dist
 
-bench: .venv/extension.stamp            ## this machine: packet-hops, decisions, memory, and whole processes beside ns-2
-	$(BIN)/perhop bench $(ARGS)
+bench:                                  ## this machine: packet-hops, decisions, memory, and whole processes beside ns-2
+	cargo build --release -p perhop -p perhop-bench
+	target/release/perhop-bench $(ARGS)
 
 instructions:                           ## instructions of all that perhop does against tests/instructions/baseline.toml
-	cargo build --release -p perhop
+	cargo build --release -p perhop -p perhop-bench
 	$(PYTHON) tests/instructions/count.py $(ARGS)
 
-lab: lab-ports lab-tcp                  ## what a Linux kernel does in the cells of tests/kernel, against what is recorded; ARGS=--write
+lab: lab-ports lab-tcp                  ## what a Linux kernel does in the cells of lab/cells, against what is recorded; ARGS=--write
 
 lab-ports:
-	$(PYTHON) tests/kernel/record.py $(ARGS)
+	$(PYTHON) lab/recording/record.py $(ARGS)
 
 lab-tcp: .venv/extension.stamp
-	$(BIN)/python tests/kernel/connect.py $(ARGS)
+	$(BIN)/python lab/recording/connect.py $(ARGS)
 
 docs:                                   ## the generated part of docs/, and target/doc
 	cargo run -q -p perhop --example docs

@@ -1,4 +1,4 @@
-"""Draws docs/figures/growth.svg: `perhop bench --growth --most 64000 --json | python docs/growth.py`.
+"""Draws docs/figures/growth.svg: `make -s bench ARGS="--growth --most 64000 --json" | python docs/growth.py`.
 
 CPU time of a whole process over the size of its scenario, start-up taken off, with the exponent of each line.
 """
@@ -32,7 +32,7 @@ def label(name: str, axis: Axis) -> str:
 
 
 def drawn(growth: dict[str, Any]) -> Figure:
-    """All axes of `perhop bench --growth`, and two lines to compare their slopes with."""
+    """All axes of `perhop-bench --growth`, and two lines to compare their slopes with."""
     with style.styled():
         figure, (axes,) = style.panels(1, height=2.8)
         lines = {name: points(axis) for name, axis in growth["axes"].items()}

@@ -20,7 +20,7 @@ import perhop
 MEETING_US = (0.0, 0.2, 30.0)
 """A meeting of two threads: nothing; both cores spin; a thread sleeps and is woken."""
 HOP_NS = 50.0
-"""A packet-hop, as `perhop bench` has P(100)."""
+"""A packet-hop, as `make bench` has P(100)."""
 
 CORE = """
 [scenario]

@@ -7,7 +7,7 @@
 
 Each is done twice, once with more of it: the difference of the instructions over the difference of the work is what one
 packet-hop, flow, replication, packet or decision costs, free of start-up. Workloads of packet-hops are those of
-`crates/cli/src/bench/workloads`. Instructions do not depend on what else the machine does, nor on the directory of the
+`crates/bench/src/workloads`. Instructions do not depend on what else the machine does, nor on the directory of the
 checkout, but on the compiler: with another rustc than the baseline's nothing is compared. Standard library only.
 """
 
@@ -31,7 +31,7 @@ import captures
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-WORKLOADS = ROOT / "crates" / "cli" / "src" / "bench" / "workloads"
+WORKLOADS = ROOT / "crates/bench/src/workloads"
 BASELINE = HERE / "baseline.toml"
 
 MARGIN = 0.03
@@ -107,9 +107,9 @@ def captured(packets: Amount, folder: Path) -> Command:
 
 
 def decided(packets: Amount, folder: Path) -> Command:
-    """Loops of all conditioners, AQMs and schedulers: the mean of all."""
+    """Loops of all conditioners, AQMs and schedulers: the mean of all. Of `perhop-bench`."""
     del folder
-    return ["bench", "--only", "decisions", "--packets", str(packets), "--json"]
+    return ["--only", "decisions", "--packets", str(packets), "--json"]
 
 
 def packet_hops(said: list[dict[str, object]], amount: Amount) -> float:
@@ -119,7 +119,7 @@ def packet_hops(said: list[dict[str, object]], amount: Amount) -> float:
 
 
 def decisions(said: list[dict[str, object]], amount: Amount) -> float:
-    """Decisions, by `perhop bench --json`."""
+    """Decisions, by `perhop-bench --json`."""
     del amount
     return float(str(said[-1]["decisions"]))
 
@@ -139,6 +139,7 @@ class Measure:
     amounts: tuple[Amount, Amount]
     command: Callable[[Amount, Path], Command]
     work: Callable[[list[dict[str, object]], Amount], float] = itself
+    program: str = "perhop"
 
 
 def hops(workload: str, short: float, long: float) -> Measure:
@@ -164,14 +165,15 @@ MEASURES = (
     Measure("sweep", "replication", (20, 40), replicated),
     Measure("mark", "packet", (10_000, 20_000), marked),
     Measure("meter", "packet", (10_000, 20_000), metered),
-    Measure("decisions", "decision", (1000, 2000), decided, decisions),
+    Measure("decisions", "decision", (1000, 2000), decided, decisions, program="perhop-bench"),
 )
 
 
 def callgrind(perhop: Path, measure: Measure, amount: Amount, profile: Path = Path("/dev/null")) -> tuple[int, float]:
     """Instructions and work of one run."""
     with tempfile.TemporaryDirectory() as folder:
-        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}", str(perhop)]
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}"]
+        command.append(str(perhop if measure.program == "perhop" else perhop.with_name(measure.program)))
         command += measure.command(amount, Path(folder))
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     collected = re.search(r"Collected : (\d+)", done.stderr)
@@ -289,7 +291,12 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="write a new baseline")
     parser.add_argument("--only", help="names, separated by commas; default: all")
     parser.add_argument("--profile", help="functions of one workload, beside p100")
-    parser.add_argument("--perhop", type=Path, default=ROOT / "target/release/perhop", help="the binary to count")
+    parser.add_argument(
+        "--perhop",
+        type=Path,
+        default=ROOT / "target/release/perhop",
+        help="the binary to count; perhop-bench is beside it",
+    )
     chosen = parser.parse_args()
     if chosen.profile:
         print_profile(chosen.perhop, chosen.profile)

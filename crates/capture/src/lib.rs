@@ -29,5 +29,6 @@ mod window;
 pub use error::{CaptureError, Truncated};
 pub use file::{Capture, Chunk, Record};
 pub use input::{Input, STANDARD_INPUT};
+pub use magic::is_capture;
 pub use output::{Existing, OutputFile};
 pub use pump::{Fate, Gaps, Pump, Tally};

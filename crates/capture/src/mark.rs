@@ -44,7 +44,7 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use perhop_core::conditioner::Writes;
+use perhop_core::conditioner::{Conditioner as _, Writes};
 use perhop_core::port::edge::StageSpec;
 
 use crate::error::CaptureError;

@@ -11,7 +11,7 @@ use perhop_capture::mark::{ColourRow, Marking, Origin, Report, run};
 use perhop_capture::{Capture, Pump};
 use perhop_core::Scope;
 use perhop_core::classify::Prefix;
-use perhop_core::conditioner::{ConditionerParams, LIST, Writes};
+use perhop_core::conditioner::{Conditioner as _, ConditionerParams, LIST, Writes};
 use perhop_core::packet::Colour;
 use perhop_core::params::Tree;
 use perhop_core::port::edge::{Action, Per, StageSpec};

@@ -3,49 +3,20 @@
 use crate::args::{Check, Format, Settings, Source};
 use crate::{Exit, Failure, complain, say, show};
 use perhop_core::units::counted;
+use perhop_runs::request;
 use perhop_scenario::text::file;
-use perhop_scenario::{Diagnostics, Options, Policy, Sweep};
-use std::collections::BTreeSet;
+use perhop_scenario::{Diagnostics, Document, Options, Sweep};
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
-use std::sync::{OnceLock, PoisonError, RwLock};
-use std::time::Duration;
+use std::path::Path;
+use std::sync::OnceLock;
 
 /// A file's name in messages and, without its ending, in results.
 fn name(file: &Path) -> String {
     if file == Path::new("-") { "stdin".into() } else { file.to_string_lossy().into_owned() }
 }
 
-/// A scenario that was read, checked and carried out elsewhere, so that only the answer is left.
-#[derive(Clone, Debug)]
-pub struct Given {
-    /// Its text.
-    pub text: String,
-    /// Directory in which the results are.
-    pub out: PathBuf,
-    /// Points and replications that were run now; the others were there before.
-    pub made: BTreeSet<(usize, u32)>,
-    /// What it took.
-    pub took: Duration,
-}
-
-static GIVEN: RwLock<Option<Given>> = RwLock::new(None);
-
-/// Takes what is given into use for the next command line, or forgets it.
-pub(crate) fn give(it: Option<Given>) {
-    *GIVEN.write().unwrap_or_else(PoisonError::into_inner) = it;
-}
-
-/// What is given.
-pub(crate) fn given() -> Option<Given> {
-    GIVEN.read().unwrap_or_else(PoisonError::into_inner).clone()
-}
-
 /// The text of a file; `-` is standard input, read once.
 pub(crate) fn text(path: &Path) -> Result<String, Diagnostics> {
-    if let Some(given) = given() {
-        return Ok(given.text);
-    }
     static INPUT: OnceLock<io::Result<Vec<u8>>> = OnceLock::new();
     if path != Path::new("-") {
         return file::text(path);
@@ -74,33 +45,39 @@ pub(crate) fn options(file: &Path, settings: &Settings) -> Options {
     settings.set.iter().fold(options, |options, text| options.set(text))
 }
 
-/// Loads a scenario with its points; warnings are printed, errors end it.
-pub(crate) fn load(source: &Source, options: &Options) -> Result<Sweep, Failure> {
-    match text(&source.file).and_then(|text| Sweep::parse(&text, options)) {
-        Ok((sweep, warnings)) => {
-            if !warnings.list.is_empty() && given().is_none() {
-                complain!("{warnings:#}");
-            }
-            Ok(sweep)
-        }
-        Err(diagnostics) => Err(Failure::Error(format!("{diagnostics:#}\n{}, nothing was run", diagnostics.summary()))),
-    }
+/// What a scenario is read from, with these axes.
+///
+/// # Errors
+/// The file cannot be read.
+pub(crate) fn source(source: &Source, vary: &[String]) -> Result<request::Source, Failure> {
+    let options = vary.iter().fold(options(&source.file, &source.settings), |options, text| options.vary(text));
+    Ok(request::Source { text: accepted(text(&source.file), "nothing was run")?, options })
 }
 
-/// Whether a text is a policy: it has a `[policy]` table, or conditioners without a port.
-pub(crate) fn is_policy(text: &str) -> bool {
-    let has = |section: &str| text.lines().any(|line| line.trim_start().starts_with(section));
-    has("[policy]") || (has("[conditioner") && !has("[traffic") && !has("[scenario]") && !has("[dumbbell"))
+/// Loads a scenario with its points.
+pub(crate) fn load(source: &Source, options: &Options) -> Result<Sweep, Failure> {
+    let read = text(&source.file).and_then(|text| Sweep::parse(&text, options));
+    let (sweep, warnings) = accepted(read, "nothing was run")?;
+    warn(&warnings);
+    Ok(sweep)
+}
+
+/// What was read; errors end it, and `therefore` says what that means.
+pub(crate) fn accepted<T>(read: Result<T, Diagnostics>, therefore: &str) -> Result<T, Failure> {
+    read.map_err(|errors| Failure::Error(format!("{errors:#}\n{}, {therefore}", errors.summary())))
+}
+
+/// Prints warnings.
+pub(crate) fn warn(warnings: &Diagnostics) {
+    if !warnings.list.is_empty() {
+        complain!("{warnings:#}");
+    }
 }
 
 /// Everything found in a file, and notes, which are no fault of it.
 fn diagnose(file: &Path, settings: &Settings) -> (Diagnostics, Vec<&'static str>) {
     let options = options(file, settings);
-    let parse = |text: String| match is_policy(&text) {
-        true => Policy::parse(&text, &options).map(|ok| (ok.1, Vec::new())),
-        false => Sweep::check(&text, &options),
-    };
-    text(file).and_then(parse).unwrap_or_else(|errors| (errors, Vec::new()))
+    text(file).and_then(|text| Document::check(&text, &options)).unwrap_or_else(|errors| (errors, Vec::new()))
 }
 
 pub(crate) fn check(args: &Check) -> Result<Exit, Failure> {

@@ -32,7 +32,7 @@ impl<'a> Places<'a> {
             Verb::Init(a) => (Vec::new(), vec![a.file.clone()]),
             Verb::Check(_) | Verb::Explain(_) | Verb::Meter(_) | Verb::Compare(_) | Verb::Runs(_) => Default::default(),
             Verb::Reproduce(_) | Verb::Map(_) | Verb::Man(_) => Default::default(),
-            Verb::Bench(_) | Verb::List(_) | Verb::Completions(_) => Default::default(),
+            Verb::List(_) | Verb::Completions(_) => Default::default(),
         };
         Self { reads: reads.into_iter().map(PathBuf::as_path).collect(), writes }
     }

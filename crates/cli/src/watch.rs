@@ -1,6 +1,6 @@
 //! Signals, the clock and the progress line: the only place of the command line that reads a clock.
 
-use crate::{Exit, Failure};
+use crate::Exit;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lines::Lines;
 use perhop_runs::run::{Progress, Watch};
@@ -82,15 +82,6 @@ impl Terminal {
     /// Wall time since it was made.
     pub(crate) fn elapsed(&self) -> Duration {
         self.began.elapsed()
-    }
-
-    /// How far work is that asks for a signal only here.
-    ///
-    /// # Errors
-    /// One came.
-    pub(crate) fn step(&self, done: usize, total: usize) -> Result<(), Failure> {
-        self.progress(Progress { done, total });
-        if self.stop() { Err(Failure::Interrupted("interrupted".into())) } else { Ok(()) }
     }
 
     /// The work is complete: removes the line; elsewhere the last one follows if there were any.

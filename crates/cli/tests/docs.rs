@@ -26,6 +26,17 @@ fn generated_pages_are_current() {
     }
 }
 
+/// Short enough to be read in a difference: an algorithm or a section a line.
+#[test]
+fn schemas_are_compact_and_whole() {
+    let whole = [("scenario", perhop_scenario::schema()), ("policy", perhop_scenario::policy_schema())];
+    for (name, schema) in whole {
+        let text = text(&root().join(format!("docs/{name}.schema.json")));
+        assert!(serde_json::from_str::<serde_json::Value>(&text).unwrap() == schema, "{name}");
+        assert!(text.lines().count() <= 200, "{name}: {} lines", text.lines().count());
+    }
+}
+
 /// Every page that people read.
 fn pages() -> Vec<PathBuf> {
     let mut pages: Vec<_> =

@@ -3,8 +3,8 @@
 #[allow(dead_code)]
 mod command;
 
-use clap::{Command as Verb, CommandFactory, Parser};
-use command::{Folder, SCENARIO};
+use clap::{Command as Verb, CommandFactory};
+use command::{Folder, SCENARIO, error};
 use perhop::args::Cli;
 use std::collections::BTreeSet;
 use std::fs::Permissions;
@@ -33,9 +33,6 @@ fn table() -> Vec<Line> {
 
 /// Of every verb.
 const EVERYWHERE: &[(&str, &str)] = &[("color", "--color always"), ("help", "--help")];
-
-/// They take 15 s; the example of `bench --help` is run with them.
-const LONG: &[(&str, &str)] = &[("bench", "growth"), ("bench", "most")];
 
 /// They ask for what is done anyhow: one replication.
 const ANYHOW: &[(&str, &str)] = &[("lab", "replications")];
@@ -103,7 +100,7 @@ fn every_verb_runs_with_every_argument() {
     let program = installed();
     for Line { verb, always, own } in table() {
         let first = format!("{verb} {always} {}", own[0].1);
-        for (id, more) in own.iter().filter(|(id, _)| !LONG.contains(&(verb, *id))) {
+        for (id, more) in own.iter() {
             let line = format!("{verb} {always} {more}");
             let out = fine(&program, &line);
             let changes = PYTHONS.contains(&verb) && !more.is_empty() && !ANYHOW.contains(&(verb, *id));
@@ -125,13 +122,9 @@ fn fine(program: &Folder, line: &str) -> String {
     String::from_utf8(out.stdout).unwrap()
 }
 
-/// What takes long is read at least.
+/// It is a separate program, which no wheel has.
 #[test]
-fn long_lines_are_read() {
-    for Line { verb, always, own } in table() {
-        for (_, more) in own.iter().filter(|(id, _)| LONG.contains(&(verb, *id))) {
-            let line = format!("perhop {verb} {always} {more}");
-            assert!(Cli::try_parse_from(line.split_whitespace()).is_ok(), "{line}");
-        }
-    }
+fn there_is_no_verb_that_measures_the_machine() {
+    let said = error(&Folder::with(&[]).perhop(&["bench"]));
+    assert!(said.contains("unrecognized subcommand 'bench'"), "{said}");
 }

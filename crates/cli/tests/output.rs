@@ -39,7 +39,6 @@ const PRINTED: &[&[&str]] = &[
     &["mark", "in.pcap", "out.pcap", "--policy", "policy.toml"],
     &["tune", "svb", "--rate", "10Mbit/s", "--class", "rtt=120ms,flows=5..50"],
     &["tune", "svb", "--rate", "10Mbit/s", "--class", "rtt=120ms,flows=5..50", "--json"],
-    &["bench", "--only", "workloads,decisions", "--seconds", "1", "--packets", "1000", "--json"],
     &["list"],
     &["list", "pam"],
     &["list", "units"],

@@ -20,6 +20,7 @@ from perhop.studies.criteria import Cell
 from perhop.studies.runs import Budget, RunSet
 from perhop.studies.samples import Key, Sample, Samples
 from perhop.studies.settings import ERA, FITTED, FROZEN, Answer, Setting
+from perhop.unknown import UnknownError
 
 PASSES = 3
 Chosen = dict[str, str]
@@ -123,11 +124,11 @@ def run(paper: Paper, budget: Budget, out: Path, say: Callable[[str], None]) -> 
     """Searches, and writes `fitted-PAPER.toml`: the answers, the search's size and the scores of both halves.
 
     Raises:
-        LookupError: the paper prints no table.
+        UnknownError: the paper prints no table.
     """
     cells = [cell for cell in paper.criteria().cells if cell.published]
     if not cells:
-        raise LookupError(f"{paper.name} prints no table: there is nothing to fit to")
+        raise UnknownError(f"{paper.name} prints no table: there is nothing to fit to")
     wanted = {name for cell in cells for name in paper.study(cell.study).sets}
     sets = [replace(one, draws=None) for one in paper.runs() if one.name in wanted]
     search = Search(paper, budget, say, cells, sets)

@@ -31,7 +31,8 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from perhop.hands import Hands, Threads, Work
+from perhop import _core
+from perhop.hands import Hands, Threads, Work, span
 from perhop.in_force import toml
 from perhop.shapes import ReplicationDict
 from perhop.studies.quantities import Tables
@@ -277,8 +278,6 @@ class Job:
 
     def narrowed(self, wanted: Callable[[Place], bool]) -> list[Job]:
         """Jobs of the required points, one each; this one if all are."""
-        from perhop import _core
-
         kept = [place for place in self.points if wanted(place)]
         if len(kept) == len(self.points):
             return [self]
@@ -289,8 +288,6 @@ class Job:
 
 def prepare(sets: Iterable[RunSet], budget: Budget, reading: Settings | None = None) -> list[Job]:
     """Reads and checks every scenario before the first is run."""
-    from perhop import _core
-
     jobs = []
     for chosen in sets:
         overrides = chosen.overrides(reading or {})
@@ -319,7 +316,7 @@ Measured = tuple[int, int, dict[str, float]]
 
 def _work(job: Job, seed: int) -> Work:
     take = partial(_measured, job.set.method.quantities)
-    return Work(job.scenario.seeded(seed), range(job.before, job.replications), take=take)
+    return Work(job.scenario.seeded(seed), take).asking(replications=span(range(job.before, job.replications)))
 
 
 def _measured(quantities: Callable[[Tables], dict[str, float]], result: ReplicationDict) -> Measured:

@@ -85,12 +85,6 @@ pub const MAP: &str = "\
 Examples:
   perhop map --list
   perhop map redp-bias --seeds 3";
-/// `bench`
-pub const BENCH: &str = "\
-Examples:
-  perhop bench --only workloads,decisions --seconds 1 --packets 10000
-  perhop bench --only memory --seconds 6 --json
-  perhop bench --growth --most 2000";
 /// `list`
 pub const LIST: &str = "\
 Examples:

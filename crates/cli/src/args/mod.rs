@@ -2,10 +2,10 @@
 
 mod capture;
 mod cluster;
+mod for_python;
 /// Examples of each verb.
 pub mod examples;
 mod list;
-mod request;
 mod results;
 mod simulate;
 mod tune;
@@ -16,11 +16,10 @@ use std::str::FromStr;
 
 pub use capture::{Mark, Meter, Through};
 pub use cluster::Cluster;
-pub use list::{Bench, BenchPart, Completions, Init, List, Man};
-pub use request::Request;
-pub(crate) use request::cluster;
+pub use for_python::ForPython;
+pub use list::{Completions, Init, List, Man};
 pub use results::{Compare, Map, Plot, Report, Reproduce, Runs};
-pub use simulate::{Check, Explain, Format, Lab, Output, Run, Settings, Shown, Source, Sweep, System, Trace, Traced};
+pub use simulate::{Check, Explain, Format, Lab, Run, Settings, Source, Sweep, System};
 pub use tune::{ByHand, Tunable, Tune};
 
 /// A quantity with its unit.
@@ -88,9 +87,6 @@ pub enum Verb {
     /// Write a first scenario, commented and ready to run
     #[command(after_help = examples::INIT)]
     Init(Init),
-    /// Measure what simulations and decisions cost on this machine, beside ns-2 where it is installed
-    #[command(after_help = examples::BENCH)]
-    Bench(Bench),
     /// List what is available: conditioners, AQMs, traffic models, TCP, units, diagnostics; or one of them by name
     #[command(after_help = examples::LIST)]
     List(List),

@@ -9,7 +9,7 @@ use perhop_core::packet::{Ecn, Packet};
 use perhop_core::params::{Place, Problems};
 use perhop_core::units::{Span, counted};
 use perhop_edge::{FlowKey, FlowTable, IpHeaders, locate};
-use perhop_sim::traffic::TrafficParams;
+use perhop_sim::traffic::TrafficModel as _;
 use perhop_sim::traffic::capture::{CodePoints, Params, Replayed};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub fn load(traffic: &mut Named<TrafficSection>, duration: Span, problems: &mut 
     for (name, _, section) in traffic.sound_mut() {
         let place = |field: &str| section.model.places.at(field);
         let places = ["file", "hash"].map(place);
-        let TrafficParams::Capture(params) = &mut section.model.value else { continue };
+        let Some(params) = section.model.value.replayed() else { continue };
         no_effect(params, &section.common, problems);
         let read = match read(params) {
             Ok(read) => read,
