@@ -70,15 +70,14 @@ def reproduce(arguments: Mapping[str, Any]) -> int:
 
 def _asked(arguments: Mapping[str, Any], options: Options) -> int:
     chosen = select(options.what)
-    if arguments["readings"] or arguments["fit"]:
-        from perhop.studies import fitting, trying
+    if arguments["readings"]:
+        from perhop.studies import trying
 
         names = list(dict.fromkeys(p.name for p, _ in chosen))
         if asked := [name for name in names if name in ASKED]:
             raise LookupError(f"`{asked[0]}` is no paper and has no readings: give a paper ({', '.join(PAPERS)})")
-        search = fitting.run if arguments["fit"] else trying.run
         for found in names:
-            print(f"written: {search(paper(found), options.budget, options.out, say)}")
+            print(f"written: {trying.run(paper(found), options.budget, options.out, say)}")
         return FINE
     return _all(chosen, options)
 

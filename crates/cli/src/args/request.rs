@@ -38,7 +38,7 @@ fn reproduce(a: &Reproduce) -> Result<Value, Failure> {
     Ok(json!({
         "what": a.what, "quick": a.seeds.quick, "seeds": a.seeds.seeds, "seed": a.seeds.seed, "jobs": a.jobs,
         "out": text(&a.out)?,
-        "strict": a.strict, "list": a.list, "readings": a.readings, "setting": a.setting, "fit": a.fit, "rivals": a.rivals,
+        "strict": a.strict, "list": a.list, "readings": a.readings, "setting": a.setting, "rivals": a.rivals,
         "cluster": cluster(&a.cluster),
     }))
 }
